@@ -1,0 +1,34 @@
+"""What an observer is shown, and what it gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from egomem.media import Frame
+from egomem.records import Observation, Recording, Track
+from egomem.timeline import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """One window of one recording: its frames, and what is already known of it.
+
+    `frames` are in display order with their true times, decoded once and shared by all observers.
+    `held` are observations that overlap the window and were made before (speech, and what earlier
+    observers of the same window saw).
+    """
+
+    recording: Recording
+    span: Span
+    frames: tuple[Frame, ...]
+    held: tuple[Observation, ...] = ()
+
+
+class Observer(Protocol):
+    """Turns a window into observations. It knows nothing of the store, and never sees a question."""
+
+    @property
+    def track(self) -> Track: ...
+
+    async def observe(self, window: Window) -> list[Observation]: ...

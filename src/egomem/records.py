@@ -1,0 +1,226 @@
+"""The nouns of egomem, as frozen values.
+
+Everything remembered is an `Observation`: captions, transcript lines, screen text, objects and
+digests differ only in its fields.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from datetime import datetime
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+
+from egomem.timeline import Clock, Moment, Span
+
+Source = Literal[
+    "caption", "speech", "sound", "screen_text", "object", "gaze", "motion", "place", "digest"
+]
+
+
+class Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
+
+
+class Recording(Record):
+    """One file (or imported stream) of one wearer.
+
+    `duration` is in seconds of display time; `clock` is None where the start instant or its zone is
+    not known. `facts` holds what probing found (streams, size, rotation, faults).
+    """
+
+    id: str
+    wearer: str = "me"
+    name: str
+    path: str | None = None
+    sha256: str | None = None
+    duration: float = Field(ge=0)
+    clock: Clock | None = None
+    facts: dict[str, JsonValue] = {}
+
+    @property
+    def span(self) -> Span:
+        return Span(0.0, self.duration)
+
+    def instant(self, seconds: float) -> datetime | None:
+        """The wall-clock instant of a second of this recording, where its clock is known."""
+        return self.clock.at(seconds) if self.clock else None
+
+
+class Track(Record):
+    """Who observed, and how: two captioners or two window lengths are two tracks side by side.
+
+    `window` is in seconds. `id` is readable and follows from the fields alone.
+    """
+
+    source: Source
+    observer: str
+    model: str | None = None
+    prompt: str | None = None
+    window: float | None = None
+    sampling: str | None = None
+
+    @cached_property
+    def id(self) -> str:
+        parts = [f"{self.source}/{self.observer}"]
+        parts += [f"{mark}{value}" for mark, value in (("=", self.model), ("#", self.prompt)) if value]
+        if self.window is not None:
+            parts.append(f"@{self.window:g}s")
+        if self.sampling:
+            parts.append(f"~{self.sampling}")
+        return "".join(parts)
+
+
+class Provenance(Record):
+    """What an observation rests on.
+
+    `frames`: true times (s) of the frames looked at. `request`: the key of the cached model reply.
+    `rests_on`: ids of other observations. `note`: what a reader should know of how it was made.
+    """
+
+    frames: tuple[float, ...] = ()
+    request: str | None = None
+    rests_on: tuple[str, ...] = ()
+    note: str | None = None
+
+
+class Observation(Record):
+    """Something remembered: a span, a text, where it came from, and typed data of its source.
+
+    `span` is in seconds of the recording; where `recording` is None (a digest), it is in POSIX
+    seconds on the wearer's timeline. `track` is a `Track.id`. `id` follows from the content, so the
+    same observation made twice is one.
+    """
+
+    recording: str | None
+    wearer: str = "me"
+    span: Span
+    text: str
+    source: Source
+    track: str
+    data: dict[str, JsonValue] = {}
+    provenance: Provenance = Provenance()
+
+    @cached_property
+    def id(self) -> str:
+        content = [
+            self.recording or self.wearer,
+            self.track,
+            float(self.span.start),
+            float(self.span.end),
+            self.text,
+            self.data,
+        ]
+        packed = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(packed.encode()).hexdigest()[:20]
+
+
+class Option(Record):
+    label: str
+    text: str
+
+
+class Evidence(Record):
+    """A moment that an answer rests on, or that a question's key names."""
+
+    recording: str | None
+    span: Span
+    quote: str = ""
+    source: Source | None = None
+    observation: str | None = None
+    when: datetime | None = None
+    score: float | None = None
+
+
+class Question(Record):
+    """A question, asked at a moment; with options, exactly one of them is asked for.
+
+    `answer` is the key (an option's label, or free text), where known. `answerable=False` marks an
+    item that the memory cannot answer. `recording` limits a question to one video.
+    """
+
+    id: str = ""
+    text: str
+    options: tuple[Option, ...] = ()
+    at: Moment | None = None
+    recording: str | None = None
+    answer: str | None = None
+    answerable: bool | None = None
+    evidence: tuple[Evidence, ...] = ()
+    tags: dict[str, JsonValue] = {}
+
+    @model_validator(mode="after")
+    def _labels_are_distinct(self) -> Question:
+        labels = [option.label for option in self.options]
+        if len(set(labels)) != len(labels):
+            raise ValueError(f"two options of question {self.id or self.text!r} share a label")
+        return self
+
+    @classmethod
+    def of(cls, text: str, options: tuple[str, ...] | list[str] = (), **fields: Any) -> Question:
+        """A question with options lettered A, B, C … in the order given."""
+        lettered = tuple(Option(label=chr(65 + i), text=o) for i, o in enumerate(options))
+        return cls(text=text, options=lettered, **fields)
+
+
+class Status(StrEnum):
+    """How a reply ended. It is never folded into "wrong" and never leaves a denominator."""
+
+    PARSED = "parsed"
+    ABSTAINED = "abstained"
+    REFUSED = "refused"
+    TRUNCATED = "truncated"
+    UNPARSABLE = "unparsable"
+    ERROR = "error"
+
+
+class Usage(Record):
+    """What an answer or a caption cost. `cost` is in US dollars, None where a price is unknown."""
+
+    requests: int = 0
+    tokens_in: int = 0
+    tokens_cached: int = 0
+    tokens_out: int = 0
+    frames: int = 0
+    seconds: float = 0.0
+    cost: float | None = None
+
+    def __add__(self, other: Usage) -> Usage:
+        costs = [c for c in (self.cost, other.cost) if c is not None]
+        return Usage(
+            requests=self.requests + other.requests,
+            tokens_in=self.tokens_in + other.tokens_in,
+            tokens_cached=self.tokens_cached + other.tokens_cached,
+            tokens_out=self.tokens_out + other.tokens_out,
+            frames=self.frames + other.frames,
+            seconds=self.seconds + other.seconds,
+            cost=sum(costs) if costs else None,
+        )
+
+
+class Answer(Record):
+    """What a strategy says, with the evidence it rests on.
+
+    `text` is for a person; `choice` is the label of the chosen option (None for open questions and
+    abstentions); `scores` orders the options, higher is better. `reason` says why an answer was
+    withheld or how it was reached. `trace` holds the steps, as JSON values.
+    """
+
+    text: str
+    status: Status
+    strategy: str
+    choice: str | None = None
+    scores: dict[str, float] = {}
+    evidence: tuple[Evidence, ...] = ()
+    confidence: float | None = None
+    reason: str = ""
+    usage: Usage = Usage()
+    trace: tuple[JsonValue, ...] = ()
+
+    @property
+    def abstained(self) -> bool:
+        return self.status is Status.ABSTAINED

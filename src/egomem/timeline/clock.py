@@ -1,0 +1,57 @@
+"""What places a recording on its wearer's timeline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from egomem.errors import TimeError
+
+ClockSource = Literal["given", "sidecar", "container", "filename", "import"]
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The instant of a recording's second 0, in the zone where it was recorded.
+
+    A recording whose instant or zone is not known has no Clock: it is never silently UTC, and it
+    has a timeline of its own. `source` says where the start came from.
+    """
+
+    start: datetime
+    source: ClockSource = "given"
+
+    def __post_init__(self) -> None:
+        if self.start.utcoffset() is None:
+            raise TimeError(
+                f"the start {self.start.isoformat()} has no zone",
+                "write it with an offset, such as 2026-03-02T08:10+01:00",
+            )
+
+    def at(self, seconds: float) -> datetime:
+        """The instant of a second of the recording, in the recording's zone."""
+        instant = self.start.astimezone(UTC) + timedelta(seconds=seconds)
+        return instant.astimezone(self.start.tzinfo)
+
+    def seconds(self, instant: datetime) -> float:
+        """The second of the recording at an instant (negative before it starts)."""
+        return (instant - self.start).total_seconds()
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingTime:
+    """A point within one recording: seconds from its first displayed frame."""
+
+    recording: str
+    seconds: float
+
+
+
+Moment = datetime | RecordingTime
+"""The point that a question looks back from: an aware instant, or a second of one recording.
+
+From an instant, all recordings with a known clock can be ordered; those without one cannot be
+placed before it and are left out. From a second of a recording without a clock, only that
+recording can be seen.
+"""

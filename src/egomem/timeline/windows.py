@@ -1,0 +1,39 @@
+"""Cutting a recording into windows, and choosing the times to look at."""
+
+from __future__ import annotations
+
+from egomem.errors import UsageError
+from egomem.timeline.span import Span
+
+_NOTHING = 1e-6
+"""Seconds. A remainder below this is a rounding error, not a window."""
+
+
+def windows(duration: float, length: float) -> list[Span]:
+    """Consecutive half-open windows of `length` seconds that cover `[0, duration)` exactly once.
+
+    The last one is as long as what is left; a recording of exactly k windows has k, an empty one
+    none. Source: CapMem's consecutive 30 s and 60 s windows.
+    """
+    if length <= 0:
+        raise UsageError(f"a window needs a length above 0 s, not {length:g}", "try --window 30")
+    count = max(0, int((duration - _NOTHING) // length) + 1) if duration > _NOTHING else 0
+    return [Span(k * length, min((k + 1) * length, duration)) for k in range(count)]
+
+
+def sample_times(span: Span, fps: float) -> list[float]:
+    """The times `k / fps` that lie in the half-open span; a span shorter than a step has its start.
+
+    Counted in whole steps from the recording's second 0, so that neighbouring windows share one grid.
+    """
+    if fps <= 0:
+        raise UsageError(f"a sampling rate must be above 0 frames a second, not {fps:g}")
+    first = int(-(-(span.start - _NOTHING) * fps // 1))
+    last = int(-(-(span.end - _NOTHING) * fps // 1))
+    times = [k / fps for k in range(max(first, 0), last)]
+    return times or ([span.start] if span.length > 0 else [])
+
+
+def uniform_times(span: Span, count: int) -> list[float]:
+    """`count` times at the centres of equal parts of the span (methods: CapMem's verifier, F1)."""
+    return [span.start + (k + 0.5) * span.length / count for k in range(count)]
