@@ -1,1 +1,131 @@
-"""TODO"""
+"""The command line: one file a command, no logic.
+
+A command is a plain function with typer annotations in `cli/<command>.py`, listed in `COMMANDS`
+below, and imported only when it runs or when help is printed. It gets its memory with
+`options.open_memory`, hands its result to `output.report`, and lets EgomemError fly: `main` turns
+it into one line and an exit code.
+
+    from egomem.cli.options import JsonOption, MemoryOption, open_memory
+    from egomem.cli.output import report
+
+    def search(query: str, memory: MemoryOption = None, json: JsonOption = False) -> None:
+        "Find the moments that match QUERY."
+        with open_memory(memory) as held:
+            hits = held.search(query)
+        report("search", {"hits": [...]}, show=lambda out: out.print(...), json=json)
+
+A group of commands (`egomem models test`) is a `typer.Typer()` of that name in its file.
+Import nothing heavy at the top of such a file: help must stay quick.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+import typer
+from typer.core import TyperGroup
+
+from egomem.errors import EgomemError
+
+COMMANDS: dict[str, str] = {
+    "ingest": "egomem.cli.ingest:ingest",
+    "search": "egomem.cli.search:search",
+    "ask": "egomem.cli.ask:ask",
+    "compare": "egomem.cli.compare:compare",
+    "show": "egomem.cli.show:show",
+    "probe": "egomem.cli.probe:probe",
+    "import": "egomem.cli.import_:import_",
+    "export": "egomem.cli.export:export",
+    "forget": "egomem.cli.forget:forget",
+    "check": "egomem.cli.check:check",
+    "models": "egomem.cli.models:models",
+    "cache": "egomem.cli.cache:cache",
+    "fake-server": "egomem.cli.fake_server:fake_server",
+    "doctor": "egomem.cli.doctor:doctor",
+    "demo": "egomem.cli.demo:demo",
+}
+"""Every command, in the order of help: name -> module:function."""
+
+
+class Commands(TyperGroup):
+    """Imports a command's file when it is asked for, so that starting up costs little."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        target = COMMANDS.get(cmd_name)
+        if target is None:
+            return None
+        module, _, name = target.partition(":")
+        found = getattr(import_module(module), name)
+        if not isinstance(found, typer.Typer):
+            single = typer.Typer(add_completion=False)
+            single.command(cmd_name)(found)
+            found = single
+        command = typer.main.get_command(found)
+        command.name = cmd_name
+        return command
+
+
+app = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"egomem {version('egomem')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(
+        False, "--version", callback=_print_version, is_eager=True, help="Print the version."
+    ),
+) -> None:
+    """Turn hours of first-person video into a memory that answers with evidence and times.
+
+    Exit codes: 0 all done, 1 some items failed, 2 wrong usage, 3 nothing could be done.
+    """
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command line; returns its exit code."""
+    from egomem.cli.output import fault
+
+    arguments = sys.argv[1:] if arguments is None else arguments
+    as_json = "--json" in arguments
+    try:
+        code = app(args=arguments, standalone_mode=False, prog_name="egomem")
+    except EgomemError as error:
+        fault(error.message, error.remedy, json=as_json)
+        return error.exit_code
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx else "egomem"
+        fault(error.format_message(), f"see: {command} --help", json=as_json)
+        return 2
+    except click.ClickException as error:
+        fault(error.format_message(), "", json=as_json)
+        return 2
+    except (KeyboardInterrupt, click.Abort):
+        fault("stopped", "the same command goes on where it stopped", json=as_json)
+        return 130
+    except BrokenPipeError:  # the reader of our output has gone, as `| head` does
+        sys.stderr.close()
+        return 0
+    return code if isinstance(code, int) else 0
+
+
+def run() -> None:
+    sys.exit(main())

@@ -1,0 +1,38 @@
+"""The options that commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from egomem.api import Memory
+
+MemoryOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--memory",
+        "-m",
+        metavar="DIR",
+        envvar="EGOMEM_MEMORY",
+        help="The memory's folder. Default: one in your data folder.",
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+ModelOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--model",
+        metavar="[ROLE=]SPEC",
+        help="A model for one role, or for all: captioner=ollama:qwen3-vl:8b. Repeatable.",
+    ),
+]
+
+
+def open_memory(folder: Path | None, *, create: bool = False, models: list[str] | None = None) -> Memory:
+    """The memory that the options name."""
+    from egomem.api import open_memory as open_
+
+    return open_(folder, create=create, models=models or ())
