@@ -67,7 +67,9 @@ class Track(Record):
     @cached_property
     def id(self) -> str:
         parts = [f"{self.source}/{self.observer}"]
-        parts += [f"{mark}{value}" for mark, value in (("=", self.model), ("#", self.prompt)) if value]
+        parts += [
+            f"{mark}{value}" for mark, value in (("=", self.model), ("#", self.prompt)) if value
+        ]
         if self.window is not None:
             parts.append(f"@{self.window:g}s")
         if self.sampling:

@@ -22,8 +22,8 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from typing import Any
 
-import click
 import typer
 from typer.core import TyperGroup
 
@@ -52,10 +52,10 @@ COMMANDS: dict[str, str] = {
 class Commands(TyperGroup):
     """Imports a command's file when it is asked for, so that starting up costs little."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
         target = COMMANDS.get(cmd_name)
         if target is None:
             return None
@@ -111,19 +111,21 @@ def main(arguments: list[str] | None = None) -> int:
     except EgomemError as error:
         fault(error.message, error.remedy, json=as_json)
         return error.exit_code
-    except click.UsageError as error:
-        command = error.ctx.command_path if error.ctx else "egomem"
-        fault(error.format_message(), f"see: {command} --help", json=as_json)
-        return 2
-    except click.ClickException as error:
-        fault(error.format_message(), "", json=as_json)
-        return 2
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         fault("stopped", "the same command goes on where it stopped", json=as_json)
         return 130
     except BrokenPipeError:  # the reader of our output has gone, as `| head` does
         sys.stderr.close()
         return 0
+    except Exception as error:
+        # Wrong usage. Some releases of typer carry a click of their own, so the kind is told by
+        # what all of click's faults have and no other exception has.
+        if not hasattr(error, "format_message"):
+            raise
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context else "egomem"
+        fault(error.format_message(), f"see: {command} --help", json=as_json)
+        return 2
     return code if isinstance(code, int) else 0
 
 

@@ -31,7 +31,9 @@ ModelOption = Annotated[
 ]
 
 
-def open_memory(folder: Path | None, *, create: bool = False, models: list[str] | None = None) -> Memory:
+def open_memory(
+    folder: Path | None, *, create: bool = False, models: list[str] | None = None
+) -> Memory:
     """The memory that the options name."""
     from egomem.api import open_memory as open_
 

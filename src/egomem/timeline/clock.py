@@ -47,7 +47,6 @@ class RecordingTime:
     seconds: float
 
 
-
 Moment = datetime | RecordingTime
 """The point that a question looks back from: an aware instant, or a second of one recording.
 
