@@ -1,0 +1,86 @@
+"""The windows that recall looks for: what a view holds, grouped by time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from egomem.errors import UsageError
+from egomem.records import Observation
+from egomem.timeline import Span
+
+_NOTHING = 1e-6
+"""Seconds. An overlap below this is a rounding error."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """One window of one recording, or one digest (`recording` is None, POSIX seconds).
+
+    `observations` are in time order, each of them overlapping the span, no text twice.
+    """
+
+    recording: str | None
+    wearer: str
+    span: Span
+    observations: tuple[Observation, ...]
+
+    @cached_property
+    def text(self) -> str:
+        return "\n".join(o.text for o in self.observations)
+
+    @property
+    def line(self) -> tuple[str, str]:
+        """The timeline that the window lies on: its recording's, or its wearer's."""
+        return (self.recording or "", self.wearer)
+
+
+def spans_of(observation: Observation, length: float) -> list[Span]:
+    """The windows `[k * length, (k + 1) * length)` that an observation overlaps.
+
+    A point lies in one window. A digest is a window of its own: cut into the windows of the day it
+    covers, it would make every one of them alike.
+    """
+    if observation.recording is None:
+        return [observation.span]
+    first = math.floor((observation.span.start + _NOTHING) / length)
+    last = max(first, math.ceil((observation.span.end - _NOTHING) / length) - 1)
+    return [Span(k * length, (k + 1) * length) for k in range(first, last + 1)]
+
+
+def windows_of(
+    observations: Iterable[Observation],
+    length: float = 30.0,
+    durations: Mapping[str, float] | None = None,
+) -> list[Window]:
+    """The windows of `length` seconds that hold an observation, by recording and time.
+
+    An observation is in every window it overlaps; windows without any are not made. Equal texts
+    within a window are kept once (the earliest), so that two tracks that say the same count once.
+    The last window of a recording ends where the recording does, if `durations` (seconds) tell.
+    """
+    if length <= 0:
+        raise UsageError(f"a window needs a length above 0 s, not {length:g}", "try --window 30")
+    held: dict[tuple[str, str, Span], dict[str, Observation]] = {}
+    for o in sorted(observations, key=_in_time):
+        for span in spans_of(o, length):
+            held.setdefault((o.recording or "", o.wearer, span), {}).setdefault(_bare(o.text), o)
+    ends = durations or {}
+    return [
+        Window(recording or None, wearer, _cut(span, ends.get(recording)), tuple(texts.values()))
+        for (recording, wearer, span), texts in sorted(held.items(), key=lambda item: item[0])
+    ]
+
+
+def _cut(span: Span, duration: float | None) -> Span:
+    return span if duration is None else (span.clip(Span(0.0, duration)) or span)
+
+
+def _in_time(o: Observation) -> tuple[float, float, str]:
+    return (o.span.start, o.span.end, o.id)
+
+
+def _bare(text: str) -> str:
+    return " ".join(text.casefold().split()).rstrip(".!")
