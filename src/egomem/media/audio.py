@@ -1,0 +1,147 @@
+"""Sound, as mono samples on the recording's time axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Self
+
+import av
+import numpy as np
+from numpy.typing import NDArray
+
+from egomem.errors import MediaError
+from egomem.media.container import DecodeError, audio_streams, open_media, video_streams
+from egomem.media.probe import first_frame
+from egomem.timeline import Span
+
+_DRIFT = 0.05
+"""Seconds that sound may be off its stamps before silence is put in or samples are dropped."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AudioBlock:
+    """A stretch of sound: `samples` is (n,) float32 in [-1, 1], mono, at `rate` a second; `start`
+    is in seconds from the first displayed frame."""
+
+    start: float
+    rate: int
+    samples: NDArray[np.float32]
+
+    @property
+    def end(self) -> float:
+        return self.start + len(self.samples) / self.rate
+
+
+def audio(
+    path: str | Path, *, rate: int = 16000, span: Span | None = None, block: float = 30.0
+) -> AudioReader:
+    """The sound of a recording in blocks of `block` seconds, mixed to mono.
+
+    Time is that of the video beside it: sound from before the first displayed frame is left out,
+    and a gap in the sound is silence. `span` limits what is read. Nothing comes from a file
+    without sound; raises MediaError for a file that is not media.
+    """
+    return AudioReader(path, rate=rate, span=span, block=block)
+
+
+class AudioReader(Iterator[AudioBlock]):
+    """An iterator of sound blocks; `failed` counts packets that could not be decoded."""
+
+    def __init__(self, path: str | Path, *, rate: int, span: Span | None, block: float) -> None:
+        self.failed = 0
+        self._blocks = self._run(Path(path), rate, span, block)
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> AudioBlock:
+        return next(self._blocks)
+
+    def _run(self, path: Path, rate: int, span: Span | None, block: float) -> Iterator[AudioBlock]:
+        with open_media(path) as container:
+            sounds = audio_streams(container)
+            if not sounds:
+                return
+            stream = sounds[0]
+            zero = _zero(path, container, stream)
+            begin = max(0.0, span.start) if span else 0.0
+            end = span.end if span else float("inf")
+            size = max(1, round(block * rate))
+            if begin > 0:
+                assert stream.time_base is not None
+                try:
+                    container.seek(
+                        int((zero + Fraction(begin) - 1) / stream.time_base), stream=stream
+                    )
+                except DecodeError:
+                    container.seek(0)
+            held: list[NDArray[np.float32]] = []
+            count = 0  # samples held
+            first: float | None = None  # time of the first of them
+            for time, samples in self._pieces(container, stream, rate, zero):
+                if time >= end:
+                    break
+                at = begin if first is None else first + count / rate
+                if first is None:
+                    first = at = max(begin, time)
+                gap = round((time - at) * rate)
+                if gap > _DRIFT * rate:
+                    held.append(np.zeros(gap, np.float32))
+                    count += gap
+                elif gap < -_DRIFT * rate or (time < begin and count == 0):
+                    samples = samples[-gap:]
+                limit = None if end == float("inf") else round((end - first) * rate) - count
+                samples = samples[:limit] if limit is not None else samples
+                held.append(samples)
+                count += len(samples)
+                while count >= size:
+                    joined = np.concatenate(held)
+                    yield AudioBlock(first, rate, joined[:size])
+                    held, count, first = [joined[size:]], count - size, first + size / rate
+            if count and first is not None:
+                yield AudioBlock(first, rate, np.concatenate(held))
+
+    def _pieces(
+        self,
+        container: av.container.InputContainer,
+        stream: av.AudioStream,
+        rate: int,
+        zero: Fraction,
+    ) -> Iterator[tuple[float, NDArray[np.float32]]]:
+        """Resampled pieces with the time of their first sample."""
+        resampler = av.AudioResampler(format="flt", layout="mono", rate=rate)
+        packets = container.demux(stream)
+        while True:
+            try:
+                packet = next(packets, None)
+                if packet is None:
+                    break
+                decoded = packet.decode()
+            except DecodeError:
+                self.failed += 1
+                continue
+            for frame in decoded:
+                for piece in resampler.resample(frame):
+                    yield _piece(piece, zero)
+        for piece in resampler.resample(None):
+            yield _piece(piece, zero)
+
+
+def _piece(frame: av.AudioFrame, zero: Fraction) -> tuple[float, NDArray[np.float32]]:
+    assert frame.pts is not None and frame.time_base is not None
+    samples = frame.to_ndarray().reshape(-1).astype(np.float32, copy=False)
+    return float(frame.pts * frame.time_base - zero), samples
+
+
+def _zero(path: Path, container: av.container.InputContainer, stream: av.AudioStream) -> Fraction:
+    """The recording's second 0 on the file's own clock."""
+    for video in video_streams(container)[:1]:
+        assert video.time_base is not None
+        try:
+            return first_frame(path, video.index)[2] * video.time_base
+        except MediaError:
+            break
+    return (stream.start_time or 0) * (stream.time_base or Fraction(0))

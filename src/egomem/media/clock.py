@@ -1,0 +1,46 @@
+"""Display times of a video stream's packets and frames."""
+
+from __future__ import annotations
+
+import heapq
+from typing import Literal
+
+import av
+
+Timing = Literal["display", "count"]
+
+
+class DisplayClock:
+    """Gives each decoded frame its display time, in ticks of the stream's time base.
+
+    "display": the frame's own PTS. "count": for files that state no PTS (AVI with B-frames, raw
+    streams) or whose PTS are not in display order: frames leave the decoder in display order, so
+    the n-th frame is shown at the n-th smallest stamp of the packets.
+    """
+
+    def __init__(self, timing: Timing, step: int) -> None:
+        self._timing = timing
+        self._step = max(1, step)
+        self._stamps: list[int] = []
+        self._last: int | None = None
+
+    def fed(self, packet: av.Packet) -> None:
+        if self._timing == "count" and packet.size and not packet.is_discard:
+            stamp = packet.dts if packet.dts is not None else packet.pts
+            if stamp is not None:
+                heapq.heappush(self._stamps, stamp)
+
+    def time(self, frame: av.VideoFrame) -> int:
+        ticks = frame.pts if self._timing == "display" else None
+        if ticks is None:
+            after = 0 if self._last is None else self._last + self._step
+            ticks = heapq.heappop(self._stamps) if self._stamps else after
+        self._last = ticks
+        return ticks
+
+
+def frame_step(stream: av.VideoStream) -> int:
+    """Ticks between frames at the stream's stated rate; 1/25 s where it states none."""
+    rate = stream.guessed_rate or stream.average_rate or 25
+    assert stream.time_base is not None
+    return max(1, round(1 / (rate * stream.time_base)))

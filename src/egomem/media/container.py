@@ -1,0 +1,76 @@
+"""Opening a media file, and choosing its streams."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import av
+from av.audio.stream import AudioStream
+from av.container.input import InputContainer
+from av.stream import Disposition, Stream
+from av.video.stream import VideoStream
+
+from egomem.errors import MediaError
+
+DecodeError = (av.error.FFmpegError, EOFError)
+"""What PyAV raises for data that cannot be read or decoded."""
+
+
+def open_media(path: str | Path) -> InputContainer:
+    """An open container. Raises MediaError where the file is absent, empty or not media."""
+    path = Path(path)
+    if not path.exists():
+        raise MediaError(f"there is no file {path}", "check the path")
+    if path.is_dir():
+        raise MediaError(f"{path} is a folder, not a media file")
+    try:
+        size = path.stat().st_size
+        if size == 0:
+            raise MediaError(f"{path.name} is empty (0 bytes)", "copy it again from the camera")
+        container = av.open(str(path), "r", metadata_errors="replace")
+    except PermissionError as error:
+        raise MediaError(f"{path} cannot be read", "check its permissions") from error
+    except (*DecodeError, OSError, ValueError) as error:
+        raise MediaError(
+            f"{path.name} is not a media file, or its header is damaged ({reason(error)})",
+            "try to play it; a recording that was cut off may need its camera's repair",
+        ) from error
+    return container
+
+
+def reason(error: BaseException) -> str:
+    """FFmpeg's words for an error, without number and path."""
+    return str(getattr(error, "strerror", None) or error or type(error).__name__)
+
+
+def is_cover(stream: Stream) -> bool:
+    return bool(stream.disposition & (Disposition.attached_pic | Disposition.timed_thumbnails))
+
+
+def video_streams(container: InputContainer) -> list[VideoStream]:
+    """The video streams that a decoder exists for, the one to use first; never cover art."""
+    usable = [s for s in container.streams.video if not is_cover(s) and decodable(s)]
+    return sorted(usable, key=lambda s: (not s.disposition & Disposition.default, s.index))
+
+
+def audio_streams(container: InputContainer) -> list[AudioStream]:
+    """The sound streams that a decoder exists for, the one to use first."""
+    usable = [s for s in container.streams.audio if decodable(s)]
+    return sorted(usable, key=lambda s: (not s.disposition & Disposition.default, s.index))
+
+
+def decodable(stream: Stream) -> bool:
+    return getattr(stream, "codec_context", None) is not None
+
+
+def codec_name(stream: Stream) -> str | None:
+    """The codec's name (`av1`, not the name of the decoder `libdav1d`)."""
+    context = getattr(stream, "codec_context", None)
+    return context.codec.canonical_name if context is not None else None
+
+
+def pixel_aspect(stream: VideoStream) -> float:
+    """Width of a pixel over its height; 1 where the file does not say, or says nonsense."""
+    aspect = stream.sample_aspect_ratio
+    value = float(aspect) if aspect else 1.0
+    return value if 0.1 < value < 10 else 1.0

@@ -1,0 +1,125 @@
+"""A picture at a time, upright."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import av
+import numpy as np
+from av.video.reformatter import VideoReformatter
+from numpy.typing import NDArray
+
+Image = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """The picture on screen at `wanted`.
+
+    `time` is its true display time, `wanted` the time that was asked for, both in seconds from the
+    first displayed frame. `image` is (height, width, 3) uint8 RGB, upright and with square pixels.
+    """
+
+    time: float
+    wanted: float
+    image: Image
+
+
+def distinct(frames: Iterable[Frame]) -> Iterator[Frame]:
+    """The frames without repeats: of neighbours with the same time, the first.
+
+    Two wanted times may fall on one picture (a still screen, a one-frame file); it is evidence once.
+    """
+    last: float | None = None
+    for frame in frames:
+        if frame.time != last:
+            yield frame
+        last = frame.time
+
+
+@dataclass(frozen=True, slots=True)
+class Orientation:
+    """How a stored picture is turned to stand upright: `transpose` first, then the flips."""
+
+    transpose: bool = False
+    flip_x: bool = False
+    flip_y: bool = False
+
+    @property
+    def degrees(self) -> int:
+        """Clockwise degrees of the turn (0, 90, 180, 270); a mirror image counts as its turn."""
+        if self.transpose:
+            return 90 if self.flip_x else 270
+        return 180 if self.flip_y else 0
+
+    @property
+    def mirrored(self) -> bool:
+        return self.transpose ^ self.flip_x ^ self.flip_y
+
+    def apply(self, image: Image) -> Image:
+        if self.transpose:
+            image = image.transpose(1, 0, 2)
+        if self.flip_x:
+            image = image[:, ::-1]
+        if self.flip_y:
+            image = image[::-1]
+        return np.ascontiguousarray(image)
+
+
+UPRIGHT = Orientation()
+
+
+def orientation(frame: av.VideoFrame) -> tuple[Orientation, bool]:
+    """A frame's orientation from its display matrix, and whether the matrix makes sense.
+
+    The matrix is 3 x 3 in fixed point (ISO/IEC 14496-12): x' = a x + c y, y' = b x + d y. One that
+    is no quarter turn is not applied.
+    """
+    data = next((s for s in frame.side_data if s.type.name == "DISPLAYMATRIX"), None)
+    if data is None:
+        return UPRIGHT, True
+    a, b, _, c, d, *_ = struct.unpack("=9i", bytes(data)[:36])
+    if a and d and not b and not c:
+        return Orientation(False, a < 0, d < 0), True
+    if b and c and not a and not d:
+        return Orientation(True, c < 0, b < 0), True
+    return UPRIGHT, False
+
+
+def display_size(
+    width: int, height: int, pixel_aspect: float, turn: Orientation
+) -> tuple[int, int]:
+    """Stored width, height and pixel aspect -> displayed width and height."""
+    if pixel_aspect > 1:
+        width = round(width * pixel_aspect)
+    elif pixel_aspect > 0:
+        height = round(height / pixel_aspect)
+    return (height, width) if turn.transpose else (width, height)
+
+
+def fit(size: tuple[int, int], side: int | None) -> tuple[int, int]:
+    """A size whose longer side is at most `side`; never enlarged, never below one pixel."""
+    longest = max(size)
+    if side is None or longest <= side:
+        return size
+    return max(1, round(size[0] * side / longest)), max(1, round(size[1] * side / longest))
+
+
+class Painter:
+    """Turns decoded frames into upright RGB arrays; scales before it converts, in one step."""
+
+    def __init__(self, side: int | None = None) -> None:
+        self._side = side
+        self._scaler = VideoReformatter()
+
+    def __call__(self, frame: av.VideoFrame, pixel_aspect: float = 1.0) -> Image:
+        turn, _ = orientation(frame)
+        shown = fit(display_size(frame.width, frame.height, pixel_aspect, turn), self._side)
+        width, height = (shown[1], shown[0]) if turn.transpose else shown
+        rgb = self._scaler.reformat(
+            frame, width=width, height=height, format="rgb24", interpolation="BILINEAR", threads=1
+        )
+        image: Image = rgb.to_ndarray()
+        return turn.apply(image)

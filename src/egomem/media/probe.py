@@ -1,0 +1,326 @@
+"""Finding out what a media file holds, without decoding more of it than a few frames."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+import av
+from av.audio.stream import AudioStream
+from av.container.input import InputContainer
+from av.video.stream import VideoStream
+
+from egomem.errors import MediaError
+from egomem.media.clock import DisplayClock, Timing, frame_step
+from egomem.media.container import (
+    DecodeError,
+    audio_streams,
+    codec_name,
+    is_cover,
+    open_media,
+    pixel_aspect,
+    reason,
+    video_streams,
+)
+from egomem.media.facts import AudioFacts, Facts, OtherStream, VideoFacts
+from egomem.media.frame import display_size, orientation
+
+_SCAN_WHOLE = 64 << 20
+"""Bytes. A file up to this size has all its packets read; of a longer one, the head and the tail."""
+
+_HEAD = 64
+"""Packets in which the first frame has to come."""
+
+_TAIL = 10.0
+"""Seconds before the stated end from which the packets of a long file are read."""
+
+_SOUND_GOES_ON = 1.0
+"""Seconds of sound after the last picture that make a recording longer than its video; less is the
+padding of a sound codec's last block."""
+
+
+def probe(path: str | Path) -> Facts:
+    """The facts of a media file. Raises MediaError with one line where it cannot be used.
+
+    Reads the packets of a file up to 64 MiB, the head and the tail of a longer one, and decodes
+    only the first frames; damage that shows in the decoder alone is found by `frames`.
+    """
+    path = Path(path)
+    with open_media(path) as container:
+        faults: list[str] = []
+        streams = video_streams(container)
+        video = decoded_until = None
+        broken = ""
+        if streams:
+            try:
+                video, decoded_until = _video(container, streams[0], path, faults)
+            except MediaError as error:
+                broken = error.message
+        if len(streams) > 1:
+            faults.append(
+                f"there are {len(streams)} video streams; stream {streams[0].index} is used"
+            )
+    # Reading to the end leaves some demuxers unable to go back, so sound gets a fresh container.
+    with open_media(path) as container:
+        begin = Fraction(video.start) if video else None
+        sounds = [_sound(s, begin) for s in audio_streams(container)]
+        if video:
+            duration = video.duration
+            ends = [s.start + s.duration for s in sounds if s.duration is not None]
+            if ends and max(ends) > duration + _SOUND_GOES_ON:
+                faults.append(f"sound goes on for {max(ends) - duration:.1f} s after the video")
+                duration = max(ends)
+        else:
+            length = _sound_length(path, sounds[0].index) if sounds else None
+            if length is None:
+                raise MediaError(
+                    broken or f"{path.name} holds neither video nor sound that can be decoded",
+                    "try to play it; if no player can, the recording is lost",
+                )
+            duration = sounds[0].duration or length
+        if broken:
+            faults.append(f"the video cannot be used: {broken}")
+        return Facts(
+            path=str(path),
+            bytes=path.stat().st_size,
+            container=container.format.name,
+            duration=duration,
+            video=video,
+            audio=tuple(sounds),
+            subtitles=tuple(
+                OtherStream(
+                    index=s.index, kind="subtitle", codec=codec_name(s), language=s.language
+                )
+                for s in container.streams.subtitles
+            ),
+            other=tuple(_others(container, video)),
+            cover_art=any(is_cover(s) for s in container.streams.video),
+            created=_created(container),
+            decoded_until=decoded_until,
+            faults=tuple(faults),
+        )
+
+
+@dataclass
+class Packets:
+    """What reading packets without decoding tells of a stream; times in ticks."""
+
+    count: int = 0
+    first: int | None = None
+    end: int | None = None
+    last: int | None = None
+    corrupt: bool = False
+    times: list[int] = field(default_factory=list)
+
+    @property
+    def steps(self) -> list[int]:
+        ordered = sorted(self.times)
+        return [b - a for a, b in zip(ordered, ordered[1:], strict=False)]
+
+
+def read_packets(container: InputContainer, stream: VideoStream, step: int) -> Packets:
+    """Reads the packets of a stream from here to the end, or to the first that is damaged."""
+    seen = Packets()
+    shown: tuple[int, int] | None = None
+    try:
+        for packet in container.demux(stream):
+            if packet.is_corrupt:
+                seen.corrupt = True
+                break
+            if not packet.size or packet.is_discard:
+                continue
+            seen.count += 1
+            stamp = packet.pts if packet.pts is not None else packet.dts
+            if stamp is None:
+                continue
+            if seen.count <= 2048:
+                seen.times.append(stamp)
+            if shown is None or stamp > shown[0]:
+                shown = (stamp, packet.duration or 0)
+            seen.first = stamp if seen.first is None else min(seen.first, stamp)
+    except DecodeError:
+        seen.corrupt = True
+    if shown is not None:
+        steps = seen.steps
+        seen.last = shown[0]
+        seen.end = shown[0] + (shown[1] or (round(statistics.median(steps)) if steps else step))
+    return seen
+
+
+def _video(
+    container: InputContainer, stream: VideoStream, path: Path, faults: list[str]
+) -> tuple[VideoFacts, float | None]:
+    base = stream.time_base
+    assert base is not None
+    step = frame_step(stream)
+    stated = stream.frames
+    timing, first, start = first_frame(path, stream.index)
+    turn, sane = orientation(first)
+    if not sane:
+        faults.append("the rotation stored in the file makes no sense; it is not applied")
+    if timing == "count":
+        faults.append("the file states no usable display times; frames are counted instead")
+    if start * base < 0:
+        faults.append(f"display times begin at {float(start * base):.3f} s")
+
+    whole = path.stat().st_size <= _SCAN_WHOLE or container.duration is None
+    seen = Packets()
+    if not whole:
+        seen = _tail(container, stream, step)
+        whole = seen.end is None or seen.corrupt
+    if whole:
+        with open_media(path) as again:
+            seen = read_packets(again, again.streams[stream.index], step)  # type: ignore[arg-type]
+    duration = float((seen.end - start) * base) if seen.end is not None else float(step * base)
+    frames: int | None = seen.count if whole else stated or None
+
+    decoded_until = None
+    if seen.corrupt or cut_off(stream, path.stat().st_size):
+        decoded_until = float(((seen.last or start) - start) * base)
+        duration = max(duration, float(stream.duration * base) if stream.duration else 0.0)
+        faults.append(
+            f"the file is cut off or damaged: {seen.count} of {stated or 'unknown many'} frames"
+            f" are there, the last at {decoded_until:.3f} s"
+        )
+    elif whole and stated and stated != seen.count:
+        faults.append(f"the header says {stated} frames, there are {seen.count}")
+
+    steps = seen.steps
+    middle = statistics.median(steps) if steps else 0
+    variable = any(abs(s - middle) > max(2, 0.2 * middle) for s in steps)
+    width, height = display_size(first.width, first.height, pixel_aspect(stream), turn)
+    rate = stream.average_rate or stream.guessed_rate
+    return VideoFacts(
+        index=stream.index,
+        codec=codec_name(stream) or "unknown",
+        width=width,
+        height=height,
+        rotation=turn.degrees,
+        mirrored=turn.mirrored,
+        pixel_format=first.format.name,
+        fps=round(float(rate), 6) if rate else None,
+        frames=frames,
+        start=float(start * base),
+        duration=duration,
+        variable_rate=variable,
+        timing=timing,
+    ), decoded_until
+
+
+def first_frame(path: Path, index: int) -> tuple[Timing, av.VideoFrame, int]:
+    """How a stream's frames are timed, its first displayed frame, and that one's time in ticks.
+
+    Raises MediaError where nothing at the start of the stream can be decoded.
+    """
+    with open_media(path) as container:
+        stream = container.streams[index]
+        assert isinstance(stream, VideoStream)
+        stream.thread_count = 1
+        packets: list[av.Packet] = []
+        frames: list[av.VideoFrame] = []
+        failure = ""
+        # Frames that leave the decoder in another order than their PTS have PTS that are not
+        # display times; that can only be where the decoder reorders at all.
+        enough = 16 if stream.codec_context.has_b_frames else 1
+        try:
+            for packet in container.demux(stream):
+                packets.append(packet)
+                try:
+                    frames += packet.decode()
+                except DecodeError as error:
+                    failure = failure or reason(error)
+                    if frames:
+                        break
+                if len(frames) >= enough or len(packets) >= _HEAD + enough:
+                    break
+        except DecodeError as error:
+            failure = failure or reason(error)
+        if not frames:
+            raise MediaError(
+                f"no frame of {path.name} can be decoded ({failure or 'the stream is empty'})",
+                "try to play it; if no player can, the recording is lost",
+            )
+        times = [f.pts for f in frames]
+        ordered = None not in times and times == sorted(times, key=lambda t: t or 0)
+        timing: Timing = "display" if ordered and len(set(times)) == len(times) else "count"
+        clock = DisplayClock(timing, frame_step(stream))
+        for packet in packets:
+            clock.fed(packet)
+        return timing, frames[0], clock.time(frames[0])
+
+
+def cut_off(stream: VideoStream, size: int) -> bool:
+    """True where the file's own index points past its end."""
+    entries = stream.index_entries
+    return len(entries) > 0 and entries[-1].pos + entries[-1].size > size
+
+
+def _tail(container: InputContainer, stream: VideoStream, step: int) -> Packets:
+    """The packets of the last seconds; an `end` of None where the file cannot be sought in."""
+    assert stream.time_base is not None and container.duration is not None
+    stated = container.duration / av.time_base
+    end = (stated - _TAIL) / stream.time_base + (stream.start_time or 0)
+    try:
+        container.seek(max(0, int(end)), stream=stream)
+    except DecodeError:
+        return Packets()
+    return read_packets(container, stream, step)
+
+
+def _sound(stream: AudioStream, start: Fraction | None) -> AudioFacts:
+    base = stream.time_base or Fraction(1, stream.rate)
+    begin = (stream.start_time or 0) * base
+    return AudioFacts(
+        index=stream.index,
+        codec=codec_name(stream) or "unknown",
+        rate=stream.rate,
+        channels=stream.channels,
+        start=float(begin - (start if start is not None else begin)),
+        duration=float(stream.duration * base) if stream.duration else None,
+        language=stream.language,
+    )
+
+
+def _sound_length(path: Path, index: int) -> float | None:
+    """Seconds of a sound stream, read from its packets; None where none of it can be decoded."""
+    with open_media(path) as container:
+        stream = container.streams[index]
+        base = stream.time_base or Fraction(1)
+        first = end = None
+        decoded = False
+        try:
+            for packet in container.demux(stream):
+                decoded = decoded or bool(packet.decode())
+                if packet.pts is not None and packet.size:
+                    first = packet.pts if first is None else first
+                    end = packet.pts + (packet.duration or 0)
+        except DecodeError:
+            pass  # what came before is what there is
+        return float((end - first) * base) if decoded and first is not None and end else None
+
+
+def _others(container: InputContainer, used: VideoFacts | None) -> Iterator[OtherStream]:
+    for stream in container.streams:
+        if stream.type in ("audio", "subtitle") or (used and stream.index == used.index):
+            continue
+        if is_cover(stream):
+            yield OtherStream(index=stream.index, kind="cover art", codec=codec_name(stream))
+        elif isinstance(stream, VideoStream) and stream.codec_context is not None:
+            size = f"{stream.codec_context.width}x{stream.codec_context.height}"
+            yield OtherStream(index=stream.index, kind="video", codec=codec_name(stream), note=size)
+        else:
+            yield OtherStream(index=stream.index, kind=stream.type, codec=codec_name(stream))
+
+
+def _created(container: InputContainer) -> str | None:
+    """The creation time as written; Apple's key is preferred, for it carries the zone."""
+    for key in ("com.apple.quicktime.creationdate", "creation_time", "date"):
+        if value := container.metadata.get(key):
+            return value
+    return next(
+        (s.metadata["creation_time"] for s in container.streams if "creation_time" in s.metadata),
+        None,
+    )
