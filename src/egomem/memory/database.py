@@ -1,0 +1,78 @@
+"""Opening `memory.db`, and what its faults mean to a user."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from egomem.errors import DamagedError, FullError, LockedError, StoreError
+
+NAME = "memory.db"
+
+
+def connect(folder: Path, *, wait: float, read_only: bool) -> sqlite3.Connection:
+    """A connection in autocommit mode, shared by threads under the caller's lock.
+
+    Write-ahead logging lets readers work while one writes; FULL makes a commit wait for the disk.
+    """
+    path = (folder / NAME).resolve()
+    uri = path.as_uri()
+    if read_only:
+        # Without its WAL files a database in a folder that cannot change will not change either.
+        uri += "?mode=ro" if Path(f"{path}-wal").exists() else "?immutable=1"
+    db = sqlite3.connect(uri, uri=True, timeout=wait, isolation_level=None, check_same_thread=False)
+    with faults(folder):
+        db.execute("PRAGMA foreign_keys = ON")
+        db.execute("PRAGMA cache_size = -16384")
+        db.execute("PRAGMA mmap_size = 268435456")
+        if not read_only:
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = FULL")
+            db.execute("PRAGMA secure_delete = ON")
+    return db
+
+
+def writable(folder: Path) -> bool:
+    database = folder / NAME
+    return os.access(folder, os.W_OK) and (not database.exists() or os.access(database, os.W_OK))
+
+
+@contextmanager
+def faults(folder: Path) -> Iterator[None]:
+    """Turns SQLite's errors into one line with a remedy; a transaction has been rolled back."""
+    try:
+        yield
+    except sqlite3.DatabaseError as fault:
+        code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
+        if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _is_full(folder)):
+            raise FullError(
+                f"the disk that holds {folder} is full",
+                "nothing that was remembered is lost; free some space and run it again",
+            ) from fault
+        if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+            raise FullError(
+                f"cannot write to {folder}",
+                "nothing was lost; make the folder writable, or use another with --memory",
+            ) from fault
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise LockedError(f"{folder} is in use by another program", "try again") from fault
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            raise DamagedError(
+                f"{folder / NAME} is damaged ({fault})",
+                "restore it from a backup; run: egomem check",
+            ) from fault
+        raise StoreError(f"{folder / NAME}: {fault}", "run: egomem check") from fault
+
+
+def _is_full(folder: Path) -> bool:
+    """A write past a quota or a file-size limit reads as an input/output error."""
+    try:
+        probe = folder / ".space"
+        probe.write_bytes(b"\0" * 65536)
+    except OSError:
+        return True
+    probe.unlink()
+    return False

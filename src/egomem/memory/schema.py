@@ -1,0 +1,106 @@
+"""The tables of `memory.db`, as numbered migrations.
+
+A migration is never edited once released: a change is a new one at the end. `PRAGMA user_version`
+is the number of those that have run. docs/reference/memory-folder.md describes the tables.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from egomem.errors import StoreError
+
+MIGRATIONS = (
+    """
+    CREATE TABLE recording (
+        number INTEGER PRIMARY KEY,
+        id TEXT UNIQUE,  -- NULL: the wearer's own timeline, whose second 0 is 1970-01-01T00:00Z
+        wearer TEXT NOT NULL,
+        name TEXT NOT NULL,
+        path TEXT,
+        sha256 TEXT,
+        duration REAL NOT NULL,
+        clock TEXT,
+        zone TEXT,
+        clock_source TEXT,
+        facts TEXT NOT NULL DEFAULT '{}'
+    ) STRICT;
+    CREATE TABLE track (
+        number INTEGER PRIMARY KEY,
+        id TEXT NOT NULL,
+        source TEXT NOT NULL,
+        observer TEXT,
+        model TEXT,
+        prompt TEXT,
+        window REAL,
+        sampling TEXT,
+        UNIQUE (id, source)
+    ) STRICT;
+    CREATE TABLE observation (
+        n INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        recording INTEGER NOT NULL REFERENCES recording(number),
+        wearer TEXT NOT NULL,
+        track INTEGER NOT NULL REFERENCES track(number),
+        start REAL NOT NULL,
+        end REAL NOT NULL,
+        text TEXT NOT NULL,
+        data TEXT NOT NULL DEFAULT '{}',
+        provenance TEXT NOT NULL DEFAULT '{}',
+        terms TEXT NOT NULL,
+        length INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX observation_time ON observation(recording, end);
+    CREATE TABLE rests_on (
+        basis TEXT NOT NULL,
+        n INTEGER NOT NULL REFERENCES observation(n) ON DELETE CASCADE,
+        PRIMARY KEY (basis, n)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX rests_on_n ON rests_on(n);
+    CREATE TABLE done (
+        recording TEXT NOT NULL,
+        track TEXT NOT NULL,
+        unit TEXT NOT NULL,
+        PRIMARY KEY (recording, track, unit)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE tally (
+        recording INTEGER NOT NULL,
+        track INTEGER NOT NULL,
+        count INTEGER NOT NULL,
+        length INTEGER NOT NULL,
+        first INTEGER NOT NULL,
+        last INTEGER NOT NULL,
+        start REAL NOT NULL,
+        end REAL NOT NULL,
+        PRIMARY KEY (recording, track)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+    INSERT INTO state VALUES ('recordings', 0), ('forgotten', 0);
+    CREATE TABLE receipt (
+        number INTEGER PRIMARY KEY,
+        at TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        counts TEXT NOT NULL
+    ) STRICT;
+    """,
+)
+
+
+LATEST = len(MIGRATIONS)
+
+
+def migrate(db: sqlite3.Connection, *, may_write: bool = True) -> None:
+    """Bring a database to the newest form. Raises StoreError where a newer egomem wrote it."""
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    if version > LATEST:
+        raise StoreError(
+            f"this memory was written by a newer egomem (form {version}, known: {LATEST})",
+            "run: pip install --upgrade egomem",
+        )
+    if version < LATEST and not may_write:
+        raise StoreError(
+            "this memory has an older form and its folder is read-only",
+            "make the folder writable once, so that it can be brought up to date",
+        )
+    for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
+        db.executescript(f"BEGIN IMMEDIATE;{script}PRAGMA user_version = {number};COMMIT;")

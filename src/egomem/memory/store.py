@@ -1,0 +1,303 @@
+"""The record of a memory: one folder, whose `memory.db` holds everything that was remembered."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from egomem.errors import FullError, NoMemoryError, StoreError
+from egomem.memory import rows
+from egomem.memory.database import NAME, connect, faults, writable
+from egomem.memory.lock import WriterLock
+from egomem.memory.schema import LATEST, migrate
+from egomem.memory.shape import Shape
+from egomem.memory.tokens import terms
+from egomem.memory.view import View
+from egomem.records import Observation, Recording, Source, Track
+from egomem.timeline import Moment
+
+
+class Done(NamedTuple):
+    """A finished piece of work on a recording, such as window 12 of a track."""
+
+    recording: str
+    track: str
+    unit: str
+
+
+class Store:
+    """A memory's folder. Use as a context manager, or `close` it.
+
+    Reading needs no lock. Writing takes the writers' lock (`writing`) for each call; hold it around
+    a longer piece of work to keep other writers out. One Store may be used from several threads.
+    """
+
+    def __init__(self, folder: Path, db: sqlite3.Connection, *, wait: float, read_only: bool):
+        self.folder = folder
+        self.read_only = read_only
+        self._db = db
+        self._lock = WriterLock(folder, wait)
+        self._threads = threading.RLock()
+        self._shape: Shape | None = None
+        self._tracks: dict[tuple[str, str], int] = {}
+
+    @classmethod
+    def open(cls, folder: str | Path, *, create: bool = False, wait: float = 10.0) -> Self:
+        """Open the memory in a folder; a read-only folder can be read.
+
+        `wait` is how long (s) a writer waits for another one. Raises NoMemoryError where there is
+        none (and `create` is off), FullError where it cannot be made, DamagedError, StoreError.
+        """
+        folder = Path(folder)
+        if not (folder / NAME).is_file():
+            if not create:
+                raise NoMemoryError(
+                    f"there is no memory at {folder}",
+                    "make one with: egomem ingest VIDEO, or name another with --memory",
+                )
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError as fault:
+                raise FullError(f"cannot make the folder {folder}: {fault.strerror}") from fault
+        read_only = not writable(folder)
+        with faults(folder):
+            db = connect(folder, wait=wait, read_only=read_only)
+        store = cls(folder, db, wait=wait, read_only=read_only)
+        try:
+            store._migrate()
+        except BaseException:
+            db.close()
+            raise
+        return store
+
+    def _migrate(self) -> None:
+        with faults(self.folder):
+            if self.read_only:
+                migrate(self._db, may_write=False)
+                return
+            (version,) = self._db.execute("PRAGMA user_version").fetchone()
+            if version != LATEST:
+                with self._lock.held():
+                    migrate(self._db)
+
+    def close(self) -> None:
+        with self._threads:
+            self._db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ------------------------------------------------------------------------------------ writing
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Keep other writers out. Raises LockedError naming the holder, after waiting."""
+        with self._lock.held():
+            yield
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """All or nothing, and on the disk when it ends."""
+        if self.read_only:
+            raise FullError(
+                f"cannot write to {self.folder}",
+                "nothing was lost; make the folder writable, or use another with --memory",
+            )
+        with self._lock.held(), self._threads, faults(self.folder):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+                self._db.execute("COMMIT")
+            except BaseException:
+                self._tracks.clear()
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+    def put_recording(self, r: Recording) -> None:
+        """Insert a recording, or update the one with its id."""
+        with self._transaction() as db:
+            columns = rows.RECORDING.split(", ")
+            update = ", ".join(f"{c} = excluded.{c}" for c in columns[1:])
+            db.execute(
+                f"INSERT INTO recording({rows.RECORDING}) VALUES ({', '.join('?' * len(columns))}) "
+                f"ON CONFLICT(id) DO UPDATE SET {update}",
+                rows.recording_row(r),
+            )
+            db.execute("UPDATE state SET value = value + 1 WHERE name = 'recordings'")
+
+    def put_track(self, t: Track) -> None:
+        """Insert a track, or update what is known of the one with its id."""
+        with self._transaction() as db:
+            columns = rows.TRACK.split(", ")
+            update = ", ".join(f"{c} = excluded.{c}" for c in columns[2:])
+            db.execute(
+                f"INSERT INTO track({rows.TRACK}) VALUES ({', '.join('?' * len(columns))}) "
+                f"ON CONFLICT(id, source) DO UPDATE SET {update}",
+                rows.track_row(t),
+            )
+
+    def add(self, observations: Iterable[Observation], *, done: Iterable[Done] = ()) -> int:
+        """Remember observations, durably, in one transaction; returns how many were new.
+
+        One that is already there (by id) is passed over. Raises StoreError where a recording is
+        not known: `put_recording` first.
+        """
+        with self._transaction() as db:
+            new = _insert(db, observations, self._tracks)
+            db.executemany("INSERT OR IGNORE INTO done VALUES (?, ?, ?)", done)
+        return new
+
+    # ------------------------------------------------------------------------------------ reading
+
+    def _all(self, sql: str, values: Iterable[object] = ()) -> list[tuple[Any, ...]]:
+        with self._threads, faults(self.folder):
+            return self._db.execute(sql, tuple(values)).fetchall()
+
+    def recordings(self) -> list[Recording]:
+        """All recordings, in the order in which they were first put."""
+        return list(self.shape().recordings)
+
+    def recording(self, id: str) -> Recording | None:
+        found = self._all(f"SELECT {rows.RECORDING} FROM recording WHERE id = ?", (id,))
+        return rows.read_recording(found[0]) if found else None
+
+    def tracks(self) -> list[Track]:
+        """All tracks that were put."""
+        found = self._all(
+            f"SELECT {rows.TRACK} FROM track WHERE observer IS NOT NULL ORDER BY number"
+        )
+        return [rows.read_track(row) for row in found]
+
+    def done(self, recording: str) -> set[Done]:
+        """What is finished of a recording."""
+        found = self._all(
+            "SELECT recording, track, unit FROM done WHERE recording = ?", (recording,)
+        )
+        return {Done(*row) for row in found}
+
+    def shape(self) -> Shape:
+        """What the memory holds, in figures; read anew only when it has changed."""
+        with self._threads, faults(self.folder):
+            self._shape = Shape.read(self._db, self._shape)
+            return self._shape
+
+    def view(
+        self,
+        until: Moment | None = None,
+        *,
+        wearer: str | None = None,
+        recordings: Iterable[str] | None = None,
+        sources: Iterable[Source] | None = None,
+        tracks: Iterable[str] | None = None,
+    ) -> View:
+        """What could be known at `until`, and nothing later; without it, everything.
+
+        An aware datetime sees all recordings with a known clock; a RecordingTime sees its own
+        recording, and the others as of that instant where its clock is known. A naive datetime
+        raises TimeError, an unknown recording UsageError.
+        """
+        view = View.of(self, self.shape(), until)
+        return view.narrow(wearer=wearer, recordings=recordings, sources=sources, tracks=tracks)
+
+
+def _insert(
+    db: sqlite3.Connection, observations: Iterable[Observation], tracks: dict[tuple[str, str], int]
+) -> int:
+    recordings: dict[tuple[str | None, str], int] = {}
+    tally: dict[tuple[int, int], list[float]] = {}
+    new = 0
+    for o in observations:
+        number = recordings.get((o.recording, o.wearer))
+        if number is None:
+            number = recordings[o.recording, o.wearer] = _recording_number(db, o)
+        track = tracks.get((o.track, o.source))
+        if track is None:
+            track = tracks[o.track, o.source] = _track_number(db, o)
+        found, length = terms(o.text)
+        p = o.provenance
+        cursor = db.execute(
+            "INSERT INTO observation(id, recording, wearer, track, start, end, text, data, "
+            "provenance, terms, length) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+            "ON CONFLICT(id) DO NOTHING",
+            (
+                o.id,
+                number,
+                o.wearer,
+                track,
+                o.span.start,
+                o.span.end,
+                o.text,
+                rows.to_json(o.data) if o.data else "{}",
+                rows.provenance_json(p),
+                " ".join(found),
+                length,
+            ),
+        )
+        if not cursor.rowcount:
+            continue
+        new += 1
+        n = cursor.lastrowid or 0
+        if p.rests_on:
+            db.executemany(
+                "INSERT OR IGNORE INTO rests_on VALUES (?, ?)", [(basis, n) for basis in p.rests_on]
+            )
+        add_to_tally(tally, (number, track), length, n, o.span.start, o.span.end)
+    db.executemany(
+        "INSERT INTO tally VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+        "count = count + excluded.count, length = length + excluded.length, "
+        "last = excluded.last, start = min(start, excluded.start), end = max(end, excluded.end)",
+        [(*key, *values) for key, values in tally.items()],
+    )
+    return new
+
+
+def add_to_tally(
+    tally: dict[tuple[int, int], list[float]],
+    key: tuple[int, int],
+    length: int,
+    n: int,
+    start: float,
+    end: float,
+) -> None:
+    held = tally.get(key)
+    if held is None:
+        tally[key] = [1, length, n, n, start, end]
+    else:
+        held[0] += 1
+        held[1] += length
+        held[3] = n
+        held[4] = min(held[4], start)
+        held[5] = max(held[5], end)
+
+
+def _recording_number(db: sqlite3.Connection, o: Observation) -> int:
+    if o.recording is not None:
+        found = db.execute("SELECT number FROM recording WHERE id = ?", (o.recording,)).fetchone()
+        if found is None:
+            raise StoreError(f"recording {o.recording!r} is not in this memory", "put it first")
+        return int(found[0])
+    where = "id IS NULL AND wearer = ?"
+    found = db.execute(f"SELECT number FROM recording WHERE {where}", (o.wearer,)).fetchone()
+    if found is None:
+        db.execute(
+            "INSERT INTO recording(id, wearer, name, duration) VALUES (NULL, ?, '', 0)", (o.wearer,)
+        )
+        db.execute("UPDATE state SET value = value + 1 WHERE name = 'recordings'")
+        return _recording_number(db, o)
+    return int(found[0])
+
+
+def _track_number(db: sqlite3.Connection, o: Observation) -> int:
+    db.execute("INSERT OR IGNORE INTO track(id, source) VALUES (?, ?)", (o.track, o.source))
+    found = db.execute(
+        "SELECT number FROM track WHERE id = ? AND source = ?", (o.track, o.source)
+    ).fetchone()
+    return int(found[0])
