@@ -9,24 +9,29 @@ import av
 import numpy as np
 
 from egomem.errors import MediaError, UsageError
-from egomem.media.frame import Frame, Image
+from egomem.media.frame import Frame, Image, fit
 from egomem.media.frames import frames
 
 
-def jpeg(picture: Frame | Image, quality: int = 85) -> bytes:
-    """A baseline JPEG of an (H, W, 3) uint8 RGB picture; `quality` from 1 (worst) to 100 (best)."""
+def jpeg(picture: Frame | Image, quality: int = 85, *, side: int | None = None) -> bytes:
+    """A baseline JPEG of an (H, W, 3) uint8 RGB picture; `quality` from 1 (worst) to 100 (best).
+
+    `side` limits the longer side in pixels.
+    """
     if not 1 <= quality <= 100:
         raise UsageError(f"JPEG quality goes from 1 to 100, not {quality}")
     image = picture.image if isinstance(picture, Frame) else picture
     source = av.VideoFrame.from_ndarray(np.ascontiguousarray(image), format="rgb24")
     encoder = av.CodecContext.create("mjpeg", "w")
-    encoder.width, encoder.height = source.width, source.height
+    encoder.width, encoder.height = fit((source.width, source.height), side)
     encoder.pix_fmt = "yuvj420p"
     encoder.time_base = Fraction(1, 1)
     # The encoder's scale goes from 1 (best) to 31; JPEG's customary one from 100 to 1.
     step = max(1, round(31 - 0.3 * quality))
     encoder.options = {"flags": "qscale", "global_quality": str(step * 118), "qmin": "1"}
-    picture_yuv = source.reformat(format="yuvj420p", dst_colorspace="ITU601")
+    picture_yuv = source.reformat(
+        encoder.width, encoder.height, format="yuvj420p", dst_colorspace="ITU601"
+    )
     packets = [*encoder.encode(picture_yuv), *encoder.encode(None)]
     return b"".join(bytes(p) for p in packets)
 
