@@ -1,0 +1,334 @@
+"""Asking models: one request in, one reply with a status out, whatever the server does."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from egomem.errors import ConfigError, EgomemError, MissingExtraError, ModelError
+from egomem.models import faults
+from egomem.models.cache import ReplyCache
+from egomem.models.gate import Gate
+from egomem.models.ledger import Entry, Ledger
+from egomem.models.limits import Limits, fitted, limits_of, over, thinned
+from egomem.models.reading import read
+from egomem.models.reply import Fault, Reply
+from egomem.models.request import Request, hash_of
+from egomem.models.roles import SERVERS, ModelSpec, Role, read_specs
+from egomem.records import Record, Status, Usage
+
+if TYPE_CHECKING:
+    import httpx2
+
+
+class Conduct(Record):
+    """How requests are sent. Named defaults; our choice.
+
+    `deadline`: seconds for a request, all its attempts and the waits between them together, from
+    the moment it first gets a slot. `concurrency`: requests at once to one server, at most.
+    `attempts`: at most so many. `pause`: seconds before the second attempt; doubles, with jitter.
+    """
+
+    deadline: float = 180.0
+    concurrency: int = 8
+    attempts: int = 6
+    pause: float = 1.0
+
+
+@dataclass
+class _Session:
+    """What belongs to one event loop: connections, gates, requests under way."""
+
+    clients: dict[ModelSpec, httpx2.AsyncClient] = field(default_factory=dict)
+    models: dict[ModelSpec, Any] = field(default_factory=dict)
+    gates: dict[str, Gate] = field(default_factory=dict)
+    under_way: dict[str, asyncio.Future[Reply]] = field(default_factory=dict)
+
+
+class Models:
+    """The models that fill the roles. Use as an async context manager, to close connections.
+
+    `specs` maps role names (or `all`) to specs. `environ` holds the servers' keys. Replies are
+    looked up in and kept in `cache`; what is spent goes to `ledger`.
+    """
+
+    def __init__(
+        self,
+        specs: Mapping[str, str],
+        *,
+        limits: Mapping[Role, Limits] | None = None,
+        conduct: Conduct | None = None,
+        cache: ReplyCache | None = None,
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
+        self.specs = read_specs(specs, environ)
+        self.conduct = conduct or Conduct()
+        self.cache = cache
+        self.ledger = Ledger()
+        self._environ = environ
+        self._limits = dict(limits or {})
+        self._prompted: set[ModelSpec] = set()
+        self._sessions: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Session] = (
+            weakref.WeakKeyDictionary()
+        )
+
+    def has(self, role: Role) -> bool:
+        return role in self.specs and not self.specs[role].embedded
+
+    def spec(self, role: Role) -> ModelSpec:
+        """The spec that fills a role. Raises ConfigError where none does."""
+        spec = self.specs.get(role)
+        if spec is None or spec.embedded:
+            what = "has no model" if spec is None else "cannot be filled by an embedded model"
+            raise ConfigError(
+                f"role {role.value} {what}",
+                f"give one, for example --model {role.value}=ollama:qwen3-vl:8b",
+            )
+        return spec
+
+    def limits(self, role: Role) -> Limits:
+        return limits_of(role, self._limits)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close this event loop's connections. The models can be used again afterwards."""
+        session = self._sessions.pop(asyncio.get_running_loop(), None)
+        for client in session.clients.values() if session else ():
+            await client.aclose()
+
+    async def ask(self, request: Request) -> Reply:
+        """The reply to a request, from the cache or from the model.
+
+        What a server or a model does wrong is the reply's status; only a role without a model, a
+        missing key or a missing extra raise (ConfigError, MissingExtraError). Requests that are the
+        same and under way at once are sent once.
+        """
+        spec = self.spec(request.role)
+        limits = self.limits(request.role)
+        whole = request
+        if limits.fit:
+            request = fitted(request, limits)
+        if broken := over(request, limits):
+            return self._counted(
+                request, spec, _failed(Fault.IMAGES, broken + "; lower the number, or use --fit")
+            )
+        described = request.described(spec)
+        if limits.fit:
+            described["fit"] = True
+        key = hash_of(described)
+        if self.cache is not None and (kept := self.cache.get(key)):
+            return self._counted(request, spec, kept.model_copy(update={"cached": True}))
+        under_way = self._session().under_way
+        while (other := under_way.get(key)) is not None:
+            await asyncio.wait([other])
+            if not other.cancelled():
+                return self._counted(
+                    request, spec, other.result().model_copy(update={"cached": True})
+                )
+        turn: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        under_way[key] = turn
+        try:
+            reply = await self._send(whole, request, spec, limits)
+            reply = reply.model_copy(update={"key": key, "server": spec.server})
+            if self.cache is not None and reply.ok:
+                self.cache.put(reply, described, request.about)
+            turn.set_result(reply)
+        finally:
+            del under_way[key]
+            turn.cancel()  # no effect once it has a result; else those who wait take their turn
+        return self._counted(request, spec, reply)
+
+    def _counted(self, request: Request, spec: ModelSpec, reply: Reply) -> Reply:
+        entry = Entry(
+            role=request.role,
+            model=str(spec),
+            recording=request.about.recording,
+            question=request.about.question,
+            status=reply.status,
+            cached=reply.cached,
+            usage=Usage() if reply.cached else reply.usage,
+        )
+        self.ledger.add(entry)
+        if self.cache is not None:
+            self.cache.spent(entry)
+        return reply
+
+    def _session(self) -> _Session:
+        return self._sessions.setdefault(asyncio.get_running_loop(), _Session())
+
+    def _gate(self, spec: ModelSpec) -> Gate:
+        gates = self._session().gates
+        return gates.setdefault(spec.url or spec.server, Gate(self.conduct.concurrency))
+
+    def _model(self, spec: ModelSpec) -> Any:
+        session = self._session()
+        if spec not in session.models:
+            try:
+                from egomem.models import transport, wire
+            except ImportError:
+                raise MissingExtraError("pydantic-ai", "models") from None
+            client = transport.http_client(spec.url or "https://")
+            session.clients[spec] = client
+            session.models[spec] = wire.build(spec, client, self._environ)
+        return session.models[spec]
+
+    async def _send(
+        self, whole: Request, request: Request, spec: ModelSpec, limits: Limits
+    ) -> Reply:
+        """Attempts until a reply, a final refusal, or the deadline."""
+        loop = asyncio.get_running_loop()
+        gate = self._gate(spec)
+        model = self._model(spec)
+        conduct = self.conduct
+        begun = end = 0.0
+        last = _failed(Fault.DEADLINE, "no attempt was made")
+        attempt = 0
+        while True:
+            attempt += 1
+            try:
+                async with asyncio.timeout_at(end or None), gate.slot() as started:
+                    if not end:
+                        begun, end = started, started + conduct.deadline
+                    outcome = await self._attempt(model, request, spec, end)
+            except TimeoutError:
+                return _late(last, attempt - 1, conduct.deadline, loop.time() - begun)
+            if isinstance(outcome, Reply):
+                gate.went_well()
+                return outcome.model_copy(
+                    update={
+                        "attempts": attempt,
+                        "dropped": len(whole.images) - len(request.images),
+                        "usage": outcome.usage.model_copy(
+                            update={
+                                "frames": len(request.images),
+                                "seconds": loop.time() - begun,
+                            }
+                        ),
+                    }
+                )
+            last = _failed(outcome.fault, outcome.detail).model_copy(
+                update={"attempts": attempt, "usage": Usage(seconds=loop.time() - begun)}
+            )
+            if outcome.schema and request.schema is not None and spec not in self._prompted:
+                self._prompted.add(spec)
+                continue
+            if limits.fit and outcome.fault in (Fault.IMAGES, Fault.CONTEXT):
+                count = len(request.images)
+                if count > 1:
+                    request = thinned(request, outcome.most or count // 2)
+                    continue
+            if not outcome.retry or attempt >= conduct.attempts:
+                return last
+            # Full jitter on the exponential part; what the server asks for is the least.
+            pause = conduct.pause * 2 ** (attempt - 1) * random.uniform(0.5, 1.5)
+            wait = max(outcome.wait or 0.0, min(pause, 30.0))
+            if outcome.busy:
+                gate.busy(started, outcome.wait or 0.0)
+            if loop.time() + wait >= end:
+                return _late(last, attempt, conduct.deadline, loop.time() - begun, wait)
+            await asyncio.sleep(wait)
+
+    async def _attempt(
+        self, model: Any, request: Request, spec: ModelSpec, end: float
+    ) -> Reply | faults.Refusal:
+        from egomem.models import transport, wire
+
+        exchange = transport.Exchange()
+        video = len(request.images) > 0 and any(type(p).__name__ == "Video" for p in request.parts)
+        try:
+            async with asyncio.timeout_at(end):
+                completion = await wire.send(
+                    model, request, exchange, prompted=spec in self._prompted
+                )
+        except (TimeoutError, EgomemError):
+            raise
+        except Exception as error:
+            # Whatever the body of a strange server breaks inside a client is a fault of this
+            # request, not of the run. The exception itself is dropped: it holds headers.
+            return self._refusal(error, exchange, request, spec, video)
+        found = read(
+            completion.raw,
+            completion.reasoning,
+            completion.finish,
+            request.schema,
+            completion.refusal,
+        )
+        return Reply(
+            status=found.status,
+            text=found.text,
+            raw=completion.raw,
+            reasoning=found.reasoning,
+            data=found.data,
+            source=found.source,
+            logprobs=completion.logprobs,
+            finish=completion.finish,
+            fault=Fault.EMPTY if found.detail == "the reply is empty" else None,
+            detail=found.detail,
+            usage=completion.usage,
+            model=completion.model or spec.model,
+            frames=tuple(i.time for i in request.images if i.time is not None),
+        )
+
+    def _refusal(
+        self, error: Exception, exchange: Any, request: Request, spec: ModelSpec, video: bool
+    ) -> faults.Refusal:
+        from egomem.models import transport
+
+        key = spec.key(self._environ)
+        title = SERVERS[spec.server].title
+        response = exchange.response
+        if response is None:
+            why = faults.redacted(f"{type(error).__name__}: {error}", key)
+            return faults.Refusal(
+                Fault.CONNECTION, f"no reply from {spec.url or title}: {why}", retry=True
+            )
+        body = transport.body_of(response)
+        if response.status_code >= 400:
+            return faults.explain(
+                response.status_code,
+                response.headers,
+                body,
+                role=request.role.value,
+                server=title,
+                key=key,
+                images=len(request.images),
+                video=video,
+            )
+        return faults.unreadable(title, body, key, type(error).__name__)
+
+
+def _failed(fault: Fault, detail: str) -> Reply:
+    return Reply(status=Status.ERROR, fault=fault, detail=detail)
+
+
+def _late(last: Reply, attempts: int, deadline: float, took: float, wait: float = 0.0) -> Reply:
+    """The reply of a request whose seconds are over, with the last thing that was heard."""
+    heard = f"; last: {last.detail}" if last.attempts else ""
+    asked = f", and {wait:.0f} s more were to be waited" if wait else ""
+    return last.model_copy(
+        update={
+            "fault": last.fault if last.attempts else Fault.DEADLINE,
+            "attempts": attempts if last.attempts else 1,
+            "usage": Usage(seconds=took),
+            "detail": f"no reply within {deadline:g} s{asked}{heard}; raise the deadline",
+        }
+    )
+
+
+__all__ = ["Conduct", "ModelError", "Models"]

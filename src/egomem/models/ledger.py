@@ -1,0 +1,69 @@
+"""What was spent, per role, recording and question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from egomem.models.roles import Role
+from egomem.records import Record, Status, Usage
+
+
+class Entry(Record):
+    """One request. A reply from the cache has `cached` set and cost nothing: its usage is zero."""
+
+    role: Role
+    model: str
+    recording: str | None = None
+    question: str | None = None
+    status: Status
+    cached: bool = False
+    usage: Usage = Usage()
+
+
+class Total(NamedTuple):
+    """`asked` counts requests, `cached` those answered from the cache, `failed` the errors.
+
+    `unpriced` counts the requests whose price is not known: the cost leaves them out.
+    """
+
+    asked: int
+    cached: int
+    failed: int
+    unpriced: int
+    usage: Usage
+
+
+class Ledger:
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+
+    def add(self, entry: Entry) -> None:
+        self.entries.append(entry)
+
+    def total(
+        self, *, role: Role | None = None, recording: str | None = None, question: str | None = None
+    ) -> Total:
+        """The sum over all requests, or those of a role, a recording or a question."""
+        return summed(
+            e
+            for e in self.entries
+            if (role is None or e.role is role)
+            and (recording is None or e.recording == recording)
+            and (question is None or e.question == question)
+        )
+
+    def by_role(self) -> dict[Role, Total]:
+        return {role: self.total(role=role) for role in sorted({e.role for e in self.entries})}
+
+
+def summed(entries: Iterable[Entry]) -> Total:
+    asked = cached = failed = unpriced = 0
+    usage = Usage()
+    for entry in entries:
+        asked += 1
+        cached += entry.cached
+        failed += entry.status is Status.ERROR
+        unpriced += bool(entry.usage.tokens_in) and entry.usage.cost is None
+        usage += entry.usage
+    return Total(asked, cached, failed, unpriced, usage)

@@ -1,0 +1,125 @@
+"""How much goes into one request: named defaults per role, checked before anything is sent.
+
+Servers that are sent too much answer with HTTP 400, or die (33 full-size frames from a 12 MB clip
+killed an engine). These defaults are our reconstruction of what common servers take; change them
+per role in the settings.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from pydantic import Field
+
+from egomem.models.request import Image, Part, Request, Text, Video
+from egomem.models.roles import Role
+from egomem.records import Record
+
+# One token for each square of 28 x 28 pixels: Qwen2.5-VL's rate. Others count between a third and
+# twice as much; it is for estimates alone.
+PIXELS_PER_TOKEN = 28 * 28
+# English text on common tokenizers; other scripts take up to three times as much.
+BYTES_PER_TOKEN = 4
+
+
+class Limits(Record):
+    """The most that one request of a role may hold. `side` and `pixels` are for each image.
+
+    `fit`: leave out images, evenly, rather than fail where there are more than `images` (or the
+    server refuses so many); the reply's `dropped` records it.
+    """
+
+    side: int = Field(default=768, ge=1)
+    pixels: int = Field(default=768 * 768, ge=1)
+    images: int = Field(default=64, ge=0)
+    bytes: int = Field(default=20_000_000, ge=1)
+    fit: bool = False
+
+
+DEFAULT_LIMITS: dict[Role, Limits] = {
+    Role.CAPTIONER: Limits(side=512, pixels=512 * 512, images=60),
+    Role.READER: Limits(side=512, pixels=512 * 512, images=64),
+    Role.VERIFIER: Limits(side=768, pixels=768 * 768, images=32),
+}
+
+
+def limits_of(role: Role, given: dict[Role, Limits] | None = None) -> Limits:
+    return (given or {}).get(role) or DEFAULT_LIMITS.get(role) or Limits()
+
+
+def over(request: Request, limits: Limits) -> str:
+    """Which limit a request breaks, with the setting's name; empty if none."""
+    role = request.role.value
+    images = request.images
+    if len(images) > limits.images:
+        return _line(role, "images", f"{len(images)} images", limits.images)
+    for image in images:
+        width, height = image.size or (0, 0)
+        if max(width, height) > limits.side:
+            return _line(role, "side", f"an image of {width}x{height} pixels", limits.side)
+        if width * height > limits.pixels:
+            return _line(role, "pixels", f"an image of {width * height} pixels", limits.pixels)
+    size = payload(request)
+    if size > limits.bytes:
+        return _line(role, "bytes", f"{size} bytes of images, sound and video", limits.bytes)
+    return ""
+
+
+def _line(role: str, name: str, has: str, limit: int) -> str:
+    return f"the request has {has}, the limit is {limit} (setting {role}.{name})"
+
+
+def payload(request: Request) -> int:
+    """Bytes of images, sound and video, before base64 (which adds a third)."""
+    return sum(len(i.data) for i in request.images) + sum(
+        len(p.data) for p in request.parts if not isinstance(p, (Text, Image))
+    )
+
+
+def thinned(request: Request, keep: int) -> Request:
+    """The request with only `keep` of its images (at least one), evenly chosen, first and last."""
+    total = len(request.images)
+    keep = max(1, min(keep, total))
+    chosen = (
+        {round(i * (total - 1) / (keep - 1)) for i in range(keep)} if keep > 1 else {total // 2}
+    )
+    parts: list[Part] = []
+    at = 0
+    for part in request.parts:
+        if isinstance(part, Image):
+            if at in chosen:
+                parts.append(part)
+            at += 1
+        elif isinstance(part, Video) and part.frames:
+            frames = tuple(f for i, f in enumerate(part.frames, at) if i in chosen)
+            at += len(part.frames)
+            if frames:
+                parts.append(replace(part, frames=frames))
+        else:
+            parts.append(part)
+    return replace(request, parts=tuple(parts))
+
+
+def fitted(request: Request, limits: Limits) -> Request:
+    """The request within `limits.images` and `limits.bytes`, by leaving images out."""
+    while len(request.images) > 1 and (
+        len(request.images) > limits.images or payload(request) > limits.bytes
+    ):
+        share = limits.bytes / max(1, payload(request))
+        keep = min(limits.images, math.floor(len(request.images) * min(1.0, share)))
+        request = thinned(request, min(keep, len(request.images) - 1))
+    return request
+
+
+def estimated_tokens(request: Request) -> int:
+    """Tokens in, roughly: text by bytes, images by pixels. Within a factor of two or so."""
+    text = len(request.system.encode()) + sum(
+        len(p.text.encode()) for p in request.parts if isinstance(p, Text)
+    )
+    tokens = math.ceil(text / BYTES_PER_TOKEN)
+    for image in request.images:
+        width, height = image.size or (512, 512)
+        tokens += math.ceil(width * height / PIXELS_PER_TOKEN)
+        tokens += math.ceil(len(image.label.encode()) / BYTES_PER_TOKEN)
+    return tokens

@@ -1,0 +1,182 @@
+"""A request to a model: text, images, audio or video in order, and how to sample the reply.
+
+The shared context (frames, captions) comes first and the question last, so that a server's prefix
+cache works: the order of `parts` is the order sent. Image bytes are kept once, by reference; a
+request's body is built only when its turn to be sent has come.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from pydantic import JsonValue
+
+from egomem.models.roles import ModelSpec, Role
+
+
+@dataclass(frozen=True)
+class Text:
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class Image:
+    """A JPEG. `time` is its true time in seconds; `label` is the text sent just before it.
+
+    Put the time that the model shall read into `label` (`"[00:12:05]"`), not into a text part of
+    its own: an image that is left out to fit a server's limit then takes its label with it, and the
+    times told stay those of the frames sent.
+    """
+
+    data: bytes = field(repr=False)
+    time: float | None = None
+    label: str = ""
+
+    @cached_property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.data).hexdigest()
+
+    @cached_property
+    def size(self) -> tuple[int, int] | None:
+        """Width and height in pixels, from the JPEG header; None if there is none."""
+        return jpeg_size(self.data)
+
+
+@dataclass(frozen=True, eq=False)
+class Audio:
+    """Sound, whole in one encoded file."""
+
+    data: bytes = field(repr=False)
+    format: Literal["wav", "mp3"] = "wav"
+
+    @cached_property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.data).hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class Video:
+    """Frames sent as one video part, where the server takes it (opt-in; see docs).
+
+    Either `frames`, sent as a list of JPEGs (vLLM), or `data`, a whole MP4 (OpenRouter, Google).
+    """
+
+    frames: tuple[Image, ...] = ()
+    data: bytes = field(default=b"", repr=False)
+
+    @cached_property
+    def sha256(self) -> str:
+        digest = hashlib.sha256(self.data)
+        for frame in self.frames:
+            digest.update(bytes.fromhex(frame.sha256))
+        return digest.hexdigest()
+
+
+Part = Text | Image | Audio | Video
+
+
+@dataclass(frozen=True)
+class About:
+    """Whom a request is for, in the ledger and for forgetting."""
+
+    recording: str | None = None
+    question: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """One question to one model.
+
+    `schema` is a JSON schema that the reply shall fit. `prompt` is the name and version of the
+    prompt (`caption@1`). `sample` tells repeated draws apart where `temperature` is not 0.
+    `logprobs` is how many alternatives to return per token (0: none).
+    """
+
+    role: Role
+    parts: tuple[Part, ...]
+    prompt: str
+    system: str = ""
+    schema: Mapping[str, JsonValue] | None = None
+    temperature: float = 0.0
+    max_tokens: int | None = 1024
+    seed: int | None = None
+    sample: int = 0
+    logprobs: int = 0
+    about: About = About()
+
+    @property
+    def images(self) -> tuple[Image, ...]:
+        found: list[Image] = []
+        for part in self.parts:
+            if isinstance(part, Image):
+                found.append(part)
+            elif isinstance(part, Video):
+                found.extend(part.frames)
+        return tuple(found)
+
+    def described(self, spec: ModelSpec) -> dict[str, JsonValue]:
+        """What the cache key is made of: all that decides the reply, texts and bytes by SHA-256.
+
+        Not in it: the images' times (their labels are), the role, and whom the request is for.
+        """
+        parts: list[JsonValue] = []
+        for part in self.parts:
+            if isinstance(part, Text):
+                parts.append(_named(part.text))
+            elif isinstance(part, Image):
+                parts.append({"image": part.sha256, "label": part.label})
+            elif isinstance(part, Audio):
+                parts.append({"audio": part.sha256, "format": part.format})
+            else:
+                parts.append({"video": part.sha256})
+        return {
+            "model": str(spec),
+            "prompt": self.prompt,
+            "system": _named(self.system),
+            "parts": parts,
+            "schema": dict(self.schema) if self.schema is not None else None,
+            "temperature": self.temperature,
+            "max_tokens": self.max_tokens,
+            "seed": self.seed,
+            "sample": self.sample if self.temperature != 0 else None,
+            "logprobs": self.logprobs,
+        }
+
+    def key(self, spec: ModelSpec) -> str:
+        """The cache key: SHA-256 over `described`."""
+        return hash_of(self.described(spec))
+
+
+def _named(text: str) -> dict[str, JsonValue]:
+    """A text by its hash, so that a cache's listing repeats no caption and no question."""
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return {"text": digest, "characters": len(text)}
+
+
+def hash_of(described: Mapping[str, JsonValue]) -> str:
+    packed = json.dumps(described, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(packed.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def jpeg_size(data: bytes) -> tuple[int, int] | None:
+    """Width and height from a JPEG's start-of-frame marker (ITU-T T.81, B.2.2)."""
+    if data[:2] != b"\xff\xd8":
+        return None
+    at = 2
+    while at + 9 <= len(data):
+        if data[at] != 0xFF:
+            return None
+        marker = data[at + 1]
+        if marker == 0xFF:  # fill byte
+            at += 1
+        elif 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
+            height, width = (int.from_bytes(data[at + i : at + i + 2], "big") for i in (5, 7))
+            return width, height
+        else:
+            at += 2 + int.from_bytes(data[at + 2 : at + 4], "big")
+    return None
