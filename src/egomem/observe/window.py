@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from egomem.media import Frame
+from egomem.media import AudioBlock, Frame
 from egomem.records import Observation, Recording, Track
 from egomem.timeline import Span
 
@@ -26,9 +27,35 @@ class Window:
 
 
 class Observer(Protocol):
-    """Turns a window into observations. It knows nothing of the store, and never sees a question."""
+    """Turns a window into observations. It knows no store, and never sees a question."""
 
     @property
     def track(self) -> Track: ...
 
     async def observe(self, window: Window) -> list[Observation]: ...
+
+
+class SpeechObserver(Protocol):
+    """Turns a stream of sound into observations, in order. A stream may begin anywhere: the blocks
+    carry their own times, so listening resumes by giving it what was not heard yet."""
+
+    @property
+    def track(self) -> Track: ...
+
+    def transcribe(
+        self, blocks: Iterable[AudioBlock], recording: Recording
+    ) -> Iterator[Observation]: ...
+
+
+class SpeechObserver(Protocol):
+    """Hears a recording from start to end, whatever its windows, and gives utterances in order.
+
+    Blocks may begin in the middle of a recording; times are seconds of the recording all the same.
+    """
+
+    @property
+    def track(self) -> Track: ...
+
+    def transcribe(
+        self, blocks: Iterable[AudioBlock], recording: Recording
+    ) -> Iterator[Observation]: ...
