@@ -24,7 +24,7 @@ def windows(duration: float, length: float) -> list[Span]:
 def sample_times(span: Span, fps: float) -> list[float]:
     """The times `k / fps` that lie in the half-open span; a span shorter than a step has its start.
 
-    Counted in whole steps from the recording's second 0, so that neighbouring windows share one grid.
+    Counted in whole steps from the recording's second 0, so that neighbouring windows share a grid.
     """
     if fps <= 0:
         raise UsageError(f"a sampling rate must be above 0 frames a second, not {fps:g}")

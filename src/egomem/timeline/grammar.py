@@ -1,0 +1,334 @@
+"""One grammar of time for commands, prompts, files and pages.
+
+It reads times of a recording (`75:30`, `1:02:03`, `12.5s`, `3 min 20 s`, `1:02-1:05`) and times of
+the wall clock (`10 to 11 am`, `noon`, `yesterday evening`, `an hour ago`, `last Tuesday`, `between
+lunch and four`, `DAY1 11210217`, ISO 8601), and says which it is. docs/reference/time.md lists what
+it reads and how. `egomem.timeline.format` is its inverse.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import date, datetime, tzinfo
+from typing import Literal, NamedTuple
+
+from egomem.errors import TimeError
+from egomem.timeline.clock import Moment, RecordingTime
+from egomem.timeline.lexis import MONTHS, VAGUE, Token, tokens
+from egomem.timeline.local import zone_of
+from egomem.timeline.parse import Parser
+from egomem.timeline.pieces import Context, Piece, UnresolvedError
+from egomem.timeline.resolve import Placed, place, place_range, relate, widen
+from egomem.timeline.when import HABITS, Habits, Relation, When
+
+_REMEDY = "write it like 75:30, 10:30 am, yesterday evening or 2026-03-02T08:10+01:00"
+_INTROS = ("at", "on", "in", "during", "by", "around", "about", "over", "within")
+_RELATIONS: dict[str, Literal["before", "after", "since"]] = {
+    "before": "before", "until": "before", "till": "before", "after": "after", "since": "since",
+}  # fmt: skip
+_FOLLOWS = re.compile(
+    "on|in|at|yesterday|today|this|last|that|and|or|when|while|where|what|who|which|how|before|"
+    "after|to|until|till|did|was|were|is|do|does|had|have|i|we|he|she|they"
+)
+"""A word after a bare hour that leaves it one: "at four yesterday", but not "at four houses"."""
+
+
+class _Found(NamedTuple):
+    """A time, or why there is none (`problem`, or `error` where it cannot be at all).
+
+    `evident` says that it is a time in the middle of a sentence too, `whole` that it is one where
+    it is all there is. `begin` and `after` are token indices.
+    """
+
+    placed: Placed | None
+    problem: str
+    error: TimeError | None
+    relation: Relation
+    evident: bool
+    whole: bool
+    begin: int
+    after: int
+
+
+def read_time(
+    text: str,
+    *,
+    now: datetime | None = None,
+    zone: tzinfo | None = None,
+    day_one: date | None = None,
+    habits: Habits = HABITS,
+) -> When:
+    """Reads a text that is one time.
+
+    `now` (aware) is the question's time, which relative words count from; `zone` the recording's,
+    in which local times are read (the question's where it is not given); `day_one` the date of
+    EgoLife's DAY1. Raises TimeError for what cannot be read, cannot be (a local time that the
+    clocks jump over, an end before a start, four segments), or lacks a clock, zone or first day.
+    """
+    context = _context(now, zone, day_one, habits)
+    found = tokens(text)
+    while found and found[-1].text in (".", "?", "!", ",", ";"):
+        found.pop()
+    if not found:
+        raise TimeError("there is no time in an empty text", _REMEDY)
+    if _vague(found, 0) == len(found):
+        raise TimeError(f"{text.strip()!r} names no time that could be worked out", _REMEDY)
+    result = _expression(Parser(found, context), 0)
+    if result is None or result.after < len(found) or not result.whole:
+        raise TimeError(f"cannot read {text.strip()!r} as a time", _REMEDY)
+    if result.error is not None:
+        raise result.error
+    if result.placed is None:
+        raise TimeError(
+            f"cannot place {text.strip()!r}: {result.problem}", _missing(result.problem)
+        )
+    return _when(text, found, result)
+
+
+def find_times(
+    text: str,
+    *,
+    now: datetime | None = None,
+    zone: tzinfo | None = None,
+    day_one: date | None = None,
+    habits: Habits = HABITS,
+) -> list[When]:
+    """The time cues inside a sentence, in order, with their character offsets.
+
+    A cue that cannot be resolved (relative words with no clock, an impossible time) is a `When`
+    with a `problem`. Never raises on any text. Arguments are those of `read_time`; a range, and
+    what belongs to one time ("last Tuesday at ten past four"), is one cue.
+    """
+    context = _context(now, zone, day_one, habits)
+    found = tokens(text)
+    parser = Parser(found, context)
+    cues: list[When] = []
+    i = 0
+    while i < len(found):
+        if vague := _vague(found, i):
+            cues.append(
+                _problem(text, found, i, vague, "it names no time that could be worked out")
+            )
+            i = vague
+            continue
+        try:
+            result = _expression(parser, i)
+        except TimeError as error:
+            after = _extent(found, i)
+            if after > i:
+                cues.append(_problem(text, found, i, after, error.message))
+            i = max(after, i + 1)
+            continue
+        if result is None or not result.evident:
+            i += 1
+            continue
+        cues.append(_when(text, found, result))
+        i = result.after
+    return cues
+
+
+def read_start(text: str, *, zone: tzinfo | None = None) -> datetime:
+    """The start of a recording, such as `2026-03-02T08:10+01:00`, for `--start`.
+
+    The zone is an offset, an IANA name after the time (`2026-03-02 08:10 Europe/Berlin`), or
+    `zone`. Raises TimeError where there is none, or where the text is not one date and time.
+    """
+    remedy = "write it like 2026-03-02T08:10+01:00 or 2026-03-02 08:10 Europe/Berlin"
+    found = tokens(text.strip())
+    if not found or found[0].kind != "iso" or ":" not in found[0].text:
+        raise TimeError(f"cannot read the start {text.strip()!r}", remedy)
+    context = _context(None, zone, None, HABITS)
+    read = Parser(found, context).combination(0)
+    after = read[1] if read else 0
+    piece = read[0] if read else Piece()
+    if after < len(found) and found[after].kind == "zone" and piece.absolute:
+        named = zone_of(found[after].text.strip("[]"))
+        there = piece.absolute[0].astimezone(named)
+        if there.utcoffset() != piece.absolute[0].utcoffset():
+            raise TimeError(f"the offset of {text.strip()!r} is not that of {named} then", remedy)
+        return there if after + 1 == len(found) else _raise(text, remedy)
+    if after < len(found):
+        _raise(text, remedy)
+    try:
+        placed = place(piece, context)
+    except UnresolvedError:
+        raise TimeError(f"the start {text.strip()!r} has no zone", remedy) from None
+    assert placed.instants is not None
+    return placed.instants.start
+
+
+def read_moment(
+    text: str,
+    *,
+    now: datetime | None = None,
+    zone: tzinfo | None = None,
+    day_one: date | None = None,
+    recording: str | None = None,
+    habits: Habits = HABITS,
+) -> Moment:
+    """The point to look back from, for `--at`. A stretch ("yesterday") counts as its end.
+
+    A time such as `75:30` is of `recording`; without one, `10:30` is a time of the day, and a time
+    that can only be of a recording raises TimeError, as does all that `read_time` raises for.
+    """
+    if recording is None:
+        habits = replace(habits, bare="wall")
+    when = read_time(text, now=now, zone=zone, day_one=day_one, habits=habits)
+    if when.instants is not None:
+        return when.instants.end
+    assert when.span is not None
+    if recording is None:
+        raise TimeError(
+            f"{text.strip()!r} is a time of a recording, but not which one's",
+            "name the recording, or give a wall-clock time",
+        )
+    return RecordingTime(recording, when.span.end)
+
+
+def _context(
+    now: datetime | None, zone: tzinfo | None, day_one: date | None, habits: Habits
+) -> Context:
+    if now is not None and now.utcoffset() is None:
+        raise TimeError("the question's time has no zone", "give an aware datetime")
+    return Context(now, zone or (now.tzinfo if now else None), day_one, habits)
+
+
+def _expression(parser: Parser, i: int) -> _Found | None:
+    """A time at token i. Raises TimeError for what cannot be a time of any calendar."""
+    try:
+        return _read(parser, i)
+    except (ValueError, OverflowError):
+        raise TimeError("the time lies outside the calendar") from None
+
+
+def _read(parser: Parser, i: int) -> _Found | None:
+    """A time with the words that lead it in: "after", "around", "from X to Y"."""
+    if parser.word(i) in ("from", "between"):
+        between = parser.word(i) == "between"
+        parser.idiom = False
+        found = _range(parser, i + 1, between=between, begin=i)
+        parser.idiom = True
+        return found or (None if between else _read(parser, i + 1))
+    j = i + int(parser.word(i) in ("shortly", "just", "right") and parser.word(i + 1) in _RELATIONS)
+    relation = _RELATIONS.get(parser.word(j))
+    j += int(relation is not None)
+    around = False
+    for intro in _INTROS if not relation else ("about", "around"):
+        if parser.word(j) == intro:
+            around, j = intro in ("around", "about"), j + 1
+            break
+    if parser.word(j) in ("around", "about") and j == i + 1:
+        around, j = True, j + 1
+    if not relation and not around and (ranged := _range(parser, j)):
+        return ranged
+    led = j > i
+    if (read := parser.atom(j)) is None and led and parser.word(j) == "the":
+        j += 1
+        read = parser.atom(j)
+    if read is None:
+        return None
+    piece, after = read
+    evident = (piece.evident and not piece.bare) or (led and _leads(parser, i, j, piece, after))
+    whole = led or not piece.bare
+    kind: Relation = "at" if not relation else "before" if relation == "before" else "after"
+    first = i if relation or around else j
+    try:
+        placed = place(piece, parser.context)
+        if around:
+            placed = widen(placed, parser.context)
+        if relation:
+            placed = relate(placed, relation, parser.context)
+    except UnresolvedError as missing:
+        return _Found(None, str(missing), None, kind, evident, whole, first, after)
+    except TimeError as error:
+        return _Found(None, error.message, error, kind, evident, whole, first, after)
+    return _Found(placed, "", None, kind, evident, whole, first, after)
+
+
+def _range(
+    parser: Parser, i: int, *, between: bool = False, begin: int | None = None
+) -> _Found | None:
+    """X to Y; or with `begin`, the token of "from" or "between", what follows that."""
+    if (left := parser.atom(i)) is None:
+        return None
+    joints = ("and",) if between else ("to", "-", "until", "till", "through", "/")
+    if parser.word(left[1]) not in joints:
+        return None
+    j = left[1] + 1
+    if (right := parser.atom(j)) is None and parser.word(j) == "the":
+        right = parser.atom(j + 1)
+    if right is None:
+        return None
+    sides = (left[0], right[0])
+    evident = any(side.evident or (begin is not None and side.elapsed) for side in sides)
+    first, after = (i if begin is None else begin), right[1]
+    whole = begin is not None or any(not side.bare for side in sides)
+    try:
+        placed = place_range(left[0], right[0], between, parser.context)
+    except UnresolvedError as missing:
+        return _Found(None, str(missing), None, "at", evident, whole, first, after)
+    except TimeError as error:
+        return _Found(None, error.message, error, "at", evident, whole, first, after)
+    return _Found(placed, "", None, "at", evident, whole, first, after)
+
+
+def _leads(parser: Parser, i: int, j: int, piece: Piece, after: int) -> bool:
+    """Whether the words from i to j make a time of what alone would not be one."""
+    intro = parser.word(i)
+    if piece.elapsed:
+        article = parser.word(j) in ("a", "an")
+        return not article and (intro == "at" or intro in _RELATIONS)
+    if piece.bare and not piece.days:
+        if intro in ("on", "in", "over", "within", "during"):
+            return False
+        rest = parser.tokens[after:]
+        return not rest or rest[0].kind == "mark" or _FOLLOWS.fullmatch(rest[0].text) is not None
+    return True
+
+
+def _vague(found: list[Token], i: int) -> int:
+    """The token after a cue that names no time, such as "a while ago"; else 0."""
+    for cue in VAGUE:
+        if tuple(token.text for token in found[i : i + len(cue)]) == cue:
+            return i + len(cue)
+    return 0
+
+
+def _extent(found: list[Token], i: int) -> int:
+    """The token after an impossible time that begins at i; i where none begins there."""
+    if found[i].kind == "word" and found[i].text not in MONTHS:
+        return i
+    j = i + 1
+    while j < len(found) and (found[j].kind != "word" or found[j].text in ("am", "pm")):
+        j += 1
+    while found[j - 1].kind == "mark" and j - 1 > i:
+        j -= 1
+    return j
+
+
+def _when(text: str, found: list[Token], result: _Found) -> When:
+    begin, end = found[result.begin].start, found[result.after - 1].end
+    span = result.placed.span if result.placed else None
+    instants = result.placed.instants if result.placed else None
+    note = result.placed.note if result.placed else ""
+    return When(
+        text[begin:end], (begin, end), span, instants, result.problem, note, result.relation
+    )
+
+
+def _problem(text: str, found: list[Token], i: int, after: int, problem: str) -> When:
+    begin, end = found[i].start, found[after - 1].end
+    return When(text[begin:end], (begin, end), problem=problem)
+
+
+def _missing(problem: str) -> str:
+    if "zone" in problem:
+        return "give the zone, or write the time with its offset"
+    if "first day" in problem:
+        return "give the date of DAY1"
+    return "give the question's time, or write a date"
+
+
+def _raise(text: str, remedy: str) -> datetime:
+    raise TimeError(f"cannot read the start {text.strip()!r}", remedy)
