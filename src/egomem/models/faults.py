@@ -123,14 +123,15 @@ def explain(
         return Refusal(Fault.RATE, f"{at}: the account has no credit left")
     if status == 404:
         return Refusal(Fault.MODEL, f"{at}: {said}; check the model's name and the address")
-    if status in RETRIED:
-        fault = Fault.RATE if status == 429 else Fault.SERVER
-        line = f"{at}: {said}" if said else at
-        return Refusal(fault, line, True, status in BUSY, retry_after(headers))
+    # Servers that sample a clip themselves answer 500 to what they cannot sample: final as well.
     if video and _VIDEO.search(said):
         return Refusal(
             Fault.IMAGES, f"{at} to a video part: {said}; send the frames as images instead"
         )
+    if status in RETRIED:
+        fault = Fault.RATE if status == 429 else Fault.SERVER
+        line = f"{at}: {said}" if said else at
+        return Refusal(fault, line, True, status in BUSY, retry_after(headers))
     if status == 413 or (images and _IMAGES.search(said)):
         most = _MOST.search(said)
         number = int(most[1]) if most and 0 < int(most[1]) < images else None

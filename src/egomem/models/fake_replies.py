@@ -1,0 +1,189 @@
+"""What the fake server says: rules, completions, and plain values that fit a schema."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, JsonValue, ValidationError
+
+from egomem.errors import ConfigError
+from egomem.records import Record
+
+
+class Rule(Record):
+    """One way to answer.
+
+    `when`: text that the request's messages must hold. `times`: how often the rule answers before
+    the next one does (0: always). `reply` may hold `{n}` (number of the request), `{images}` (how
+    many) and `{hash}` (eight digits of the request's hash). `finish` "none" sends null.
+    """
+
+    when: str = ""
+    times: int = Field(default=0, ge=0)
+    delay: float = Field(default=0.0, ge=0)
+    reply: str = ""
+    null: bool = False  # content null instead of `reply`
+    reasoning: str = ""
+    reasoning_field: str = "reasoning_content"
+    refusal: str = ""
+    finish: str = "stop"
+    logprobs: dict[str, float] = Field(default_factory=dict)  # for the reply's first token
+    status: int = 200
+    error: str = "scripted error"
+    retry_after: float | None = None
+    fault: Literal["", "drop", "cut", "no_choices", "html", "error_body", "echo"] = ""
+
+
+class Script(Record):
+    """What the server does.
+
+    `max_images`, `context` (tokens) and `concurrent` make it refuse, with HTTP 400, 400 and 429.
+    `pages` are JSON answers at other paths (`/version`, `/api/show`), for any method.
+    """
+
+    model: str = "fake"
+    rules: tuple[Rule, ...] = ()
+    max_images: int | None = None
+    context: int | None = None
+    concurrent: int | None = None
+    delay: float = Field(default=0.0, ge=0)
+    pages: dict[str, JsonValue] = Field(default_factory=dict)
+
+    @classmethod
+    def load(cls, path: Path) -> Script:
+        """Read a script from a JSON or TOML file. Raises ConfigError with the first mistake."""
+        try:
+            text = path.read_text("utf-8")
+            value = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+            return cls.model_validate(value)
+        except OSError as error:
+            raise ConfigError(f"{path}: {error.strerror}", "name a JSON or TOML file") from None
+        except ValidationError as error:
+            first = error.errors()[0]
+            at = ".".join(str(step) for step in first["loc"])
+            raise ConfigError(
+                f"{path}: {at}: {first['msg']}", "see docs/reference/models.md"
+            ) from None
+        except ValueError as error:
+            raise ConfigError(f"{path} cannot be read: {error}", "write JSON or TOML") from None
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A request as it arrived. `images` are the SHA-256 of each image's bytes, in order."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: Mapping[str, Any]
+    text: str = ""
+    images: tuple[str, ...] = ()
+
+
+def completion(
+    script: Script, rule: Rule, seen: Seen, number: int, tokens: int, earlier: Sequence[Seen]
+) -> dict[str, JsonValue]:
+    digest = hashlib.sha256(seen.text.encode() + "".join(seen.images).encode()).hexdigest()[:8]
+    text = rule.reply
+    for name, value in (("n", number), ("images", len(seen.images)), ("hash", digest)):
+        text = text.replace("{" + name + "}", str(value))
+    message: dict[str, JsonValue] = {"role": "assistant", "content": None if rule.null else text}
+    if rule.reasoning:
+        message[rule.reasoning_field] = rule.reasoning
+    if rule.refusal:
+        message["refusal"] = rule.refusal
+    choice: dict[str, JsonValue] = {
+        "index": 0,
+        "message": message,
+        "finish_reason": None if rule.finish == "none" else rule.finish,
+    }
+    if seen.body.get("logprobs") and rule.logprobs:
+        choice["logprobs"] = {"content": [_logprob(rule.logprobs)]}
+    cached = max((_shared(seen.text, other.text) // 4 for other in earlier), default=0)
+    out = max(1, len(text + rule.reasoning) // 4)
+    return {
+        "id": f"fake-{number}",
+        "object": "chat.completion",
+        "created": 1,
+        "model": script.model,
+        "choices": [] if rule.fault == "no_choices" else [choice],
+        "usage": {
+            "prompt_tokens": tokens,
+            "completion_tokens": out,
+            "total_tokens": tokens + out,
+            "prompt_tokens_details": {"cached_tokens": cached},
+        },
+    }
+
+
+def _logprob(given: Mapping[str, float]) -> dict[str, JsonValue]:
+    top: list[JsonValue] = [{"token": t, "logprob": p, "bytes": None} for t, p in given.items()]
+    token, logprob = max(given.items(), key=lambda item: item[1])
+    return {"token": token, "logprob": logprob, "bytes": None, "top_logprobs": top}
+
+
+def seen_in(path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> Seen:
+    texts: list[str] = []
+    images: list[str] = []
+    for message in body["messages"]:
+        content: Any = message["content"]
+        parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        for part in parts:
+            if part["type"] == "text":
+                texts.append(part["text"])
+            elif part["type"] in ("image_url", "video_url"):
+                encoded = part[part["type"]]["url"].partition("base64,")[2]
+                images += [
+                    hashlib.sha256(base64.b64decode(piece, validate=True)).hexdigest()
+                    for piece in encoded.split(",")
+                ]
+    return Seen(path, headers, body, "\n".join(texts), tuple(images))
+
+
+def tokens_of(seen: Seen) -> int:
+    """Four characters of text or a 300th of an image are a token here."""
+    return len(seen.text) // 4 + 300 * len(seen.images)
+
+
+def _shared(a: str, b: str) -> int:
+    """Length of the common beginning, as a server's prefix cache would find it."""
+    for at, (x, y) in enumerate(zip(a, b, strict=False)):
+        if x != y:
+            return at
+    return min(len(a), len(b))
+
+
+def schema_of(body: Mapping[str, Any]) -> dict[str, JsonValue] | None:
+    asked = body.get("response_format") or {}
+    schema = (asked.get("json_schema") or {}).get("schema")
+    return schema if isinstance(schema, dict) else None
+
+
+def fitting(schema: Mapping[str, Any], root: Mapping[str, Any]) -> JsonValue:
+    """The plainest value that fits a schema."""
+    if "$ref" in schema:
+        target: Any = root
+        for step in str(schema["$ref"]).removeprefix("#/").split("/"):
+            target = target[step]
+        return fitting(target, root)
+    if "anyOf" in schema:
+        return fitting(schema["anyOf"][0], root)
+    if "const" in schema:
+        return schema["const"]  # type: ignore[no-any-return]
+    if schema.get("enum"):
+        return schema["enum"][0]  # type: ignore[no-any-return]
+    kind = schema.get("type", "object")
+    kind = kind[0] if isinstance(kind, list) else kind
+    if kind == "object":
+        return {n: fitting(s, root) for n, s in schema.get("properties", {}).items()}
+    if kind == "array":
+        return [fitting(schema.get("items", {"type": "string"}), root)] * schema.get("minItems", 0)
+    if kind in ("integer", "number"):
+        return max(0, schema.get("minimum", 0))  # type: ignore[no-any-return]
+    return {"boolean": False, "null": None}.get(kind, "scripted")

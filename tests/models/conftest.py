@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from egomem.models import Conduct, Models, Reply, Request
+from egomem.models.fake_server import FakeServer, Rule, Script
+
+QUICK = Conduct(deadline=20, pause=0.01, concurrency=4)
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., FakeServer]]:
+    """Start servers that stop when the test ends."""
+    started: list[FakeServer] = []
+
+    def start(*rules: Rule, **fields: Any) -> FakeServer:
+        answer = fields.pop("answer", None)
+        started.append(FakeServer(Script(rules=rules, **fields), answer=answer).start())
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.stop()
+
+
+@pytest.fixture
+def models() -> Callable[..., Models]:
+    """Models of a server, in a hurry and without any key."""
+
+    def of(server: FakeServer, kind: str = "openai-compatible", **fields: Any) -> Models:
+        fields.setdefault("conduct", QUICK)
+        fields.setdefault("environ", {})
+        return Models({"all": f"{kind}:fake@{server.url}"}, **fields)
+
+    return of
+
+
+@pytest.fixture
+def ask() -> Callable[..., list[Reply]]:
+    """The replies to requests that are sent at once."""
+
+    def all_of(held: Models, *requests: Request) -> list[Reply]:
+        async def work() -> list[Reply]:
+            async with held:
+                return list(await asyncio.gather(*(held.ask(r) for r in requests)))
+
+        return asyncio.run(work())
+
+    return all_of
