@@ -47,7 +47,9 @@ class Wheel:
 
 def cache_folder() -> Path:
     """Where fetched data is kept: `EGOMEM_CACHE`, else the user's cache folder."""
-    return Path(os.environ.get("EGOMEM_CACHE") or platformdirs.user_cache_dir("egomem"))
+    return Path(
+        os.environ.get("EGOMEM_CACHE") or platformdirs.user_cache_dir("egomem", appauthor=False)
+    )
 
 
 def sha256_of(path: Path) -> str:

@@ -36,18 +36,6 @@ class Observer(Protocol):
 
 
 class SpeechObserver(Protocol):
-    """Turns a stream of sound into observations, in order. A stream may begin anywhere: the blocks
-    carry their own times, so listening resumes by giving it what was not heard yet."""
-
-    @property
-    def track(self) -> Track: ...
-
-    def transcribe(
-        self, blocks: Iterable[AudioBlock], recording: Recording
-    ) -> Iterator[Observation]: ...
-
-
-class SpeechObserver(Protocol):
     """Hears a recording from start to end, whatever its windows, and gives utterances in order.
 
     Blocks may begin in the middle of a recording; times are seconds of the recording all the same.

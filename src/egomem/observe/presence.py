@@ -1,0 +1,109 @@
+"""How many of a thing are seen, look by look -> when it is there, comes and goes.
+
+A detector misses things now and then, sees some that are not there, and a worn camera sways: what
+does not hold for `hold` seconds is flicker. Our reconstruction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A count that held over the looks `[first, past)`."""
+
+    first: int
+    past: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The count went from `before`, last seen at look `last`, to `after`, first seen at `first`."""
+
+    last: int
+    first: int
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """At least one is there over the looks `[first, past)`; `changes` has those of its number.
+
+    `low` and `high`: the counts that held, or where none did, those that were seen.
+    """
+
+    first: int
+    past: int
+    low: int
+    high: int
+    changes: tuple[Change, ...]
+
+
+def presences(
+    counts: Sequence[int], lengths: Sequence[float], sure: Sequence[bool], hold: float
+) -> list[Presence]:
+    """The stretches in which something is there, in order.
+
+    `counts`, `lengths` (seconds that a look stands for) and `sure` have one entry a look. A gap
+    shorter than `hold` is filled; a shorter stretch counts only if a look in it is sure.
+    """
+    there = [count > 0 for count in counts]
+    for first, past in _runs(there, False):
+        inside = first > 0 and past < len(there)
+        if inside and _seconds(lengths, first, past) < hold:
+            there[first:past] = [True] * (past - first)
+    return [
+        _presence(counts, lengths, first, past, hold)
+        for first, past in _runs(there, True)
+        if _seconds(lengths, first, past) >= hold or any(sure[first:past])
+    ]
+
+
+def _presence(
+    counts: Sequence[int], lengths: Sequence[float], first: int, past: int, hold: float
+) -> Presence:
+    held = levels(counts, lengths, first, past, hold)
+    seen = [level.count for level in held] or [c for c in counts[first:past] if c]
+    changes = [Change(a.past - 1, b.first, a.count, b.count) for a, b in pairwise(held)]
+    if first > 0:
+        changes.insert(0, Change(first - 1, first, 0, held[0].count if held else max(seen)))
+    if past < len(counts):
+        changes.append(Change(past - 1, past, held[-1].count if held else max(seen), 0))
+    return Presence(first, past, min(seen), max(seen), tuple(changes))
+
+
+def levels(
+    counts: Sequence[int], lengths: Sequence[float], first: int, past: int, hold: float
+) -> list[Level]:
+    """The counts above none that held for `hold` seconds; equal neighbours are one level."""
+    found: list[Level] = []
+    look = first
+    for count, group in groupby(counts[first:past]):
+        end = look + len(list(group))
+        if count and _seconds(lengths, look, end) >= hold:
+            if found and found[-1].count == count:
+                found[-1] = Level(found[-1].first, end, count)
+            else:
+                found.append(Level(look, end, count))
+        look = end
+    return found
+
+
+def _runs(values: Sequence[bool], wanted: bool) -> list[tuple[int, int]]:
+    found = []
+    look = 0
+    for value, group in groupby(values):
+        end = look + len(list(group))
+        if value == wanted:
+            found.append((look, end))
+        look = end
+    return found
+
+
+def _seconds(lengths: Sequence[float], first: int, past: int) -> float:
+    return sum(lengths[first:past]) + 1e-6

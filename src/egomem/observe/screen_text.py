@@ -1,0 +1,115 @@
+"""Text in the picture, read with RapidOCR (PP-OCR models inside its wheel) on one CPU thread."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import threading
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from egomem.errors import MissingExtraError
+from egomem.observe.changes import CHANGE, looks
+from egomem.observe.lines import Line, Read, Standing, follow
+from egomem.observe.window import Window
+from egomem.records import Observation, Provenance, Track
+
+
+def installed() -> bool:
+    return all(importlib.util.find_spec(name) for name in ("rapidocr", "onnxruntime"))
+
+
+class ScreenText:
+    """Reads text in a window's frames; lines that stay are one observation each.
+
+    `fps`: looks a second at most; unchanged frames are passed over (see `changes`). `score`: a line
+    below it is dropped, and so is a single character, which the models like to invent. `side`: a
+    picture is shrunk to this longest side to find the lines; they are read in full size. `dropped`
+    counts what was left out and why.
+    """
+
+    def __init__(
+        self, *, fps: float = 1.0, score: float = 0.6, side: int = 736, change: float = CHANGE
+    ) -> None:
+        if not installed():
+            raise MissingExtraError("rapidocr", "text")
+        self.fps, self.score, self.side, self.change = fps, score, side, change
+        self.dropped: Counter[str] = Counter()
+        self._engine: Any = None
+        self._one_at_a_time = threading.Lock()
+
+    @property
+    def track(self) -> Track:
+        sampling = f"{self.fps:g}fps,score{self.score:g},side{self.side},change{self.change:g}"
+        return Track(source="screen_text", observer="rapidocr", model="PP-OCR", sampling=sampling)
+
+    async def observe(self, window: Window) -> list[Observation]:
+        return await asyncio.to_thread(self._observe, window)
+
+    def _observe(self, window: Window) -> list[Observation]:
+        seen = looks(window.frames, window.span, fps=self.fps, change=self.change)
+        reads = [Read(look.span, look.frame.time, self.read(look.frame.image)) for look in seen]
+        return [self._observation(window, standing) for standing in follow(reads)]
+
+    def read(self, image: npt.NDArray[np.uint8]) -> list[Line]:
+        """The lines in an (H, W, 3) uint8 RGB picture that are worth keeping, top to bottom."""
+        with self._one_at_a_time:
+            engine = self._engine = self._engine or _load(self.side)
+            result = engine(np.ascontiguousarray(image[:, :, ::-1]))
+        height, width = image.shape[:2]
+        lines = []
+        boxes = result.boxes if result.boxes is not None else ()
+        for text, score, corners in zip(result.txts or (), result.scores or (), boxes, strict=True):
+            left, top = corners.min(axis=0) / (width, height)
+            right, bottom = corners.max(axis=0) / (width, height)
+            box = (float(left), float(top), float(right), float(bottom))
+            lines.append(Line(text.strip(), float(score), box))
+        return self._worth_keeping(lines)
+
+    def _worth_keeping(self, lines: list[Line]) -> list[Line]:
+        kept = []
+        for line in lines:
+            if sum(c.isalnum() for c in line.text) < 2:
+                self.dropped["one character"] += 1
+            elif line.score < self.score:
+                self.dropped["low score"] += 1
+            else:
+                kept.append(line)
+        return kept
+
+    def _observation(self, window: Window, standing: Standing) -> Observation:
+        best = standing.best
+        variants = sorted({line.text for line in standing.readings} - {best.text})
+        return Observation(
+            recording=window.recording.id,
+            wearer=window.recording.wearer,
+            span=standing.span,
+            text=best.text,
+            source="screen_text",
+            track=self.track.id,
+            data={
+                "box": [round(min(max(v, 0.0), 1.0), 4) for v in best.box],
+                "score": round(best.score, 3),
+                "readings": len(standing.readings),
+                "variants": [*variants],
+            },
+            provenance=Provenance(frames=tuple(standing.times)),
+        )
+
+
+def _load(side: int) -> Any:
+    from rapidocr import RapidOCR
+
+    return RapidOCR(
+        params={
+            "Global.log_level": "critical",
+            "Global.use_cls": False,  # upside-down lines: rare, and a pass over every line
+            "EngineConfig.onnxruntime.intra_op_num_threads": 1,  # two on a busy machine spin
+            "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+            "Det.limit_type": "max",
+            "Det.limit_side_len": side,
+        }
+    )
