@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from egomem.models.asking import Conduct, Models
-from egomem.models.cache import MemoryCache, ReplyCache
+from egomem.models.cache import Cache, MemoryCache
 from egomem.models.jsonfind import Found, find_json, misfit
-from egomem.models.ledger import Entry, Ledger, Total
+from egomem.models.ledger import Entry, Ledger, Total, summed
 from egomem.models.limits import DEFAULT_LIMITS, Limits, estimated_tokens
 from egomem.models.reply import Fault, Reply, TokenLogprob
 from egomem.models.request import About, Audio, Image, Part, Request, Text, Video
@@ -20,6 +20,7 @@ __all__ = [
     "SERVERS",
     "About",
     "Audio",
+    "Cache",
     "Conduct",
     "Entry",
     "Fault",
@@ -32,7 +33,6 @@ __all__ = [
     "Models",
     "Part",
     "Reply",
-    "ReplyCache",
     "Request",
     "Role",
     "Text",
@@ -42,4 +42,5 @@ __all__ = [
     "estimated_tokens",
     "find_json",
     "misfit",
+    "summed",
 ]

@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from pydantic import JsonValue
+
 from egomem.errors import ConfigError, EgomemError, MissingExtraError, ModelError
 from egomem.models import faults
-from egomem.models.cache import ReplyCache
+from egomem.models.cache import Cache
 from egomem.models.gate import Gate
 from egomem.models.ledger import Entry, Ledger
 from egomem.models.limits import Limits, fitted, limits_of, over, thinned
@@ -43,7 +45,12 @@ class Conduct(Record):
 
 @dataclass
 class _Session:
-    """What belongs to one event loop: connections, gates, requests under way."""
+    """What belongs to one event loop: connections, gates, requests under way.
+
+    `users` counts who needs the connections: blocks of `async with models`, and requests.
+    """
+
+    users: int = 0
 
     clients: dict[ModelSpec, httpx2.AsyncClient] = field(default_factory=dict)
     models: dict[ModelSpec, Any] = field(default_factory=dict)
@@ -64,7 +71,7 @@ class Models:
         *,
         limits: Mapping[Role, Limits] | None = None,
         conduct: Conduct | None = None,
-        cache: ReplyCache | None = None,
+        cache: Cache | None = None,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         self.specs = read_specs(specs, environ)
@@ -96,6 +103,7 @@ class Models:
         return limits_of(role, self._limits)
 
     async def __aenter__(self) -> Self:
+        self._session().users += 1
         return self
 
     async def __aexit__(
@@ -104,13 +112,19 @@ class Models:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        await self.close()
+        await self._leave()
 
-    async def close(self) -> None:
-        """Close this event loop's connections. The models can be used again afterwards."""
-        session = self._sessions.pop(asyncio.get_running_loop(), None)
-        for client in session.clients.values() if session else ():
-            await client.aclose()
+    async def _leave(self) -> None:
+        """Close this event loop's connections when nobody needs them any more.
+
+        Each loop has its own, and none outlives its use: callers may run a loop per question.
+        """
+        session = self._session()
+        session.users -= 1
+        if session.users == 0:
+            del self._sessions[asyncio.get_running_loop()]
+            for client in session.clients.values():
+                await client.aclose()
 
     async def ask(self, request: Request) -> Reply:
         """The reply to a request, from the cache or from the model.
@@ -134,6 +148,19 @@ class Models:
         key = hash_of(described)
         if self.cache is not None and (kept := self.cache.get(key)):
             return self._counted(request, spec, kept.model_copy(update={"cached": True}))
+        async with self:
+            return await self._asked(whole, request, spec, limits, key, described)
+
+    async def _asked(
+        self,
+        whole: Request,
+        request: Request,
+        spec: ModelSpec,
+        limits: Limits,
+        key: str,
+        described: dict[str, JsonValue],
+    ) -> Reply:
+        """The reply to a request that is not in the cache, sent once however often it is asked."""
         under_way = self._session().under_way
         while (other := under_way.get(key)) is not None:
             await asyncio.wait([other])

@@ -12,7 +12,7 @@ from egomem.models.reply import Reply
 from egomem.models.request import About
 
 
-class ReplyCache(Protocol):
+class Cache(Protocol):
     """Replies by key. Only clean completions are ever put in; the caller sees to that."""
 
     def get(self, key: str) -> Reply | None: ...

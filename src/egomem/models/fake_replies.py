@@ -133,8 +133,8 @@ def seen_in(path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> S
     images: list[str] = []
     for message in body["messages"]:
         content: Any = message["content"]
-        parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        for part in parts:
+        texted: list[Any] = [{"type": "text", "text": content}]
+        for part in texted if isinstance(content, str) else content:
             if part["type"] == "text":
                 texts.append(part["text"])
             elif part["type"] in ("image_url", "video_url"):

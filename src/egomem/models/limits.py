@@ -67,7 +67,7 @@ def over(request: Request, limits: Limits) -> str:
 
 
 def _line(role: str, name: str, has: str, limit: int) -> str:
-    return f"the request has {has}, the limit is {limit} (setting {role}.{name})"
+    return f"the request has {has}, the limit is {limit} (setting limits.{role}.{name})"
 
 
 def payload(request: Request) -> int:

@@ -202,13 +202,12 @@ def base_of(url: str) -> str:
 def read_specs(
     specs: Mapping[str, str], environ: Mapping[str, str] = os.environ
 ) -> dict[Role, ModelSpec]:
-    """Roles and their specs; the role `all` fills every role that has none of its own."""
-    known = {role.value for role in Role} | {"all"}
+    """Roles and their specs; the role `*` or `all` fills every role that has none of its own."""
+    known = [*(role.value for role in Role), "all"]
+    specs = {"all" if name == "*" else name: spec for name, spec in specs.items()}
     for name in specs:
         if name not in known:
-            raise ConfigError(
-                f"there is no model role {name!r}", f"use one of {', '.join(sorted(known))}"
-            )
+            raise ConfigError(f"there is no model role {name!r}", f"use one of {', '.join(known)}")
     parsed = {name: ModelSpec.parse(text, environ) for name, text in specs.items()}
     everywhere = parsed.pop("all", None)
     filled = {Role(name): spec for name, spec in parsed.items()}

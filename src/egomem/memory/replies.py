@@ -1,0 +1,280 @@
+"""Model replies by key, in `replies.db` in a memory's folder or a run's.
+
+A derived file: deleting it costs the money of asking again, nothing else. It holds replies, hashes
+of what was asked (no text of a request, no image), and the ledger of what was spent. A reply may
+repeat what a caption says, so forgetting reaches it too: see `forget`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import JsonValue, ValidationError
+
+from egomem.errors import StoreError, UsageError
+from egomem.models import About, Entry, Reply, Role, Total, summed
+from egomem.records import Usage
+
+NAME = "replies.db"
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS replies (
+    key TEXT PRIMARY KEY, made TEXT NOT NULL, recording TEXT, question TEXT,
+    request TEXT NOT NULL, reply TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS spent (
+    at TEXT NOT NULL, role TEXT NOT NULL, model TEXT NOT NULL, recording TEXT, question TEXT,
+    status TEXT NOT NULL, cached INTEGER NOT NULL, requests INTEGER NOT NULL,
+    tokens_in INTEGER NOT NULL, tokens_cached INTEGER NOT NULL, tokens_out INTEGER NOT NULL,
+    frames INTEGER NOT NULL, seconds REAL NOT NULL, cost REAL
+);
+"""
+
+
+class Kept(NamedTuple):
+    """A cached reply, with what its key was made of."""
+
+    key: str
+    made: str
+    request: dict[str, JsonValue]
+    reply: Reply
+
+
+class Stats(NamedTuple):
+    """`bytes` on disk; `spent` is the ledger, per role, since the last `clear`."""
+
+    replies: int
+    bytes: int
+    spent: dict[Role, Total]
+
+
+class ReplyCache:
+    """The replies of one folder; made on the first write. Safe to share between threads.
+
+    In a folder that cannot be written to, what is there is read and nothing is added.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = Path(folder) / NAME
+        self._lock = threading.Lock()
+        self._db: sqlite3.Connection | None = None
+        self._writable = os.access(folder, os.W_OK)
+
+    def get(self, key: str) -> Reply | None:
+        rows = self._read("SELECT reply FROM replies WHERE key = ?", key)
+        try:
+            return Reply.model_validate_json(rows[0][0]) if rows else None
+        except ValidationError:  # written by a release whose replies had other fields
+            return None
+
+    def put(self, reply: Reply, described: Mapping[str, JsonValue], about: About) -> None:
+        self._write(
+            "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?)",
+            reply.key,
+            _now(),
+            about.recording,
+            about.question,
+            json.dumps(described, ensure_ascii=False),
+            reply.model_dump_json(),
+        )
+
+    def spent(self, entry: Entry) -> None:
+        usage = entry.usage
+        self._write(
+            "INSERT INTO spent VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            _now(),
+            entry.role.value,
+            entry.model,
+            entry.recording,
+            entry.question,
+            entry.status.value,
+            entry.cached,
+            usage.requests,
+            usage.tokens_in,
+            usage.tokens_cached,
+            usage.tokens_out,
+            usage.frames,
+            usage.seconds,
+            usage.cost,
+        )
+
+    def entries(self) -> list[Entry]:
+        """The ledger, oldest first."""
+        return [
+            Entry(
+                role=Role(role),
+                model=model,
+                recording=recording,
+                question=question,
+                status=status,
+                cached=bool(cached),
+                usage=Usage(**dict(zip(_USAGE, usage, strict=True))),
+            )
+            for role, model, recording, question, status, cached, *usage in self._read(
+                f"SELECT role, model, recording, question, status, cached, {', '.join(_USAGE)}"
+                " FROM spent ORDER BY rowid"
+            )
+        ]
+
+    def stats(self) -> Stats:
+        entries = self.entries()
+        count = self._read("SELECT count(*) FROM replies")
+        size = sum(p.stat().st_size for p in self.path.parent.glob(NAME + "*"))
+        roles = sorted({entry.role for entry in entries})
+        return Stats(
+            count[0][0] if count else 0,
+            size,
+            {role: summed(e for e in entries if e.role is role) for role in roles},
+        )
+
+    def latest(self, count: int = 10) -> list[Kept]:
+        return self._kept("ORDER BY made DESC, key LIMIT ?", count)
+
+    def find(self, key: str) -> Kept:
+        """The reply whose key begins so. Raises UsageError for none or several."""
+        found = self._kept("WHERE substr(key, 1, ?) = ? LIMIT 2", len(key), key)
+        if len(found) != 1:
+            how = "more than one reply has" if found else "no reply has"
+            raise UsageError(f"{how} a key that begins with {key!r}", "run: egomem cache explain")
+        return found[0]
+
+    def clear(self) -> int:
+        """Remove all replies and the ledger. Returns how many replies went."""
+        with self._transaction() as db:
+            if db is None:
+                return 0
+            gone = db.execute("DELETE FROM replies").rowcount
+            db.execute("DELETE FROM spent")
+        self._scrub()
+        return gone
+
+    def forget(self, recordings: Iterable[str] = (), texts: Iterable[str] = ()) -> int:
+        """Remove every trace of recordings, and every reply that repeats one of `texts`.
+
+        A reply that names no recording may rest on any, so it goes as well. Returns how many
+        replies went.
+        """
+        ids, phrases = set(recordings), [text for text in texts if text]
+        with self._transaction() as db:
+            if db is None:
+                return 0
+            rows = db.execute("SELECT key, recording, question, reply FROM replies").fetchall()
+            gone = [
+                (key,)
+                for key, recording, question, reply in rows
+                if (ids and (recording is None or recording in ids))
+                or _mentions(json.loads(reply), phrases)
+                or _mentions(question, phrases)
+            ]
+            db.executemany("DELETE FROM replies WHERE key = ?", gone)
+            db.executemany("DELETE FROM spent WHERE recording = ?", [(i,) for i in ids])
+        self._scrub()
+        return len(gone)
+
+    def close(self) -> None:
+        with self._lock:
+            if self._db is not None:
+                self._db.close()
+                self._db = None
+
+    def _kept(self, tail: str, *values: Any) -> list[Kept]:
+        rows = self._read(f"SELECT key, made, request, reply FROM replies {tail}", *values)
+        return [
+            Kept(key, made, json.loads(request), Reply.model_validate_json(reply))
+            for key, made, request, reply in rows
+        ]
+
+    def _read(self, sql: str, *values: Any) -> list[Any]:
+        with self._lock, self._faults():
+            db = self._connection(create=False)
+            return db.execute(sql, values).fetchall() if db else []
+
+    def _write(self, sql: str, *values: Any) -> None:
+        with self._lock, self._faults():
+            db = self._connection(create=True)
+            if db is not None:
+                db.execute(sql, values)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection | None]:
+        with self._lock, self._faults():
+            db = self._connection(create=False) if self._writable else None
+            if db is None:
+                yield None
+                return
+            with db:
+                db.execute("BEGIN IMMEDIATE")
+                yield db
+
+    def _scrub(self) -> None:
+        """Leave no deleted bytes behind: not in free pages, not in the write-ahead log."""
+        with self._lock, self._faults():
+            db = self._connection(create=False)
+            if db is not None:
+                db.execute("VACUUM")
+                db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _connection(self, create: bool) -> sqlite3.Connection | None:
+        if self._db is None:
+            if not self.path.exists() and not (create and self._writable):
+                return None
+            mode = "rwc" if self._writable else "ro&immutable=1"
+            self._db = sqlite3.connect(
+                f"{self.path.resolve().as_uri()}?mode={mode}",
+                uri=True,
+                timeout=10,
+                isolation_level=None,
+                check_same_thread=False,
+            )
+            if self._writable:
+                # NORMAL: a power cut may lose the last replies, which can be asked again.
+                for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "secure_delete = ON"):
+                    self._db.execute(f"PRAGMA {pragma}")
+                self._db.executescript(_SCHEMA)
+        return self._db if self._writable or not create else None
+
+    @contextmanager
+    def _faults(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise StoreError(
+                f"{self.path}: {error}", "delete the file; its replies can be asked again"
+            ) from None
+
+
+_USAGE = tuple(Usage.model_fields)
+
+
+def forget(folder: Path, recordings: Iterable[str] = (), texts: Iterable[str] = ()) -> int:
+    """Remove what the folder's replies hold of recordings and texts; see `ReplyCache.forget`."""
+    cache = ReplyCache(folder)
+    try:
+        return cache.forget(recordings, texts)
+    finally:
+        cache.close()
+
+
+def differences(a: Mapping[str, JsonValue], b: Mapping[str, JsonValue]) -> list[str]:
+    """The fields of two requests that make their keys differ."""
+    return [name for name in sorted({*a, *b}) if a.get(name) != b.get(name)]
+
+
+def _mentions(value: JsonValue, phrases: list[str]) -> bool:
+    if isinstance(value, str):
+        return any(phrase in value for phrase in phrases)
+    if isinstance(value, dict):
+        return any(_mentions(v, phrases) for v in value.values())
+    return isinstance(value, list) and any(_mentions(v, phrases) for v in value)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
