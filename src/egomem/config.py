@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -34,7 +35,7 @@ from pydantic_settings import (
 
 from egomem.errors import ConfigError
 
-EVERY_ROLE = "*"
+EVERY_ROLE = "all"
 """The key of `Settings.model` that fills each role which has no spec of its own."""
 
 
@@ -116,6 +117,18 @@ def load(**flags: Any) -> Settings:
     if EVERY_ROLE in given.get("model", {}):  # a flag for all roles is over any role set elsewhere
         settings = settings.model_copy(update={"model": given["model"]})
     return settings
+
+
+def model_table(specs: Iterable[str]) -> dict[str, str]:
+    """`["captioner=ollama:qwen3-vl:8b", "openai:gpt-5-mini"]` -> role (or EVERY_ROLE) -> spec."""
+    table = {}
+    for spec in specs:
+        role, equals, rest = spec.partition("=")
+        if equals and role.isidentifier():
+            table[role] = rest
+        else:
+            table[EVERY_ROLE] = spec
+    return table
 
 
 def _origin(name: str) -> str:

@@ -21,6 +21,15 @@ MemoryOption = Annotated[
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+AtOption = Annotated[
+    str | None,
+    typer.Option(
+        "--at",
+        metavar="TIME",
+        help="Look back from this time, and see nothing after it: '2026-03-02 10:30', "
+        "'yesterday evening', or a second of a recording as 'street.mp4 1:20'.",
+    ),
+]
 ModelOption = Annotated[
     list[str] | None,
     typer.Option(

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import json as json_
 import sys
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, Self
 
 import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import TaskID
+
+    from egomem.ingest import Step
+    from egomem.records import Answer
+    from egomem.timeline import Span
 
 
 def report(
@@ -57,5 +64,80 @@ def _print_json(command: str | None, result: Any, problems: Sequence[tuple[str, 
 
 
 def _line(what: str, remedy: str) -> str:
+    what = what.rstrip(".")
     text = f"{what}; {remedy}" if remedy else what
     return " ".join(text.split())
+
+
+class Steps:
+    """Progress of long work on standard error: bars on a terminal, nothing elsewhere."""
+
+    def __init__(self, quiet: bool) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        console = Console(stderr=True)
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.completed:.0f} / {task.total:.0f} s"),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            disable=quiet or not console.is_terminal,
+        )
+        self._quiet = quiet
+        self._tasks: dict[tuple[str, str], TaskID] = {}
+
+    def say(self, line: str) -> None:
+        if not self._quiet:
+            self._progress.console.print(line)
+
+    def step(self, step: Step) -> None:
+        key = (step.path, step.stage)
+        if key not in self._tasks:
+            name = f"{step.stage} {PurePath(step.path).name}"
+            self._tasks[key] = self._progress.add_task(name, total=step.total)
+        self._progress.update(self._tasks[key], completed=step.done, total=step.total)
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._progress.stop()
+
+
+def steps(*, quiet: bool) -> Steps:
+    return Steps(quiet)
+
+
+def where(
+    recording: str | None, span: Span, when: datetime | None, names: Mapping[str, str]
+) -> str:
+    """A place in a memory, for a person: `street.mp4 0:02-0:04, 2026-03-02 08:10:02+01:00`."""
+    from egomem.timeline import format_instant, format_span
+
+    clock = format_instant(when) if when else "clock unknown"
+    if recording is None:
+        return clock
+    return f"{names.get(recording, recording)} {format_span(span)}, {clock}"
+
+
+def show_answer(out: Console, answer: Answer, names: Mapping[str, str]) -> None:
+    from rich.markup import escape
+
+    out.print(f"  [bold]{escape(answer.text)}[/]")
+    if answer.abstained and answer.reason:
+        out.print(f"  {escape(answer.reason)}")
+    for piece in answer.evidence:
+        place = where(piece.recording, piece.span, piece.when, names)
+        out.print(f'    {place}: "{piece.quote}" ({piece.source})', markup=False)
+
+
+def answer_json(answer: Answer, names: Mapping[str, str]) -> dict[str, Any]:
+    """An answer as JSON; each piece of evidence also names its recording's file."""
+    body = answer.model_dump(mode="json", exclude={"trace"})
+    for piece in body["evidence"]:
+        piece["name"] = names.get(piece["recording"] or "")
+    return body

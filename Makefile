@@ -1,0 +1,40 @@
+# make demo   set up, ingest real recordings as one day, ask six questions (no key, no GPU)
+# make test   set up and run everything that CI runs
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+
+.PHONY: demo test lint types imports unit bench clean
+
+demo: $(VENV)/.demo
+	$(BIN)/egomem demo
+
+test: lint types imports unit
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+imports: $(VENV)/.dev
+	$(BIN)/lint-imports
+
+unit: $(VENV)/.dev
+	$(BIN)/pytest
+
+$(VENV)/.demo: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) 'pip>=25.1'
+	$(PIP) --editable '.[embedded]'
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.demo
+	$(PIP) --editable '.[all]' --group dev
+	touch $@
+
+clean:
+	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis

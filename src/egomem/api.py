@@ -1,0 +1,326 @@
+"""`Memory`: the one door that the command line, pages and Python users take.
+
+    memory = egomem.open("my-memory")
+    memory.ingest("day1.mp4", start="2026-03-02T08:10+01:00")
+    for hit in memory.search("red cup"): ...
+    answer = memory.ask("Where did I leave the keys?")
+
+Each method has an async twin (`aingest`, `asearch`, `aask`). Heavy parts are imported when they are
+first used, so that opening and searching stay quick.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from egomem.errors import UsageError
+from egomem.memory import Store, View
+from egomem.records import Answer, Question, Record, Recording
+from egomem.timeline import Moment, RecordingTime
+
+if TYPE_CHECKING:
+    from egomem.config import Settings
+    from egomem.ingest import OnStep, Report
+    from egomem.media import Frame
+    from egomem.models import Models
+    from egomem.models.embedders import Embedder
+    from egomem.recall import Hit
+
+T = TypeVar("T")
+
+
+class Summary(Record):
+    """What a memory holds: recordings in time order, hours, observations by source, what is amiss.
+
+    `gaps` and `overlaps` are lines for a person, each about two recordings of one wearer.
+    """
+
+    folder: str
+    recordings: tuple[Recording, ...]
+    hours: float
+    observations: dict[str, int]
+    tracks: tuple[str, ...]
+    gaps: tuple[str, ...] = ()
+    overlaps: tuple[str, ...] = ()
+
+
+class Memory:
+    """One memory in one folder. Use it as a context manager, or call `close`."""
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self.store = store
+        self.settings = settings
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Memory({str(self.folder)!r})"
+
+    @property
+    def folder(self) -> Path:
+        return self.store.folder
+
+    def close(self) -> None:
+        self.store.close()
+
+    # -- what was, and until when -------------------------------------------------------------
+
+    def until(self, at: Moment | str | None = None) -> View:
+        """The memory as it was at a moment (None: all of it); the only way a question sees it.
+
+        `at` may be written: "2026-03-02 10:30", "yesterday evening", or a second of one recording
+        as "street.mp4 1:20". Raises TimeError where it cannot be read.
+        """
+        return self.store.view(self._moment(at))
+
+    def _moment(self, at: Moment | str | None) -> Moment | None:
+        if not isinstance(at, str):
+            return at
+        from egomem.timeline import read_moment
+
+        recordings = self.store.recordings()
+        for r in recordings:
+            for name in (r.name, r.id):
+                if at.startswith(name + " "):
+                    moment = read_moment(at[len(name) :].strip(), recording=r.id)
+                    if isinstance(moment, RecordingTime):
+                        return moment
+        last = max((r for r in recordings if r.clock), key=_end, default=None)
+        now = _end(last) if last else None
+        only = recordings[0].id if len(recordings) == 1 else None
+        return read_moment(at, now=now, recording=only)
+
+    # -- the four things one does -------------------------------------------------------------
+
+    async def aingest(
+        self,
+        *paths: str | Path,
+        window: float | None = None,
+        fps: float | None = None,
+        start: datetime | str | None = None,
+        zone: str | None = None,
+        wearer: str | None = None,
+        on_step: OnStep | None = None,
+    ) -> Report:
+        """Watch recordings and remember them; what is already known is not watched again.
+
+        `paths`: files, folders or globs. `window`: seconds. `start`: the instant of the recording's
+        second 0, with its zone; only for one recording (which may be cut into chapters). `zone`:
+        where it was recorded ("Europe/Berlin"), for starts told by file names. Returns what became
+        of each file; one that cannot be used is reported there, and the rest goes on.
+        """
+        from egomem.ingest import Watching, choose, ingest, media_files
+        from egomem.timeline import read_start, zone_of
+
+        files = media_files(paths)
+        window, fps = window or self.settings.window, fps or self.settings.fps
+        place = zone_of(zone) if zone else None
+        chosen = await asyncio.to_thread(choose, self.models, window=window, fps=fps)
+        return await ingest(
+            self.store,
+            files,
+            chosen.observers,
+            notes=chosen.notes,
+            watching=Watching(window=window, fps=fps, ahead=chosen.ahead),
+            wearer=wearer or self.settings.wearer,
+            start=read_start(start, zone=place) if isinstance(start, str) else start,
+            zone=place,
+            on_step=on_step or (lambda step: None),
+        )
+
+    def ingest(
+        self,
+        *paths: str | Path,
+        window: float | None = None,
+        fps: float | None = None,
+        start: datetime | str | None = None,
+        zone: str | None = None,
+        wearer: str | None = None,
+        on_step: OnStep | None = None,
+    ) -> Report:
+        return _wait(
+            self.aingest(
+                *paths,
+                window=window,
+                fps=fps,
+                start=start,
+                zone=zone,
+                wearer=wearer,
+                on_step=on_step,
+            )
+        )
+
+    ingest.__doc__ = aingest.__doc__
+
+    def search(
+        self,
+        query: str,
+        *,
+        k: int = 10,
+        at: Moment | str | None = None,
+        profile: str = "default",
+    ) -> list[Hit]:
+        """The `k` moments that speak most for the query, best first; [] where none does."""
+        from egomem.recall import search
+
+        return search(self.until(at), query, k=k, profile=profile, embedder=self.embedder)
+
+    async def asearch(
+        self,
+        query: str,
+        *,
+        k: int = 10,
+        at: Moment | str | None = None,
+        profile: str = "default",
+    ) -> list[Hit]:
+        return await asyncio.to_thread(self.search, query, k=k, at=at, profile=profile)
+
+    asearch.__doc__ = search.__doc__
+
+    async def aask(
+        self,
+        question: str | Question,
+        *,
+        options: Sequence[str] = (),
+        at: Moment | str | None = None,
+        strategy: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> Answer:
+        """Answer from what was remembered until `at`, with evidence, or abstain.
+
+        `options` make it multiple choice. `strategy`: a name of `egomem.answer.strategies()`;
+        without one, `caption` where a reader model is set, else the extractive reader.
+        """
+        from egomem.answer import answer
+
+        if isinstance(question, str):
+            question = Question.of(question, tuple(options), at=self._moment(at))
+        name = strategy or ("caption" if self.models is not None else "extractive")
+        return await answer(
+            question,
+            self.store.view(question.at),
+            name,
+            settings=settings,
+            models=self.models,
+            embedder=self.embedder,
+            frames=self._frames,
+        )
+
+    def ask(
+        self,
+        question: str | Question,
+        *,
+        options: Sequence[str] = (),
+        at: Moment | str | None = None,
+        strategy: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> Answer:
+        return _wait(
+            self.aask(question, options=options, at=at, strategy=strategy, settings=settings)
+        )
+
+    ask.__doc__ = aask.__doc__
+
+    # -- what it holds ------------------------------------------------------------------------
+
+    def names(self) -> dict[str, str]:
+        """Recording id -> the name of its file."""
+        return {r.id: r.name for r in self.store.recordings()}
+
+    def summary(self) -> Summary:
+        """What the memory holds, for `egomem show`."""
+        from egomem.ingest.clocks import gaps, overlaps
+
+        recordings = self.store.recordings()
+        shape = self.store.shape()
+        counts: Counter[str] = Counter()
+        for track, count in zip(shape.tally_track, shape.tally_count, strict=True):
+            counts[shape.tracks[track][1]] += int(count)
+        return Summary(
+            folder=str(self.folder),
+            recordings=tuple(recordings),
+            hours=sum(r.duration for r in recordings) / 3600,
+            observations=dict(counts),
+            tracks=tuple(t.id for t in self.store.tracks()),
+            gaps=tuple(str(gap) for gap in gaps(recordings)),
+            overlaps=tuple(str(overlap) for overlap in overlaps(recordings)),
+        )
+
+    # -- who helps ----------------------------------------------------------------------------
+
+    @cached_property
+    def models(self) -> Models | None:
+        """The models that fill the roles, or None where no role is set (or only `embedded`)."""
+        specs = {role: spec for role, spec in self.settings.model.items() if spec != "embedded"}
+        if not specs.keys() - {"embedder", "transcriber"}:
+            return None
+        from egomem.memory.replies import ReplyCache
+        from egomem.models import Models
+
+        return Models(specs, cache=ReplyCache(self.folder))
+
+    @cached_property
+    def embedder(self) -> Embedder | None:
+        """The embedder role, or None: search then goes by words alone."""
+        spec = self.settings.model.get("embedder", "embedded")
+        if spec == "embedded":
+            return None
+        from egomem.models.embedders import embedder
+
+        return embedder(spec)
+
+    def _frames(
+        self, recording: str, times: Sequence[float], side: int | None = None
+    ) -> Iterable[Frame]:
+        """Frames of a remembered recording, from its file. Raises MediaError where it is gone."""
+        from egomem.media import frames
+
+        held = self.store.recording(recording)
+        if held is None or held.path is None:
+            raise UsageError(f"the memory holds no video for the recording {recording}")
+        return frames(held.path, times, side=side)
+
+
+def open_memory(
+    folder: str | Path | None = None,
+    *,
+    create: bool | None = None,
+    models: Iterable[str] | Mapping[str, str] = (),
+) -> Memory:
+    """Open the memory in `folder`; without one, that of the settings (see `egomem.config`).
+
+    `create`: make it where there is none (the default here); False raises NoMemoryError instead.
+    `models`: `{role: spec}` or ["role=spec", ...]; a spec without a role fills every role.
+    """
+    from egomem.config import load, model_table
+
+    table = dict(models) if isinstance(models, Mapping) else model_table(models)
+    settings = load(memory=Path(folder) if folder else None, model=table or None)
+    return Memory(Store.open(settings.memory, create=create is not False), settings)
+
+
+def _end(recording: Recording) -> datetime:
+    end = recording.instant(recording.duration)
+    assert end is not None
+    return end
+
+
+def _wait(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine from plain code, also where an event loop already runs (a notebook)."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()

@@ -1,0 +1,48 @@
+"""`egomem ask`"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from egomem.cli.options import AtOption, JsonOption, MemoryOption, ModelOption, open_memory
+from egomem.cli.output import answer_json, report, show_answer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def ask(
+    question: Annotated[str, typer.Argument(help="What you want to know.")],
+    option: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEXT", help="An answer to choose from. Repeatable: A, B, C ..."),
+    ] = None,
+    at: AtOption = None,
+    strategy: Annotated[
+        str | None,
+        typer.Option(
+            help="How to answer: extractive, clean, video, caption, verify. "
+            "Default: caption with a reader model, else extractive."
+        ),
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Print the steps.")] = False,
+    memory: MemoryOption = None,
+    model: ModelOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Answer QUESTION from the memory, with evidence and times, or say that it does not know."""
+    with open_memory(memory, models=model) as held:
+        answer = held.ask(question, options=option or (), at=at, strategy=strategy)
+        names = held.names()
+
+    def show(out: Console) -> None:
+        show_answer(out, answer, names)
+        for step in answer.trace if explain else ():
+            out.print_json(data=step)
+
+    result = answer_json(answer, names)
+    if explain:
+        result["trace"] = list(answer.trace)
+    report("ask", result, show=show, json=json)

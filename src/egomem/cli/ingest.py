@@ -1,0 +1,73 @@
+"""`egomem ingest`"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from egomem.cli.options import JsonOption, MemoryOption, ModelOption, open_memory
+from egomem.cli.output import report, steps
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def ingest(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, folders or globs.")],
+    memory: MemoryOption = None,
+    window: Annotated[
+        float | None, typer.Option(min=0.1, help="Length of a window in seconds. Default: 30.")
+    ] = None,
+    fps: Annotated[
+        float | None, typer.Option(min=0.001, help="Frames a second to look at. Default: 1.")
+    ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="When the recording began, with its zone: 2026-03-02T08:10+01:00.",
+        ),
+    ] = None,
+    zone: Annotated[
+        str | None,
+        typer.Option(help="Where it was recorded: Europe/Berlin. For starts told by file names."),
+    ] = None,
+    wearer: Annotated[str | None, typer.Option(help="Who wore the camera. Default: me.")] = None,
+    model: ModelOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Watch recordings and remember what is seen, read and said in them.
+
+    Stopped at any moment, the same command goes on where it was. A file that is already remembered
+    is left alone; one that cannot be used is reported, and the rest goes on (exit code 1).
+    """
+    with open_memory(memory, create=True, models=model) as held, steps(quiet=json) as progress:
+        said = held.ingest(
+            *paths,
+            window=window,
+            fps=fps,
+            start=start,
+            zone=zone,
+            wearer=wearer,
+            on_step=progress.step,
+        )
+        folder = held.folder
+
+    def show(out: Console) -> None:
+        for note in said.notes:
+            out.print(note, markup=False)
+        for o in said.outcomes:
+            out.print(
+                f"{o.status:9} {o.path}  {o.seconds:.1f} s, {o.windows} new windows, "
+                f"{o.observations} new observations",
+                markup=False,
+            )
+            for note in o.notes:
+                out.print(f"          {note}", markup=False)
+        counts = ", ".join(f"{n} {status}" for status, n in said.counts.items())
+        out.print(f"{counts}; memory: {folder}", markup=False)
+
+    problems = [(fault, o.remedy) for o in said.faulty for fault in o.faults]
+    result = said.model_dump(mode="json") | {"counts": said.counts, "memory": str(folder)}
+    report("ingest", result, show=show, json=json, problems=problems)

@@ -1,0 +1,58 @@
+"""`egomem search`"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from egomem.cli.options import AtOption, JsonOption, MemoryOption, open_memory
+from egomem.cli.output import report, where
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def search(
+    query: Annotated[str, typer.Argument(help="Words, codes or a whole question.")],
+    count: Annotated[int, typer.Option("-k", "--count", min=1, help="How many moments.")] = 5,
+    at: AtOption = None,
+    memory: MemoryOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Find the moments that speak most for QUERY, with what was observed there."""
+    with open_memory(memory) as held:
+        hits = held.search(query, k=count, at=at)
+        names = held.names()
+
+    def show(out: Console) -> None:
+        if not hits:
+            out.print("nothing in this memory speaks for that")
+        for hit in hits:
+            parts = ", ".join(f"{name} {value:.2f}" for name, value in hit.parts.items())
+            place = where(hit.recording, hit.span, hit.when, names)
+            out.print(f"{hit.score:.2f}  {place}  ({parts})", markup=False)
+            for o in hit.observations[:3]:
+                out.print(f"      {o.source}: {o.text}", markup=False)
+
+    result = {
+        "hits": [
+            {
+                "recording": hit.recording,
+                "name": names.get(hit.recording or ""),
+                "span": [hit.span.start, hit.span.end],
+                "when": hit.when and hit.when.isoformat(),
+                "score": hit.score,
+                "parts": hit.parts,
+                "observations": [
+                    {"id": o.id, **o.model_dump(mode="json", include=_SHOWN)}
+                    for o in hit.observations
+                ],
+            }
+            for hit in hits
+        ]
+    }
+    report("search", result, show=show, json=json)
+
+
+_SHOWN = {"span", "text", "source", "track", "data"}

@@ -1,0 +1,39 @@
+"""`egomem show`"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from egomem.cli.options import JsonOption, MemoryOption, open_memory
+from egomem.cli.output import report
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def show(memory: MemoryOption = None, json: JsonOption = False) -> None:
+    """Show what a memory holds: recordings, hours, observations by source, gaps."""
+    with open_memory(memory) as held:
+        summary = held.summary()
+
+    def text(out: Console) -> None:
+        from rich.table import Table
+
+        from egomem.timeline import format_instant, format_time
+
+        table = Table("recording", "id", "wearer", "starts", "length", box=None, pad_edge=False)
+        for r in summary.recordings:
+            starts = format_instant(r.clock.start) if r.clock else "clock unknown"
+            table.add_row(r.name, r.id, r.wearer, starts, format_time(r.duration))
+        out.print(table)
+        out.print(f"\n{len(summary.recordings)} recordings, {summary.hours:.2f} hours")
+        for source, count in sorted(summary.observations.items()):
+            out.print(f"  {count:8}  {source}")
+        for track in summary.tracks:
+            out.print(f"  track {track}", markup=False)
+        for line in (*summary.gaps, *summary.overlaps):
+            out.print(f"  {line}", markup=False)
+        out.print(summary.folder, markup=False)
+
+    result = summary.model_dump(mode="json")
+    report("show", result, show=text, json=json)

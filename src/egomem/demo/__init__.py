@@ -1,0 +1,10 @@
+"""The main job on real recordings: one day of one wearer, six questions, answers with evidence.
+
+The recordings come as data out of pinned packages; `QUESTIONS` holds what was seen and heard in
+them by looking and listening.
+"""
+
+from egomem.demo.day import Clip, the_day
+from egomem.demo.questions import QUESTIONS, Asked, is_right
+
+__all__ = ["QUESTIONS", "Asked", "Clip", "is_right", "the_day"]

@@ -1,0 +1,104 @@
+"""Six questions about the day, and what is true of each.
+
+The truths were written down by looking at the frames and listening, before any answer was seen:
+
+- street.mp4 (10 s, six shots): roofs of vans and a red car from above until 1.3 s; a man in a dark
+  suit and a striped tie among cars 1.3-1.9 s, then, in the same shot, the roof of a black car with
+  a sign TAXI, cut off at the left from 2.2 s, whole 2.6-3.0 s; the back of a grey van 3.1-5.5 s, and
+  behind it a cyclist with a helmet on a bicycle: seen 3.1-3.2 s, hidden by a passing bus and a
+  silver car, seen again 4.1-5.5 s, beside a parked motorcycle; a junction with cars behind a green
+  railing to which a bicycle is locked 5.5-7.3 s; a bicycle with grey saddlebags at a wall from 7.4 s
+  to the end, a walker's dark trousers passing 7.4-8.6 s.
+- car.mp4 (4 s): a man in a dark jacket with a red bow tie talks in a moving car; the sentence "The
+  quick brown fox jumps over the lazy dog", put in by the demo, 0.5-3.4 s.
+- cartoon.mp4 (5 s): a fat grey rabbit comes out of its burrow and stretches; no words.
+- note.wav (3 s): "One two three four five six seven eight nine ten".
+- screen.mp4 (7 s): yellow THANKS FOR WATCHING on slate grey, whole from 2.2 s to 4.9 s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from egomem.records import Answer
+from egomem.timeline import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question with its truth.
+
+    `kind` says what is asked about. An answer is right if it abstains where `abstain`, else if its
+    text holds one of `says` (letter case aside) and a piece of evidence lies in `recording` and
+    overlaps `span` (seconds of the recording). With `options`, `choice` is the right label.
+    """
+
+    kind: str
+    text: str
+    recording: str = ""
+    span: Span | None = None
+    says: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    choice: str | None = None
+    abstain: bool = False
+
+
+QUESTIONS = (
+    Asked(
+        "an object that comes or goes",
+        "When did a bicycle first come into view on the street?",
+        recording="street.mp4",
+        span=Span(3.1, 5.5),
+        says=("08:10:03", "08:10:04", "08:10:05"),
+    ),
+    Asked(
+        "what a sign said",
+        "What did the sign on the roof of the car say?",
+        recording="street.mp4",
+        span=Span(2.2, 3.1),
+        says=("TAXI",),
+    ),
+    Asked(
+        "what was said",
+        "What did the man say about a fox?",
+        recording="car.mp4",
+        span=Span(0.5, 3.5),
+        says=("quick brown fox jumps over the lazy dog",),
+    ),
+    Asked(
+        "when",
+        'When did the screen read "thanks for watching"?',
+        recording="screen.mp4",
+        span=Span(2.0, 5.2),
+        says=("18:30:02", "18:30:03"),
+    ),
+    Asked(
+        "in which order",
+        "Which came first today?",
+        recording="street.mp4",
+        span=Span(2.2, 3.1),
+        options=("someone counting from one to ten", "the taxi sign", "the quick brown fox"),
+        choice="B",
+    ),
+    Asked(
+        "not in the memory",
+        "Where did I leave my umbrella?",
+        abstain=True,
+    ),
+)
+
+
+def is_right(asked: Asked, answer: Answer, recordings: dict[str, str]) -> bool:
+    """Whether an answer agrees with the truth; `recordings` maps ids to file names."""
+    if asked.abstain or answer.abstained:
+        return asked.abstain and answer.abstained
+    if asked.options:
+        said = answer.choice == asked.choice
+    else:
+        said = any(text.casefold() in answer.text.casefold() for text in asked.says)
+    return said and any(
+        recordings.get(e.recording or "") == asked.recording
+        and asked.span is not None
+        and e.span.overlaps(asked.span)
+        for e in answer.evidence
+    )

@@ -1,0 +1,123 @@
+"""What works on this machine, what is missing, and the line that installs it."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import sqlite3
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Literal
+
+from egomem.config import EVERY_ROLE, Settings, settings_file
+from egomem.records import Record
+
+State = Literal["ok", "missing", "wrong"]
+
+EXTRAS = {
+    "speech": ("speech recognition", ("faster_whisper",)),
+    "text": ("reading of screen text", ("rapidocr", "onnxruntime")),
+    "objects": ("object detection", ("cv2",)),
+    "models": ("vision-language models", ("pydantic_ai", "openai")),
+    "parquet": ("Parquet import and export", ("pyarrow",)),
+    "plots": ("plots", ("matplotlib",)),
+}
+"""Extra -> what it gives, and the modules that must be there."""
+
+
+class Finding(Record):
+    """One thing looked at. `remedy` is a line to run or a setting to change."""
+
+    name: str
+    state: State
+    detail: str
+    remedy: str = ""
+
+
+def examine(settings: Settings) -> list[Finding]:
+    """Look at this machine. Nothing is downloaded, and no server is asked."""
+    return [
+        Finding(name="python", state="ok", detail=sys.version.split()[0]),
+        Finding(name="sqlite", state="ok", detail=sqlite3.sqlite_version),
+        _decoder(),
+        *(_extra(extra, what, modules) for extra, (what, modules) in EXTRAS.items()),
+        *_weights(),
+        _memory(settings.memory),
+        _models(settings),
+    ]
+
+
+def _decoder() -> Finding:
+    import av
+
+    wanted = ("h264", "hevc", "av1", "vp9", "aac", "opus")
+    missing = [name for name in wanted if name not in av.codecs_available]
+    return Finding(
+        name="decoding",
+        state="wrong" if missing else "ok",
+        detail=f"PyAV {av.__version__}" + (f" without {', '.join(missing)}" if missing else ""),
+        remedy="pip install --force-reinstall av" if missing else "",
+    )
+
+
+def _extra(extra: str, what: str, modules: tuple[str, ...]) -> Finding:
+    missing = [name for name in modules if importlib.util.find_spec(name) is None]
+    if missing:
+        return Finding(
+            name=extra,
+            state="missing",
+            detail=f"{what}: {', '.join(missing)} not installed",
+            remedy=f"pip install 'egomem[{extra}]'",
+        )
+    return Finding(name=extra, state="ok", detail=f"{what}: {', '.join(map(_version, modules))}")
+
+
+def _version(module: str) -> str:
+    package = {"cv2": "opencv-python-headless", "pydantic_ai": "pydantic-ai-slim"}.get(
+        module, module.replace("_", "-")
+    )
+    try:
+        return f"{package} {version(package)}"
+    except PackageNotFoundError:
+        return module
+
+
+def _weights() -> list[Finding]:
+    from egomem.observe import embedded_status
+
+    return [
+        Finding(name=f"embedded {status.part}", state="ok", detail=status.detail)
+        for status in embedded_status()
+        if status.ready
+    ]
+
+
+def _memory(folder: Path) -> Finding:
+    place = folder
+    while not place.exists():
+        place = place.parent
+    if not os.access(place, os.W_OK):
+        return Finding(
+            name="memory",
+            state="wrong",
+            detail=f"{folder} cannot be written",
+            remedy="give another one with --memory or EGOMEM_MEMORY",
+        )
+    free = shutil.disk_usage(place).free / 1e9
+    there = "there" if folder.exists() else "not made yet"
+    return Finding(name="memory", state="ok", detail=f"{folder}, {there}, {free:.0f} GB free")
+
+
+def _models(settings: Settings) -> Finding:
+    named = {role: spec for role, spec in settings.model.items() if spec != "embedded"}
+    if not named:
+        return Finding(
+            name="model roles",
+            state="ok",
+            detail="none set: captions are composed, questions answered by the extractive reader",
+            remedy="a vision-language model sees more: docs/how-to/models.md",
+        )
+    table = ", ".join(f"{'all' if r == EVERY_ROLE else r}: {s}" for r, s in named.items())
+    return Finding(name="model roles", state="ok", detail=f"{table} ({settings_file() or 'set'})")

@@ -1,0 +1,59 @@
+"""What an ingest says of itself, while it runs and at its end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from egomem.records import Record, Usage
+
+FileStatus = Literal["done", "partial", "unchanged", "failed"]
+
+
+class Outcome(Record):
+    """What became of one file. `seconds` is the time of the recording, `observations` what is new.
+
+    `partial`: some of it could not be used, and `faults` say what; running the same command again
+    tries the unfinished parts. `failed`: nothing of it was stored.
+    """
+
+    path: str
+    status: FileStatus
+    recording: str | None = None
+    seconds: float = 0.0
+    windows: int = 0
+    observations: int = 0
+    notes: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+    remedy: str = ""
+    usage: Usage = Usage()
+
+
+class Report(Record):
+    """The outcomes of all files, in the order given; `notes` are of the whole run."""
+
+    outcomes: tuple[Outcome, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def counts(self) -> dict[FileStatus, int]:
+        return dict(Counter(outcome.status for outcome in self.outcomes))
+
+    @property
+    def faulty(self) -> tuple[Outcome, ...]:
+        return tuple(o for o in self.outcomes if o.status in ("partial", "failed"))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Where an ingest stands: `done` of `total` seconds of this file's `stage`."""
+
+    path: str
+    stage: Literal["reading", "listening", "watching"]
+    done: float
+    total: float
+
+
+OnStep = Callable[[Step], None]

@@ -1,0 +1,355 @@
+"""Recordings -> observers -> store, resumable at every window.
+
+A recording's id follows from its bytes, so the same file again is nothing new, wherever it lies.
+Each window is stored in one transaction together with the mark that it is finished; what was
+acknowledged survives a kill, and the next run goes on behind it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, tzinfo
+from pathlib import Path
+
+from egomem.errors import EgomemError, StoreError
+from egomem.ingest import clocks
+from egomem.ingest.clocks import Start
+from egomem.ingest.report import OnStep, Outcome, Report, Step
+from egomem.media import (
+    Facts,
+    Frame,
+    FrameReader,
+    audio,
+    content_hash,
+    distinct,
+    frames,
+    jpeg,
+    probe,
+)
+from egomem.memory import Done, Store
+from egomem.memory.thumbnails import keep_thumbnail
+from egomem.observe import Observer, SpeechObserver, Window
+from egomem.records import Observation, Recording, Usage
+from egomem.timeline import Span, sample_times, windows
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Watching:
+    """How recordings are watched.
+
+    `window`: length in seconds (CapMem: 30 or 60). `fps`: frames a second shown to observers
+    (CapMem: 1). `side`: their longest side in pixels. `ahead`: windows observed at once, for
+    observers that wait on a server; frames of that many windows are held in memory. `thumbnail`:
+    longest side of the picture kept of each window, 0 for none.
+    """
+
+    window: float = 30.0
+    fps: float = 1.0
+    side: int = 1280
+    ahead: int = 1
+    thumbnail: int = 320
+
+
+@dataclass(frozen=True, slots=True)
+class Observers:
+    """Who observes: speech hears the whole recording first, then the others see each window."""
+
+    speech: SpeechObserver | None = None
+    frames: Sequence[Observer] = ()
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What is known of one file so far; becomes its Outcome."""
+
+    observations: int = 0
+    windows: int = 0
+    faults: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+
+
+async def ingest(
+    store: Store,
+    files: Sequence[Path],
+    observers: Observers,
+    *,
+    watching: Watching | None = None,
+    wearer: str = "me",
+    start: datetime | None = None,
+    zone: tzinfo | None = None,
+    notes: Sequence[str] = (),
+    on_step: OnStep = lambda step: None,
+) -> Report:
+    """Ingest files in turn; a file that cannot be used is reported and the rest goes on.
+
+    `start` is the instant of the first file's second 0 and is over every other hint; the others must
+    be chapters of the same recording. `zone` is where names and sidecars without one were written.
+    StoreErrors end the run, as nothing could be stored after them; everything acknowledged stays.
+    """
+    watching = watching or Watching()
+    outcomes: dict[Path, Outcome] = {}
+    known: dict[Path, Facts] = {}
+    for path in files:
+        on_step(Step(str(path), "reading", 0, 1))
+        try:
+            known[path] = await asyncio.to_thread(probe, path)
+        except Exception as error:
+            outcomes[path] = _failed(path, error)
+    starts = clocks.find_starts(known, given=start, zone=zone) if known else {}
+    for path, facts in known.items():
+        try:
+            outcomes[path] = await _one(
+                store, path, facts, starts[path], observers, watching, wearer, on_step
+            )
+        except StoreError:
+            raise
+        except Exception as error:
+            outcomes[path] = _failed(path, error)
+    return Report(outcomes=tuple(outcomes[path] for path in files), notes=tuple(notes))
+
+
+def _failed(path: Path, error: Exception) -> Outcome:
+    if isinstance(error, EgomemError):
+        return Outcome(
+            path=str(path), status="failed", faults=(error.message,), remedy=error.remedy
+        )
+    log.error("ingest of %s", path, exc_info=error)
+    fault = f"{path}: unexpected {type(error).__name__}: {error}"
+    return Outcome(path=str(path), status="failed", faults=(fault,), remedy="please report this")
+
+
+async def _one(
+    store: Store,
+    path: Path,
+    facts: Facts,
+    start: Start,
+    observers: Observers,
+    watching: Watching,
+    wearer: str,
+    on_step: OnStep,
+) -> Outcome:
+    digest = await asyncio.to_thread(content_hash, path)
+    recording, notes = _recording(store, path, digest, facts, wearer, start)
+    tally = _Tally(notes=notes)
+    todo = _unfinished(store, recording, observers, watching)
+    listen = bool(facts.audio) and not _heard(store, recording, observers)
+    if store.recording(recording.id) != recording:
+        store.put_recording(recording)
+    if not todo and not listen:
+        return Outcome(
+            path=str(path),
+            status="unchanged",
+            recording=recording.id,
+            seconds=recording.duration,
+            notes=tuple(notes),
+        )
+    started = time.perf_counter()
+    if listen and observers.speech is not None:
+        await _listen(store, path, recording, observers.speech, tally, on_step)
+    await _watch(store, path, facts, recording, observers.frames, watching, todo, tally, on_step)
+    log.info("ingested %s in %.1f s", path, time.perf_counter() - started)
+    return Outcome(
+        path=str(path),
+        status="partial" if tally.faults else "done",
+        recording=recording.id,
+        seconds=recording.duration,
+        windows=tally.windows,
+        observations=tally.observations,
+        notes=tuple(tally.notes),
+        faults=tuple(tally.faults),
+        usage=tally.usage,
+    )
+
+
+def _recording(
+    store: Store, path: Path, digest: str, facts: Facts, wearer: str, start: Start
+) -> tuple[Recording, list[str]]:
+    """The recording that a file holds, and what to say of its clock.
+
+    A recording that is known keeps its wearer, and its clock where nothing new is known of it.
+    """
+    held = store.recording(digest[:16])
+    clock = start.clock or (held.clock if held else None)
+    recording = Recording(
+        id=digest[:16],
+        wearer=held.wearer if held else wearer,
+        name=path.name,
+        path=str(path.resolve()),
+        sha256=digest,
+        duration=facts.duration,
+        clock=clock,
+        facts=facts.model_dump(mode="json", exclude={"path"}),
+    )
+    return recording, list(start.notes) if start.clock == clock else []
+
+
+def _unit(span: Span) -> str:
+    return f"{span.start:g}-{span.end:g}"
+
+
+def _unfinished(
+    store: Store, recording: Recording, observers: Observers, watching: Watching
+) -> list[Span]:
+    """The windows that some observer has not finished."""
+    done = store.done(recording.id)
+    return [
+        span
+        for span in windows(recording.duration, watching.window)
+        if any(Done(recording.id, o.track.id, _unit(span)) not in done for o in observers.frames)
+    ]
+
+
+def _heard(store: Store, recording: Recording, observers: Observers) -> bool:
+    if observers.speech is None:
+        return True
+    return Done(recording.id, observers.speech.track.id, "all") in store.done(recording.id)
+
+
+async def _listen(
+    store: Store,
+    path: Path,
+    recording: Recording,
+    speech: SpeechObserver,
+    tally: _Tally,
+    on_step: OnStep,
+) -> None:
+    """Transcribe from where an earlier run stopped; each utterance is durable at once."""
+    track = speech.track
+    store.put_track(track)
+    heard = store.view().observations(recording=recording.id, tracks=[track.id])
+    begin = max((o.span.end for o in heard), default=0.0)
+    rest = Span(begin, max(begin, recording.duration))
+
+    def utterances() -> Iterator[Observation]:
+        yield from speech.transcribe(audio(path, span=rest), recording)
+
+    source = utterances()
+    try:
+        while (said := await asyncio.to_thread(next, source, None)) is not None:
+            tally.observations += store.add([said])
+            on_step(Step(str(path), "listening", said.span.end, recording.duration))
+    except EgomemError as error:
+        if isinstance(error, StoreError):
+            raise
+        tally.faults.append(f"sound: {error}")
+    else:
+        store.add([], done=[Done(recording.id, track.id, "all")])
+    on_step(Step(str(path), "listening", recording.duration, recording.duration))
+
+
+async def _watch(
+    store: Store,
+    path: Path,
+    facts: Facts,
+    recording: Recording,
+    observers: Sequence[Observer],
+    watching: Watching,
+    todo: Sequence[Span],
+    tally: _Tally,
+    on_step: OnStep,
+) -> None:
+    """Show every unfinished window to the observers; the frames are decoded once."""
+    for observer in observers:
+        store.put_track(observer.track)
+    stream = _frames(path, facts, todo, watching)
+    source = _by_window(stream, todo)
+    places = asyncio.Semaphore(watching.ahead)
+
+    async def observe(span: Span, seen: tuple[Frame, ...]) -> None:
+        try:
+            await _observe(store, Window(recording, span, seen), observers, watching, tally)
+        finally:
+            places.release()
+        on_step(Step(str(path), "watching", span.end, recording.duration))
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            while True:
+                await places.acquire()
+                found = await asyncio.to_thread(next, source, None)
+                if found is None:
+                    break
+                group.create_task(observe(*found))
+    except BaseExceptionGroup as failed:
+        raise failed.exceptions[0] from None
+    if stream is not None and stream.report.decoded_until is not None:
+        report = stream.report
+        tally.faults.append(
+            f"{path.name}: no picture after {report.decoded_until:.1f} of {facts.duration:.1f} s "
+            f"({report.cause or 'the file ends'}); the rest has none"
+        )
+
+
+def _frames(
+    path: Path, facts: Facts, todo: Sequence[Span], watching: Watching
+) -> FrameReader | None:
+    if facts.video is None or not todo:
+        return None
+    times = [t for span in todo for t in sample_times(span, watching.fps)]
+    return frames(path, times, side=watching.side, facts=facts)
+
+
+def _by_window(
+    stream: FrameReader | None, spans: Sequence[Span]
+) -> Iterator[tuple[Span, tuple[Frame, ...]]]:
+    """Each span with the frames wanted in it; a window is given out when its last frame is in."""
+    source = iter(stream or ())
+    frame = next(source, None)
+    for span in spans:
+        seen = []
+        while frame is not None and frame.wanted < span.end:
+            seen.append(frame)
+            frame = next(source, None)
+        yield span, tuple(distinct(seen))
+
+
+async def _observe(
+    store: Store,
+    window: Window,
+    observers: Sequence[Observer],
+    watching: Watching,
+    tally: _Tally,
+) -> None:
+    """One window: every observer that has not finished it, then one transaction for all of them."""
+    recording = window.recording
+    done = store.done(recording.id)
+    marks = {o.track.id: Done(recording.id, o.track.id, _unit(window.span)) for o in observers}
+    own = {o.track.id for o in observers}
+    held = store.view().observations(recording=recording.id, span=window.span)
+    window = replace(
+        window, held=tuple(o for o in held if o.track not in own or marks[o.track] in done)
+    )
+    finished = []
+    made: list[Observation] = []
+    for observer in observers:
+        mark = marks[observer.track.id]
+        if mark in done:
+            continue
+        try:
+            seen = await observer.observe(window)
+        except StoreError:
+            raise
+        except EgomemError as error:
+            tally.faults.append(f"{_unit(window.span)} s, {observer.track.source}: {error}")
+            continue
+        made += seen
+        finished.append(mark)
+        window = replace(window, held=(*window.held, *seen))
+    _keep_thumbnail(store, window, watching)
+    tally.observations += store.add(made, done=finished)
+    tally.windows += 1
+
+
+def _keep_thumbnail(store: Store, window: Window, watching: Watching) -> None:
+    if not watching.thumbnail or not window.frames:
+        return
+    middle = window.frames[len(window.frames) // 2]
+    picture = jpeg(middle, side=watching.thumbnail)
+    keep_thumbnail(store.folder, window.recording.id, window.span.start, picture)

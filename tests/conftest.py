@@ -1,0 +1,58 @@
+"""What many tests need: small videos made on the fly, and the shared data sets where they are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+
+MakeVideo = Callable[..., Path]
+
+
+@pytest.fixture
+def make_video(tmp_path: Path) -> MakeVideo:
+    """`make_video("name.mp4", seconds=4, fps=10, sound=False)`: frame k is grey level k % 250."""
+
+    def make(
+        name: str, *, seconds: float = 4.0, fps: int = 10, sound: bool = False, level: int = 0
+    ) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with av.open(str(path), "w", options={"movflags": "faststart"}) as out:
+            stream = out.add_stream("libx264", rate=fps)
+            stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+            stream.options = {"g": "10", "bf": "0"}
+            tone = out.add_stream("aac", rate=16000, layout="mono") if sound else None
+            for k in range(round(seconds * fps)):
+                grey = np.full((48, 64, 3), (k + level) % 250, np.uint8)
+                frame = av.VideoFrame.from_ndarray(grey, format="rgb24")
+                frame.pts, frame.time_base = k, Fraction(1, fps)
+                out.mux(stream.encode(frame))
+            out.mux(stream.encode(None))
+            if tone is not None:
+                for k in range(round(seconds * 16000) // 1024):
+                    wave = 0.1 * np.sin(np.arange(k * 1024, (k + 1) * 1024) * 0.1)
+                    piece = av.AudioFrame.from_ndarray(
+                        wave.astype(np.float32)[None], format="fltp", layout="mono"
+                    )
+                    piece.rate, piece.pts = 16000, k * 1024
+                    out.mux(tone.encode(piece))
+                out.mux(tone.encode(None))
+        return path
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The shared data sets; skips where they are absent."""
+    root = Path(__file__).resolve().parents[1]
+    folder = Path(os.environ.get("EGOMEM_SHARED", root.parent / "shared")) / "data"
+    if not folder.is_dir():
+        pytest.skip(f"the shared data sets are not at {folder} (set EGOMEM_SHARED)")
+    return folder

@@ -1,0 +1,220 @@
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from egomem.errors import ModelError
+from egomem.ingest import Observers, Report, Watching, ingest
+from egomem.media import AudioBlock
+from egomem.memory import Store
+from egomem.memory.thumbnails import thumbnail_file
+from egomem.observe.window import Window
+from egomem.records import Observation, Recording, Track
+from egomem.timeline import Span
+
+MakeVideo = Callable[..., Path]
+
+
+@dataclass
+class Watcher:
+    """Says how many frames it saw; can be told to fail or to be stopped at a window."""
+
+    name: str = "watcher"
+    seen: list[Window] = field(default_factory=list)
+    fail_at: float | None = None
+    stop_at: float | None = None
+
+    @property
+    def track(self) -> Track:
+        return Track(source="caption", observer=self.name, window=2)
+
+    async def observe(self, window: Window) -> list[Observation]:
+        if window.span.start == self.stop_at:
+            raise KeyboardInterrupt
+        if window.span.start == self.fail_at:
+            raise ModelError("the server has gone", "start it again")
+        self.seen.append(window)
+        return [
+            Observation(
+                recording=window.recording.id,
+                span=window.span,
+                text=f"{self.name} saw {len(window.frames)} frames",
+                source="caption",
+                track=self.track.id,
+            )
+        ]
+
+
+@dataclass
+class Listener:
+    """Hears an utterance a second."""
+
+    stop_after: int | None = None
+    heard: list[float] = field(default_factory=list)
+
+    @property
+    def track(self) -> Track:
+        return Track(source="speech", observer="listener")
+
+    def transcribe(
+        self, blocks: Iterable[AudioBlock], recording: Recording
+    ) -> Iterator[Observation]:
+        for block in blocks:
+            length = len(block.samples) / block.rate
+            for k in range(int(length)):
+                if self.stop_after is not None and len(self.heard) == self.stop_after:
+                    raise KeyboardInterrupt
+                at = block.start + k
+                self.heard.append(at)
+                yield Observation(
+                    recording=recording.id,
+                    span=Span(at, at + 1),
+                    text=f"second {at:.0f}",
+                    source="speech",
+                    track=self.track.id,
+                )
+
+
+def run(folder: Path, files: list[Path], *observers: Watcher, **options: object) -> Report:
+    speech = options.pop("speech", None)
+    with Store.open(folder / "memory", create=True) as store:
+        return asyncio.run(
+            ingest(
+                store,
+                files,
+                Observers(speech=speech, frames=observers),  # type: ignore[arg-type]
+                watching=Watching(window=2, fps=2),
+                **options,  # type: ignore[arg-type]
+            )
+        )
+
+
+def texts(folder: Path) -> list[str]:
+    with Store.open(folder / "memory") as store:
+        return [o.text for o in store.view().observations()]
+
+
+def test_every_window_is_shown_once_with_its_frames(tmp_path: Path, make_video: MakeVideo) -> None:
+    watcher = Watcher()
+    report = run(tmp_path, [make_video("a.mp4", seconds=5)], watcher)
+    assert report.counts == {"done": 1}
+    assert [w.span for w in watcher.seen] == [Span(0, 2), Span(2, 4), Span(4, 5)]
+    assert [[f.time for f in w.frames] for w in watcher.seen] == [
+        [0, 0.5, 1, 1.5],
+        [2, 2.5, 3, 3.5],
+        [4, 4.5],
+    ]
+    assert report.outcomes[0].windows == report.outcomes[0].observations == 3
+
+
+def test_the_same_file_again_does_nothing_wherever_it_lies(
+    tmp_path: Path, make_video: MakeVideo
+) -> None:
+    video = make_video("a.mp4")
+    run(tmp_path, [video], Watcher())
+    moved = video.rename(tmp_path / "moved.mp4")
+    watcher = Watcher()
+    report = run(tmp_path, [moved], watcher)
+    assert report.counts == {"unchanged": 1}
+    assert watcher.seen == []
+    with Store.open(tmp_path / "memory") as store:
+        (recording,) = store.recordings()
+    assert recording.path == str(moved.resolve())
+
+
+def test_stopped_at_a_window_the_next_run_goes_on_there(
+    tmp_path: Path, make_video: MakeVideo
+) -> None:
+    video = make_video("a.mp4", seconds=8)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, [video], Watcher(stop_at=4))
+    assert len(texts(tmp_path)) == 2
+    rest = Watcher()
+    run(tmp_path, [video], rest)
+    assert [w.span.start for w in rest.seen] == [4, 6]
+    assert [len(w.frames) for w in rest.seen] == [4, 4]
+    assert len(texts(tmp_path)) == 4
+
+
+def test_a_window_that_failed_is_reported_and_tried_again(
+    tmp_path: Path, make_video: MakeVideo
+) -> None:
+    video = make_video("a.mp4", seconds=6)
+    report = run(tmp_path, [video], Watcher(fail_at=2), Watcher("other"))
+    (outcome,) = report.outcomes
+    assert outcome.status == "partial"
+    assert outcome.faults == ("2-4 s, caption: the server has gone; start it again",)
+    first, other = Watcher(), Watcher("other")
+    assert run(tmp_path, [video], first, other).counts == {"done": 1}
+    assert [w.span.start for w in first.seen] == [2]
+    assert other.seen == []
+
+
+def test_a_new_observer_sees_what_the_others_have_seen_already(
+    tmp_path: Path, make_video: MakeVideo
+) -> None:
+    video = make_video("a.mp4")
+    run(tmp_path, [video], Watcher())
+    old, new = Watcher(), Watcher("new")
+    run(tmp_path, [video], old, new)
+    assert old.seen == []
+    assert [[o.text for o in w.held] for w in new.seen] == [["watcher saw 4 frames"]] * 2
+
+
+def test_a_broken_file_is_reported_and_the_rest_goes_on(
+    tmp_path: Path, make_video: MakeVideo
+) -> None:
+    good = make_video("good.mp4")
+    empty = tmp_path / "empty.mp4"
+    empty.touch()
+    cut = tmp_path / "cut.mp4"
+    whole = make_video("whole.mp4", seconds=8, level=40).read_bytes()
+    cut.write_bytes(whole[: int(len(whole) * 0.75)])
+    report = run(tmp_path, [empty, cut, good], Watcher())
+    assert [o.status for o in report.outcomes] == ["failed", "partial", "done"]
+    assert "empty.mp4" in report.outcomes[0].faults[0]
+    assert "no picture after" in report.outcomes[1].faults[0]
+
+
+def test_frames_after_the_damage_are_not_made_up(tmp_path: Path, make_video: MakeVideo) -> None:
+    whole = make_video("whole.mp4", seconds=8).read_bytes()
+    cut = tmp_path / "cut.mp4"
+    cut.write_bytes(whole[: int(len(whole) * 0.75)])
+    watcher = Watcher()
+    run(tmp_path, [cut], watcher)
+    times = [f.time for w in watcher.seen for f in w.frames]
+    assert times == sorted(set(times))
+    assert [len(w.frames) for w in watcher.seen][0] == 4
+    assert [len(w.frames) for w in watcher.seen][-1] == 0
+
+
+def test_speech_goes_on_where_it_was_stopped(tmp_path: Path, make_video: MakeVideo) -> None:
+    video = make_video("a.mp4", seconds=6, sound=True)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, [video], Watcher(), speech=Listener(stop_after=3))
+    rest = Listener()
+    run(tmp_path, [video], Watcher(), speech=rest)
+    assert min(rest.heard) == pytest.approx(3, abs=0.1)
+    said = [t for t in texts(tmp_path) if t.startswith("second")]
+    assert said == [f"second {k}" for k in range(len(said))]
+    assert len(said) >= 5
+    again = Listener()
+    assert run(tmp_path, [video], Watcher(), speech=again).counts == {"unchanged": 1}
+    assert again.heard == []
+
+
+def test_speech_is_held_by_the_windows_it_overlaps(tmp_path: Path, make_video: MakeVideo) -> None:
+    watcher = Watcher()
+    run(tmp_path, [make_video("a.mp4", sound=True)], watcher, speech=Listener())
+    assert [o.text for o in watcher.seen[0].held] == ["second 0", "second 1"]
+
+
+def test_a_thumbnail_of_each_window_is_kept(tmp_path: Path, make_video: MakeVideo) -> None:
+    report = run(tmp_path, [make_video("a.mp4")], Watcher())
+    recording = report.outcomes[0].recording
+    assert recording is not None
+    for start in (0, 2):
+        file = thumbnail_file(tmp_path / "memory", recording, start)
+        assert file.read_bytes()[:2] == b"\xff\xd8"
