@@ -131,7 +131,8 @@ class AudioReader(Iterator[AudioBlock]):
 
 
 def _piece(frame: av.AudioFrame, zero: Fraction) -> tuple[float, NDArray[np.float32]]:
-    assert frame.pts is not None and frame.time_base is not None
+    assert frame.pts is not None
+    assert frame.time_base is not None
     samples = frame.to_ndarray().reshape(-1).astype(np.float32, copy=False)
     return float(frame.pts * frame.time_base - zero), samples
 

@@ -6,6 +6,7 @@ import heapq
 from typing import Literal
 
 import av
+from av.video.stream import VideoStream
 
 Timing = Literal["display", "count"]
 
@@ -24,7 +25,7 @@ class DisplayClock:
         self._stamps: list[int] = []
         self._last: int | None = None
 
-    def fed(self, packet: av.Packet) -> None:
+    def fed(self, packet: av.Packet[VideoStream]) -> None:
         if self._timing == "count" and packet.size and not packet.is_discard:
             stamp = packet.dts if packet.dts is not None else packet.pts
             if stamp is not None:
@@ -38,8 +39,12 @@ class DisplayClock:
         self._last = ticks
         return ticks
 
+    def reset(self) -> None:
+        """Forgets packets whose frames will not come."""
+        self._stamps.clear()
 
-def frame_step(stream: av.VideoStream) -> int:
+
+def frame_step(stream: VideoStream) -> int:
     """Ticks between frames at the stream's stated rate; 1/25 s where it states none."""
     rate = stream.guessed_rate or stream.average_rate or 25
     assert stream.time_base is not None

@@ -5,9 +5,11 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import cast
 
 import av
 import numpy as np
+from av.sidedata.sidedata import SideData
 from av.video.reformatter import VideoReformatter
 from numpy.typing import NDArray
 
@@ -30,7 +32,7 @@ class Frame:
 def distinct(frames: Iterable[Frame]) -> Iterator[Frame]:
     """The frames without repeats: of neighbours with the same time, the first.
 
-    Two wanted times may fall on one picture (a still screen, a one-frame file); it is evidence once.
+    Two wanted times may fall on one picture (a still screen, a file of one frame): one evidence.
     """
     last: float | None = None
     for frame in frames:
@@ -77,7 +79,7 @@ def orientation(frame: av.VideoFrame) -> tuple[Orientation, bool]:
     The matrix is 3 x 3 in fixed point (ISO/IEC 14496-12): x' = a x + c y, y' = b x + d y. One that
     is no quarter turn is not applied.
     """
-    data = next((s for s in frame.side_data if s.type.name == "DISPLAYMATRIX"), None)
+    data = next((s for s in _side_data(frame) if s.type.name == "DISPLAYMATRIX"), None)
     if data is None:
         return UPRIGHT, True
     a, b, _, c, d, *_ = struct.unpack("=9i", bytes(data)[:36])
@@ -86,6 +88,11 @@ def orientation(frame: av.VideoFrame) -> tuple[Orientation, bool]:
     if b and c and not a and not d:
         return Orientation(True, c < 0, b < 0), True
     return UPRIGHT, False
+
+
+def _side_data(frame: av.VideoFrame) -> Iterable[SideData]:
+    """PyAV's stubs take the container of side data for a dictionary."""
+    return cast(Iterable[SideData], frame.side_data)
 
 
 def display_size(
@@ -121,5 +128,4 @@ class Painter:
         rgb = self._scaler.reformat(
             frame, width=width, height=height, format="rgb24", interpolation="BILINEAR", threads=1
         )
-        image: Image = rgb.to_ndarray()
-        return turn.apply(image)
+        return turn.apply(rgb.to_ndarray().astype(np.uint8, copy=False))

@@ -2,36 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Self
 
-from av.video.stream import VideoStream
-
 from egomem.errors import MediaError, UsageError
-from egomem.media.clock import DisplayClock, Timing, frame_step
-from egomem.media.container import DecodeError, open_media, pixel_aspect, reason, video_streams
+from egomem.media.bitstream import Unsafe
+from egomem.media.clock import frame_step
+from egomem.media.container import open_media, pixel_aspect, video_streams
+from egomem.media.decode import Picture, Tally, Track, plain
 from egomem.media.facts import Facts
-from egomem.media.frame import Frame, Painter
+from egomem.media.frame import Frame, Image, Painter
 from egomem.media.probe import first_frame
+from egomem.media.prune import Pruner
+
+_NOTHING = 1e-6
+"""Seconds. A wanted time this little before a display time is a rounding error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """How the decoding of a stream went, so far.
+    """How decoding has gone so far.
 
-    `decoded` counts frames that came out of the decoder, `fed` the packets it was given, `failed`
-    those it could not decode. `decoded_until` is the time of the last good frame where decoding
-    ended early, else None; `cause` is the decoder's word for why.
+    `fed` counts packets given to the decoder, `decoded` the frames that came out, `failed` packets
+    and frames that were damaged; `cause` is the first failure. `decoded_until` is the time of the
+    last good frame where the stream's end could not be decoded, else None. `lost` are stretches
+    without good frames: the times of the good frames before and after. `plain` says why all
+    packets were decoded, where pruning was not safe.
     """
 
-    decoded: int = 0
     fed: int = 0
+    decoded: int = 0
     failed: int = 0
-    decoded_until: float | None = None
     cause: str = ""
+    decoded_until: float | None = None
+    lost: tuple[tuple[float | None, float | None], ...] = ()
+    plain: str = ""
 
 
 def frames(
@@ -40,17 +50,20 @@ def frames(
     *,
     side: int | None = None,
     facts: Facts | None = None,
+    prune: bool = True,
 ) -> FrameReader:
     """The frames on screen at `times` (ascending seconds from the first displayed frame).
 
-    The frame at t is the last one with a display time <= t; after the last frame it is the last
-    one. One Frame comes for each wanted time; times that fall on the same picture share its array.
-    `side` limits the longer side in pixels. `facts` of the same file save a look at its head.
+    The frame at t is the last one with a display time <= t. One Frame comes for each wanted time;
+    times that fall on the same picture share its array (see `distinct`). No frame comes for a time
+    after the last picture's end, nor for one where the stream is damaged: nothing is filled in.
+    `FrameReader.report` tells what was lost.
 
-    The stream ends early at the first packet that cannot be decoded: see `FrameReader.report`.
-    Raises MediaError where no frame can be decoded, UsageError where times do not ascend.
+    `side` limits the longer side in pixels. `facts` of the same file save a look at its head.
+    `prune=False` decodes every packet; the pictures are the same.
+    Raises MediaError where no frame can be decoded, UsageError where times do not ascend from 0.
     """
-    return FrameReader(path, times, side=side, facts=facts)
+    return FrameReader(path, times, side=side, facts=facts, prune=prune)
 
 
 class FrameReader(Iterator[Frame]):
@@ -63,17 +76,18 @@ class FrameReader(Iterator[Frame]):
         *,
         side: int | None = None,
         facts: Facts | None = None,
+        prune: bool = True,
     ) -> None:
         self._path = Path(path)
         self._times = list(times)
-        if any(b < a for a, b in zip(self._times, self._times[1:], strict=False)):
+        if any(b < a for a, b in pairwise(self._times)):
             raise UsageError("the wanted times must ascend")
-        if self._times and self._times[0] < 0:
+        if self._times and not 0 <= self._times[0] <= self._times[-1] < math.inf:
             raise UsageError(f"no frame is on screen at {self._times[0]:g} s", "times begin at 0")
         self._painter = Painter(side)
-        self._facts = facts
-        self.report = Report()
-        self._frames = self._run()
+        self._tally = Tally()
+        self._seconds = _Seconds(0, Fraction(1))
+        self._frames = self._run(facts, prune)
 
     def __iter__(self) -> Self:
         return self
@@ -90,56 +104,84 @@ class FrameReader(Iterator[Frame]):
     def __exit__(self, *exc: object) -> None:
         self.close()
 
-    def _run(self) -> Iterator[Frame]:
+    @property
+    def report(self) -> Report:
+        tally, of = self._tally, self._seconds
+        last = None if tally.last is None else of(tally.last)
+        return Report(
+            fed=tally.fed,
+            decoded=tally.decoded,
+            failed=tally.failed,
+            cause=tally.cause,
+            decoded_until=last if tally.losing else None,
+            lost=tuple(
+                (None if a is None else of(a), None if b is None else of(b)) for a, b in tally.lost
+            ),
+            plain=tally.plain,
+        )
+
+    def _run(self, facts: Facts | None, prune: bool) -> Generator[Frame]:
         if not self._times:
             return
-        index, timing, start = self._head()
-        yield from self._sequential(index, timing, start)
+        track, self._seconds, aspect = _track(self._path, facts)
+        limits = [self._seconds.limit(t) for t in self._times]
+        shown: tuple[int, Image] | None = None
+        for number, ticks, picture in _pictures(track, limits, self._tally, prune):
+            if shown is None or shown[0] != ticks:
+                shown = ticks, self._painter(picture, aspect)
+            yield Frame(self._seconds(ticks), self._times[number], shown[1])
+        if shown is None and self._tally.failed and self._tally.last is None:
+            raise MediaError(
+                f"no frame of {self._path.name} can be decoded ({self._tally.cause})",
+                "try to play it; if no player can, the recording is lost",
+            )
 
-    def _head(self) -> tuple[int, Timing, int]:
-        with open_media(self._path) as container:
-            if self._facts is not None:
-                if self._facts.video is None:
-                    raise MediaError(f"{self._path.name} has no video")
-                video = self._facts.video
-                base = container.streams[video.index].time_base
-                assert base is not None
-                return video.index, video.timing, round(Fraction(video.start) / base)
-            streams = video_streams(container)
-            if not streams:
-                raise MediaError(f"{self._path.name} has no video")
-            timing, _, start = first_frame(self._path, streams[0].index)
-            return streams[0].index, timing, start
 
-    def _sequential(self, index: int, timing: Timing, start: int) -> Iterator[Frame]:
-        with open_media(self._path) as container:
-            stream = container.streams[index]
-            assert isinstance(stream, VideoStream) and stream.time_base is not None
-            stream.thread_count = 1
-            base, aspect = stream.time_base, pixel_aspect(stream)
-            clock = DisplayClock(timing, frame_step(stream))
-            wanted = iter(self._times)
-            target = next(wanted, None)
-            shown = None
-            until = 0.0
-            try:
-                for packet in container.demux(stream):
-                    clock.fed(packet)
-                    for frame in packet.decode():
-                        time = float((clock.time(frame) - start) * base)
-                        image = None
-                        while target is not None and shown is not None and target < time:
-                            image = self._painter(shown, aspect) if image is None else image
-                            yield Frame(until, target, image)
-                            target = next(wanted, None)
-                        shown, until = frame, time
-                        if target is None:
-                            return
-            except DecodeError as error:
-                self.report = Report(failed=1, decoded_until=until, cause=reason(error))
-                return
-            image = None
-            while target is not None and shown is not None:
-                image = self._painter(shown, aspect) if image is None else image
-                yield Frame(until, target, image)
-                target = next(wanted, None)
+@dataclass(frozen=True, slots=True)
+class _Seconds:
+    """Seconds of the recording from a stream's ticks, and back."""
+
+    start: int
+    base: Fraction
+
+    def __call__(self, ticks: int) -> float:
+        return float((ticks - self.start) * self.base)
+
+    def limit(self, seconds: float) -> int:
+        """The last tick that is not after a time."""
+        return math.floor(Fraction(seconds + _NOTHING) / self.base) + self.start
+
+
+def _track(path: Path, facts: Facts | None) -> tuple[Track, _Seconds, float]:
+    """The video stream to decode, its time scale, and the aspect of its pixels."""
+    with open_media(path) as container:
+        streams = {s.index: s for s in video_streams(container)}
+        if not streams or (facts is not None and facts.video is None):
+            raise MediaError(f"{path.name} has no video")
+        stream = (
+            streams[facts.video.index] if facts and facts.video else next(iter(streams.values()))
+        )
+        assert stream.time_base is not None
+        base = stream.time_base
+        if facts is not None and facts.video is not None:
+            timing, start = facts.video.timing, round(Fraction(facts.video.start) / base)
+        else:
+            timing, _, start = first_frame(path, stream.index)
+        track = Track(path, stream.index, timing, start, frame_step(stream))
+        return track, _Seconds(start, base), pixel_aspect(stream)
+
+
+def _pictures(track: Track, limits: Sequence[int], tally: Tally, prune: bool) -> Iterator[Picture]:
+    """Pruned decoding for as long as it is safe, and plain decoding for the rest."""
+    done, anchor = 0, None
+    if prune and track.timing == "display":
+        pruner = Pruner(track, limits, tally)
+        try:
+            for picture in pruner.pictures():
+                done = picture[0] + 1
+                yield picture
+            return
+        except Unsafe as unsafe:
+            tally.plain, anchor = str(unsafe), pruner.anchor
+    for number, ticks, frame in plain(track, limits[done:], tally, anchor):
+        yield number + done, ticks, frame

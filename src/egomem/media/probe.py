@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 import av
@@ -25,11 +26,12 @@ from egomem.media.container import (
     reason,
     video_streams,
 )
+from egomem.media.decode import Tally, Track, good_frames
 from egomem.media.facts import AudioFacts, Facts, OtherStream, VideoFacts
 from egomem.media.frame import display_size, orientation
 
 _SCAN_WHOLE = 64 << 20
-"""Bytes. A file up to this size has all its packets read; of a longer one, the head and the tail."""
+"""Bytes. Of a file up to this size all packets are read, of a longer one the head and the tail."""
 
 _HEAD = 64
 """Packets in which the first frame has to come."""
@@ -118,7 +120,7 @@ class Packets:
     @property
     def steps(self) -> list[int]:
         ordered = sorted(self.times)
-        return [b - a for a, b in zip(ordered, ordered[1:], strict=False)]
+        return [b - a for a, b in pairwise(ordered)]
 
 
 def read_packets(container: InputContainer, stream: VideoStream, step: int) -> Packets:
@@ -158,6 +160,14 @@ def _video(
     step = frame_step(stream)
     stated = stream.frames
     timing, first, start = first_frame(path, stream.index)
+    if first.is_corrupt:
+        track = Track(path, stream.index, timing, start, step)
+        if next(good_frames(track, Tally()), None) is None:
+            raise MediaError(
+                f"no frame of {path.name} can be decoded without damage",
+                "try to play it; if no player can, the recording is lost",
+            )
+        faults.append("the first frames are damaged")
     turn, sane = orientation(first)
     if not sane:
         faults.append("the rotation stored in the file makes no sense; it is not applied")
@@ -219,7 +229,7 @@ def first_frame(path: Path, index: int) -> tuple[Timing, av.VideoFrame, int]:
         stream = container.streams[index]
         assert isinstance(stream, VideoStream)
         stream.thread_count = 1
-        packets: list[av.Packet] = []
+        packets: list[av.Packet[VideoStream]] = []
         frames: list[av.VideoFrame] = []
         failure = ""
         # Frames that leave the decoder in another order than their PTS have PTS that are not
@@ -260,7 +270,8 @@ def cut_off(stream: VideoStream, size: int) -> bool:
 
 def _tail(container: InputContainer, stream: VideoStream, step: int) -> Packets:
     """The packets of the last seconds; an `end` of None where the file cannot be sought in."""
-    assert stream.time_base is not None and container.duration is not None
+    assert stream.time_base is not None
+    assert container.duration is not None
     stated = container.duration / av.time_base
     end = (stated - _TAIL) / stream.time_base + (stream.start_time or 0)
     try:
