@@ -215,7 +215,7 @@ def test_gaps_and_overlaps_of_a_wearer() -> None:
     (gap,) = gaps(held)
     assert (gap.before.name, gap.after.name) == ("next", "late")
     assert str(gap) == (
-        "me: no recording for 4:59 between next and late, from 2026-03-02T07:35:00.600000+00:00"
+        "me: no recording for 4:59 between next and late, from 2026-03-02T08:35:00.600000+01:00"
     )
     (overlap,) = overlaps(held)
     assert (overlap.one.name, overlap.other.name) == ("long", "inside")
