@@ -31,15 +31,16 @@ def find_json(text: str, schema: Mapping[str, JsonValue] | None = None) -> Found
     fenced blocks, then anywhere. Two different fitting values in one place are no reading.
     """
     why = "no JSON in the reply"
-    for place in ([text.strip()], _FENCE.findall(text), [text]):
+    whole = _loaded(text)
+    fenced = (v for piece in _FENCE.findall(text) for v in _loaded(piece) or _values(piece))
+    for place in (whole, fenced, _values(text)):
         fitting: list[JsonValue] = []
-        for piece in place:
-            for value in _values(piece):
-                wrong = misfit(value, schema or {})
-                if wrong:
-                    why = f"JSON does not fit: {wrong}"
-                elif value not in fitting:
-                    fitting.append(value)
+        for value in place:
+            wrong = misfit(value, schema or {})
+            if wrong:
+                why = f"JSON does not fit: {wrong}"
+            elif value not in fitting:
+                fitting.append(value)
         if len(fitting) == 1:
             return Found(fitting[0])
         if fitting:
@@ -47,14 +48,25 @@ def find_json(text: str, schema: Mapping[str, JsonValue] | None = None) -> Found
     return Found(None, why)
 
 
+def _loaded(text: str) -> list[JsonValue]:
+    """The text as one JSON object or list, if it is one."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    return [value] if isinstance(value, (dict, list)) else []
+
+
 def _values(text: str) -> Iterator[JsonValue]:
-    """The outermost objects and lists in a text, in order; the whole text if it is one value."""
+    """The outermost objects and lists in a text, in order."""
     decoder = json.JSONDecoder()
     at = 0
     while opener := _OPENER.search(text, at):
         try:
             value, at = decoder.raw_decode(text, opener.start())
-        except (ValueError, RecursionError):
+        except RecursionError:
+            return  # brackets by the thousand are no reply
+        except ValueError:
             at = opener.start() + 1
         else:
             yield value

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from egomem.errors import StoreError, UsageError
+from egomem.memory.replies import NAME, ReplyCache, differences, forget
+from egomem.models import About, Entry, Image, ModelSpec, Reply, Request, Role, Text
+from egomem.records import Status, Usage
+
+SPEC = ModelSpec("vllm", "qwen", "http://127.0.0.1:8000/v1")
+
+
+def kept(
+    cache: ReplyCache, text: str, recording: str | None = None, question: str | None = None
+) -> Reply:
+    request = Request(Role.CAPTIONER, (Text(f"asked for {text}"),), "caption@1")
+    reply = Reply(status=Status.PARSED, text=text, raw=text, key=request.key(SPEC))
+    cache.put(reply, request.described(SPEC), About(recording, question))
+    return reply
+
+
+def spend(cache: ReplyCache, recording: str, cost: float | None = 0.5) -> None:
+    usage = Usage(requests=1, tokens_in=100, tokens_cached=40, tokens_out=7, frames=3, cost=cost)
+    cache.spent(
+        Entry(
+            role=Role.CAPTIONER, model="m", recording=recording, status=Status.PARSED, usage=usage
+        )
+    )
+
+
+def on_disk(folder: Path) -> bytes:
+    return b"".join(p.read_bytes() for p in folder.iterdir())
+
+
+def test_a_reply_comes_back_as_it_was(tmp_path: Path) -> None:
+    first = kept(
+        ReplyCache(tmp_path),
+        "a mug «zwölf» \ud83e\udd64".encode("utf-16", "surrogatepass").decode("utf-16"),
+    )
+    assert ReplyCache(tmp_path).get(first.key) == first
+    assert ReplyCache(tmp_path).get("0" * 64) is None
+
+
+def test_nothing_is_made_by_looking(tmp_path: Path) -> None:
+    cache = ReplyCache(tmp_path)
+    assert cache.get("ab") is None
+    assert cache.stats().replies == 0
+    assert forget(tmp_path, ["r1"], ["mug"]) == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_text_of_a_request_is_stored(tmp_path: Path) -> None:
+    cache = ReplyCache(tmp_path)
+    image = Image(b"\xff\xd8SECRETPIXELS", 3.0, "[3 s]")
+    request = Request(Role.READER, (image, Text("the transcript of 4417")), "r@1", system="be 4418")
+    described = request.described(SPEC)
+    reply = Reply(status=Status.PARSED, text="B", raw="B", key=request.key(SPEC))
+    cache.put(reply, described, About())
+    cache.close()
+    data = on_disk(tmp_path)
+    for secret in (b"SECRETPIXELS", b"4417", b"4418"):
+        assert secret not in data
+    assert image.sha256.encode() in data
+    assert ReplyCache(tmp_path).find(reply.key[:12]).request == described
+
+
+def test_forgetting_leaves_no_byte(tmp_path: Path) -> None:
+    """With another connection open, and what was deleted still in the write-ahead log."""
+    cache = ReplyCache(tmp_path)
+    stay = kept(cache, "a green door", "r2")
+    for i in range(200):
+        kept(cache, f"a violet umbrella {i}", "r1")
+    kept(cache, "an umbrella was asked about", None, "q7")
+    quoting = kept(cache, 'they said "violet\numbrella" twice', "r2")
+    spend(cache, "r1")
+    spend(cache, "r2")
+    assert b"violet umbrella" in on_disk(tmp_path)
+    gone = forget(tmp_path, ["r1"], ['"violet\numbrella"'])
+    assert gone == 202
+    data = on_disk(tmp_path)
+    for trace in (b"violet", b"asked about", b"r1"):
+        assert trace not in data
+    assert cache.get(stay.key) == stay
+    assert cache.get(quoting.key) is None
+    assert [e.recording for e in cache.entries()] == ["r2"]
+
+
+def test_forgetting_texts_alone_spares_the_rest(tmp_path: Path) -> None:
+    cache = ReplyCache(tmp_path)
+    for text in ("a blue van", "a red van"):
+        kept(cache, text)
+    assert forget(tmp_path, texts=["blue", ""]) == 1
+    assert [k.reply.text for k in cache.latest()] == ["a red van"]
+
+
+def test_the_ledger_adds_up(tmp_path: Path) -> None:
+    cache = ReplyCache(tmp_path)
+    spend(cache, "r1")
+    spend(cache, "r2", cost=None)
+    cache.spent(Entry(role=Role.CAPTIONER, model="m", status=Status.PARSED, cached=True))
+    total = ReplyCache(tmp_path).stats().spent[Role.CAPTIONER]
+    assert (total.asked, total.cached, total.failed, total.unpriced) == (3, 1, 0, 1)
+    assert (total.usage.tokens_in, total.usage.tokens_cached, total.usage.frames) == (200, 80, 6)
+    assert total.usage.cost == 0.5
+
+
+def test_explaining_two_keys_names_what_differs(tmp_path: Path) -> None:
+    a = Request(Role.READER, (Text("q"),), "r@1", temperature=0.0)
+    b = Request(Role.READER, (Text("q"),), "r@2", temperature=0.7)
+    assert differences(a.described(SPEC), b.described(SPEC)) == ["prompt", "sample", "temperature"]
+
+
+def test_an_unclear_key_is_named(tmp_path: Path) -> None:
+    cache = ReplyCache(tmp_path)
+    kept(cache, "one")
+    kept(cache, "two")
+    with pytest.raises(UsageError, match="more than one"):
+        cache.find("")
+    with pytest.raises(UsageError, match="no reply"):
+        cache.find("zz")
+
+
+def test_clearing(tmp_path: Path) -> None:
+    cache = ReplyCache(tmp_path)
+    kept(cache, "one")
+    spend(cache, "r1")
+    assert cache.clear() == 1
+    assert (cache.stats().replies, cache.entries()) == (0, [])
+
+
+def test_a_folder_that_cannot_be_written_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = ReplyCache(tmp_path)
+    one = kept(cache, "one")
+    cache.close()
+    # The permission bits alone do not stop an administrator, so the check is answered for them.
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    closed = ReplyCache(tmp_path)
+    assert closed.get(one.key) == one
+    kept(closed, "two")
+    closed.close()
+    tmp_path.chmod(stat.S_IRWXU)
+    monkeypatch.undo()
+    assert ReplyCache(tmp_path).stats().replies == 1
+
+
+def test_a_damaged_file_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_bytes(b"not a database at all" * 100)
+    with pytest.raises(StoreError, match="delete the file"):
+        ReplyCache(tmp_path).get("ab")
