@@ -8,18 +8,28 @@ from egomem.media.audio import AudioBlock, AudioReader, audio
 from egomem.media.digest import content_hash
 from egomem.media.facts import AudioFacts, Facts, OtherStream, VideoFacts
 from egomem.media.frame import Frame, Image, distinct
-from egomem.media.frames import FrameReader, Report, frames
+from egomem.media.frames import FrameReader, Report, frames, key_frames
 from egomem.media.jpeg import jpeg, thumbnail
 from egomem.media.probe import probe
+from egomem.media.subtitles import (
+    Cue,
+    LineWarning,
+    read_subtitles,
+    validate_webvtt,
+    write_srt,
+    write_webvtt,
+)
 
 __all__ = [
     "AudioBlock",
     "AudioFacts",
     "AudioReader",
+    "Cue",
     "Facts",
     "Frame",
     "FrameReader",
     "Image",
+    "LineWarning",
     "OtherStream",
     "Report",
     "VideoFacts",
@@ -28,6 +38,11 @@ __all__ = [
     "distinct",
     "frames",
     "jpeg",
+    "key_frames",
     "probe",
+    "read_subtitles",
     "thumbnail",
+    "validate_webvtt",
+    "write_srt",
+    "write_webvtt",
 ]
