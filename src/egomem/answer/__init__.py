@@ -1,5 +1,6 @@
 """Answering: strategies, each one async function `(task) -> Answer`, and reading a choice."""
 
+from egomem.answer.choice import ChoiceReading, read_choice
 from egomem.answer.strategy import (
     Budget,
     FrameSource,
@@ -14,11 +15,13 @@ from egomem.answer.strategy import (
 
 __all__ = [
     "Budget",
+    "ChoiceReading",
     "FrameSource",
     "Settings",
     "Strategy",
     "Task",
     "get",
+    "read_choice",
     "register",
     "settings_hash",
     "strategies",

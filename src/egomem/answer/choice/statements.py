@@ -1,0 +1,296 @@
+"""What a reply states about the options: patterns over an encoded reply.
+
+A statement has a strength. Where strong statements disagree, or one of them names two options,
+there is no reading; weaker ones are looked at only where there are no stronger.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import IntEnum
+from typing import NamedTuple
+
+from egomem.answer.choice import words
+from egomem.answer.choice.mentions import LABEL, MENTION, TEXT, Encoded
+from egomem.answer.choice.words import pattern
+
+
+class Strength(IntEnum):
+    LOOSE = 1  # a clause or a list's head that is a label: "Hmm. B, I think."
+    STATED = 2  # "the answer is B", "B is correct", a line that is a label
+    FINAL = 3  # "final answer: B"
+
+
+class Statement(NamedTuple):
+    strength: Strength
+    at: int
+    end: int
+    options: frozenset[int]
+    negated: bool = False
+    head: bool = False
+
+
+class Stated(NamedTuple):
+    statements: list[Statement]
+    ruled_out: frozenset[int]
+    others: frozenset[int]
+    """Options that are mentioned apart from what is ruled out: by label (set apart), or by text."""
+
+
+_GAP = r"[\s:：=—–\"'(\[{<>|,\]】」-]"
+_JOIN = (
+    rf"(?:\s*[,/&+、，|]\s*(?:{pattern(words.JOINS)})?\s*|\s*{pattern(words.JOINS)}\s*)"
+    rf"(?:{pattern(['option', 'either', '选项'])}\s*)?"
+)
+_ATTACHED = (
+    rf"(?:(?<={LABEL})[ .):：,\-–—(\"'\]]{{0,4}}(?=[(\[\"']*{TEXT})"
+    rf"|(?<={TEXT})[\"']? ?(?=[(\[]{LABEL}))"
+)
+_GROUP = rf"(?P<group>(?>[(\[{{\"'<]*{MENTION}(?:(?:{_JOIN}|{_ATTACHED})[(\[\"']*{MENTION})*))"
+_FILL = rf"(?:{_GAP}|…|{pattern(words.FILLERS)}|{pattern(words.NEGATORS)}|'t|{pattern(['either', 'both'])})"
+_CUES = pattern(words.ANSWER_NOUNS + words.CHOOSING_VERBS + words.RIGHT_OPTION)
+
+_CUED = re.compile(rf"(?P<cue>{_CUES}){_FILL}{{0,24}}?{_GROUP}")
+_CUED_BETWEEN = re.compile(
+    rf"{pattern(['between'])}\s+{MENTION}{_JOIN}{MENTION}[^.!?\n]{{0,40}}?{_CUES}\s+{_GROUP}"
+)
+_PREDICATE = (
+    rf"(?:{pattern(words.PREDICATE_FILLERS)}|{pattern(words.NEGATORS)}|n't|[\s:：|.)\]\"'>=–—-])"
+)
+_RIGHT = rf"(?:{pattern(words.RIGHT_PHRASES)}|{pattern(words.RIGHT)})"
+_WRONG = pattern(words.WRONG)
+_JUDGED = re.compile(
+    rf"{_GROUP}(?P<between>{_PREDICATE}{{0,12}}?)"
+    rf"(?:(?P<right>{_RIGHT})(?!\s+(?:answer|option|choice|next|now|there|here|hand|side|after|before))|(?P<wrong>{_WRONG}))"
+)
+_ONLY = re.compile(
+    rf"{pattern(['everything', 'all', 'every option', 'each option', 'all options', 'any option'])}"
+    rf"\s+(?:{pattern(['options', 'others'])}\s+)?"
+    rf"{pattern(['except', 'but', 'other than', 'apart from', 'besides'])}\s+{_GROUP}[^.\n]{{0,20}}?{_WRONG}"
+)
+_ONLY_FITS = re.compile(rf"{pattern(['only'])}\s+{_GROUP}\s+\w+")
+_GUESSED = re.compile(rf"{pattern(words.BEFORE_GUESS)}{_FILL}{{0,10}}?{_GROUP}")
+_LINE = re.compile(
+    rf"(?m)^(?P<line>[\s\"'(\[{{<>|→✅>=-]*(?:{pattern(['the', 'option', 'choice', 'letter', '选项', '选择'])}\s*)*"
+    rf"{_GROUP}[\s.!)\]}}\"'>|:,;✅。，．!-]*)$"
+)
+_HEAD = re.compile(
+    rf"(?m)^[\s\"'(\[{{<>|→-]*(?:{pattern(['option'])}\s*)?{_GROUP}(?P<sep>[\s.):：,\-–—|\"'。，]*)(?P<next>\w*)"
+)
+_THEN = pattern(["so", "no", "then", "hence", "thus", "therefore", "rather"])
+_CLAUSE = re.compile(
+    rf"(?:^|[.!?。！？;:；…]\s*|(?<!{MENTION})[,，]\s*|[,，]\s*(?={_THEN}))(?:{pattern(['so', 'no', 'option', 'then', 'hence', 'thus', 'therefore', 'rather'])}[\s,]*)*"
+    rf"{_GROUP}(?=[\s\"')\]]*(?:[.!?。！？]|$|,\s*i\s|\n))"
+)
+_RANKED = re.compile(rf"{MENTION}(?:\s*(?:>|≻|»|→)\s*{MENTION})+")
+_RANKING = re.compile(
+    rf"(?:{pattern(['ranking', 'ranked', 'order', 'rank'])})[^\n\U000f0000-\U000ffffd]{{0,40}}?"
+    rf"(?P<list>(?:[\s,;>]*(?:\d[.):]\s*)?{MENTION})+)"
+)
+_SCORED = re.compile(
+    rf"(?P<one>{MENTION})(?:[\s.):]*{MENTION})?\s*[:=–—-]\s*(?P<number>-?\d+(?:[.,]\d+)?)\s*(?P<unit>%?)(?![\w:])"
+)
+_MAYBE = re.compile(rf"{pattern(words.MAYBE)}\W+(?:\w+\s+){{0,3}}?(?P<one>{MENTION})")
+_NEGATOR = re.compile(pattern(words.NEGATORS, start=True) + r"|n't(?!\w)")
+_NEGATED_AFTER = re.compile(rf"\s*{pattern(words.NEGATED_AFTER)}")
+_BREAK = re.compile(rf"[.!?;:\n。！？；,，、]|{pattern(words.NEGATION_ENDS)}")
+_MENTION = re.compile(MENTION)
+_BOUND_AFTER = re.compile(
+    rf"[\s\"')\]]*(?:$|[.,;:!?。，！？；、\n]|{pattern([*words.CONTINUES])})|[^\x00-\u024f]"
+)
+_STRUCTURE = "\U000f0000"
+
+
+def stated(encoded: Encoded) -> Stated:
+    """The statements of a reply, and the options that it rules out or otherwise mentions."""
+    text = encoded.text
+    everything = list(_all(encoded))
+    denied = {(s.at, s.strength) for s in everything if s.negated}
+    ruled_out = {option for s in everything if s.negated for option in s.options}
+    found = [
+        s
+        for s in everything
+        if not s.negated
+        and not any(s.at == at and s.strength <= hard for at, hard in denied)
+        and not any(other.at < s.at < other.end for other in everything)
+    ]
+    others: set[int] = set()
+    negated_spots = _negated(encoded)
+    for spot in _MENTION.finditer(text):
+        options = encoded.at(spot[0]).options
+        if spot.start() in negated_spots:
+            ruled_out |= options
+        elif encoded.at(spot[0]).form == "text" or _BOUND_AFTER.match(text, spot.end()):
+            others |= options
+    return Stated(_without_list(found), frozenset(ruled_out), frozenset(others))
+
+
+def _all(encoded: Encoded) -> Iterator[Statement]:
+    text = encoded.text
+    for match in _CUED.finditer(text):
+        inside = len(_NEGATOR.findall(text, match.end("cue"), match.start("group")))
+        negated = _is_negated(text, match.start(), match.start()) != (inside % 2 == 1)
+        nearby = text[max(0, match.start() - 12) : match.start("group")]
+        final = re.search(pattern(words.FINAL), nearby) is not None
+        strength = Strength.FINAL if final else Strength.STATED
+        yield _statement(encoded, match, strength, negated)
+    for match in _CUED_BETWEEN.finditer(text):
+        yield _statement(encoded, match, Strength.FINAL, False)
+    for match in _JUDGED.finditer(text):
+        if "." in match["between"] and " " in (match["right"] or ""):
+            continue  # "... C. The correct answer is D"
+        before = _is_negated(text, match.start(), match.start("group"))
+        flipped = _NEGATOR.search(match["between"]) is not None
+        negated = (match["wrong"] is not None) != (flipped or before)
+        yield _statement(encoded, match, Strength.STATED, negated)
+    for match in _ONLY.finditer(text):
+        yield _statement(encoded, match, Strength.STATED, False)
+    for match in _ONLY_FITS.finditer(text):
+        yield _statement(encoded, match, Strength.LOOSE, False)
+    for match in _GUESSED.finditer(text):
+        if _BOUND_AFTER.match(text, match.end("group")):
+            negated = _is_negated(text, match.start(), match.start("group"))
+            yield _statement(encoded, match, Strength.LOOSE, negated)
+    for match in _LINE.finditer(text):
+        yield _statement(encoded, match, Strength.STATED, False, head=_has_text(encoded, match))
+    for match in _HEAD.finditer(text):
+        if _is_head(encoded, match):
+            yield _statement(encoded, match, Strength.LOOSE, False, head=True)
+    for match in _CLAUSE.finditer(text):
+        if _ends_sentence(encoded, match.end("group")):
+            head = _has_text(encoded, match)
+            yield _statement(encoded, match, Strength.LOOSE, False, head=head)
+
+
+def _statement(
+    encoded: Encoded, match: re.Match[str], strength: Strength, negated: bool, head: bool = False
+) -> Statement:
+    options = _options(encoded, match["group"])
+    after = _NEGATED_AFTER.match(encoded.text, match.end("group")) is not None
+    if not negated and not after:
+        tail = re.split(r"[.!?\n]", encoded.text[match.end("group") :], maxsplit=1)[0]
+        for other in _MAYBE.finditer(tail):
+            options |= encoded.at(other["one"]).options
+    start, end = match.span("group")
+    return Statement(strength, start, end, options, negated or after, head)
+
+
+def _options(encoded: Encoded, group: str) -> frozenset[int]:
+    """The options that a group of mentions names; `2. 3` names the option that both name."""
+    sets = [encoded.at(char).options for char in group if char >= _STRUCTURE]
+    common = frozenset.intersection(*sets)
+    return common if len(common) == 1 else frozenset().union(*sets)
+
+
+def _has_text(encoded: Encoded, match: re.Match[str]) -> bool:
+    forms = [encoded.at(char).form for char in match["group"] if char >= _STRUCTURE]
+    return "text" in forms and len(forms) > 1
+
+
+def _is_head(encoded: Encoded, match: re.Match[str]) -> bool:
+    """`B. She opens ...`, `B: ...`, `B because ...`; not `C. picks up ...`, nor `A kettle ...`."""
+    separator, following = match["sep"].strip(" \"'"), match["next"]
+    if _has_text(encoded, match):
+        return True
+    if following in words.CONTINUES or not following:
+        return not following or following not in (
+            "and",
+            "or",
+            "y",
+            "o",
+            "e",
+            "et",
+            "ou",
+            "und",
+            "oder",
+        )
+    if separator in ("", ",", "|"):
+        return False
+    first = encoded.at(match["group"].strip("([{\"'<")[0])
+    if first.form != "label":
+        return True
+    if set(separator) & set("):：-–—(["):
+        return True
+    return encoded.capital_at(match.end("sep"))
+
+
+def _ends_sentence(encoded: Encoded, at: int) -> bool:
+    """`... B.` at the end, before a new line or a capital; not `C. picks up`."""
+    rest = re.match(r"[\s\"')\].!?。！？]*", encoded.text[at:])
+    end = at + (rest.end() if rest else 0)
+    skipped = encoded.text[at:end]
+    return (
+        end == len(encoded.text)
+        or "\n" in skipped
+        or encoded.text[end] == ","
+        or encoded.capital_at(end)
+        or encoded.text[end] >= _STRUCTURE
+    )
+
+
+def _without_list(found: list[Statement]) -> list[Statement]:
+    """Heads of several options are a list of the options, and no statement."""
+    heads = {option for s in found if s.head for option in s.options}
+    if len(heads) < 2 or all(len(s.options) > 1 for s in found if s.head):
+        return found
+    if len([s for s in found if s.head]) == 1:
+        return found
+    return [s for s in found if not s.head]
+
+
+def _is_negated(text: str, start: int, end: int) -> bool:
+    """A negation in the clause before `start`, or between `start` and `end`."""
+    breaks = [b.end() for b in _BREAK.finditer(text, max(0, start - 160), start)]
+    clause = text[breaks[-1] if breaks else max(0, start - 160) : end]
+    return len(_NEGATOR.findall(clause)) % 2 == 1
+
+
+def _negated(encoded: Encoded) -> set[int]:
+    """Positions of mentions that are negated, alone or as one of a group."""
+    text = encoded.text
+    spots: set[int] = set()
+    for match in re.finditer(_GROUP, text):
+        after = _NEGATED_AFTER.match(text, match.end("group"))
+        if after or _is_negated(text, match.start(), match.start("group")):
+            spots |= {m.start() for m in _MENTION.finditer(text, match.start(), match.end())}
+    return spots
+
+
+def ranking(encoded: Encoded) -> tuple[int, ...]:
+    """An order of the options that is written out (`B > C > A`, `Ranking: B, C, A`), or ()."""
+    for found in (_RANKED.search(encoded.text), _RANKING.search(encoded.text)):
+        if found:
+            sets = [encoded.at(char).options for char in found[0] if char >= _STRUCTURE]
+            order = [next(iter(options)) for options in sets if len(options) == 1]
+            if len(order) == len(sets) == len(set(order)) > 1:
+                return tuple(order)
+    return ()
+
+
+def scores(encoded: Encoded) -> dict[int, float]:
+    """Scores written as `A: 0.1, B: 70%` for two options or more, or {}."""
+    found: dict[int, float] = {}
+    for match in _SCORED.finditer(encoded.text):
+        options = encoded.at(match["one"]).options
+        if len(options) != 1 or (option := next(iter(options))) in found:
+            return {}
+        value = float(match["number"].replace(",", "."))
+        found[option] = value / 100 if match["unit"] else value
+    return found if len(found) > 1 else {}
+
+
+def taken_back(text: str, first: int, last: int) -> bool:
+    """Whether something between two statements takes the first one back."""
+    return re.search(pattern(words.TAKEN_BACK), text[first:last]) is not None
+
+
+def ends_open(text: str) -> bool:
+    """Whether a reply ends on a cue that nothing follows: it was cut off."""
+    return re.search(rf"{_CUES}(?:{_GAP}|{pattern(words.FILLERS)})*$", text) is not None and (
+        re.search(
+            rf"(?:{pattern(['is', 'are', 'be', 'option', 'ist', 'es', 'est', 'è', 'é'])}|[:：=]|是|は)[\s\"'({{\[]*$",
+            text,
+        )
+        is not None
+    )
