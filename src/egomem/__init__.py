@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from egomem.answer import ChoiceReading as ChoiceReading
     from egomem.answer import read_choice as read_choice
     from egomem.api import Memory as Memory
-    from egomem.api import open_memory as open
+    from egomem.api import open_memory as open  # noqa: F401
     from egomem.errors import EgomemError as EgomemError
     from egomem.recall import Hit as Hit
     from egomem.records import Answer as Answer

@@ -186,8 +186,8 @@ def test_frames_after_the_damage_are_not_made_up(tmp_path: Path, make_video: Mak
     run(tmp_path, [cut], watcher)
     times = [f.time for w in watcher.seen for f in w.frames]
     assert times == sorted(set(times))
-    assert [len(w.frames) for w in watcher.seen][0] == 4
-    assert [len(w.frames) for w in watcher.seen][-1] == 0
+    counts = [len(w.frames) for w in watcher.seen]
+    assert (counts[0], counts[-1]) == (4, 0)
 
 
 def test_speech_goes_on_where_it_was_stopped(tmp_path: Path, make_video: MakeVideo) -> None:

@@ -1,6 +1,7 @@
 """Answering: strategies, each one async function `(task) -> Answer`, and reading a choice."""
 
 from egomem.answer.choice import ChoiceReading, read_choice
+from egomem.answer.run import answer
 from egomem.answer.strategy import (
     Budget,
     FrameSource,
@@ -20,6 +21,7 @@ __all__ = [
     "Settings",
     "Strategy",
     "Task",
+    "answer",
     "get",
     "read_choice",
     "register",

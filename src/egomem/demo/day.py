@@ -143,10 +143,10 @@ def _with_speech(video: Path, speech: Path, target: Path) -> Path:
                 piece.pts = None
                 fifo.write(piece)
         written = 0
-        while (piece := fifo.read(1024, partial=True)) is not None:
-            piece.pts = written
-            written += piece.samples
-            out.mux(sound.encode(piece))
+        while (block := fifo.read(1024, partial=True)) is not None:
+            block.pts = written
+            written += block.samples
+            out.mux(sound.encode(block))
         out.mux(sound.encode(None))
     part.replace(target)
     return target

@@ -4,10 +4,10 @@ The truths were written down by looking at the frames and listening, before any 
 
 - street.mp4 (10 s, six shots): roofs of vans and a red car from above until 1.3 s; a man in a dark
   suit and a striped tie among cars 1.3-1.9 s, then, in the same shot, the roof of a black car with
-  a sign TAXI, cut off at the left from 2.2 s, whole 2.6-3.0 s; the back of a grey van 3.1-5.5 s, and
-  behind it a cyclist with a helmet on a bicycle: seen 3.1-3.2 s, hidden by a passing bus and a
-  silver car, seen again 4.1-5.5 s, beside a parked motorcycle; a junction with cars behind a green
-  railing to which a bicycle is locked 5.5-7.3 s; a bicycle with grey saddlebags at a wall from 7.4 s
+  a sign TAXI, cut off at the left from 2.2 s, whole 2.6-3.0 s; the back of a grey van 3.1-5.5 s,
+  and behind it a cyclist with a helmet on a bicycle: seen 3.1-3.2 s, hidden by a bus and a silver
+  car, seen again 4.1-5.5 s, beside a parked motorcycle; a junction with cars behind a green
+  railing to which a bicycle is locked 5.5-7.3 s; a bicycle with saddlebags at a wall from 7.4 s
   to the end, a walker's dark trousers passing 7.4-8.6 s.
 - car.mp4 (4 s): a man in a dark jacket with a red bow tie talks in a moving car; the sentence "The
   quick brown fox jumps over the lazy dog", put in by the demo, 0.5-3.4 s.

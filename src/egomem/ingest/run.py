@@ -89,8 +89,9 @@ async def ingest(
 ) -> Report:
     """Ingest files in turn; a file that cannot be used is reported and the rest goes on.
 
-    `start` is the instant of the first file's second 0 and is over every other hint; the others must
-    be chapters of the same recording. `zone` is where names and sidecars without one were written.
+    `start` is the instant of the first file's second 0 and is over every other hint; the others
+    must be chapters of the same recording. `zone` is where names and sidecars without one were
+    written.
     StoreErrors end the run, as nothing could be stored after them; everything acknowledged stays.
     """
     watching = watching or Watching()

@@ -9,34 +9,12 @@ from pathlib import Path
 from egomem.errors import UsageError
 
 MEDIA_SUFFIXES = frozenset(
-    [
-        ".3gp",
-        ".aac",
-        ".avi",
-        ".flac",
-        ".flv",
-        ".insv",
-        ".lrv",
-        ".m2ts",
-        ".m4a",
-        ".m4v",
-        ".mkv",
-        ".mov",
-        ".mp3",
-        ".mp4",
-        ".mpeg",
-        ".mpg",
-        ".mts",
-        ".ogg",
-        ".oga",
-        ".ogv",
-        ".opus",
-        ".ts",
-        ".wav",
-        ".webm",
-        ".wma",
-        ".wmv",
-    ]
+    f".{suffix}"
+    for suffix in (
+        *("3gp", "aac", "avi", "flac", "flv", "insv", "lrv", "m2ts", "m4a", "m4v", "mkv", "mov"),
+        *("mp3", "mp4", "mpeg", "mpg", "mts", "oga", "ogg", "ogv", "opus", "ts", "wav", "webm"),
+        *("wma", "wmv"),
+    )
 )
 """What is taken from a folder. A file that is named itself is tried whatever its name."""
 
@@ -44,8 +22,8 @@ MEDIA_SUFFIXES = frozenset(
 def media_files(paths: Iterable[str | Path]) -> list[Path]:
     """The files that a file, a folder (searched through) or a glob stands for, each once.
 
-    A folder's hidden files and files without a media suffix are passed over. Raises UsageError where
-    a path does not exist, a pattern matches nothing, or a folder holds no media.
+    A folder's hidden files and files without a media suffix are passed over. Raises UsageError
+    where a path does not exist, a pattern matches nothing, or a folder holds no media.
     """
     found: dict[Path, Path] = {}
     for given in paths:
