@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 K1 = 0.9
 B = 0.4
@@ -21,15 +21,11 @@ def weight(frequency: int, length: int, mean: float) -> float:
 
 
 def parts(
-    terms: Sequence[str],
-    idfs: Mapping[str, float],
-    frequencies: Mapping[str, int],
-    length: int,
-    mean: float,
+    idfs: Mapping[str, float], frequencies: Mapping[str, int], length: int, mean: float
 ) -> dict[str, float]:
     """Each matching query term's share of the score. The score is their sum, in this order."""
     return {
-        term: idfs[term] * weight(frequencies[term], length, mean)
-        for term in terms
+        term: idf * weight(frequencies[term], length, mean)
+        for term, idf in idfs.items()
         if frequencies.get(term)
     }

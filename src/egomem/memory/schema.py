@@ -50,7 +50,8 @@ MIGRATIONS = (
         terms TEXT NOT NULL,
         length INTEGER NOT NULL
     ) STRICT;
-    CREATE INDEX observation_time ON observation(recording, end);
+    -- Covers what is counted of a part of a recording, so that no text is read for it.
+    CREATE INDEX observation_time ON observation(recording, end, start, track, length);
     CREATE TABLE rests_on (
         basis TEXT NOT NULL,
         n INTEGER NOT NULL REFERENCES observation(n) ON DELETE CASCADE,
@@ -68,14 +69,19 @@ MIGRATIONS = (
         track INTEGER NOT NULL,
         count INTEGER NOT NULL,
         length INTEGER NOT NULL,
-        first INTEGER NOT NULL,
-        last INTEGER NOT NULL,
         start REAL NOT NULL,
         end REAL NOT NULL,
         PRIMARY KEY (recording, track)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-    INSERT INTO state VALUES ('recordings', 0), ('forgotten', 0);
+    INSERT INTO state VALUES ('forgotten', 0), ('index', 0), ('recordings', 0), ('vectors', 0);
+    CREATE TABLE segment (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        first INTEGER NOT NULL,
+        last INTEGER NOT NULL,
+        count INTEGER NOT NULL,
+        checksum INTEGER NOT NULL
+    ) STRICT;
     CREATE TABLE receipt (
         number INTEGER PRIMARY KEY,
         at TEXT NOT NULL,

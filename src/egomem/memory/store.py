@@ -5,15 +5,17 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from egomem.errors import FullError, NoMemoryError, StoreError
-from egomem.memory import rows
+from egomem.memory import index, rows
 from egomem.memory.database import NAME, connect, faults, writable
 from egomem.memory.lock import WriterLock
 from egomem.memory.schema import LATEST, migrate
+from egomem.memory.scope import Scope
+from egomem.memory.segment import Segment
 from egomem.memory.shape import Shape
 from egomem.memory.tokens import terms
 from egomem.memory.view import View
@@ -44,6 +46,8 @@ class Store:
         self._threads = threading.RLock()
         self._shape: Shape | None = None
         self._tracks: dict[tuple[str, str], int] = {}
+        self._reader = index.Reader(folder)
+        self._wrote = False
 
     @classmethod
     def open(cls, folder: str | Path, *, create: bool = False, wait: float = 10.0) -> Self:
@@ -85,6 +89,9 @@ class Store:
                     migrate(self._db)
 
     def close(self) -> None:
+        """Bring the index up to date and let go of the files."""
+        if self._wrote:
+            self.flush()
         with self._threads:
             self._db.close()
 
@@ -153,7 +160,22 @@ class Store:
         with self._transaction() as db:
             new = _insert(db, observations, self._tracks)
             db.executemany("INSERT OR IGNORE INTO done VALUES (?, ?, ?)", done)
+        self._wrote |= new > 0
+        if index.behind(self._db) >= index.FLUSH:
+            self.flush()
         return new
+
+    def flush(self) -> None:
+        """Bring the index up to the record. `add` and `close` do it by themselves.
+
+        Where the disk is full the index stays behind, which `check` reports: a search reads the
+        rows past it directly, and what was added is safe.
+        """
+        if self.read_only:
+            return
+        with self._lock.held(), self._threads, suppress(OSError, sqlite3.OperationalError):
+            index.flush(self._db, self.folder)
+            self._wrote = False
 
     # ------------------------------------------------------------------------------------ reading
 
@@ -189,6 +211,11 @@ class Store:
             self._shape = Shape.read(self._db, self._shape)
             return self._shape
 
+    def segments(self, horizon: int) -> list[Segment]:
+        """The index, in pieces that together hold every row up to `horizon`."""
+        with self._threads, faults(self.folder):
+            return self._reader.segments(self._db, horizon)
+
     def view(
         self,
         until: Moment | None = None,
@@ -204,7 +231,7 @@ class Store:
         recording, and the others as of that instant where its clock is known. A naive datetime
         raises TimeError, an unknown recording UsageError.
         """
-        view = View.of(self, self.shape(), until)
+        view = View(self, Scope.of(self.shape(), until), until)
         return view.narrow(wearer=wearer, recordings=recordings, sources=sources, tracks=tracks)
 
 
@@ -249,11 +276,11 @@ def _insert(
             db.executemany(
                 "INSERT OR IGNORE INTO rests_on VALUES (?, ?)", [(basis, n) for basis in p.rests_on]
             )
-        add_to_tally(tally, (number, track), length, n, o.span.start, o.span.end)
+        add_to_tally(tally, (number, track), length, o.span.start, o.span.end)
     db.executemany(
-        "INSERT INTO tally VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+        "INSERT INTO tally VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
         "count = count + excluded.count, length = length + excluded.length, "
-        "last = excluded.last, start = min(start, excluded.start), end = max(end, excluded.end)",
+        "start = min(start, excluded.start), end = max(end, excluded.end)",
         [(*key, *values) for key, values in tally.items()],
     )
     return new
@@ -263,19 +290,17 @@ def add_to_tally(
     tally: dict[tuple[int, int], list[float]],
     key: tuple[int, int],
     length: int,
-    n: int,
     start: float,
     end: float,
 ) -> None:
     held = tally.get(key)
     if held is None:
-        tally[key] = [1, length, n, n, start, end]
+        tally[key] = [1, length, start, end]
     else:
         held[0] += 1
         held[1] += length
-        held[3] = n
-        held[4] = min(held[4], start)
-        held[5] = max(held[5], end)
+        held[2] = min(held[2], start)
+        held[3] = max(held[3], end)
 
 
 def _recording_number(db: sqlite3.Connection, o: Observation) -> int:

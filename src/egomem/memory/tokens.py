@@ -130,11 +130,13 @@ _HINTS = {
 }
 # Words that English shares with one of the above say nothing.
 _ENGLISH = frozenset(
-    (
-        "the a an and is are was in on at of to with for i my me he she it his her you your where "
-        "when what who which did do does not no as from into by up down out that this there have "
-        "has had am be been we they their our die per"
-    ).split()
+    word
+    for line in (
+        "the a an and is are was in on at of to with for i my me he she it his her you your where",
+        "when what who which did do does not no as from into by up down out that this there have",
+        "has had am be been we they their our die per",
+    )
+    for word in line.split()
 )
 _LANGUAGE = {
     word: tuple(name for name, words in _HINTS.items() if word in words.split())

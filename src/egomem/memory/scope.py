@@ -1,0 +1,234 @@
+"""Which observations a view sees: by time, line, track and span.
+
+The same answer in three forms, each for its use: SQL conditions for reading rows, flags over a
+segment for searching, and figures that are mostly sums of the tally.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from egomem.errors import TimeError, UsageError
+from egomem.memory.segment import Segment
+from egomem.memory.shape import Flags, Floats, Integers, Shape
+from egomem.timeline import Moment, Span
+
+_NONE, _ALL, _SOME = 0, 1, 2
+_FOREVER = 1e300
+"""Stands for infinity in SQL."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """`cutoffs`: up to which of its seconds each line is seen, NaN where it cannot be placed.
+
+    `selected` flags the chosen lines, `tracks` holds track numbers (None: all), and `spans` pairs
+    of bounds in seconds of each line, all of which an observation has to overlap.
+    """
+
+    shape: Shape
+    cutoffs: Floats
+    selected: Flags
+    tracks: frozenset[int] | None = None
+    spans: tuple[tuple[Floats, Floats], ...] = ()
+
+    @classmethod
+    def of(cls, shape: Shape, until: Moment | None) -> Self:
+        return cls(shape, _cutoffs(shape, until), np.ones(len(shape.ids), dtype=bool))
+
+    # ------------------------------------------------------------------------------- narrowing
+
+    def before(self, until: Moment) -> Self:
+        return replace(self, cutoffs=np.minimum(self.cutoffs, _cutoffs(self.shape, until)))
+
+    def of_wearer(self, wearer: str) -> Self:
+        chosen = np.array([w == wearer for w in self.shape.wearers], dtype=bool)
+        return replace(self, selected=self.selected & chosen)
+
+    def of_recordings(self, recordings: Iterable[str]) -> Self:
+        wanted = set(recordings)
+        unknown = wanted.difference(id for id in self.shape.ids if id is not None)
+        if unknown:
+            raise UsageError(f"there is no recording {min(unknown)!r} in this memory")
+        chosen = np.array([id in wanted for id in self.shape.ids], dtype=bool)
+        return replace(self, selected=self.selected & chosen)
+
+    def of_tracks(self, sources: Iterable[str] | None, tracks: Iterable[str] | None) -> Self:
+        by_source = None if sources is None else set(sources)
+        by_id = None if tracks is None else set(tracks)
+        chosen = frozenset(
+            number
+            for number, (id, source) in self.shape.tracks.items()
+            if (by_source is None or source in by_source)
+            and (by_id is None or id in by_id)
+            and (self.tracks is None or number in self.tracks)
+        )
+        return replace(self, tracks=chosen)
+
+    def within(self, span: Span) -> Self:
+        """In seconds of each recording; a wearer's own timeline has none."""
+        own = np.array([id is None for id in self.shape.ids], dtype=bool)
+        low, high = (np.where(own, np.nan, bound) for bound in (span.start, span.end))
+        return replace(self, spans=(*self.spans, (low, high)))
+
+    def between(self, start: datetime, end: datetime) -> Self:
+        low, high = _seconds(self.shape, start), _seconds(self.shape, end)
+        if end < start:
+            raise TimeError(f"{end.isoformat()} is before {start.isoformat()}")
+        return replace(self, spans=(*self.spans, (low, high)))
+
+    # --------------------------------------------------------------------------------- figures
+
+    @cached_property
+    def cut(self) -> Floats:
+        """The cutoff of every line, -inf for those that are not seen at all."""
+        cut = np.where(self.selected & ~np.isnan(self.cutoffs), self.cutoffs, -np.inf)
+        for low, _ in self.spans:
+            cut[np.isnan(low)] = -np.inf
+        return cut
+
+    @cached_property
+    def _status(self) -> Integers:
+        """How much of each entry of the tally is seen, as far as the tally can say."""
+        shape = self.shape
+        cut = self.cut[shape.tally_line]
+        status = np.full(len(cut), _SOME)
+        # Ends lie at or after starts: an entry that starts after the cutoff has nothing to show.
+        out = shape.tally_start > cut
+        if self.tracks is not None:
+            out |= ~np.isin(shape.tally_track, list(self.tracks))
+        for lows, highs in self.spans:
+            low, high = lows[shape.tally_line], highs[shape.tally_line]
+            out |= (shape.tally_end < low) | (shape.tally_start > high)
+        if not self.spans:
+            status[shape.tally_end <= cut] = _ALL
+        status[out] = _NONE
+        return status
+
+    @cached_property
+    def whole(self) -> bool:
+        """True where everything up to the horizon is seen."""
+        return bool(np.all(self._status == _ALL))
+
+    @cached_property
+    def counted(self) -> tuple[int, int]:
+        """Observations in the entries that are seen whole, and the tokens in them."""
+        whole = self._status == _ALL
+        return int(self.shape.tally_count[whole].sum()), int(self.shape.tally_length[whole].sum())
+
+    @cached_property
+    def at_most(self) -> int:
+        """No more than so many observations are seen."""
+        return int(self.shape.tally_count[self._status != _NONE].sum())
+
+    # ------------------------------------------------------------------------------------- SQL
+
+    def conditions(self, *, counted: bool = True) -> list[tuple[str, list[object]]]:
+        """WHERE clauses over `observation o` that together give what is seen, each row once.
+
+        `counted=False` leaves out the entries that `counted` has the figures of.
+        """
+        if counted and self.whole:
+            return [("o.n <= ?", [self.shape.horizon])]
+        shape, found = self.shape, []
+        wanted = self._status != _NONE if counted else self._status == _SOME
+        for line in np.unique(shape.tally_line[wanted]):
+            here = shape.tally_track[wanted & (shape.tally_line == line)]
+            where = "o.recording = ? AND o.end <= ? AND o.n <= ?"
+            values: list[object] = [
+                int(shape.numbers[line]),
+                min(float(self.cut[line]), _FOREVER),
+                shape.horizon,
+            ]
+            if self.tracks is not None or not counted:
+                where += f" AND o.track IN ({', '.join(map(str, here.tolist()))})"
+            for lows, highs in self.spans:
+                clause, more = _overlaps(float(lows[line]), float(highs[line]))
+                where += f" AND {clause}"
+                values += more
+            found.append((where, values))
+        return found
+
+    # ---------------------------------------------------------------------------------- flags
+
+    @cached_property
+    def _by_number(self) -> tuple[Integers, Floats]:
+        """For each recording number, its place among the lines, and its cutoff.
+
+        The last entry stands for recordings that were put later, of which nothing is seen.
+        """
+        size = int(self.shape.numbers.max(initial=0)) + 2
+        place = np.zeros(size, dtype=np.int64)
+        place[self.shape.numbers] = np.arange(len(self.shape.numbers))
+        cut = np.full(size, -np.inf)
+        cut[self.shape.numbers] = self.cut
+        return place, cut
+
+    def visible(self, segment: Segment) -> Flags | None:
+        """Which observations of a segment are seen; None where all are."""
+        inside = not len(segment) or bool(segment.n[-1] <= self.shape.horizon)
+        if self.whole and inside:
+            return None
+        place, cut = self._by_number
+        number = np.minimum(segment.line, len(cut) - 1)
+        seen = segment.end <= cut[number]
+        if self.tracks is not None:
+            size = max(int(segment.track.max(initial=0)), *self.tracks, 0) + 1
+            chosen = np.zeros(size, dtype=bool)
+            chosen[list(self.tracks)] = True
+            seen &= chosen[segment.track]
+        if self.spans:
+            at = np.flatnonzero(seen)
+            start, end, line = segment.start[at], segment.end[at], place[number[at]]
+            for lows, highs in self.spans:
+                low, high = lows[line], highs[line]
+                ordinary = (start < high) & (low < end)
+                seen[at] &= np.where(
+                    low == high,
+                    (start <= low) & ((low < end) | (start == low)),
+                    np.where(start == end, (low <= start) & (start < high), ordinary),
+                )
+        if not inside:
+            seen[np.searchsorted(segment.n, self.shape.horizon, side="right") :] = False
+        return None if bool(seen.all()) else np.asarray(seen, dtype=bool)
+
+
+def _overlaps(low: float, high: float) -> tuple[str, list[object]]:
+    """`Span.overlaps` in SQL; the first clause is there for the index."""
+    if low == high:
+        return "o.end >= ? AND o.start <= ? AND (? < o.end OR o.start = ?)", [low] * 4
+    return (
+        "o.end >= ? AND o.start < ? AND (? < o.end OR (o.start = o.end AND ? <= o.start))",
+        [low, high, low, low],
+    )
+
+
+def _seconds(shape: Shape, instant: datetime) -> Floats:
+    """An instant in seconds of each line; NaN where its clock is not known."""
+    if instant.utcoffset() is None:
+        raise TimeError(f"{instant.isoformat()} has no zone", "write it with an offset")
+    return _exact(instant.timestamp() - shape.starts)
+
+
+def _cutoffs(shape: Shape, until: Moment | None) -> Floats:
+    if until is None:
+        return np.full(len(shape.ids), np.inf)
+    if isinstance(until, datetime):
+        return _seconds(shape, until)
+    if until.recording not in shape.ids:
+        raise UsageError(f"there is no recording {until.recording!r} in this memory")
+    own = shape.ids.index(until.recording)
+    cutoffs = _exact(shape.starts[own] + until.seconds - shape.starts)
+    cutoffs[own] = until.seconds
+    return cutoffs
+
+
+def _exact(seconds: Floats) -> Floats:
+    """Without the rounding error of subtracting two POSIX times: instants have microseconds."""
+    return np.asarray(np.round(seconds, 6), dtype=np.float64)

@@ -1,0 +1,135 @@
+"""Exact top-k BM25 over segments, with the statistics of a view.
+
+Every posting that could matter is looked at, so there is nothing to prove afterwards. Terms are
+taken from the rarest on. Once the k-th best score so far is more than all later terms can give
+together, no new observation can enter the result, and the later terms are only looked up for those
+that are still in the race (MaxScore: Turtle and Flood, 1995). Sums are kept in 32 bits here; the
+caller computes the few that remain again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from egomem.memory import bm25
+from egomem.memory.segment import Segment, term_hash
+
+Flags = npt.NDArray[np.bool_]
+Scores = npt.NDArray[np.float32]
+_ROUNDING = 1e-4
+"""Far above the relative error of adding some hundred 32-bit numbers, and far below any use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A segment, and which of its observations the view sees (None: all of them)."""
+
+    segment: Segment
+    visible: Flags | None
+
+
+class Postings:
+    """The postings of a query's terms in one part, of visible observations only."""
+
+    def __init__(self, part: Part, terms: Sequence[str]) -> None:
+        segment, visible = part.segment, part.visible
+        self.segment = segment
+        self.docs: dict[str, npt.NDArray[np.int32]] = {}
+        self.tf: dict[str, npt.NDArray[Any]] = {}
+        self.peak: dict[str, int] = {}
+        hashes = np.array([term_hash(term) for term in terms], dtype=np.uint64)
+        places = np.searchsorted(segment.terms, hashes)
+        for term, value, place in zip(terms, hashes, places.tolist(), strict=True):
+            if place == len(segment.terms) or segment.terms[place] != value:
+                continue
+            low, high = segment.offsets[place], segment.offsets[place + 1]
+            docs, tf = segment.docs[low:high], segment.tf[low:high]
+            if visible is not None:
+                seen = visible[docs]
+                docs, tf = docs[seen], tf[seen]
+            if len(docs):
+                self.docs[term], self.tf[term] = docs, tf
+                self.peak[term] = int(segment.peak[place])
+
+
+def frequencies(held: Sequence[Postings], terms: Sequence[str]) -> dict[str, int]:
+    """In how many visible observations each term is."""
+    return {term: sum(len(p.docs.get(term, ())) for p in held) for term in terms}
+
+
+def best(
+    held: Sequence[Postings], idfs: Mapping[str, float], mean: float, k: int
+) -> npt.NDArray[np.int64]:
+    """Rows `n` among which the k best are, and all that share the k-th score."""
+    least = 0.0
+    rows: list[npt.NDArray[np.int64]] = []
+    scores: list[Scores] = []
+    for postings in held:
+        docs, found = _race(postings, idfs, mean, k, least)
+        if not len(docs):
+            continue
+        rows.append(postings.segment.n[docs])
+        scores.append(found)
+        least = max(least, _kth(np.concatenate(scores), k))
+    if not rows:
+        return np.zeros(0, dtype=np.int64)
+    keep = np.concatenate(scores) >= least * (1 - _ROUNDING)
+    return np.concatenate(rows)[keep]
+
+
+def _kth(scores: Scores, k: int) -> float:
+    if len(scores) < k:
+        return 0.0
+    return float(np.partition(scores, len(scores) - k)[len(scores) - k])
+
+
+def _race(
+    postings: Postings, idfs: Mapping[str, float], mean: float, k: int, least: float
+) -> tuple[npt.NDArray[np.int32], Scores]:
+    segment = postings.segment
+    terms = sorted(postings.docs, key=lambda term: -idfs[term])
+    flat = np.float32(bm25.K1 * (1 - bm25.B))
+    slope = np.float32(bm25.K1 * bm25.B / mean)
+    smallest = float(flat + slope * segment.shortest)
+    bounds = [idfs[term] * postings.peak[term] / (postings.peak[term] + smallest) for term in terms]
+    left = np.append(np.cumsum(bounds[::-1])[::-1], 0.0) * (1 + _ROUNDING)
+
+    def gains(term: str, docs: npt.NDArray[np.int32], tf: npt.NDArray[Any]) -> Scores:
+        often = tf.astype(np.float32)
+        norm = flat + slope * segment.length[docs]
+        return np.asarray(np.float32(idfs[term]) * often / (often + norm), dtype=np.float32)
+
+    sums: Scores | None = None
+    docs = np.zeros(0, dtype=np.int32)
+    scores: Scores = np.zeros(0, dtype=np.float32)
+    for i, term in enumerate(terms):
+        held, tf = postings.docs[term], postings.tf[term]
+        if least > left[i]:
+            race = scores + np.float32(left[i]) >= least
+            docs, scores = docs[race], scores[race]
+            if not len(docs):
+                break
+            at = np.searchsorted(held, docs)
+            at[at == len(held)] = 0
+            here = np.flatnonzero(held[at] == docs)
+            scores[here] += gains(term, docs[here], tf[at[here]])
+        else:
+            gain = gains(term, held, tf)
+            if sums is None and not len(docs):
+                docs, scores = held, gain
+            else:
+                if sums is None:
+                    sums = np.zeros(len(segment), dtype=np.float32)
+                    sums[docs] = scores
+                fresh = held[sums[held] == 0]
+                sums[held] += gain
+                docs = np.concatenate([docs, fresh])
+                scores = sums[docs]
+        least = max(least, _kth(scores, k))
+    keep = scores >= least * (1 - _ROUNDING)
+    return docs[keep], scores[keep]

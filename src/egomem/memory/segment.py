@@ -1,0 +1,232 @@
+"""A piece of the inverted index: which of its observations hold a term, and how often.
+
+A segment is made once and never changed, so that readers need no lock. Its arrays:
+
+    terms    u64  sorted 64-bit hashes of the terms: the index holds no words
+    offsets  i64  term i has the postings [offsets[i], offsets[i + 1])
+    peak          the largest frequency among a term's postings
+    docs     i32  postings: the place of the observation in the columns below, ascending
+    tf            postings: how often the term is in it
+    n, line, track, start, end, length
+                  columns: one entry an observation, in order of its row `n` in memory.db
+
+On disk it is one file: a magic, the length of a JSON header that lists the arrays, the header, and
+the arrays, each aligned to 64 bytes; it is read through a memory map.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from egomem.errors import DamagedError
+
+Array = npt.NDArray[Any]
+
+_MAGIC = b"EGOMSEG1"
+_ALIGN = 64
+_COLUMNS = ("n", "line", "track", "start", "end", "length")
+_NAMES = ("terms", "offsets", "peak", "docs", "tf", *_COLUMNS)
+
+ROW = "o.n, o.recording, o.track, o.start, o.end, o.length, o.terms"
+"""What `Segment.build` reads of an observation."""
+
+
+@lru_cache(maxsize=1 << 16)
+def term_hash(term: str) -> int:
+    """64 bits of BLAKE2b. Two of a million terms share a hash once in 40 million memories."""
+    return int.from_bytes(blake2b(term.encode(), digest_size=8).digest(), "little")
+
+
+class Segment:
+    """See the module. `arrays` has every array named there."""
+
+    def __init__(self, arrays: dict[str, Array]) -> None:
+        self.arrays = arrays
+        self.terms, self.offsets, self.peak = (arrays[a] for a in ("terms", "offsets", "peak"))
+        self.docs, self.tf = arrays["docs"], arrays["tf"]
+        self.n, self.line, self.track = arrays["n"], arrays["line"], arrays["track"]
+        self.start, self.end, self.length = arrays["start"], arrays["end"], arrays["length"]
+
+    def __len__(self) -> int:
+        return len(self.n)
+
+    @property
+    def shortest(self) -> float:
+        if not hasattr(self, "_shortest"):
+            self._shortest = float(self.length.min()) if len(self) else 0.0
+        return self._shortest
+
+    @classmethod
+    def build(cls, rows: Sequence[tuple[Any, ...]]) -> Self:
+        """From rows of `ROW` in order of n."""
+        split = [row[6].split(" ") if row[6] else [] for row in rows]
+        counts = np.fromiter(map(len, split), dtype=np.int64, count=len(rows))
+        hashes = np.fromiter(
+            (term_hash(term) for words in split for term in words),
+            dtype=np.uint64,
+            count=int(counts.sum()),
+        )
+        docs = np.repeat(np.arange(len(rows), dtype=np.int32), counts)
+        # Stable: within a term the documents stay in order.
+        order = np.argsort(hashes, kind="stable")
+        hashes, docs = hashes[order], docs[order]
+        fresh = np.ones(len(hashes), dtype=bool)
+        fresh[1:] = (hashes[1:] != hashes[:-1]) | (docs[1:] != docs[:-1])
+        at = np.flatnonzero(fresh)
+        tf = np.diff(np.append(at, len(hashes)))
+        terms, first = np.unique(hashes[at], return_index=True)
+        columns = list(zip(*(row[:6] for row in rows), strict=True)) or [()] * 6
+        kinds = (np.int64, np.int32, np.int32, np.float64, np.float64, np.float32)
+        return cls(
+            {
+                "terms": terms,
+                "offsets": np.append(first, len(at)).astype(np.int64),
+                "peak": _small(np.maximum.reduceat(tf, first) if len(first) else tf),
+                "docs": docs[at],
+                "tf": _small(tf),
+                **{
+                    name: np.array(column, dtype=kind)
+                    for name, column, kind in zip(_COLUMNS, columns, kinds, strict=True)
+                },
+            }
+        )
+
+    # --------------------------------------------------------------------------------- on disk
+
+    def write(self, path: Path) -> int:
+        """Write durably under a name that appears only when all is there; returns the checksum."""
+        header: dict[str, list[Any]] = {}
+        at = 0
+        for name in _NAMES:
+            array = self.arrays[name]
+            header[name] = [array.dtype.str, len(array), at]
+            at += -(-array.nbytes // _ALIGN) * _ALIGN
+        packed = json.dumps(header).encode()
+        packed += b" " * (-(len(_MAGIC) + 8 + len(packed)) % _ALIGN)
+        checksum = 0
+        draft = path.with_suffix(".part")
+        with open(draft, "wb") as file:
+            for piece in self._pieces(packed):
+                checksum = zlib.crc32(piece, checksum)
+                file.write(piece)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+        sync_folder(path.parent)
+        return checksum
+
+    def _pieces(self, header: bytes) -> Iterable[bytes | memoryview]:
+        yield _MAGIC + len(header).to_bytes(8, "little") + header
+        for name in _NAMES:
+            array = np.ascontiguousarray(self.arrays[name])
+            yield array.view(np.uint8).data if len(array) else b""
+            yield b"\0" * (-array.nbytes % _ALIGN)
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Map a file. Raises FileNotFoundError, DamagedError where it is not whole."""
+        raw = (
+            np.memmap(path, dtype=np.uint8, mode="r") if path.stat().st_size else np.zeros(0, "u1")
+        )
+        try:
+            if raw[:8].tobytes() != _MAGIC:
+                raise ValueError("not a segment")
+            size = int.from_bytes(raw[8:16].tobytes(), "little")
+            header = json.loads(raw[16 : 16 + size].tobytes())
+            arrays = {}
+            for name in _NAMES:
+                kind, count, at = header[name]
+                dtype = np.dtype(kind)
+                start = 16 + size + at
+                piece = raw[start : start + count * dtype.itemsize]
+                if len(piece) != count * dtype.itemsize:
+                    raise ValueError("cut short")
+                arrays[name] = piece.view(dtype)
+        except (ValueError, KeyError, TypeError) as fault:
+            raise DamagedError(
+                f"{path} is damaged ({fault})", "run: egomem check --repair"
+            ) from None
+        return cls(arrays)
+
+
+def checksum(path: Path) -> int:
+    found = 0
+    with open(path, "rb") as file:
+        while piece := file.read(1 << 20):
+            found = zlib.crc32(piece, found)
+    return found
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a rename durable. Windows needs no such thing and knows none."""
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def merge(segments: Sequence[Segment], forgotten: npt.NDArray[np.int64] | None = None) -> Segment:
+    """One segment of several, in the order given, without the rows `forgotten`."""
+    keeps = [
+        np.ones(len(s), dtype=bool) if forgotten is None else ~np.isin(s.n, forgotten)
+        for s in segments
+    ]
+    terms = np.unique(np.concatenate([s.terms for s in segments]))
+    places = [np.searchsorted(terms, s.terms) for s in segments]
+    counts = np.zeros(len(terms), dtype=np.int64)
+    kept = []
+    for s, keep, place in zip(segments, keeps, places, strict=True):
+        postings = keep[s.docs]
+        held = np.diff(np.append(0, np.cumsum(postings))[s.offsets])
+        counts[place] += held
+        kept.append((postings, held))
+    offsets = np.append(0, np.cumsum(counts))
+    docs = np.empty(offsets[-1], dtype=np.int32)
+    tf = np.empty(offsets[-1], dtype=np.result_type(*(s.tf.dtype for s in segments)))
+    peak = np.zeros(len(terms), dtype=tf.dtype)
+    free = offsets[:-1].copy()
+    base = 0
+    for s, keep, place, (postings, held) in zip(segments, keeps, places, kept, strict=True):
+        # Where each kept posting goes: on from the first free place of its term.
+        before = np.append(0, np.cumsum(held))[:-1]
+        to = np.repeat(free[place] - before, held) + np.arange(held.sum())
+        docs[to] = (np.cumsum(keep, dtype=np.int32) - 1 + base)[s.docs[postings]]
+        tf[to] = s.tf[postings]
+        free[place] += held
+        peak[place] = np.maximum(peak[place], s.peak)
+        base += int(keep.sum())
+    used = counts > 0
+    columns = {
+        name: np.concatenate(
+            [s.arrays[name][keep] for s, keep in zip(segments, keeps, strict=True)]
+        )
+        for name in _COLUMNS
+    }
+    return Segment(
+        {
+            "terms": terms[used],
+            "offsets": np.append(offsets[:-1][used], offsets[-1]),
+            "peak": peak[used],
+            "docs": docs,
+            "tf": tf,
+            **columns,
+        }
+    )
+
+
+def _small(values: Array) -> Array:
+    """In the smallest unsigned type that holds them."""
+    return values.astype(np.min_scalar_type(int(values.max()) if len(values) else 0))

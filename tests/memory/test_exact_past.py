@@ -1,0 +1,203 @@
+"""The view of the full memory at t reads the same as a memory that was cut at t."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+from unittest import mock
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from egomem.memory import Store, index, terms, view
+from egomem.records import Observation, Recording
+from egomem.timeline import Moment, RecordingTime, Span
+
+from .conftest import SPEECH, START, caption, recording
+
+WORDS = ["red", "mug", "B-17", "table", "10:30", "the", "walks", "walking", "茶碗", "Küche"]
+QUERIES = ["red mug", "the walking", "B-17 at 10:30", "茶", "where is the mug"]
+
+texts = st.lists(st.sampled_from(WORDS), min_size=0, max_size=7).map(" ".join)
+clocks = st.sampled_from([0.0, 50.0, 100.5, 400.0, None])
+pieces = st.lists(
+    st.tuples(
+        st.integers(0, 3),  # which recording; 3: a digest
+        st.integers(0, 20),  # starts, in steps of 10 s
+        st.integers(0, 4),  # length, in steps of 10 s
+        texts,
+        st.booleans(),  # speech or caption
+    ),
+    max_size=25,
+)
+moments = st.one_of(
+    st.tuples(st.integers(0, 2), st.sampled_from([0.0, 10.0, 35.0, 100.0, 300.0])).map(
+        lambda pair: RecordingTime(f"r{pair[0]}", pair[1])
+    ),
+    st.sampled_from([0, 30, 60, 110, 500]).map(
+        lambda s: datetime.fromtimestamp(START.timestamp() + s, UTC)
+    ),
+)
+
+
+def world(starts: list[float | None], rows: list) -> tuple[list[Recording], list[Observation]]:
+    recordings = [recording(f"r{i}", at=at, duration=250) for i, at in enumerate(starts)]
+    made = []
+    for where, start, length, text, spoken in rows:
+        zero = START.timestamp() if where == 3 else 0.0
+        fields = {"source": "speech", "track": SPEECH.id} if spoken else {}
+        made.append(
+            caption(
+                None if where == 3 else f"r{where}",
+                zero + 10 * start,
+                zero + 10 * (start + length),
+                text,
+                **fields,
+            )
+        )
+    return recordings, list({o.id: o for o in made}.values())
+
+
+def cut(recordings: list[Recording], made: list[Observation], until: Moment):
+    """By the words of the contract, without any of the store's code."""
+    by_id = {r.id: r for r in recordings}
+    if isinstance(until, RecordingTime):
+        own = by_id[until.recording]
+        instant = own.clock.start.timestamp() + until.seconds if own.clock else None
+    else:
+        own, instant = None, until.timestamp()
+
+    def limit(id: str | None) -> float:
+        if own is not None and id == own.id:
+            return until.seconds
+        if id is None:
+            return math.inf if instant is None else instant
+        clock = by_id[id].clock
+        if instant is None or clock is None:
+            return -math.inf
+        return instant - clock.start.timestamp()
+
+    def is_seen(o: Observation) -> bool:
+        return (o.recording is not None or instant is not None) and o.span.end <= limit(o.recording)
+
+    kept = [
+        r.model_copy(update={"duration": min(r.duration, limit(r.id))})
+        for r in recordings
+        if limit(r.id) >= 0
+    ]
+    return kept, [o for o in made if is_seen(o)]
+
+
+def remember(folder: Path, recordings, *batches) -> Store:
+    store = Store.open(folder, create=True)
+    for r in recordings:
+        store.put_recording(r)
+    for batch in batches:
+        store.add(batch)
+    return store
+
+
+def reads(seen: view.View, every_track: bool = True) -> dict:
+    """Everything that a question could read of a view."""
+    found = {
+        "recordings": [(r.id, r.duration, r.facts) for r in seen.recordings()],
+        "observations": [(o.id, seen.when(o)) for o in seen.observations()],
+        "speech": [o.id for o in seen.observations(sources=["speech"])],
+        "span": [o.id for o in seen.observations(span=Span(20, 60))],
+        "count": seen.count(),
+        "length": seen.mean_length(),
+        "df": seen.document_frequency(sorted({t for word in WORDS for t in terms(word)[0]})),
+    }
+    for query in QUERIES:
+        for k in (1, 3, 100):
+            found[f"{query} {k}"] = [
+                (hit.observation.id, hit.score, hit.parts) for hit in seen.search(query, k)
+            ]
+        near = seen.narrow(span=Span(20, 60))
+        found[f"{query} near"] = [(hit.observation.id, hit.score) for hit in near.search(query)]
+    return found
+
+
+def small_index(few: int):
+    """An index of many small segments, used even for `few` observations."""
+    return (
+        mock.patch.object(index, "FLUSH", 4),
+        mock.patch.object(index, "LARGEST", 12),
+        mock.patch.object(view, "FEW", few),
+    )
+
+
+@settings(max_examples=30, deadline=None)
+@given(starts=st.lists(clocks, min_size=3, max_size=3), rows=pieces, later=pieces, until=moments)
+def test_a_view_reads_like_a_memory_that_was_cut(starts, rows, later, until) -> None:
+    recordings, made = world(starts, rows + later)
+    kept, seen = cut(recordings, made, until)
+    flush, largest, few = small_index(-1)
+    with tempfile.TemporaryDirectory() as folder, flush, largest, few:
+        first, second = made[: len(made) // 2], made[len(made) // 2 :]
+        with (
+            remember(Path(folder, "full"), recordings, first, second) as full,
+            remember(Path(folder, "cut"), kept, seen) as small,
+        ):
+            assert reads(full.view(until)) == reads(small.view())
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    starts=st.lists(clocks, min_size=3, max_size=3),
+    rows=pieces,
+    until=st.none() | moments,
+    source=st.sampled_from([None, "speech", "caption"]),
+    ids=st.sampled_from([None, ["r0"], ["r0", "r2"]]),
+    span=st.sampled_from([None, Span(20, 60), Span(30, 30), Span(0, 10)]),
+    query=st.sampled_from(QUERIES),
+    k=st.integers(1, 6),
+)
+def test_search_is_bm25_over_what_is_seen(starts, rows, until, source, ids, span, query, k) -> None:
+    recordings, made = world(starts, rows)
+    seen = cut(recordings, made, until)[1] if until else made
+    if source:
+        seen = [o for o in seen if o.source == source]
+    if ids:
+        seen = [o for o in seen if o.recording in ids]
+    if span:
+        seen = [o for o in seen if o.recording and o.span.overlaps(span)]
+    expected = naive(seen, query)
+    for few in (-1, 1000):  # through the index, and row by row
+        flush, largest, fewer = small_index(few)
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            flush,
+            largest,
+            fewer,
+            remember(Path(folder), recordings, made[:7], made[7:]) as store,
+        ):
+            past = store.view(until, recordings=ids, sources=source and [source]).narrow(span=span)
+            hits = past.search(query, k)
+            assert past.count() == len(seen)
+            assert sorted(o.id for o in past.observations()) == sorted(o.id for o in seen)
+        scores = sorted(expected.values(), reverse=True)[:k]
+        assert [hit.score for hit in hits] == scores
+        assert all(expected[hit.observation.id] == hit.score for hit in hits)
+
+
+def naive(seen: list[Observation], query: str) -> dict[str, float]:
+    wanted = list(dict.fromkeys(terms(query)[0]))
+    documents = {o.id: terms(o.text) for o in seen}
+    count = len(documents)
+    mean = sum(length for _, length in documents.values()) / count if count else 0
+    df = Counter(term for held, _ in documents.values() for term in set(held))
+    scores = {}
+    for id, (held, length) in documents.items():
+        gains = [
+            math.log(1 + (count - df[term] + 0.5) / (df[term] + 0.5))
+            * (held.count(term) / (held.count(term) + 0.9 * (1 - 0.4 + 0.4 * length / mean)))
+            for term in wanted
+            if term in held
+        ]
+        if gains:
+            scores[id] = sum(gains)
+    return scores
