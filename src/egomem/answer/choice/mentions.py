@@ -181,7 +181,7 @@ def _mention(
         headed = _HEADED.search(_tail(out))
         if also and headed and encoded.at(headed["one"]).options <= also:
             return 1, encoded.add(also, "text", token)
-        if also and not _own_text_follows(tokens, at, label, options):
+        if also and not _text_follows(tokens, at, options, label):
             meant |= also
     return 1, encoded.add(meant, "label", token)
 
@@ -251,16 +251,16 @@ def _place(tokens: list[str], at: int, options: Options) -> tuple[int, int]:
     return 0, 0
 
 
-def _own_text_follows(tokens: list[str], at: int, label: int, options: Options) -> bool:
-    """`2. 3` where option 2 is "3": the label's text comes right after it."""
+def _text_follows(tokens: list[str], at: int, options: Options, label: int | None = None) -> bool:
+    """Whether an option's text stands right after a sign (`2. 3`); the label's own, if given."""
     after = at + 1
     while after < len(tokens) and after < at + 4 and kind(tokens[after][0]) in ("space", "sign"):
         after += 1
-    return (
-        after > at + 1
-        and any(label in ids and _matches(tokens, after, text) for text, ids in options.texts)
-        if after < len(tokens)
-        else False
+    if after >= len(tokens) or not "".join(tokens[at + 1 : after]).strip():
+        return False
+    return any(
+        (label is None or label in ids) and _matches(tokens, after, text)
+        for text, ids in options.texts
     )
 
 
@@ -293,7 +293,7 @@ def _is_label(tokens: list[str], at: int, out: list[str], label: int, options: O
         return _number_is_label(tokens, at, out)
     if len(token) > 1 or not _may_be_word(token, label, options):
         return True
-    return _marked(tokens, at, out)
+    return _text_follows(tokens, at, options) or _marked(tokens, at, out)
 
 
 _TIES = ("-", "_", "/", "&", "·", "'", "+", ".")

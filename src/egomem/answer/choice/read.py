@@ -155,16 +155,16 @@ class _Reader:
         return answer
 
     def _weights(self, table: Mapping[str, Any]) -> dict[int, float]:
-        """Scores by option, where every name is an option's label or text."""
+        """Scores by option. One name alone must be all there is; among several, others may stand."""
         read: dict[int, float] = {}
         for name, value in table.items():
             option, number = self._value(name), weight(value)
-            if option is None or option.option is None or option.option in read:
-                return {}
-            if number is None or not math.isfinite(number):
+            if option is None or option.option is None or number is None:
+                continue
+            if option.option in read or not math.isfinite(number):
                 return {}
             read[option.option] = number
-        return read
+        return read if len(read) > 1 or len(read) == len(table) else {}
 
     def _weighed(self, weights: dict[int, float], answer: _Result | None) -> _Result:
         """The option with the highest score; none where two share it, or the answer is another."""

@@ -58,11 +58,15 @@ _CUED_BETWEEN = re.compile(
 _PREDICATE = (
     rf"(?:{pattern(words.PREDICATE_FILLERS)}|{pattern(words.NEGATORS)}|n't|[\s:：|.)\]\"'>=–—-])"
 )
-_RIGHT = rf"(?:{pattern(words.RIGHT_PHRASES)}|{pattern(words.RIGHT)})"
+_ASIDE = r"(?!\s+(?:next|now|there|here|hand|side|after|before)\b)"
+_RIGHT = (
+    rf"(?:{pattern(words.RIGHT_PHRASES)}{_ASIDE}"
+    rf"|{pattern(words.RIGHT)}{_ASIDE}(?!\s+(?:answer|option|choice)\b))"
+)
 _WRONG = pattern(words.WRONG)
 _JUDGED = re.compile(
     rf"{_GROUP}(?P<between>{_PREDICATE}{{0,12}}?)"
-    rf"(?:(?P<right>{_RIGHT})(?!\s+(?:answer|option|choice|next|now|there|here|hand|side|after|before))|(?P<wrong>{_WRONG}))"
+    rf"(?:(?P<right>{_RIGHT})|(?P<wrong>{_WRONG}))"
 )
 _ONLY = re.compile(
     rf"{pattern(['everything', 'all', 'every option', 'each option', 'all options', 'any option'])}"
@@ -80,7 +84,8 @@ _HEAD = re.compile(
 )
 _THEN = pattern(["so", "no", "then", "hence", "thus", "therefore", "rather"])
 _CLAUSE = re.compile(
-    rf"(?:^|[.!?。！？;:；…]\s*|(?<!{MENTION})[,，]\s*|[,，]\s*(?={_THEN}))(?:{pattern(['so', 'no', 'option', 'then', 'hence', 'thus', 'therefore', 'rather'])}[\s,]*)*"
+    rf"(?:^|[.!?。！？;:；…]\s*|(?<!{MENTION})[,，]\s*|[,，]\s*(?={_THEN}))"
+    rf"(?:(?:{_THEN}|{pattern(['option'])})[\s,]*)*"
     rf"{_GROUP}(?=[\s\"')\]]*(?:[.!?。！？]|$|,\s*i\s|\n))"
 )
 _RANKED = re.compile(rf"{MENTION}(?:\s*(?:>|≻|»|→)\s*{MENTION})+")
@@ -96,6 +101,8 @@ _NEGATOR = re.compile(pattern(words.NEGATORS, start=True) + r"|n't(?!\w)")
 _NEGATED_AFTER = re.compile(rf"\s*{pattern(words.NEGATED_AFTER)}")
 _BREAK = re.compile(rf"[.!?;:\n。！？；,，、]|{pattern(words.NEGATION_ENDS)}")
 _MENTION = re.compile(MENTION)
+_HEADS = (words.REASONS - {"is"}) | {"but", "not", "rather", "instead", "fits", "matches"}
+"""Words by which a label at the start of a line is a choice: `B because ...`; not `B is ...`."""
 _BOUND_AFTER = re.compile(
     rf"[\s\"')\]]*(?:$|[.,;:!?。，！？；、\n]|{pattern([*words.CONTINUES])})|[^\x00-\u024f]"
 )
@@ -193,18 +200,8 @@ def _is_head(encoded: Encoded, match: re.Match[str]) -> bool:
     separator, following = match["sep"].strip(" \"'"), match["next"]
     if _has_text(encoded, match):
         return True
-    if following in words.CONTINUES or not following:
-        return not following or following not in (
-            "and",
-            "or",
-            "y",
-            "o",
-            "e",
-            "et",
-            "ou",
-            "und",
-            "oder",
-        )
+    if not following or following in words.CONTINUES:
+        return following in _HEADS or encoded.text[match.end() : match.end() + 1] in ("", "\n")
     if separator in ("", ",", "|"):
         return False
     first = encoded.at(match["group"].strip("([{\"'<")[0])
@@ -220,6 +217,8 @@ def _ends_sentence(encoded: Encoded, at: int) -> bool:
     rest = re.match(r"[\s\"')\].!?。！？]*", encoded.text[at:])
     end = at + (rest.end() if rest else 0)
     skipped = encoded.text[at:end]
+    if "?" in skipped:
+        return False
     return (
         end == len(encoded.text)
         or "\n" in skipped

@@ -80,12 +80,7 @@ def _read_object(
                 answers.extend(nested) if nested else maps.append(inner)
             else:
                 answers.append(inner)
-    if value and all(_is_weight(v) for v in value.values()):
-        maps.append({k: v for k, v in value.items() if not _ANSWER.fullmatch(k)})
-
-
-def _is_weight(value: Any) -> bool:
-    return isinstance(value, (int, float)) or weight(value) is not None
+    maps.append({k: v for k, v in value.items() if weight(v) is not None and not _ANSWER.fullmatch(k)})
 
 
 def weight(value: Any) -> float | None:

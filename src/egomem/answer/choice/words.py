@@ -28,12 +28,13 @@ alternativa antwoord svar svaret vastaus odpowiedź odpověď odpoveď válasz r
 
 CHOOSING_VERBS = _listed("""
 choose chose choosing pick picked select selected go|with going|with went|with opt|for vote|for
-settle|on answer|with conclude wähle nehme choisis elijo escolho scelgo kies väljer vælger velger
+settle|on answer|with conclude lean|towards lean|toward leaning|towards leaning|toward wähle nehme choisis elijo escolho scelgo kies väljer vælger velger
 wybieram volím выбираю обираю seçiyorum chọn 选择 選擇 选 選
 """)
 
 RIGHT_OPTION = _listed("""
 correct|option right|option best|option selected|option chosen|option likely|option matching|option
+correct|one right|one best|one final: conclusion: decision: result: output:
 correct|letter right|letter chosen|letter richtige|option korrekte|option bonne|option
 opción|correcta opção|correta opzione|corretta правильный|вариант верный|вариант
 правильним|варіантом richtig|ist korrekt|ist option: choice:
@@ -73,7 +74,7 @@ RIGHT = _listed("""
 correct right true fits supported plausible likely yes
 richtig korrekt correcta correcto correcte juste vraie corretta giusta correta certa juist rätt
 riktig správně poprawna правильно правильный верно верный вірно doğru صحيح صحيحة נכון सही đúng benar
-正确 正確 对 對 正しい 正解 정답 맞
+正确 正確 对 對 正しい 正解 選び 選択し 정답 맞 선택하 고르
 ✓ ✔ ✅ ☑
 """)
 
@@ -94,7 +95,7 @@ PREDICATE_FILLERS = _listed("""
 is are was be can could must may seems to therefore thus also both all and so hence simply just by
 option only then not never
 ist sind est es è é son sono jest это är er isn't aren't wasn't can't cannot couldn't out of
-が は も 가 는 이 是 也 都 明显 显然
+が は も を 가 는 이 를 을 是 也 都 明显 显然
 """)
 
 NEGATORS = _listed("""
@@ -118,7 +119,7 @@ REASONS = frozenset(
 )
 CONTINUES = REASONS | frozenset(
     _listed(
-        "was would must should seems or and und oder et ou i y o e but if from at here which it "
+        "was would must should seems or nor and und oder et ou i y o e but if from at here which it "
         "fits matches not rather instead over"
     )
 )
@@ -139,7 +140,7 @@ moment hold|on nein doch warte attends espera 不对 等等
 """)
 
 ABSTAINS = r"""
-(?:do|does|did|is|are|was|were|can|could)(?:n't| not) (?:\w+ ){0,3}(?:know|sure|certain|mention|mentioned|say|state|stated|specify|specified|show|shown|contain|provide|provided|indicate|reveal|clear|visible|possible|enough|sufficient|answerable|determined|known)
+(?:do|does|did|is|are|was|were|can|could)(?:n't| not) (?:\w+ ){0,3}(?:know|sure|certain|mention|mentioned|say|state|stated|specify|specified|show|shown|contain|provide|provided|indicate|reveal|clear|visible|possible|enough|sufficient|conclusive|answerable|determined|known)
 (?:can|could)(?:not|'t| not) (?:\w+ ){0,3}(?:tell|determine|determined|answer|answered|say|see|decide|know|choose|infer|inferred|conclude|identify)
 (?:unable|impossible|not able|not possible) to (?:\w+ )?(?:tell|determine|answer|say|decide|know|choose|see|infer)
 (?:not enough|insufficient|no|lacking|lack of|too little) (?:\w+ ){0,2}(?:information|evidence|context|data|detail|details|captions?|frames?)
