@@ -10,6 +10,7 @@ from egomem.models.cache import Cache, MemoryCache
 from egomem.models.jsonfind import Found, find_json, misfit
 from egomem.models.ledger import Entry, Ledger, Total, summed
 from egomem.models.limits import DEFAULT_LIMITS, Limits, estimated_tokens
+from egomem.models.probe import Abilities, tiny_request
 from egomem.models.reply import Fault, Reply, TokenLogprob
 from egomem.models.request import About, Audio, Image, Part, Request, Text, Video
 from egomem.models.roles import CHAT_ROLES, SERVERS, ModelSpec, Role
@@ -18,6 +19,7 @@ __all__ = [
     "CHAT_ROLES",
     "DEFAULT_LIMITS",
     "SERVERS",
+    "Abilities",
     "About",
     "Audio",
     "Cache",
@@ -43,4 +45,5 @@ __all__ = [
     "find_json",
     "misfit",
     "summed",
+    "tiny_request",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import random
 import weakref
@@ -19,6 +20,7 @@ from egomem.models.cache import Cache
 from egomem.models.gate import Gate
 from egomem.models.ledger import Entry, Ledger
 from egomem.models.limits import Limits, fitted, limits_of, over, thinned
+from egomem.models.probe import Abilities, probe
 from egomem.models.reading import read
 from egomem.models.reply import Fault, Reply
 from egomem.models.request import Request, hash_of
@@ -101,6 +103,13 @@ class Models:
 
     def limits(self, role: Role) -> Limits:
         return limits_of(role, self._limits)
+
+    async def probe(self) -> dict[Role, Abilities]:
+        """What each role's model can do, and its server's version; each server is asked once."""
+        specs = list(dict.fromkeys(self.specs.values()))
+        found = await asyncio.gather(*(probe(spec, self._environ) for spec in specs))
+        by_spec = dict(zip(specs, found, strict=True))
+        return {role: by_spec[self.specs[role]] for role in Role if role in self.specs}
 
     async def __aenter__(self) -> Self:
         self._session().users += 1
@@ -249,6 +258,7 @@ class Models:
                         ),
                     }
                 )
+            gate.reached |= outcome.fault is not Fault.CONNECTION
             last = _failed(outcome.fault, outcome.detail).model_copy(
                 update={"attempts": attempt, "usage": Usage(seconds=loop.time() - begun)}
             )
@@ -260,7 +270,9 @@ class Models:
                 if count > 1:
                     request = thinned(request, outcome.most or count // 2)
                     continue
-            if not outcome.retry or attempt >= conduct.attempts:
+            # A server that was never reached is likely not there at all.
+            unreached = outcome.fault is Fault.CONNECTION and not gate.reached
+            if not outcome.retry or attempt >= min(conduct.attempts, 2 if unreached else math.inf):
                 return last
             # Full jitter on the exponential part; what the server asks for is the least.
             pause = conduct.pause * 2 ** (attempt - 1) * random.uniform(0.5, 1.5)
@@ -321,10 +333,7 @@ class Models:
         title = SERVERS[spec.server].title
         response = exchange.response
         if response is None:
-            why = faults.redacted(f"{type(error).__name__}: {error}", key)
-            return faults.Refusal(
-                Fault.CONNECTION, f"no reply from {spec.url or title}: {why}", retry=True
-            )
+            return faults.unreached(title, spec.url, error, key)
         body = transport.body_of(response)
         if response.status_code >= 400:
             return faults.explain(

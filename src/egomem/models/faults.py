@@ -162,3 +162,15 @@ def unreadable(server: str, body: bytes, key: str | None, error: str) -> Refusal
         return Refusal(Fault.EMPTY, f"{server} answered without any choice", retry=True)
     what = "an empty body" if not body else "a body that is no completion"
     return Refusal(Fault.SERVER, f"{server} answered with {what} ({error})", retry=True)
+
+
+def unreached(server: str, url: str, error: BaseException, key: str | None) -> Refusal:
+    """No answer at all: no connection, or one that was dropped."""
+    while error.__cause__ or error.__context__:  # clients wrap the reason twice or thrice
+        error = error.__cause__ or error.__context__ or error
+    why = redacted(f"{type(error).__name__}: {error}".rstrip(": "), key)
+    return Refusal(
+        Fault.CONNECTION,
+        f"no answer from {server}{f' at {url}' if url else ''} ({why}); is it running there?",
+        retry=True,
+    )

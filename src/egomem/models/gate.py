@@ -19,6 +19,7 @@ class Gate:
         self.most = most
         self.limit = float(most)
         self.active = 0
+        self.reached = False  # has this server ever answered?
         self._open_at = 0.0
         self._cut_at = float("-inf")
         self._waiting: deque[asyncio.Future[None]] = deque()
@@ -49,6 +50,7 @@ class Gate:
             self._wake()
 
     def went_well(self) -> None:
+        self.reached = True
         self.limit = min(float(self.most), self.limit + 1.0 / self.limit)
         self._wake()
 

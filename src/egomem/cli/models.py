@@ -1,0 +1,120 @@
+"""`egomem models` and `egomem models test`"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from egomem.cli.options import JsonOption, ModelOption
+from egomem.cli.output import report
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from egomem.models import Models
+
+models = typer.Typer(
+    invoke_without_command=True,
+    rich_markup_mode=None,
+    help="The models that fill the roles, and what they can do.",
+)
+
+
+@models.callback()
+def show(ctx: typer.Context, model: ModelOption = None, json: JsonOption = False) -> None:
+    if ctx.invoked_subcommand:
+        return
+    held = _held(model)
+    abilities = asyncio.run(held.probe())
+    rows: list[dict[str, Any]] = [
+        {
+            "role": role.value,
+            "spec": str(held.specs[role]),
+            **can.model_dump(mode="json"),
+            "limits": held.limits(role).model_dump(mode="json"),
+        }
+        for role, can in abilities.items()
+    ]
+
+    def blocks(out: Console) -> None:
+        if not rows:
+            out.print("no model is set; give one with --model, for example:")
+            out.print("  egomem models --model ollama:qwen3-vl:8b")
+            return
+        for spec in dict.fromkeys(row["spec"] for row in rows):
+            alike = [row for row in rows if row["spec"] == spec]
+            out.print(f"{spec}: {', '.join(row['role'] for row in alike)}", markup=False)
+            if spec != "embedded":
+                row = alike[0]
+                told = row["told"]
+                can = [f"{n.replace('_', ' ')} {_cell(row[n], n not in told)}" for n in _SHOWN]
+                out.print(f"    {', '.join(can)}", markup=False)
+                if row["note"]:
+                    out.print(f"    {row['note']}", markup=False)
+        out.print("* stated by egomem, not told by the server; ? nobody says")
+
+    report("models", {"roles": rows}, show=blocks, json=json)
+
+
+@models.command("test")
+def try_roles(model: ModelOption = None, json: JsonOption = False) -> None:
+    """Send one tiny request to each role's model, and say what came back."""
+    held = _held(model)
+    replies = asyncio.run(_tests(held))
+    rows = [
+        {
+            "role": role.value,
+            "spec": str(held.specs[role]),
+            "status": reply.status.value,
+            "text": reply.text,
+            "model": reply.model,
+            "seconds": round(reply.usage.seconds, 2),
+            "detail": reply.detail,
+        }
+        for role, reply in replies.items()
+    ]
+
+    def lines(out: Console) -> None:
+        for row in rows:
+            said = row["text"] or row["detail"]
+            out.print(
+                f"{row['role']:<12} {row['status']:<10} {row['seconds']:6.2f} s  {said}",
+                markup=False,
+            )
+        if not rows:
+            out.print("no role has a chat model")
+
+    problems = [
+        (f"{row['role']} ({row['spec']}): {row['detail']}", "")
+        for row in rows
+        if row["status"] != "parsed"
+    ]
+    report("models test", {"roles": rows}, show=lines, json=json, problems=problems)
+
+
+_SHOWN = ("version", "images", "audio", "video", "json_schema", "context", "image_limit")
+
+
+def _held(specs: list[str] | None) -> Models:
+    from egomem.config import load, model_table
+    from egomem.models import Models
+
+    return Models(load(model=model_table(specs or ()) or None).model)
+
+
+async def _tests(held: Models) -> Any:
+    from egomem.models import CHAT_ROLES, tiny_request
+
+    roles = [role for role in CHAT_ROLES if held.has(role)]
+    async with held:
+        replies = await asyncio.gather(*(tiny_request(held, role) for role in roles))
+    return dict(zip(roles, replies, strict=True))
+
+
+def _cell(value: object, stated: bool) -> str:
+    if value is None:
+        return "?"
+    text = ("yes" if value else "no") if isinstance(value, bool) else str(value)
+    return text + ("*" if stated else "")
