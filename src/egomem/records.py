@@ -122,6 +122,8 @@ class Observation(Record):
 
 
 class Option(Record):
+    """One of the answers that a question offers; `label` is the letter or numeral before it."""
+
     label: str
     text: str
 

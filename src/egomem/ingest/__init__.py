@@ -1,6 +1,6 @@
 """Recordings -> observers -> store, resumable; and what places recordings on a timeline."""
 
-from egomem.ingest.choose import Chosen, choose
+from egomem.ingest.observers import Chosen, choose
 from egomem.ingest.report import OnStep, Outcome, Report, Step
 from egomem.ingest.run import Observers, Watching, ingest
 from egomem.ingest.sources import MEDIA_SUFFIXES, media_files

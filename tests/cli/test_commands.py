@@ -1,0 +1,179 @@
+"""Commands as a user runs them: what they print, their JSON, their exit codes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from egomem.cli import COMMANDS, main
+from egomem.observe import Composed, Embedded, Window
+from egomem.records import Observation, Track
+
+MakeVideo = Callable[..., Path]
+Run = Callable[..., tuple[int, str, str]]
+
+
+class Watcher:
+    """Stands for the embedded observers, which need weights: says which second it sees."""
+
+    track = Track(source="object", observer="watcher", window=2)
+
+    async def observe(self, window: Window) -> list[Observation]:
+        what = "a red kettle" if window.span.start < 2 else "a green door"
+        return [
+            Observation(
+                recording=window.recording.id,
+                span=window.span,
+                text=what,
+                source="object",
+                track=self.track.id,
+                data={"label": what.split()[-1], "min_count": 1, "max_count": 1},
+            )
+        ]
+
+
+@pytest.fixture
+def run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Run:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EGOMEM_MEMORY", str(tmp_path / "memory"))
+    monkeypatch.setattr(
+        "egomem.ingest.observers.embedded_observers",
+        lambda **_: Embedded(None, (Watcher(), Composed(2)), (), ()),
+    )
+
+    def go(*arguments: str) -> tuple[int, str, str]:
+        code = main(list(arguments))
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return go
+
+
+def body(text: str) -> Any:
+    """The one JSON object that a command with --json prints."""
+    found = json.loads(text)
+    assert set(found) == {"command", "ok", "result", "problems"}
+    return found
+
+
+def test_from_a_file_to_an_answer(run: Run, make_video: MakeVideo) -> None:
+    video = make_video("day.mp4")
+    start = "2026-03-02T08:10+01:00"
+    code, out, _ = run("ingest", str(video), "--window", "2", "--start", start)
+    assert code == 0
+    assert "done" in out
+    code, out, _ = run("search", "kettle")
+    assert code == 0
+    assert "day.mp4 0:00-0:02" in out
+    assert "2026-03-02T08:10:00+01:00" in out
+    code, out, _ = run("ask", "When did I see the red kettle?")
+    assert code == 0
+    assert "08:10:00" in out
+    code, out, _ = run("ask", "Where did I leave my umbrella?")
+    assert code == 0
+    assert "umbrella" in out or "not" in out.lower()
+    code, out, _ = run("show")
+    assert code == 0
+    assert "1 recordings" in out
+
+
+def test_the_same_as_json(run: Run, make_video: MakeVideo) -> None:
+    video = make_video("day.mp4")
+    _, out, err = run("ingest", str(video), "--window", "2", "--json")
+    said = body(out)
+    assert said["ok"] is True
+    assert said["result"]["counts"] == {"done": 1}
+    assert err == ""
+    _, out, _ = run("ingest", str(video), "--window", "2", "--json")
+    assert body(out)["result"]["counts"] == {"unchanged": 1}
+    _, out, _ = run("search", "kettle", "-k", "1", "--json")
+    (hit,) = body(out)["result"]["hits"]
+    assert (hit["name"], hit["span"], hit["when"]) == ("day.mp4", [0, 2], None)
+    _, out, _ = run("ask", "Did I see a red kettle?", "--json")
+    assert body(out)["result"]["evidence"][0]["name"] == "day.mp4"
+    _, out, _ = run("ask", "Did I see a unicorn?", "--explain", "--json")
+    assert body(out)["result"]["status"] == "abstained"
+    assert body(out)["result"]["trace"]
+    _, out, _ = run("show", "--json")
+    assert body(out)["result"]["observations"] == {"object": 2, "caption": 2}
+
+
+def test_one_broken_file_is_exit_code_1_and_the_rest_goes_on(
+    run: Run, make_video: MakeVideo, tmp_path: Path
+) -> None:
+    (tmp_path / "broken.mp4").write_bytes(b"no video")
+    make_video("good.mp4")
+    code, out, err = run("ingest", str(tmp_path))
+    assert code == 1
+    assert "1 failed" in out
+    assert "1 done" in out
+    assert err.startswith("egomem: ")
+    assert "broken.mp4" in err
+    assert len(err.strip().splitlines()) == 1
+    code, out, _ = run("ingest", str(tmp_path), "--json")
+    assert code == 1
+    assert "broken.mp4" in body(out)["problems"][0]["what"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["ingest", "nothing.mp4"], 2, "no such file or folder"),
+        (["ingest"], 2, "Missing argument"),
+        (["nonsense"], 2, "nonsense"),
+        (["search", "x", "-k", "0"], 2, "-k"),
+        (["search", "x"], 3, "there is no memory at"),
+        (["ask", "x", "--model", "reader=nonsense"], 2, "nonsense"),
+        (["show", "--memory", "/dev/null/x"], 3, "there is no memory at"),
+    ],
+)
+def test_a_fault_is_one_line_with_its_exit_code(
+    run: Run, arguments: list[str], code: int, said: str
+) -> None:
+    got, out, err = run(*arguments)
+    assert got == code
+    assert said in err
+    assert len(err.strip().splitlines()) == 1
+    assert out == ""
+    got, out, err = run(*arguments, "--json")
+    assert got == code
+    assert body(out)["ok"] is False
+    assert err == ""
+
+
+def test_an_unreadable_time_is_wrong_usage(run: Run, make_video: MakeVideo) -> None:
+    video = str(make_video("day.mp4"))
+    assert run("ingest", video, "--start", "2026-03-02 08:10")[0] == 2  # no zone
+    assert run("ingest", video, "--start", "2026-03-02T08:10+01:00")[0] == 0
+    code, _, err = run("ask", "What was there?", "--at", "gibberish o'clock")
+    assert code == 2
+    assert "gibberish" in err
+
+
+def test_two_recordings_cannot_share_one_start(run: Run, make_video: MakeVideo) -> None:
+    first, second = make_video("a.mp4"), make_video("b.mp4", level=9)
+    code, _, err = run("ingest", str(first), str(second), "--start", "2026-03-02T08:10+01:00")
+    assert code == 2
+    assert "one start" in err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_and_json(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command, "--help"]) == 0
+    text = capsys.readouterr().out
+    assert "Usage: egomem" in text
+    assert "--json" in text or "Commands" in text
+
+
+def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    text = capsys.readouterr().out
+    assert all(command in text for command in COMMANDS)
