@@ -1,17 +1,28 @@
-"""From a question to the moments that speak to it."""
+"""From a question to the moments that speak to it.
+
+for hit in search(view, "Where did I leave the red mug?"):
+    print(hit.recording, hit.span, hit.score, hit.parts)
+"""
 
 from egomem.recall.moments import Window, windows_of
-from egomem.recall.profile import CAPMEM, DEFAULT, HYBRID, PROFILES, Profile
-from egomem.recall.search import Hit, search
+from egomem.recall.plan import Anchor, Plan, plan
+from egomem.recall.profile import CAPMEM, DEFAULT, HYBRID, PROFILES, SIGNALS, Profile
+from egomem.recall.search import Found, Hit, find, search
 
 __all__ = [
     "CAPMEM",
     "DEFAULT",
     "HYBRID",
     "PROFILES",
+    "SIGNALS",
+    "Anchor",
+    "Found",
     "Hit",
+    "Plan",
     "Profile",
     "Window",
+    "find",
+    "plan",
     "search",
     "windows_of",
 ]

@@ -1,4 +1,4 @@
-"""How signals become a ranking: profiles are values, made to be changed (`replace(DEFAULT, k1=1.2)`)."""
+"""How signals become a ranking. Profiles are values to change: `replace(DEFAULT, k1=1.2)`."""
 
 from __future__ import annotations
 
@@ -7,46 +7,89 @@ from dataclasses import dataclass, field
 
 from egomem.errors import ConfigError
 
+SIGNALS = {
+    "bm25": "BM25 of the window",
+    "best": "BM25 of its best observation",
+    "pairs": "BM25 of words that stand together",
+    "nearest": "cosine of its nearest observation's vector (with an embedder)",
+    "mean": "mean cosine of its observations' vectors (with an embedder)",
+    "speaker": "the named speaker speaks",
+    "reply": "it answers a question that matches",
+    "order": "it lies before, after or in what the question's anchor names",
+    "fullness": "how much was observed",
+    "hash": "hash-cosine",
+    "overlap": "share of the question's words",
+    "time": "beginning, middle, end, and times of the recording",
+}
+
 
 @dataclass(frozen=True)
 class Profile:
-    """Weights of the signals on their min-max scores, and which of the ranked windows are kept.
+    """Weights of the signals (see SIGNALS) on their min-max scores, and what follows the ranking.
 
+    `k1`, `b` are the window's BM25, `best_k1`, `best_b` that of an observation. `forms`
+    lets a word match in its other forms (sat, sit). `like` is what a word much like the one asked for counts, `options` what a word of the options counts.
+    `time_language` reads anchors, order and clock times out of the question (see recall.plan).
     `seeds` is the most windows chosen by score (None: as many as asked for); `apart` is the least
-    distance in seconds between the centres of two seeds of one recording; `neighbours` windows are
-    added on each side of a seed. Equal scores go to the earlier window.
+    distance in seconds between the centres of two seeds; `neighbours` are added on each side of a
+    seed. `unmatched` keeps windows that no signal but fullness and time speaks for. Equal scores go
+    to the earlier window.
     """
 
     name: str
     weights: Mapping[str, float] = field(default_factory=dict)
-    k1: float = 0.9
+    k1: float = 1.5
     b: float = 0.4
-    pairs: float = 0.0
+    best_k1: float = 0.9
+    best_b: float = 0.4
+    forms: bool = True
+    like: float = 0.4
+    options: float = 0.3
     hash_dimensions: int = 1024
+    time_language: bool = True
     seeds: int | None = None
     apart: float = 0.0
     neighbours: int = 0
+    unmatched: bool = False
+
+    def __post_init__(self) -> None:
+        if unknown := self.weights.keys() - SIGNALS.keys():
+            names = ", ".join(SIGNALS)
+            raise ConfigError(f"no signal is called {min(unknown)!r}", f"use some of {names}")
 
 
-DEFAULT = Profile("default", {"bm25": 1.0, "time": 0.2}, pairs=0.5)
+DEFAULT = Profile(
+    "default",
+    {"bm25": 0.6, "best": 0.4, "pairs": 0.2, "speaker": 0.2, "reply": 0.2, "order": 0.5,
+     "fullness": 0.03, "time": 0.2},
+)  # fmt: skip
 """Ours, without any model."""
 
-HYBRID = Profile("hybrid", {"bm25": 0.30, "best": 0.35, "mean": 0.35, "time": 0.2}, pairs=0.5)
-"""Ours, with an embedder: the best caption of a window, and the mean of its captions."""
+HYBRID = Profile(
+    "hybrid",
+    {"bm25": 0.18, "best": 0.12, "pairs": 0.06, "nearest": 0.35, "mean": 0.35, "speaker": 0.2,
+     "reply": 0.2, "order": 0.5, "fullness": 0.03, "time": 0.2},
+)  # fmt: skip
+"""Ours, with an embedder."""
 
 CAPMEM = Profile(
     "capmem",
     {"bm25": 0.45, "hash": 0.25, "overlap": 0.20, "time": 0.10},
-    k1=1.5,
     b=0.75,
+    forms=False,
+    like=0.0,
+    options=1.0,
+    time_language=False,
     seeds=3,
     apart=45.0,
     neighbours=1,
+    unmatched=True,
 )
 """CapMem's four signals, three seeds 45 s apart and a neighbour on each side: at most nine windows.
 
-The paper states the signals, seeds, suppression and neighbours. Weights, normalisation, k1 and b,
-hash dimensions and how the 45 s are measured (between centres) are our reconstruction.
+The paper states the signals, the query (question and options), seeds, suppression and neighbours.
+Weights, normalisation, k1 and b, hash dimensions, the time hints and how the 45 s are measured
+(between centres) are our reconstruction.
 """
 
 PROFILES = {p.name: p for p in (DEFAULT, HYBRID, CAPMEM)}
@@ -58,10 +101,8 @@ def profile_of(profile: str | Profile, *, embedder: bool) -> Profile:
         return profile
     if profile == "default" and embedder:
         return HYBRID
-    try:
-        return PROFILES[profile]
-    except KeyError:
-        names = ", ".join(PROFILES)
+    if profile not in PROFILES:
         raise ConfigError(
-            f"no recall profile is called {profile!r}", f"use one of {names}"
-        ) from None
+            f"no recall profile is called {profile!r}", f"use one of {', '.join(PROFILES)}"
+        )
+    return PROFILES[profile]

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import partial
 
 import numpy as np
 
 from egomem.memory import View
 from egomem.models.embedders import Embedder
-from egomem.records import Observation
-from egomem.recall.moments import Window, windows_of
+from egomem.recall import signals
+from egomem.recall.candidates import Candidates, candidates
+from egomem.recall.corpus import Scores
+from egomem.recall.order import beside_event, ordered
+from egomem.recall.plan import Plan, places, plan
 from egomem.recall.profile import Profile, profile_of
-from egomem.recall.seeds import beside, choose
-from egomem.recall.signals import Scores, bm25, hash_cosine, minmax, overlap
-from egomem.recall.terms import bag_of, merged, query_of
-from egomem.timeline import Span
+from egomem.recall.seeds import beside, choose, distinct
+from egomem.recall.speech import without_names
+from egomem.recall.terms import asked
+from egomem.recall.vectors import similarities
+from egomem.records import Observation
+from egomem.timeline import Instants, RecordingTime, Span, When
+
+_SURROUNDINGS = frozenset({"fullness", "time", "speaker"})
+"""Signals that speak for a window whatever was asked."""
+_NO_END = 1e9
+"""Seconds: later than any recording ends."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +35,9 @@ class Hit:
     """A moment found: where, when, what was observed there (best first), and why it was found.
 
     `span` is in seconds of `recording`, or POSIX seconds where `recording` is None (a digest).
-    `when` is the wall clock of the span's start, where known. `score` is the weighted sum of
-    `parts`, the signals' scores by name. `seed` is False for a neighbour that was added.
+    `when` is the wall clock of the span's start, where known. `score` is the weighted sum of the
+    min-max values of `parts`, which holds the signals' own scores by name. `seed` is False for a
+    neighbour that was added.
     """
 
     recording: str | None
@@ -43,6 +54,15 @@ class Hit:
         return "\n".join(o.text for o in sorted(self.observations, key=lambda o: o.span))
 
 
+@dataclass(frozen=True)
+class Found:
+    """Hits, how the question's time language was read, and what the asker should know of it."""
+
+    hits: list[Hit]
+    plan: Plan
+    notes: tuple[str, ...] = ()
+
+
 def search(
     view: View,
     query: str,
@@ -52,65 +72,184 @@ def search(
     window: float = 30.0,
     profile: str | Profile = "default",
     embedder: Embedder | None = None,
+    now: datetime | None = None,
 ) -> list[Hit]:
     """The `k` windows of `window` seconds that speak most for a question and its options.
 
     What is found follows from the view's content alone: a view until `t` finds what a memory cut at
-    `t` finds, with the same scores. An empty view finds nothing. Raises ConfigError for an unknown
-    profile.
+    `t` finds, with the same scores. An empty view finds nothing, and so does a question that
+    nothing speaks for. `now` is when the question is asked; it is the view's end where that is an
+    instant. Raises ConfigError for an unknown profile.
     """
+    return find(
+        view,
+        query,
+        options=options,
+        k=k,
+        window=window,
+        profile=profile,
+        embedder=embedder,
+        now=now,
+    ).hits
+
+
+def find(
+    view: View,
+    query: str,
+    *,
+    options: Sequence[str] = (),
+    k: int = 10,
+    window: float = 30.0,
+    profile: str | Profile = "default",
+    embedder: Embedder | None = None,
+    now: datetime | None = None,
+) -> Found:
+    """As `search`, with the plan that was followed, and notes on times that were not resolved."""
     recipe = profile_of(profile, embedder=embedder is not None)
-    observations = view.observations()
-    durations = {r.id: r.duration for r in view.recordings()}
-    windows = windows_of(observations, window, durations)
-    if not windows:
-        return []
-    asked = query_of(query, *options)
-    bags = [merged([bag_of(o.text) for o in w.observations]) for w in windows]
-    frequency: Counter[str] = Counter()
-    for bag in bags:
-        frequency.update(set(bag.words))
-    parts: dict[str, Scores] = {
-        "bm25": bm25(
-            asked,
-            bags,
-            frequency=frequency,
-            count=len(bags),
-            mean_length=float(np.mean([bag.length for bag in bags])),
-            k1=recipe.k1,
-            b=recipe.b,
-            pairs=recipe.pairs,
-        )
-    }
-    if "hash" in recipe.weights:
-        parts["hash"] = hash_cosine(asked, bags, dimensions=recipe.hash_dimensions)
-    if "overlap" in recipe.weights:
-        parts["overlap"] = overlap(asked, bags)
-    total = np.zeros(len(windows))
-    for name, scores in parts.items():
-        total += recipe.weights[name] * minmax(scores)
-    order = sorted(
-        range(len(windows)), key=lambda i: (-total[i], windows[i].span.start, windows[i].line)
+    read = plan(query, now=now or _now(view)) if recipe.time_language else Plan(query)
+    bounded, notes = _bounded(view, read.bounds, window)
+    notes = read.notes + notes
+    looked_for = [" ".join((query, *options)) if recipe.options else query]
+    if read.anchor is not None:
+        looked_for.append(read.anchor.event)
+    pool = candidates(bounded, looked_for, window, embedder)
+    if not pool.corpus.windows or k < 1:
+        return Found([], read, notes)
+    total, parts, of_observations = _scores(pool, read, query, options, recipe, embedder)
+    windows = pool.corpus.windows
+    ranked = sorted(
+        (i for i in range(len(windows)) if recipe.unmatched or _matches(parts, i)),
+        key=lambda i: (-total[i], windows[i].span.start, windows[i].line),
     )
-    ranked = [windows[i] for i in order]
-    place = {id(w): i for i, w in enumerate(windows)}
-    seeds = choose(ranked, most=min(k, recipe.seeds or k), apart=recipe.apart)
-    shown = {id(w): (w, True) for w in seeds}
+    if read.order:
+        ranked = ordered(ranked, total, [pool.instant(w) for w in windows], read.order)
+    if not recipe.unmatched:
+        ranked = distinct(ranked, windows)
+    most = min(k, recipe.seeds or k)
+    seeds = choose(ranked, windows, most=most, apart=recipe.apart)
+    shown = dict.fromkeys(seeds, True)
     for seed in seeds:
         for neighbour in beside(seed, windows, recipe.neighbours):
             if len(shown) < k:
-                shown.setdefault(id(neighbour), (neighbour, False))
+                shown.setdefault(neighbour, False)
 
-    def hit(w: Window, seed: bool) -> Hit:
-        i = place[id(w)]
+    def hit(i: int, seed: bool) -> Hit:
+        w = windows[i]
+        held = sorted(w.observations, key=lambda o: -of_observations[o.id])
         return Hit(
             recording=w.recording,
             span=w.span,
-            when=view.when(w.observations[0]),
-            observations=w.observations,
+            when=pool.when(w),
+            observations=tuple(held),
             score=float(total[i]),
             parts={name: float(scores[i]) for name, scores in parts.items()},
             seed=seed,
         )
 
-    return [hit(w, seed) for w, seed in shown.values()]
+    return Found([hit(i, seed) for i, seed in shown.items()], read, notes)
+
+
+def _scores(
+    pool: Candidates,
+    read: Plan,
+    query: str,
+    options: Sequence[str],
+    recipe: Profile,
+    embedder: Embedder | None,
+) -> tuple[Scores, dict[str, Scores], dict[str, float]]:
+    """The windows' total, each signal's own scores, and the total of each observation by id."""
+    corpus, weights = pool.corpus, recipe.weights
+    text, named = without_names(read.text, corpus.speakers)
+    question = asked(text, options, share=recipe.options, related=recipe.forms)
+    bm25 = partial(signals.bm25, corpus=corpus, like=recipe.like, statistics=pool.statistics)
+    of_each = partial(bm25, k1=recipe.best_k1, b=recipe.best_b, by="observation")
+    best = of_each(question)
+    near = np.zeros(len(corpus.observations))
+    parts: dict[str, Scores] = {}
+    for name in weights:
+        match name:
+            case "bm25":
+                parts[name] = bm25(question, k1=recipe.k1, b=recipe.b)
+            case "best":
+                parts[name] = corpus.best(best)
+            case "pairs":
+                parts[name] = signals.pairs(question, corpus, pool.statistics)
+            case "nearest" | "mean" if embedder is not None:
+                if not near.any():
+                    near = similarities(pool.view, embedder, text, corpus.observations)
+                parts[name] = corpus.best(near) if name == "nearest" else corpus.means(near)
+            case "speaker":
+                parts[name] = corpus.best(signals.speaker(named, corpus))
+            case "reply":
+                parts[name] = corpus.best(signals.reply(best, corpus))
+            case "order" if read.anchor is not None:
+                event = asked(without_names(read.anchor.event, corpus.speakers)[0])
+                told = beside_event(read.anchor.relation, of_each(event), corpus, *pool.timelines())
+                parts[name] = corpus.best(told)
+            case "fullness":
+                parts[name] = signals.fullness(corpus)
+            case "hash":
+                text_of_all = "\n".join((query, *options))
+                parts[name] = signals.hash_cosine(
+                    text_of_all, corpus.windows, dimensions=recipe.hash_dimensions
+                )
+            case "overlap":
+                parts[name] = signals.overlap(question, corpus)
+            case "time":
+                hints = {
+                    r: read.hints if recipe.time_language else places(query, duration)
+                    for r, duration in pool.durations.items()
+                }
+                parts[name] = signals.time_hints(corpus.windows, pool.durations, hints)
+    total = np.zeros(len(corpus.windows))
+    for name, scores in parts.items():
+        total += weights[name] * signals.minmax(scores)
+    each = signals.minmax(best) + signals.minmax(near)
+    return total, parts, dict(zip((o.id for o in corpus.observations), each.tolist(), strict=True))
+
+
+def _matches(parts: Mapping[str, Scores], i: int) -> bool:
+    """True where a signal speaks for a window that is about what was asked."""
+    return any(scores[i] > 0 for name, scores in parts.items() if name not in _SURROUNDINGS)
+
+
+def _now(view: View) -> datetime | None:
+    """The instant that a view looks back from, where it is known."""
+    if isinstance(view.until, RecordingTime):
+        own = [r for r in view.recordings() if r.id == view.until.recording]
+        return own[0].instant(view.until.seconds) if own else None
+    return view.until
+
+
+def _bounded(view: View, bounds: Sequence[When], window: float) -> tuple[View, tuple[str, ...]]:
+    """The part of a view that the question's times name."""
+    notes = []
+    for t in bounds:
+        if t.instants is not None:
+            wide = _widened(t.instants, window)
+            view = view.narrow(between=(wide.start, wide.end))
+        elif t.span is not None:
+            if len(view.recordings()) != 1:
+                notes.append(f"“{t.text}” was not used: it is a time of one recording")
+                continue
+            view = view.narrow(span=_around(t, window))
+        if t.note:
+            notes.append(f"“{t.text}”: {t.note}")
+    return view, tuple(notes)
+
+
+def _widened(instants: Instants, window: float) -> Instants:
+    """A point is looked for within a window on each side."""
+    if instants.seconds:
+        return instants
+    wide = timedelta(seconds=window)
+    return Instants(instants.start - wide, instants.end + wide)
+
+
+def _around(t: When, window: float) -> Span:
+    assert t.span is not None
+    if t.relation == "after":
+        return Span(t.span.start, _NO_END)
+    if t.is_point and t.relation == "at":
+        return Span(max(0.0, t.span.start - window), t.span.end + window)
+    return t.span

@@ -1,4 +1,7 @@
-"""From ranked windows to the ones that are shown: seeds, suppression, neighbours (CapMem)."""
+"""From ranked windows to the ones that are shown: distinct ones, seeds, neighbours.
+
+Windows are named by their index in `windows`; `ranked` is best first.
+"""
 
 from __future__ import annotations
 
@@ -7,42 +10,59 @@ from collections.abc import Sequence
 from egomem.recall.moments import Window
 
 
-def choose(ranked: Sequence[Window], *, most: int | None, apart: float) -> list[Window]:
+def distinct(ranked: Sequence[int], windows: Sequence[Window]) -> list[int]:
+    """Without windows all of whose observations a better one has: a long caption is found once."""
+    shown: list[frozenset[str]] = []
+    kept = []
+    holding: dict[str, list[int]] = {}
+    for i in ranked:
+        ids = frozenset(o.id for o in windows[i].observations)
+        near = {n for id in ids for n in holding.get(id, ())}
+        if any(ids <= shown[n] for n in near):
+            continue
+        for id in ids:
+            holding.setdefault(id, []).append(len(shown))
+        shown.append(ids)
+        kept.append(i)
+    return kept
+
+
+def choose(
+    ranked: Sequence[int], windows: Sequence[Window], *, most: int, apart: float
+) -> list[int]:
     """The first `most` windows whose centres are `apart` seconds or more from those before them.
 
     Windows of two recordings are never near each other.
     """
-    seeds: list[Window] = []
-    for window in ranked:
-        if most is not None and len(seeds) >= most:
+    seeds: list[int] = []
+    for i in ranked:
+        if len(seeds) >= most:
             break
-        if not apart or all(not _near(window, seed, apart) for seed in seeds):
-            seeds.append(window)
+        if not apart or all(not _near(windows[i], windows[s], apart) for s in seeds):
+            seeds.append(i)
     return seeds
 
 
-def beside(seed: Window, windows: Sequence[Window], each_side: int) -> list[Window]:
-    """The windows that adjoin a seed on its timeline, up to `each_side` a side; a gap ends the row."""
-    line = [w for w in windows if w.line == seed.line]
-    found: list[Window] = []
-    for forward in (False, True):
+def beside(seed: int, windows: Sequence[Window], each_side: int) -> list[int]:
+    """The windows that adjoin a seed, earlier ones first, up to `each_side` a side; a gap ends the
+    row. Windows are in order of recording and time, so neighbours stand next to each other."""
+    found: list[int] = []
+    for step in (-1, 1):
         edge = seed
         for _ in range(each_side):
-            touching = [w for w in line if _touch(edge, w) == forward and _adjoin(edge, w)]
-            if not touching:
+            beyond = edge + step
+            if not 0 <= beyond < len(windows):
                 break
-            edge = touching[0]
-            found.append(edge)
+            first, second = sorted((edge, beyond))
+            if not _adjoin(windows[first], windows[second]):
+                break
+            found.append(beyond)
+            edge = beyond
     return found
 
 
-def _adjoin(a: Window, b: Window) -> bool:
-    return abs(a.span.start - b.span.end) < 1e-6 or abs(b.span.start - a.span.end) < 1e-6
-
-
-def _touch(edge: Window, other: Window) -> bool:
-    """True where the other lies after the edge."""
-    return other.span.start > edge.span.start
+def _adjoin(earlier: Window, later: Window) -> bool:
+    return earlier.line == later.line and abs(later.span.start - earlier.span.end) < 1e-6
 
 
 def _near(a: Window, b: Window, apart: float) -> bool:

@@ -1,111 +1,162 @@
-"""What speaks for a window: four signals, each a small pure function over candidates.
+"""What speaks for a window: small functions over candidates, one score each, in their order.
 
 CapMem names BM25, hash-cosine, word overlap and time hints, and gives no formulas: these are our
-reconstructions. Each returns one number a candidate, in the candidates' order; none normalises.
+reconstructions, and so are the signals of our own that stand beside them.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
 from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
 
-from egomem.recall.terms import Bag
-from egomem.timeline import Span
+from egomem.recall.corpus import Corpus, Scores
+from egomem.recall.moments import Window
+from egomem.recall.terms import Asked, Term, features
 
-Scores = NDArray[np.float64]
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """How common each stem is among the view's observations, where the candidates are not all."""
+
+    count: int
+    frequencies: Mapping[str, int]
+
+    def frequency(self, term: Term) -> int:
+        return min(self.count, sum(self.frequencies.get(stem, 0) for stem in term.own))
+
+
+def idf(frequency: float, count: int) -> float:
+    """Lucene's: `ln(1 + (n - df + .5) / (df + .5))`, never negative."""
+    return math.log(1 + (count - frequency + 0.5) / (frequency + 0.5))
 
 
 def bm25(
-    query: Bag,
-    documents: Sequence[Bag],
+    query: Asked,
+    corpus: Corpus,
     *,
-    frequency: Mapping[str, int],
-    count: int,
-    mean_length: float,
-    k1: float = 0.9,
+    k1: float = 1.5,
     b: float = 0.4,
-    pairs: float = 0.0,
+    like: float = 0.0,
+    by: Literal["window", "observation"] = "window",
+    statistics: Statistics | None = None,
 ) -> Scores:
-    """BM25 with Lucene's idf, `ln(1 + (n - df + .5) / (df + .5))`, never negative.
+    """BM25 of windows, or with `by="observation"` of observations, with Lucene's idf.
 
-    `frequency` and `count` are document frequencies and documents of the whole view, `mean_length`
-    is in words. `pairs` is the share that two words which also stand together add: a pair is as
-    telling as the rarer of its words, so it needs no statistics of its own.
+    A word counts in all its forms; a word much like it counts `like` of one. Without `statistics`
+    the candidates are all there is.
     """
+    whole = by == "window"
+    lengths = corpus.window_lengths if whole else corpus.lengths
+    damp = k1 * (1 - b + b * lengths / (lengths.mean() or 1.0)) if len(lengths) else lengths
+    scores = np.zeros(len(lengths))
 
-    def idf(term: str) -> float:
-        df = min(frequency.get(term, 0), count)
-        return math.log(1 + (count - df + 0.5) / (df + 0.5))
+    def spread(counts: Scores) -> Scores:
+        return corpus.sums(counts) if whole else counts
 
-    scores = np.zeros(len(documents))
-    weights = {term: idf(term) for term in query.words}
-    doubled = {p: max(map(idf, p)) * pairs for p in query.pairs} if pairs else {}
-    for i, d in enumerate(documents):
-        damp = k1 * (1 - b + b * d.length / (mean_length or 1.0))
-        score = 0.0
-        for term, weight in weights.items():
-            if tf := d.words.get(term):
-                score += weight * tf * (k1 + 1) / (tf + damp)
-        for pair, weight in doubled.items():
-            if tf := d.pairs.get(pair):
-                score += weight * tf * (k1 + 1) / (tf + damp)
-        scores[i] = score
+    for term in query.terms:
+        times = spread(corpus.counts(term.own))
+        weight = _weight(term, times, statistics)
+        if like and term.like:
+            times = times + like * spread(corpus.counts(term.like))
+        scores += term.weight * weight * times * (k1 + 1) / (times + damp)
     return scores
 
 
-def hash_cosine(query: Bag, documents: Sequence[Bag], *, dimensions: int = 1024) -> Scores:
-    """The cosine of signed feature hashes of words, word pairs and 3- to 5-grams of letters.
+def _weight(term: Term, times: Scores, statistics: Statistics | None) -> float:
+    if statistics is None:
+        return idf(int(np.count_nonzero(times)), len(times))
+    return idf(statistics.frequency(term), statistics.count)
 
-    1,024 dimensions by default; sparse, so only what the query also holds costs time.
+
+def pairs(query: Asked, corpus: Corpus, statistics: Statistics | None = None) -> Scores:
+    """BM25 of neighbouring words that stand together in a window too (k1 .9, no length).
+
+    A pair is as telling as its two words are on average, so it needs no statistics of its own.
     """
-    wanted = _hashed(query, dimensions)
-    norm = math.sqrt(sum(v * v for v in wanted.values()))
-    scores = np.zeros(len(documents))
-    for i, d in enumerate(documents):
-        has = _hashed(d, dimensions)
-        length = math.sqrt(sum(v * v for v in has.values()))
-        if length and norm:
-            dot = sum(v * has.get(slot, 0.0) for slot, v in wanted.items())
-            scores[i] = dot / (length * norm)
+    scores = np.zeros(len(corpus.windows))
+    for one, two in query.pairs:
+        times = corpus.sums(corpus.pair_counts((a, z) for a in one.own for z in two.own))
+        if times.any():
+            weights = [
+                _weight(term, corpus.sums(corpus.counts(term.own)), statistics)
+                for term in (one, two)
+            ]
+            scores += sum(weights) / 2 * times * 1.9 / (times + 0.9)
     return scores
 
 
-def _hashed(bag: Bag, dimensions: int) -> dict[int, float]:
+def hash_cosine(text: str, windows: Sequence[Window], *, dimensions: int = 1024) -> Scores:
+    """The cosine of signed feature hashes of words, word pairs and 3- to 5-grams of letters."""
+    wanted = _hashed(text, dimensions)
+    return np.array([_cosine(wanted, _hashed(w.text, dimensions)) for w in windows])
+
+
+def _hashed(text: str, dimensions: int) -> dict[int, float]:
     vector: dict[int, float] = {}
-    for feature, times in bag.features():
+    for feature in features(text):
         code = crc32(feature.encode())
         slot = code % dimensions
-        sign = 1.0 if (code >> 20) & 1 else -1.0
-        vector[slot] = vector.get(slot, 0.0) + sign * times
+        vector[slot] = vector.get(slot, 0.0) + (1.0 if code >> 31 else -1.0)
     return vector
 
 
-def overlap(query: Bag, documents: Sequence[Bag]) -> Scores:
+def _cosine(a: Mapping[int, float], b: Mapping[int, float]) -> float:
+    dot = sum(value * b.get(slot, 0.0) for slot, value in a.items())
+    norms = math.sqrt(sum(v * v for v in a.values()) * sum(v * v for v in b.values()))
+    return dot / norms if norms else 0.0
+
+
+def overlap(query: Asked, corpus: Corpus) -> Scores:
     """The share of the query's distinct words that a window holds: `|Q ∩ W| / |Q|`."""
-    wanted = set(query.words)
-    if not wanted:
-        return np.zeros(len(documents))
-    return np.array([len(wanted & d.words.keys()) / len(wanted) for d in documents])
+    found = np.zeros(len(corpus.windows))
+    for term in query.terms:
+        found += corpus.sums(corpus.counts([term.stem])) > 0
+    return found / max(1, len(query.terms))
 
 
-def time_hints(spans: Sequence[Span], within: Span, hints: Sequence[float]) -> Scores:
-    """How near each window's centre is to a hinted place: `exp(-|position - hint| / 0.2)`.
+def time_hints(
+    windows: Sequence[Window], durations: Mapping[str, float], hints: Mapping[str, Sequence[float]]
+) -> Scores:
+    """How near a window is to a hinted place of its recording: `exp(-|place - hint| / 0.2)`.
 
-    Positions are shares of `within` (0 is its start, 1 its end); the best hint counts.
+    `hints` are places by recording, shares of it (0 its start, 1 its end); the nearest counts.
     """
-    if not hints or within.length <= 0:
-        return np.zeros(len(spans))
-    places = np.array([(s.middle - within.start) / within.length for s in spans])
-    apart = np.abs(places[:, None] - np.array(hints)[None, :]).min(axis=1)
-    return np.exp(-apart / 0.2)
+    scores = np.zeros(len(windows))
+    for i, w in enumerate(windows):
+        duration = durations.get(w.recording or "", 0.0)
+        here = hints.get(w.recording or "", ())
+        if here and duration > 0:
+            place = w.span.middle / duration
+            scores[i] = max(math.exp(-abs(place - hint) / 0.2) for hint in here)
+    return scores
+
+
+def speaker(named: Sequence[str], corpus: Corpus) -> Scores:
+    """1 for observations that the one named speaker said; 0 for all where several are named."""
+    if len(named) != 1:
+        return np.zeros(len(corpus.observations))
+    return np.array([float(who == named[0]) for who in corpus.speakers])
+
+
+def reply(question_scores: Scores, corpus: Corpus) -> Scores:
+    """For a line that answers another speaker's question, what that question scored."""
+    before = corpus.asked_before
+    return np.where(before >= 0, question_scores[before], 0.0)
+
+
+def fullness(corpus: Corpus) -> Scores:
+    """How much was observed: of two windows that match alike, the fuller one likelier holds it."""
+    return np.log1p(corpus.window_lengths)
 
 
 def minmax(scores: Scores) -> Scores:
     """Scores on `[0, 1]`; a signal that says the same of every candidate says nothing: all 0."""
     if not len(scores) or (spread := scores.max() - scores.min()) <= 1e-12:
         return np.zeros(len(scores))
-    return (scores - scores.min()) / spread
+    scaled: Scores = (scores - scores.min()) / spread
+    return scaled

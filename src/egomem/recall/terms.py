@@ -1,4 +1,4 @@
-"""What a text is to the signals: its words, counted."""
+"""What a text and a question are to the signals: words, neighbouring words, and their relatives."""
 
 from __future__ import annotations
 
@@ -8,64 +8,99 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from egomem.memory import stems, tokens
+from egomem.memory import stems, terms, tokens
+from egomem.recall.lexicon import alike, forms
 
-STOP_WORDS = frozenset(
-    "a an and any are as at be been being but by can could did do does doing done for from had has "
-    "have he her here hers him his how i if in into is it its me my of on or our she so some than "
-    "that the their them then there these they this those to was we were what when where which "
-    "while who whom whose why will with would you your am about ever just up us".split()
-)
-"""Words of a question that say nothing of what it asks for."""
+_STOP_WORDS = """
+a an and any are as at be been being but by can could did do does doing done for from had has have
+he her here hers him his how i if in into is it its me my of on or our she so some than that the their
+them then there these they this those to was we were what when where which while who whom whose why
+will with would you your am about ever just up us
+"""
+STOP_WORDS = frozenset(stems(_STOP_WORDS.split()))
+"""Stems that say nothing of what a question asks for."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Bag:
-    """A text as counts of stemmed words and of neighbouring words; `length` is in words."""
+    """A text as counts of stems and of neighbouring stems, without stop words.
+
+    `length` is in words. Words that only a stop word parts are neighbours.
+    """
 
     words: dict[str, int]
     pairs: dict[tuple[str, str], int]
     length: int
 
-    def features(self) -> Iterator[tuple[str, float]]:
-        """Words, pairs of words, and 3- to 5-grams of letters, with how often each occurs."""
-        yield from self.words.items()
-        for pair, times in self.pairs.items():
-            yield " ".join(pair), times
-        for word, times in self.words.items():
-            padded = f"<{word}>"
-            for n in (3, 4, 5):
-                for i in range(len(padded) - n + 1):
-                    yield padded[i : i + n], times
-
-
-def merged(bags: Sequence[Bag]) -> Bag:
-    """The bag of several texts; words of two texts are never neighbours."""
-    if len(bags) == 1:
-        return bags[0]
-    words: Counter[str] = Counter()
-    pairs: Counter[tuple[str, str]] = Counter()
-    for bag in bags:
-        words.update(bag.words)
-        pairs.update(bag.pairs)
-    return Bag(words, pairs, sum(bag.length for bag in bags))
-
 
 @lru_cache(maxsize=20_000)
 def bag_of(text: str) -> Bag:
-    return _bag(stems(tokens(text)))
+    found, length = terms(text)
+    row = [stem for stem in found[:length] if stem not in STOP_WORDS]
+    words = Counter(row)
+    words.update(found[length:])
+    return Bag(dict(words), dict(Counter(pairwise(row))), len(row))
 
 
-@lru_cache(maxsize=1_000)
-def query_of(*texts: str) -> Bag:
-    """The bag of a question and its options, without stop words (unless there is nothing else)."""
-    bags = []
-    for text in texts:
-        words = tokens(text)
-        telling = [w for w in words if w not in STOP_WORDS]
-        bags.append(_bag(stems(telling or words)))
-    return merged(bags) if bags else Bag({}, {}, 0)
+def features(text: str) -> Iterator[str]:
+    """Words, pairs of neighbouring words, and 3- to 5-grams of letters (CapMem, reconstructed)."""
+    words = tokens(text)
+    yield from words
+    yield from map(" ".join, pairwise(words))
+    for word in words:
+        padded = f"<{word}>"
+        for n in (3, 4, 5):
+            for i in range(len(padded) - n + 1):
+                yield padded[i : i + n]
 
 
-def _bag(words: Sequence[str]) -> Bag:
-    return Bag(dict(Counter(words)), dict(Counter(pairwise(words))), len(words))
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A word that is asked for: its stem with those of its other forms, and words much like it."""
+
+    stem: str
+    own: frozenset[str]
+    like: frozenset[str]
+    weight: float = 1.0
+
+    @property
+    def stems(self) -> frozenset[str]:
+        return self.own | self.like
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is searched for. `text` is as it was written; `pairs` are neighbours in it."""
+
+    text: str
+    terms: tuple[Term, ...]
+    pairs: tuple[tuple[Term, Term], ...]
+
+
+def _term(stem: str, weight: float, related: bool) -> Term:
+    if not related:
+        return Term(stem, frozenset({stem}), frozenset(), weight)
+    return Term(stem, forms(stem) | {stem}, alike(stem), weight)
+
+
+def asked(
+    text: str, options: Sequence[str] = (), *, share: float = 1.0, related: bool = True
+) -> Asked:
+    """A question as terms, without stop words (unless there is nothing else).
+
+    The options' words count `share` of the question's; a word of both counts once, in full.
+    `related` brings in other forms of the words, and words much like them.
+    """
+    found: dict[str, Term] = {}
+
+    def take(part: str, weight: float) -> list[Term]:
+        all_stems, length = terms(part)
+        telling = [s for s in all_stems[:length] if s not in STOP_WORDS] or all_stems[:length]
+        for stem in telling + all_stems[length:]:
+            found.setdefault(stem, _term(stem, weight, related))
+        return [found[stem] for stem in telling]
+
+    pairs = tuple(dict.fromkeys(pairwise(take(text, 1.0))))
+    for option in options if share else ():
+        take(option, share)
+    return Asked(text, tuple(found.values()), pairs)

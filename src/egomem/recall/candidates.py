@@ -1,0 +1,144 @@
+"""Which windows of a view are scored: all of a small one, those that may matter of a large one.
+
+Either way what is scored, and with which statistics, follows from the view's content alone.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+
+from egomem.memory import View
+from egomem.models.embedders import Embedder
+from egomem.recall.corpus import Corpus, Scores
+from egomem.recall.moments import Window, spans_of, windows_of
+from egomem.recall.signals import Statistics
+from egomem.recall.terms import asked
+from egomem.recall.vectors import nearest
+from egomem.records import Observation, Recording
+from egomem.timeline import Span
+
+SMALL = 20_000
+"""Observations. A view of so many or fewer is scored whole."""
+FROM_WORDS = 60
+"""Windows of a large view that are scored for their words, for each text that is looked for."""
+FROM_VECTORS = 30
+"""Windows of a large view that are scored for their vectors, likewise."""
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Windows to be scored. `statistics` is None where they are all that the view has."""
+
+    view: View
+    corpus: Corpus
+    statistics: Statistics | None
+    recordings: dict[str, Recording]
+
+    @property
+    def durations(self) -> dict[str, float]:
+        return {id: r.duration for id, r in self.recordings.items()}
+
+    def when(self, w: Window) -> datetime | None:
+        """The wall clock at the start of a window, where it is known."""
+        if w.recording is None:
+            return self.view.when(w.observations[0])
+        r = self.recordings.get(w.recording)
+        return r.instant(w.span.start) if r else None
+
+    def instant(self, w: Window) -> tuple[int, float]:
+        """What orders windows in time: a known clock first, then recording by recording."""
+        place, zero = self._zero(w.recording)
+        return place, zero + w.span.start
+
+    def timelines(self) -> tuple[list[object], Scores]:
+        """For each observation its timeline (a wearer's, or a recording's without a clock), and
+        what is added to its seconds to count on that."""
+        lines: list[object] = []
+        zeros = []
+        for o in self.corpus.observations:
+            place, zero = self._zero(o.recording)
+            lines.append((o.wearer, place))
+            zeros.append(zero)
+        return lines, np.array(zeros)
+
+    def _zero(self, recording: str | None) -> tuple[int, float]:
+        if recording is None:
+            return len(self.recordings), 0.0
+        r = self.recordings.get(recording)
+        if r is not None and r.clock is not None:
+            return len(self.recordings), r.clock.start.timestamp()
+        return list(self.recordings).index(recording) if r else -1, 0.0
+
+
+def candidates(
+    view: View, texts: Sequence[str], window: float, embedder: Embedder | None
+) -> Candidates:
+    """The windows of `window` seconds that any of the texts may be about."""
+    recordings = {r.id: r for r in view.recordings()}
+    durations = {id: r.duration for id, r in recordings.items()}
+    if view.count() <= SMALL:
+        return Candidates(view, _whole(view, window, durations), None, recordings)
+    wanted: dict[tuple[str, str, Span], None] = {}
+    for text in texts:
+        found = [s.observation for s in view.search(text, k=2 * FROM_WORDS)]
+        wanted |= dict.fromkeys(_first(found, window, FROM_WORDS))
+        if embedder is not None:
+            found = nearest(view, embedder, text, 2 * FROM_VECTORS)
+            wanted |= dict.fromkeys(_first(found, window, FROM_VECTORS))
+    held = [o for r, span in _stretches(wanted, window) for o in _held(view, r, span)]
+    stems = {s for text in texts for term in asked(text).terms for s in term.stems}
+    statistics = Statistics(view.count(), view.document_frequency(stems))
+    return Candidates(view, Corpus(windows_of(held, window, durations)), statistics, recordings)
+
+
+def _first(found: Iterable[Observation], window: float, most: int) -> list[tuple[str, str, Span]]:
+    keys: dict[tuple[str, str, Span], None] = {}
+    for o in found:
+        for span in spans_of(o, window):
+            if len(keys) < most:
+                keys.setdefault((o.recording or "", o.wearer, span))
+    return list(keys)
+
+
+def _stretches(
+    wanted: Iterable[tuple[str, str, Span]], window: float
+) -> list[tuple[str | None, Span]]:
+    """Where to read: wanted windows and the one before and after each, joined where they touch."""
+    joined: list[tuple[str | None, Span]] = []
+    for recording, _, span in sorted(wanted):
+        wide = span if not recording else Span(max(0.0, span.start - window), span.end + window)
+        if joined and joined[-1][0] == (recording or None) and wide.start <= joined[-1][1].end:
+            wide = Span(joined[-1][1].start, max(wide.end, joined[-1][1].end))
+            joined.pop()
+        joined.append((recording or None, wide))
+    return joined
+
+
+def _held(view: View, recording: str | None, span: Span) -> list[Observation]:
+    if recording is None:
+        digests = view.observations(sources=["digest"])
+        return [o for o in digests if o.recording is None and o.span.overlaps(span)]
+    return view.observations(recording=recording, span=span)
+
+
+_made: dict[tuple[int, float], tuple[weakref.ref[View], int, Corpus]] = {}
+
+
+def _whole(view: View, window: float, durations: dict[str, float]) -> Corpus:
+    """All windows of a view; made once for each view that is still in use.
+
+    A view never grows. It shrinks where something is forgotten: its count tells.
+    """
+    key = (id(view), window)
+    if key in _made:
+        made_of, count, corpus = _made[key]
+        if made_of() is view and count == view.count():
+            return corpus
+    corpus = Corpus(windows_of(view.observations(), window, durations))
+    _made[key] = (weakref.ref(view, lambda _: _made.pop(key, None)), view.count(), corpus)
+    return corpus

@@ -1,0 +1,119 @@
+"""Candidate windows as arrays: which observations they hold, and which words those hold."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from egomem.recall.moments import Window
+from egomem.recall.speech import said
+from egomem.recall.terms import bag_of
+from egomem.records import Observation
+
+Scores = NDArray[np.float64]
+K = TypeVar("K")
+_Posting = tuple[list[int], list[int]]
+
+
+class Corpus:
+    """Windows to be scored. Scores of windows and of observations are arrays in the order here.
+
+    The words of a line of speech are those that were said: a leading `Name:` is its speaker.
+    """
+
+    def __init__(self, windows: Sequence[Window]) -> None:
+        self.windows = tuple(windows)
+        place: dict[str, int] = {}
+        held: list[Observation] = []
+        window_of: list[int] = []
+        observation_of: list[int] = []
+        for w, window in enumerate(self.windows):
+            for o in window.observations:
+                row = place.setdefault(o.id, len(held))
+                if row == len(held):
+                    held.append(o)
+                window_of.append(w)
+                observation_of.append(row)
+        self.observations = tuple(held)
+        self._window = np.array(window_of, dtype=np.int64)
+        self._observation = np.array(observation_of, dtype=np.int64)
+        self._starts = np.searchsorted(self._window, np.arange(len(self.windows)))
+        self.starts = np.array([o.span.start for o in held])
+        self.ends = np.array([o.span.end for o in held])
+        self._words: dict[str, _Posting] = defaultdict(lambda: ([], []))
+        self._pairs: dict[tuple[str, str], _Posting] = defaultdict(lambda: ([], []))
+        lengths = []
+        for row, o in enumerate(held):
+            bag = bag_of(said(o)[1])
+            lengths.append(bag.length)
+            for word, times in bag.words.items():
+                rows, counts = self._words[word]
+                rows.append(row)
+                counts.append(times)
+            for pair, times in bag.pairs.items():
+                rows, counts = self._pairs[pair]
+                rows.append(row)
+                counts.append(times)
+        self.lengths = np.array(lengths, dtype=np.float64)
+
+    @cached_property
+    def window_lengths(self) -> Scores:
+        return self.sums(self.lengths)
+
+    def counts(self, stems: Iterable[str]) -> Scores:
+        """How often each observation holds any of the stems."""
+        return self._counted(self._words, stems)
+
+    def pair_counts(self, pairs: Iterable[tuple[str, str]]) -> Scores:
+        """How often each observation holds any of the pairs of neighbours."""
+        return self._counted(self._pairs, pairs)
+
+    def _counted(self, postings: dict[K, _Posting], keys: Iterable[K]) -> Scores:
+        found = np.zeros(len(self.observations))
+        for key in keys:
+            if key in postings:
+                rows, counts = postings[key]
+                found[rows] += counts
+        return found
+
+    def sums(self, of_observations: Scores) -> Scores:
+        """The sum over each window's observations."""
+        if not self.windows:
+            return np.zeros(0)
+        return np.add.reduceat(of_observations[self._observation], self._starts)
+
+    def means(self, of_observations: Scores) -> Scores:
+        return self.sums(of_observations) / self.sums(np.ones(len(self.observations)))
+
+    def best(self, of_observations: Scores) -> Scores:
+        """The highest among each window's observations."""
+        if not self.windows:
+            return np.zeros(0)
+        return np.maximum.reduceat(of_observations[self._observation], self._starts)
+
+    def flags(self, holds: Callable[[Observation], bool]) -> Scores:
+        return np.array([holds(o) for o in self.observations], dtype=np.float64)
+
+    @cached_property
+    def speakers(self) -> tuple[str, ...]:
+        """Who speaks in each observation; "" where nobody is named."""
+        return tuple(said(o)[0] for o in self.observations)
+
+    @cached_property
+    def asked_before(self) -> NDArray[np.int64]:
+        """For each line of speech, the line before it where another asked a question; else -1."""
+        before = np.full(len(self.observations), -1, dtype=np.int64)
+        speech = [i for i, o in enumerate(self.observations) if o.source == "speech"]
+        speech.sort(key=lambda i: (self.observations[i].recording or "", self.starts[i]))
+        for earlier, later in pairwise(speech):
+            a, b = self.observations[earlier], self.observations[later]
+            another = self.speakers[earlier] != self.speakers[later]
+            if a.recording == b.recording and another and a.text.rstrip().endswith("?"):
+                before[later] = earlier
+        return before
