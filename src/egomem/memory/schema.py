@@ -82,6 +82,17 @@ MIGRATIONS = (
         count INTEGER NOT NULL,
         checksum INTEGER NOT NULL
     ) STRICT;
+    CREATE TABLE embedder (
+        number INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        dimension INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE vectors (
+        embedder INTEGER NOT NULL REFERENCES embedder(number),
+        recording INTEGER NOT NULL REFERENCES recording(number),
+        rows INTEGER NOT NULL,
+        PRIMARY KEY (embedder, recording)
+    ) STRICT, WITHOUT ROWID;
     CREATE TABLE receipt (
         number INTEGER PRIMARY KEY,
         at TEXT NOT NULL,

@@ -10,18 +10,32 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Self
+from typing import Protocol, Self
 
 import numpy as np
 
 from egomem.errors import TimeError, UsageError
-from egomem.memory.segment import Segment
-from egomem.memory.shape import Flags, Floats, Integers, Shape
+from egomem.memory.shape import Flags, Floats, Integers, Places, Shape
 from egomem.timeline import Moment, Span
 
 _NONE, _ALL, _SOME = 0, 1, 2
 _FOREVER = 1e300
 """Stands for infinity in SQL."""
+
+
+class Columns(Protocol):
+    """One entry an observation: its row, line and track numbers, and its span."""
+
+    @property
+    def n(self) -> Integers: ...
+    @property
+    def line(self) -> Places: ...
+    @property
+    def track(self) -> Places: ...
+    @property
+    def start(self) -> Floats: ...
+    @property
+    def end(self) -> Floats: ...
 
 
 @dataclass(frozen=True)
@@ -117,6 +131,12 @@ class Scope:
         return bool(np.all(self._status == _ALL))
 
     @cached_property
+    def lines(self) -> set[int]:
+        """The numbers of the lines of which something may be seen."""
+        seen = self.shape.tally_line[self._status != _NONE]
+        return set(self.shape.numbers[seen].tolist())
+
+    @cached_property
     def counted(self) -> tuple[int, int]:
         """Observations in the entries that are seen whole, and the tokens in them."""
         whole = self._status == _ALL
@@ -170,22 +190,22 @@ class Scope:
         cut[self.shape.numbers] = self.cut
         return place, cut
 
-    def visible(self, segment: Segment) -> Flags | None:
-        """Which observations of a segment are seen; None where all are."""
-        inside = not len(segment) or bool(segment.n[-1] <= self.shape.horizon)
+    def visible(self, columns: Columns) -> Flags | None:
+        """Which observations of a segment or a vector file are seen; None where all are."""
+        inside = bool(columns.n.max(initial=0) <= self.shape.horizon)
         if self.whole and inside:
             return None
         place, cut = self._by_number
-        number = np.minimum(segment.line, len(cut) - 1)
-        seen = segment.end <= cut[number]
+        number = np.minimum(columns.line, len(cut) - 1)
+        seen = columns.end <= cut[number]
         if self.tracks is not None:
-            size = max(int(segment.track.max(initial=0)), *self.tracks, 0) + 1
+            size = max(int(columns.track.max(initial=0)), *self.tracks, 0) + 1
             chosen = np.zeros(size, dtype=bool)
             chosen[list(self.tracks)] = True
-            seen &= chosen[segment.track]
+            seen &= chosen[columns.track]
         if self.spans:
             at = np.flatnonzero(seen)
-            start, end, line = segment.start[at], segment.end[at], place[number[at]]
+            start, end, line = columns.start[at], columns.end[at], place[number[at]]
             for lows, highs in self.spans:
                 low, high = lows[line], highs[line]
                 ordinary = (start < high) & (low < end)
@@ -195,7 +215,7 @@ class Scope:
                     np.where(start == end, (low <= start) & (start < high), ordinary),
                 )
         if not inside:
-            seen[np.searchsorted(segment.n, self.shape.horizon, side="right") :] = False
+            seen &= columns.n <= self.shape.horizon
         return None if bool(seen.all()) else np.asarray(seen, dtype=bool)
 
 

@@ -19,6 +19,7 @@ from egomem.records import Recording
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+Places = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
 
 

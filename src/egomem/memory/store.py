@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from egomem.errors import FullError, NoMemoryError, StoreError
-from egomem.memory import index, rows
+import numpy as np
+import numpy.typing as npt
+
+from egomem.errors import FullError, NoMemoryError, StoreError, UsageError
+from egomem.memory import index, rows, vectors
 from egomem.memory.database import NAME, connect, faults, writable
 from egomem.memory.lock import WriterLock
 from egomem.memory.schema import LATEST, migrate
@@ -47,6 +50,7 @@ class Store:
         self._shape: Shape | None = None
         self._tracks: dict[tuple[str, str], int] = {}
         self._reader = index.Reader(folder)
+        self._vectors = vectors.Reader(folder)
         self._wrote = False
 
     @classmethod
@@ -165,6 +169,31 @@ class Store:
             self.flush()
         return new
 
+    def add_vectors(
+        self, embedder: str, recording: str | None, ids: Sequence[str], matrix: npt.ArrayLike
+    ) -> int:
+        """Keep the vectors of a recording's observations (None: of digests); returns how many new.
+
+        `matrix` is (len(ids), dimension); rows are scaled to unit length and kept as float32. An
+        observation that has a vector of this embedder keeps it. Raises UsageError where shapes or
+        ids do not fit.
+        """
+        rows = vectors.unit(matrix)
+        if rows.ndim != 2 or len(rows) != len(ids) or not np.isfinite(rows).all():
+            raise UsageError(f"{len(ids)} observations need as many finite vectors, in rows")
+        with self._transaction() as db:
+            found = []
+            for id in ids:
+                row = db.execute(
+                    "SELECT o.n, o.recording, o.track, o.start, o.end FROM observation o "
+                    "JOIN recording r ON r.number = o.recording WHERE o.id = ? AND r.id IS ?",
+                    (id, recording),
+                ).fetchone()
+                if row is None:
+                    raise UsageError(f"there is no observation {id!r} of {recording!r}")
+                found.append(row)
+            return vectors.append(db, self.folder, embedder, found, rows) if found else 0
+
     def flush(self) -> None:
         """Bring the index up to the record. `add` and `close` do it by themselves.
 
@@ -215,6 +244,11 @@ class Store:
         """The index, in pieces that together hold every row up to `horizon`."""
         with self._threads, faults(self.folder):
             return self._reader.segments(self._db, horizon)
+
+    def vector_files(self, embedder: str, lines: set[int]) -> list[vectors.VectorFile]:
+        """The vectors of an embedder on some lines (numbers of recordings)."""
+        with self._threads, faults(self.folder):
+            return self._vectors.files(self._db, embedder, lines)
 
     def view(
         self,

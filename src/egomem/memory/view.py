@@ -10,11 +10,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
+from egomem.errors import UsageError
 from egomem.memory import bm25, rows
 from egomem.memory.scope import Scope
 from egomem.memory.search import Part, Postings, best, frequencies
 from egomem.memory.tokens import terms
+from egomem.memory.vectors import Matrix, VectorFile, scan, unit
 from egomem.records import Observation, Recording, Source
 from egomem.timeline import Moment, Span
 
@@ -218,12 +221,7 @@ class View:
         idfs = {term: bm25.idf(count, df[term]) for term in wanted}
         mean = max(length / count, 1e-9) if count else 1.0
         numbers = best(held, idfs, mean, k).tolist()
-        found: list[tuple[Any, ...]] = []
-        for at in range(0, len(numbers), 500):
-            some = numbers[at : at + 500]
-            marks = ", ".join("?" * len(some))
-            sql = f"SELECT {_SCORED} FROM observation o WHERE o.n IN ({marks})"
-            found += self.store._all(sql, some)
+        found = self._by_row(_SCORED, "observation o", numbers)
         return self._ranked(found, idfs, mean, k)
 
     def _search_rows(
@@ -258,16 +256,52 @@ class View:
             # All that share the last place: time decides between them.
             least = scored[k - 1][0]
             scored = [entry for entry in scored if entry[0] >= least]
-        by_row = {n: (score, parts) for score, n, parts in scored}
-        table: list[tuple[Any, ...]] = []
-        numbers = list(by_row)
+        return self._fetch({n: (score, parts) for score, n, parts in scored}, k)
+
+    def _fetch(self, found: dict[int, tuple[float, dict[str, float]]], k: int) -> list[Scored]:
+        table = self._by_row(rows.OBSERVATION, rows.JOINED, list(found))
+        table.sort(key=lambda row: (-found[row[10]][0], self._order(row)))
+        return [Scored(rows.read_observation(row), *found[row[10]]) for row in table[:k]]
+
+    def _by_row(self, columns: str, table: str, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
+        found: list[tuple[Any, ...]] = []
         for at in range(0, len(numbers), 500):
             some = numbers[at : at + 500]
             marks = ", ".join("?" * len(some))
-            sql = f"SELECT {rows.OBSERVATION} FROM {rows.JOINED} WHERE o.n IN ({marks})"
-            table += self.store._all(sql, some)
-        table.sort(key=lambda row: (-by_row[row[10]][0], self._order(row)))
-        return [Scored(rows.read_observation(row), *by_row[row[10]]) for row in table[:k]]
+            found += self.store._all(f"SELECT {columns} FROM {table} WHERE o.n IN ({marks})", some)
+        return found
+
+    # ------------------------------------------------------------------------------------- vectors
+
+    def nearest(self, embedder: str, vector: npt.ArrayLike, k: int = 100) -> list[Scored]:
+        """The `k` observations whose vectors have the largest cosine with `vector`, best first.
+
+        An exact scan of what the view sees. Observations without a vector are not found; equal
+        scores are ordered by time. Raises UsageError where the dimension does not fit.
+        """
+        files = self._vector_files(embedder)
+        query = unit(vector)
+        if files and query.shape != (files[0].matrix.shape[1],):
+            raise UsageError(
+                f"{embedder} has vectors of {files[0].matrix.shape[1]} numbers, not {query.shape}"
+            )
+        best = scan(files, self.scope, query, k) if k > 0 else []
+        return self._fetch({n: (score, {"cosine": score}) for n, score in best}, k)
+
+    def vectors(self, embedder: str) -> tuple[list[str], Matrix]:
+        """The ids of the observations that have a vector, and the matrix (ids, dimension)."""
+        numbers, pieces = [], []
+        for file in self._vector_files(embedder):
+            seen = self.scope.visible(file)
+            at = slice(None) if seen is None else np.flatnonzero(seen)
+            numbers += file.n[at].tolist()
+            pieces.append(file.matrix[at])
+        ids = dict(self._by_row("o.n, o.id", "observation o", numbers))
+        matrix = np.concatenate(pieces) if pieces else np.zeros((0, 0), dtype=np.float32)
+        return [ids[n] for n in numbers], matrix
+
+    def _vector_files(self, embedder: str) -> list[VectorFile]:
+        return self.store.vector_files(embedder, self.scope.lines)
 
 
 _SCORED = "o.n, o.terms, o.length"
