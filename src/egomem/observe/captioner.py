@@ -1,0 +1,204 @@
+"""Captions by a vision-language model: one per window, written before any question is known."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+
+from pydantic import Field, JsonValue
+
+from egomem.errors import ModelError
+from egomem.models import About, Image, Models, Reply, Request, Role, Text
+from egomem.observe.shown import shown, told_truly
+from egomem.observe.told import Told, resolve
+from egomem.observe.window import Window
+from egomem.records import Observation, Provenance, Record, Track, Usage
+from egomem.timeline import Span, format_span, format_time
+
+PROMPT = "caption@1"
+"""Name and version of the prompt below. A change of its text is a new version, and a new track."""
+
+INSTRUCTIONS = """\
+You keep the log of a camera that its wearer carries through the day. What you write will be \
+searched later by someone who cannot see the video, and nobody knows yet what will be asked.
+
+You get the frames of one stretch of the recording in order of time. Before each frame stands its \
+time in the recording. Words that were heard may follow.
+
+Write a few lines in order of time. Begin each line with the time or range that it describes, in \
+square brackets, in times of the recording as given with the frames, like [M:SS-M:SS]. Cover:
+- what the wearer does, step by step, and what is picked up, put down, opened, closed or passed on;
+- objects with their colour, material, number and state, and where each one is or is left;
+- how things lie to each other: on, in, under, beside, left or right of the wearer;
+- the place, the other people there and what they do and say;
+- text that can be read, word for word.
+
+Call the person behind the camera "the wearer". Write only what is seen or heard; where it is \
+unclear, say that it is unclear. No introduction and no summary."""
+
+MAX_TOKENS = 1024
+"""Tokens of one caption at most. Our choice."""
+
+
+class Captioned(Record):
+    """What a captioner has done so far: windows by the status of their reply, and the cost.
+
+    `outside` counts written times that lay outside of their window.
+    """
+
+    windows: dict[str, int] = Field(default_factory=dict)
+    outside: int = 0
+    usage: Usage = Usage()
+
+
+class Captioner:
+    """One timestamped caption of each window by the model in the captioner role.
+
+    `window` (seconds) and `fps` describe how frames are sampled; they name the track, and the
+    windows themselves come from the caller. CapMem: 30 or 60 s at 1 frame a second, the same prompt
+    for both. `transcript` adds speech that is already known of the window. `budget` is in US
+    dollars: once it is spent, nothing more is asked.
+    """
+
+    def __init__(
+        self,
+        models: Models,
+        *,
+        window: float = 30.0,
+        fps: float = 1.0,
+        transcript: bool = True,
+        max_tokens: int = MAX_TOKENS,
+        budget: float | None = None,
+    ) -> None:
+        self._models = models
+        self._transcript = transcript
+        self._max_tokens = max_tokens
+        self._budget = budget
+        self._spent = 0.0
+        self._statuses: Counter[str] = Counter()
+        self._outside = 0
+        self._usage = Usage()
+        self._track = Track(
+            source="caption",
+            observer="vlm",
+            model=str(models.spec(Role.CAPTIONER)),
+            prompt=PROMPT,
+            window=window,
+            sampling=f"{fps:g}fps" + ("+speech" if transcript else ""),
+        )
+
+    @property
+    def track(self) -> Track:
+        return self._track
+
+    @property
+    def so_far(self) -> Captioned:
+        return Captioned(windows=dict(self._statuses), outside=self._outside, usage=self._usage)
+
+    async def observe(self, window: Window) -> list[Observation]:
+        """The window's caption; none for a window without frames.
+
+        Raises ModelError where the reply is not a clean one (refused, cut off, unreadable, or an
+        error): there is no caption then, and the window can be tried again.
+        """
+        if not window.frames:
+            return []
+        self._hold_budget()
+        limits = self._models.limits(Role.CAPTIONER)
+        images = await asyncio.to_thread(shown, window.frames, limits)
+        said = heard(window) if self._transcript else ""
+        request = caption_request(
+            images, window.span, said, about=About(window.recording.id), max_tokens=self._max_tokens
+        )
+        reply = await self._models.ask(request)
+        self._count(reply)
+        if not reply.ok:
+            raise ModelError(f"no caption: {reply.status.value}: {reply.detail}")
+        told = resolve(reply.text, window.span)
+        self._outside += len(told.outside)
+        return [self._observation(window, reply, told)]
+
+    def _observation(self, window: Window, reply: Reply, told: Told) -> Observation:
+        data: dict[str, JsonValue] = {}
+        if told.events:
+            data["events"] = list(told.events)
+        if told.outside:
+            data["outside"] = list(told.outside)
+        if told.frame == "window":
+            data["times_written"] = "window"
+        if reply.dropped:
+            data["frames_left_out"] = reply.dropped
+        spoken = [o.id for o in _speech(window)] if self._transcript else []
+        return Observation(
+            recording=window.recording.id,
+            wearer=window.recording.wearer,
+            span=window.span,
+            text=told.text,
+            source="caption",
+            track=self._track.id,
+            data=data,
+            provenance=Provenance(
+                frames=reply.frames, request=reply.key or None, rests_on=tuple(spoken)
+            ),
+        )
+
+    def _count(self, reply: Reply) -> None:
+        self._statuses[reply.status.value] += 1
+        if not reply.cached:
+            self._usage += reply.usage
+            self._spent += reply.usage.cost or 0.0
+
+    def _hold_budget(self) -> None:
+        if self._budget is not None and self._spent >= self._budget:
+            raise ModelError(
+                f"the budget of ${self._budget:.2f} is spent (${self._spent:.2f})",
+                "raise --budget and run the same command again; it goes on where it stopped",
+            )
+
+
+def caption_request(
+    images: Sequence[Image], span: Span, said: str, *, about: About, max_tokens: int = MAX_TOKENS
+) -> Request:
+    """What is asked of one window. It holds no question, and cannot: none is known yet."""
+    parts: list[Text | Image] = list(images)
+    if said:
+        parts.append(Text(f"Heard in this stretch:\n{said}"))
+    parts.append(Text(f"Write the lines for {format_span(span)} of the recording."))
+    return told_truly(
+        Request(
+            role=Role.CAPTIONER,
+            parts=tuple(parts),
+            prompt=PROMPT,
+            system=INSTRUCTIONS,
+            max_tokens=max_tokens,
+            about=about,
+        )
+    )
+
+
+def heard(window: Window) -> str:
+    """The speech of a window that is already known, a line each with its time; "" without any."""
+    lines = []
+    for o in _speech(window):
+        speaker = o.data.get("speaker")
+        name = f"{speaker}: " if isinstance(speaker, str) and speaker else ""
+        start = max(o.span.start, window.span.start)
+        lines.append(f"[{format_time(round(start, 1))}] {name}{o.text}")
+    return "\n".join(lines)
+
+
+def _speech(window: Window) -> list[Observation]:
+    """What was said and over by the window's end: a caption must not tell what comes after it."""
+    last = window.span.end >= window.recording.duration
+    spoken = [
+        o
+        for o in window.held
+        if o.source == "speech"
+        and o.span.overlaps(window.span)
+        and (o.span.end <= window.span.end or last)
+    ]
+    return sorted(spoken, key=lambda o: (o.span, o.text))
+
+
+__all__ = ["INSTRUCTIONS", "PROMPT", "Captioned", "Captioner", "caption_request", "heard"]
