@@ -1,0 +1,79 @@
+"""How much of a question a memory supports, between 0 and 1.
+
+Coverage: of what the question's content words tell (each weighted by how rare it is in the whole
+memory), the share that one observation holds. A word that the memory never holds weighs most, so a
+question about what was never observed has little support, however common its other words are.
+
+Whose: where the question names one person who speaks in the memory, an observation by somebody else
+speaks for another person. The best few observations of each side are compared; what somebody else
+said as well or better is not support: the share is a logistic of the difference.
+
+Both are our reconstruction; the reference points are in docs/explanation/extractive-reader.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from egomem.answer.extractive.scene import Scene, Seen
+from egomem.answer.extractive.words import Word
+
+FEW = 5
+"""Observations a side that are compared, each counting half of the one before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """`score` = `coverage` x `share`; `missing` are stems of words that nothing in scope holds."""
+
+    score: float
+    coverage: float
+    share: float
+    missing: tuple[str, ...]
+
+
+def coverages(scene: Scene, words: Sequence[Word]) -> list[float]:
+    """The rarity-weighted share of the words that each observation holds, 0 to 1."""
+    weights = [(word, scene.weight(word)) for word in words]
+    total = sum(weight for _, weight in weights)
+    if not total:
+        return [0.0] * len(scene.seen)
+    return [sum(weight * s.meets(word) for word, weight in weights) / total for s in scene.seen]
+
+
+def support(
+    scene: Scene,
+    words: Sequence[Word],
+    coverage: Sequence[float],
+    people: Sequence[str],
+    doubt: float,
+) -> Support:
+    """The support of a question's words. `people`: the speakers that the question names.
+
+    `doubt` is the difference in coverage at which the share moves by one logit.
+    """
+    missing = tuple(w.stem for w in words if not any(s.meets(w) for s in scene.seen))
+    if not coverage:
+        return Support(0.0, 0.0, 1.0, missing)
+    if len(people) != 1:
+        best = max(coverage)
+        return Support(best, best, 1.0, missing)
+    own = [c for c, s in zip(coverage, scene.seen, strict=True) if s.speaker == people[0]]
+    others = [c for c, s in zip(coverage, scene.seen, strict=True) if other(s, people)]
+    best = max(own, default=0.0)
+    lead = _few(own) - _few(others)
+    share = 1.0 / (1.0 + math.exp(-lead / doubt))
+    return Support(best * share, best, share, missing)
+
+
+def other(seen: Seen, people: Sequence[str]) -> bool:
+    """True where somebody speaks whom the question, which names somebody, does not name."""
+    return bool(people) and seen.speaker is not None and seen.speaker not in people
+
+
+def _few(coverage: Sequence[float]) -> float:
+    best = sorted(coverage, reverse=True)[:FEW]
+    halves = [0.5**i for i in range(FEW)]
+    return sum(c * h for c, h in zip(best, halves, strict=False)) / sum(halves)

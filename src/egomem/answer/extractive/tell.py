@@ -1,0 +1,271 @@
+"""Direct answers out of spans and sources: when, how long, how many, in which order, what was said.
+
+Each function gives a line and the observations that it rests on, or None where the memory does not
+hold what that kind of answer needs; the reader then quotes.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from egomem.answer.extractive.ask import Ask
+from egomem.answer.extractive.moment import Anchor, gaps
+from egomem.answer.extractive.scene import Scene, Seen
+from egomem.answer.extractive.spans import Episode, Writer, episodes, seconds_text
+from egomem.answer.extractive.support import coverages
+from egomem.answer.extractive.words import NUMBERS, Word, words_of
+from egomem.memory import stems, tokens
+
+
+@dataclass(frozen=True)
+class Told:
+    """A line for a person and the observations that it rests on, best first."""
+
+    line: str
+    seen: tuple[Seen, ...]
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a direct answer is made from.
+
+    `coverage` is of the question's words, one value an observation of the scene; `best` those that
+    hold most of them, in time order, `strongest` the same, best first; `gap` the seconds below
+    which two are one episode.
+    """
+
+    scene: Scene
+    ask: Ask
+    coverage: Sequence[float]
+    best: tuple[Seen, ...]
+    strongest: tuple[Seen, ...]
+    anchor: Anchor | None
+    writer: Writer
+    gap: float
+    quotes: int
+
+
+def tell(case: Case) -> Told | None:
+    """The direct answer that the question's kind asks for."""
+    if case.ask.kind == "order":
+        return in_order(case.scene, case.ask.items, case.ask.text, case.writer, case.gap)
+    if case.ask.relation in ("before", "after") and case.anchor is not None:
+        return beside(case)
+    made: Callable[[Case], Told | None] | None = _BY_KIND.get(case.ask.kind)
+    return made(case) if made else quoted(case)
+
+
+def when(case: Case) -> Told | None:
+    """The time of the first, the last, or each episode; of its end where something leaves."""
+    changes = _changes(case.best, "leaves" if case.ask.leaving else "appears")
+    if case.ask.leaving and changes:
+        chosen = _chosen(case.ask, changes)
+        times = ", ".join(case.writer.point(s, s.observation.span.end) for s in chosen)
+        return Told(f"At {times}: {_quote(chosen[0])}", tuple(chosen))
+    found = _episodes(case)
+    if not found:
+        return None
+    if case.ask.which:
+        found = [found[0] if case.ask.which == "first" else found[-1]]
+    edge = (lambda e: e.shown.end) if case.ask.leaving else None
+    shown = found[: case.quotes]
+    times = "; ".join(
+        case.writer.point(e.seen[0], edge(e)) if edge else case.writer.span(e.seen[0], e.shown)
+        for e in shown
+    )
+    more = f"; and {len(found) - len(shown)} more times" if len(found) > len(shown) else ""
+    word = "Last seen at" if edge else "At"
+    return Told(f"{word} {times}{more}: {_quote(shown[0].seen[0])}", _first_seen(found))
+
+
+def how_long(case: Case) -> Told | None:
+    """The length of the episode, or of all of them together."""
+    found = _episodes(case)
+    if not found:
+        return None
+    if case.ask.which:
+        found = [found[0] if case.ask.which == "first" else found[-1]]
+    total = sum(e.span.length for e in found)
+    where = "; ".join(case.writer.span(e.seen[0], e.shown) for e in found[: case.quotes])
+    line = f"About {seconds_text(total)}"
+    line += f" in {len(found)} stretches" if len(found) > 1 else ""
+    return Told(f"{line}: {where}", _first_seen(found))
+
+
+def times(case: Case) -> Told | None:
+    """The number of separate episodes."""
+    events = _changes(case.best, "leaves") if case.ask.leaving else []
+    found = [Episode(s.line, s.span, (s,)) for s in events] or _episodes(case)
+    if not found:
+        return None
+    count = "once" if len(found) == 1 else "twice" if len(found) == 2 else f"{len(found)} times"
+    where = "; ".join(case.writer.span(e.seen[0], e.shown) for e in found[: case.quotes])
+    more = "; ..." if len(found) > case.quotes else ""
+    return Told(f"Observed {count}: {where}{more}", _first_seen(found))
+
+
+def count(case: Case) -> Told | None:
+    """The most that were seen at once, from object data; else a number said of the thing."""
+    best: tuple[int, Seen] | None = None
+    for s in case.best:
+        number = _count_in_data(s) if s.observation.source == "object" else None
+        if number is None and s.observation.source != "object":
+            number = _count_in_text(s, case.ask.words)
+        if number is not None and (best is None or number > best[0]):
+            best = (number, s)
+    if best is None:
+        return None
+    number, s = best
+    most = " at most at once" if s.observation.source == "object" else ""
+    return Told(f"{number}{most}, {case.writer.span(s)}: {_quote(s)}", (s,))
+
+
+def who(case: Case) -> Told | None:
+    for s in case.best:
+        if s.speaker and s.observation.source == "speech":
+            return Told(f"{s.speaker}, {case.writer.span(s)}: {_quote(s)}", (s,))
+    return quoted(case)
+
+
+def quoted(case: Case) -> Told | None:
+    """The observations themselves, in time order, with their times."""
+    if not case.best:
+        return None
+    if case.ask.which:
+        shown = [case.best[0] if case.ask.which == "first" else case.best[-1]]
+    else:
+        shown = sorted(_unique(case.strongest)[: case.quotes], key=lambda s: s.span.start)
+    parts = [f"{_quote(s)} ({case.writer.span(s)})" for s in shown]
+    return Told("; ".join(parts), tuple(shown))
+
+
+def whether(case: Case) -> Told | None:
+    said = quoted(case)
+    return said and Told(f"Yes, as far as was observed: {said.line}", said.seen)
+
+
+def beside(case: Case) -> Told | None:
+    """What comes next after the anchor, or came last before it, by the gap between spans."""
+    assert case.anchor is not None
+    assert case.ask.relation is not None
+    gap = gaps(case.scene, case.anchor, case.ask.relation)
+    wanted = case.ask.sources
+    around = [
+        (-case.coverage[i], gap[i], s)
+        for i, s in enumerate(case.scene.seen)
+        if math.isfinite(gap[i])
+        and (not wanted or s.observation.source in wanted)
+        and not s.observation.provenance.rests_on
+    ]
+    if not around:
+        return None
+    if case.ask.words and min(c for c, _, _ in around) < 0:
+        low = min(c for c, _, _ in around)
+        around = [entry for entry in around if entry[0] <= low * 0.8]
+    around.sort(key=lambda entry: entry[1])
+    s = around[0][2]
+    edge = (
+        f"{_quote(case.anchor.seen)} ({case.writer.span(case.anchor.seen)})"
+        if case.anchor.seen
+        else "that time"
+    )
+    seen = (s, case.anchor.seen) if case.anchor.seen else (s,)
+    return Told(f"{_quote(s)} ({case.writer.span(s)}), {case.ask.relation} {edge}", seen)
+
+
+def in_order(
+    scene: Scene, items: Sequence[str], text: str, writer: Writer, gap: float
+) -> Told | None:
+    """The things asked for, by their first episode; None unless all are found on one time line."""
+    firsts: list[tuple[Episode, str]] = []
+    for item in items:
+        found = episodes(_holding(scene, words_of(item)), gap)
+        if not found:
+            return None
+        firsts.append((found[0], item))
+    if len({e.line for e, _ in firsts}) != 1:
+        return None
+    ordered = sorted(firsts, key=lambda entry: entry[0].span.start)
+    line = ", then ".join(f"{i} ({writer.point(e.seen[0], e.shown.start)})" for e, i in ordered)
+    asked = re.match(r"\s*(did|was|were|is|does)\b.*\b(before|after)\b", text.lower())
+    if asked:
+        right = [i for _, i in ordered] == list(
+            items if asked.group(2) == "before" else reversed(items)
+        )
+        line = f"{'Yes' if right else 'No'}: {line}"
+    return Told(line[0].upper() + line[1:], _first_seen([e for e, _ in ordered]))
+
+
+_BY_KIND: dict[str, Callable[[Case], Told | None]] = {
+    "when": when,
+    "how_long": how_long,
+    "times": times,
+    "count": count,
+    "who": who,
+    "whether": whether,
+}
+
+
+# --------------------------------------------------------------------------------- small parts
+
+
+def primary(seen: Sequence[Seen]) -> list[Seen]:
+    """Without what only restates others of them: a composed caption rests on what it is made of."""
+    direct = [s for s in seen if not s.observation.provenance.rests_on]
+    return direct or list(seen)
+
+
+def _holding(scene: Scene, words: Sequence[Word]) -> list[Seen]:
+    coverage = coverages(scene, words)
+    top = max(coverage, default=0.0)
+    if top < 0.5:
+        return []
+    return primary([s for s, c in zip(scene.seen, coverage, strict=True) if c >= top - 1e-9])
+
+
+def _episodes(case: Case) -> list[Episode]:
+    """Episodes of presence: a change of number inside one is not an episode of its own."""
+    there = [s for s in case.best if "event" not in s.observation.data]
+    return episodes(there or case.best, case.gap)
+
+
+def _changes(seen: Sequence[Seen], event: str) -> list[Seen]:
+    return [s for s in seen if s.observation.data.get("event") == event]
+
+
+def _chosen(ask: Ask, seen: list[Seen]) -> list[Seen]:
+    return seen[:1] if ask.which == "first" else seen[-1:] if ask.which == "last" else seen
+
+
+def _first_seen(found: Sequence[Episode]) -> tuple[Seen, ...]:
+    return tuple(e.seen[0] for e in found)
+
+
+def _count_in_data(seen: Seen) -> int | None:
+    value = seen.observation.data.get("max_count")
+    return value if isinstance(value, int) else None
+
+
+def _count_in_text(seen: Seen, words: Sequence[Word]) -> int | None:
+    """A number at most two words before one of the words: "two red bottles"."""
+    said = tokens(seen.observation.text)
+    stemmed = stems(said)
+    for i, token in enumerate(said):
+        number = int(token) if token.isdecimal() and len(token) < 7 else NUMBERS.get(token)
+        if number is not None and any(
+            not word.forms.isdisjoint(stemmed[i + 1 : i + 4]) for word in words
+        ):
+            return number
+    return None
+
+
+def _unique(seen: Sequence[Seen]) -> list[Seen]:
+    return list({(s.observation.text, s.observation.span): s for s in seen}.values())
+
+
+def _quote(seen: Seen) -> str:
+    text = " ".join(seen.observation.text.split())
+    return f"“{text if len(text) <= 240 else text[:239] + '…'}”"

@@ -1,0 +1,182 @@
+"""A question read against what a view holds: which observations may answer it, and how well."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from egomem.answer.extractive.ask import Ask, read_question
+from egomem.answer.extractive.moment import Anchor, find_anchor, part_weights
+from egomem.answer.extractive.scene import Scene, Seen, scene
+from egomem.answer.extractive.settings import ExtractiveSettings
+from egomem.answer.extractive.support import Support, coverages, other, support
+from egomem.answer.extractive.words import Word, words_of
+from egomem.answer.strategy import Task
+from egomem.records import Question
+from egomem.timeline import Span
+
+CARRIED = 0.5
+"""Support for what was said or read where all that is known of its carrier lies around it."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A question read against a scene.
+
+    `coverage` has one value an observation: 0 for one that may not answer (of another source,
+    person or time than the question asks for). `unresolved` are times that could not be placed.
+    """
+
+    ask: Ask
+    scene: Scene
+    people: tuple[str, ...]
+    words: tuple[Word, ...]
+    coverage: tuple[float, ...]
+    anchor: Anchor | None
+    support: Support
+    unresolved: tuple[str, ...]
+
+
+def read_task(task: Task[ExtractiveSettings]) -> Reading:
+    """Reads a task's question, lays out its view, and weighs each observation."""
+    question, settings = task.question, task.settings
+    ask = _ask(task)
+    options = [word for option in question.options for word in words_of(option.text)]
+    items = [word for item in ask.items for word in words_of(item)]
+    laid = scene(
+        task.view,
+        (*ask.words, *ask.anchor, *ask.carrier, *options, *items),
+        " ".join([question.text, *(o.text for o in question.options)]),
+        recording=question.recording,
+        most=settings.most,
+    )
+    names = laid.people()
+    named = [names[w.stem] for w in ask.carrier if w.stem in names]
+    named = named or [names[w.stem] for w in words_of(question.text) if w.stem in names]
+    people = tuple(dict.fromkeys(named))
+    anchor = find_anchor(laid, ask, slack=settings.slack)
+    words = tuple(w for w in ask.words if w.stem not in names)
+    placed = tuple(w for w in ask.anchor if w.stem not in names)
+    able = _able(laid, ask, anchor, people, settings)
+    weighed = _weigh(laid, ask, anchor, words, placed, people, able, settings)
+    unresolved = tuple(t.problem for t in ask.times if t.problem)
+    return Reading(ask, laid, people, words, weighed[0], anchor, weighed[1], unresolved)
+
+
+def _ask(task: Task[ExtractiveSettings]) -> Ask:
+    """The question, its local times read in the question's zone or that of the latest recording."""
+    question: Question = task.question
+    now = question.at if isinstance(question.at, datetime) else None
+    clocks = [r.clock.start.tzinfo for r in task.view.recordings() if r.clock]
+    zone = clocks[-1] if clocks and now is None else None
+    return read_question(question.text, now=now, zone=zone)
+
+
+def _able(
+    scene: Scene,
+    ask: Ask,
+    anchor: Anchor | None,
+    people: Sequence[str],
+    settings: ExtractiveSettings,
+) -> list[bool]:
+    """Which observations may answer, by source and time."""
+    sources = {s.observation.source for s in scene.seen} & set(ask.sources)
+    able = [not sources or s.observation.source in sources for s in scene.seen]
+    bounds = [t.instants.span for t in ask.times if t.instants is not None]
+    if bounds:
+        able = [
+            a and (s.observation.source == "speech" or _within(s, bounds))
+            for a, s in zip(able, scene.seen, strict=True)
+        ]
+    if ask.at is not None and ask.relation is None:
+        at = ask.at
+        inside = [a and at in s.observation.span for a, s in zip(able, scene.seen, strict=True)]
+        near = [
+            a and s.observation.span.overlaps(Span(at - settings.slack, at + settings.slack))
+            for a, s in zip(able, scene.seen, strict=True)
+        ]
+        able = inside if any(inside) else near
+    if ask.part:
+        place = part_weights(scene, ask.part, width=settings.part_width)
+        able = [a and p > 0.36 for a, p in zip(able, place, strict=True)]
+    if ask.relation == "while" and anchor is not None and anchor.sure and not ask.words:
+        able = [
+            a and s.line == anchor.line and s.span.overlaps(anchor.span)
+            for a, s in zip(able, scene.seen, strict=True)
+        ]
+    return able
+
+
+def _within(seen: Seen, bounds: Sequence[Span]) -> bool:
+    """What was said may be about another time, so speech is never left out by its own."""
+    return seen.line == "" and any(seen.span.overlaps(b) for b in bounds)
+
+
+def _weigh(
+    scene: Scene,
+    ask: Ask,
+    anchor: Anchor | None,
+    words: tuple[Word, ...],
+    placed: tuple[Word, ...],
+    people: Sequence[str],
+    able: Sequence[bool],
+    settings: ExtractiveSettings,
+) -> tuple[tuple[float, ...], Support]:
+    """Coverage of each observation that may answer, and the support of the whole question."""
+
+    def only(coverage: Sequence[float]) -> list[float]:
+        return [c if a else 0.0 for c, a in zip(coverage, able, strict=True)]
+
+    asked = only(coverages(scene, words))
+    if ask.kind == "order":
+        parts = [max(coverages(scene, words_of(item)), default=0.0) for item in ask.items]
+        return tuple(asked), Support(min(parts), min(parts), 1.0, ())
+    if not words and ask.sources and not (ask.anchor or ask.relation):
+        return _carried(scene, ask, people, able)
+    if not words:
+        score = max([1.0 if a else 0.0 for a in able], default=0.0)
+        if ask.anchor:
+            score = min(score, anchor.coverage if anchor else 0.0)
+        mine = [
+            score if a and not other(s, people) else 0.0
+            for a, s in zip(able, scene.seen, strict=True)
+        ]
+        return tuple(mine), Support(max(mine, default=0.0), score, 1.0, ())
+    both = (*words, *(w for w in placed if w not in words))
+    joint = only(coverages(scene, both))
+    found = support(scene, both, joint, people, settings.doubt)
+    if ask.relation in ("before", "after") and anchor is not None:
+        weight = {w: scene.weight(w) for w in both}
+        heavy = sum(weight[w] for w in words)
+        mixed = heavy * max(asked, default=0.0) + anchor.coverage * (sum(weight.values()) - heavy)
+        apart = mixed / (sum(weight.values()) or 1.0)
+        if apart > found.coverage:
+            found = Support(apart * found.share, apart, found.share, found.missing)
+        return tuple(asked), found
+    mine = [0.0 if other(s, people) else c for c, s in zip(joint, scene.seen, strict=True)]
+    return tuple(mine), found
+
+
+def _carried(
+    scene: Scene, ask: Ask, people: Sequence[str], able: Sequence[bool]
+) -> tuple[tuple[float, ...], Support]:
+    """What a sign or a person said, by what it stood on or who said it alone.
+
+    A text seldom names its carrier: words that the memory holds nowhere are left aside, and where
+    none is known at all, nothing supports that this is the sign or person asked about.
+    """
+    names = scene.people()
+    known = [w for w in ask.carrier if w.stem not in names and scene.anywhere(w)]
+    unknown = [w for w in ask.carrier if w.stem not in names and not scene.anywhere(w)]
+    coverage = coverages(scene, known) if known else [CARRIED if ask.carrier else 1.0] * len(able)
+    if unknown and not known and not people:
+        coverage = [0.0] * len(able)
+    mine = [
+        c if a and not other(s, people) else 0.0
+        for c, a, s in zip(coverage, able, scene.seen, strict=True)
+    ]
+    if people and known == [] and unknown == []:
+        mine = [1.0 if m else 0.0 for m in mine]
+    best = max(mine, default=0.0)
+    return tuple(mine), Support(best, best, 1.0, tuple(w.stem for w in unknown))

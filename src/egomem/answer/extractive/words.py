@@ -1,0 +1,102 @@
+"""What a question's words are taken to mean: which carry content, and which words say the same.
+
+A word of a question is met by any of its *forms*: its stem, the irregular forms of its verb, its
+number as a digit, an everyday synonym, or a kind of the thing asked for ("vehicle" is met by "bus",
+but "bus" is not met by "vehicle"). Observations are never rewritten: only the asking side widens.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from egomem.answer.extractive import lexis
+from egomem.memory import stems, terms, tokens
+
+PLAIN = frozenset(lexis.PLAIN.split())
+LIGHT = frozenset(lexis.LIGHT.split())
+NUMBERS = {word: number for number, word in enumerate(lexis.NUMBERS.split())}
+"""Number words, zero to twelve."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A content word of a question: its stem, and every stem that would meet it."""
+
+    stem: str
+    forms: frozenset[str]
+    broader: frozenset[str] = frozenset()
+    """Kinds of which it is one: a detector that says "person" may have seen the woman asked for."""
+
+
+@lru_cache(maxsize=65_536)
+def told(text: str) -> frozenset[str]:
+    """The stems that an observation's text can meet a question with."""
+    return frozenset(terms(text)[0])
+
+
+@lru_cache(maxsize=8_192)
+def words_of(text: str) -> tuple[Word, ...]:
+    """The content words of a question or an option, in order, each once.
+
+    Light words ("appear", "time") count only where nothing else is left.
+    """
+    return heavy_words_of(text) or _words([t for t in tokens(text) if t not in PLAIN])
+
+
+def heavy_words_of(text: str) -> tuple[Word, ...]:
+    """The content words without the light ones: there may be none."""
+    return _words([t for t in tokens(text) if t not in PLAIN and t not in LIGHT])
+
+
+def _words(kept: list[str]) -> tuple[Word, ...]:
+    return tuple(
+        {stem: Word(stem, forms_of(stem), broader_than(stem)) for stem in stems(kept)}.values()
+    )
+
+
+@cache
+def forms_of(stem: str) -> frozenset[str]:
+    return _same().get(stem, frozenset({stem})) | _kinds().get(stem, frozenset())
+
+
+@cache
+def broader_than(stem: str) -> frozenset[str]:
+    return frozenset(kind for kind, members in _kinds().items() if stem in members and kind != stem)
+
+
+@cache
+def _same() -> dict[str, frozenset[str]]:
+    groups = [g.split() for g in re.split(r"[|\n]", lexis.VERBS + lexis.SAME)]
+    groups += [[word, str(number)] for word, number in NUMBERS.items()]
+    return _widened((word, group) for group in groups for word in group)
+
+
+@cache
+def _kinds() -> dict[str, frozenset[str]]:
+    lines = [line.split(": ") for line in lexis.KINDS.strip().splitlines()]
+    return _widened((kind, members.split()) for kind, members in lines)
+
+
+def _widened(pairs: Iterable[tuple[str, list[str]]]) -> dict[str, frozenset[str]]:
+    table: dict[str, frozenset[str]] = {}
+    for word, group in pairs:
+        [stem] = stems([word])
+        table[stem] = table.get(stem, frozenset({stem})) | frozenset(stems(group))
+    return table
+
+
+_NOTHING = re.compile(
+    r"\b(none of (the|these|those)|not (in|found in) (the|this|my) (memory|video|recording)"
+    r"|(cannot|can't|can not) be (answered|determined|known)|unanswerable|unknown|no answer"
+    r"|not (mentioned|observed|shown|known|stated|recorded)|not enough (information|evidence)"
+    r"|(do not|don't) know|never happened|n/a)\b|^none$",
+    re.IGNORECASE,
+)
+
+
+def says_nothing_fits(option: str) -> bool:
+    """True for an option such as "none of these" or "this cannot be answered"."""
+    return bool(_NOTHING.search(option.strip()))
