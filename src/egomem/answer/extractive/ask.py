@@ -58,6 +58,10 @@ _SAID = re.compile(
 _READ_CUES = re.compile(
     rf"\b({_MEDIUM}|say|says|said|read|reads|show|shows|showed|shown|written|words?|seen|visible)s?\b"
 )
+_SEEN = re.compile(
+    r"\b(was|were|is|are) there\b|\b(did|have|had|do) (i|we|you) (ever )?(see|seen|look at)\b"
+    r"|\b(appear\w*|visible|in view|in sight|disappear\w*)\b"
+)
 _TOPIC = re.compile(r"\b(about|regarding|concerning|mention\w*)\b")
 _COMES = re.compile(r"\b(come|comes|came|coming) (in|into) (view|sight)\b")
 _GOES = re.compile(r"\b(go|goes|went|going) out of (view|sight)\b|\bgo(es)? away\b|\bwent away\b")
@@ -72,7 +76,8 @@ class Ask:
     the first or the last of several. `part`: where in the recording. `leaving`: the end of
     something is asked for. `items`: the things to be put in order. `sources`: where the answer is
     to be looked for, if the question says so; then `words` are what was said or read about, and
-    `carrier` who said it or what it stood on.
+    `carrier` who said it or what it stood on. `seen`: something that was only spoken of is no
+    answer.
     """
 
     kind: Kind
@@ -89,6 +94,7 @@ class Ask:
     items: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
     carrier: tuple[Word, ...] = ()
+    seen: bool = False
 
 
 def read_question(text: str, *, now: datetime | None = None, zone: tzinfo | None = None) -> Ask:
@@ -133,6 +139,7 @@ def read_question(text: str, *, now: datetime | None = None, zone: tzinfo | None
         items=items,
         sources=sources,
         carrier=heavy_words_of(carrier),
+        seen=bool(_SEEN.search(target)) and not sources,
     )
 
 

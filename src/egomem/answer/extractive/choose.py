@@ -20,7 +20,7 @@ from egomem.answer.extractive.ask import Ask
 from egomem.answer.extractive.moment import Anchor, gaps, part_weights
 from egomem.answer.extractive.scene import Scene, Seen
 from egomem.answer.extractive.support import coverages
-from egomem.answer.extractive.words import words_of
+from egomem.answer.extractive.words import thing_words_of, words_of
 
 ENOUGH = 0.4
 """Share of an option's words that an observation of it must hold to be put in order."""
@@ -68,12 +68,12 @@ def by_first(scene: Scene, which: str, options: Sequence[str]) -> list[Scored]:
     """
     found: list[Seen | None] = []
     for option in options:
-        coverage = coverages(scene, words_of(option))
+        coverage = coverages(scene, thing_words_of(option))
         top = max(coverage, default=0.0)
         holding = [
             s for s, c in zip(scene.seen, coverage, strict=True) if c >= max(top - 1e-9, ENOUGH)
         ]
-        direct = [s for s in holding if not s.observation.provenance.rests_on] or holding
+        direct = [s for s in holding if s.direct] or holding
         found.append((direct[0] if which == "first" else direct[-1]) if direct else None)
     lines = Counter(s.line for s in found if s)
     line = max(lines, key=lambda name: lines[name], default="")

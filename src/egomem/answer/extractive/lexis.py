@@ -1,6 +1,7 @@
-"""English word lists of the extractive reader, as data.
+"""Word lists of the extractive reader, as data.
 
-In other languages no word is left out or widened; rarity alone says what carries content.
+They are English but for question and function words of five more languages. In any other language
+no word is left out or widened; rarity alone says what carries content.
 """
 
 PLAIN = """
@@ -16,6 +17,19 @@ don't didn't doesn't isn't wasn't weren't aren't i'm i've i'd i'll that's there'
 during while until till since because according please tell
 """
 """Words that say nothing of what is asked for."""
+
+PLAIN_ELSEWHERE = """
+wo wer was wann wie warum welche welcher welches habe hast hat hatte ist war waren sind mein meine
+meinen meiner ich du er sie es wir der die das den dem ein eine einen und oder im auf mit von zu
+dónde donde quién qué cuándo cómo cuál está están he ha mi mis yo el la los las un una y o en con de
+où qui que quand comment quel quelle est sont ai mon ma mes je le les et ou dans sur avec du des
+dove chi che cosa quando come quale è sono ho mio mia il lo gli e nel con di
+onde quem quê meu minha eu o os as um uma em com do da
+"""
+"""The same of German, Spanish, French, Italian and Portuguese."""
+
+MEDIA = "sign screen text label title caption display poster banner page card writing"
+"""What carries words to be read; a text seldom names it."""
 
 LIGHT = """
 come comes came

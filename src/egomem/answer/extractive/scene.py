@@ -13,6 +13,9 @@ from egomem.memory import View, stems, tokens
 from egomem.records import Observation
 from egomem.timeline import Span
 
+UNKNOWN = 2.0
+"""Weight of a word that the memory never holds, in weights of a word that it holds nearly never."""
+
 STRETCH = 10.0
 """Seconds. What else was observed within the same stretch lies around what was said or read."""
 
@@ -33,7 +36,7 @@ class Seen:
     asked: frozenset[str] = frozenset()
     """What the question said just before it by somebody else holds: its answer inherits that."""
     around: frozenset[str] = frozenset()
-    """What else was observed then holds (for speech and screen text), and the recording's name."""
+    """What the recording's name holds; where a sign or a voice is asked for, all seen then too."""
 
     def has(self, word: Word) -> bool:
         return not word.forms.isdisjoint(self.words)
@@ -46,6 +49,11 @@ class Seen:
         if self.observation.source == "object" and not word.broader.isdisjoint(self.words):
             return 0.5
         return 0.0 if (word.forms | word.broader).isdisjoint(self.around) else 0.5
+
+    @property
+    def direct(self) -> bool:
+        """False for what only restates other observations, as a composed caption does."""
+        return not self.observation.provenance.rests_on
 
 
 @dataclass(frozen=True)
@@ -65,9 +73,13 @@ class Scene:
         return any(s.meets(word) for s in self.seen)
 
     def weight(self, word: Word) -> float:
-        """How much meeting a word tells: its inverse document frequency, as Lucene's (in nats)."""
+        """How much meeting a word tells: its inverse document frequency, as Lucene's (in nats).
+
+        A word that the memory never holds counts `UNKNOWN` times as much: it is what the question
+        asks for and nobody observed.
+        """
         df = self.among(word)
-        return math.log1p((self.count - df + 0.5) / (df + 0.5))
+        return math.log1p((self.count - df + 0.5) / (df + 0.5)) * (1 if df else UNKNOWN)
 
     def people(self) -> dict[str, str]:
         """Stem of each speaker's name (and of its parts) -> the name."""
@@ -85,10 +97,12 @@ def scene(
     *,
     recording: str | None = None,
     most: int = 20_000,
+    surroundings: bool = False,
 ) -> Scene:
     """Lays out a view, or one recording of it; word statistics stay those of the whole view.
 
-    Of more than `most` observations, those that speak most for the query are laid out.
+    Of more than `most` observations, those that speak most for the query are laid out. With
+    `surroundings`, what was said or read has around it what else was observed then.
     """
     scope = view if recording is None else view.narrow(recordings=[recording])
     held = scope.count()
@@ -100,7 +114,8 @@ def scene(
         found = scope.search(query, k=most)
         observations = scope.observations(ids=[hit.observation.id for hit in found])
     names = {r.id: told(r.name.rpartition(".")[0] or r.name) for r in scope.recordings()}
-    return Scene(lay_out(observations, view.when, names), count, frequency)
+    laid = lay_out(observations, view.when, names)
+    return Scene(tuple(_surrounded(laid)) if surroundings else laid, count, frequency)
 
 
 def lay_out(
@@ -129,7 +144,7 @@ def lay_out(
         if o.source == "speech":
             last[line] = seen
         laid.append(seen)
-    return tuple(_surrounded(laid))
+    return tuple(laid)
 
 
 def _surrounded(laid: Sequence[Seen]) -> Iterator[Seen]:

@@ -59,7 +59,7 @@ class Writer:
         self._several = len(self._names) > 1
 
     def span(self, seen: Seen, span: Span | None = None) -> str:
-        """`0:12-0:15 in bikes.mp4 (2026-03-02 08:10:12 +01:00)`."""
+        """`0:12-0:15 in bikes.mp4 (2026-03-02 08:10:12+01:00)`."""
         o = seen.observation
         shown = span or o.span
         clock = self.clock(seen, shown.start)
@@ -79,7 +79,7 @@ class Writer:
             return ""
         moved = when.timestamp() + seconds - seen.observation.span.start
         there = when.fromtimestamp(moved, tz=when.tzinfo)
-        return f"{there:%Y-%m-%d %H:%M:%S %Z}".strip()
+        return there.isoformat(sep=" ", timespec="seconds")
 
     def evidence(self, seen: Seen, score: float | None = None) -> Evidence:
         o = seen.observation

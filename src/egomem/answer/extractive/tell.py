@@ -16,8 +16,11 @@ from egomem.answer.extractive.moment import Anchor, gaps
 from egomem.answer.extractive.scene import Scene, Seen
 from egomem.answer.extractive.spans import Episode, Writer, episodes, seconds_text
 from egomem.answer.extractive.support import coverages
-from egomem.answer.extractive.words import NUMBERS, Word, words_of
+from egomem.answer.extractive.words import NUMBERS, Word, thing_words_of
 from egomem.memory import stems, tokens
+
+DETECTED_GAP = 0.5
+"""Seconds. A detector says itself when a thing is gone, so its episodes hardly need merging."""
 
 
 @dataclass(frozen=True)
@@ -156,9 +159,7 @@ def beside(case: Case) -> Told | None:
     around = [
         (-case.coverage[i], gap[i], s)
         for i, s in enumerate(case.scene.seen)
-        if math.isfinite(gap[i])
-        and (not wanted or s.observation.source in wanted)
-        and not s.observation.provenance.rests_on
+        if math.isfinite(gap[i]) and (not wanted or s.observation.source in wanted) and s.direct
     ]
     if not around:
         return None
@@ -182,21 +183,21 @@ def in_order(
     """The things asked for, by their first episode; None unless all are found on one time line."""
     firsts: list[tuple[Episode, str]] = []
     for item in items:
-        found = episodes(_holding(scene, words_of(item)), gap)
+        found = episodes(_holding(scene, thing_words_of(item)), gap)
         if not found:
             return None
         firsts.append((found[0], item))
     if len({e.line for e, _ in firsts}) != 1:
         return None
     ordered = sorted(firsts, key=lambda entry: entry[0].span.start)
-    line = ", then ".join(f"{i} ({writer.point(e.seen[0], e.shown.start)})" for e, i in ordered)
+    line = ", then ".join(f"“{i}” ({writer.point(e.seen[0], e.shown.start)})" for e, i in ordered)
     asked = re.match(r"\s*(did|was|were|is|does)\b.*\b(before|after)\b", text.lower())
     if asked:
         right = [i for _, i in ordered] == list(
             items if asked.group(2) == "before" else reversed(items)
         )
         line = f"{'Yes' if right else 'No'}: {line}"
-    return Told(line[0].upper() + line[1:], _first_seen([e for e, _ in ordered]))
+    return Told(line, _first_seen([e for e, _ in ordered]))
 
 
 _BY_KIND: dict[str, Callable[[Case], Told | None]] = {
@@ -214,22 +215,22 @@ _BY_KIND: dict[str, Callable[[Case], Told | None]] = {
 
 def primary(seen: Sequence[Seen]) -> list[Seen]:
     """Without what only restates others of them: a composed caption rests on what it is made of."""
-    direct = [s for s in seen if not s.observation.provenance.rests_on]
-    return direct or list(seen)
+    return [s for s in seen if s.direct] or list(seen)
 
 
 def _holding(scene: Scene, words: Sequence[Word]) -> list[Seen]:
-    coverage = coverages(scene, words)
-    top = max(coverage, default=0.0)
-    if top < 0.5:
-        return []
-    return primary([s for s, c in zip(scene.seen, coverage, strict=True) if c >= top - 1e-9])
+    held = [(c, s) for c, s in zip(coverages(scene, words), scene.seen, strict=True) if c >= 0.5]
+    held = [(c, s) for c, s in held if s.direct] or held
+    top = max((c for c, _ in held), default=0.0)
+    return [s for c, s in held if c >= top - 1e-9]
 
 
 def _episodes(case: Case) -> list[Episode]:
     """Episodes of presence: a change of number inside one is not an episode of its own."""
     there = [s for s in case.best if "event" not in s.observation.data]
-    return episodes(there or case.best, case.gap)
+    found = there or case.best
+    exact = all(s.observation.source == "object" for s in found)
+    return episodes(found, min(case.gap, DETECTED_GAP) if exact else case.gap)
 
 
 def _changes(seen: Sequence[Seen], event: str) -> list[Seen]:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from egomem.answer.extractive.ask import Ask, read_question
 from egomem.answer.extractive.moment import Anchor, find_anchor, part_weights
 from egomem.answer.extractive.scene import Scene, Seen, scene
 from egomem.answer.extractive.settings import ExtractiveSettings
 from egomem.answer.extractive.support import Support, coverages, other, support
-from egomem.answer.extractive.words import Word, words_of
+from egomem.answer.extractive.words import Word, thing_words_of, words_of
 from egomem.answer.strategy import Task
-from egomem.records import Question
-from egomem.timeline import Span
+from egomem.timeline import RecordingTime, Span
 
 CARRIED = 0.5
 """Support for what was said or read where all that is known of its carrier lies around it."""
+
+
+AROUND = 60.0
+"""Seconds beside a wall-clock time that are looked at where nothing was observed in it."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ def read_task(task: Task[ExtractiveSettings]) -> Reading:
         " ".join([question.text, *(o.text for o in question.options)]),
         recording=question.recording,
         most=settings.most,
+        surroundings=bool(ask.sources),
     )
     names = laid.people()
     named = [names[w.stem] for w in ask.carrier if w.stem in names]
@@ -65,12 +68,15 @@ def read_task(task: Task[ExtractiveSettings]) -> Reading:
 
 
 def _ask(task: Task[ExtractiveSettings]) -> Ask:
-    """The question, its local times read in the question's zone or that of the latest recording."""
-    question: Question = task.question
-    now = question.at if isinstance(question.at, datetime) else None
-    clocks = [r.clock.start.tzinfo for r in task.view.recordings() if r.clock]
-    zone = clocks[-1] if clocks and now is None else None
-    return read_question(question.text, now=now, zone=zone)
+    """The question, its times read as of the moment that it is asked at.
+
+    Without such a moment, it is asked at the end of what the memory holds.
+    """
+    at, recordings = task.question.at, task.view.recordings()
+    if isinstance(at, RecordingTime):
+        at = next((r.instant(at.seconds) for r in recordings if r.id == at.recording), None)
+    ends = [end for r in recordings if (end := r.instant(r.duration))]
+    return read_question(task.question.text, now=at or max(ends, default=None))
 
 
 def _able(
@@ -83,12 +89,18 @@ def _able(
     """Which observations may answer, by source and time."""
     sources = {s.observation.source for s in scene.seen} & set(ask.sources)
     able = [not sources or s.observation.source in sources for s in scene.seen]
-    bounds = [t.instants.span for t in ask.times if t.instants is not None]
-    if bounds:
-        able = [
-            a and (s.observation.source == "speech" or _within(s, bounds))
+    if ask.seen:
+        seen = [
+            a and s.direct and s.observation.source not in ("speech", "sound")
             for a, s in zip(able, scene.seen, strict=True)
         ]
+        if any(s.observation.source != "speech" for s in scene.seen):
+            able = seen
+    bounds = [t.instants.span for t in ask.times if t.instants is not None]
+    if bounds:
+        inside = [a and _within(s, bounds, 0.0) for a, s in zip(able, scene.seen, strict=True)]
+        near = [a and _within(s, bounds, AROUND) for a, s in zip(able, scene.seen, strict=True)]
+        able = inside if any(inside) else near
     if ask.at is not None and ask.relation is None:
         at = ask.at
         inside = [a and at in s.observation.span for a, s in zip(able, scene.seen, strict=True)]
@@ -108,9 +120,10 @@ def _able(
     return able
 
 
-def _within(seen: Seen, bounds: Sequence[Span]) -> bool:
-    """What was said may be about another time, so speech is never left out by its own."""
-    return seen.line == "" and any(seen.span.overlaps(b) for b in bounds)
+def _within(seen: Seen, bounds: Sequence[Span], slack: float) -> bool:
+    return seen.line == "" and any(
+        seen.span.overlaps(Span(b.start - slack, b.end + slack)) for b in bounds
+    )
 
 
 def _weigh(
@@ -130,10 +143,12 @@ def _weigh(
 
     asked = only(coverages(scene, words))
     if ask.kind == "order":
-        parts = [max(coverages(scene, words_of(item)), default=0.0) for item in ask.items]
+        parts = [max(coverages(scene, thing_words_of(item)), default=0.0) for item in ask.items]
         return tuple(asked), Support(min(parts), min(parts), 1.0, ())
     if not words and ask.sources and not (ask.anchor or ask.relation):
         return _carried(scene, ask, people, able)
+    if not words and any(t.problem for t in ask.times) and not ask.anchor:
+        return tuple(asked), Support(0.0, 0.0, 1.0, ())
     if not words:
         score = max([1.0 if a else 0.0 for a in able], default=0.0)
         if ask.anchor:

@@ -15,7 +15,8 @@ from functools import cache, lru_cache
 from egomem.answer.extractive import lexis
 from egomem.memory import stems, terms, tokens
 
-PLAIN = frozenset(lexis.PLAIN.split())
+PLAIN = frozenset(lexis.PLAIN.split() + lexis.PLAIN_ELSEWHERE.split())
+MEDIA = frozenset(lexis.MEDIA.split())
 LIGHT = frozenset(lexis.LIGHT.split())
 NUMBERS = {word: number for number, word in enumerate(lexis.NUMBERS.split())}
 """Number words, zero to twelve."""
@@ -49,6 +50,12 @@ def words_of(text: str) -> tuple[Word, ...]:
 def heavy_words_of(text: str) -> tuple[Word, ...]:
     """The content words without the light ones: there may be none."""
     return _words([t for t in tokens(text) if t not in PLAIN and t not in LIGHT])
+
+
+def thing_words_of(text: str) -> tuple[Word, ...]:
+    """The content words of a thing; a medium ("the taxi sign") counts only where it is alone."""
+    kept = [t for t in tokens(text) if t not in PLAIN and t not in LIGHT and t not in MEDIA]
+    return _words(kept) or words_of(text)
 
 
 def _words(kept: list[str]) -> tuple[Word, ...]:
