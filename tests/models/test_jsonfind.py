@@ -10,7 +10,11 @@ from hypothesis import strategies as st
 from egomem.models import find_json, misfit
 from egomem.models.reading import part_thinking
 
-CAPTION = {"type": "object", "properties": {"caption": {"type": "string"}}, "required": ["caption"]}
+CAPTION: dict[str, Any] = {
+    "type": "object",
+    "properties": {"caption": {"type": "string"}},
+    "required": ["caption"],
+}
 
 
 @pytest.mark.parametrize(

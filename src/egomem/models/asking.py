@@ -341,7 +341,7 @@ class Models:
                 response.headers,
                 body,
                 role=request.role.value,
-                server=title,
+                server=SERVERS[spec.server],
                 key=key,
                 images=len(request.images),
                 video=video,

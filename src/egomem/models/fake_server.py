@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -100,7 +101,8 @@ class FakeServer:
         self._thread.start()
         ready.wait()
         if failed:
-            raise ConfigError(f"port {self._port}: {failed[0].strerror}", "name another --port")
+            why = os.strerror(failed[0].errno or 0)
+            raise ConfigError(f"port {self._port} cannot be used ({why})", "name another --port")
         return self
 
     def stop(self) -> None:

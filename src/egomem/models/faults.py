@@ -10,6 +10,7 @@ from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
 from egomem.models.reply import Fault
+from egomem.models.roles import Server
 
 # 409 and 425 are conflicts and early data that pass; 529 is Anthropic's "overloaded".
 RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
@@ -17,9 +18,9 @@ BUSY = frozenset({429, 503, 529})
 
 _SECRETS = re.compile(
     r"(?:bearer|basic)\s+[\w.~+/=-]+"
-    r"|\b(?:sk|pk|key|api|hf|gsk|AIza)[-_][\w-]{6,}|\bAIza[\w-]{10,}"
+    r"|\b(?:sk|pk|key|api|hf|gsk)[-_][\w.-]{6,}|\bAIza[\w-]{10,}"
     r"|(?:api[-_ ]?key|authorization|x-goog-api-key|token|secret|password)"
-    r"['\"]?\s*[:=]\s*['\"]?[^\s'\",}]+"
+    r"['\"]?\s*[:=]\s*['\"]?(?:(?:bearer|basic)\s+)?[^\s'\",}]+"
     r"|data:[\w/+.-]+;base64,[\w+/=]*"
     r"|[A-Za-z0-9+/_-]{64,}={0,2}",
     re.IGNORECASE,
@@ -109,16 +110,17 @@ def explain(
     body: bytes,
     *,
     role: str,
-    server: str,
+    server: Server,
     key: str | None,
     images: int,
     video: bool = False,
 ) -> Refusal:
     """What an HTTP error status means for a request of `role` that held `images` images."""
     said = redacted(message_of(body), key)
-    at = f"{server} answered HTTP {status}"
+    at = f"{server.title} answered HTTP {status}"
     if status in (401, 403):  # bodies of these echo headers: nothing of them is kept
-        return Refusal(Fault.KEY, f"{at}: the key was not accepted; set the server's key variable")
+        name = " or ".join(server.key_variables) or "the credentials"
+        return Refusal(Fault.KEY, f"{at}: the key was not accepted; set {name}")
     if status == 402 or (status == 429 and _NO_CREDIT.search(said)):
         return Refusal(Fault.RATE, f"{at}: the account has no credit left")
     if status == 404:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import httpx2
 from pydantic import JsonValue
 from pydantic_ai.direct import model_request
+from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import (
     BinaryContent,
     ModelMessage,
@@ -27,6 +28,7 @@ from pydantic_ai.models.openai import OpenAIChatModel, OpenAIChatModelSettings
 from pydantic_ai.output import OutputObjectDefinition
 
 from egomem.errors import ConfigError, MissingExtraError
+from egomem.models.faults import redacted
 from egomem.models.reply import TokenLogprob
 from egomem.models.request import Audio, Image, Request, Text, Video
 from egomem.models.roles import SERVERS, ModelSpec
@@ -62,8 +64,16 @@ class _ClipModel(OpenAIChatModel):
 def build(spec: ModelSpec, client: httpx2.AsyncClient, environ: Mapping[str, str]) -> Model[Any]:
     """The pydantic-ai model for a spec, without any retries of its own.
 
-    Raises ConfigError where the server's key is missing, MissingExtraError where its client is.
+    Raises ConfigError where the server's key is missing or the model's name cannot be, and
+    MissingExtraError where the server's client is not installed.
     """
+    try:
+        return _built(spec, client, environ)
+    except UserError as error:
+        raise ConfigError(f"{spec}: {redacted(str(error), spec.key(environ))}") from None
+
+
+def _built(spec: ModelSpec, client: httpx2.AsyncClient, environ: Mapping[str, str]) -> Model[Any]:
     kind = SERVERS[spec.server]
     key = spec.key(environ)
     if kind.needs_key and not key and not (spec.url and spec.server == "openai"):

