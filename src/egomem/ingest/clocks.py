@@ -207,13 +207,13 @@ def _sidecar(
         named = held.get("zone") or held.get("timezone") or held.get("time_zone")
         try:
             there = zone_of(named) if isinstance(named, str) else zone
-            start, note = _instant(said, there)
+            start, note = instant_of(said, there)
         except (TimeError, ValueError, OverflowError, OSError) as error:
             notes.append(f"{beside.name}: {error}")
             continue
         end = held.get("end_time")
         if facts and isinstance(said, int | float) and isinstance(end, int | float):
-            length = (_instant(end, there)[0] - start).total_seconds()
+            length = (instant_of(end, there)[0] - start).total_seconds()
             if abs(length - facts.duration) > max(SAME, 0.05 * facts.duration):
                 notes.append(
                     f"{beside.name} tells of {length:.0f} s, the video has {facts.duration:.0f} s"
@@ -226,7 +226,7 @@ def _belongs(stem: str, name: str) -> bool:
     return not name[len(stem) : len(stem) + 1].isalnum()
 
 
-def _instant(said: object, zone: tzinfo | None) -> tuple[datetime, str]:
+def instant_of(said: object, zone: tzinfo | None) -> tuple[datetime, str]:
     """A sidecar's time: ISO 8601, or a count since 1970 in s, ms, us or ns."""
     if isinstance(said, str):
         try:

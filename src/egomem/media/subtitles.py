@@ -31,13 +31,14 @@ class LineWarning(NamedTuple):
 class Cue:
     """A subtitle: `span` in seconds, plain `text` without tags, and who speaks, where said.
 
-    `line` is the line of its times in the file that it was read from.
+    `line` is the line of its times in the file that it was read from; `id` is written to WebVTT.
     """
 
     span: Span
     text: str
     speaker: str | None = None
     line: int = 0
+    id: str = ""
 
 
 _TIME = r"(?:(\d+):)?(\d+):(\d{1,2})(?:[.,](\d{1,9}))?"
@@ -273,7 +274,8 @@ def write_webvtt(cues: Iterable[Cue], *, notes: Iterable[str] = ()) -> str:
         said = _inline(html.escape(cue.text, quote=False))
         if cue.speaker:
             said = f"<v {html.escape(cue.speaker)}>{said}"
-        blocks.append(f"{_stamps(cue.span, '.')}\n{said}")
+        name = _inline(cue.id).replace("\n", " ")
+        blocks.append(f"{name}\n" * bool(name) + f"{_stamps(cue.span, '.')}\n{said}")
     return "\n\n".join(blocks) + "\n"
 
 

@@ -16,7 +16,6 @@ from typing import Literal, NamedTuple
 from egomem.errors import TimeError
 from egomem.timeline.clock import Moment, RecordingTime
 from egomem.timeline.lexis import MONTHS, VAGUE, Token, tokens
-from egomem.timeline.local import zone_of
 from egomem.timeline.parse import Parser
 from egomem.timeline.pieces import Context, Piece, UnresolvedError
 from egomem.timeline.resolve import Placed, place, place_range, relate, widen
@@ -142,14 +141,8 @@ def read_start(text: str, *, zone: tzinfo | None = None) -> datetime:
     read = Parser(found, context).combination(0)
     after = read[1] if read else 0
     piece = read[0] if read else Piece()
-    if after < len(found) and found[after].kind == "zone" and piece.absolute:
-        named = zone_of(found[after].text.strip("[]"))
-        there = piece.absolute[0].astimezone(named)
-        if there.utcoffset() != piece.absolute[0].utcoffset():
-            raise TimeError(f"the offset of {text.strip()!r} is not that of {named} then", remedy)
-        return there if after + 1 == len(found) else _raise(text, remedy)
     if after < len(found):
-        _raise(text, remedy)
+        raise TimeError(f"cannot read the start {text.strip()!r}", remedy)
     try:
         placed = place(piece, context)
     except UnresolvedError:
@@ -328,7 +321,3 @@ def _missing(problem: str) -> str:
     if "first day" in problem:
         return "give the date of DAY1"
     return "give the question's time, or write a date"
-
-
-def _raise(text: str, remedy: str) -> datetime:
-    raise TimeError(f"cannot read the start {text.strip()!r}", remedy)

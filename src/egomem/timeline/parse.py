@@ -77,10 +77,11 @@ class Parser:
 
     def _next(self, i: int, whole: Piece) -> Read:
         """What may still join a combination at token i."""
+        placed = whole.dial or (whole.absolute and whole.evident)
+        if placed and not whole.zone and i < len(self.tokens) and self.tokens[i].kind == "zone":
+            return replace(whole, zone=zone_of(self.word(i).strip("[]"))), i + 1
         if whole.absolute:
             return None
-        if whole.dial and not whole.zone and i < len(self.tokens) and self.tokens[i].kind == "zone":
-            return replace(whole, zone=zone_of(self.word(i).strip("[]"))), i + 1
         if not (whole.days or whole.problem) and (found := self.day(i)):
             piece, j = found
             if not ((piece.part and whole.part) or (piece.dial and whole.dial)):

@@ -167,8 +167,12 @@ def _wall(piece: Piece, context: Context, *, last: bool = False) -> tuple[dateti
         raise UnresolvedError(piece.problem)
     if piece.absolute:
         start, end = piece.absolute
-        zone = piece.zone
-        return (start.astimezone(zone), end.astimezone(zone)) if zone else (start, end)
+        if piece.zone is None:
+            return start, end
+        there = start.astimezone(piece.zone)
+        if there.utcoffset() != start.utcoffset():
+            raise TimeError(f"the offset of {start.isoformat()} is not that of {piece.zone} then")
+        return there, end.astimezone(piece.zone)
     zone = piece.zone or context.zone
     if zone is None:
         raise UnresolvedError("it is a wall-clock time, and the recording's zone is not known")

@@ -1,0 +1,237 @@
+"""Captions and transcripts that already exist -> a memory, with or without the video.
+
+Bad rows are noted with their line and counted; the rest is remembered. The same file again adds
+nothing, for an observation's id follows from its content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+
+from egomem.errors import EgomemError, MediaError, StoreError, UsageError
+from egomem.ingest.clocks import find_start
+from egomem.ingest.readers import Options, Problem, RowReader, file_rows
+from egomem.ingest.readers.files import stem_of
+from egomem.ingest.sources import MEDIA_SUFFIXES
+from egomem.media import content_hash, probe
+from egomem.memory import Store
+from egomem.memory.export import read_memory, restore
+from egomem.records import Observation, Record, Recording, Track
+
+BATCH = 2000
+"""Observations a transaction."""
+
+SHOWN = 100
+"""Problems of one file that are listed; all are counted."""
+
+
+class Imported(Record):
+    """What became of one file.
+
+    `rows` were read, `observations` of them are new in the memory, `known` were there before, and
+    `passed_over` could not be used. `problems` are lines for the user, the first 100 of them.
+    """
+
+    path: str
+    rows: int = 0
+    observations: int = 0
+    known: int = 0
+    passed_over: int = 0
+    recordings: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    fault: str = ""
+    remedy: str = ""
+
+
+@dataclass(slots=True)
+class Reading:
+    """The observations of a file, to be iterated once. The rest is complete when they are read."""
+
+    path: Path
+    reader: RowReader
+    rows: int = 0
+    file_problems: list[Problem] = field(default_factory=list)
+    _source: Iterator[Observation] = field(default_factory=lambda: iter(()))
+
+    def __iter__(self) -> Iterator[Observation]:
+        return self._source
+
+    @property
+    def recordings(self) -> list[Recording]:
+        """The recordings that the rows are about; lengths grow while the rows are read."""
+        return self.reader.recordings
+
+    @property
+    def tracks(self) -> list[Track]:
+        return list(self.reader.tracks.values())
+
+    @property
+    def problems(self) -> list[Problem]:
+        return sorted(self.file_problems + self.reader.problems)
+
+
+def read_observations(
+    path: str | Path,
+    options: Options | None = None,
+    *,
+    find: Callable[[str], Recording | None] = lambda video: None,
+) -> Reading:
+    """Reads JSONL, JSON, SRT, WebVTT, WhisperX JSON, EgoLife caption JSON or Parquet, also gzipped.
+
+    `find` gives the recording that a video id stands for, where there is one; else a recording
+    without a file is made. A file without video ids is about the video of its own name. Raises
+    MediaError where the file cannot be read at all, MissingExtraError for Parquet without pyarrow.
+    """
+    path = Path(path)
+    options = options or Options()
+    if options.recording is None:
+        options = replace(options, recording=stem_of(path))
+    problems: list[Problem] = []
+    rows, source = file_rows(path, options, problems)
+    reading = Reading(path, RowReader(options, source, find), file_problems=problems)
+
+    def observations() -> Iterator[Observation]:
+        for number, row in rows:
+            reading.rows += 1
+            if (made := reading.reader.read(number, row)) is not None:
+                yield made
+
+    reading._source = observations()
+    return reading
+
+
+def import_files(
+    store: Store,
+    paths: Iterable[str | Path],
+    options: Options | None = None,
+    *,
+    videos: str | Path | None = None,
+    on_file: Callable[[Imported], None] = lambda done: None,
+) -> list[Imported]:
+    """Import files in turn; one that cannot be read is reported and the rest goes on.
+
+    Rows go to the recording that the memory holds by that id or name, else to the video of that
+    name in `videos` or beside the file, else to a recording without a file. A Parquet file that
+    egomem exported is restored as it was. StoreErrors end the run; what was acknowledged stays.
+    """
+    outcomes = []
+    for given in paths:
+        path = Path(given)
+        try:
+            done = _import(store, path, options or Options(), Path(videos) if videos else None)
+        except StoreError:
+            raise
+        except EgomemError as error:
+            done = Imported(path=str(path), fault=error.message, remedy=error.remedy)
+        on_file(done)
+        outcomes.append(done)
+    return outcomes
+
+
+def _import(store: Store, path: Path, options: Options, videos: Path | None) -> Imported:
+    if not path.is_file():
+        raise UsageError(f"there is no file {path}")
+    if (held := read_memory(path)) is not None:
+        rows, new = restore(store, held)
+        names = tuple(r.id for r in held.recordings)
+        return Imported(
+            path=str(path), rows=rows, observations=new, known=rows - new, recordings=names
+        )
+    folders = [folder for folder in (videos, path.parent) if folder is not None]
+    known = _Known(store.recordings(), folders, options)
+    reading = read_observations(path, options, find=known.find)
+    new = read = 0
+    stored: dict[str, Recording] = {}
+    observations = iter(reading)
+    while batch := list(islice(observations, BATCH)):
+        _put(store, reading, stored)
+        new += store.add(batch)
+        read += len(batch)
+    _put(store, reading, stored)
+    problems = [Problem(0, what) for what in known.notes] + reading.problems
+    shown = tuple(map(str, problems[:SHOWN]))
+    if len(problems) > SHOWN:
+        shown += (f"and {len(problems) - SHOWN} more",)
+    return Imported(
+        path=str(path),
+        rows=reading.rows,
+        observations=new,
+        known=read - new,
+        passed_over=reading.reader.passed_over,
+        recordings=tuple(stored),
+        problems=shown,
+    )
+
+
+def _put(store: Store, reading: Reading, stored: dict[str, Recording]) -> None:
+    """Stores the recordings and tracks that are new, or have grown."""
+    for track in reading.tracks:
+        if track.id not in stored:
+            store.put_track(track)
+    for recording in reading.recordings:
+        if stored.get(recording.id) != recording:
+            if store.recording(recording.id) != recording:
+                store.put_recording(recording)
+            stored[recording.id] = recording
+
+
+@dataclass(slots=True)
+class _Known:
+    """What a video id may stand for: a recording of the memory, or a video file at hand."""
+
+    held: Sequence[Recording]
+    folders: Sequence[Path]
+    options: Options
+    notes: list[str] = field(default_factory=list)
+
+    def find(self, video: str) -> Recording | None:
+        named = [r for r in self.held if video in (r.name, Path(r.name).stem)]
+        for recording in self.held:
+            if recording.id == video:
+                named = [recording]
+        if len(named) > 1:
+            self.notes.append(
+                f"the memory holds {len(named)} recordings named {video}; a new one is made"
+            )
+            return None
+        if named:
+            return named[0]
+        for folder in self.folders:
+            if (path := _video(folder, video)) is not None:
+                return self._probed(path)
+        return None
+
+    def _probed(self, path: Path) -> Recording | None:
+        try:
+            facts = probe(path)
+        except MediaError as error:
+            self.notes.append(str(error))
+            return None
+        digest = content_hash(path)
+        if held := next((r for r in self.held if r.id == digest[:16]), None):
+            return held
+        options = self.options
+        start = find_start(path, facts, zone=options.zone, day_one=options.day_one)
+        return Recording(
+            id=digest[:16],
+            wearer=options.wearer,
+            name=path.name,
+            path=str(path.resolve()),
+            sha256=digest,
+            duration=facts.duration,
+            clock=start.clock,
+            facts=facts.model_dump(mode="json", exclude={"path"}),
+        )
+
+
+def _video(folder: Path, video: str) -> Path | None:
+    """The media file of a video id in a folder; an id is never a path out of it."""
+    name = Path(video).name
+    if not name or name != video:
+        return None
+    found = [folder / name] if Path(name).suffix.lower() in MEDIA_SUFFIXES else []
+    found += [folder / f"{name}{suffix}" for suffix in sorted(MEDIA_SUFFIXES)]
+    return next((path for path in found if path.is_file()), None)

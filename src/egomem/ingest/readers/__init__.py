@@ -1,0 +1,6 @@
+"""Readers of captions and transcripts that already exist: any format -> rows -> observations."""
+
+from egomem.ingest.readers.files import file_rows
+from egomem.ingest.readers.rows import FIELDS, Options, Problem, Row, RowReader, read_map
+
+__all__ = ["FIELDS", "Options", "Problem", "Row", "RowReader", "file_rows", "read_map"]

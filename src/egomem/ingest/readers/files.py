@@ -1,0 +1,279 @@
+"""Files -> rows: JSON Lines, JSON, SRT, WebVTT, WhisperX, EgoLife captions and Parquet."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO, cast
+
+from egomem.errors import MediaError, MissingExtraError, TimeError
+from egomem.ingest.readers.rows import Options, Problem, Row
+from egomem.media import read_subtitles
+from egomem.observe.doubt import Doubts, Said
+from egomem.records import Source
+from egomem.timeline import read_time
+from egomem.timeline.parse import code
+
+Rows = tuple[Iterator[Row], Source]
+"""The rows of a file, and the source of those that name none."""
+
+
+def file_rows(path: Path, options: Options, problems: list[Problem]) -> Rows:
+    """The rows of a file, whatever its format (by its name, else by how it begins).
+
+    Problems of single rows are added to `problems` while the rows are read. Raises MediaError where
+    the file cannot be read at all.
+    """
+    name = path.name.removesuffix(".gz").lower()
+    try:
+        with _open(path) as file:
+            begin = file.read(4096)
+    except (OSError, EOFError, gzip.BadGzipFile) as error:
+        raise MediaError(f"{path} cannot be read: {error}") from None
+    if begin.startswith(b"PAR1") or name.endswith(".parquet"):
+        return _parquet_rows(path), "caption"
+    if name.endswith((".srt", ".vtt")) or begin.lstrip(b"\xef\xbb\xbf").startswith(b"WEBVTT"):
+        return _subtitle_rows(path, problems), "speech"
+    if name.endswith((".jsonl", ".ndjson")):
+        return _lines(path, problems), "caption"
+    if not begin.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
+        raise MediaError(
+            f"{path.name} is in no known format",
+            "known: JSONL, JSON, SRT, WebVTT, WhisperX JSON, EgoLife caption JSON, Parquet",
+        )
+    return _json(path, options, problems)
+
+
+def stem_of(path: Path) -> str:
+    """The video that a file without video ids is about: its name without endings."""
+    name = path.name.removesuffix(".gz")
+    name = re.sub(r"\.(jsonl|ndjson|json|srt|vtt|parquet)$", "", name, flags=re.IGNORECASE)
+    name = re.sub(
+        r"[._-](whisper_?transcript|whisperx?|transcript|captions?)$", "", name, flags=re.IGNORECASE
+    )
+    return re.sub(r"\.[a-z]{2,3}(-[A-Za-z]+)?$", "", name)  # walk.en.srt
+
+
+def _open(path: Path) -> BinaryIO:
+    return cast(BinaryIO, gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb"))
+
+
+def _text(path: Path, problems: list[Problem]) -> str:
+    """A whole text file; without a mark of another encoding it is UTF-8, else Windows-1252."""
+    with _open(path) as file:
+        held = file.read()
+    if held.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return held.decode("utf-16", errors="replace")
+    try:
+        return held.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        problems.append(Problem(0, "it is not UTF-8; read as Windows-1252"))
+        return held.decode("cp1252", errors="replace")
+
+
+def _lines(path: Path, problems: list[Problem]) -> Iterator[Row]:
+    """JSON Lines, one at a time."""
+    with _open(path) as file:
+        for number, line in enumerate(_until_damaged(file, problems), 1):
+            line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+            if not line.strip():
+                continue
+            try:
+                held = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                yield number, f"it is not JSON ({error})"
+                continue
+            yield number, held if isinstance(held, dict) else "it is not an object"
+
+
+def _until_damaged(file: BinaryIO, problems: list[Problem]) -> Iterator[bytes]:
+    try:
+        yield from file
+    except (EOFError, OSError) as error:
+        problems.append(Problem(0, f"the file is damaged and ends early: {error}"))
+
+
+def _subtitle_rows(path: Path, problems: list[Problem]) -> Iterator[Row]:
+    cues, warnings = read_subtitles(_text(path, problems))
+    problems += [Problem(*warning) for warning in warnings]
+    for cue in cues:
+        row: dict[str, Any] = {"start": cue.span.start, "end": cue.span.end, "text": cue.text}
+        yield cue.line, row | ({"speaker": cue.speaker} if cue.speaker else {})
+
+
+def _json(path: Path, options: Options, problems: list[Problem]) -> Rows:
+    try:
+        held = json.loads(_text(path, problems))
+    except (ValueError, RecursionError) as error:
+        first = next(_lines(path, []), (0, ""))[1]
+        if isinstance(first, str):
+            raise MediaError(f"{path.name} is not JSON: {error}") from None
+        return _lines(path, problems), "caption"
+    if isinstance(held, dict) and isinstance(held.get("segments"), list):
+        return _whisperx(held, problems), "speech"
+    if isinstance(held, dict):
+        lists = [value for value in held.values() if isinstance(value, list)]
+        rows = lists[0] if len(lists) == 1 else [held]
+    else:
+        rows = held
+    if rows and isinstance(rows[0], dict) and _is_egolife(rows[0]):
+        return _egolife(rows, options, problems), "caption"
+    speech = bool(rows) and isinstance(rows[0], dict) and "speaker" in rows[0]
+    return _objects(rows), "speech" if speech and "video_id" not in rows[0] else "caption"
+
+
+def _objects(rows: Sequence[object]) -> Iterator[Row]:
+    for number, row in enumerate(rows, 1):
+        yield number, row if isinstance(row, dict) else "it is not an object"
+
+
+# -- WhisperX --------------------------------------------------------------------------------------
+
+
+def _whisperx(held: Mapping[str, Any], problems: list[Problem]) -> Iterator[Row]:
+    """Segments of WhisperX or Whisper. What nobody said is dropped, by the observers' own rules."""
+    segments, said = [], []
+    for number, segment in enumerate(held["segments"], 1):
+        if not isinstance(segment, dict):
+            yield number, "it is not an object"
+            continue
+        segments.append((number, segment))
+        said.append(_said(segment))
+    believed, dropped = Doubts().sift(said)
+    problems += [
+        Problem(0, f"{n} segments dropped as not spoken ({why})") for why, n in dropped.items()
+    ]
+    kept = Counter(map(id, believed))
+    for (number, segment), one in zip(segments, said, strict=True):
+        if not kept[id(one)]:
+            continue
+        row = {k: v for k, v in segment.items() if k not in ("id", "seek", "tokens", "chars")}
+        row["words"] = _words(segment)
+        yield number, row | ({"language": held["language"]} if held.get("language") else {})
+
+
+def _said(segment: Mapping[str, Any]) -> Said:
+    def figure(name: str) -> float:
+        value = segment.get(name)
+        return float(value) if isinstance(value, int | float) else 0.0
+
+    return Said(
+        start=figure("start"),
+        end=figure("end"),
+        text=str(segment.get("text") or ""),
+        no_speech_prob=figure("no_speech_prob"),
+        avg_logprob=figure("avg_logprob"),
+    )
+
+
+def _words(segment: Mapping[str, Any]) -> list[list[Any]] | None:
+    """`[start, end, word, score]` of each aligned word, as the speech observer keeps them."""
+    words = [w for w in segment.get("words") or () if isinstance(w, dict) and "start" in w]
+    return [[w["start"], w.get("end"), w.get("word"), w.get("score")] for w in words] or None
+
+
+# -- EgoLife ---------------------------------------------------------------------------------------
+
+
+def _is_egolife(row: Mapping[str, Any]) -> bool:
+    return (
+        isinstance(row.get("date"), str)
+        and re.fullmatch(r"\d{8}", str(row.get("start_time"))) is not None
+    )
+
+
+def _egolife(rows: Sequence[object], options: Options, problems: list[Problem]) -> Iterator[Row]:
+    """Captions `{start_time, end_time, text, date, video_path}` with times HHMMSSFF.
+
+    A row belongs to its clip, whose start is in its name (DAY1_A1_JAKE_11210217.mp4); without one,
+    to its day, whose second 0 is midnight.
+    """
+    if options.zone is None or options.day_one is None:
+        problems.append(
+            Problem(0, "where its days lie is not known, so its clips have no clock: give the date "
+                       "of DAY1 and the zone")
+        )  # fmt: skip
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, dict):
+            yield number, "it is not an object"
+            continue
+        try:
+            yield number, _egolife_row(row, options)
+        except (TimeError, ValueError, KeyError) as error:
+            yield number, f"{type(error).__name__}: {error}"
+
+
+def _egolife_row(row: Mapping[str, Any], options: Options) -> dict[str, Any]:
+    day = str(row["date"])
+    start, end = _of_day(str(row["start_time"]), options), _of_day(str(row["end_time"]), options)
+    end += 86400 if end < start else 0
+    clip = PurePosixPath(str(row.get("video_path") or "").replace("\\", "/")).stem
+    match = re.search(r"_(\d{8})$", clip)
+    zero = _of_day(match[1], options) if match else 0.0
+    if not match or not 0 <= start - zero < 3600:
+        clip, zero = day, 0.0
+    known = {"start_time", "end_time", "text", "date", "video_path"}
+    made: dict[str, Any] = {k: v for k, v in row.items() if k not in known}
+    made |= {
+        "video_id": clip,
+        "start": round(start - zero, 6),
+        "end": round(end - zero, 6),
+        "text": row["text"],
+    }
+    made["date"], made["start_time"] = day, row["start_time"]
+    if options.zone is not None and options.day_one is not None:
+        when = read_time(
+            f"{day} {match[1]}" if match and zero else day,
+            zone=options.zone,
+            day_one=options.day_one,
+            habits=options.habits,
+        )
+        assert when.instants is not None
+        made["recording_start"] = when.instants.start
+    return made
+
+
+def _of_day(text: str, options: Options) -> float:
+    """Seconds since midnight of a time HHMMSSFF."""
+    dial = code(text, options.habits.frames_per_second)
+    return round(dial.hour * 3600 + dial.minute * 60 + dial.second, 6)
+
+
+# -- Parquet ---------------------------------------------------------------------------------------
+
+
+def _parquet_rows(path: Path) -> Iterator[Row]:
+    try:
+        import pyarrow.parquet as parquet
+    except ImportError:
+        raise MissingExtraError("pyarrow", "parquet") from None
+    try:
+        file = parquet.ParquetFile(path)
+    except Exception as error:
+        raise MediaError(f"{path.name} is not a Parquet file: {error}") from None
+    return _parquet_batches(file)
+
+
+def _parquet_batches(file: Any) -> Iterator[Row]:
+    number = 0
+    with file:
+        for batch in file.iter_batches(batch_size=4096):
+            for row in batch.to_pylist():
+                number += 1
+                yield number, {k: _plain(v) for k, v in row.items()}
+
+
+def _plain(value: object) -> Any:
+    """A value of a Parquet column as JSON has it."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_plain(v) for v in value]
+    return value if value is None or isinstance(value, str | int | float) else str(value)

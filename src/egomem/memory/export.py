@@ -1,0 +1,354 @@
+"""A memory, or a part of it, as files that other tools read: WebVTT, SRT, JSON Lines, Parquet.
+
+A Parquet file holds everything: imported again, it is the same memory (ids, recordings with their
+clocks, tracks, what is finished). The other formats hold what they can.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from egomem.errors import MediaError, MissingExtraError, StoreError, TimeError, UsageError
+from egomem.media.subtitles import Cue, write_srt, write_webvtt
+from egomem.memory.store import Done, Store
+from egomem.memory.view import View
+from egomem.records import Observation, Provenance, Record, Recording, Source, Track
+from egomem.timeline import Clock, Span, format_instant, zone_of
+
+Format = Literal["webvtt", "srt", "jsonl", "parquet"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+FORM = 1
+"""The form of an exported Parquet file; a newer one is refused by an older egomem."""
+
+_KEY = b"egomem"
+_BATCH = 5000
+
+
+class Exported(Record):
+    """What was written: the files, how many observations they hold, and how many they cannot.
+
+    `left_out`: digests lie on no recording, so subtitles have no place for them.
+    """
+
+    files: tuple[str, ...]
+    observations: int
+    left_out: int = 0
+
+
+def export(
+    view: View,
+    target: str | Path,
+    format: Format,
+    *,
+    sources: Iterable[Source] | None = None,
+    tracks: Iterable[str] | None = None,
+) -> Exported:
+    """Write what a view sees to `target`; nothing is left half written.
+
+    JSON Lines and Parquet are one file. Subtitles are one file a recording, in the folder `target`;
+    with one recording, `target` may be a file. Raises UsageError, MissingExtraError for Parquet
+    without pyarrow, StoreError where it cannot be written.
+    """
+    if format not in FORMATS:
+        raise UsageError(f"cannot export as {format!r}", f"known: {', '.join(FORMATS)}")
+    view = view.narrow(sources=sources, tracks=tracks)
+    target = Path(target)
+    try:
+        if format == "jsonl":
+            return _export_jsonl(view, target)
+        if format == "parquet":
+            return _export_parquet(view, target)
+        return _export_subtitles(view, target, format)
+    except OSError as error:
+        raise StoreError(f"cannot write {target}: {error.strerror or error}") from None
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[Path]:
+    """A place to write to that becomes `path` when all is written."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.part")
+    try:
+        yield part
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _by_recording(view: View) -> Iterator[tuple[Recording | None, list[Observation]]]:
+    """Every recording with its observations in time order, then the digests."""
+    for recording in view.recordings():
+        yield recording, view.observations(recording=recording.id)
+    digests = view.observations(sources=["digest"])
+    yield None, [o for o in digests if o.recording is None]
+
+
+# -- subtitles -------------------------------------------------------------------------------------
+
+_SUFFIX = {"webvtt": ".vtt", "srt": ".srt"}
+
+
+def _export_subtitles(view: View, target: Path, format: Literal["webvtt", "srt"]) -> Exported:
+    suffix = _SUFFIX[format]
+    parts = [(r, held) for r, held in _by_recording(view) if held]
+    recordings = [(r, held) for r, held in parts if r is not None]
+    left_out = sum(len(held) for r, held in parts if r is None)
+    single = target.suffix.lower() == suffix
+    if single and len(recordings) != 1:
+        raise UsageError(
+            f"{len(recordings)} recordings do not go into the one file {target}", "name a folder"
+        )
+    names = Counter(Path(r.name).stem for r, _ in recordings)
+    files, count = [], 0
+    for recording, held in recordings:
+        stem = Path(recording.name).stem
+        name = f"{stem}.{recording.id}" if names[stem] > 1 else stem
+        path = target if single else target / f"{_safe(name)}{suffix}"
+        cues = [_cue(o) for o in held]
+        text = (
+            write_srt(cues)
+            if format == "srt"
+            else write_webvtt(cues, notes=_notes(recording, held))
+        )
+        with _whole(path) as part:
+            part.write_text(text, encoding="utf-8")
+        files.append(str(path))
+        count += len(held)
+    return Exported(files=tuple(files), observations=count, left_out=left_out)
+
+
+def _cue(o: Observation) -> Cue:
+    speaker = o.data.get("speaker")
+    return Cue(
+        o.span, o.text, str(speaker) if speaker is not None else None, id=f"{o.id} {o.track}"
+    )
+
+
+def _notes(recording: Recording, held: Iterable[Observation]) -> list[str]:
+    """Where the text of a WebVTT file is from."""
+    lines = [f"recording: {recording.id} {recording.name} of {recording.wearer}"]
+    if recording.clock:
+        lines.append(f"starts: {format_instant(recording.clock.start)}")
+    lines.append("each cue is named by its observation's id and track")
+    tracks = dict.fromkeys(o.track for o in held)
+    notes = dict.fromkeys(o.provenance.note for o in held if o.provenance.note)
+    return ["\n".join([*lines, *(f"track: {t}" for t in tracks), *(f"note: {n}" for n in notes)])]
+
+
+def _safe(name: str) -> str:
+    """A name without what a file's name cannot have."""
+    return re.sub(r'[\x00-\x1f/\\:*?"<>|]', "_", name).strip(". ") or "recording"
+
+
+# -- JSON Lines ------------------------------------------------------------------------------------
+
+
+def _export_jsonl(view: View, target: Path) -> Exported:
+    count = 0
+    with _whole(target) as part, part.open("w", encoding="utf-8") as file:
+        for recording, held in _by_recording(view):
+            for o in held:
+                row = _row(view, recording, o)
+                file.write(json.dumps(row, ensure_ascii=False) + "\n")
+                count += 1
+    return Exported(files=(str(target),), observations=count)
+
+
+def _row(view: View, recording: Recording | None, o: Observation) -> dict[str, Any]:
+    when = view.when(o)
+    row: dict[str, Any] = {"id": o.id, "video_id": o.recording}
+    if recording is not None:
+        row["name"] = recording.name
+        row["duration"] = recording.duration
+        row["recording_start"] = _zoned(recording.clock.start) if recording.clock else None
+    return row | {
+        "wearer": o.wearer,
+        "start": o.span.start,
+        "end": o.span.end,
+        "when": format_instant(when) if when else None,
+        "text": o.text,
+        "source": o.source,
+        "track": o.track,
+        "data": o.data,
+        "provenance": o.provenance.model_dump(mode="json", exclude_defaults=True),
+    }
+
+
+def _zoned(start: datetime) -> str:
+    key = getattr(start.tzinfo, "key", None)
+    return format_instant(start) + (f"[{key}]" if key else "")
+
+
+# -- Parquet ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What an exported Parquet file holds; `observations` may be iterated once."""
+
+    recordings: tuple[Recording, ...]
+    tracks: tuple[Track, ...]
+    done: tuple[Done, ...]
+    observations: Iterator[Observation]
+
+
+def _export_parquet(view: View, target: Path) -> Exported:
+    pyarrow, parquet = _pyarrow()
+    text = pyarrow.string()
+    schema = pyarrow.schema(
+        [("id", text), ("recording", text), ("wearer", text)]
+        + [("start", pyarrow.float64()), ("end", pyarrow.float64())]
+        + [("when", pyarrow.timestamp("us", tz="UTC"))]
+        + [(name, text) for name in ("text", "source", "track", "data", "provenance")]
+    )
+    store, count = view.store, 0
+    with (
+        _whole(target) as part,
+        parquet.ParquetWriter(part, schema, compression="zstd") as writer,
+    ):
+        for _, held in _by_recording(view):
+            for at in range(0, len(held), _BATCH):
+                rows = [_columns(view, o) for o in held[at : at + _BATCH]]
+                writer.write_table(pyarrow.Table.from_pylist(rows, schema))
+            count += len(held)
+        recordings = view.recordings()
+        # What is finished is only true of a memory that is whole.
+        whole = count == store.view().count()
+        done = [d for r in recordings for d in sorted(store.done(r.id))] if whole else []
+        head = {
+            "form": FORM,
+            "recordings": [_to_json(r) for r in recordings],
+            "tracks": [t.model_dump(mode="json") for t in store.tracks()],
+            "done": done,
+        }
+        writer.add_key_value_metadata({_KEY: json.dumps(head, ensure_ascii=False)})
+    return Exported(files=(str(target),), observations=count)
+
+
+def _columns(view: View, o: Observation) -> dict[str, Any]:
+    return {
+        "id": o.id,
+        "recording": o.recording,
+        "wearer": o.wearer,
+        "start": o.span.start,
+        "end": o.span.end,
+        "when": view.when(o),
+        "text": o.text,
+        "source": o.source,
+        "track": o.track,
+        "data": json.dumps(o.data, ensure_ascii=False),
+        "provenance": json.dumps(
+            o.provenance.model_dump(mode="json", exclude_defaults=True), ensure_ascii=False
+        ),
+    }
+
+
+def read_memory(path: str | Path) -> Held | None:
+    """What `export` wrote as Parquet; None for any other file.
+
+    Raises UsageError where a newer egomem wrote it, MediaError where the file is damaged or (while
+    it is read) an observation is not what its id says, MissingExtraError without pyarrow.
+    """
+    path = Path(path)
+    with path.open("rb") as file:
+        if file.read(4) != b"PAR1":
+            return None
+    _, parquet = _pyarrow()
+    try:
+        file = parquet.ParquetFile(path)
+    except Exception as error:
+        raise MediaError(f"{path} is not a Parquet file: {error}") from None
+    head = (file.metadata.metadata or {}).get(_KEY)
+    if head is None:
+        file.close()
+        return None
+    said = json.loads(head)
+    if said["form"] > FORM:
+        raise UsageError(
+            f"{path} was written by a newer egomem", "run: pip install --upgrade egomem"
+        )
+    return Held(
+        recordings=tuple(_from_json(r) for r in said["recordings"]),
+        tracks=tuple(Track.model_validate(t) for t in said["tracks"]),
+        done=tuple(Done(*d) for d in said["done"]),
+        observations=_observations(file, path),
+    )
+
+
+def _observations(file: Any, path: Path) -> Iterator[Observation]:
+    with file:
+        for batch in file.iter_batches(batch_size=_BATCH):
+            for row in batch.to_pylist():
+                o = Observation(
+                    recording=row["recording"],
+                    wearer=row["wearer"],
+                    span=Span(row["start"], row["end"]),
+                    text=row["text"],
+                    source=row["source"],
+                    track=row["track"],
+                    data=json.loads(row["data"]),
+                    provenance=Provenance.model_validate_json(row["provenance"]),
+                )
+                if o.id != row["id"]:
+                    raise MediaError(f"{path}: observation {row['id']} is not what was exported")
+                yield o
+
+
+def restore(store: Store, held: Held) -> tuple[int, int]:
+    """Put an exported memory into a store; returns how many observations it has, and how many new.
+
+    A recording that the store holds already stays as it is, but gets a clock if it had none.
+    """
+    for recording in held.recordings:
+        known = store.recording(recording.id)
+        if known is None:
+            store.put_recording(recording)
+        elif known.clock is None and recording.clock is not None:
+            store.put_recording(known.model_copy(update={"clock": recording.clock}))
+    for track in held.tracks:
+        store.put_track(track)
+    read = new = 0
+    while batch := list(islice(held.observations, _BATCH)):
+        new += store.add(batch)
+        read += len(batch)
+    store.add([], done=held.done)
+    return read, new
+
+
+def _to_json(recording: Recording) -> dict[str, Any]:
+    clock = recording.clock
+    body = recording.model_dump(mode="json", exclude={"clock"})
+    if clock is not None:
+        zone = getattr(clock.start.tzinfo, "key", None)
+        body["clock"] = {"start": clock.start.isoformat(), "zone": zone, "source": clock.source}
+    return body
+
+
+def _from_json(body: Mapping[str, Any]) -> Recording:
+    clock = None
+    if said := body.get("clock"):
+        start = datetime.fromisoformat(said["start"])
+        if said["zone"]:
+            with suppress(TimeError):  # the offset is right even where the zone is not known here
+                start = start.astimezone(zone_of(said["zone"]))
+        clock = Clock(start, said["source"])
+    return Recording.model_validate({**body, "clock": clock})
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        import pyarrow.parquet as parquet
+    except ImportError:
+        raise MissingExtraError("pyarrow", "parquet") from None
+    return pyarrow, parquet

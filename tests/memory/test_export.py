@@ -1,0 +1,208 @@
+"""What is exported can be read by others, and a Parquet file is the same memory again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from egomem.errors import MediaError, StoreError, UsageError
+from egomem.media import read_subtitles, validate_webvtt
+from egomem.memory import Done, Store
+from egomem.memory.export import export, read_memory, restore
+from egomem.records import Observation, Provenance, Recording, Track
+from egomem.timeline import Clock, Span, read_time
+
+BERLIN = ZoneInfo("Europe/Berlin")
+START = datetime(2026, 3, 2, 8, 10, tzinfo=BERLIN)
+CAPTION = Track(source="caption", observer="vlm", model="a:b", prompt="p1", window=30)
+SPEECH = Track(source="speech", observer="whisper")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(tmp_path / "memory", create=True) as held:
+        fill(held)
+        yield held
+
+
+def fill(store: Store) -> None:
+    store.put_recording(
+        Recording(
+            id="r1", name="walk.mp4", path="/videos/walk.mp4", sha256="ab", duration=60.5,
+            clock=Clock(START, "sidecar"), facts={"container": "mp4", "rotation": 90},
+        )
+    )  # fmt: skip
+    store.put_recording(Recording(id="r2", name="walk.mp4", wearer="you", duration=10))
+    store.put_recording(Recording(id="r3", name="empty.mp4", duration=5))
+    for track in (CAPTION, SPEECH, Track(source="digest", observer="hours")):
+        store.put_track(track)
+    seen = Observation(
+        recording="r1", span=Span(0, 30), text="I take a red cup.\n\nThen --> I wash it & dry it.",
+        source="caption", track=CAPTION.id, data={"objects": ["cup"], "n": 2, "x": 0.1},
+        provenance=Provenance(frames=(0.0, 1.001), request="k", note="by a model"),
+    )  # fmt: skip
+    said = Observation(
+        recording="r2", wearer="you", span=Span(1.25, 2), text="杯子 <here>", source="speech",
+        track=SPEECH.id, data={"speaker": "Ann"},
+    )  # fmt: skip
+    unix = START.timestamp()
+    digest = Observation(
+        recording=None, span=Span(unix, unix + 3600), text="A morning.", source="digest",
+        track="digest/hours", provenance=Provenance(rests_on=(seen.id,)),
+    )  # fmt: skip
+    store.add([seen, said, digest], done=[Done("r1", CAPTION.id, "0-30")])
+
+
+def everything(store: Store) -> tuple[object, ...]:
+    return (
+        sorted(store.recordings(), key=lambda r: r.id),
+        [r.clock.start.tzinfo for r in store.recordings() if r.clock],
+        sorted(store.tracks(), key=lambda t: t.id),
+        store.view().observations(),
+        [o.id for o in store.view().observations()],
+        [store.done(r.id) for r in store.recordings()],
+        store.view().search("red cup"),
+    )
+
+
+def test_a_parquet_file_is_the_same_memory_again(store: Store, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    done = export(store.view(), tmp_path / "out" / "m.parquet", "parquet")
+    assert (done.files, done.observations) == ((str(tmp_path / "out" / "m.parquet"),), 3)
+    assert [p.name for p in (tmp_path / "out").iterdir()] == ["m.parquet"]
+    with Store.open(tmp_path / "again", create=True) as again:
+        held = read_memory(done.files[0])
+        assert held is not None
+        assert restore(again, held) == (3, 3)
+        assert everything(again) == everything(store)
+        held = read_memory(done.files[0])
+        assert held is not None
+        assert restore(again, held) == (3, 0)
+
+
+def test_a_part_of_a_memory_does_not_claim_to_be_finished(store: Store, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    export(store.view(), tmp_path / "m.parquet", "parquet", sources=["speech"])
+    held = read_memory(tmp_path / "m.parquet")
+    assert held is not None
+    assert held.done == ()
+    assert [o.source for o in held.observations] == ["speech"]
+
+
+def test_a_past_view_exports_the_past(store: Store, tmp_path: Path) -> None:
+    view = store.view(START + timedelta(seconds=29))
+    assert export(view, tmp_path / "m.jsonl", "jsonl").observations == 0
+    view = store.view(START + timedelta(seconds=30))
+    assert export(view, tmp_path / "m.jsonl", "jsonl").observations == 1
+
+
+def test_restoring_leaves_what_is_known_alone_but_gives_a_clock(
+    store: Store, tmp_path: Path
+) -> None:
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    export(store.view(), tmp_path / "m.parquet", "parquet")
+    with Store.open(tmp_path / "again", create=True) as again:
+        again.put_recording(Recording(id="r1", name="mine.mp4", duration=60.5))
+        held = read_memory(tmp_path / "m.parquet")
+        assert held is not None
+        restore(again, held)
+        kept = again.recording("r1")
+        assert kept is not None
+        assert (kept.name, kept.clock) == ("mine.mp4", Clock(START, "sidecar"))
+
+
+def test_a_changed_or_damaged_parquet_file_is_refused(store: Store, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    from pyarrow import parquet
+
+    path = tmp_path / "m.parquet"
+    export(store.view(), path, "parquet")
+    table = parquet.read_table(path)
+    rows = table.to_pylist()
+    rows[0]["text"] = "I take a blue cup."
+    parquet.write_table(table.from_pylist(rows, table.schema), path)
+    # The writer keeps the schema's metadata only; egomem's lies in the file's.
+    assert read_memory(path) is None
+    held_head = {b"egomem": json.dumps({"form": 1, "recordings": [], "tracks": [], "done": []})}
+    parquet.write_table(table.from_pylist(rows, table.schema.with_metadata(held_head)), path)
+    held = read_memory(path)
+    assert held is not None
+    with pytest.raises(MediaError, match="not what was exported"):
+        list(held.observations)
+    newer = {b"egomem": json.dumps({"form": 99})}
+    parquet.write_table(table.from_pylist(rows, table.schema.with_metadata(newer)), path)
+    with pytest.raises(UsageError, match="newer egomem"):
+        read_memory(path)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(MediaError, match="not a Parquet file"):
+        read_memory(path)
+    path.write_text("hello")
+    assert read_memory(path) is None
+
+
+def test_webvtt_is_right_by_the_standard_and_says_where_it_is_from(
+    store: Store, tmp_path: Path
+) -> None:
+    done = export(store.view(), tmp_path / "subtitles", "webvtt")
+    assert [Path(f).name for f in done.files] == ["walk.r1.vtt", "walk.r2.vtt"]
+    assert (done.observations, done.left_out) == (2, 1)
+    first, second = (Path(f).read_text(encoding="utf-8") for f in done.files)
+    assert validate_webvtt(first) == validate_webvtt(second) == []
+    assert "recording: r1 walk.mp4 of me\nstarts: 2026-03-02T08:10:00+01:00" in first
+    assert f"track: {CAPTION.id}\nnote: by a model" in first
+    (cue,), warnings = read_subtitles(second)
+    assert (cue.span, cue.text, cue.speaker, warnings) == (Span(1.25, 2), "杯子 <here>", "Ann", [])
+
+
+def test_one_recording_may_go_into_one_file(store: Store, tmp_path: Path) -> None:
+    view = store.view(recordings=["r2"])
+    done = export(view, tmp_path / "said.srt", "srt")
+    assert done.files == (str(tmp_path / "said.srt"),)
+    srt = (tmp_path / "said.srt").read_text(encoding="utf-8")
+    assert srt == "1\n00:00:01,250 --> 00:00:02,000\nAnn: 杯子 <here>\n"
+    with pytest.raises(UsageError, match="2 recordings"):
+        export(store.view(), tmp_path / "all.srt", "srt")
+
+
+def test_json_lines_carry_all_there_is_of_an_observation(store: Store, tmp_path: Path) -> None:
+    export(store.view(), tmp_path / "m.jsonl", "jsonl")
+    rows = [json.loads(line) for line in (tmp_path / "m.jsonl").read_text("utf-8").splitlines()]
+    assert {row["id"] for row in rows} == {o.id for o in store.view().observations()}
+    first = next(row for row in rows if row["video_id"] == "r1")
+    assert first["recording_start"] == "2026-03-02T08:10:00+01:00[Europe/Berlin]"
+    assert first["when"] == "2026-03-02T08:10:00+01:00"
+    assert first["provenance"] == {"frames": [0.0, 1.001], "request": "k", "note": "by a model"}
+    when = read_time(first["recording_start"])
+    assert when.instants is not None
+    assert when.instants.start.tzinfo == BERLIN
+
+
+def test_names_that_are_no_file_names(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "memory", create=True) as store:
+        store.put_recording(Recording(id="a", name="../up: day?1", duration=5))
+        store.add(
+            [Observation(recording="a", span=Span(0, 1), text="x", source="caption", track="t")]
+        )
+        done = export(store.view(), tmp_path / "out", "srt")
+    assert [Path(f).parent for f in done.files] == [tmp_path / "out"]
+    assert (tmp_path / "out").exists()
+
+
+def test_what_cannot_be_written_is_one_line(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot write"):
+        export(store.view(), tmp_path / "file" / "m.jsonl", "jsonl")
+    with pytest.raises(UsageError, match="known: webvtt"):
+        export(store.view(), tmp_path / "m", "csv")  # type: ignore[arg-type]
+
+
+def test_digests_have_a_wall_clock(store: Store, tmp_path: Path) -> None:
+    export(store.view(), tmp_path / "m.jsonl", "jsonl", sources=["digest"])
+    (row,) = (json.loads(line) for line in (tmp_path / "m.jsonl").read_text("utf-8").splitlines())
+    assert row["video_id"] is None
+    assert datetime.fromisoformat(row["when"]).astimezone(UTC) == START.astimezone(UTC)
