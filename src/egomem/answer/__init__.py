@@ -1,6 +1,7 @@
 """Answering: strategies, each one async function `(task) -> Answer`, and reading a choice."""
 
 from egomem.answer.choice import ChoiceReading, read_choice
+from egomem.answer.compare import Row, compare
 from egomem.answer.run import answer
 from egomem.answer.strategy import (
     Budget,
@@ -18,10 +19,12 @@ __all__ = [
     "Budget",
     "ChoiceReading",
     "FrameSource",
+    "Row",
     "Settings",
     "Strategy",
     "Task",
     "answer",
+    "compare",
     "get",
     "read_choice",
     "register",

@@ -24,6 +24,7 @@ async def answer(
     strategy: str = "extractive",
     *,
     settings: Mapping[str, Any] | BaseModel | None = None,
+    others: Mapping[str, Mapping[str, Any]] | None = None,
     models: Models | None = None,
     embedder: Embedder | None = None,
     frames: FrameSource | None = None,
@@ -32,17 +33,19 @@ async def answer(
 ) -> Answer:
     """One strategy's answer to one question, from what `view` holds.
 
-    `settings` are of the strategy; strategies that it builds on run with their defaults. `known`
+    `settings` are of the strategy, `others` of the strategies that it builds on, by name. `known`
     holds the answers of strategies to this same question, so that each is computed once however
-    many ask for it; pass one dict to several calls to share them. Raises UsageError for an unknown
-    strategy and ConfigError for a setting that it has not.
+    many ask for it; pass one dict (and one `others`) to several calls to share them. An answer's
+    usage counts what it rests on, too. Raises UsageError for an unknown strategy and ConfigError
+    for a setting that it has not.
     """
-    chosen = get(strategy)
+    get(strategy)
     known = {} if known is None else known
+    given = {**(others or {}), **({strategy: settings} if settings is not None else {})}
 
     def memo(name: str) -> asyncio.Task[Answer]:
         if name not in known:
-            known[name] = asyncio.create_task(run(name, None))
+            known[name] = asyncio.create_task(run(name, given.get(name)))
         return known[name]
 
     async def run(name: str, values: Mapping[str, Any] | BaseModel | None) -> Answer:
@@ -62,6 +65,4 @@ async def answer(
         spent = said.usage.model_copy(update={"seconds": time.perf_counter() - began})
         return said.model_copy(update={"usage": spent, "trace": tuple(task.trace)})
 
-    if settings is None:
-        return await memo(strategy)
-    return await run(chosen.name, settings)
+    return await memo(strategy)

@@ -28,6 +28,7 @@ _LINE = re.compile(
     r"(?P<sep>\s*[:\-–—.,]?\s*)(?P<text>.*)$",
     re.IGNORECASE,
 )
+_ANY = re.compile(rf"(?<![\d:.]){_TIME}(?![\d:])", re.IGNORECASE)
 _BULLET = re.compile(r"^\s*(?:[-*•]\s+|#{1,6}\s+)+")
 
 Frame = Literal["recording", "window"]
@@ -81,6 +82,11 @@ def resolve(caption: str, span: Span) -> Told:
         events.append({"start": start, "end": end, "text": line.text})
         out.append(f"[{format_span(Span(start, end))}] {line.text}")
     return Told("\n".join(out), tuple(events), tuple(outside), frame)
+
+
+def written_times(text: str) -> list[float]:
+    """All times that a text writes (`1:02:03`, `12.5 s`), in seconds, in the order written."""
+    return [_seconds(found[0]) for found in _ANY.finditer(text)]
 
 
 def _line(line: str) -> Line:

@@ -1,0 +1,44 @@
+"""CaptionQA: every caption up to the question's time, and never a frame (CapMem)."""
+
+from __future__ import annotations
+
+from egomem.answer.notes import captions, notes
+from egomem.answer.prompts import CAPTION
+from egomem.answer.reader import ReaderSettings, ask_reader
+from egomem.answer.strategy import Task, register
+from egomem.models import Text
+from egomem.records import Answer, Source, Status
+
+
+class CaptionSettings(ReaderSettings):
+    """`track`: the id of the caption track to read; None for the best one of the view.
+
+    `sources`: what is read. The paper reads captions alone; "speech" and others can be added.
+    """
+
+    track: str | None = None
+    sources: tuple[Source, ...] = ("caption",)
+
+
+@register("caption", CaptionSettings)
+async def caption(task: Task[CaptionSettings]) -> Answer:
+    """Answers from all captions up to the question's time, never from a frame."""
+    settings = task.settings
+    found = captions(task, settings.track, settings.sources)
+    if not found:
+        return Answer(
+            text="",
+            status=Status.ABSTAINED,
+            strategy="caption",
+            reason="nothing was captioned in this part of the memory",
+        )
+    held = notes(task.view, found)
+    return await ask_reader(
+        task,
+        settings,
+        CAPTION,
+        [Text(held.text)],
+        evidence="the numbers of the notes that the answer rests on",
+        evident=held.evident,
+        strategy="caption",
+    )

@@ -1,0 +1,113 @@
+"""Frames of a view for a reader: fetched in a thread, told with their true times."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import JsonValue
+
+from egomem.answer.strategy import Task
+from egomem.errors import MediaError, UsageError
+from egomem.media import distinct
+from egomem.models import Image, Limits, Part, Text
+from egomem.observe.shown import shown
+from egomem.observe.told import written_times
+from egomem.records import Evidence, Recording
+from egomem.timeline import Span, format_instant, format_time
+
+NEAR = 0.5
+"""Seconds by which a time in a reply may miss the frame that it means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Times to look at in one recording, in seconds, ascending; `span` is what they stand for."""
+
+    recording: Recording
+    span: Span
+    times: tuple[float, ...]
+
+
+@dataclass
+class Looked:
+    """What was seen: the parts of a request, the images by recording, and what could not be had."""
+
+    parts: list[Part] = field(default_factory=list)
+    images: list[tuple[Recording, Image]] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+
+    def evident(self, listed: JsonValue) -> list[Evidence]:
+        """The frames whose times a reply lists, once each; times of no frame are left out.
+
+        A time that frames of two recordings share is a frame of both.
+        """
+        found: list[Evidence] = []
+        meant = [s for s in map(_stretch, listed if isinstance(listed, list) else []) if s]
+        for recording, image in self.images:
+            at = image.time or 0.0
+            if any(s.start - NEAR <= at <= s.end + NEAR for s in meant):
+                found.append(
+                    Evidence(
+                        recording=recording.id,
+                        span=Span(at, at),
+                        quote=f"frame at {format_time(at)}",
+                        when=recording.instant(at),
+                    )
+                )
+        return found
+
+
+async def look(task: Task[Any], looks: Sequence[Look], limits: Limits) -> Looked:
+    """Fetch frames and make them parts: a heading for each recording, then its frames.
+
+    A recording whose video cannot be used is noted in `missing`, and the others are looked at.
+    """
+    looked = Looked()
+    several = len({look.recording.id for look in looks}) > 1
+    last = ""
+    for one in looks:
+        if not one.times:
+            continue
+        try:
+            images = await asyncio.to_thread(_fetch, task, one, limits)
+        except (MediaError, UsageError) as fault:
+            looked.missing.append(str(fault))
+            continue
+        # One recording's frames must be told in order; a second one starts its own count.
+        if several and one.recording.id != last:
+            looked.parts.append(Text(_heading(one.recording)))
+        last = one.recording.id
+        looked.parts += images
+        looked.images += [(one.recording, image) for image in images]
+    task.note(
+        "looked",
+        frames=[
+            {"recording": recording.id, "time": image.time} for recording, image in looked.images
+        ],
+        missing=list(looked.missing),
+    )
+    return looked
+
+
+def _fetch(task: Task[Any], one: Look, limits: Limits) -> tuple[Image, ...]:
+    if task.frames is None:
+        raise UsageError("the videos are not at hand")
+    return shown(distinct(task.frames(one.recording.id, one.times, side=limits.side)), limits)
+
+
+def _heading(recording: Recording) -> str:
+    clock = recording.instant(0.0)
+    begins = f", begins {format_instant(clock)}" if clock else ""
+    return f"Recording {recording.name}{begins}:"
+
+
+def _stretch(value: JsonValue) -> Span | None:
+    """The time or range that a reply wrote, as seconds."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        times = [float(value)]
+    else:
+        times = written_times(str(value))
+    return Span(times[0], times[-1]) if times and times[0] <= times[-1] else None

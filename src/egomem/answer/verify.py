@@ -1,0 +1,306 @@
+"""Retrieve and verify: a look at the frames of the moments found, which may correct CaptionQA.
+
+The full-coverage CaptionQA answer stands unless the frames of at most three moments strongly show
+another option (CapMem). What the paper does not state is a named setting.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import Field, JsonValue
+
+from egomem.answer import prompts
+from egomem.answer.frames import Look, Looked, look
+from egomem.answer.notes import chosen_track, notes, scope
+from egomem.answer.reader import ReaderSettings, ask_reader, counted, models_of, option_text, send
+from egomem.answer.strategy import Task, register
+from egomem.answer.verdict import (
+    CAVEAT,
+    SCHEMA,
+    Decision,
+    Verdict,
+    decide,
+    effect,
+    has_clock_cue,
+    read_verdict,
+)
+from egomem.errors import UsageError
+from egomem.memory import View
+from egomem.models import About, Request, Role, Text
+from egomem.recall import Hit, search
+from egomem.records import Answer, Evidence, Recording, Status, Usage
+from egomem.timeline import RecordingTime, Span, find_times, uniform_times
+
+
+class VerifySettings(ReaderSettings):
+    """How moments are found and looked at (methods A.6); `format` and the like are the reader's.
+
+    `profile`: of recall. `window`: seconds of a moment. `windows`: with neighbours, at most.
+    `intervals`, `frames`: at most so many stretches, with so many frames each. `pad`: seconds added
+    on each side. `track`: of captions.
+
+    Two extensions of ours, off by default. `abstain_unsupported`: answer nothing where neither the
+    notes found nor the frames support any option. `second_look`: where the question names a time
+    that can be placed in the memory, look there too; strong support from that look may replace the
+    answer although a clock time is named.
+    """
+
+    profile: str = "capmem"
+    window: float = Field(default=30.0, gt=0)
+    windows: int = Field(default=9, ge=1)
+    intervals: int = Field(default=3, ge=1)
+    frames: int = Field(default=4, ge=1)
+    pad: float = Field(default=5.0, ge=0)
+    track: str | None = None
+    abstain_unsupported: bool = False
+    second_look: bool = False
+
+
+@register("verify", VerifySettings)
+async def verify(task: Task[VerifySettings]) -> Answer:
+    """Corrects the caption answer where frames of the moments found strongly show another."""
+    if task.memo is None:
+        raise UsageError("verify starts from the answer of caption, which cannot be had here")
+    settings, question = task.settings, task.question
+    base = await task.memo("caption")
+    task.note("baseline", choice=base.choice, text=base.text, status=base.status.value)
+    view = scope(task.view, question)
+    hits = await asyncio.to_thread(_find, task, view)
+    task.note("found", hits=[_hit_step(hit) for hit in hits])
+    candidate = await _candidate(task, view, hits)
+    task.note("candidate", choice=candidate.choice, text=candidate.text)
+    held = {r.id: r for r in view.recordings()}
+    looks = intervals(hits, held, most=settings.intervals, count=settings.frames, pad=settings.pad)
+    usage = base.usage + candidate.usage
+    verdict, looked, spent = await _look(task, looks, candidate)
+    decision = decide(question, base, verdict, clock_cue=has_clock_cue(question))
+    usage += spent
+    if settings.second_look and decision.outcome != "overridden":
+        again = named_moments(task, view, held)
+        if again:
+            second, looked_again, spent = await _look(task, again, candidate)
+            usage += spent
+            task.note("second_look", times=[list(one.times) for one in again])
+            other = decide(question, base, second, clock_cue=False)
+            if other.outcome == "overridden":
+                verdict, looked, decision = second, looked_again, other
+    final = _final(task, base, candidate, verdict, looked, decision)
+    task.note(
+        "decision",
+        outcome=decision.outcome,
+        why=decision.why,
+        before=base.choice,
+        proposed=verdict.answer if verdict else None,
+        after=final.choice,
+        effect=effect(question, base.choice, final.choice),
+        would_have=effect(question, base.choice, verdict.answer if verdict else base.choice),
+        caveat=CAVEAT,
+    )
+    return final.model_copy(update={"strategy": "verify", "usage": usage})
+
+
+def _find(task: Task[VerifySettings], view: View) -> list[Hit]:
+    settings = task.settings
+    track = chosen_track(view, settings.track)
+    if track is None:
+        return []
+    return search(
+        view.narrow(tracks=[track]),
+        task.question.text,
+        options=[o.text for o in task.question.options],
+        k=settings.windows,
+        window=settings.window,
+        profile=settings.profile,
+        embedder=task.embedder,
+    )
+
+
+async def _candidate(task: Task[VerifySettings], view: View, hits: Sequence[Hit]) -> Answer:
+    """What a reader answers from the notes found alone; it is checked, and never the answer."""
+    found = {o.id: o for hit in hits for o in hit.observations}
+    in_time = view.observations(ids=list(found)) if found else []
+    if not in_time:
+        return Answer(text="", status=Status.ABSTAINED, strategy="candidate")
+    held = notes(view, in_time)
+    return await ask_reader(
+        task,
+        task.settings,
+        prompts.CANDIDATE,
+        [Text(held.text)],
+        evidence="the numbers of the notes that the answer rests on",
+        evident=held.evident,
+        strategy="candidate",
+    )
+
+
+async def _look(
+    task: Task[VerifySettings], looks: Sequence[Look], candidate: Answer
+) -> tuple[Verdict | None, Looked, Usage]:
+    """Frames of the moments, and what the verifier says of them; None where nothing can be seen."""
+    models = models_of(task)
+    looked = await look(task, looks, models.limits(Role.VERIFIER))
+    if not looked.images:
+        return None, looked, Usage()
+    question = task.question
+    said = f"{candidate.choice}. {candidate.text}" if candidate.choice else candidate.text
+    wanted = prompts.verdict_wanted(question, said)
+    reply = await send(
+        task,
+        Request(
+            role=Role.VERIFIER,
+            parts=(*looked.parts, Text(f"{prompts.asked(question)}\n\n{wanted}")),
+            prompt=prompts.VERIFY.name,
+            system=prompts.VERIFY.system,
+            schema=SCHEMA,
+            max_tokens=task.settings.max_tokens,
+            about=About(question.recording, question.id or None),
+        ),
+    )
+    verdict = read_verdict(question, reply)
+    task.note("verdict", verdict=verdict.model_dump(mode="json") if verdict else None)
+    return verdict, looked, counted(reply)
+
+
+def _final(
+    task: Task[VerifySettings],
+    base: Answer,
+    candidate: Answer,
+    verdict: Verdict | None,
+    looked: Looked,
+    decision: Decision,
+) -> Answer:
+    if decision.outcome == "overridden" and verdict is not None and verdict.answer is not None:
+        label = verdict.answer
+        return base.model_copy(
+            update={
+                "text": option_text(task.question, label),
+                "choice": label,
+                "status": Status.PARSED,
+                "scores": raised(base.scores, label),
+                "evidence": _seen(looked),
+                "reason": f"{decision.why}: {verdict.reason}",
+            }
+        )
+    unsupported = candidate.status is Status.ABSTAINED and (
+        verdict is not None and verdict.answer is None
+    )
+    if task.settings.abstain_unsupported and unsupported:
+        return base.model_copy(
+            update={
+                "text": "",
+                "choice": None,
+                "status": Status.ABSTAINED,
+                "evidence": (),
+                "reason": "neither the notes found nor the frames support any answer",
+            }
+        )
+    return base
+
+
+def raised(scores: dict[str, float], label: str) -> dict[str, float]:
+    """The scores with one option put first, the others as they were."""
+    top = max(scores.values(), default=0.0)
+    return {**scores, label: max(1.0, top + 1.0) if label in scores or scores else 1.0}
+
+
+def _seen(looked: Looked) -> tuple[Evidence, ...]:
+    """The stretches of frames looked at, one for each recording's neighbouring frames."""
+    return tuple(
+        Evidence(
+            recording=recording.id,
+            span=Span(image.time or 0.0, image.time or 0.0),
+            quote="frame looked at",
+            when=recording.instant(image.time or 0.0),
+        )
+        for recording, image in looked.images
+    )
+
+
+def intervals(
+    hits: Sequence[Hit], held: dict[str, Recording], *, most: int, count: int, pad: float
+) -> list[Look]:
+    """At most `most` stretches: each seed with the neighbours that adjoin it and `pad` seconds on
+    each side, clipped to what has passed of the recording; those that overlap are one.
+
+    Frame times are the centres of `count` equal parts. In order of recording and time. Digests are
+    no moments of a recording and are not looked at.
+    """
+    seeds = [h for h in hits if h.seed and h.recording in held][:most]
+    spans: dict[str, list[Span]] = {}
+    for seed in seeds:
+        beside = [h.span for h in hits if not h.seed and h.recording == seed.recording]
+        start, end = seed.span.start, seed.span.end
+        for span in sorted(beside):
+            if abs(span.end - seed.span.start) < _NOTHING:
+                start = span.start
+            if abs(span.start - seed.span.end) < _NOTHING:
+                end = span.end
+        whole = Span(0.0, held[seed.recording or ""].duration)
+        wide = Span(max(0.0, start - pad), end + pad).clip(whole)
+        if wide is not None:
+            spans.setdefault(seed.recording or "", []).append(wide)
+    return [
+        Look(recording, span, tuple(uniform_times(span, count)))
+        for id, recording in held.items()
+        for span in merged(spans.get(id, ()))
+    ]
+
+
+_NOTHING = 1e-6
+
+
+def merged(spans: Sequence[Span]) -> list[Span]:
+    """Spans in order of time, those that overlap or touch joined."""
+    joined: list[Span] = []
+    for span in sorted(spans):
+        if joined and span.start <= joined[-1].end:
+            joined[-1] = Span(joined[-1].start, max(joined[-1].end, span.end))
+        else:
+            joined.append(span)
+    return joined
+
+
+def named_moments(task: Task[VerifySettings], view: View, held: dict[str, Recording]) -> list[Look]:
+    """Where the times that the question names lie in the recordings: stretches to look at."""
+    until = view.until
+    if isinstance(until, RecordingTime):
+        own = held.get(until.recording)
+        until = own.instant(until.seconds) if own else None
+    spans: dict[str, list[Span]] = {}
+    for when in find_times(task.question.text, now=until):
+        for recording in held.values():
+            span = None
+            if when.span is not None and len(held) == 1:
+                span = when.span
+            elif when.instants is not None and recording.clock is not None:
+                clock = recording.clock
+                first, last = when.instants.start, when.instants.end
+                span = Span(clock.seconds(first), clock.seconds(last))
+            if span is None:
+                continue
+            pad = task.settings.pad
+            inside = Span(span.start - pad, span.end + pad).clip(Span(0.0, recording.duration))
+            if inside is not None:
+                spans.setdefault(recording.id, []).append(inside)
+    settings = task.settings
+    looks = [
+        Look(held[id], span, tuple(uniform_times(span, settings.frames)))
+        for id in held
+        for span in merged(spans.get(id, ()))
+    ]
+    return looks[: settings.intervals]
+
+
+def _hit_step(hit: Hit) -> dict[str, JsonValue]:
+    step: dict[str, Any] = {
+        "recording": hit.recording,
+        "start": hit.span.start,
+        "end": hit.span.end,
+        "seed": hit.seed,
+        "score": hit.score,
+        "parts": dict(hit.parts),
+    }
+    return step

@@ -1,0 +1,75 @@
+"""VideoQA: frames spread evenly over what has passed, looked at for every question (CapMem)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from egomem.answer.frames import Look, look
+from egomem.answer.notes import scope
+from egomem.answer.prompts import VIDEO
+from egomem.answer.reader import ReaderSettings, ask_reader, models_of
+from egomem.answer.strategy import Task, register
+from egomem.models import Role
+from egomem.records import Answer, Recording, Status
+from egomem.timeline import Span
+
+CAP = 768
+"""Frames at most (CapMem's cap in its Qwen and aligned runs: 12.8 minutes at 1 frame a second)."""
+
+
+class VideoSettings(ReaderSettings):
+    """`frames`: at most so many, and never more than `fps` times the seconds, nor than the reader
+    takes in one request (setting reader.images)."""
+
+    frames: int = Field(default=CAP, ge=1)
+    fps: float = Field(default=1.0, gt=0)
+
+
+@register("video", VideoSettings)
+async def video(task: Task[VideoSettings]) -> Answer:
+    """Answers from frames spread evenly over the recordings up to the question's time."""
+    settings = task.settings
+    limits = models_of(task).limits(Role.READER)
+    most = min(settings.frames, limits.images)
+    if task.budget.frames is not None:
+        most = min(most, task.budget.frames)
+    recordings = scope(task.view, task.question).recordings()
+    looks = spread(recordings, most, settings.fps)
+    looked = await look(task, looks, limits)
+    if not looked.images:
+        reason = "; ".join(looked.missing) or "nothing was recorded in this part of the memory"
+        status = Status.ERROR if looked.missing else Status.ABSTAINED
+        return Answer(text="", status=status, strategy="video", reason=reason)
+    answer = await ask_reader(
+        task,
+        settings,
+        VIDEO,
+        looked.parts,
+        evidence="the times of the frames that show it, as they stand before the frames",
+        evident=looked.evident,
+        strategy="video",
+    )
+    if looked.missing:
+        answer = answer.model_copy(update={"reason": "; ".join([answer.reason, *looked.missing])})
+    return answer
+
+
+def spread(recordings: Sequence[Recording], most: int, fps: float) -> list[Look]:
+    """At most `most` times, evenly over the joined length of the recordings.
+
+    `min(most, floor(seconds * fps))` of them, and at least one where anything was recorded: at the
+    centres of equal parts (where within a part the papers look is not stated; our reconstruction).
+    """
+    length = sum(r.duration for r in recordings)
+    count = max(1, min(most, int(length * fps + 1e-6))) if length > 0 else 0
+    wanted = [(k + 0.5) * length / count for k in range(count)]
+    looks: list[Look] = []
+    begin = 0.0
+    for recording in recordings:
+        end = begin + recording.duration
+        times = tuple(t - begin for t in wanted if begin <= t < end)
+        looks.append(Look(recording, Span(0.0, recording.duration), times))
+        begin = end
+    return looks
