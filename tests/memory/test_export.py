@@ -13,7 +13,7 @@ import pytest
 from egomem.errors import MediaError, StoreError, UsageError
 from egomem.media import read_subtitles, validate_webvtt
 from egomem.memory import Done, Store
-from egomem.memory.export import export, read_memory, restore
+from egomem.memory.export import export, format_of, read_memory, restore
 from egomem.records import Observation, Provenance, Recording, Track
 from egomem.timeline import Clock, Span, read_time
 
@@ -197,8 +197,13 @@ def test_what_cannot_be_written_is_one_line(store: Store, tmp_path: Path) -> Non
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="cannot write"):
         export(store.view(), tmp_path / "file" / "m.jsonl", "jsonl")
-    with pytest.raises(UsageError, match="known: webvtt"):
+    with pytest.raises(UsageError, match="one of: webvtt"):
         export(store.view(), tmp_path / "m", "csv")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="'smell' is not a source"):
+        export(store.view(), tmp_path / "m", "srt", sources=["smell"])
+    assert [format_of(name) for name in ("a.vtt", "a.SRT", "a.jsonl")] == ["webvtt", "srt", "jsonl"]
+    with pytest.raises(UsageError, match="does not say its format"):
+        format_of("out")
 
 
 def test_digests_have_a_wall_clock(store: Store, tmp_path: Path) -> None:

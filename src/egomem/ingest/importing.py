@@ -7,7 +7,7 @@ nothing, for an observation's id follows from its content.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
@@ -182,16 +182,23 @@ def _put(store: Store, reading: Reading, stored: dict[str, Recording]) -> None:
 class _Known:
     """What a video id may stand for: a recording of the memory, or a video file at hand."""
 
-    held: Sequence[Recording]
+    held: InitVar[Sequence[Recording]]
     folders: Sequence[Path]
     options: Options
     notes: list[str] = field(default_factory=list)
+    _by_id: dict[str, Recording] = field(init=False)
+    _by_name: dict[str, list[Recording]] = field(default_factory=dict)
+
+    def __post_init__(self, held: Sequence[Recording]) -> None:
+        self._by_id = {r.id: r for r in held}
+        for recording in held:
+            for name in {recording.name, Path(recording.name).stem}:
+                self._by_name.setdefault(name, []).append(recording)
 
     def find(self, video: str) -> Recording | None:
-        named = [r for r in self.held if video in (r.name, Path(r.name).stem)]
-        for recording in self.held:
-            if recording.id == video:
-                named = [recording]
+        if video in self._by_id:
+            return self._by_id[video]
+        named = self._by_name.get(video, [])
         if len(named) > 1:
             self.notes.append(
                 f"the memory holds {len(named)} recordings named {video}; a new one is made"
@@ -211,8 +218,8 @@ class _Known:
             self.notes.append(str(error))
             return None
         digest = content_hash(path)
-        if held := next((r for r in self.held if r.id == digest[:16]), None):
-            return held
+        if digest[:16] in self._by_id:
+            return self._by_id[digest[:16]]
         options = self.options
         start = find_start(path, facts, zone=options.zone, day_one=options.day_one)
         return Recording(

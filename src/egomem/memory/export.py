@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 from egomem.errors import MediaError, MissingExtraError, StoreError, TimeError, UsageError
 from egomem.media.subtitles import Cue, write_srt, write_webvtt
@@ -50,7 +50,7 @@ def export(
     target: str | Path,
     format: Format,
     *,
-    sources: Iterable[Source] | None = None,
+    sources: Iterable[str] | None = None,
     tracks: Iterable[str] | None = None,
 ) -> Exported:
     """Write what a view sees to `target`; nothing is left half written.
@@ -59,9 +59,8 @@ def export(
     with one recording, `target` may be a file. Raises UsageError, MissingExtraError for Parquet
     without pyarrow, StoreError where it cannot be written.
     """
-    if format not in FORMATS:
-        raise UsageError(f"cannot export as {format!r}", f"known: {', '.join(FORMATS)}")
-    view = view.narrow(sources=sources, tracks=tracks)
+    format = format_of(target, format)
+    view = view.narrow(sources=None if sources is None else _known(sources), tracks=tracks)
     target = Path(target)
     try:
         if format == "jsonl":
@@ -71,6 +70,29 @@ def export(
         return _export_subtitles(view, target, format)
     except OSError as error:
         raise StoreError(f"cannot write {target}: {error.strerror or error}") from None
+
+
+_ENDINGS: dict[str, Format] = {
+    ".vtt": "webvtt", ".srt": "srt", ".jsonl": "jsonl", ".parquet": "parquet",
+}  # fmt: skip
+
+
+def format_of(target: str | Path, said: str | None = None) -> Format:
+    """The format that is named, else the one of the target's ending. Raises UsageError."""
+    found = said or _ENDINGS.get(Path(target).suffix.lower())
+    for format in FORMATS:
+        if format == found:
+            return format
+    what = f"cannot export as {said!r}" if said else f"{target} does not say its format"
+    raise UsageError(what, f"give --format with one of: {', '.join(FORMATS)}")
+
+
+def _known(sources: Iterable[str]) -> list[Source]:
+    known = get_args(Source)
+    for source in (sources := list(sources)):
+        if source not in known:
+            raise UsageError(f"{source!r} is not a source", f"known: {', '.join(known)}")
+    return cast(list[Source], sources)
 
 
 @contextmanager

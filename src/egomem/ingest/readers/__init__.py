@@ -1,6 +1,23 @@
 """Readers of captions and transcripts that already exist: any format -> rows -> observations."""
 
 from egomem.ingest.readers.files import file_rows
-from egomem.ingest.readers.rows import FIELDS, Options, Problem, Row, RowReader, read_map
+from egomem.ingest.readers.rows import (
+    FIELDS,
+    Options,
+    Problem,
+    Row,
+    RowReader,
+    read_map,
+    read_options,
+)
 
-__all__ = ["FIELDS", "Options", "Problem", "Row", "RowReader", "file_rows", "read_map"]
+__all__ = [
+    "FIELDS",
+    "Options",
+    "Problem",
+    "Row",
+    "RowReader",
+    "file_rows",
+    "read_map",
+    "read_options",
+]

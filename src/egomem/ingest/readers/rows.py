@@ -6,16 +6,16 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, tzinfo
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple, cast, get_args
 
 from pydantic import JsonValue, ValidationError
 
 from egomem.errors import TimeError, UsageError
 from egomem.ingest.clocks import instant_of
 from egomem.records import Observation, Provenance, Recording, Source, Track
-from egomem.timeline import HABITS, Clock, Habits, Span, read_time
+from egomem.timeline import HABITS, Clock, Habits, Span, read_time, zone_of
 
 FIELDS = (
     "video_id", "start", "end", "text", "source", "track", "wearer", "speaker", "data",
@@ -80,6 +80,38 @@ def read_map(pairs: Iterable[str]) -> dict[str, str]:
             )
         mapping[ours] = theirs
     return mapping
+
+
+def read_options(
+    *,
+    map: Iterable[str] = (),
+    source: str | None = None,
+    track: str | None = None,
+    wearer: str = "me",
+    recording: str | None = None,
+    zone: str | None = None,
+    day_one: str | None = None,
+    frames_per_second: int = HABITS.frames_per_second,
+    step: float = 5.0,
+) -> Options:
+    """Options as people write them: zone Europe/Berlin, day_one 2026-03-01. Raises UsageError."""
+    if source is not None and source not in SOURCES:
+        raise UsageError(f"{source!r} is not a source", f"known: {', '.join(SOURCES)}")
+    try:
+        first = date.fromisoformat(day_one) if day_one else None
+    except ValueError:
+        raise UsageError(f"{day_one!r} is not a date", "write it like 2026-03-01") from None
+    return Options(
+        mapping=read_map(map),
+        source=cast(Source | None, source),
+        track=track,
+        wearer=wearer,
+        recording=recording,
+        zone=zone_of(zone) if zone else None,
+        day_one=first,
+        step=step,
+        habits=replace(HABITS, frames_per_second=frames_per_second),
+    )
 
 
 class RowError(Exception):

@@ -1,0 +1,53 @@
+"""`egomem export`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from egomem.cli.options import AtOption, JsonOption, MemoryOption, open_memory
+from egomem.cli.output import report
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def export(
+    target: Annotated[
+        Path,
+        typer.Argument(
+            metavar="TARGET", help="A file; for subtitles a folder, a file a recording."
+        ),
+    ],
+    format: Annotated[
+        str | None,
+        typer.Option(help="webvtt, srt, jsonl or parquet. Default: by the ending of TARGET."),
+    ] = None,
+    source: Annotated[
+        list[str] | None, typer.Option(help="Only this source, such as caption. Repeatable.")
+    ] = None,
+    track: Annotated[list[str] | None, typer.Option(help="Only this track. Repeatable.")] = None,
+    recording: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="Only this recording. Repeatable.")
+    ] = None,
+    at: AtOption = None,
+    memory: MemoryOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Write a memory, or a part of it, for other tools. Parquet imported again is the same memory."""
+    from egomem.memory.export import export as write
+    from egomem.memory.export import format_of
+
+    with open_memory(memory) as held:
+        view = held.until(at).narrow(recordings=recording)
+        done = write(view, target, format_of(target, format), sources=source, tracks=track)
+
+    def show(out: Console) -> None:
+        for file in done.files:
+            out.print(file, markup=False)
+        left = f"; {done.left_out} digests have no place in subtitles" if done.left_out else ""
+        out.print(f"{done.observations} observations{left}", markup=False)
+
+    report("export", done.model_dump(mode="json"), show=show, json=json)

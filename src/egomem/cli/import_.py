@@ -1,0 +1,99 @@
+"""`egomem import`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from egomem.cli.options import JsonOption, MemoryOption, open_memory
+from egomem.cli.output import report
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def import_(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="JSONL, JSON, SRT, WebVTT, WhisperX JSON, EgoLife captions, Parquet; also .gz.",
+        ),
+    ],
+    map: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FIELD=THEIRS",
+            help="Names of other fields: 'text=narration,start=t0', 'video_id={conv}-{part}'.",
+        ),
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option(help="What the rows are, where they do not say: caption, speech.")
+    ] = None,
+    track: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who observed. Default: import.")
+    ] = None,
+    wearer: Annotated[str, typer.Option(help="Who wore the camera.")] = "me",
+    recording: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The video of rows that name none. Default: the file's."),
+    ] = None,
+    videos: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where the videos lie, if not beside.")
+    ] = None,
+    zone: Annotated[
+        str | None, typer.Option(help="The zone of wall-clock times without one: Europe/Berlin.")
+    ] = None,
+    day_one: Annotated[
+        str | None, typer.Option(metavar="DATE", help="The date of EgoLife's DAY1: 2026-03-01.")
+    ] = None,
+    frame_base: Annotated[
+        int, typer.Option(help="Base of an EgoLife time's last two digits.")
+    ] = 20,
+    step: Annotated[
+        float, typer.Option(min=0.001, help="Seconds given to each row where rows have no times.")
+    ] = 5.0,
+    memory: MemoryOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Remember captions and transcripts that exist already, with or without the video.
+
+    Bad lines are named and counted, and the rest is remembered (exit code 1 only where a whole file
+    could not be read). The same file again adds nothing.
+    """
+    from egomem.ingest.importing import import_files
+    from egomem.ingest.readers import read_options
+
+    options = read_options(
+        map=map or (),
+        source=source,
+        track=track,
+        wearer=wearer,
+        recording=recording,
+        zone=zone,
+        day_one=day_one,
+        frames_per_second=frame_base,
+        step=step,
+    )
+    with open_memory(memory, create=True) as held:
+        done = import_files(held.store, files, options, videos=videos)
+        folder = str(held.folder)
+
+    def show(out: Console) -> None:
+        for o in done:
+            if o.fault:
+                continue
+            out.print(
+                f"{o.path}: {o.observations} new observations of {len(o.recordings)} recordings, "
+                f"{o.known} known, {o.passed_over} of {o.rows} rows passed over",
+                markup=False,
+            )
+            for problem in o.problems:
+                out.print(f"  {problem}", markup=False)
+        out.print(f"memory: {folder}", markup=False)
+
+    problems = [(o.fault, o.remedy) for o in done if o.fault]
+    result = {"files": [o.model_dump(mode="json") for o in done], "memory": folder}
+    report("import", result, show=show, json=json, problems=problems)
