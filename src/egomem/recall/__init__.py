@@ -8,6 +8,7 @@ from egomem.recall.moments import Window, windows_of
 from egomem.recall.plan import Anchor, Plan, plan
 from egomem.recall.profile import CAPMEM, DEFAULT, HYBRID, PROFILES, SIGNALS, Profile
 from egomem.recall.search import Found, Hit, find, search
+from egomem.recall.vectors import add_vectors, embedded_text
 
 __all__ = [
     "CAPMEM",
@@ -21,6 +22,8 @@ __all__ = [
     "Plan",
     "Profile",
     "Window",
+    "add_vectors",
+    "embedded_text",
     "find",
     "plan",
     "search",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from egomem.recall.corpus import Corpus, Scores
 from egomem.recall.moments import Window, spans_of, windows_of
 from egomem.recall.signals import Statistics
 from egomem.recall.terms import asked
-from egomem.recall.vectors import nearest
+from egomem.recall.vectors import query_vector
 from egomem.records import Observation, Recording
 from egomem.timeline import Span
 
@@ -32,12 +32,14 @@ FROM_VECTORS = 30
 
 @dataclass(frozen=True)
 class Candidates:
-    """Windows to be scored. `statistics` is None where they are all that the view has."""
+    """Windows to be scored. `statistics` is None where they are all that the view has;
+    `parts` are the views that hold them."""
 
     view: View
     corpus: Corpus
     statistics: Statistics | None
     recordings: dict[str, Recording]
+    parts: tuple[View, ...]
 
     @property
     def durations(self) -> dict[str, float]:
@@ -82,18 +84,21 @@ def candidates(
     recordings = {r.id: r for r in view.recordings()}
     durations = {id: r.duration for id, r in recordings.items()}
     if view.count() <= SMALL:
-        return Candidates(view, _whole(view, window, durations), None, recordings)
+        return Candidates(view, _whole(view, window, durations), None, recordings, (view,))
     wanted: dict[tuple[str, str, Span], None] = {}
     for text in texts:
         found = [s.observation for s in view.search(text, k=2 * FROM_WORDS)]
         wanted |= dict.fromkeys(_first(found, window, FROM_WORDS))
         if embedder is not None:
-            found = nearest(view, embedder, text, 2 * FROM_VECTORS)
+            vector = query_vector(embedder, text)
+            found = [s.observation for s in view.nearest(embedder.name, vector, 2 * FROM_VECTORS)]
             wanted |= dict.fromkeys(_first(found, window, FROM_VECTORS))
-    held = [o for r, span in _stretches(wanted, window) for o in _held(view, r, span)]
+    parts = tuple(_part(view, r, span) for r, span in _stretches(wanted, window))
+    held = {o.id: o for part in parts for o in part.observations()}
     stems = {s for text in texts for term in asked(text).terms for s in term.stems}
     statistics = Statistics(view.count(), view.document_frequency(stems))
-    return Candidates(view, Corpus(windows_of(held, window, durations)), statistics, recordings)
+    corpus = Corpus(windows_of(held.values(), window, durations))
+    return Candidates(view, corpus, statistics, recordings, parts)
 
 
 def _first(found: Iterable[Observation], window: float, most: int) -> list[tuple[str, str, Span]]:
@@ -119,11 +124,11 @@ def _stretches(
     return joined
 
 
-def _held(view: View, recording: str | None, span: Span) -> list[Observation]:
-    if recording is None:
-        digests = view.observations(sources=["digest"])
-        return [o for o in digests if o.recording is None and o.span.overlaps(span)]
-    return view.observations(recording=recording, span=span)
+def _part(view: View, recording: str | None, span: Span) -> View:
+    if recording is not None:
+        return view.narrow(recordings=[recording], span=span)
+    start, end = (datetime.fromtimestamp(seconds, UTC) for seconds in (span.start, span.end))
+    return view.narrow(sources=["digest"], between=(start, end))
 
 
 _made: dict[tuple[int, float], tuple[weakref.ref[View], int, Corpus]] = {}

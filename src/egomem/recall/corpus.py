@@ -11,6 +11,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from egomem.models.embedders import Vectors
 from egomem.recall.moments import Window
 from egomem.recall.speech import said
 from egomem.recall.terms import bag_of
@@ -60,6 +61,7 @@ class Corpus:
                 rows, counts = self._pairs[pair]
                 rows.append(row)
                 counts.append(times)
+        self.vectors: dict[str, tuple[Vectors, Scores]] = {}
         self.lengths = np.array(lengths, dtype=np.float64)
 
     @cached_property
@@ -90,6 +92,13 @@ class Corpus:
 
     def means(self, of_observations: Scores) -> Scores:
         return self.sums(of_observations) / self.sums(np.ones(len(self.observations)))
+
+    def norms(self, of_observations: Vectors) -> Scores:
+        """The length of the mean of each window's vectors."""
+        rows = np.add.reduceat(of_observations[self._observation], self._starts, axis=0)
+        mean = rows / self.sums(np.ones(len(self.observations)))[:, None]
+        lengths: Scores = np.linalg.norm(mean, axis=1).astype(np.float64)
+        return lengths
 
     def best(self, of_observations: Scores) -> Scores:
         """The highest among each window's observations."""

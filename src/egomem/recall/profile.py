@@ -27,9 +27,11 @@ SIGNALS = {
 class Profile:
     """Weights of the signals (see SIGNALS) on their min-max scores, and what follows the ranking.
 
-    `k1`, `b` are the window's BM25, `best_k1`, `best_b` that of an observation. `forms`
-    lets a word match in its other forms (sat, sit). `like` is what a word much like the one asked for counts, `options` what a word of the options counts.
+    `k1`, `b` are the window's BM25, `best_k1`, `best_b` that of an observation. `forms` lets a word
+    match in its other forms (sat, sit); `like` is what a word much like the one asked for counts,
+    `options` what a word of the options counts.
     `time_language` reads anchors, order and clock times out of the question (see recall.plan).
+    `same` is what a neighbour of a better window loses for saying the same (see recall.seeds).
     `seeds` is the most windows chosen by score (None: as many as asked for); `apart` is the least
     distance in seconds between the centres of two seeds; `neighbours` are added on each side of a
     seed. `unmatched` keeps windows that no signal but fullness and time speaks for. Equal scores go
@@ -39,7 +41,7 @@ class Profile:
     name: str
     weights: Mapping[str, float] = field(default_factory=dict)
     k1: float = 1.5
-    b: float = 0.4
+    b: float = 0.0
     best_k1: float = 0.9
     best_b: float = 0.4
     forms: bool = True
@@ -47,6 +49,7 @@ class Profile:
     options: float = 0.3
     hash_dimensions: int = 1024
     time_language: bool = True
+    same: float = 0.3
     seeds: int | None = None
     apart: float = 0.0
     neighbours: int = 0
@@ -60,14 +63,14 @@ class Profile:
 
 DEFAULT = Profile(
     "default",
-    {"bm25": 0.6, "best": 0.4, "pairs": 0.2, "speaker": 0.2, "reply": 0.2, "order": 0.5,
+    {"bm25": 0.6, "best": 0.4, "pairs": 0.2, "speaker": 0.15, "reply": 0.2, "order": 0.5,
      "fullness": 0.03, "time": 0.2},
 )  # fmt: skip
 """Ours, without any model."""
 
 HYBRID = Profile(
     "hybrid",
-    {"bm25": 0.18, "best": 0.12, "pairs": 0.06, "nearest": 0.35, "mean": 0.35, "speaker": 0.2,
+    {"bm25": 0.24, "best": 0.16, "pairs": 0.08, "nearest": 0.3, "mean": 0.3, "speaker": 0.15,
      "reply": 0.2, "order": 0.5, "fullness": 0.03, "time": 0.2},
 )  # fmt: skip
 """Ours, with an embedder."""
@@ -80,6 +83,7 @@ CAPMEM = Profile(
     like=0.0,
     options=1.0,
     time_language=False,
+    same=0.0,
     seeds=3,
     apart=45.0,
     neighbours=1,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -17,7 +17,7 @@ from egomem.recall.corpus import Scores
 from egomem.recall.order import beside_event, ordered
 from egomem.recall.plan import Plan, places, plan
 from egomem.recall.profile import Profile, profile_of
-from egomem.recall.seeds import beside, choose, distinct
+from egomem.recall.seeds import beside, choose, varied
 from egomem.recall.speech import without_names
 from egomem.recall.terms import asked
 from egomem.recall.vectors import similarities
@@ -123,10 +123,11 @@ def find(
     )
     if read.order:
         ranked = ordered(ranked, total, [pool.instant(w) for w in windows], read.order)
-    if not recipe.unmatched:
-        ranked = distinct(ranked, windows)
+    row: Iterable[int] = ranked
+    if recipe.same and not read.order:
+        row = varied(ranked, total, windows, same=recipe.same)
     most = min(k, recipe.seeds or k)
-    seeds = choose(ranked, windows, most=most, apart=recipe.apart)
+    seeds = choose(row, windows, most=most, apart=recipe.apart)
     shown = dict.fromkeys(seeds, True)
     for seed in seeds:
         for neighbour in beside(seed, windows, recipe.neighbours):
@@ -176,8 +177,11 @@ def _scores(
                 parts[name] = signals.pairs(question, corpus, pool.statistics)
             case "nearest" | "mean" if embedder is not None:
                 if not near.any():
-                    near = similarities(pool.view, embedder, text, corpus.observations)
-                parts[name] = corpus.best(near) if name == "nearest" else corpus.means(near)
+                    near, norms = similarities(corpus, pool.parts, embedder, text)
+                if name == "nearest":
+                    parts[name] = corpus.best(near)
+                else:
+                    parts[name] = corpus.means(near) / norms
             case "speaker":
                 parts[name] = corpus.best(signals.speaker(named, corpus))
             case "reply":

@@ -5,30 +5,52 @@ Windows are named by their index in `windows`; `ranked` is best first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from heapq import heapify, heappop, heappush
 
+from egomem.recall.corpus import Scores
 from egomem.recall.moments import Window
+from egomem.recall.terms import bag_of
 
 
-def distinct(ranked: Sequence[int], windows: Sequence[Window]) -> list[int]:
-    """Without windows all of whose observations a better one has: a long caption is found once."""
-    shown: list[frozenset[str]] = []
-    kept = []
-    holding: dict[str, list[int]] = {}
-    for i in ranked:
-        ids = frozenset(o.id for o in windows[i].observations)
-        near = {n for id in ids for n in holding.get(id, ())}
-        if any(ids <= shown[n] for n in near):
+def varied(
+    ranked: Sequence[int], total: Scores, windows: Sequence[Window], *, same: float
+) -> Iterator[int]:
+    """Windows best first, where one beside a better one counts less for saying the same.
+
+    A neighbour of a chosen window loses `same` of its score times the share of words that the two
+    have in common. One whose observations all are in a chosen neighbour is left out: a long
+    caption is found once.
+    """
+    queue = [(-total[i], rank, i) for rank, i in enumerate(ranked)]
+    heapify(queue)
+    score = dict(zip(ranked, total[list(ranked)].tolist(), strict=True))
+    held = cache(lambda i: frozenset(o.id for o in windows[i].observations))
+    words = cache(
+        lambda i: frozenset(w for o in windows[i].observations for w in bag_of(o.text).words)
+    )
+    while queue:
+        minus, rank, i = heappop(queue)
+        if i not in score:
             continue
-        for id in ids:
-            holding.setdefault(id, []).append(len(shown))
-        shown.append(ids)
-        kept.append(i)
-    return kept
+        if -minus > score[i]:
+            heappush(queue, (-score[i], rank, i))
+            continue
+        yield i
+        del score[i]
+        for n in beside(i, windows, 1):
+            if n not in score:
+                continue
+            if held(n) <= held(i):
+                del score[n]
+                continue
+            common = len(words(n) & words(i)) / max(1, min(len(words(n)), len(words(i))))
+            score[n] *= 1 - same * common
 
 
 def choose(
-    ranked: Sequence[int], windows: Sequence[Window], *, most: int, apart: float
+    ranked: Iterable[int], windows: Sequence[Window], *, most: int, apart: float
 ) -> list[int]:
     """The first `most` windows whose centres are `apart` seconds or more from those before them.
 

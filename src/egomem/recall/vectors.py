@@ -1,20 +1,23 @@
-"""Vectors of observations: how near each is to a text."""
+"""Vectors of observations: making them, reading them, and how near each is to a text."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 
 import numpy as np
 
-from egomem.memory import View
+from egomem.memory import Store, View
 from egomem.models.embedders import Embedder, Vectors
-from egomem.recall.corpus import Scores
+from egomem.recall.corpus import Corpus, Scores
 from egomem.recall.speech import said
 from egomem.records import Observation
 
-_KEPT = 50_000
-_vectors: OrderedDict[tuple[str, str], Vectors] = OrderedDict()
+_KEPT = 20_000
+"""Vectors of observations that the store has none of, kept in memory."""
+_BATCH = 1_024
+_made: OrderedDict[tuple[str, str], Vectors] = OrderedDict()
 
 
 def embedded_text(o: Observation) -> str:
@@ -22,40 +25,74 @@ def embedded_text(o: Observation) -> str:
     return said(o)[1]
 
 
+def add_vectors(store: Store, embedder: Embedder) -> int:
+    """Gives every observation that has none a vector of this embedder; returns how many.
+
+    A search makes missing vectors itself, again for every process: this is what makes it fast.
+    """
+    view = store.view()
+    have = set(view.vectors(embedder.name)[0])
+    missing = [o for o in view.observations() if o.id not in have]
+    missing.sort(key=lambda o: o.recording or "")
+    added = 0
+    for recording, held in groupby(missing, key=lambda o: o.recording):
+        row = list(held)
+        for at in range(0, len(row), _BATCH):
+            some = row[at : at + _BATCH]
+            matrix = embedder.embed([embedded_text(o) for o in some])
+            added += store.add_vectors(embedder.name, recording, [o.id for o in some], matrix)
+    return added
+
+
 def similarities(
-    view: View, embedder: Embedder, text: str, observations: Sequence[Observation]
-) -> Scores:
-    """The cosine of each observation's vector with the text's."""
-    rows = _of_texts(embedder, [embedded_text(o) for o in observations])
-    return (rows @ _query(embedder, text)).astype(np.float64)
+    corpus: Corpus, parts: Iterable[View], embedder: Embedder, text: str
+) -> tuple[Scores, Scores]:
+    """The cosine of each observation's vector with the text's, and the length of each window's
+    mean vector (the mean of a window's cosines over it is the cosine with the mean).
+
+    `parts` are the views to read the vectors from.
+    """
+    if embedder.name not in corpus.vectors:
+        rows = _rows(embedder, corpus.observations, parts)
+        corpus.vectors[embedder.name] = rows, np.maximum(corpus.norms(rows), 1e-9)
+    rows, norms = corpus.vectors[embedder.name]
+    return (rows @ query_vector(embedder, text)).astype(np.float64), norms
 
 
-def nearest(view: View, embedder: Embedder, text: str, k: int) -> list[Observation]:
-    """The `k` observations of a view that are nearest to a text, nearest first."""
-    observations = view.observations()
-    near = similarities(view, embedder, text, observations)
-    return [observations[i] for i in np.argsort(-near, kind="stable")[:k]]
-
-
-def _query(embedder: Embedder, text: str) -> Vectors:
+def query_vector(embedder: Embedder, text: str) -> Vectors:
     vector: Vectors = embedder.embed([text], query=True)[0]
     return vector
 
 
-def _of_texts(embedder: Embedder, texts: Sequence[str]) -> Vectors:
+def _rows(embedder: Embedder, held: Sequence[Observation], parts: Iterable[View]) -> Vectors:
+    """The observations' vectors, a row each: the store's, and those that it lacks made now."""
+    place = {o.id: i for i, o in enumerate(held)}
+    rows = np.zeros((len(held), embedder.dimensions), dtype=np.float32)
+    lacking = np.ones(len(held), dtype=bool)
+    for part in parts:
+        ids, matrix = part.vectors(embedder.name)
+        known = [(place[id], row) for row, id in enumerate(ids) if id in place]
+        if known:
+            here, there = map(list, zip(*known, strict=True))
+            rows[here] = matrix[there]
+            lacking[here] = False
+    for i, vector in zip(
+        np.flatnonzero(lacking).tolist(),
+        _embedded(embedder, [embedded_text(o) for o, no in zip(held, lacking, strict=True) if no]),
+        strict=True,
+    ):
+        rows[i] = vector
+    return rows
+
+
+def _embedded(embedder: Embedder, texts: Sequence[str]) -> list[Vectors]:
     """Vectors of texts, made once while they are kept."""
     keys = [(embedder.name, text) for text in texts]
-    missing = list(
-        dict.fromkeys(text for key, text in zip(keys, texts, strict=True) if key not in _vectors)
-    )
+    missing = list(dict.fromkeys(text for _, text in keys if (embedder.name, text) not in _made))
     if missing:
         for text, vector in zip(missing, embedder.embed(missing), strict=True):
-            _vectors[embedder.name, text] = vector
-    rows = np.array([_vectors[key] for key in keys], dtype=np.float32)
-    while len(_vectors) > _KEPT:
-        _vectors.popitem(last=False)
-    return (
-        rows.reshape(len(texts), -1)
-        if len(texts)
-        else np.zeros((0, embedder.dimensions), np.float32)
-    )
+            _made[embedder.name, text] = vector
+    found = [_made[key] for key in keys]
+    while len(_made) > _KEPT:
+        _made.popitem(last=False)
+    return found
