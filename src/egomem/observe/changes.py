@@ -67,8 +67,10 @@ def looks(
             before = now
         else:
             taken[-1] = (taken[-1][0], frame.time)
-    starts = [min(max(frame.time, window.start), window.end) for frame, _ in taken]
-    return [
-        Look(frame, Span(start, max(start, end)), last=min(max(last, start), max(start, end)))
-        for (frame, last), start, end in zip(taken, starts, [*starts[1:], window.end], strict=True)
-    ]
+    found: list[Look] = []
+    end = window.end
+    for frame, last in reversed(taken):
+        span = Span(min(max(frame.time, window.start), end), end)
+        found.append(Look(frame, span, last=min(max(last, span.start), end)))
+        end = span.start
+    return found[::-1]

@@ -10,6 +10,9 @@ from egomem.timeline import format_time
 
 NOTE = "composed from detections, read text and a transcript; no vision-language model looked"
 
+TEXTS = 12
+"""Lines of text that a caption quotes at most: those that stood longest. All are observations."""
+
 
 class Composed:
     """A caption of each window from the observations that it holds, the objects' first.
@@ -61,7 +64,9 @@ def compose(parts: Sequence[Observation]) -> str:
     if presences:
         sentences.append(f"In view: {_join(_unique(o.text for o in presences))}.")
     sentences += [f"At {format_time(round(o.span.end))} {o.text}." for o in events]
-    if texts := _unique(o.text for o in parts if o.source == "screen_text"):
+    lines = [o for o in parts if o.source == "screen_text"]
+    longest = sorted(lines, key=lambda o: -o.span.length)[:TEXTS]
+    if texts := _unique(o.text for o in lines if o in longest):
         sentences.append(f"Text in view: {_join(_quoted(texts))}.")
     if words := " ".join(o.text for o in parts if o.source == "speech"):
         sentences.append(f"Words heard: {_quoted([words])[0]}")

@@ -69,11 +69,13 @@ def _presence(
 ) -> Presence:
     held = levels(counts, lengths, first, past, hold)
     seen = [level.count for level in held] or [c for c in counts[first:past] if c]
+    at_first = held[0].count if held else counts[first]
+    at_last = held[-1].count if held else counts[past - 1]
     changes = [Change(a.past - 1, b.first, a.count, b.count) for a, b in pairwise(held)]
     if first > 0:
-        changes.insert(0, Change(first - 1, first, 0, held[0].count if held else max(seen)))
+        changes.insert(0, Change(first - 1, first, 0, at_first))
     if past < len(counts):
-        changes.append(Change(past - 1, past, held[-1].count if held else max(seen), 0))
+        changes.append(Change(past - 1, past, at_last, 0))
     return Presence(first, past, min(seen), max(seen), tuple(changes))
 
 

@@ -26,24 +26,33 @@ class ScreenText:
     """Reads text in a window's frames; lines that stay are one observation each.
 
     `fps`: looks a second at most; unchanged frames are passed over (see `changes`). `score`: a line
-    below it is dropped, and so is a single character, which the models like to invent. `side`: a
-    picture is shrunk to this longest side to find the lines; they are read in full size. `dropped`
-    counts what was left out and why.
+    below it is dropped, and so is a single character, which the models like to invent. A line must
+    stand for `hold` seconds or score `sure` once. `side`: a picture is shrunk to this longest side
+    to find the lines; they are read in full size. `dropped` counts what was left out and why.
     """
 
     def __init__(
-        self, *, fps: float = 1.0, score: float = 0.6, side: int = 736, change: float = CHANGE
+        self,
+        *,
+        fps: float = 1.0,
+        score: float = 0.6,
+        sure: float = 0.85,
+        hold: float = 1.5,
+        side: int = 736,
+        change: float = CHANGE,
     ) -> None:
         if not installed():
             raise MissingExtraError("rapidocr", "text")
-        self.fps, self.score, self.side, self.change = fps, score, side, change
+        self.fps, self.score, self.sure, self.hold = fps, score, sure, hold
+        self.side, self.change = side, change
         self.dropped: Counter[str] = Counter()
         self._engine: Any = None
         self._one_at_a_time = threading.Lock()
 
     @property
     def track(self) -> Track:
-        sampling = f"{self.fps:g}fps,score{self.score:g},side{self.side},change{self.change:g}"
+        sampling = f"{self.fps:g}fps,score{self.score:g},sure{self.sure:g},hold{self.hold:g}s"
+        sampling += f",side{self.side},change{self.change:g}"
         return Track(source="screen_text", observer="rapidocr", model="PP-OCR", sampling=sampling)
 
     async def observe(self, window: Window) -> list[Observation]:
@@ -52,7 +61,16 @@ class ScreenText:
     def _observe(self, window: Window) -> list[Observation]:
         seen = looks(window.frames, window.span, fps=self.fps, change=self.change)
         reads = [Read(look.span, look.frame.time, self.read(look.frame.image)) for look in seen]
-        return [self._observation(window, standing) for standing in follow(reads)]
+        return [self._observation(window, s) for s in follow(reads) if self._is_believed(s)]
+
+    def _is_believed(self, standing: Standing) -> bool:
+        believed = (
+            standing.span.length >= self.hold
+            or max(line.score for line in standing.readings) >= self.sure
+        )
+        if not believed:
+            self.dropped["flicker"] += len(standing.readings)
+        return believed
 
     def read(self, image: npt.NDArray[np.uint8]) -> list[Line]:
         """The lines in an (H, W, 3) uint8 RGB picture that are worth keeping, top to bottom."""
