@@ -121,22 +121,17 @@ def reads(seen: view.View, every_track: bool = True) -> dict:
     return found
 
 
-def small_index(few: int):
-    """An index of many small segments, used even for `few` observations."""
-    return (
-        mock.patch.object(index, "FLUSH", 4),
-        mock.patch.object(index, "LARGEST", 12),
-        mock.patch.object(view, "FEW", few),
-    )
+def small_index(rows: int = 4):
+    """An index of many small segments, and some rows past its watermark."""
+    return mock.patch.multiple(index, FLUSH=rows, LARGEST=3 * rows)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(starts=st.lists(clocks, min_size=3, max_size=3), rows=pieces, later=pieces, until=moments)
 def test_a_view_reads_like_a_memory_that_was_cut(starts, rows, later, until) -> None:
     recordings, made = world(starts, rows + later)
     kept, seen = cut(recordings, made, until)
-    flush, largest, few = small_index(-1)
-    with tempfile.TemporaryDirectory() as folder, flush, largest, few:
+    with tempfile.TemporaryDirectory() as folder, small_index():
         first, second = made[: len(made) // 2], made[len(made) // 2 :]
         with (
             remember(Path(folder, "full"), recordings, first, second) as full,
@@ -145,7 +140,7 @@ def test_a_view_reads_like_a_memory_that_was_cut(starts, rows, later, until) -> 
             assert reads(full.view(until)) == reads(small.view())
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     starts=st.lists(clocks, min_size=3, max_size=3),
     rows=pieces,
@@ -166,13 +161,10 @@ def test_search_is_bm25_over_what_is_seen(starts, rows, until, source, ids, span
     if span:
         seen = [o for o in seen if o.recording and o.span.overlaps(span)]
     expected = naive(seen, query)
-    for few in (-1, 1000):  # through the index, and row by row
-        flush, largest, fewer = small_index(few)
+    for size in (3, 1000):  # from segments on disk, and from rows that none holds yet
         with (
             tempfile.TemporaryDirectory() as folder,
-            flush,
-            largest,
-            fewer,
+            small_index(size),
             remember(Path(folder), recordings, made[:7], made[7:]) as store,
         ):
             past = store.view(until, recordings=ids, sources=source and [source]).narrow(span=span)

@@ -24,7 +24,10 @@ _FOREVER = 1e300
 
 
 class Columns(Protocol):
-    """One entry an observation: its row, line and track numbers, and its span."""
+    """One entry an observation: its row, line and track numbers, and its span.
+
+    `runs`: where stretches of one line begin, and the end of the last one.
+    """
 
     @property
     def n(self) -> Integers: ...
@@ -36,6 +39,8 @@ class Columns(Protocol):
     def start(self) -> Floats: ...
     @property
     def end(self) -> Floats: ...
+    @property
+    def runs(self) -> Integers: ...
 
 
 @dataclass(frozen=True)
@@ -178,45 +183,65 @@ class Scope:
     # ---------------------------------------------------------------------------------- flags
 
     @cached_property
-    def _by_number(self) -> tuple[Integers, Floats]:
-        """For each recording number, its place among the lines, and its cutoff.
+    def _lines(self) -> tuple[Integers, Integers]:
+        """For each recording number, its place among the lines, and how much of it is seen.
 
         The last entry stands for recordings that were put later, of which nothing is seen.
         """
-        size = int(self.shape.numbers.max(initial=0)) + 2
+        shape = self.shape
+        size = int(shape.numbers.max(initial=0)) + 2
         place = np.zeros(size, dtype=np.int64)
-        place[self.shape.numbers] = np.arange(len(self.shape.numbers))
-        cut = np.full(size, -np.inf)
-        cut[self.shape.numbers] = self.cut
-        return place, cut
+        place[shape.numbers] = np.arange(len(shape.numbers))
+        least = np.full(len(shape.numbers), _SOME)
+        most = np.full(len(shape.numbers), _NONE)
+        np.minimum.at(least, shape.tally_line, self._status)
+        np.maximum.at(most, shape.tally_line, self._status)
+        status = np.full(size, _NONE)
+        status[shape.numbers] = np.where(least == most, most, _SOME)
+        return place, status
 
-    def visible(self, columns: Columns) -> Flags | None:
-        """Which observations of a segment or a vector file are seen; None where all are."""
+    def places(self, columns: Columns) -> Places | None:
+        """Which observations of a segment or a vector file are seen, ascending; None for all."""
         inside = bool(columns.n.max(initial=0) <= self.shape.horizon)
         if self.whole and inside:
             return None
-        place, cut = self._by_number
-        number = np.minimum(columns.line, len(cut) - 1)
-        seen = columns.end <= cut[number]
-        if self.tracks is not None:
-            size = max(int(columns.track.max(initial=0)), *self.tracks, 0) + 1
-            chosen = np.zeros(size, dtype=bool)
-            chosen[list(self.tracks)] = True
-            seen &= chosen[columns.track]
-        if self.spans:
-            at = np.flatnonzero(seen)
-            start, end, line = columns.start[at], columns.end[at], place[number[at]]
-            for lows, highs in self.spans:
-                low, high = lows[line], highs[line]
-                ordinary = (start < high) & (low < end)
-                seen[at] &= np.where(
-                    low == high,
-                    (start <= low) & ((low < end) | (start == low)),
-                    np.where(start == end, (low <= start) & (start < high), ordinary),
-                )
+        place, status = self._lines
+        runs = columns.runs
+        # Most recordings lie wholly before or after a moment: one look for a run of rows.
+        of_run = status[np.minimum(columns.line[runs[:-1]], len(status) - 1)]
+        if inside and bool(np.all(of_run == _ALL)):
+            return None
+        wanted = np.flatnonzero(of_run != _NONE)
+        lengths = np.diff(runs)[wanted]
+        before = np.append(0, np.cumsum(lengths))
+        at = np.arange(before[-1]) + np.repeat(runs[wanted] - before[:-1], lengths)
+        some = np.repeat(of_run[wanted] == _SOME, lengths)
+        if some.any():
+            doubtful = at[some]
+            some[some] = ~self._exactly(columns, doubtful, place[columns.line[doubtful]])
+            at = at[~some]
         if not inside:
-            seen &= columns.n <= self.shape.horizon
-        return None if bool(seen.all()) else np.asarray(seen, dtype=bool)
+            at = at[columns.n[at] <= self.shape.horizon]
+        return np.asarray(at, dtype=np.int32)
+
+    def _exactly(self, columns: Columns, at: Integers, line: Integers) -> Flags:
+        start, end = columns.start[at], columns.end[at]
+        seen = end <= self.cut[line]
+        if self.tracks is not None:
+            track = columns.track[at]
+            chosen = np.zeros(max(int(track.max()), *self.tracks, 0) + 1, dtype=bool)
+            chosen[list(self.tracks)] = True
+            seen &= chosen[track]
+        for lows, highs in self.spans:
+            low, high = lows[line], highs[line]
+            seen &= np.where(
+                low == high,
+                (start <= low) & ((low < end) | (start == low)),
+                np.where(
+                    start == end, (low <= start) & (start < high), (start < high) & (low < end)
+                ),
+            )
+        return np.asarray(seen, dtype=bool)
 
 
 def _overlaps(low: float, high: float) -> tuple[str, list[object]]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,28 +19,48 @@ import numpy.typing as npt
 
 from egomem.memory import bm25
 from egomem.memory.segment import Segment, term_hash
+from egomem.memory.shape import Flags, Places
 
-Flags = npt.NDArray[np.bool_]
 Scores = npt.NDArray[np.float32]
+_SPARSE = 16
+"""A binary search costs about as much as looking at so many postings in a row."""
 _ROUNDING = 1e-4
 """Far above the relative error of adding some hundred 32-bit numbers, and far below any use."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Part:
-    """A segment, and which of its observations the view sees (None: all of them)."""
+    """A segment, and the places of the observations that the view sees (None: all of them)."""
 
     segment: Segment
-    visible: Flags | None
+    places: Places | None
+
+    @cached_property
+    def flags(self) -> Flags:
+        flags = np.zeros(len(self.segment), dtype=bool)
+        flags[self.places] = True
+        return flags
+
+    def seen(self, docs: Places, tf: npt.NDArray[Any]) -> tuple[Places, npt.NDArray[Any]]:
+        """The postings of visible observations: by looking up the shorter list in the longer."""
+        if self.places is None:
+            return docs, tf
+        if len(self.places) * _SPARSE > len(docs):
+            keep = self.flags[docs]
+            return docs[keep], tf[keep]
+        at = np.searchsorted(docs, self.places)
+        at[at == len(docs)] = 0
+        here = np.flatnonzero(docs[at] == self.places)
+        return self.places[here], tf[at[here]]
 
 
 class Postings:
     """The postings of a query's terms in one part, of visible observations only."""
 
     def __init__(self, part: Part, terms: Sequence[str]) -> None:
-        segment, visible = part.segment, part.visible
+        segment = part.segment
         self.segment = segment
-        self.docs: dict[str, npt.NDArray[np.int32]] = {}
+        self.docs: dict[str, Places] = {}
         self.tf: dict[str, npt.NDArray[Any]] = {}
         self.peak: dict[str, int] = {}
         hashes = np.array([term_hash(term) for term in terms], dtype=np.uint64)
@@ -48,10 +69,7 @@ class Postings:
             if place == len(segment.terms) or segment.terms[place] != value:
                 continue
             low, high = segment.offsets[place], segment.offsets[place + 1]
-            docs, tf = segment.docs[low:high], segment.tf[low:high]
-            if visible is not None:
-                seen = visible[docs]
-                docs, tf = docs[seen], tf[seen]
+            docs, tf = part.seen(segment.docs[low:high], segment.tf[low:high])
             if len(docs):
                 self.docs[term], self.tf[term] = docs, tf
                 self.peak[term] = int(segment.peak[place])
@@ -90,7 +108,7 @@ def _kth(scores: Scores, k: int) -> float:
 
 def _race(
     postings: Postings, idfs: Mapping[str, float], mean: float, k: int, least: float
-) -> tuple[npt.NDArray[np.int32], Scores]:
+) -> tuple[Places, Scores]:
     segment = postings.segment
     terms = sorted(postings.docs, key=lambda term: -idfs[term])
     flat = np.float32(bm25.K1 * (1 - bm25.B))
@@ -99,7 +117,7 @@ def _race(
     bounds = [idfs[term] * postings.peak[term] / (postings.peak[term] + smallest) for term in terms]
     left = np.append(np.cumsum(bounds[::-1])[::-1], 0.0) * (1 + _ROUNDING)
 
-    def gains(term: str, docs: npt.NDArray[np.int32], tf: npt.NDArray[Any]) -> Scores:
+    def gains(term: str, docs: Places, tf: npt.NDArray[Any]) -> Scores:
         often = tf.astype(np.float32)
         norm = flat + slope * segment.length[docs]
         return np.asarray(np.float32(idfs[term]) * often / (often + norm), dtype=np.float32)
@@ -130,6 +148,8 @@ def _race(
                 sums[held] += gain
                 docs = np.concatenate([docs, fresh])
                 scores = sums[docs]
-        least = max(least, _kth(scores, k))
+        # While the terms so far could not reach what is left, no bound of theirs would help.
+        if left[0] - left[i + 1] > left[i + 1] or i + 1 == len(terms):
+            least = max(least, _kth(scores, k))
     keep = scores >= least * (1 - _ROUNDING)
     return docs[keep], scores[keep]

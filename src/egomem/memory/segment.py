@@ -20,7 +20,7 @@ import json
 import os
 import zlib
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Self
@@ -60,11 +60,15 @@ class Segment:
     def __len__(self) -> int:
         return len(self.n)
 
-    @property
+    @cached_property
     def shortest(self) -> float:
-        if not hasattr(self, "_shortest"):
-            self._shortest = float(self.length.min()) if len(self) else 0.0
-        return self._shortest
+        return float(self.length.min()) if len(self) else 0.0
+
+    @cached_property
+    def runs(self) -> npt.NDArray[np.int64]:
+        """Where stretches of observations of one line begin, and the end of the last one."""
+        changes = np.flatnonzero(np.diff(self.line)) + 1
+        return np.concatenate([[0], changes, [len(self)]]) if len(self) else np.zeros(1, np.int64)
 
     @classmethod
     def build(cls, rows: Sequence[tuple[Any, ...]]) -> Self:
@@ -135,9 +139,9 @@ class Segment:
     @classmethod
     def read(cls, path: Path) -> Self:
         """Map a file. Raises FileNotFoundError, DamagedError where it is not whole."""
-        raw = (
-            np.memmap(path, dtype=np.uint8, mode="r") if path.stat().st_size else np.zeros(0, "u1")
-        )
+        # As a plain array: slicing a memmap object costs several times as much.
+        empty = path.stat().st_size == 0
+        raw = np.zeros(0, "u1") if empty else np.memmap(path, np.uint8, "r").view(np.ndarray)
         try:
             if raw[:8].tobytes() != _MAGIC:
                 raise ValueError("not a segment")

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from egomem.errors import DamagedError, UsageError
 from egomem.memory.scope import Scope
 from egomem.memory.segment import sync_folder
+from egomem.memory.shape import Places
 
 Matrix = npt.NDArray[np.float32]
 KIND = np.dtype([("n", "<i8"), ("track", "<i4"), ("_", "<i4"), ("start", "<f8"), ("end", "<f8")])
@@ -37,6 +38,10 @@ class VectorFile:
     track: npt.NDArray[np.int32]
     start: npt.NDArray[np.float64]
     end: npt.NDArray[np.float64]
+
+    @property
+    def runs(self) -> npt.NDArray[np.int64]:
+        return np.array([0, len(self.n)])
 
 
 def unit(matrix: npt.ArrayLike) -> Matrix:
@@ -125,14 +130,16 @@ def read(path: Path, line: int, count: int, dimension: int) -> VectorFile:
     """Map the rows that count. Raises DamagedError where the file is shorter."""
     try:
         facts = np.fromfile(path.with_suffix(".row"), dtype=KIND, count=count)
-        matrix = np.memmap(path, dtype="<f4", mode="r", shape=(count, dimension))
+        mapped = np.memmap(path, dtype="<f4", mode="r", shape=(count, dimension))
     except (OSError, ValueError) as fault:
         raise DamagedError(f"{path} is damaged ({fault})", "run: egomem check --repair") from None
     if len(facts) < count:
         raise DamagedError(f"{path} is cut short", "run: egomem check --repair")
     columns = [np.ascontiguousarray(facts[name]) for name in ("n", "track", "start", "end")]
     n, track, start, end = columns
-    return VectorFile(matrix, n, np.full(count, line, dtype=np.int32), track, start, end)
+    return VectorFile(
+        mapped.view(np.ndarray), n, np.full(count, line, dtype=np.int32), track, start, end
+    )
 
 
 class Reader:
@@ -175,10 +182,9 @@ def scan(
     """
     numbers: list[npt.NDArray[np.int64]] = []
     scores: list[Matrix] = []
-    places: list[tuple[VectorFile, npt.NDArray[np.int64] | None]] = []
+    places: list[tuple[VectorFile, Places | None]] = []
     for file in files:
-        seen = scope.visible(file)
-        at = None if seen is None else np.flatnonzero(seen)
+        at = scope.places(file)
         if at is not None and not len(at):
             continue
         if at is None:

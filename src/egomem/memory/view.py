@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 QUERY_TERMS = 256
 """Only the first so many different terms of a query count."""
-FEW = 400
-"""Observations. So few are scored row by row, faster than through the index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +144,9 @@ class View:
 
     def _order(self, row: tuple[Any, ...]) -> tuple[float, str, float, float, str]:
         """By instant where it is known, then by recording; never by when it was added."""
-        id, recording, _, start, end, *_, number = row
+        id, recording, _, start, end = row[:5]
         shape = self.scope.shape
-        zero = float(shape.starts[int(np.searchsorted(shape.numbers, number))])
+        zero = float(shape.starts[int(np.searchsorted(shape.numbers, row[11]))])
         return (math.inf if math.isnan(zero) else zero + start, recording or "", start, end, id)
 
     def _rows(self, columns: str, ids: Sequence[str] | None = None) -> list[tuple[Any, ...]]:
@@ -198,9 +196,9 @@ class View:
     def _parts(self) -> list[Part]:
         found = []
         for segment in self.store.segments(self.scope.shape.horizon):
-            visible = self.scope.visible(segment)
-            if visible is None or visible.any():
-                found.append(Part(segment, visible))
+            places = self.scope.places(segment)
+            if places is None or len(places):
+                found.append(Part(segment, places))
         return found
 
     # -------------------------------------------------------------------------------------- search
@@ -213,55 +211,33 @@ class View:
         wanted = list(dict.fromkeys(terms(query)[0]))[:QUERY_TERMS]
         if not wanted or k < 1:
             return []
-        if self.scope.at_most <= FEW:
-            return self._search_rows(wanted, self._rows(_SCORED), k)
-        held = [Postings(part, wanted) for part in self._parts]
         count, length = self._figures
+        if not count:
+            return []
+        mean = max(length / count, 1e-9)
+        held = [Postings(part, wanted) for part in self._parts]
         df = frequencies(held, wanted)
         idfs = {term: bm25.idf(count, df[term]) for term in wanted}
-        mean = max(length / count, 1e-9) if count else 1.0
         numbers = best(held, idfs, mean, k).tolist()
-        found = self._by_row(_SCORED, "observation o", numbers)
-        return self._ranked(found, idfs, mean, k)
-
-    def _search_rows(
-        self, wanted: Sequence[str], found: Sequence[tuple[Any, ...]], k: int
-    ) -> list[Scored]:
-        if not found:
-            return []
-        df = dict.fromkeys(wanted, 0)
-        matching = []
-        for row in found:
-            held = df.keys() & set(row[1].split(" "))
-            for term in held:
-                df[term] += 1
-            if held:
-                matching.append(row)
-        mean = sum(row[2] for row in found) / len(found)
-        idfs = {term: bm25.idf(len(found), df[term]) for term in wanted}
-        return self._ranked(matching, idfs, mean, k)
+        return self._ranked(self._by_row(_SCORED, rows.JOINED, numbers), idfs, mean, k)
 
     def _ranked(
         self, candidates: Sequence[tuple[Any, ...]], idfs: dict[str, float], mean: float, k: int
     ) -> list[Scored]:
-        """The exact scores of candidate rows, and the k best of them with their text."""
-        scored: list[tuple[float, int, dict[str, float]]] = []
-        for n, text, length in candidates:
-            words = text.split(" ")
+        """The k best of candidate rows, by their exact scores."""
+        scored: list[tuple[float, dict[str, float], tuple[Any, ...]]] = []
+        for row in candidates:
+            words = row[-2].split(" ")
             counts = {term: words.count(term) for term in idfs.keys() & set(words)}
-            parts = bm25.parts(idfs, counts, length, mean)
-            scored.append((sum(parts.values()), n, parts))
-        scored.sort(key=lambda entry: -entry[0])
-        if len(scored) > k:
-            # All that share the last place: time decides between them.
-            least = scored[k - 1][0]
-            scored = [entry for entry in scored if entry[0] >= least]
-        return self._fetch({n: (score, parts) for score, n, parts in scored}, k)
+            parts = bm25.parts(idfs, counts, row[-1], mean)
+            scored.append((sum(parts.values()), parts, row))
+        return self._first(scored, k)
 
-    def _fetch(self, found: dict[int, tuple[float, dict[str, float]]], k: int) -> list[Scored]:
-        table = self._by_row(rows.OBSERVATION, rows.JOINED, list(found))
-        table.sort(key=lambda row: (-found[row[10]][0], self._order(row)))
-        return [Scored(rows.read_observation(row), *found[row[10]]) for row in table[:k]]
+    def _first(
+        self, scored: list[tuple[float, dict[str, float], tuple[Any, ...]]], k: int
+    ) -> list[Scored]:
+        scored.sort(key=lambda entry: (-entry[0], self._order(entry[2])))
+        return [Scored(rows.read_observation(row), s, parts) for s, parts, row in scored[:k]]
 
     def _by_row(self, columns: str, table: str, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
         found: list[tuple[Any, ...]] = []
@@ -285,15 +261,19 @@ class View:
             raise UsageError(
                 f"{embedder} has vectors of {files[0].matrix.shape[1]} numbers, not {query.shape}"
             )
-        best = scan(files, self.scope, query, k) if k > 0 else []
-        return self._fetch({n: (score, {"cosine": score}) for n, score in best}, k)
+        nearest = scan(files, self.scope, query, k) if k > 0 else []
+        found = {
+            row[10]: row
+            for row in self._by_row(rows.OBSERVATION, rows.JOINED, [n for n, _ in nearest])
+        }
+        return self._first([(s, {"cosine": s}, found[n]) for n, s in nearest if n in found], k)
 
     def vectors(self, embedder: str) -> tuple[list[str], Matrix]:
         """The ids of the observations that have a vector, and the matrix (ids, dimension)."""
         numbers, pieces = [], []
         for file in self._vector_files(embedder):
-            seen = self.scope.visible(file)
-            at = slice(None) if seen is None else np.flatnonzero(seen)
+            places = self.scope.places(file)
+            at = slice(None) if places is None else places
             numbers += file.n[at].tolist()
             pieces.append(file.matrix[at])
         ids = dict(self._by_row("o.n, o.id", "observation o", numbers))
@@ -304,4 +284,4 @@ class View:
         return self.store.vector_files(embedder, self.scope.lines)
 
 
-_SCORED = "o.n, o.terms, o.length"
+_SCORED = f"{rows.OBSERVATION}, o.terms, o.length"
