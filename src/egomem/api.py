@@ -27,7 +27,7 @@ from egomem.timeline import Moment, RecordingTime
 
 if TYPE_CHECKING:
     from egomem.config import Settings
-    from egomem.ingest import OnStep, Report
+    from egomem.ingest import Chosen, OnStep, Report
     from egomem.media import Frame
     from egomem.models import Models
     from egomem.models.embedders import Embedder
@@ -57,6 +57,7 @@ class Memory:
     def __init__(self, store: Store, settings: Settings) -> None:
         self.store = store
         self.settings = settings
+        self._chosen: dict[tuple[float, float], Chosen] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -126,7 +127,10 @@ class Memory:
         files = media_files(paths)
         window, fps = window or self.settings.window, fps or self.settings.fps
         place = zone_of(zone) if zone else None
-        chosen = await asyncio.to_thread(choose, self.models, window=window, fps=fps)
+        if (window, fps) not in self._chosen:  # their models are loaded once
+            chosen = await asyncio.to_thread(choose, self.models, window=window, fps=fps)
+            self._chosen[window, fps] = chosen
+        chosen = self._chosen[window, fps]
         return await ingest(
             self.store,
             files,
@@ -307,6 +311,10 @@ def open_memory(
 
     table = dict(models) if isinstance(models, Mapping) else model_table(models)
     settings = load(memory=Path(folder) if folder else None, model=table or None)
+    if settings.model:
+        from egomem.models.roles import read_specs
+
+        read_specs(settings.model)  # a spec that cannot be read is said before anything is done
     return Memory(Store.open(settings.memory, create=create is not False), settings)
 
 

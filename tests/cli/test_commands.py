@@ -37,9 +37,7 @@ class Watcher:
 
 
 @pytest.fixture
-def run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Run:
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("EGOMEM_MEMORY", str(tmp_path / "memory"))
     monkeypatch.setattr(
@@ -70,7 +68,7 @@ def test_from_a_file_to_an_answer(run: Run, make_video: MakeVideo) -> None:
     assert "done" in out
     code, out, _ = run("search", "kettle")
     assert code == 0
-    assert "day.mp4 0:00-0:02" in out
+    assert "0:00-0:02  object: a red kettle" in out
     assert "2026-03-02T08:10:00+01:00" in out
     code, out, _ = run("ask", "When did I see the red kettle?")
     assert code == 0
@@ -94,7 +92,8 @@ def test_the_same_as_json(run: Run, make_video: MakeVideo) -> None:
     assert body(out)["result"]["counts"] == {"unchanged": 1}
     _, out, _ = run("search", "kettle", "-k", "1", "--json")
     (hit,) = body(out)["result"]["hits"]
-    assert (hit["name"], hit["span"], hit["when"]) == ("day.mp4", [0, 2], None)
+    assert (hit["name"], hit["span"], hit["when"]) == ("day.mp4", [0, 4], None)
+    assert hit["observations"][0]["text"] == "a red kettle"
     _, out, _ = run("ask", "Did I see a red kettle?", "--json")
     assert body(out)["result"]["evidence"][0]["name"] == "day.mp4"
     _, out, _ = run("ask", "Did I see a unicorn?", "--explain", "--json")
@@ -164,9 +163,7 @@ def test_two_recordings_cannot_share_one_start(run: Run, make_video: MakeVideo) 
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help_and_json(
-    command: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_command_has_help_and_json(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, "--help"]) == 0
     text = capsys.readouterr().out
     assert "Usage: egomem" in text

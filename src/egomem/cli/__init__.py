@@ -65,6 +65,7 @@ class Commands(TyperGroup):
             single = typer.Typer(add_completion=False)
             single.command(cmd_name)(found)
             found = single
+        found.rich_markup_mode = None  # plain help: it is quick, and can be piped
         command = typer.main.get_command(found)
         command.name = cmd_name
         return command

@@ -128,7 +128,7 @@ def show_answer(out: Console, answer: Answer, names: Mapping[str, str]) -> None:
     from rich.markup import escape
 
     out.print(f"  [bold]{escape(answer.text)}[/]")
-    if answer.abstained and answer.reason:
+    if answer.abstained and answer.reason not in answer.text:
         out.print(f"  {escape(answer.reason)}")
     for piece in answer.evidence:
         place = where(piece.recording, piece.span, piece.when, names)

@@ -26,6 +26,8 @@ def search(
         names = held.names()
 
     def show(out: Console) -> None:
+        from egomem.timeline import format_span
+
         if not hits:
             out.print("nothing in this memory speaks for that")
         for hit in hits:
@@ -33,7 +35,8 @@ def search(
             place = where(hit.recording, hit.span, hit.when, names)
             out.print(f"{hit.score:.2f}  {place}  ({parts})", markup=False)
             for o in hit.observations[:3]:
-                out.print(f"      {o.source}: {o.text}", markup=False)
+                span = f"{format_span(o.span)}  " if o.recording else ""
+                out.print(f"      {span}{o.source}: {o.text}", markup=False)
 
     result = {
         "hits": [

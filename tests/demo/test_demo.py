@@ -1,0 +1,54 @@
+"""The demo end to end on real recordings, and that its own check can fail."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+from egomem.cli import main
+from egomem.demo import QUESTIONS, is_right
+from egomem.errors import WeightsError
+from egomem.records import Answer, Evidence, Status
+from egomem.timeline import Span
+
+NAMES = {"x": "street.mp4", "y": "car.mp4"}
+SIGN = QUESTIONS[1]
+
+
+def answer(text: str, recording: str = "x", span: Span | None = None, **fields: object) -> Answer:
+    evidence = (Evidence(recording=recording, span=span or Span(2.6, 3.0)),)
+    return Answer.model_validate(
+        {"text": text, "status": Status.PARSED, "strategy": "t", "evidence": evidence, **fields}
+    )
+
+
+def test_the_check_takes_the_truth_and_nothing_else() -> None:
+    assert is_right(SIGN, answer("It said Taxi."), NAMES)
+    assert not is_right(SIGN, answer("It said Bus."), NAMES)
+    assert not is_right(SIGN, answer("TAXI", recording="y"), NAMES)
+    assert not is_right(SIGN, answer("TAXI", span=Span(7, 8)), NAMES)
+    assert not is_right(SIGN, answer("TAXI", status=Status.ABSTAINED), NAMES)
+    order = QUESTIONS[4]
+    assert is_right(order, answer("", choice="B"), NAMES)
+    assert not is_right(order, answer("", choice="A"), NAMES)
+    nowhere = QUESTIONS[5]
+    assert is_right(nowhere, answer("", status=Status.ABSTAINED), NAMES)
+    assert not is_right(nowhere, answer("In the hall."), NAMES)
+
+
+def test_six_questions_are_answered_as_it_is_in_truth(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for module, extra in (("faster_whisper", "speech"), ("rapidocr", "text"), ("cv2", "objects")):
+        if importlib.util.find_spec(module) is None:
+            pytest.skip(f"the extra {extra!r} is not installed")
+    try:
+        code = main(["demo", "--folder", str(tmp_path / "demo"), "--json"])
+    except WeightsError as error:
+        pytest.skip(f"recordings or weights cannot be fetched: {error}")
+    said = json.loads(capsys.readouterr().out)
+    wrong = [a["question"] for a in said["result"]["answers"] if not a["right"]]
+    assert wrong == []
+    assert said["problems"] == []
+    assert code == 0
