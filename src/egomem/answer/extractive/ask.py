@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Literal
 
+from egomem.answer.extractive.lexis import MEDIA
 from egomem.answer.extractive.words import Word, heavy_words_of, words_of
 from egomem.records import Source
 from egomem.timeline import When, find_times
@@ -43,9 +44,7 @@ _PART = re.compile(
 _FIRST = re.compile(r"\b(first|earliest|initially)\b")
 _LAST = re.compile(r"\b(last|latest|most recent|most recently|final|finally)\b")
 _LEAVING = re.compile(r"\b(disappear\w*|leave|leaves|left|gone|vanish\w*|stop\w*|end|ends|ended)\b")
-_MEDIUM = (
-    r"sign|screen|text|label|title|caption|display|poster|banner|page|card|writing|inscription"
-)
+_MEDIUM = "|".join(MEDIA.split())
 _READ = re.compile(
     rf"\b({_MEDIUM})s?\b.*\b(say|says|said|read|reads|show|shows|showed|shown)\b"
     rf"|\b(read|text|words|shown|it say)\b.*\b(on|in) (the|a|an|that|my) ([\w-]+ ){{0,3}}"

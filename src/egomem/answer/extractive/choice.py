@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from egomem.answer.extractive.abstain import abstain
 from egomem.answer.extractive.choose import Scored, by_first, by_words, in_order
+from egomem.answer.extractive.meaning import by_meaning
 from egomem.answer.extractive.settings import NAME, ExtractiveSettings
 from egomem.answer.extractive.spans import Writer
 from egomem.answer.extractive.support import coverages
@@ -61,6 +62,12 @@ def score_options(
     """By order where the question places the answer by a rare event; else by words alone."""
     scene, ask, settings = reading.scene, reading.ask, task.settings
     words = by_words(scene, ask, options, sharpness=settings.sharpness, width=settings.part_width)
+    if task.embedder is not None:
+        near = by_meaning(task.view, scene, task.question.text, options, task.embedder)
+        words = [
+            Scored(max(0.0, w.score + settings.meaning * n), w.best)
+            for w, n in zip(words, near, strict=True)
+        ]
     anchor = reading.anchor
     if anchor and anchor.sure and ask.relation in ("before", "after") and _rare(reading):
         placed = in_order(scene, ask, options, anchor, fade=settings.fade)

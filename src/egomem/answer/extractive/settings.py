@@ -19,7 +19,8 @@ class ExtractiveSettings(Settings):
     time in which its event is looked for. `fade`: seconds at which a mention beside the anchor
     counts 1/e. `sharpness`: how much an observation that speaks to the question counts over others,
     per unit of coverage, in nats. `part_width`: share of a recording over which "at the start"
-    falls off. `quotes`: most quotes and times in an answer. `most`: observations that are read
+    falls off. `meaning`: what a unit of cosine above the usual counts for an option, in nats (with
+    an embedder). `quotes`: most quotes and times in an answer. `most`: observations that are read
     entirely; of more, the best by BM25.
     """
 
@@ -31,5 +32,6 @@ class ExtractiveSettings(Settings):
     fade: float = Field(100.0, gt=0)
     sharpness: float = Field(3.0, ge=0)
     part_width: float = Field(0.25, gt=0)
+    meaning: float = Field(15.0, ge=0)
     quotes: int = Field(3, ge=1)
     most: int = Field(20_000, ge=1)

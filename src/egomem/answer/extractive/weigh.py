@@ -97,10 +97,15 @@ def _able(
         if any(s.observation.source != "speech" for s in scene.seen):
             able = seen
     bounds = [t.instants.span for t in ask.times if t.instants is not None]
-    if bounds:
+    if bounds:  # what is told of an event may be told at another time
+        told = bool(ask.words) and ask.kind != "said"
+        free = [
+            a and told and s.observation.source == "speech"
+            for a, s in zip(able, scene.seen, strict=True)
+        ]
         inside = [a and _within(s, bounds, 0.0) for a, s in zip(able, scene.seen, strict=True)]
         near = [a and _within(s, bounds, AROUND) for a, s in zip(able, scene.seen, strict=True)]
-        able = inside if any(inside) else near
+        able = [a or f for a, f in zip(inside if any(inside) else near, free, strict=True)]
     if ask.at is not None and ask.relation is None:
         at = ask.at
         inside = [a and at in s.observation.span for a, s in zip(able, scene.seen, strict=True)]
