@@ -19,7 +19,8 @@ from egomem.models import faults
 from egomem.models.cache import Cache
 from egomem.models.gate import Gate
 from egomem.models.ledger import Entry, Ledger
-from egomem.models.limits import Limits, fitted, limits_of, over, thinned
+from egomem.models.limits import Limits, estimated_tokens, fitted, limits_of, over, thinned
+from egomem.models.prices import price
 from egomem.models.probe import Abilities, probe
 from egomem.models.reading import read
 from egomem.models.reply import Fault, Reply
@@ -103,6 +104,19 @@ class Models:
 
     def limits(self, role: Role) -> Limits:
         return limits_of(role, self._limits)
+
+    def estimate(self, request: Request, tokens_out: int = 150) -> Usage:
+        """What a request will cost, roughly, before it is sent: see `estimated_tokens`.
+
+        `cost` is None where the price is not known.
+        """
+        usage = Usage(
+            requests=1,
+            tokens_in=estimated_tokens(request),
+            tokens_out=tokens_out,
+            frames=len(request.images),
+        )
+        return usage.model_copy(update={"cost": price(self.spec(request.role), usage)})
 
     async def probe(self) -> dict[Role, Abilities]:
         """What each role's model can do, and its server's version; each server is asked once."""
@@ -308,6 +322,10 @@ class Models:
             request.schema,
             completion.refusal,
         )
+        usage = completion.usage
+        if usage.cost is None:
+            cost = price(spec, usage, completion.model)
+            usage = usage.model_copy(update={"cost": cost})
         return Reply(
             status=found.status,
             text=found.text,
@@ -319,7 +337,7 @@ class Models:
             finish=completion.finish,
             fault=Fault.EMPTY if found.detail == "the reply is empty" else None,
             detail=found.detail,
-            usage=completion.usage,
+            usage=usage,
             model=completion.model or spec.model,
             frames=tuple(i.time for i in request.images if i.time is not None),
         )

@@ -46,7 +46,7 @@ class Server(NamedTuple):
 
 SERVERS: dict[str, Server] = {
     "openai": Server(
-        "OpenAI", "", ("OPENAI_BASE_URL",), ("OPENAI_API_KEY",), True, "openai:gpt-5-mini"
+        "OpenAI", "", ("OPENAI_BASE_URL",), ("OPENAI_API_KEY",), True, "openai:gpt-6-luna"
     ),
     "azure": Server(
         "Azure OpenAI",
@@ -70,10 +70,10 @@ SERVERS: dict[str, Server] = {
         (),
         ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
         True,
-        "google:gemini-2.5-flash",
+        "google:gemini-3.8-flash",
     ),
     "google-cloud": Server(
-        "Google Cloud by its credentials", example="google-cloud:gemini-2.5-flash"
+        "Google Cloud by its credentials", example="google-cloud:gemini-3.8-flash"
     ),
     "anthropic": Server(
         "Anthropic",
@@ -81,7 +81,7 @@ SERVERS: dict[str, Server] = {
         ("ANTHROPIC_BASE_URL",),
         ("ANTHROPIC_API_KEY",),
         True,
-        "anthropic:claude-sonnet-4-5",
+        "anthropic:claude-haiku-5-5",
     ),
     "ollama": Server(
         "Ollama",

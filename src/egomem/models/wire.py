@@ -71,6 +71,15 @@ def build(spec: ModelSpec, client: httpx2.AsyncClient, environ: Mapping[str, str
         return _built(spec, client, environ)
     except UserError as error:
         raise ConfigError(f"{spec}: {redacted(str(error), spec.key(environ))}") from None
+    except Exception as error:
+        # Google's clients look for credentials when they are made; their own errors are not ours
+        # to import, as they may not be installed.
+        if type(error).__name__ != "DefaultCredentialsError":
+            raise
+        raise ConfigError(
+            f"{spec}: no Google Cloud credentials were found",
+            "run: gcloud auth application-default login; and set GOOGLE_CLOUD_PROJECT",
+        ) from None
 
 
 def _built(spec: ModelSpec, client: httpx2.AsyncClient, environ: Mapping[str, str]) -> Model[Any]:
@@ -176,7 +185,13 @@ async def send(
             output_mode="native",
             output_object=OutputObjectDefinition(json_schema=dict(request.schema), name="reply"),
         )
-    settings = OpenAIChatModelSettings(temperature=request.temperature)
+    settings = OpenAIChatModelSettings()
+    profile: Mapping[str, Any] = model.profile
+    if not (
+        profile.get("openai_supports_reasoning") and profile.get("thinking_enabled_by_default")
+    ):
+        # OpenAI's models that think take no temperature.
+        settings["temperature"] = request.temperature
     if request.max_tokens is not None:
         settings["max_tokens"] = request.max_tokens
     if request.seed is not None:
@@ -246,7 +261,7 @@ def _completion(response: ModelResponse) -> Completion:
             tokens_in=response.usage.input_tokens,
             tokens_cached=response.usage.cache_read_tokens,
             tokens_out=response.usage.output_tokens,
-            cost=_cost(response, details),
+            cost=float(said) if isinstance(said := details.get("cost"), (int, float)) else None,
         ),
         model=response.model_name or "",
     )
@@ -256,17 +271,6 @@ def _finish(response: ModelResponse, details: Mapping[str, Any]) -> str | None:
     """The server's own word where there is one (pydantic-ai maps unknown ones to None)."""
     own = details.get("finish_reason")
     return str(own) if own else response.finish_reason
-
-
-def _cost(response: ModelResponse, details: Mapping[str, Any]) -> float | None:
-    """US dollars: what the server says, else what the price list says, else None."""
-    said = details.get("cost")
-    if isinstance(said, (int, float)):
-        return float(said)
-    try:
-        return float(response.cost().total_price)
-    except (LookupError, ValueError, AssertionError):
-        return None
 
 
 def _logprobs(value: object) -> tuple[TokenLogprob, ...] | None:

@@ -1,0 +1,46 @@
+"""What tokens cost, from the price list that comes with pydantic-ai (genai-prices).
+
+A price is looked up for hosted providers alone: a model of the same name on one's own server costs
+something else.
+"""
+
+from __future__ import annotations
+
+from egomem.models.roles import ModelSpec
+from egomem.records import Usage
+
+# Our names of servers -> the price list's names of providers.
+_PROVIDERS = {
+    "openai": "openai",
+    "azure": "azure",
+    "openrouter": "openrouter",
+    "google": "google",
+    "google-cloud": "google",
+    "anthropic": "anthropic",
+}
+
+
+def price(spec: ModelSpec, usage: Usage, answered_by: str = "") -> float | None:
+    """US dollars for a usage's tokens; None where the price is not known.
+
+    `answered_by` is the model's name in the reply: a deployment or alias may hide it in the spec.
+    """
+    provider = _PROVIDERS.get(spec.server)
+    if provider is None:
+        return None
+    try:
+        from genai_prices import Usage as Tokens
+        from genai_prices import calc_price
+    except ImportError:
+        return None
+    tokens = Tokens(
+        input_tokens=usage.tokens_in,
+        cache_read_tokens=min(usage.tokens_cached, usage.tokens_in),
+        output_tokens=usage.tokens_out,
+    )
+    for name in dict.fromkeys(n for n in (answered_by, spec.model) if n):
+        try:
+            return float(calc_price(tokens, name, provider_id=provider).total_price)
+        except LookupError:
+            continue
+    return None
