@@ -33,6 +33,9 @@ _FOLLOWS = re.compile(
 """A word after a bare hour that leaves it one: "at four yesterday", but not "at four houses"."""
 
 
+_VAGUE = frozenset(cue[0] for cue in VAGUE)
+
+
 class _Found(NamedTuple):
     """A time, or why there is none (`problem`, or `error` where it cannot be at all).
 
@@ -105,6 +108,9 @@ def find_times(
     cues: list[When] = []
     i = 0
     while i < len(found):
+        if not parser.begins(i) and found[i].text not in _VAGUE:
+            i += 1
+            continue
         if vague := _vague(found, i):
             cues.append(
                 _problem(text, found, i, vague, "it names no time that could be worked out")
@@ -273,10 +279,10 @@ def _leads(parser: Parser, i: int, j: int, piece: Piece, after: int) -> bool:
         article = parser.word(j) in ("a", "an")
         return not article and (intro == "at" or intro in _RELATIONS)
     if piece.bare and not piece.days:
-        if intro in ("on", "in", "over", "within", "during"):
+        if intro in ("on", "in", "over", "within", "during", "by", "about"):
             return False
         rest = parser.tokens[after:]
-        return not rest or rest[0].kind == "mark" or _FOLLOWS.fullmatch(rest[0].text) is not None
+        return not rest or rest[0].text in ".,;:?!)" or _FOLLOWS.fullmatch(rest[0].text) is not None
     return True
 
 

@@ -103,6 +103,15 @@ PARTS = {
     "dinner": "dinner", "supper": "dinner", "dinnertime": "dinner",
 }  # fmt: skip
 
+STARTS = frozenset((
+    *NUMBERS, *WEEKDAYS, *MONTHS, *PARTS, "half", "quarter", "few", "first", "last", "past", "this",
+    "that", "the", "early", "late", "earlier", "now", "right", "just", "today", "yesterday",
+    "tomorrow", "tonight", "day", "noon", "midday", "noontime", "midnight", "from", "between",
+    "before", "until", "till", "after", "since", "shortly", "at", "on", "in", "during", "by",
+    "around", "about", "over", "within",
+))  # fmt: skip
+"""Every word that a time can begin with."""
+
 VAGUE = (
     ("a", "while", "ago"),
     ("some", "time", "ago"),

@@ -13,6 +13,7 @@ from egomem.timeline.lexis import (
     NUMBERS,
     PARTS,
     SHORT_UNITS,
+    STARTS,
     UNITS,
     WEEKDAYS,
     Token,
@@ -38,6 +39,7 @@ class Parser:
         self.tokens = found
         self.context = context
         self.idiom = True
+        self._read: dict[tuple[int, bool], Read] = {}
 
     def word(self, i: int) -> str:
         return self.tokens[i].text if i < len(self.tokens) else ""
@@ -45,7 +47,23 @@ class Parser:
     def words(self, i: int, *wanted: str) -> bool:
         return all(self.word(i + k) == word for k, word in enumerate(wanted))
 
+    def begins(self, i: int) -> bool:
+        """Whether a time could begin at a token; most words are none, and cost little this way."""
+        if i >= len(self.tokens):
+            return False
+        token = self.tokens[i]
+        if token.text == "the":
+            return self.begins(i + 1)
+        return token.text in STARTS if token.kind == "word" else token.kind != "mark"
+
     def atom(self, i: int) -> Read:
+        """One time expression. What was read at a token is kept, as it is asked for again."""
+        key = i, self.idiom
+        if key not in self._read:
+            self._read[key] = self._atom(i) if self.begins(i) else None
+        return self._read[key]
+
+    def _atom(self, i: int) -> Read:
         for read in (self.absolute, self.combination, self.elapsed):
             if found := read(i):
                 return found

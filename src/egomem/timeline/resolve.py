@@ -94,9 +94,9 @@ def relate(
 
 
 def widen(placed: Placed, context: Context) -> Placed:
-    """Around a time: the habit's width on either side of it."""
+    """Around an instant: the habit's width on either side of it. A stretch stays as it is."""
     half = context.habits.around
-    if placed.instants is None:
+    if placed.instants is None or placed.instants.seconds:
         return placed
     start, end = placed.instants.start, placed.instants.end
     return replace(placed, instants=Instants(_add(start, -half), _add(end, half)))
