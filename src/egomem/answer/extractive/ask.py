@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import datetime
 from typing import Literal
 
 from egomem.answer.extractive.lexis import MEDIA
 from egomem.answer.extractive.words import Word, heavy_words_of, words_of
 from egomem.records import Source
-from egomem.timeline import When, find_times
+from egomem.timeline import HABITS, Habits, When, find_times
 
 Kind = Literal[
     "what", "when", "where", "who", "said", "read", "times", "count", "how_long", "order", "whether"
@@ -61,6 +61,7 @@ _SEEN = re.compile(
     r"\b(was|were|is|are) there\b|\b(did|have|had|do) (i|we|you) (ever )?(see|seen|look at)\b"
     r"|\b(appear\w*|visible|in view|in sight|disappear\w*)\b"
 )
+_SAYING = re.compile(r"\b(say|says|said|saying|reads?|written|tell|tells|told|shows?|shown)\b")
 _TOPIC = re.compile(r"\b(about|regarding|concerning|mention\w*)\b")
 _COMES = re.compile(r"\b(come|comes|came|coming) (in|into) (view|sight)\b")
 _GOES = re.compile(r"\b(go|goes|went|going) out of (view|sight)\b|\bgo(es)? away\b|\bwent away\b")
@@ -75,7 +76,8 @@ class Ask:
     the first or the last of several. `part`: where in the recording. `leaving`: the end of
     something is asked for. `items`: the things to be put in order. `sources`: where the answer is
     to be looked for, if the question says so; then `words` are what was said or read about, and
-    `carrier` who said it or what it stood on. `seen`: something that was only spoken of is no
+    `carrier` who said it or what it stood on; `plain` are the words to ask of a memory that has no
+    such source. `seen`: something that was only spoken of is no
     answer.
     """
 
@@ -94,14 +96,16 @@ class Ask:
     sources: tuple[Source, ...] = ()
     carrier: tuple[Word, ...] = ()
     seen: bool = False
+    plain: tuple[Word, ...] = ()
 
 
-def read_question(text: str, *, now: datetime | None = None, zone: tzinfo | None = None) -> Ask:
+def read_question(text: str, *, now: datetime | None = None, habits: Habits = HABITS) -> Ask:
     """Reads a question. Never raises: what is not understood is asked by its words alone.
 
-    `now` and `zone` are those of the question, which relative times count from.
+    `now` is the question's time, which relative times count from; `habits` say how bare ones are
+    read.
     """
-    times = tuple(find_times(text, now=now, zone=zone))
+    times = tuple(find_times(text, now=now, habits=habits))
     plain = _without(text, times)
     low = " ".join(plain.lower().split()).strip(" ?!.")
     low = _GOES.sub("disappear", _COMES.sub("appear", low))
@@ -139,6 +143,7 @@ def read_question(text: str, *, now: datetime | None = None, zone: tzinfo | None
         sources=sources,
         carrier=heavy_words_of(carrier),
         seen=bool(_SEEN.search(target)) and not sources,
+        plain=heavy_words_of(_SAYING.sub(" ", target)) if sources else (),
     )
 
 

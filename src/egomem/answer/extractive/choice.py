@@ -27,7 +27,9 @@ def choose(task: Task[ExtractiveSettings], reading: Reading) -> Answer:
     how, scored = score_options(task, reading, [o.text for o in listed])
     shares = _shares(scored, len(options))
     top = max(range(len(listed)), key=lambda i: scored[i].score, default=None)
-    held = 0.0 if top is None or not scored[top].score else _held(reading, listed[top])
+    held = 0.0
+    if top is not None and scored[top].score:
+        held = max(_held(reading, listed[top]), scored[top].near)
     scores = {o.label: s for o, s in zip(listed, shares, strict=True)}
     support = min(reading.support.score, held) if nothing else held
     threshold = task.settings.support if nothing else task.settings.option_support
@@ -65,8 +67,8 @@ def score_options(
     if task.embedder is not None:
         near = by_meaning(task.view, scene, task.question.text, options, task.embedder)
         words = [
-            Scored(max(0.0, w.score + settings.meaning * n), w.best)
-            for w, n in zip(words, near, strict=True)
+            Scored(max(0.0, w.score + settings.meaning * n), w.best or s, n)
+            for w, (n, s) in zip(words, near, strict=True)
         ]
     anchor = reading.anchor
     if anchor and anchor.sure and ask.relation in ("before", "after") and _rare(reading):
@@ -81,7 +83,7 @@ def score_options(
 
 def _more(placed: Scored, words: Scored) -> Scored:
     """Words decide only between options that time does not tell apart."""
-    return Scored(placed.score + 1e-3 * words.score, placed.best or words.best)
+    return Scored(placed.score + 1e-3 * words.score, placed.best or words.best, words.near)
 
 
 def _rare(reading: Reading) -> bool:

@@ -32,6 +32,8 @@ class Scored:
 
     score: float
     best: Seen | None
+    near: float = 0.0
+    """How much nearer than usual an embedder finds it (a difference of cosines)."""
 
 
 def in_order(

@@ -99,14 +99,14 @@ def gaps(scene: Scene, anchor: Anchor, relation: str) -> list[float]:
 
 def part_weights(scene: Scene, part: str, *, width: float) -> list[float]:
     """1 at the start, middle or end, falling off by `width` (a share of the recording's length)."""
-    ends: dict[str, tuple[float, float]] = {}
+    ends: dict[str | None, tuple[float, float]] = {}
     for s in scene.seen:
-        low, high = ends.get(s.line, (math.inf, -math.inf))
-        ends[s.line] = (min(low, s.span.start), max(high, s.span.end))
+        low, high = ends.get(s.observation.recording, (math.inf, -math.inf))
+        ends[s.observation.recording] = (min(low, s.span.start), max(high, s.span.end))
     aim = {"start": 0.0, "middle": 0.5, "end": 1.0}[part]
     weights = []
     for s in scene.seen:
-        low, high = ends[s.line]
+        low, high = ends[s.observation.recording]
         place = (s.span.middle - low) / (high - low) if high > low else aim
         weights.append(math.exp(-abs(place - aim) / width))
     return weights

@@ -71,11 +71,12 @@ def _why(reading: Reading, nearest: Seen | None, writer: Writer) -> str:
         reason = f"a time could not be placed: {reading.unresolved[0]}"
     elif reading.ask.kind == "order":
         reason = "not all of these were observed"
-    elif reading.people and reading.support.share < 0.5 and reading.support.coverage > 0:
+    elif reading.people and reading.support.share < 0.5:
         reason = f"what comes nearest was not said by {reading.people[0]}"
     elif missing:
         words = ", ".join(_asked_form(reading.ask.text, missing))
-        reason = f"nothing was observed that mentions {words}"
+        verb = "seen" if reading.ask.seen else "observed"
+        reason = f"nothing was {verb} that tells of {words}"
     elif reading.ask.sources and nearest is None:
         kind = "words were heard" if reading.ask.sources[0] == "speech" else "text was read"
         reason = f"no {kind} there"

@@ -54,7 +54,8 @@ def support(
 
     `doubt` is the difference in coverage at which the share moves by one logit.
     """
-    missing = tuple(w.stem for w in words if not any(s.meets(w) for s in scene.seen))
+    able = [s for c, s in zip(coverage, scene.seen, strict=True) if c]
+    missing = tuple(w.stem for w in words if not any(s.meets(w) for s in able))
     if not coverage:
         return Support(0.0, 0.0, 1.0, missing)
     if len(people) != 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from egomem.answer.extractive.ask import Ask, read_question
 from egomem.answer.extractive.moment import Anchor, find_anchor, part_weights
@@ -12,7 +12,7 @@ from egomem.answer.extractive.settings import ExtractiveSettings
 from egomem.answer.extractive.support import Support, coverages, other, support
 from egomem.answer.extractive.words import Word, thing_words_of, words_of
 from egomem.answer.strategy import Task
-from egomem.timeline import RecordingTime, Span
+from egomem.timeline import HABITS, RecordingTime, Span
 
 CARRIED = 0.5
 """Support for what was said or read where all that is known of its carrier lies around it."""
@@ -48,18 +48,20 @@ def read_task(task: Task[ExtractiveSettings]) -> Reading:
     items = [word for item in ask.items for word in words_of(item)]
     laid = scene(
         task.view,
-        (*ask.words, *ask.anchor, *ask.carrier, *options, *items),
+        (*ask.words, *ask.anchor, *ask.carrier, *ask.plain, *options, *items),
         " ".join([question.text, *(o.text for o in question.options)]),
         recording=question.recording,
         most=settings.most,
         surroundings=bool(ask.sources),
     )
+    if ask.sources and not any(s.observation.source in ask.sources for s in laid.seen):
+        ask = replace(ask, words=ask.plain, sources=(), carrier=())
     names = laid.people()
     named = [names[w.stem] for w in ask.carrier if w.stem in names]
     named = named or [names[w.stem] for w in words_of(question.text) if w.stem in names]
     people = tuple(dict.fromkeys(named))
     anchor = find_anchor(laid, ask, slack=settings.slack)
-    words = tuple(w for w in ask.words if w.stem not in names)
+    words = tuple(w for w in _there(laid, ask) if w.stem not in names)
     placed = tuple(w for w in ask.anchor if w.stem not in names)
     able = _able(laid, ask, anchor, people, settings)
     weighed = _weigh(laid, ask, anchor, words, placed, people, able, settings)
@@ -76,7 +78,22 @@ def _ask(task: Task[ExtractiveSettings]) -> Ask:
     if isinstance(at, RecordingTime):
         at = next((r.instant(at.seconds) for r in recordings if r.id == at.recording), None)
     ends = [end for r in recordings if (end := r.instant(r.duration))]
-    return read_question(task.question.text, now=at or max(ends, default=None))
+    now = at or max(ends, default=None)
+    ask = read_question(task.question.text, now=now)
+    longest = max((r.duration for r in recordings), default=0.0)
+    if now is not None and ask.at is not None and ask.at > longest:
+        return read_question(task.question.text, now=now, habits=replace(HABITS, bare="wall"))
+    return ask
+
+
+def _there(scene: Scene, ask: Ask) -> tuple[Word, ...]:
+    """The words without "leave" where a detected thing is asked for: its own data tells that."""
+    going = words_of("leave")[0].forms
+    others = tuple(w for w in ask.words if w.forms.isdisjoint(going))
+    detected = any(
+        s.observation.source == "object" and all(s.has(w) for w in others) for s in scene.seen
+    )
+    return others if ask.leaving and others and detected else ask.words
 
 
 def _able(
