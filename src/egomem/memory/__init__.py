@@ -4,8 +4,9 @@ with Store.open("my-memory") as store:
     store.view(until).search("red mug")
 """
 
+from egomem.memory.forget import Receipt, receipts
 from egomem.memory.store import Done, Store
 from egomem.memory.tokens import stems, terms, tokens
 from egomem.memory.view import Scored, View
 
-__all__ = ["Done", "Scored", "Store", "View", "stems", "terms", "tokens"]
+__all__ = ["Done", "Receipt", "Scored", "Store", "View", "receipts", "stems", "terms", "tokens"]

@@ -182,13 +182,26 @@ def replace(
         path_of(folder, gone).unlink(missing_ok=True)
 
 
-def drop_rows(db: sqlite3.Connection, folder: Path, forgotten: npt.NDArray[np.int64]) -> None:
-    """Rewrite the segments that hold forgotten rows. The caller holds the writers' lock."""
+def scrub(db: sqlite3.Connection, folder: Path) -> None:
+    """Rewrite the segments that hold rows which the record no longer has.
+
+    It needs no list of them, so that it can be taken up again after a crash. The caller holds the
+    writers' lock.
+    """
     for entry in listed(db):
-        if not np.any((forgotten >= entry.first) & (forgotten <= entry.last)):
+        held = rows_between(db, entry.first, entry.last)
+        if len(held) == entry.rows:
             continue
         old = Segment.read(path_of(folder, entry.number))
-        replace(db, folder, [entry], merge([old], forgotten), entry.first, entry.last)
+        new = merge([old], np.setdiff1d(old.n, held))
+        replace(db, folder, [entry], new, entry.first, entry.last)
+
+
+def rows_between(db: sqlite3.Connection, first: int, last: int) -> npt.NDArray[np.int64]:
+    found = db.execute(
+        "SELECT n FROM observation WHERE n BETWEEN ? AND ? ORDER BY n", (first, last)
+    )
+    return np.array([n for (n,) in found], dtype=np.int64)
 
 
 def rebuild(db: sqlite3.Connection, folder: Path) -> None:

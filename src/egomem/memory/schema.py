@@ -74,7 +74,8 @@ MIGRATIONS = (
         PRIMARY KEY (recording, track)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-    INSERT INTO state VALUES ('forgotten', 0), ('index', 0), ('recordings', 0), ('vectors', 0);
+    INSERT INTO state VALUES
+        ('forgetting', 0), ('forgotten', 0), ('index', 0), ('recordings', 0), ('vectors', 0);
     CREATE TABLE segment (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
         first INTEGER NOT NULL,
@@ -91,6 +92,7 @@ MIGRATIONS = (
         embedder INTEGER NOT NULL REFERENCES embedder(number),
         recording INTEGER NOT NULL REFERENCES recording(number),
         rows INTEGER NOT NULL,
+        edition INTEGER NOT NULL DEFAULT 1,
         PRIMARY KEY (embedder, recording)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE receipt (

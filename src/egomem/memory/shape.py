@@ -54,9 +54,10 @@ class Shape:
         if own:
             db.execute("BEGIN")
         try:
-            version = tuple(
-                row[0] for row in db.execute("SELECT value FROM state ORDER BY name").fetchall()
+            states = db.execute(
+                "SELECT value FROM state WHERE name IN ('forgotten', 'recordings') ORDER BY name"
             )
+            version = tuple(row[0] for row in states)
             found = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'observation'")
             horizon = (found.fetchone() or (0,))[0]
             if known and (known.version, known.horizon) == (version, horizon):

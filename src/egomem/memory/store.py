@@ -6,15 +6,17 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from egomem.errors import FullError, NoMemoryError, StoreError, UsageError
+from egomem.errors import FullError, LockedError, NoMemoryError, StoreError, UsageError
 from egomem.memory import index, rows, vectors
 from egomem.memory.database import NAME, connect, faults, writable
+from egomem.memory.forget import Receipt, Wanted, finish, forget
 from egomem.memory.lock import WriterLock
 from egomem.memory.schema import LATEST, migrate
 from egomem.memory.scope import Scope
@@ -23,7 +25,7 @@ from egomem.memory.shape import Shape
 from egomem.memory.tokens import terms
 from egomem.memory.view import View
 from egomem.records import Observation, Recording, Source, Track
-from egomem.timeline import Moment
+from egomem.timeline import Moment, Span
 
 
 class Done(NamedTuple):
@@ -76,13 +78,13 @@ class Store:
             db = connect(folder, wait=wait, read_only=read_only)
         store = cls(folder, db, wait=wait, read_only=read_only)
         try:
-            store._migrate()
+            store._prepare()
         except BaseException:
             db.close()
             raise
         return store
 
-    def _migrate(self) -> None:
+    def _prepare(self) -> None:
         with faults(self.folder):
             if self.read_only:
                 migrate(self._db, may_write=False)
@@ -91,6 +93,15 @@ class Store:
             if version != LATEST:
                 with self._lock.held():
                     migrate(self._db)
+        (forgetting,) = self._all("SELECT value FROM state WHERE name = 'forgetting'")[0]
+        if forgetting:
+            # Unless somebody is at it, or reads so that it must wait for another time.
+            with suppress(LockedError):
+                self._lock.wait, wait = 0.0, self._lock.wait
+                try:
+                    finish(self)
+                finally:
+                    self._lock.wait = wait
 
     def close(self) -> None:
         """Bring the index up to date and let go of the files."""
@@ -193,6 +204,23 @@ class Store:
                     raise UsageError(f"there is no observation {id!r} of {recording!r}")
                 found.append(row)
             return vectors.append(db, self.folder, embedder, found, rows) if found else 0
+
+    def forget(
+        self,
+        *,
+        recording: str | None = None,
+        span: Span | None = None,
+        between: tuple[datetime, datetime] | None = None,
+        wearer: str | None = None,
+        match: str | None = None,
+        dry_run: bool = False,
+    ) -> Receipt:
+        """Remove every trace of what meets all that is given; see `egomem.memory.forget`.
+
+        Raises UsageError where nothing is given, or a recording is not there.
+        """
+        what = Wanted(recording, span, between, wearer, match)
+        return forget(self, what, dry_run=dry_run)
 
     def flush(self) -> None:
         """Bring the index up to the record. `add` and `close` do it by themselves.
@@ -310,7 +338,7 @@ def _insert(
             db.executemany(
                 "INSERT OR IGNORE INTO rests_on VALUES (?, ?)", [(basis, n) for basis in p.rests_on]
             )
-        add_to_tally(tally, (number, track), length, o.span.start, o.span.end)
+        _count(tally, (number, track), length, o.span.start, o.span.end)
     db.executemany(
         "INSERT INTO tally VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
         "count = count + excluded.count, length = length + excluded.length, "
@@ -320,7 +348,7 @@ def _insert(
     return new
 
 
-def add_to_tally(
+def _count(
     tally: dict[tuple[int, int], list[float]],
     key: tuple[int, int],
     length: int,

@@ -1,8 +1,9 @@
 """Vectors of observations: append-only files, one for each embedder and recording, scanned exactly.
 
-`vectors/E/R.f32` holds float32 rows of unit length, `vectors/E/R.row` what each row is of (`KIND`);
-E and R are the numbers of the embedder and the recording in memory.db, and the table `vectors` says
-how many rows count. Bytes past that are a write that a crash cut off; the next one overwrites them.
+`vectors/E/R-N.f32` holds float32 rows of unit length, `R-N.row` what each row is of (`KIND`); E and
+R are the numbers of the embedder and the recording in memory.db, N is the edition, which changes
+when something is forgotten. The table `vectors` says which edition and how many rows count. Bytes
+past that are a write that a crash cut off; the next one overwrites them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -51,8 +52,8 @@ def unit(matrix: npt.ArrayLike) -> Matrix:
     return np.asarray(rows / np.where(lengths > 0, lengths, 1), dtype=np.float32)
 
 
-def path_of(folder: Path, embedder: int, recording: int) -> Path:
-    return folder / "vectors" / str(embedder) / f"{recording}.f32"
+def path_of(folder: Path, embedder: int, recording: int, edition: int) -> Path:
+    return folder / "vectors" / str(embedder) / f"{recording}-{edition}.f32"
 
 
 def append(
@@ -81,8 +82,8 @@ def append(
     new = 0
     for line in np.unique(lines).tolist():
         at = np.flatnonzero(lines == line)
-        path = path_of(folder, number, line)
-        held = _rows(db, number, line)
+        held, edition = _rows(db, number, line)
+        path = path_of(folder, number, line, edition)
         known = _facts(path, held)["n"] if held else np.zeros(0, dtype=np.int64)
         facts = np.array(
             [(rows[i][0], rows[i][2], 0, *rows[i][3:5]) for i in at.tolist()], dtype=KIND
@@ -97,19 +98,21 @@ def append(
             sync_folder(path.parent)
         count = int(fresh.sum())
         db.execute(
-            "INSERT INTO vectors VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET rows = excluded.rows",
-            (number, line, held + count),
+            "INSERT INTO vectors VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE "
+            "SET rows = excluded.rows",
+            (number, line, held + count, edition),
         )
         new += count
     db.execute("UPDATE state SET value = value + 1 WHERE name = 'vectors'")
     return new
 
 
-def _rows(db: sqlite3.Connection, embedder: int, line: int) -> int:
+def _rows(db: sqlite3.Connection, embedder: int, line: int) -> tuple[int, int]:
+    """How many rows count, and of which edition."""
     found = db.execute(
-        "SELECT rows FROM vectors WHERE embedder = ? AND recording = ?", (embedder, line)
+        "SELECT rows, edition FROM vectors WHERE embedder = ? AND recording = ?", (embedder, line)
     ).fetchone()
-    return int(found[0]) if found else 0
+    return (int(found[0]), int(found[1])) if found else (0, 1)
 
 
 def _facts(path: Path, count: int) -> npt.NDArray[Any]:
@@ -142,34 +145,87 @@ def read(path: Path, line: int, count: int, dimension: int) -> VectorFile:
     )
 
 
+class Entry(NamedTuple):
+    """A line of the table `vectors`."""
+
+    embedder: int
+    recording: int
+    rows: int
+    edition: int
+    dimension: int
+
+    def path(self, folder: Path) -> Path:
+        return path_of(folder, self.embedder, self.recording, self.edition)
+
+    def read(self, folder: Path) -> VectorFile:
+        return read(self.path(folder), self.recording, self.rows, self.dimension)
+
+
+def listed(db: sqlite3.Connection) -> dict[str, list[Entry]]:
+    """The files that count, by the embedder's name."""
+    table: dict[str, list[Entry]] = {}
+    for name, *entry in db.execute(
+        "SELECT e.name, e.number, v.recording, v.rows, v.edition, e.dimension "
+        "FROM vectors v JOIN embedder e ON e.number = v.embedder ORDER BY v.recording"
+    ):
+        table.setdefault(name, []).append(Entry(*entry))
+    return table
+
+
 class Reader:
-    """The vector files of one embedder, mapped as they are first needed."""
+    """The vector files of a memory, mapped as they are first needed."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._open: dict[tuple[int, int], tuple[int, VectorFile]] = {}
-        self._known: tuple[int, dict[str, list[tuple[int, int, int, int]]]] | None = None
+        self._open: dict[Entry, VectorFile] = {}
+        self._known: tuple[int, dict[str, list[Entry]]] | None = None
 
     def files(self, db: sqlite3.Connection, embedder: str, lines: set[int]) -> list[VectorFile]:
         (version,) = db.execute("SELECT value FROM state WHERE name = 'vectors'").fetchone()
         if self._known is None or self._known[0] != version:
-            table: dict[str, list[tuple[int, int, int, int]]] = {}
-            for name, *entry in db.execute(
-                "SELECT e.name, e.number, v.recording, v.rows, e.dimension "
-                "FROM vectors v JOIN embedder e ON e.number = v.embedder ORDER BY v.recording"
-            ):
-                table.setdefault(name, []).append((entry[0], entry[1], entry[2], entry[3]))
+            table = listed(db)
             self._known = (version, table)
+            current = {entry for entries in table.values() for entry in entries}
+            self._open = {entry: file for entry, file in self._open.items() if entry in current}
         found = []
-        for number, line, count, dimension in self._known[1].get(embedder, ()):
-            if line not in lines:
-                continue
-            held = self._open.get((number, line))
-            if held is None or held[0] != count:
-                file = read(path_of(self.folder, number, line), line, count, dimension)
-                held = self._open[number, line] = (count, file)
-            found.append(held[1])
+        for entry in self._known[1].get(embedder, ()):
+            if entry.recording in lines:
+                if entry not in self._open:
+                    self._open[entry] = entry.read(self.folder)
+                found.append(self._open[entry])
         return found
+
+
+def rewrite(
+    db: sqlite3.Connection, folder: Path, entry: Entry, keep: npt.NDArray[np.bool_]
+) -> None:
+    """Write a new edition of a file with the rows to `keep`; the caller commits, then sweeps."""
+    edition = entry.edition + 1
+    path = path_of(folder, entry.embedder, entry.recording, edition)
+    matrix = np.memmap(entry.path(folder), "<f4", "r", shape=(len(keep), entry.dimension))
+    facts = _facts(entry.path(folder), len(keep))
+    _write_at(path, 0, matrix[keep].tobytes())
+    _write_at(path.with_suffix(".row"), 0, facts[keep].tobytes())
+    sync_folder(path.parent)
+    key = (entry.embedder, entry.recording)
+    if keep.any():
+        db.execute(
+            "UPDATE vectors SET rows = ?, edition = ? WHERE embedder = ? AND recording = ?",
+            (int(keep.sum()), edition, *key),
+        )
+    else:
+        db.execute("DELETE FROM vectors WHERE embedder = ? AND recording = ?", key)
+    db.execute("UPDATE state SET value = value + 1 WHERE name = 'vectors'")
+
+
+def sweep(db: sqlite3.Connection, folder: Path) -> list[Path]:
+    """Delete files that are not listed. The caller holds the writers' lock."""
+    known = {entry.path(folder) for entries in listed(db).values() for entry in entries}
+    known |= {path.with_suffix(".row") for path in known}
+    gone = [path for path in (folder / "vectors").glob("*/*") if path not in known]
+    for path in gone:
+        path.unlink(missing_ok=True)
+    return gone
 
 
 def scan(
