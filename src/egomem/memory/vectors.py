@@ -218,6 +218,23 @@ def rewrite(
     db.execute("UPDATE state SET value = value + 1 WHERE name = 'vectors'")
 
 
+def cut_to_whole(db: sqlite3.Connection, folder: Path, entry: Entry) -> Entry | None:
+    """Count only the rows that both files have in full; None where there are none left."""
+    path = entry.path(folder)
+    sizes = [p.stat().st_size if p.is_file() else 0 for p in (path, path.with_suffix(".row"))]
+    rows = min(entry.rows, sizes[0] // (4 * entry.dimension), sizes[1] // KIND.itemsize)
+    if rows == entry.rows:
+        return entry
+    key = (entry.embedder, entry.recording)
+    if rows:
+        sql = "UPDATE vectors SET rows = ? WHERE embedder = ? AND recording = ?"
+        db.execute(sql, (rows, *key))
+    else:
+        db.execute("DELETE FROM vectors WHERE embedder = ? AND recording = ?", key)
+    db.execute("UPDATE state SET value = value + 1 WHERE name = 'vectors'")
+    return entry._replace(rows=rows) if rows else None
+
+
 def sweep(db: sqlite3.Connection, folder: Path) -> list[Path]:
     """Delete files that are not listed. The caller holds the writers' lock."""
     known = {entry.path(folder) for entries in listed(db).values() for entry in entries}
