@@ -128,6 +128,20 @@ def test_other_names_templates_and_compression(store: Store, tmp_path: Path) -> 
         read_map(["words=text"])
 
 
+def test_json(store: Store, tmp_path: Path) -> None:
+    rows = [{"start": 1, "end": 2, "text": "x"}, 7]
+    (tmp_path / "walk_captions.json").write_text(json.dumps(rows))
+    assert one(store, tmp_path / "walk_captions.json").problems == ("line 2: it is not an object",)
+    held = {"video_id": "b", "model": "m", "captions": rows[:1]}
+    (tmp_path / "other.json").write_text(json.dumps(held))
+    one(store, tmp_path / "other.json")
+    lines(tmp_path / "lines.json", {"start": 3, "end": 4, "text": "y"}, {"start": 5, "text": "z"})
+    one(store, tmp_path / "lines.json")
+    assert [(r, t) for r, _, _, t in read(store)] == [
+        ("b", "x"), ("lines", "y"), ("lines", "z"), ("walk", "x"),
+    ]  # fmt: skip
+
+
 def test_a_damaged_gzip_keeps_what_came_before(store: Store, tmp_path: Path) -> None:
     rows = [{"video_id": "a", "start": k, "end": k + 1, "text": f"{k * k}"} for k in range(5000)]
     packed = gzip.compress("".join(json.dumps(r) + "\n" for r in rows).encode())
@@ -340,8 +354,9 @@ def test_narrations_of_the_field(
 
 def test_turns_of_locomo(store: Store, shared_data: Path) -> None:
     mapping = read_map(
-        ["video_id={conv_id}-{session}", "recording_start=date_time", "text={speaker}: {text}"]
-    )
+        ["video_id={conv_id}-{session},wearer=conv_id", "recording_start=date_time",
+         "text={speaker}: {text}"]
+    )  # fmt: skip
     options = Options(mapping=mapping, source="speech", track="locomo", zone=UTC)
     (done,) = import_files(store, [shared_data / "locomo" / "turns.jsonl.gz"], options)
     assert (done.rows, done.observations, done.problems) == (1960, 1960, ())
@@ -351,6 +366,7 @@ def test_turns_of_locomo(store: Store, shared_data: Path) -> None:
     session = store.recording("26-1")
     assert session is not None
     assert session.clock == Clock(datetime(2023, 5, 8, 13, 56, tzinfo=UTC), "import")
+    assert {r.wearer for r in store.recordings()} == {"26", "30", "41", "49"}
     turns = store.view().observations(recording="26-1")
     assert [t.span.start for t in turns[:3]] == [0, 5, 10]
     assert [t.data["dia_id"] for t in turns[:3]] == ["D1:1", "D1:2", "D1:3"]

@@ -161,6 +161,7 @@ def test_instants_of_the_wall_clock(text: str, at: str) -> None:
         ("after 4 pm yesterday", "2026-03-03 16:00:00", "2026-03-04 00:00:00"),
         ("before 10 am", "2026-03-04 00:00:00", "2026-03-04 10:00:00"),
         ("around noon", "2026-03-04 11:45:00", "2026-03-04 12:15:00"),
+        ("about five years ago", "2021-01-01 00:00:00", "2022-01-01 00:00:00"),
         ("DAY2", "2026-03-02 00:00:00", "2026-03-03 00:00:00"),
         ("DAY2 evening", "2026-03-02 18:00:00", "2026-03-02 22:00:00"),
         ("2026-03-02T08:10Z/2026-03-02T09:00Z", "2026-03-02 09:10:00", "2026-03-02 10:00:00"),
@@ -332,6 +333,8 @@ def test_relative_words_are_read_in_the_recordings_zone() -> None:
         ("from the fridge to the table the second time", []),
         ("Good morning, said the last person at the club", []),
         ("Is the ratio 16:9 or 4:3?", []),
+        ("Cut it into about 1-inch pieces, one by one.", []),
+        ("She moved about five years ago, around here", ["about five years ago"]),
     ],
 )  # fmt: skip
 def test_cues_in_a_sentence(sentence: str, cues: list[str]) -> None:

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from egomem.errors import EgomemError, MediaError, StoreError, UsageError
 from egomem.ingest.clocks import find_start
-from egomem.ingest.readers import Options, Problem, RowReader, file_rows
+from egomem.ingest.readers import Options, RowReader, file_rows
 from egomem.ingest.readers.files import stem_of
 from egomem.ingest.sources import MEDIA_SUFFIXES
-from egomem.media import content_hash, probe
+from egomem.media import LineWarning, content_hash, probe
 from egomem.memory import Store
 from egomem.memory.export import read_memory, restore
 from egomem.records import Observation, Record, Recording, Track
@@ -53,7 +53,7 @@ class Reading:
     path: Path
     reader: RowReader
     rows: int = 0
-    file_problems: list[Problem] = field(default_factory=list)
+    file_problems: list[LineWarning] = field(default_factory=list)
     _source: Iterator[Observation] = field(default_factory=lambda: iter(()))
 
     def __iter__(self) -> Iterator[Observation]:
@@ -69,7 +69,7 @@ class Reading:
         return list(self.reader.tracks.values())
 
     @property
-    def problems(self) -> list[Problem]:
+    def problems(self) -> list[LineWarning]:
         return sorted(self.file_problems + self.reader.problems)
 
 
@@ -89,7 +89,7 @@ def read_observations(
     options = options or Options()
     if options.recording is None:
         options = replace(options, recording=stem_of(path))
-    problems: list[Problem] = []
+    problems: list[LineWarning] = []
     rows, source = file_rows(path, options, problems)
     reading = Reading(path, RowReader(options, source, find), file_problems=problems)
 
@@ -151,7 +151,7 @@ def _import(store: Store, path: Path, options: Options, videos: Path | None) -> 
         new += store.add(batch)
         read += len(batch)
     _put(store, reading, stored)
-    problems = [Problem(0, what) for what in known.notes] + reading.problems
+    problems = [LineWarning(0, what) for what in known.notes] + reading.problems
     shown = tuple(map(str, problems[:SHOWN]))
     if len(problems) > SHOWN:
         shown += (f"and {len(problems) - SHOWN} more",)

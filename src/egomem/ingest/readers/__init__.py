@@ -4,7 +4,6 @@ from egomem.ingest.readers.files import file_rows
 from egomem.ingest.readers.rows import (
     FIELDS,
     Options,
-    Problem,
     Row,
     RowReader,
     read_map,
@@ -14,7 +13,6 @@ from egomem.ingest.readers.rows import (
 __all__ = [
     "FIELDS",
     "Options",
-    "Problem",
     "Row",
     "RowReader",
     "file_rows",

@@ -12,8 +12,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, cast
 
 from egomem.errors import MediaError, MissingExtraError, TimeError
-from egomem.ingest.readers.rows import Options, Problem, Row
-from egomem.media import read_subtitles
+from egomem.ingest.readers.rows import Options, Row
+from egomem.media import LineWarning, read_subtitles
 from egomem.observe.doubt import Doubts, Said
 from egomem.records import Source
 from egomem.timeline import read_time
@@ -23,7 +23,7 @@ Rows = tuple[Iterator[Row], Source]
 """The rows of a file, and the source of those that name none."""
 
 
-def file_rows(path: Path, options: Options, problems: list[Problem]) -> Rows:
+def file_rows(path: Path, options: Options, problems: list[LineWarning]) -> Rows:
     """The rows of a file, whatever its format (by its name, else by how it begins).
 
     Problems of single rows are added to `problems` while the rows are read. Raises MediaError where
@@ -63,7 +63,7 @@ def _open(path: Path) -> BinaryIO:
     return cast(BinaryIO, gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb"))
 
 
-def _text(path: Path, problems: list[Problem]) -> str:
+def _text(path: Path, problems: list[LineWarning]) -> str:
     """A whole text file; without a mark of another encoding it is UTF-8, else Windows-1252."""
     with _open(path) as file:
         held = file.read()
@@ -72,11 +72,11 @@ def _text(path: Path, problems: list[Problem]) -> str:
     try:
         return held.decode("utf-8-sig")
     except UnicodeDecodeError:
-        problems.append(Problem(0, "it is not UTF-8; read as Windows-1252"))
+        problems.append(LineWarning(0, "it is not UTF-8; read as Windows-1252"))
         return held.decode("cp1252", errors="replace")
 
 
-def _lines(path: Path, problems: list[Problem]) -> Iterator[Row]:
+def _lines(path: Path, problems: list[LineWarning]) -> Iterator[Row]:
     """JSON Lines, one at a time."""
     with _open(path) as file:
         for number, line in enumerate(_until_damaged(file, problems), 1):
@@ -91,22 +91,22 @@ def _lines(path: Path, problems: list[Problem]) -> Iterator[Row]:
             yield number, held if isinstance(held, dict) else "it is not an object"
 
 
-def _until_damaged(file: BinaryIO, problems: list[Problem]) -> Iterator[bytes]:
+def _until_damaged(file: BinaryIO, problems: list[LineWarning]) -> Iterator[bytes]:
     try:
         yield from file
     except (EOFError, OSError) as error:
-        problems.append(Problem(0, f"the file is damaged and ends early: {error}"))
+        problems.append(LineWarning(0, f"the file is damaged and ends early: {error}"))
 
 
-def _subtitle_rows(path: Path, problems: list[Problem]) -> Iterator[Row]:
+def _subtitle_rows(path: Path, problems: list[LineWarning]) -> Iterator[Row]:
     cues, warnings = read_subtitles(_text(path, problems))
-    problems += [Problem(*warning) for warning in warnings]
+    problems += warnings
     for cue in cues:
         row: dict[str, Any] = {"start": cue.span.start, "end": cue.span.end, "text": cue.text}
         yield cue.line, row | ({"speaker": cue.speaker} if cue.speaker else {})
 
 
-def _json(path: Path, options: Options, problems: list[Problem]) -> Rows:
+def _json(path: Path, options: Options, problems: list[LineWarning]) -> Rows:
     try:
         held = json.loads(_text(path, problems))
     except (ValueError, RecursionError) as error:
@@ -119,6 +119,8 @@ def _json(path: Path, options: Options, problems: list[Problem]) -> Rows:
     if isinstance(held, dict):
         lists = [value for value in held.values() if isinstance(value, list)]
         rows = lists[0] if len(lists) == 1 else [held]
+        if "video_id" in held:
+            rows = [{"video_id": held["video_id"], **r} if isinstance(r, dict) else r for r in rows]
     else:
         rows = held
     if rows and isinstance(rows[0], dict) and _is_egolife(rows[0]):
@@ -135,7 +137,7 @@ def _objects(rows: Sequence[object]) -> Iterator[Row]:
 # -- WhisperX --------------------------------------------------------------------------------------
 
 
-def _whisperx(held: Mapping[str, Any], problems: list[Problem]) -> Iterator[Row]:
+def _whisperx(held: Mapping[str, Any], problems: list[LineWarning]) -> Iterator[Row]:
     """Segments of WhisperX or Whisper. What nobody said is dropped, by the observers' own rules."""
     segments, said = [], []
     for number, segment in enumerate(held["segments"], 1):
@@ -146,7 +148,7 @@ def _whisperx(held: Mapping[str, Any], problems: list[Problem]) -> Iterator[Row]
         said.append(_said(segment))
     believed, dropped = Doubts().sift(said)
     problems += [
-        Problem(0, f"{n} segments dropped as not spoken ({why})") for why, n in dropped.items()
+        LineWarning(0, f"{n} segments dropped as not spoken ({why})") for why, n in dropped.items()
     ]
     kept = Counter(map(id, believed))
     for (number, segment), one in zip(segments, said, strict=True):
@@ -187,17 +189,17 @@ def _is_egolife(row: Mapping[str, Any]) -> bool:
     )
 
 
-def _egolife(rows: Sequence[object], options: Options, problems: list[Problem]) -> Iterator[Row]:
+def _egolife(
+    rows: Sequence[object], options: Options, problems: list[LineWarning]
+) -> Iterator[Row]:
     """Captions `{start_time, end_time, text, date, video_path}` with times HHMMSSFF.
 
     A row belongs to its clip, whose start is in its name (DAY1_A1_JAKE_11210217.mp4); without one,
     to its day, whose second 0 is midnight.
     """
     if options.zone is None or options.day_one is None:
-        problems.append(
-            Problem(0, "where its days lie is not known, so its clips have no clock: give the date "
-                       "of DAY1 and the zone")
-        )  # fmt: skip
+        what = "its clips have no clock; give the date of DAY1 and the zone to place them"
+        problems.append(LineWarning(0, what))
     for number, row in enumerate(rows, 1):
         if not isinstance(row, dict):
             yield number, "it is not an object"

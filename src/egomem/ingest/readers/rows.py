@@ -8,12 +8,13 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, tzinfo
-from typing import Any, NamedTuple, cast, get_args
+from typing import Any, cast, get_args
 
 from pydantic import JsonValue, ValidationError
 
 from egomem.errors import TimeError, UsageError
 from egomem.ingest.clocks import instant_of
+from egomem.media import LineWarning
 from egomem.records import Observation, Provenance, Recording, Source, Track
 from egomem.timeline import HABITS, Clock, Habits, Span, read_time, zone_of
 
@@ -34,16 +35,6 @@ SOURCES = get_args(Source)
 
 Row = tuple[int, Mapping[str, Any] | str]
 """The line (or number) of a row, and its fields, or why it cannot be read."""
-
-
-class Problem(NamedTuple):
-    """A row that was passed over or mended; `line` 0 is the whole file."""
-
-    line: int
-    what: str
-
-    def __str__(self) -> str:
-        return f"line {self.line}: {self.what}" if self.line else self.what
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +134,7 @@ class RowReader:
     ) -> None:
         self.options = options
         self.tracks: dict[str, Track] = {}
-        self.problems: list[Problem] = []
+        self.problems: list[LineWarning] = []
         self.passed_over = 0
         self._default_source = default_source
         self._find = find
@@ -171,12 +162,12 @@ class RowReader:
     def bad(self, number: int, what: str) -> None:
         """Counts and notes a row that is passed over."""
         self.passed_over += 1
-        self.problems.append(Problem(number, what))
+        self.problems.append(LineWarning(number, what))
 
     def _once(self, number: int, key: str, what: str) -> None:
         if key not in self._said:
             self._said.add(key)
-            self.problems.append(Problem(number, what))
+            self.problems.append(LineWarning(number, what))
 
     def _read(self, number: int, fields: Mapping[str, Any]) -> Observation | None:
         mapped, rest = self._mapped(fields)
@@ -296,7 +287,9 @@ class RowReader:
                 if start.tzinfo is None:
                     raise TimeError(note)
         except (TimeError, ValueError, AssertionError) as error:
-            self.problems.append(Problem(number, f"the start of {line.recording.name}: {error}"))
+            self.problems.append(
+                LineWarning(number, f"the start of {line.recording.name}: {error}")
+            )
             facts = {**line.recording.facts, "said_start": str(said)}
             line.recording = line.recording.model_copy(update={"facts": facts})
         else:
