@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib.util
+import io
+import json
 import os
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import av
 import numpy as np
@@ -56,3 +61,30 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"the shared data sets are not at {folder} (set EGOMEM_SHARED)")
     return folder
+
+
+@pytest.fixture(scope="session")
+def demo_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any], int]:
+    """The demo, run once: its folder, what it printed as JSON, its exit code.
+
+    Skips where an extra is missing, or recordings or weights cannot be fetched.
+    """
+    from egomem.cli import main
+
+    for module, extra in (("faster_whisper", "speech"), ("rapidocr", "text"), ("cv2", "objects")):
+        if importlib.util.find_spec(module) is None:
+            pytest.skip(f"the extra {extra!r} is not installed")
+    folder = tmp_path_factory.mktemp("demo") / "demo-memory"
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        code = main(["demo", "--folder", str(folder), "--json"])
+    said = json.loads(out.getvalue())
+    if code == 3 and "cannot be fetched" in said["problems"][0]["what"]:
+        pytest.skip(said["problems"][0]["what"])
+    return folder, said, code
+
+
+@pytest.fixture(scope="session")
+def demo_folder(demo_run: tuple[Path, dict[str, Any], int]) -> Path:
+    """The folder of a demo that was run: `recordings/` and `memory/`."""
+    return demo_run[0]

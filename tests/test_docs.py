@@ -1,0 +1,55 @@
+"""The commands in the tutorial and the README run, and print what stands there."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from egomem.cli import main
+
+ROOT = Path(__file__).resolve().parents[1]
+RUN = ("README.md", "docs/tutorial/first-memory.md")
+BLOCK = re.compile(r"^```console\n(.*?)^```", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)")
+
+
+def sessions(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Each `$ command` of the console blocks, with the lines that stand under it."""
+    for block in BLOCK.findall(text):
+        for piece in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, *said = piece.rstrip("\n").split("\n")
+            yield command, [line for line in said if line.strip()]
+
+
+@pytest.mark.parametrize("page", RUN)
+def test_commands_print_what_the_page_shows(
+    page: str, demo_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(demo_folder.parent)
+    monkeypatch.setenv("EGOMEM_MEMORY", str(demo_folder / "memory"))
+    ran = 0
+    for command, shown in sessions((ROOT / page).read_text()):
+        words = shlex.split(command)
+        if words[0] != "egomem" or "--model" in words:
+            continue
+        code = main(words[1:])
+        said = capsys.readouterr().out
+        assert code == 0, command
+        lines = {" ".join(line.split()) for line in said.splitlines()}
+        for line in shown:
+            if line.strip() != "...":
+                assert " ".join(line.split()) in lines, f"{page}: {command}: {line!r} in {said}"
+        ran += 1
+    assert ran >= 3
+
+
+@pytest.mark.parametrize("page", sorted(ROOT.glob("**/*.md")), ids=lambda p: str(p.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    if any(part.startswith(".") for part in page.relative_to(ROOT).parts):
+        pytest.skip("not ours")
+    missing = [t for t in LINK.findall(page.read_text()) if not (page.parent / t).exists()]
+    assert missing == []
