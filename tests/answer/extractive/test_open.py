@@ -136,6 +136,26 @@ def test_a_question_about_one_recording_stays_in_it(ask):
     assert not ask("How many cars were there?", recording="street").abstained
 
 
+def test_last_means_the_last_that_holds_all_of_it(store, seen, recording, run):
+    from egomem.records import Question
+
+    store.put_recording(recording("k", 100, None))
+    texts = ["I wash the red cup", "I wash the red cup", "I wash the large cup"]
+    store.add(seen("k", 10 * i, 10 * i + 4, text) for i, text in enumerate(texts))
+    answer = run(store.view(), Question.of("When did I last wash the red cup?"))
+    assert answer.text.startswith("At 0:10-0:14")
+
+
+def test_of_a_long_memory_the_best_by_search_are_read(ask):
+    whole = ask("What did Ana say about her dog?")
+    few = ask("What did Ana say about her dog?", most=2)
+    assert few.text == whole.text
+    assert few.trace[0]["observations"] < whole.trace[0]["observations"]
+    after = ask("What did I do after whisking the eggs?", most=2)
+    assert "open the fridge again" in after.text  # no word of it is in the question
+    assert "wash the bowl" in ask("What happened at 12:00:31?", most=2).text
+
+
 def test_the_trace_explains(ask):
     answer = ask("What did I do after whisking the eggs?")
     steps = {step["step"]: step for step in answer.trace}

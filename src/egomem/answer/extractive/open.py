@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from egomem.answer.extractive.abstain import abstain
+from egomem.answer.extractive.moment import FULL
 from egomem.answer.extractive.scene import Seen
 from egomem.answer.extractive.settings import NAME, ExtractiveSettings
 from egomem.answer.extractive.spans import Writer
@@ -13,7 +14,11 @@ from egomem.memory import stems, tokens
 from egomem.records import Answer, Status
 
 NEAR = 0.8
-"""Of what the best observation holds, the share at which another one speaks to the question."""
+"""Of what the best observation holds, the share at which another one speaks to the question.
+
+Where one holds all of it, only such count: the last time that the *red* cup was washed is not the
+last time that a cup was.
+"""
 
 MOST = 8
 """Pieces of evidence in an answer."""
@@ -30,7 +35,8 @@ def open_answer(task: Task[ExtractiveSettings], reading: Reading) -> Answer:
     if score < task.settings.support:
         return abstain(task, score, _why(reading, ranked[0][1] if ranked else None, writer))
     top = ranked[0][0] if ranked else 0.0
-    strongest = primary([s for c, s in ranked if c >= NEAR * top])
+    least = top if top >= FULL else NEAR * top
+    strongest = primary([s for c, s in ranked if c >= least - 1e-9])
     best = sorted(strongest, key=lambda s: (s.span.start, s.span.end))
     told = tell(
         Case(

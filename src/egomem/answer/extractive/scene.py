@@ -16,6 +16,9 @@ from egomem.timeline import Span
 UNKNOWN = 2.0
 """Weight of a word that the memory never holds, in weights of a word that it holds nearly never."""
 
+BEST, BESIDE = 20, 120.0
+"""Of a long memory: beside how many of the best observations is looked, and how far (seconds)."""
+
 STRETCH = 10.0
 """Seconds. What else was observed within the same stretch lies around what was said or read."""
 
@@ -98,11 +101,15 @@ def scene(
     recording: str | None = None,
     most: int = 20_000,
     surroundings: bool = False,
+    at: Span | None = None,
+    between: Sequence[tuple[datetime, datetime]] = (),
 ) -> Scene:
     """Lays out a view, or one recording of it; word statistics stay those of the whole view.
 
-    Of more than `most` observations, those that speak most for the query are laid out. With
-    `surroundings`, what was said or read has around it what else was observed then.
+    Of more than `most` observations, those that speak most for the query are laid out, with what
+    lies beside the best of them and in the stretches `at` (seconds of a recording) and `between`
+    (wall clock). With `surroundings`, what was said or read has around it what else was observed
+    then.
     """
     scope = view if recording is None else view.narrow(recordings=[recording])
     held = scope.count()
@@ -111,11 +118,31 @@ def scene(
     if held <= most:
         observations = scope.observations()
     else:
-        found = scope.search(query, k=most)
-        observations = scope.observations(ids=[hit.observation.id for hit in found])
+        observations = _chosen(scope, query, most, at, between)
     names = {r.id: told(r.name.rpartition(".")[0] or r.name) for r in scope.recordings()}
     laid = lay_out(observations, view.when, names)
     return Scene(tuple(_surrounded(laid)) if surroundings else laid, count, frequency)
+
+
+def _chosen(
+    scope: View,
+    query: str,
+    most: int,
+    at: Span | None,
+    between: Sequence[tuple[datetime, datetime]],
+) -> list[Observation]:
+    """Of a long memory: the best by BM25, what lies beside the best, and what a time points at."""
+    found = [hit.observation for hit in scope.search(query, k=most)]
+    kept = {o.id for o in found}
+    placed = [scope.narrow(between=b) for b in between]
+    placed += [scope.narrow(span=at)] if at is not None else []
+    for part in placed:
+        kept.update(o.id for o in part.observations()[:most])
+    for o in found[:BEST]:
+        beside = Span(max(0.0, o.span.start - BESIDE), o.span.end + BESIDE)
+        if o.recording is not None:
+            kept.update(n.id for n in scope.observations(recording=o.recording, span=beside))
+    return scope.observations(ids=sorted(kept))
 
 
 def lay_out(

@@ -53,6 +53,8 @@ def read_task(task: Task[ExtractiveSettings]) -> Reading:
         recording=question.recording,
         most=settings.most,
         surroundings=bool(ask.sources),
+        at=None if ask.at is None else _around(ask.at, settings.slack),
+        between=[(t.instants.start, t.instants.end) for t in ask.times if t.instants],
     )
     if ask.sources and not any(s.observation.source in ask.sources for s in laid.seen):
         ask = replace(ask, words=ask.plain, sources=(), carrier=())
@@ -127,7 +129,7 @@ def _able(
         at = ask.at
         inside = [a and at in s.observation.span for a, s in zip(able, scene.seen, strict=True)]
         near = [
-            a and s.observation.span.overlaps(Span(at - settings.slack, at + settings.slack))
+            a and s.observation.span.overlaps(_around(at, settings.slack))
             for a, s in zip(able, scene.seen, strict=True)
         ]
         able = inside if any(inside) else near
@@ -140,6 +142,10 @@ def _able(
             for a, s in zip(able, scene.seen, strict=True)
         ]
     return able
+
+
+def _around(at: float, slack: float) -> Span:
+    return Span(max(0.0, at - slack), at + slack)
 
 
 def _within(seen: Seen, bounds: Sequence[Span], slack: float) -> bool:
