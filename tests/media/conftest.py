@@ -65,7 +65,7 @@ def video(
         stream = container.add_stream(codec, rate=fps, options=options or {})
         stream.width, stream.height = size
         stream.pix_fmt = "yuvj420p" if codec == "mjpeg" else "yuv420p"
-        if codec != "mpeg2video":  # which knows only its own few frame rates
+        if codec != "mpeg2video" and path.suffix != ".avi":  # which know only frame rates
             stream.time_base = stream.codec_context.time_base = TICK
         stream.gop_size = gop
         if rotation:

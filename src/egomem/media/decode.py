@@ -74,21 +74,24 @@ def open_video(track: Track) -> tuple[InputContainer, VideoStream]:
 
 
 def good_frames(
-    track: Track, tally: Tally, begin: int | None = None
+    track: Track, tally: Tally, begin: int | None = None, *, keys_only: bool = False
 ) -> Iterator[tuple[int, av.VideoFrame]]:
     """Display times (ticks) and frames, in display order; only frames that decoded well.
 
     After a packet that fails, or a frame that the decoder had to patch, nothing is trusted until
     decoding begins anew at the next key frame. `begin` is the PTS of a key frame to begin at.
+    `keys_only` leaves out all but key frames, and decodes each by itself.
     """
     container, stream = open_video(track)
+    # A demuxer that is told to discard other packets gives MP4 key frames wrong times (FFmpeg 8).
+    alone = keys_only and track.timing == "display"
     clock = DisplayClock(track.timing, track.step)
     with container:
         trusted = True
         for packet in _packets(container, stream, begin, tally):
+            if (alone or not trusted) and not packet.is_keyframe:
+                continue
             if not trusted:
-                if not packet.is_keyframe:
-                    continue
                 stream.codec_context.flush_buffers()
                 clock.reset()
                 trusted = True
@@ -98,6 +101,9 @@ def good_frames(
                 if packet.is_corrupt:
                     raise av.error.InvalidDataError(0, "a packet is incomplete")
                 frames = packet.decode()
+                if alone:
+                    frames += stream.codec_context.decode(None)
+                    stream.codec_context.flush_buffers()
             except DecodeError as error:
                 tally.fail(reason(error))
                 trusted = False
@@ -112,7 +118,8 @@ def good_frames(
                     tally.fail("display times go back")
                     continue
                 tally.good(ticks)
-                yield ticks, frame
+                if not keys_only or frame.key_frame:
+                    yield ticks, frame
 
 
 def _packets(

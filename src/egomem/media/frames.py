@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import Self
 
+import av
+
 from egomem.errors import MediaError, UsageError
 from egomem.media.bitstream import Unsafe
 from egomem.media.clock import frame_step
 from egomem.media.container import open_media, pixel_aspect, video_streams
-from egomem.media.decode import Picture, Tally, Track, plain
+from egomem.media.decode import Picture, Tally, Track, good_frames, plain
 from egomem.media.facts import Facts
 from egomem.media.frame import Frame, Image, Painter
 from egomem.media.probe import first_frame
@@ -44,6 +46,27 @@ class Report:
     plain: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Seconds:
+    """Seconds of the recording from a stream's ticks, and back."""
+
+    start: int
+    base: Fraction
+
+    def __call__(self, ticks: int) -> float:
+        return float((ticks - self.start) * self.base)
+
+    def limit(self, seconds: float) -> int:
+        """The last tick that is not after a time."""
+        return math.floor(Fraction(seconds + _NOTHING) / self.base) + self.start
+
+
+Answered = tuple[float, int, av.VideoFrame]
+"""A wanted time, the display time (ticks) of the picture on screen then, the picture."""
+
+Source = Callable[[Track, Seconds, Tally], Iterator[Answered]]
+
+
 def frames(
     path: str | Path,
     times: Iterable[float],
@@ -63,31 +86,47 @@ def frames(
     `prune=False` decodes every packet; the pictures are the same.
     Raises MediaError where no frame can be decoded, UsageError where times do not ascend from 0.
     """
-    return FrameReader(path, times, side=side, facts=facts, prune=prune)
+    wanted = list(times)
+    if any(b < a for a, b in pairwise(wanted)):
+        raise UsageError("the wanted times must ascend")
+    if wanted and not 0 <= wanted[0] <= wanted[-1] < math.inf:
+        raise UsageError(f"no frame is on screen at {wanted[0]:g} s", "times begin at 0")
+
+    def source(track: Track, seconds: Seconds, tally: Tally) -> Iterator[Answered]:
+        limits = [seconds.limit(t) for t in wanted]
+        for number, ticks, picture in _pictures(track, limits, tally, prune):
+            yield wanted[number], ticks, picture
+
+    return FrameReader(path, source if wanted else _nothing, side=side, facts=facts)
+
+
+def key_frames(
+    path: str | Path, *, side: int | None = None, facts: Facts | None = None
+) -> FrameReader:
+    """The frames that the encoder stored whole, each at its own time: the cheapest look at a file.
+
+    How far apart they are is the encoder's choice, often one to ten seconds. Nothing else is
+    decoded. Arguments and errors are those of `frames`.
+    """
+
+    def source(track: Track, seconds: Seconds, tally: Tally) -> Iterator[Answered]:
+        for ticks, picture in good_frames(track, tally, keys_only=True):
+            yield seconds(ticks), ticks, picture
+
+    return FrameReader(path, source, side=side, facts=facts)
 
 
 class FrameReader(Iterator[Frame]):
     """An iterator of frames that can say how decoding went; also a context manager."""
 
     def __init__(
-        self,
-        path: str | Path,
-        times: Iterable[float],
-        *,
-        side: int | None = None,
-        facts: Facts | None = None,
-        prune: bool = True,
+        self, path: str | Path, source: Source, *, side: int | None, facts: Facts | None
     ) -> None:
         self._path = Path(path)
-        self._times = list(times)
-        if any(b < a for a, b in pairwise(self._times)):
-            raise UsageError("the wanted times must ascend")
-        if self._times and not 0 <= self._times[0] <= self._times[-1] < math.inf:
-            raise UsageError(f"no frame is on screen at {self._times[0]:g} s", "times begin at 0")
         self._painter = Painter(side)
         self._tally = Tally()
-        self._seconds = _Seconds(0, Fraction(1))
-        self._frames = self._run(facts, prune)
+        self._seconds = Seconds(0, Fraction(1))
+        self._frames = self._run(source, facts)
 
     def __iter__(self) -> Self:
         return self
@@ -120,16 +159,13 @@ class FrameReader(Iterator[Frame]):
             plain=tally.plain,
         )
 
-    def _run(self, facts: Facts | None, prune: bool) -> Generator[Frame]:
-        if not self._times:
-            return
+    def _run(self, source: Source, facts: Facts | None) -> Generator[Frame]:
         track, self._seconds, aspect = _track(self._path, facts)
-        limits = [self._seconds.limit(t) for t in self._times]
         shown: tuple[int, Image] | None = None
-        for number, ticks, picture in _pictures(track, limits, self._tally, prune):
+        for wanted, ticks, picture in source(track, self._seconds, self._tally):
             if shown is None or shown[0] != ticks:
                 shown = ticks, self._painter(picture, aspect)
-            yield Frame(self._seconds(ticks), self._times[number], shown[1])
+            yield Frame(self._seconds(ticks), wanted, shown[1])
         if shown is None and self._tally.failed and self._tally.last is None:
             raise MediaError(
                 f"no frame of {self._path.name} can be decoded ({self._tally.cause})",
@@ -137,22 +173,7 @@ class FrameReader(Iterator[Frame]):
             )
 
 
-@dataclass(frozen=True, slots=True)
-class _Seconds:
-    """Seconds of the recording from a stream's ticks, and back."""
-
-    start: int
-    base: Fraction
-
-    def __call__(self, ticks: int) -> float:
-        return float((ticks - self.start) * self.base)
-
-    def limit(self, seconds: float) -> int:
-        """The last tick that is not after a time."""
-        return math.floor(Fraction(seconds + _NOTHING) / self.base) + self.start
-
-
-def _track(path: Path, facts: Facts | None) -> tuple[Track, _Seconds, float]:
+def _track(path: Path, facts: Facts | None) -> tuple[Track, Seconds, float]:
     """The video stream to decode, its time scale, and the aspect of its pixels."""
     with open_media(path) as container:
         streams = {s.index: s for s in video_streams(container)}
@@ -168,7 +189,7 @@ def _track(path: Path, facts: Facts | None) -> tuple[Track, _Seconds, float]:
         else:
             timing, _, start = first_frame(path, stream.index)
         track = Track(path, stream.index, timing, start, frame_step(stream))
-        return track, _Seconds(start, base), pixel_aspect(stream)
+        return track, Seconds(start, base), pixel_aspect(stream)
 
 
 def _pictures(track: Track, limits: Sequence[int], tally: Tally, prune: bool) -> Iterator[Picture]:
@@ -185,3 +206,7 @@ def _pictures(track: Track, limits: Sequence[int], tally: Tally, prune: bool) ->
             tally.plain, anchor = str(unsafe), pruner.anchor
     for number, ticks, frame in plain(track, limits[done:], tally, anchor):
         yield number + done, ticks, frame
+
+
+def _nothing(track: Track, seconds: Seconds, tally: Tally) -> Iterator[Answered]:
+    return iter(())

@@ -36,8 +36,14 @@ _SCAN_WHOLE = 64 << 20
 _HEAD = 64
 """Packets in which the first frame has to come."""
 
+_ORDER = 16
+"""Frames that show whether PTS are in display order."""
+
 _TAIL = 10.0
 """Seconds before the stated end from which the packets of a long file are read."""
+
+_UNEVEN = 0.05
+"""Share of the usual step by which a step differs in a stream of variable frame rate."""
 
 _SOUND_GOES_ON = 1.0
 """Seconds of sound after the last picture that make a recording longer than its video; less is the
@@ -115,6 +121,7 @@ class Packets:
     end: int | None = None
     last: int | None = None
     corrupt: bool = False
+    unstated: bool = False
     times: list[int] = field(default_factory=list)
 
     @property
@@ -136,6 +143,7 @@ def read_packets(container: InputContainer, stream: VideoStream, step: int) -> P
                 continue
             seen.count += 1
             stamp = packet.pts if packet.pts is not None else packet.dts
+            seen.unstated = seen.unstated or packet.pts is None
             if stamp is None:
                 continue
             if seen.count <= 2048:
@@ -184,7 +192,11 @@ def _video(
     if whole:
         with open_media(path) as again:
             seen = read_packets(again, again.streams[stream.index], step)  # type: ignore[arg-type]
-    duration = float((seen.end - start) * base) if seen.end is not None else float(step * base)
+    if seen.end is None or seen.first is None:
+        duration = float(step * base)
+    else:
+        # Where PTS are missing the ends are DTS, which run ahead of the display by a constant.
+        duration = float((seen.end - (seen.first if seen.unstated else start)) * base)
     frames: int | None = seen.count if whole else stated or None
 
     decoded_until = None
@@ -200,7 +212,7 @@ def _video(
 
     steps = seen.steps
     middle = statistics.median(steps) if steps else 0
-    variable = any(abs(s - middle) > max(2, 0.2 * middle) for s in steps)
+    variable = any(abs(s - middle) > max(2, _UNEVEN * middle) for s in steps)
     width, height = display_size(first.width, first.height, pixel_aspect(stream), turn)
     rate = stream.average_rate or stream.guessed_rate
     return VideoFacts(
@@ -232,9 +244,10 @@ def first_frame(path: Path, index: int) -> tuple[Timing, av.VideoFrame, int]:
         packets: list[av.Packet[VideoStream]] = []
         frames: list[av.VideoFrame] = []
         failure = ""
-        # Frames that leave the decoder in another order than their PTS have PTS that are not
-        # display times; that can only be where the decoder reorders at all.
-        enough = 16 if stream.codec_context.has_b_frames else 1
+        # Where a decoder reorders frames but no packet's PTS differs from its DTS, the PTS may not
+        # be display times. Then frames leave the decoder out of the order of their PTS.
+        enough = 1
+        reorders = stream.codec_context.has_b_frames
         try:
             for packet in container.demux(stream):
                 packets.append(packet)
@@ -244,6 +257,8 @@ def first_frame(path: Path, index: int) -> tuple[Timing, av.VideoFrame, int]:
                     failure = failure or reason(error)
                     if frames:
                         break
+                if frames and reorders:
+                    enough = 1 if any(p.pts != p.dts for p in packets) else _ORDER
                 if len(frames) >= enough or len(packets) >= _HEAD + enough:
                     break
         except DecodeError as error:
