@@ -107,6 +107,7 @@ def _take_run(run: str, found: list[str]) -> None:
 
 # ---------------------------------------------------------------------------------------- stems
 
+_LATIN = "\u024f"
 _BY_SCRIPT = (
     ("\u0370", "\u03ff", "greek"),
     ("\u0400", "\u04ff", "russian"),
@@ -119,13 +120,13 @@ _BY_SCRIPT = (
 _HINTS = {
     "german": "der die das und ist nicht ein eine einen einem einer mit auf dem den im zu von wo "
     "wer ich mein meine meinen habe liegt steht wann welche welcher sich für über",
-    "spanish": "el los las una unos y es en con por para que qué dónde donde cuándo mi mis está "
+    "spanish": "el los las una unos es en con por para que qué dónde donde cuándo mi mis está "
     "están del al lo su sus sobre hay he",
     "french": "le les une et est dans avec pour que qui où quand mon mes sur du au aux des ce "
     "cette je il elle ai",
-    "italian": "il gli una e è nel nella con per che dove quando mio mia sul sulla della delle "
+    "italian": "il gli una è nel nella con per che dove quando mio mia sul sulla della delle "
     "dei ho sono",
-    "portuguese": "os as uma e é no na com por para que onde quando meu minha sobre do da dos "
+    "portuguese": "os uma é na com por para que onde quando meu minha sobre do da dos "
     "das em está não",
 }
 # Words that English shares with one of the above say nothing.
@@ -158,7 +159,11 @@ def _stemmer(language: str) -> Stemmer.Stemmer:
 @lru_cache(maxsize=65536)
 def _stem(token: str) -> str:
     first = token[0]
-    if first <= "\u024f":
+    if first <= _LATIN:
+        if not token.isascii():
+            token = "".join(
+                c for c in unicodedata.normalize("NFD", token) if not unicodedata.combining(c)
+            )
         # A code or a number is itself.
         return _stemmer("english").stemWord(token) if token.isalpha() else token
     for low, high, language in _BY_SCRIPT:
@@ -168,7 +173,8 @@ def _stem(token: str) -> str:
 
 
 def stems(tokens: list[str]) -> list[str]:
-    """One stem a token, by its script: Latin letters as English, Cyrillic as Russian and so on."""
+    """One stem a token, by its script: Latin letters as English and without their accents, Cyrillic
+    as Russian, and so on."""
     return [sys.intern(_stem(token)) for token in tokens]
 
 
@@ -205,6 +211,6 @@ def terms(text: str) -> tuple[list[str], int]:
         found += [
             f"{stemmer.stemWord(word)}\u00b7{language[:2]}"
             for word in words
-            if word[0] <= "\u024f" and word.isalpha()
+            if word[0] <= _LATIN and word.isalpha()
         ]
     return found, len(words)
