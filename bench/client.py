@@ -198,6 +198,7 @@ def measure(python: str, name: str, requests: int, at_once: int, delay: float) -
                 str(at_once),
             ],
             preexec_fn=lambda: os.sched_setaffinity(0, {cores[0]}),
+            env={**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True"},  # it would ask the network
             capture_output=True,
             text=True,
             check=False,

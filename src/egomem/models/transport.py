@@ -20,6 +20,8 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 
+# A write of this size or more: each write passes through four layers of client.
+_BLOCK = 1 << 16
 _MARK = re.compile(rb"egomemBytes[0-9a-f]{53}")
 
 
@@ -72,14 +74,20 @@ class _Body(httpx2.AsyncByteStream):
             self.length += sum(_encoded_length(p) for p in piece) + len(piece) - 1
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
+        block = bytearray()
         for piece in self.pieces:
             if isinstance(piece, bytes):
-                yield piece
-                continue
-            for index, data in enumerate(piece):
-                if index:
-                    yield b","
-                yield base64.b64encode(data)
+                block += piece
+            else:
+                for index, data in enumerate(piece):
+                    if index:
+                        block += b","
+                    block += base64.b64encode(data)
+                    if len(block) >= _BLOCK:
+                        yield bytes(block)
+                        block.clear()
+        if block:
+            yield bytes(block)
 
 
 def _encoded_length(data: bytes) -> int:
