@@ -189,7 +189,8 @@ def _mention(
 def _matches(tokens: list[str], at: int, text: tuple[str, ...]) -> int:
     """How many tokens from `at` spell the text (signs and spaces between them aside), or 0."""
     found = 0
-    for size, token in enumerate(tokens[at:], 1):
+    for size in range(1, len(tokens) - at + 1):
+        token = tokens[at + size - 1]
         folded = fold(token)
         if folded == text[found]:
             found += 1

@@ -45,6 +45,9 @@ class ChoiceReading:
 _ABSTAINS = words.phrases(words.ABSTAINS)
 _REFUSES = words.phrases(words.REFUSES)
 _PREFIX = re.compile(r"\s*\(?([A-Za-z0-9]{1,2})\s*[.):]\s+")
+_HEAD, _TAIL = 4_000, 16_000
+"""Characters read of a reply without its thinking; what lies between them in a longer one is not."""
+
 _CUT_JSON = re.compile(r"\A\s*(?:```\w*\s*)?[{\[]\s*[\"'{\[]")
 
 
@@ -61,7 +64,10 @@ def read_choice(reply: str, options: Sequence[Option] | Sequence[str]) -> Choice
     seen = visible(reply)
     if seen.cut_off:
         return ChoiceReading(Status.TRUNCATED)
-    result = reader.read(seen.text)
+    said = seen.text
+    if len(said) > _HEAD + _TAIL:
+        said = f"{said[:_HEAD]}\n…\n{said[-_TAIL:]}"
+    result = reader.read(said)
     return result.named(choices)
 
 

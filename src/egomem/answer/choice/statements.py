@@ -47,7 +47,7 @@ _ATTACHED = (
     rf"(?:(?<={LABEL})[ .):：,\-–—(\"'\]]{{0,4}}(?=[(\[\"']*{TEXT})"
     rf"|(?<={TEXT})[\"']? ?(?=[(\[]{LABEL}))"
 )
-_GROUP = rf"(?P<group>(?>[(\[{{\"'<]*{MENTION}(?:(?:{_JOIN}|{_ATTACHED})[(\[\"']*{MENTION})*))"
+_GROUP = rf"(?P<group>(?>[(\[{{\"'<]{{0,4}}{MENTION}(?:(?:{_JOIN}|{_ATTACHED})[(\[\"']{{0,4}}{MENTION}){{0,40}}))"
 _FILL = rf"(?:{_GAP}|…|{pattern(words.FILLERS)}|{pattern(words.NEGATORS)}|'t|{pattern(['either', 'both'])})"
 _CUES = pattern(words.ANSWER_NOUNS + words.CHOOSING_VERBS + words.RIGHT_OPTION)
 
@@ -88,10 +88,10 @@ _CLAUSE = re.compile(
     rf"(?:(?:{_THEN}|{pattern(['option'])})[\s,]*)*"
     rf"{_GROUP}(?=[\s\"')\]]*(?:[.!?。！？]|$|,\s*i\s|\n))"
 )
-_RANKED = re.compile(rf"{MENTION}(?:\s*(?:>|≻|»|→)\s*{MENTION})+")
+_RANKED = re.compile(rf"{MENTION}(?:\s*(?:>|≻|»|→)\s*{MENTION}){{1,40}}")
 _RANKING = re.compile(
     rf"(?:{pattern(['ranking', 'ranked', 'order', 'rank'])})[^\n\U000f0000-\U000ffffd]{{0,40}}?"
-    rf"(?P<list>(?:[\s,;>]*(?:\d[.):]\s*)?{MENTION})+)"
+    rf"(?P<list>(?:[\s,;>]*(?:\d[.):]\s*)?{MENTION}){{1,40}})"
 )
 _SCORED = re.compile(
     rf"(?P<one>{MENTION})(?:[\s.):]*{MENTION})?\s*[:=–—-]\s*(?P<number>-?\d+(?:[.,]\d+)?)\s*(?P<unit>%?)(?![\w:])"

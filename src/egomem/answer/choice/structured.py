@@ -8,6 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 _OPENER = re.compile(r"[{\[]")
+_TRIES = 200
+"""Braces and brackets that open nothing, after which no JSON is looked for."""
+
 _TAGGED = re.compile(r"<answer>(.*?)</answer>", re.IGNORECASE | re.DOTALL)
 _BOXED = re.compile(r"\\(?:boxed|fbox)\s*\{")
 
@@ -80,7 +83,9 @@ def _read_object(
                 answers.extend(nested) if nested else maps.append(inner)
             else:
                 answers.append(inner)
-    maps.append({k: v for k, v in value.items() if weight(v) is not None and not _ANSWER.fullmatch(k)})
+    maps.append(
+        {k: v for k, v in value.items() if weight(v) is not None and not _ANSWER.fullmatch(k)}
+    )
 
 
 def weight(value: Any) -> float | None:
@@ -97,12 +102,13 @@ def weight(value: Any) -> float | None:
 def _values(text: str) -> Iterator[tuple[int, int, Any]]:
     """The outermost JSON objects and lists, with where they stand."""
     decoder = json.JSONDecoder()
-    at = 0
-    while opener := _OPENER.search(text, at):
+    at = failed = 0
+    while failed < _TRIES and (opener := _OPENER.search(text, at)):
         try:
             value, end = decoder.raw_decode(text, opener.start())
         except (ValueError, RecursionError):
             at = opener.start() + 1
+            failed += 1
             continue
         yield opener.start(), end, value
         at = end
