@@ -48,9 +48,14 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         yield opened
 
 
-@pytest.fixture
-def day(store: Store) -> Store:
+@pytest.fixture(scope="module")
+def day(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Everything that the embedded observers make: presences, changes, text, speech, captions."""
+    with Store.open(tmp_path_factory.mktemp("day"), create=True) as opened:
+        yield lived(opened)
+
+
+def lived(store: Store) -> Store:
     store.put_recording(recording("street", 20, "2026-03-02T08:10:00+01:00"))
     store.put_recording(recording("call", 30, "2026-03-02T09:00:00+01:00"))
     store.put_recording(recording("kitchen", 60, "2026-03-02T12:00:00+01:00"))

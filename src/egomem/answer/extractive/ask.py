@@ -62,7 +62,13 @@ _SEEN = re.compile(
     r"|\b(appear\w*|visible|in view|in sight|disappear\w*)\b"
 )
 _SAYING = re.compile(r"\b(say|says|said|saying|reads?|written|tell|tells|told|shows?|shown)\b")
-_TOPIC = re.compile(r"\b(about|regarding|concerning|mention\w*)\b")
+_ASIDE = re.compile(r"\bas (was |were )?(said|told|mentioned|heard)\b|\bso to (say|speak)\b")
+_WHAT = re.compile(
+    r"(?:what|which)\b(.*?)\b(?:did|do|does|was|were|is|are|has|have|had|am)\b(.*)", re.DOTALL
+)
+"""The thing of "what kind of thing did he say ...", and the clause."""
+
+_PLACE = re.compile(r"\s*(in|at|on|from|to|into|during|by|near|inside|outside)\b")
 _COMES = re.compile(r"\b(come|comes|came|coming) (in|into) (view|sight)\b")
 _GOES = re.compile(r"\b(go|goes|went|going) out of (view|sight)\b|\bgo(es)? away\b|\bwent away\b")
 
@@ -159,17 +165,20 @@ def _sourced(target: str) -> tuple[tuple[Source, ...], str, str]:
             return ("screen_text",), quote.group(1), ""
         rest = _READ_CUES.sub(" ", target)
         return ("screen_text",), *(("", rest) if target.startswith("what") else (rest, ""))
+    target = _ASIDE.sub(" ", target)
     if not _SAID.search(target):
         return (), target, ""
     if quote:
         return ("speech",), quote.group(1), target.replace(quote.group(0), " ")
-    topic = _TOPIC.search(target)
-    rest = _SAID.sub(" ", target)
-    if topic and target[topic.end() :].strip():
-        return ("speech",), target[topic.end() :], _SAID.sub(" ", target[: topic.start()])
-    return ("speech",), *(
-        ("", rest) if re.match(r"what (did|was|were|is|do|does)\b", target) else (rest, "")
-    )
+    clause = _WHAT.match(target)
+    if clause is None:
+        return ("speech",), _SAID.sub(" ", target), ""
+    thing, rest = clause.groups()
+    cue = _SAID.search(rest)
+    subject, behind = (rest[: cue.start()], rest[cue.end() :]) if cue else (rest, "")
+    if _PLACE.match(behind):
+        return ("speech",), thing, f"{subject} {behind}"
+    return ("speech",), f"{_SAID.sub(' ', thing)} {behind}", subject
 
 
 def _without(text: str, times: tuple[When, ...]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -120,7 +121,7 @@ def scene(
     else:
         observations = _chosen(scope, query, most, at, between)
     names = {r.id: told(r.name.rpartition(".")[0] or r.name) for r in scope.recordings()}
-    laid = lay_out(observations, view.when, names)
+    laid = lay_out(observations, view.when, names, telling=not surroundings)
     return Scene(tuple(_surrounded(laid)) if surroundings else laid, count, frequency)
 
 
@@ -149,10 +150,12 @@ def lay_out(
     observations: Sequence[Observation],
     when: Callable[[Observation], datetime | None],
     names: Mapping[str, frozenset[str]] = MappingProxyType({}),
+    telling: bool = True,
 ) -> tuple[Seen, ...]:
     """Observations in time order -> the same, with words, speakers and places on a timeline.
 
-    `names` are the words of the recordings' names: they lie around all that a recording holds.
+    `names` are the words of the recordings' names: they lie around all that a recording holds. With
+    `telling`, what somebody asks lies around what they say: who asks something does not tell it.
     """
     laid: list[Seen] = []
     last: dict[str, Seen] = {}
@@ -164,10 +167,11 @@ def lay_out(
         asked: frozenset[str] = frozenset()
         before = last.get(line) if o.source == "speech" else None
         if before and before.speaker != speaker and "?" in before.observation.text:
-            asked = before.words
-        words = told(o.text) | _labels(o)
-        name = names.get(o.recording or "", frozenset())
-        seen = Seen(o, line, Span(at, at + o.span.length), words, speaker, asked, name)
+            asked = told(before.observation.text)
+        words, around = told(o.text) | _labels(o), names.get(o.recording or "", frozenset())
+        if telling and o.source == "speech" and "?" in o.text:
+            words, around = told(_statements(o.text)), around | words
+        seen = Seen(o, line, Span(at, at + o.span.length), words, speaker, asked, around)
         if o.source == "speech":
             last[line] = seen
         laid.append(seen)
@@ -193,6 +197,10 @@ def _stretches(seen: Seen) -> range:
     """The numbers of the stretches that an observation overlaps (a day of them at the most)."""
     first = math.floor(seen.span.start / STRETCH)
     return range(first, min(first + 8_640, math.floor(seen.span.end / STRETCH) + 1))
+
+
+def _statements(text: str) -> str:
+    return " ".join(s for s in re.findall(r"[^.!?]+[.!?]*", text) if "?" not in s)
 
 
 def _speaker(o: Observation) -> str | None:

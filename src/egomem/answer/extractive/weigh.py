@@ -67,7 +67,8 @@ def read_task(task: Task[ExtractiveSettings]) -> Reading:
     placed = tuple(w for w in ask.anchor if w.stem not in names)
     able = _able(laid, ask, anchor, people, settings)
     weighed = _weigh(laid, ask, anchor, words, placed, people, able, settings)
-    unresolved = tuple(t.problem for t in ask.times if t.problem)
+    problems = tuple(t.problem for t in ask.times if t.problem)
+    unresolved = problems if len(problems) == len(ask.times) else ()
     return Reading(ask, laid, people, words, weighed[0], anchor, weighed[1], unresolved)
 
 
@@ -175,7 +176,7 @@ def _weigh(
         return tuple(asked), Support(min(parts), min(parts), 1.0, ())
     if not words and ask.sources and not (ask.anchor or ask.relation):
         return _carried(scene, ask, people, able)
-    if not words and any(t.problem for t in ask.times) and not ask.anchor:
+    if not words and ask.times and all(t.problem for t in ask.times) and not ask.anchor:
         return tuple(asked), Support(0.0, 0.0, 1.0, ())
     if not words:
         score = max([1.0 if a else 0.0 for a in able], default=0.0)
