@@ -131,6 +131,7 @@ def flush(db: sqlite3.Connection, folder: Path) -> None:
     few times only, however many there are.
     """
     (folder / "index").mkdir(exist_ok=True)
+    sweep(db, folder)
     while True:
         entries = listed(db)
         after = entries[-1].last if entries else 0
