@@ -313,7 +313,7 @@ def test_a_video_id_is_never_a_way_out_of_the_folder(
     store: Store, tmp_path: Path, make_video: Callable[..., Path]
 ) -> None:
     make_video("walk.mp4", seconds=1)
-    (tmp_path / "sub").mkdir()
+    make_video("sub/walk.mp4", seconds=1)
     path = lines(
         tmp_path / "sub" / "x.jsonl", {"video_id": "../walk", "start": 0, "end": 1, "text": "x"}
     )

@@ -117,6 +117,10 @@ def test_cues_without_blank_lines_between() -> None:
     assert texts(srt) == ["At 7", "42", "Two"]
 
 
+def test_cues_come_in_the_order_of_their_start() -> None:
+    assert texts("00:03.0 --> 00:04.0\nTwo\n\n00:01.0 --> 00:02.0\nOne\n") == ["One", "Two"]
+
+
 def test_what_follows_the_times_and_is_no_setting_is_said() -> None:
     assert warned("00:01.0 --> 00:02.0 hello there\nHi") == [
         "line 1: passed over 'hello there' after the times"

@@ -288,6 +288,13 @@ def test_a_time_that_occurs_twice_is_the_first_and_a_stretch_holds_both() -> Non
     assert stretch.instants.seconds == 2.5 * 3600
 
 
+def test_a_part_of_the_day_that_ends_in_an_hour_that_occurs_twice_holds_both() -> None:
+    habits = replace(HABITS, parts={**HABITS.parts, "night": (22, 26.5)})
+    when = read_time("the night of 24 October", now=AUTUMN, habits=habits)
+    assert when.instants is not None
+    assert when.instants.seconds == 5.5 * 3600
+
+
 def test_a_day_whose_midnight_does_not_exist_begins_at_the_jump() -> None:
     beirut = ZoneInfo("Asia/Beirut")
     now = datetime(2024, 3, 31, 12, tzinfo=beirut)
