@@ -43,7 +43,7 @@ class Profile:
     k1: float = 1.5
     b: float = 0.0
     best_k1: float = 0.9
-    best_b: float = 0.4
+    best_b: float = 0.75
     forms: bool = True
     like: float = 0.4
     options: float = 0.3
@@ -63,15 +63,15 @@ class Profile:
 
 DEFAULT = Profile(
     "default",
-    {"bm25": 0.6, "best": 0.4, "pairs": 0.2, "speaker": 0.15, "reply": 0.2, "order": 0.5,
+    {"bm25": 0.5, "best": 0.5, "pairs": 0.2, "speaker": 0.15, "reply": 0.3, "order": 0.5,
      "fullness": 0.03, "time": 0.2},
 )  # fmt: skip
 """Ours, without any model."""
 
 HYBRID = Profile(
     "hybrid",
-    {"bm25": 0.24, "best": 0.16, "pairs": 0.08, "nearest": 0.3, "mean": 0.3, "speaker": 0.15,
-     "reply": 0.2, "order": 0.5, "fullness": 0.03, "time": 0.2},
+    {"bm25": 0.2, "best": 0.2, "pairs": 0.08, "nearest": 0.3, "mean": 0.3, "speaker": 0.15,
+     "reply": 0.3, "order": 0.5, "fullness": 0.03, "time": 0.2},
 )  # fmt: skip
 """Ours, with an embedder."""
 

@@ -47,7 +47,8 @@ def bm25(
 ) -> Scores:
     """BM25 of windows, or with `by="observation"` of observations, with Lucene's idf.
 
-    A word counts in all its forms; a word much like it counts `like` of one. Without `statistics`
+    A word counts in all its forms; words much like it count `like` of one
+    together. Without `statistics`
     the candidates are all there is.
     """
     whole = by == "window"
@@ -62,7 +63,7 @@ def bm25(
         times = spread(corpus.counts(term.own))
         weight = _weight(term, times, statistics)
         if like and term.like:
-            times = times + like * spread(corpus.counts(term.like))
+            times = times + like * (spread(corpus.counts(term.like)) > 0)
         scores += term.weight * weight * times * (k1 + 1) / (times + damp)
     return scores
 
@@ -74,13 +75,16 @@ def _weight(term: Term, times: Scores, statistics: Statistics | None) -> float:
 
 
 def pairs(query: Asked, corpus: Corpus, statistics: Statistics | None = None) -> Scores:
-    """BM25 of neighbouring words that stand together in a window too (k1 .9, no length).
+    """BM25 of neighbouring words that stand together in a window too, in either order ("rice bag",
+    "bag of rice"); k1 .9, no length.
 
     A pair is as telling as its two words are on average, so it needs no statistics of its own.
     """
     scores = np.zeros(len(corpus.windows))
     for one, two in query.pairs:
-        times = corpus.sums(corpus.pair_counts((a, z) for a in one.own for z in two.own))
+        times = corpus.sums(
+            corpus.pair_counts(pair for a in one.own for z in two.own for pair in ((a, z), (z, a)))
+        )
         if times.any():
             weights = [
                 _weight(term, corpus.sums(corpus.counts(term.own)), statistics)

@@ -12,8 +12,8 @@ from egomem.memory import stems, terms, tokens
 from egomem.recall.lexicon import alike, forms
 
 _STOP_WORDS = """
-a an and any are as at be been being but by can could did do does doing done for from had has have
-he her here hers him his how i if in into is it its me my of on or our she so some than that the
+a an and any are as at be been being but by could did do does doing done for from had has have he
+her here hers him his how i if in into is it its me my of on or our she so some than that the
 their them then there these they this those to was we were what when where which while who whom
 whose why will with would you your am about ever just up us
 """
