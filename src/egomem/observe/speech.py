@@ -28,6 +28,9 @@ RATE = 16_000
 _TEMPERATURES = (0.0, 0.4, 0.8)
 """Tried in turn while the words look wrong; Whisper's six cost twice as much on music."""
 
+_GAP = 0.05
+"""Seconds that a block may begin early or late before the sound counts as interrupted."""
+
 _PAUSE = 0.3
 """Seconds of quiet between words that are long enough to cut in."""
 
@@ -173,7 +176,7 @@ def stretches(blocks: Iterable[AudioBlock], seconds: float) -> Iterator[tuple[fl
     for block in blocks:
         if block.rate != RATE:
             raise UsageError(f"speech needs {RATE} samples a second, not {block.rate}")
-        if held.size and abs(block.start - (start + held.size / RATE)) > 1e-3 * 50:
+        if held.size and abs(block.start - (start + held.size / RATE)) > _GAP:
             yield start, held
             held = held[:0]
         if not held.size:
