@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from egomem.media import frames, probe
-from egomem.media.decode import Tally, Track
+from egomem.media.decode import Tally, Track, open_video
 from egomem.media.prune import Pruner
 
 
@@ -134,5 +134,5 @@ def test_wanted_times_before_the_failure_are_not_given_twice(made):
     facts = probe(path)
     track = Track(path, 0, "display", 0, 30)
     assert facts.video is not None
-    numbers = [n for n, _, _ in Pruner(track, [0, 0, 700], Tally()).pictures()]
+    numbers = [n for n, _, _ in Pruner(track, [0, 0, 700], Tally()).pictures(open_video(path))]
     assert numbers == [0, 1, 2]

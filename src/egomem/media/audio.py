@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from egomem.errors import MediaError
 from egomem.media.container import DecodeError, audio_streams, open_media, video_streams
-from egomem.media.probe import first_frame
+from egomem.media.decode import first_frame, open_video
 from egomem.timeline import Span
 
 _DRIFT = 0.05
@@ -142,7 +142,8 @@ def _zero(path: Path, container: av.container.InputContainer, stream: av.AudioSt
     for video in video_streams(container)[:1]:
         assert video.time_base is not None
         try:
-            return first_frame(path, video.index)[2] * video.time_base
+            with (opened := open_video(path, video.index)).container:
+                return first_frame(opened, path)[2] * video.time_base
         except MediaError:
             break
     return (stream.start_time or 0) * (stream.time_base or Fraction(0))

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 import av
 from av.container.input import InputContainer
 from av.video.stream import VideoStream
 
-from egomem.media.clock import DisplayClock, Timing
-from egomem.media.container import DecodeError, open_media, reason
+from egomem.errors import MediaError
+from egomem.media.clock import DisplayClock, Timing, frame_step
+from egomem.media.container import DecodeError, open_media, reason, video_streams
+
+_HEAD = 64
+"""Packets in which the first frame has to come."""
+
+_ORDER = 16
+"""Frames that show whether PTS are in display order."""
 
 Picture = tuple[int, int, av.VideoFrame]
 """The number of a wanted time, the picture's display time in ticks, the picture."""
@@ -63,18 +71,81 @@ class Tally:
         self.last = ticks
 
 
-def open_video(track: Track) -> tuple[InputContainer, VideoStream]:
-    """A container and its video stream, set to decode on one thread: see `bench/frames.py`."""
-    container = open_media(track.path)
-    stream = container.streams[track.index]
-    assert isinstance(stream, VideoStream)
+@dataclass
+class Opened:
+    """A video stream that can be read from its beginning. Opening is dear: FFmpeg decodes frames to
+    learn of the stream, so it is done once where possible."""
+
+    container: InputContainer
+    stream: VideoStream
+    packets: Iterator[av.Packet[VideoStream]]
+
+
+def open_video(path: Path, index: int | None = None) -> Opened:
+    """A file's video stream, by default the one to use, set to decode on one thread: the least CPU
+    time. Raises MediaError where there is none."""
+    container = open_media(path)
+    streams = [s for s in video_streams(container) if index in (None, s.index)]
+    if not streams:
+        container.close()
+        raise MediaError(f"{path.name} has no video")
+    stream = streams[0]
     stream.thread_type = "NONE"
     stream.thread_count = 1
-    return container, stream
+    return Opened(container, stream, container.demux(stream))
+
+
+def first_frame(opened: Opened, path: Path) -> tuple[Timing, av.VideoFrame, int]:
+    """How a stream's frames are timed, its first displayed frame, and that one's time in ticks.
+
+    Leaves the stream at its beginning. Raises MediaError where nothing there can be decoded.
+    """
+    stream = opened.stream
+    packets: list[av.Packet[VideoStream]] = []
+    frames: list[av.VideoFrame] = []
+    failure = ""
+    # Where a decoder reorders frames but no packet's PTS differs from its DTS, the PTS may not be
+    # display times. Then frames leave the decoder out of the order of their PTS.
+    enough = 1
+    reorders = stream.codec_context.has_b_frames
+    try:
+        for packet in opened.packets:
+            packets.append(packet)
+            try:
+                frames += packet.decode()
+            except DecodeError as error:
+                failure = failure or reason(error)
+                if frames:
+                    break
+            if frames and reorders:
+                enough = 1 if any(p.pts != p.dts for p in packets) else _ORDER
+            if len(frames) >= enough or len(packets) >= _HEAD + enough:
+                break
+    except DecodeError as error:
+        failure = failure or reason(error)
+    if not frames:
+        raise MediaError(
+            f"no frame of {path.name} can be decoded ({failure or 'the stream is empty'})",
+            "try to play it; if no player can, the recording is lost",
+        )
+    times = [f.pts for f in frames]
+    ordered = None not in times and times == sorted(times, key=lambda t: t or 0)
+    timing: Timing = "display" if ordered and len(set(times)) == len(times) else "count"
+    clock = DisplayClock(timing, frame_step(stream))
+    for packet in packets:
+        clock.fed(packet)
+    stream.codec_context.flush_buffers()
+    opened.packets = chain(packets, opened.packets)
+    return timing, frames[0], clock.time(frames[0])
 
 
 def good_frames(
-    track: Track, tally: Tally, begin: int | None = None, *, keys_only: bool = False
+    track: Track,
+    tally: Tally,
+    opened: Opened | None = None,
+    *,
+    begin: int | None = None,
+    keys_only: bool = False,
 ) -> Iterator[tuple[int, av.VideoFrame]]:
     """Display times (ticks) and frames, in display order; only frames that decoded well.
 
@@ -82,13 +153,14 @@ def good_frames(
     decoding begins anew at the next key frame. `begin` is the PTS of a key frame to begin at.
     `keys_only` leaves out all but key frames, and decodes each by itself.
     """
-    container, stream = open_video(track)
+    opened = opened or open_video(track.path, track.index)
+    stream = opened.stream
     # A demuxer that is told to discard other packets gives MP4 key frames wrong times (FFmpeg 8).
     alone = keys_only and track.timing == "display"
     clock = DisplayClock(track.timing, track.step)
-    with container:
+    with opened.container:
         trusted = True
-        for packet in _packets(container, stream, begin, tally):
+        for packet in _packets(opened, begin, tally):
             if (alone or not trusted) and not packet.is_keyframe:
                 continue
             if not trusted:
@@ -122,17 +194,16 @@ def good_frames(
                     yield ticks, frame
 
 
-def _packets(
-    container: InputContainer, stream: VideoStream, begin: int | None, tally: Tally
-) -> Iterator[av.Packet[VideoStream]]:
+def _packets(opened: Opened, begin: int | None, tally: Tally) -> Iterator[av.Packet[VideoStream]]:
     """The stream's packets from the key frame at `begin`, to the end or to where reading fails."""
+    packets = opened.packets
     if begin is not None:
         try:
-            container.seek(begin, stream=stream)
+            opened.container.seek(begin, stream=opened.stream)
         except DecodeError:
-            container.seek(0)
+            opened.container.seek(0)
+        packets = opened.container.demux(opened.stream)
     waiting = begin is not None
-    packets = container.demux(stream)
     while True:
         try:
             packet = next(packets, None)
@@ -147,7 +218,11 @@ def _packets(
 
 
 def plain(
-    track: Track, limits: Sequence[int], tally: Tally, begin: int | None = None
+    track: Track,
+    limits: Sequence[int],
+    tally: Tally,
+    opened: Opened | None = None,
+    begin: int | None = None,
 ) -> Iterator[Picture]:
     """For each limit (ticks, ascending) the last picture with a display time <= it.
 
@@ -156,7 +231,7 @@ def plain(
     shown: av.VideoFrame | None = None
     at = end = losses = 0
     k = 0
-    for ticks, frame in good_frames(track, tally, begin):
+    for ticks, frame in good_frames(track, tally, opened, begin=begin):
         while k < len(limits) and limits[k] < ticks:
             if shown is not None and (losses == len(tally.lost) or limits[k] < end):
                 yield k, at, shown

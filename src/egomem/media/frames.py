@@ -15,11 +15,19 @@ import av
 from egomem.errors import MediaError, UsageError
 from egomem.media.bitstream import Unsafe
 from egomem.media.clock import frame_step
-from egomem.media.container import open_media, pixel_aspect, video_streams
-from egomem.media.decode import Picture, Tally, Track, good_frames, plain
+from egomem.media.container import pixel_aspect
+from egomem.media.decode import (
+    Opened,
+    Picture,
+    Tally,
+    Track,
+    first_frame,
+    good_frames,
+    open_video,
+    plain,
+)
 from egomem.media.facts import Facts
 from egomem.media.frame import Frame, Image, Painter
-from egomem.media.probe import first_frame
 from egomem.media.prune import Pruner
 
 _NOTHING = 1e-6
@@ -64,7 +72,7 @@ class Seconds:
 Answered = tuple[float, int, av.VideoFrame]
 """A wanted time, the display time (ticks) of the picture on screen then, the picture."""
 
-Source = Callable[[Track, Seconds, Tally], Iterator[Answered]]
+Source = Callable[[Track, Seconds, Tally, Opened], Iterator[Answered]]
 
 
 def frames(
@@ -92,9 +100,9 @@ def frames(
     if wanted and not 0 <= wanted[0] <= wanted[-1] < math.inf:
         raise UsageError(f"no frame is on screen at {wanted[0]:g} s", "times begin at 0")
 
-    def source(track: Track, seconds: Seconds, tally: Tally) -> Iterator[Answered]:
+    def source(track: Track, seconds: Seconds, tally: Tally, opened: Opened) -> Iterator[Answered]:
         limits = [seconds.limit(t) for t in wanted]
-        for number, ticks, picture in _pictures(track, limits, tally, prune):
+        for number, ticks, picture in _pictures(track, limits, tally, opened, prune):
             yield wanted[number], ticks, picture
 
     return FrameReader(path, source if wanted else _nothing, side=side, facts=facts)
@@ -109,8 +117,8 @@ def key_frames(
     decoded. Arguments and errors are those of `frames`.
     """
 
-    def source(track: Track, seconds: Seconds, tally: Tally) -> Iterator[Answered]:
-        for ticks, picture in good_frames(track, tally, keys_only=True):
+    def source(track: Track, seconds: Seconds, tally: Tally, opened: Opened) -> Iterator[Answered]:
+        for ticks, picture in good_frames(track, tally, opened, keys_only=True):
             yield seconds(ticks), ticks, picture
 
     return FrameReader(path, source, side=side, facts=facts)
@@ -160,9 +168,12 @@ class FrameReader(Iterator[Frame]):
         )
 
     def _run(self, source: Source, facts: Facts | None) -> Generator[Frame]:
-        track, self._seconds, aspect = _track(self._path, facts)
+        track, opened = _open(self._path, facts)
+        base, aspect = opened.stream.time_base, pixel_aspect(opened.stream)
+        assert base is not None
+        self._seconds = Seconds(track.start, base)
         shown: tuple[int, Image] | None = None
-        for wanted, ticks, picture in source(track, self._seconds, self._tally):
+        for wanted, ticks, picture in source(track, self._seconds, self._tally, opened):
             if shown is None or shown[0] != ticks:
                 shown = ticks, self._painter(picture, aspect)
             yield Frame(self._seconds(ticks), wanted, shown[1])
@@ -173,40 +184,37 @@ class FrameReader(Iterator[Frame]):
             )
 
 
-def _track(path: Path, facts: Facts | None) -> tuple[Track, Seconds, float]:
-    """The video stream to decode, its time scale, and the aspect of its pixels."""
-    with open_media(path) as container:
-        streams = {s.index: s for s in video_streams(container)}
-        if not streams or (facts is not None and facts.video is None):
-            raise MediaError(f"{path.name} has no video")
-        stream = (
-            streams[facts.video.index] if facts and facts.video else next(iter(streams.values()))
-        )
-        assert stream.time_base is not None
-        base = stream.time_base
-        if facts is not None and facts.video is not None:
-            timing, start = facts.video.timing, round(Fraction(facts.video.start) / base)
-        else:
-            timing, _, start = first_frame(path, stream.index)
-        track = Track(path, stream.index, timing, start, frame_step(stream))
-        return track, Seconds(start, base), pixel_aspect(stream)
+def _open(path: Path, facts: Facts | None) -> tuple[Track, Opened]:
+    """The video stream to decode, and how it is timed."""
+    video = facts.video if facts else None
+    opened = open_video(path, video.index if video else None)
+    assert opened.stream.time_base is not None
+    if video is not None:
+        timing, start = video.timing, round(Fraction(video.start) / opened.stream.time_base)
+    else:
+        timing, _, start = first_frame(opened, path)
+    step = frame_step(opened.stream)
+    return Track(path, opened.stream.index, timing, start, step), opened
 
 
-def _pictures(track: Track, limits: Sequence[int], tally: Tally, prune: bool) -> Iterator[Picture]:
+def _pictures(
+    track: Track, limits: Sequence[int], tally: Tally, opened: Opened, prune: bool
+) -> Iterator[Picture]:
     """Pruned decoding for as long as it is safe, and plain decoding for the rest."""
     done, anchor = 0, None
+    unread: Opened | None = opened
     if prune and track.timing == "display":
         pruner = Pruner(track, limits, tally)
         try:
-            for picture in pruner.pictures():
+            for picture in pruner.pictures(opened):
                 done = picture[0] + 1
                 yield picture
             return
         except Unsafe as unsafe:
-            tally.plain, anchor = str(unsafe), pruner.anchor
-    for number, ticks, frame in plain(track, limits[done:], tally, anchor):
+            tally.plain, anchor, unread = str(unsafe), pruner.anchor, None
+    for number, ticks, frame in plain(track, limits[done:], tally, unread, anchor):
         yield number + done, ticks, frame
 
 
-def _nothing(track: Track, seconds: Seconds, tally: Tally) -> Iterator[Answered]:
+def _nothing(track: Track, seconds: Seconds, tally: Tally, opened: Opened) -> Iterator[Answered]:
     return iter(())

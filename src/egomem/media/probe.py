@@ -15,7 +15,7 @@ from av.container.input import InputContainer
 from av.video.stream import VideoStream
 
 from egomem.errors import MediaError
-from egomem.media.clock import DisplayClock, Timing, frame_step
+from egomem.media.clock import frame_step
 from egomem.media.container import (
     DecodeError,
     audio_streams,
@@ -23,21 +23,14 @@ from egomem.media.container import (
     is_cover,
     open_media,
     pixel_aspect,
-    reason,
     video_streams,
 )
-from egomem.media.decode import Tally, Track, good_frames
+from egomem.media.decode import Tally, Track, first_frame, good_frames, open_video
 from egomem.media.facts import AudioFacts, Facts, OtherStream, VideoFacts
 from egomem.media.frame import display_size, orientation
 
 _SCAN_WHOLE = 64 << 20
 """Bytes. Of a file up to this size all packets are read, of a longer one the head and the tail."""
-
-_HEAD = 64
-"""Packets in which the first frame has to come."""
-
-_ORDER = 16
-"""Frames that show whether PTS are in display order."""
 
 _TAIL = 10.0
 """Seconds before the stated end from which the packets of a long file are read."""
@@ -167,7 +160,8 @@ def _video(
     assert base is not None
     step = frame_step(stream)
     stated = stream.frames
-    timing, first, start = first_frame(path, stream.index)
+    with (opened := open_video(path, stream.index)).container:
+        timing, first, start = first_frame(opened, path)
     if first.is_corrupt:
         track = Track(path, stream.index, timing, start, step)
         if next(good_frames(track, Tally()), None) is None:
@@ -230,51 +224,6 @@ def _video(
         variable_rate=variable,
         timing=timing,
     ), decoded_until
-
-
-def first_frame(path: Path, index: int) -> tuple[Timing, av.VideoFrame, int]:
-    """How a stream's frames are timed, its first displayed frame, and that one's time in ticks.
-
-    Raises MediaError where nothing at the start of the stream can be decoded.
-    """
-    with open_media(path) as container:
-        stream = container.streams[index]
-        assert isinstance(stream, VideoStream)
-        stream.thread_count = 1
-        packets: list[av.Packet[VideoStream]] = []
-        frames: list[av.VideoFrame] = []
-        failure = ""
-        # Where a decoder reorders frames but no packet's PTS differs from its DTS, the PTS may not
-        # be display times. Then frames leave the decoder out of the order of their PTS.
-        enough = 1
-        reorders = stream.codec_context.has_b_frames
-        try:
-            for packet in container.demux(stream):
-                packets.append(packet)
-                try:
-                    frames += packet.decode()
-                except DecodeError as error:
-                    failure = failure or reason(error)
-                    if frames:
-                        break
-                if frames and reorders:
-                    enough = 1 if any(p.pts != p.dts for p in packets) else _ORDER
-                if len(frames) >= enough or len(packets) >= _HEAD + enough:
-                    break
-        except DecodeError as error:
-            failure = failure or reason(error)
-        if not frames:
-            raise MediaError(
-                f"no frame of {path.name} can be decoded ({failure or 'the stream is empty'})",
-                "try to play it; if no player can, the recording is lost",
-            )
-        times = [f.pts for f in frames]
-        ordered = None not in times and times == sorted(times, key=lambda t: t or 0)
-        timing: Timing = "display" if ordered and len(set(times)) == len(times) else "count"
-        clock = DisplayClock(timing, frame_step(stream))
-        for packet in packets:
-            clock.fed(packet)
-        return timing, frames[0], clock.time(frames[0])
 
 
 def cut_off(stream: VideoStream, size: int) -> bool:

@@ -24,7 +24,7 @@ from av.video.stream import VideoStream
 
 from egomem.media.bitstream import Header, Headers, Restart, Unsafe, headers
 from egomem.media.container import DecodeError, reason
-from egomem.media.decode import Picture, Tally, Track, open_video
+from egomem.media.decode import Opened, Picture, Tally, Track
 
 VideoPacket: TypeAlias = "av.Packet[VideoStream]"
 
@@ -83,13 +83,13 @@ class Pruner:
         self._bytes = 0
         self._end = 0  # when the last shown picture ends
 
-    def pictures(self) -> Iterator[Picture]:
-        container, stream = open_video(self._track)
+    def pictures(self, opened: Opened) -> Iterator[Picture]:
+        container, stream = opened.container, opened.stream
         with container:
             assert stream.time_base is not None
             self._decoder = stream.codec_context
             read = headers(stream)
-            packets: Iterator[VideoPacket] = container.demux(stream)
+            packets = opened.packets
             far = int(_SEEK / stream.time_base)
             newest, sought = self._track.start, -1
             while True:

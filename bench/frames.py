@@ -1,0 +1,378 @@
+"""Sampling frames: CPU time and memory, against decoding everything and against other readers.
+
+    python bench/frames.py --work DIR [--quick] [--long] [--json FILE]
+
+Clips with moving texture and sensor noise at 30 fps (10 Mbit/s at 1408x1408) are made once in DIR: H.264 at
+1408x1408 with and without B-frames and a key frame every 30, 60 or 250 frames, 1920x1080, HEVC. Each reader takes one frame a second, at most 448 pixels wide, in a process of its own: with
+the wanted times on key frames (0, 1, 2 ...) and half a second off. CPU time counts from after the
+imports, user and system, and is given for a minute of video. The floor is `ffmpeg -f null`, which
+decodes everything and keeps nothing. Peers that are not installed are left out and named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import multiprocessing
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import av
+import numpy as np
+
+SIDE = 448
+FPS = 30
+
+
+@dataclass(frozen=True)
+class Clip:
+    codec: str
+    width: int
+    height: int
+    b_frames: bool
+    gop: int
+    seconds: int
+
+    @property
+    def name(self) -> str:
+        b = "B" if self.b_frames else "no B"
+        return f"{self.codec} {self.width}x{self.height} {b} GOP {self.gop}"
+
+    def path(self, work: Path) -> Path:
+        return work / f"{self.name.replace(' ', '_')}_{self.seconds}s.mp4"
+
+
+@dataclass
+class Row:
+    clip: str
+    reader: str
+    phase: float
+    cpu: float  # seconds a minute of video
+    ratio: float  # of `ffmpeg -f null`
+    memory: float  # peak, MB
+    frames: int
+
+
+# --- making clips ---------------------------------------------------------------------------
+
+
+def pictures(width: int, height: int, count: int) -> Iterator[np.ndarray]:
+    """A hand-held look over a textured scene: smooth drift, shake, things that move, noise."""
+    rng = np.random.default_rng(7)
+    side = max(width, height) * 2
+    scene = np.zeros((side, side, 3), np.float32)
+    for step, weight in ((8, 20.0), (32, 30.0), (128, 40.0)):
+        coarse = rng.normal(0, weight, (side // step + 1, side // step + 1, 3))
+        scene += np.kron(coarse, np.ones((step, step, 1)))[:side, :side].astype(np.float32)
+    scene = np.clip(scene + 118, 0, 255).astype(np.int16)
+    noise = [rng.normal(0, 3, (height, width, 1)).astype(np.int16) for _ in range(6)]
+    for n in range(count):
+        x = int((side - width) / 2 * (1 + 0.9 * np.sin(n / 97)) + 3 * np.sin(n / 2.3))
+        y = int((side - height) / 2 * (1 + 0.9 * np.cos(n / 131)) + 3 * np.cos(n / 1.9))
+        image = scene[y : y + height, x : x + width] + noise[n % 6]
+        for k in range(3):
+            u, v = int(width * (0.5 + 0.4 * np.sin(n / 40 + k))), int(height * (0.2 + 0.25 * k))
+            image[v : v + 120, u : u + 90] = (40 * k, 200 - 50 * k, 90)
+        yield np.clip(image, 0, 255).astype(np.uint8)
+
+
+def make(clip: Clip, path: Path) -> None:
+    options = {"preset": "veryfast"}
+    if clip.codec == "hevc":
+        options["preset"] = "superfast"
+        options["x265-params"] = (
+            f"log-level=none:scenecut=0:keyint={clip.gop}:min-keyint={clip.gop}"
+        )
+    else:
+        options["x264-params"] = (
+            f"scenecut=0:keyint={clip.gop}:min-keyint={clip.gop}:b-adapt=0"
+            f":bframes={3 if clip.b_frames else 0}"
+        )
+    part = path.with_suffix(".part.mp4")
+    with av.open(str(part), "w") as out:
+        stream = out.add_stream(
+            "libx265" if clip.codec == "hevc" else "libx264", rate=FPS, options=options
+        )
+        stream.width, stream.height, stream.pix_fmt = clip.width, clip.height, "yuv420p"
+        stream.bit_rate = int(10e6 * clip.width * clip.height / 1408**2)
+        for n, image in enumerate(pictures(clip.width, clip.height, clip.seconds * FPS)):
+            frame = av.VideoFrame.from_ndarray(image, format="rgb24")
+            frame.pts, frame.time_base = n, Fraction(1, FPS)
+            out.mux(stream.encode(frame))
+        out.mux(stream.encode(None))
+    part.rename(path)
+
+
+def make_apart(clip: Clip, path: Path) -> None:
+    """Makes a clip in a process of its own: a child's peak memory counts from its parent's."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        pool.submit(make, clip, path).result()
+
+
+def repeat(source: Path, times: int, path: Path) -> None:
+    """The packets of a file, `times` times one after another."""
+    with av.open(str(path), "w") as out, av.open(str(source)) as first:
+        stream = out.add_stream_from_template(first.streams.video[0])
+        for k in range(times):
+            with av.open(str(source)) as again:
+                shown = again.streams.video[0]
+                shift = k * shown.duration
+                for packet in again.demux(shown):
+                    if packet.size:
+                        packet.pts += shift
+                        packet.dts += shift
+                        packet.stream = stream
+                        out.mux(packet)
+
+
+# --- readers: each returns the number of frames it gave ---------------------------------------
+
+
+def read_egomem(path: str, times: list[float]) -> int:
+    from egomem.media import frames
+
+    return sum(1 for _ in frames(path, times, side=SIDE))
+
+
+def read_egomem_keys(path: str, times: list[float]) -> int:
+    from egomem.media import key_frames
+
+    return sum(1 for _ in key_frames(path, side=SIDE))
+
+
+def read_pyav(path: str, times: list[float]) -> int:
+    count, wanted = 0, iter(times)
+    target = next(wanted, None)
+    with av.open(path) as container:
+        stream = container.streams.video[0]
+        stream.thread_count = 1
+        last = None
+        for frame in container.decode(stream):
+            while target is not None and last is not None and frame.time > target:
+                last.to_ndarray(format="rgb24", width=SIDE, height=SIDE * last.height // last.width)
+                count += 1
+                target = next(wanted, None)
+            last = frame
+    return count + (target is not None)
+
+
+def read_decord(path: str, times: list[float]) -> int:
+    import decord
+
+    probe = decord.VideoReader(path, num_threads=1)
+    height = SIDE * probe[0].shape[0] // probe[0].shape[1]
+    reader = decord.VideoReader(path, num_threads=1, width=SIDE, height=height)
+    wanted = [min(round(t * FPS), len(reader) - 1) for t in times]
+    return sum(
+        len(reader.get_batch(wanted[i : i + 30]).asnumpy()) for i in range(0, len(wanted), 30)
+    )
+
+
+def read_torchcodec(path: str, times: list[float]) -> int:
+    import torch
+    from torchcodec.decoders import VideoDecoder
+
+    torch.set_num_threads(1)
+    decoder = VideoDecoder(path, num_ffmpeg_threads=1)
+    parts = (decoder.get_frames_played_at(times[i : i + 30]) for i in range(0, len(times), 30))
+    return sum(len(part.data) for part in parts)
+
+
+def read_opencv(path: str, times: list[float]) -> int:
+    import cv2
+
+    cv2.setNumThreads(1)
+    reader = cv2.VideoCapture(path)
+    wanted, number, count = {round(t * FPS) for t in times}, 0, 0
+    while reader.grab():
+        if number in wanted:
+            _, image = reader.retrieve()
+            cv2.resize(image, (SIDE, SIDE * image.shape[0] // image.shape[1]))
+            count += 1
+        number += 1
+    return count
+
+
+IN_PROCESS: dict[str, tuple[Callable[[str, list[float]], int], str]] = {
+    "egomem": (read_egomem, "egomem"),
+    "egomem key frames": (read_egomem_keys, "egomem"),
+    "PyAV, sequential": (read_pyav, "av"),
+    "decord": (read_decord, "decord"),
+    "torchcodec": (read_torchcodec, "torchcodec"),
+    "OpenCV": (read_opencv, "cv2"),
+}
+FFMPEG = {
+    "ffmpeg -f null": ["-threads", "1", "-i", "{}", "-map", "0:v:0", "-f", "null", "-"],
+    "ffmpeg pipe": [
+        *("-threads", "1", "-i", "{}", "-vf", f"fps=1,scale={SIDE}:-2", "-pix_fmt", "rgb24"),
+        *("-f", "rawvideo", "-"),
+    ],
+    "ffmpeg -skip_frame nokey": [
+        *("-threads", "1", "-skip_frame", "nokey", "-i", "{}", "-vsync", "0"),
+        *("-vf", f"scale={SIDE}:-2", "-pix_fmt", "rgb24", "-f", "rawvideo", "-"),
+    ],
+}
+BOTH_PHASES = ("egomem", "decord", "torchcodec")
+
+
+def child(reader: str, path: str, phase: float, seconds: float) -> None:
+    """Runs one reader and prints its CPU seconds and frames; imports are not counted."""
+    read, module = IN_PROCESS[reader]
+    __import__(module if module != "egomem" else "egomem.media")
+    if module == "torchcodec":
+        import torchcodec.decoders  # noqa: F401
+    times = [k + phase for k in range(int(seconds))]
+    begin = time.process_time()
+    count = read(path, times)
+    print(json.dumps({"cpu": time.process_time() - begin, "frames": count}))
+
+
+def measure(reader: str, path: Path, phase: float, seconds: float) -> tuple[float, float, int]:
+    """CPU seconds, peak memory in MB, frames."""
+    if reader in FFMPEG:
+        arguments = [a.replace("{}", str(path)) for a in FFMPEG[reader]]
+        command = ["ffmpeg", "-nostdin", "-v", "error", *arguments]
+    else:
+        command = [sys.executable, __file__, "--child", reader, str(path), str(phase), str(seconds)]
+    environment = os.environ | {
+        "OPENCV_FFMPEG_CAPTURE_OPTIONS": "threads;1",
+        "OMP_NUM_THREADS": "1",
+    }
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as process:
+        assert process.stdout is not None
+        size, tail = 0, b""
+        while data := process.stdout.read(1 << 20):
+            size, tail = size + len(data), data[-4096:]
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"{reader} failed on {path.name}")
+    if reader in FFMPEG:
+        return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, size
+    told = json.loads(tail)
+    return told["cpu"], usage.ru_maxrss / 1024, told["frames"]
+
+
+# --- the table ---------------------------------------------------------------------------------
+
+
+def clips(quick: bool) -> list[Clip]:
+    def clip(codec: str, width: int, height: int, b_frames: bool, gop: int) -> Clip:
+        return Clip(codec, width, height, b_frames, gop, 17 if gop == 250 else 10)
+
+    if quick:
+        return [clip("h264", 1408, 1408, b, 60) for b in (True, False)]
+    return [
+        *(clip("h264", 1408, 1408, b, gop) for b in (True, False) for gop in (30, 60, 250)),
+        *(clip("h264", 1920, 1080, b, 60) for b in (True, False)),
+        clip("hevc", 1408, 1408, True, 60),
+    ]
+
+
+def run(clip: Clip, work: Path, readers: list[str]) -> Iterator[Row]:
+    path = clip.path(work)
+    if not path.exists():
+        make_apart(clip, path)
+    floor = None
+    for reader in readers:
+        for phase in (0.0, 0.5) if reader in BOTH_PHASES else (0.0,):
+            cpu, memory, count = measure(reader, path, phase, clip.seconds)
+            cpu *= 60 / clip.seconds
+            floor = floor or cpu
+            yield Row(clip.name, reader, phase, cpu, cpu / floor, memory, count)
+
+
+def goals(rows: list[Row]) -> Iterator[tuple[str, float, float]]:
+    """What was to be reached: (what, measured, goal)."""
+    limit = {30: 0.35, 60: 0.50, 250: 0.60}
+    for name in dict.fromkeys(r.clip for r in rows):
+        mine = [r for r in rows if r.clip == name and r.reader == "egomem"]
+        yield f"{name}: of decoding all", max(r.ratio for r in mine), limit[int(name.split()[-1])]
+        for phase in (0.0, 0.5):
+            peers = [
+                r
+                for r in rows
+                if r.clip == name
+                and not r.reader.startswith("egomem")
+                and "nokey" not in r.reader
+                and r.reader != "ffmpeg -f null"
+                and (r.phase == phase or r.reader not in BOTH_PHASES)
+            ]
+            if peers:
+                best = min(peers, key=lambda r: r.cpu)
+                own = next(r for r in mine if r.phase == phase)
+                goal = 0.95 if "no B" in name else 0.70
+                yield f"{name}: of {best.reader}, {phase:g} s off", own.cpu / best.cpu, goal
+        every = {r.reader: r for r in rows if r.clip == name}
+        keys = every["egomem key frames"].cpu / every["ffmpeg -skip_frame nokey"].cpu
+        yield f"{name}: key frames, of ffmpeg's", keys, 1.15
+        memory = max(r.memory for r in mine) / every["ffmpeg -f null"].memory
+        yield f"{name}: memory, of ffmpeg's", memory, 1.3
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--work", type=Path, required=True, help="folder for the clips")
+    parser.add_argument("--quick", action="store_true", help="one size and GOP")
+    parser.add_argument(
+        "--long", action="store_true", help="memory at 1 and 60 minutes of a small clip (0.5 GB)"
+    )
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args()
+    given.work.mkdir(parents=True, exist_ok=True)
+    if not shutil.which("ffmpeg"):
+        sys.exit("ffmpeg is the floor of this comparison; install it first")
+    absent = [n for n, (_, module) in IN_PROCESS.items() if not importlib.util.find_spec(module)]
+    readers = ["ffmpeg -f null", *(n for n in [*IN_PROCESS, *FFMPEG][:-1] if n not in absent)]
+    readers = [*dict.fromkeys(readers), "ffmpeg -skip_frame nokey"]
+    print(f"not installed: {', '.join(absent) or 'none'}")
+    print(f"{'clip':34} {'reader':26} {'off':>4} {'CPU s/min':>9} {'ratio':>6} {'MB':>5} frames")
+    rows: list[Row] = []
+    for clip in clips(given.quick):
+        for row in run(clip, given.work, readers):
+            rows.append(row)
+            shown = "" if row.reader.startswith("ffmpeg") else row.frames
+            print(
+                f"{row.clip:34} {row.reader:26} {row.phase:4.1f} {row.cpu:9.2f} {row.ratio:6.2f}"
+                f" {row.memory:5.0f} {shown}",
+                flush=True,
+            )
+    found = list(goals(rows))
+    if given.long:
+        short = Clip("h264", 480, 480, True, 60, 10)
+        if not short.path(given.work).exists():
+            make_apart(short, short.path(given.work))
+        peaks = []
+        for minutes in (1, 60):
+            path = given.work / "long.mp4"
+            repeat(short.path(given.work), minutes * 6, path)
+            peaks.append(measure("egomem", path, 0.0, minutes * 60)[1])
+            path.unlink()
+            print(f"egomem, {minutes} min: peak {peaks[-1]:.0f} MB", flush=True)
+        found.append(("memory, 60 minutes of 1", peaks[1] / peaks[0], 1.05))
+    print()
+    for what, value, goal in found:
+        print(f"{'ok    ' if value <= goal else 'MISSED'} {value:5.2f} (goal {goal:.2f})  {what}")
+    if given.json:
+        given.json.write_text(
+            json.dumps(
+                {"rows": [asdict(r) for r in rows], "goals": found, "absent": absent}, indent=1
+            )
+        )
+
+
+if __name__ == "__main__":
+    if "--child" in sys.argv:
+        at = sys.argv.index("--child")
+        child(sys.argv[at + 1], sys.argv[at + 2], float(sys.argv[at + 3]), float(sys.argv[at + 4]))
+    else:
+        main()
