@@ -21,7 +21,8 @@ PIECES = st.sampled_from(
         "is correct", "or", "and", "option", "because", "I think", "\n", ". ", ", ", "(", ")", "**",
         "\\boxed{", "}", "<think>", "</think>", "```json", '{"answer": "', '"}', "答案是", "不是",
         "正解は", "in the drawer", "on the sofa", "none", "wait, no", "0.7", ":", "Antwort", "~~",
-        "<answer>", "</answer>", "$", "|", "- ", "1.", "final answer", "\u200b", "é", "ß", "\U000f0000",
+        "<answer>", "</answer>", "$", "|", "- ", "1.", "final answer", "\u200b", "é", "ß",
+        "\U000f0000",
     ]
 )  # fmt: skip
 REPLIES = st.one_of(st.text(max_size=120), st.lists(PIECES, max_size=14).map(" ".join))
@@ -52,7 +53,8 @@ STATED = st.sampled_from(
     [
         "{}", "({})", "{}.", "Answer: {}", "The answer is {}.", "I choose {}.", "\\boxed{{{}}}",
         '{{"answer": "{}"}}', "<answer>{}</answer>", "答案是{}。", "Antwort: {}", "{} is correct.",
-        "**Final answer:** {}", "Option {}", "정답은 {}입니다.", "Ответ: {}", "<think>A B C D</think>{}",
+        "**Final answer:** {}", "Option {}", "정답은 {}입니다.", "Ответ: {}",
+        "<think>A B C D</think>{}",
         "The correct option is {}, not the others.", "{}\n\nExplanation: the drawer is opened.",
     ]
 )  # fmt: skip
@@ -93,8 +95,9 @@ WRAPPED = st.sampled_from(
      "<think>Perhaps another. A? D?</think>\n{}", "{}\u200b", "\ufeff{}"]
 )  # fmt: skip
 SHORT = st.sampled_from(
-    ["B", "Answer: C", "(d)", "in the drawer", "B. in the drawer", "A or B", "not A", "I don't know.",
-     "B. on the sofa", "", "The answer is A", '{"answer": "B"}', "I'm sorry, I can't help with that."]
+    ["B", "Answer: C", "(d)", "in the drawer", "B. in the drawer", "A or B", "not A",
+     "I don't know.", "B. on the sofa", "", "The answer is A", '{"answer": "B"}',
+     "I'm sorry, I can't help with that."]
 )  # fmt: skip
 
 

@@ -141,7 +141,7 @@ moment hold|on nein doch warte attends espera 不对 等等
 
 ABSTAINS = r"""
 (?:do|does|did|is|are|was|were|can|could)(?:n't| not) (?:\w+ ){0,3}(?:know|sure|certain|mention|mentioned|say|state|stated|specify|specified|show|shown|contain|provide|provided|indicate|reveal|clear|visible|possible|enough|sufficient|conclusive|answerable|determined|known)
-(?:can|could)(?:not|'t| not) (?:\w+ ){0,3}(?:tell|determine|determined|answer|answered|say|see|decide|know|choose|infer|inferred|conclude|identify)
+(?:can|could)(?:not|'t| not) (?:\w+ ){0,3}(?:tell|told|determine|determined|answer|answered|say|said|see|seen|decide|decided|know|known|choose|infer|inferred|conclude|concluded|identify|established)
 (?:unable|impossible|not able|not possible) to (?:\w+ )?(?:tell|determine|answer|say|decide|know|choose|see|infer)
 (?:not enough|insufficient|no|lacking|lack of|too little) (?:\w+ ){0,2}(?:information|evidence|context|data|detail|details|captions?|frames?)
 (?:i am|i'm) (?:not sure|unsure|uncertain)

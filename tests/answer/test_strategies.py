@@ -1,0 +1,441 @@
+"""Strategies through real HTTP: a small memory, pictures of one grey each, a scripted server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from egomem.answer import Budget, answer, compare
+from egomem.errors import ConfigError
+from egomem.media import Frame
+from egomem.memory import Store
+from egomem.models import Conduct, Models
+from egomem.models.fake_server import FakeServer, Rule, Script
+from egomem.observe.shown import label
+from egomem.records import Answer, Observation, Question, Recording, Status, Track
+from egomem.timeline import Clock, RecordingTime, Span
+
+START = datetime.fromisoformat("2026-03-02T08:10:00+01:00")
+TRACK = Track(source="caption", observer="vlm", model="m", prompt="p@1", window=30.0)
+CAPTIONS = [
+    "The wearer walks through a hall past a green door.",
+    "A blue bicycle leans on the fence beside the gate.",
+    "The wearer puts the keys into the drawer under the mirror.",
+    "Two people drink coffee at a round table.",
+    "The wearer waters a fern on the window sill.",
+    "A red tram passes the corner.",
+    "The wearer buys bread and pays with coins.",
+    "The bakery's sign says OPEN.",
+    "Rain falls on the square.",
+    "The wearer closes an umbrella.",
+]
+OPTIONS = ["on the sofa", "in the drawer", "on the fence", "in the bakery"]
+QUESTION = Question.of("Where were the keys put?", OPTIONS, id="q1", recording="walk")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(tmp_path / "memory", create=True) as held:
+        held.put_recording(
+            Recording(id="walk", name="walk.mp4", duration=300.0, clock=Clock(START), path="x")
+        )
+        held.put_track(TRACK)
+        held.add(
+            Observation(
+                recording="walk",
+                span=Span(30.0 * k, 30.0 * (k + 1)),
+                text=text,
+                source="caption",
+                track=TRACK.id,
+            )
+            for k, text in enumerate(CAPTIONS)
+        )
+        yield held
+
+
+def pictures(recording: str, times: Sequence[float], side: int | None = None) -> Iterable[Frame]:
+    """A frame a second, as a decoder gives them: the last one that was on screen."""
+    for wanted in times:
+        level = int(wanted) % 200
+        yield Frame(float(int(wanted)), wanted, np.full((36, 64, 3), level, np.uint8))
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., FakeServer]]:
+    started: list[FakeServer] = []
+
+    def start(*rules: Rule, **fields: Any) -> FakeServer:
+        started.append(FakeServer(Script(rules=rules, **fields)).start())
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.stop()
+
+
+def models_of(server: FakeServer, **fields: Any) -> Models:
+    conduct = Conduct(deadline=10, pause=0.01, attempts=1)
+    return Models(
+        {"all": f"openai-compatible:fake@{server.url}"}, conduct=conduct, environ={}, **fields
+    )
+
+
+def told(server: FakeServer, store: Store, strategy: str, **fields: Any) -> Answer:
+    """One answer through real HTTP, from the whole memory unless `at` says otherwise."""
+    question = fields.pop("question", QUESTION)
+    at = fields.pop("at", None)
+    fields.setdefault("frames", pictures)
+    fields.setdefault("models", models_of(server))
+    return asyncio.run(answer(question, store.view(at), strategy, **fields))
+
+
+def sent(server: FakeServer, number: int = -1) -> str:
+    return server.seen[number].text
+
+
+# ------------------------------------------------------------------------------------- clean
+
+
+def test_clean_shows_nothing_of_the_recording(serve: Any, store: Store) -> None:
+    server = serve(Rule(reply='{"answer": "B", "scores": {"A": 0.1, "B": 0.6, "C": 0.2, "D": 0}}'))
+    said = told(server, store, "clean")
+    assert (said.status, said.choice, said.text) == (Status.PARSED, "B", "in the drawer")
+    assert said.scores == {"A": 0.1, "B": 0.6, "C": 0.2, "D": 0.0}
+    assert not server.seen[0].images
+    assert not any(text in sent(server) for text in CAPTIONS)
+    assert all(
+        f"{label}. {text}" in sent(server) for label, text in zip("ABCD", OPTIONS, strict=True)
+    )
+    assert said.usage.requests == 1
+    assert said.usage.tokens_in > 0
+
+
+def test_a_letter_alone_is_first_and_the_rest_is_open(serve: Any, store: Store) -> None:
+    said = told(serve(Rule(reply="C")), store, "clean", settings={"format": "letter"})
+    assert (said.choice, said.scores) == ("C", {"C": 1.0})
+
+
+def test_scores_come_from_log_probabilities_where_the_server_gives_them(
+    serve: Any, store: Store
+) -> None:
+    probabilities = {"B": -0.2, " A": -2.0, "(C": -4.0, "The": -3.0}
+    server = serve(Rule(reply="B", logprobs=probabilities))
+    said = told(server, store, "clean", settings={"format": "logprobs"})
+    assert said.choice == "B"
+    assert list(said.scores) == ["A", "B", "C"]
+    assert said.scores["B"] > said.scores["A"] > said.scores["C"] > 0
+    assert sum(said.scores.values()) == pytest.approx(1.0)
+    without = told(serve(Rule(reply="B")), store, "clean", settings={"format": "logprobs"})
+    assert without.scores == {"B": 1.0}
+
+
+def test_a_reply_that_is_no_json_is_read_as_text(serve: Any, store: Store) -> None:
+    said = told(serve(Rule(reply="I think the answer is **B**.")), store, "clean")
+    assert (said.status, said.choice) == (Status.PARSED, "B")
+
+
+@pytest.mark.parametrize(
+    ("rule", "status"),
+    [
+        (Rule(reply="A or B"), Status.UNPARSABLE),
+        (Rule(reply='{"answer": "B", "scores"', finish="length"), Status.TRUNCATED),
+        (Rule(reply="<think>Maybe A"), Status.TRUNCATED),
+        (Rule(refusal="no"), Status.REFUSED),
+        (Rule(status=500), Status.ERROR),
+        (Rule(reply="It cannot be told."), Status.ABSTAINED),
+    ],
+)
+def test_every_ending_is_a_status_and_no_letter(
+    serve: Any, store: Store, rule: Rule, status: Status
+) -> None:
+    said = told(serve(rule), store, "clean")
+    assert (said.status, said.choice, said.text) == (status, None, "")
+    assert said.reason
+    assert said.trace[-1]["status"] in [s.value for s in Status]
+
+
+def test_the_key_never_reaches_the_model(serve: Any, store: Store) -> None:
+    server = serve(Rule(reply="B"))
+    keyed = QUESTION.model_copy(update={"answer": "C", "tags": {"secret": "zebra"}})
+    plain = told(server, store, "clean", question=QUESTION)
+    said = told(server, store, "clean", question=keyed)
+    assert sent(server, 0) == sent(server, 1)
+    assert said.choice == plain.choice
+
+
+# ------------------------------------------------------------------------------------- caption
+
+
+def reply(answer_: str | None, *listed: object, **scores: float) -> str:
+    given = dict.fromkeys("ABCD", 0.0) | scores
+    return json.dumps({"answer": answer_, "scores": given, "evidence": listed})
+
+
+NOTED = reply("B", 3, "[3]", 99, B=0.9, C=0.05)
+
+
+def test_caption_reads_every_caption_and_no_frame(serve: Any, store: Store) -> None:
+    server = serve(Rule(reply=NOTED))
+    said = told(server, store, "caption")
+    text = sent(server)
+    assert all(caption in text for caption in CAPTIONS)
+    assert not server.seen[0].images
+    assert text.index(CAPTIONS[-1]) < text.index(QUESTION.text), "shared context comes first"
+    (evidence,) = said.evidence
+    assert (evidence.recording, evidence.span) == ("walk", Span(60.0, 90.0))
+    assert evidence.quote == CAPTIONS[2]
+    assert evidence.when is not None
+    assert evidence.when.isoformat() == "2026-03-02T08:11:00+01:00"
+
+
+def test_caption_sees_the_past_alone(serve: Any, store: Store) -> None:
+    server = serve(Rule(reply=NOTED))
+    told(server, store, "caption", at=RecordingTime("walk", 95.0))
+    assert CAPTIONS[2] in sent(server)
+    assert not any(text in sent(server) for text in CAPTIONS[3:])
+
+
+def test_the_context_of_two_questions_begins_the_same(serve: Any, store: Store) -> None:
+    server = serve(Rule(reply=NOTED))
+    other = Question.of("What is beside the gate?", ["a bicycle", "a fern"], recording="walk")
+    told(server, store, "caption")
+    told(server, store, "caption", question=other)
+    first, second = sent(server, 0), sent(server, 1)
+    assert first[: first.index("Question:")] == second[: second.index("Question:")]
+
+
+def test_caption_abstains_over_nothing_and_asks_nobody(serve: Any, store: Store) -> None:
+    server = serve(Rule(reply=NOTED))
+    said = told(server, store, "caption", at=RecordingTime("walk", 10.0))
+    assert said.status is Status.ABSTAINED
+    assert not server.seen
+
+
+def test_one_of_two_tracks_is_read_and_a_model_s_before_a_composed_one(
+    serve: Any, store: Store
+) -> None:
+    composed = Track(source="caption", observer="composed", window=30.0)
+    store.put_track(composed)
+    store.add(
+        [
+            Observation(
+                recording="walk", span=Span(0, 300), text="In view: fern.", source="caption",
+                track=composed.id,
+            )
+        ]
+    )  # fmt: skip
+    server = serve(Rule(reply=NOTED))
+    told(server, store, "caption")
+    assert "In view: fern." not in sent(server)
+    told(server, store, "caption", settings={"track": composed.id})
+    assert "In view: fern." in sent(server)
+    assert CAPTIONS[0] not in sent(server)
+
+
+def test_open_questions_get_a_sentence_or_none(serve: Any, store: Store) -> None:
+    question = Question.of("Where were the keys put?")
+    server = serve(
+        Rule(reply='{"answer": "Into the drawer.", "evidence": [3]}', times=1),
+        Rule(reply='{"answer": null, "evidence": []}', times=1),
+    )
+    said = told(server, store, "caption", question=question)
+    assert (said.status, said.text, said.choice) == (Status.PARSED, "Into the drawer.", None)
+    assert said.evidence[0].quote == CAPTIONS[2]
+    none = told(server, store, "caption", question=question)
+    assert (none.status, none.text) == (Status.ABSTAINED, "")
+
+
+def test_without_a_model_one_line_says_what_to_do(store: Store) -> None:
+    with pytest.raises(ConfigError, match="--model reader="):
+        asyncio.run(answer(QUESTION, store.view(), "caption"))
+
+
+# --------------------------------------------------------------------------------------- video
+
+
+def test_video_tells_the_times_of_the_frames_sent(serve: Any, store: Store) -> None:
+    server = serve(Rule(reply=reply("A", "1:02", "[2:37]", A=1)))
+    said = told(server, store, "video", settings={"frames": 8})
+    (asked,) = [step for step in said.trace if step["step"] == "asked"]
+    times = asked["frames"]
+    assert times == [float(int((k + 0.5) * 300 / 8)) for k in range(8)]
+    assert len(server.seen[0].images) == len(set(server.seen[0].images)) == 8
+    assert all(label(t) in sent(server) for t in times)
+    assert not any(caption in sent(server) for caption in CAPTIONS)
+    assert [e.span for e in said.evidence] == [], "1:02 and 2:37 are no frames that were sent"
+    server = serve(Rule(reply=reply("A", "0:56", A=1)))
+    said = told(server, store, "video", settings={"frames": 8})
+    assert [e.span for e in said.evidence] == [Span(56.0, 56.0)]
+    assert said.usage.frames == 8
+
+
+def test_video_looks_at_the_past_alone_and_never_oftener_than_asked(
+    serve: Any, store: Store
+) -> None:
+    said = told(serve(Rule(reply="B")), store, "video", at=RecordingTime("walk", 5.0))
+    (looked,) = [step for step in said.trace if step["step"] == "looked"]
+    assert [f["time"] for f in looked["frames"]] == [0.0, 1.0, 2.0, 3.0, 4.0]
+
+
+def test_video_keeps_to_the_limit_of_the_reader_and_the_budget(serve: Any, store: Store) -> None:
+    said = told(serve(Rule(reply="B")), store, "video")
+    assert said.usage.frames == 64, "the reader's default limit of images"
+    said = told(serve(Rule(reply="B")), store, "video", budget=Budget(frames=5))
+    assert said.usage.frames == 5
+
+
+def test_video_without_videos_says_so(serve: Any, store: Store) -> None:
+    said = told(serve(), store, "video", frames=None)
+    assert said.status is Status.ERROR
+    assert "not at hand" in said.reason
+
+
+# -------------------------------------------------------------------------------------- verify
+
+
+def verdict(answer_: str, support: str) -> str:
+    return json.dumps({"answer": answer_, "support": support, "reason": "seen at 1:10"})
+
+
+def checked(serve: Any, store: Store, seen: str, **fields: Any) -> tuple[Answer, FakeServer]:
+    server = serve(
+        Rule(when="You check answers", reply=seen),
+        Rule(when="the few notes", reply=NOTED.replace('"B"', '"C"', 1)),
+        Rule(reply=NOTED),
+    )
+    return told(server, store, "verify", **fields), server
+
+
+def decision(said: Answer) -> dict[str, Any]:
+    (step,) = [s for s in said.trace if isinstance(s, dict) and s["step"] == "decision"]
+    return step
+
+
+def test_strong_support_replaces_the_caption_answer(serve: Any, store: Store) -> None:
+    question = QUESTION.model_copy(update={"answer": "A"})
+    said, server = checked(serve, store, verdict("A", "strong"), question=question)
+    assert (said.choice, said.text, said.strategy) == ("A", "on the sofa", "verify")
+    assert max(said.scores, key=said.scores.__getitem__) == "A"
+    assert decision(said)["outcome"] == "overridden"
+    assert (decision(said)["before"], decision(said)["effect"]) == ("B", "fixed")
+    assert "post hoc" in decision(said)["caveat"]
+    frames = [s for s in server.seen if s.images]
+    assert len(frames) == 1
+    assert 0 < len(frames[0].images) <= 12
+    assert said.usage.requests == 3
+    assert said.evidence
+
+
+@pytest.mark.parametrize(
+    ("seen", "outcome"),
+    [
+        (verdict("A", "partial"), "blocked"),
+        (verdict("A", "weak"), "blocked"),
+        (verdict("none", "strong"), "kept"),
+        (verdict("E", "strong"), "kept"),
+        (verdict("B", "strong"), "kept"),
+        (verdict("A", "certain"), "kept"),
+        ("The frames show A.", "kept"),
+        ('{"answer": "A", "support": "str', "kept"),
+    ],
+)
+def test_anything_less_leaves_it_standing(
+    serve: Any, store: Store, seen: str, outcome: str
+) -> None:
+    said, _ = checked(serve, store, seen)
+    assert said.choice == "B"
+    assert decision(said)["outcome"] == outcome
+    assert said.evidence[0].quote == CAPTIONS[2], "the baseline stands with its evidence"
+
+
+def test_a_clock_time_blocks_it_and_a_second_look_may_not(serve: Any, store: Store) -> None:
+    question = QUESTION.model_copy(update={"text": "Where were the keys put at 8:11 am?"})
+    said, _ = checked(serve, store, verdict("A", "strong"), question=question)
+    assert (said.choice, decision(said)["outcome"]) == ("B", "blocked")
+    said, _ = checked(
+        serve, store, verdict("A", "strong"), question=question, settings={"second_look": True},
+        at=datetime.fromisoformat("2026-03-02T09:00:00+01:00"),
+    )  # fmt: skip
+    assert said.choice == "A"
+    (step,) = [s for s in said.trace if s["step"] == "second_look"]
+    assert all(55 <= t <= 125 for times in step["times"] for t in times)
+    assert said.usage.frames == 8, "four of the moment found, four of the moment named"
+
+
+def test_nothing_supports_any_option(serve: Any, store: Store) -> None:
+    def run(**settings: Any) -> Answer:
+        server = serve(
+            Rule(when="You check answers", reply=verdict("none", "none")),
+            Rule(when="the few notes", reply=reply(None, B=0.1)),
+            Rule(reply=NOTED),
+        )  # fmt: skip
+        return told(server, store, "verify", settings=settings)
+
+    assert run().choice == "B", "the paper's rule: the baseline stands"
+    extended = run(abstain_unsupported=True)
+    assert (extended.status, extended.choice) == (Status.ABSTAINED, None)
+
+
+def test_verify_looks_at_the_past_alone(serve: Any, store: Store) -> None:
+    said, server = checked(serve, store, verdict("A", "strong"), at=RecordingTime("walk", 70.0))
+    times = [t for s in said.trace if s["step"] == "asked" for t in s["frames"]]
+    assert times
+    assert max(times) <= 70.0
+    assert CAPTIONS[3] not in "".join(s.text for s in server.seen)
+
+
+def test_verify_without_videos_keeps_the_caption_answer(serve: Any, store: Store) -> None:
+    said, server = checked(serve, store, verdict("A", "strong"), frames=None)
+    assert (said.choice, decision(said)["outcome"]) == ("B", "kept")
+    assert not any(s.images for s in server.seen)
+
+
+# -------------------------------------------------------------------------------------- compare
+
+
+def test_compare_runs_side_by_side_and_shares_the_caption_answer(serve: Any, store: Store) -> None:
+    server = serve(Rule(when="You check answers", reply=verdict("A", "strong")), Rule(reply=NOTED))
+    rows = asyncio.run(
+        compare(
+            QUESTION, store.view(), ["clean", "caption", "verify", "video"],
+            models=models_of(server), frames=pictures, settings={"video": {"frames": 4}},
+        )
+    )  # fmt: skip
+    assert [r.strategy for r in rows] == ["clean", "caption", "verify", "video"]
+    assert [r.answer.choice for r in rows] == ["B", "B", "A", "B"]
+    reading_all = [s for s in server.seen if all(c in s.text for c in CAPTIONS)]
+    assert len(reading_all) == 1, "verify starts from the very answer of caption"
+    cells = rows[1].cells({"walk": "walk.mp4"})
+    assert cells[:3] == ("caption", "B. in the drawer", "walk.mp4 1:00-1:30")
+
+
+def test_compare_goes_on_where_one_cannot_run(serve: Any, store: Store) -> None:
+    server = serve(Rule(reply=NOTED))
+    rows = asyncio.run(
+        compare(QUESTION, store.view(), ["caption", "video"], models=models_of(server))
+    )
+    assert [r.failed for r in rows] == [False, True]
+    assert "not at hand" in rows[1].cells({})[1]
+
+
+@pytest.mark.parametrize(
+    ("budget", "why"),
+    [
+        (Budget(requests=0), "requests"),
+        (Budget(tokens=10), "tokens"),
+        (Budget(cost=0.0), "spent"),
+    ],
+)
+def test_a_budget_is_kept(serve: Any, store: Store, budget: Budget, why: str) -> None:
+    server = serve(Rule(reply=NOTED))
+    said = told(server, store, "caption", budget=budget)
+    assert said.status is Status.ERROR
+    assert why in said.reason
+    assert not server.seen
