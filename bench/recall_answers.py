@@ -125,12 +125,16 @@ def choice(
         len(table),
         float(np.mean(right)),
         interval(np.array(right), groups, lambda v: float(v.mean())),
-        float(np.mean([r for r, g in zip(right, groups, strict=True) if held_out(g)])),
+        mean([r for r, g in zip(right, groups, strict=True) if held_out(g)]),
         chance,
         blind_choices(table),
         dict(statuses),
         time.perf_counter() - begun,
     )
+
+
+def mean(values: Sequence[float]) -> float:
+    return float(np.mean(values)) if values else float("nan")
 
 
 def credit(scores: Sequence[float], gold: int) -> float:

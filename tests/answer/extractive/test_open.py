@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from egomem.records import Status
+from egomem.records import Question, Status
 from egomem.timeline import RecordingTime, Span
 
 
@@ -105,8 +105,6 @@ def test_nothing_after_the_moment_is_seen(ask):
 
 
 def test_a_recording_without_a_clock_is_never_put_on_a_day(store, seen, recording, run):
-    from egomem.records import Question
-
     store.put_recording(recording("attic", 30, None))
     store.put_recording(recording("garden", 30, "2026-03-02T08:10:00+01:00"))
     store.add([seen("attic", 3, 5, "I find a lantern"), seen("garden", 1, 2, "I plant a tulip")])
@@ -137,8 +135,6 @@ def test_a_question_about_one_recording_stays_in_it(ask):
 
 
 def test_last_means_the_last_that_holds_all_of_it(store, seen, recording, run):
-    from egomem.records import Question
-
     store.put_recording(recording("k", 100, None))
     texts = ["I wash the red cup", "I wash the red cup", "I wash the large cup"]
     store.add(seen("k", 10 * i, 10 * i + 4, text) for i, text in enumerate(texts))
@@ -182,8 +178,6 @@ def test_no_question_raises(ask, text):
 
 
 def test_an_empty_memory_abstains(store, run):
-    from egomem.records import Question
-
     answer = run(store.view(), Question.of("Where are my keys?"))
     assert answer.abstained
     assert answer.confidence == 0.0

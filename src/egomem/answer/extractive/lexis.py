@@ -42,27 +42,12 @@ today ago view sight
 """
 """Words that ask how, when or whether, and that any observation would meet."""
 
-VERBS = """
-go goes went gone going|take took taken|leave left leaving leaves disappear vanish
-put puts putting|say says said saying|tell told|speak spoke spoken|come came|give gave given
-buy bought|eat ate eaten|drink drank drunk|make made|find found|lose lost|hold held|keep kept
-bring brought|think thought|write wrote written|read reads|run ran|sit sat|stand stood|meet met
-see saw seen|throw threw thrown|fall fell fallen|catch caught|cut cuts|drive drove driven
-ride rode ridden|wear wore worn|teach taught|get got gotten|begin began begun
-break broke broken|choose chose chosen|fly flew flown|grow grew grown|hang hung|hear heard
-know knew known|lie lay lain|pay paid|sell sold|send sent|sing sang sung|sleep slept|swim swam
-win won|build built|feel felt|feed fed|lead led|spend spent|steal stole stolen|wake woke
-draw drew drawn|shake shook shaken|slide slid|spin spun|stick stuck|swing swung|bend bent
-blow blew|fight fought
-"""
-"""Forms of one verb that no stemmer brings together."""
-
 SAME = """
 phone cellphone smartphone mobile|bike bicycle|motorbike motorcycle|sofa couch
 tv television monitor|plane airplane aeroplane aircraft|mum mom mother|dad father
 photo picture photograph|kid child children|man men|woman women|person people|lady woman|guy man
 rubbish trash garbage|bin trashcan|fridge refrigerator|hob stove cooker|tap faucet
-cupboard cabinet|laptop computer|rucksack backpack|handbag purse
+cupboard cabinet|laptop computer|rucksack backpack|handbag purse|leave disappear vanish
 """
 """Everyday words for one thing, in British, American and detectors' English."""
 

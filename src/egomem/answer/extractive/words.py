@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 
 from egomem.answer.extractive import lexis
 from egomem.memory import stems, terms, tokens
+from egomem.recall import lexicon
 
 PLAIN = frozenset(lexis.PLAIN.split() + lexis.PLAIN_ELSEWHERE.split())
 MEDIA = frozenset(lexis.MEDIA.split())
@@ -66,7 +67,13 @@ def _words(kept: list[str]) -> tuple[Word, ...]:
 
 @cache
 def forms_of(stem: str) -> frozenset[str]:
-    return _same().get(stem, frozenset({stem})) | _kinds().get(stem, frozenset())
+    own = {stem} | lexicon.forms(stem)
+    return frozenset(own).union(*(table.get(form, ()) for form in own for table in _wider()))
+
+
+@cache
+def _wider() -> tuple[dict[str, frozenset[str]], ...]:
+    return _same(), _kinds()
 
 
 @cache
@@ -76,7 +83,7 @@ def broader_than(stem: str) -> frozenset[str]:
 
 @cache
 def _same() -> dict[str, frozenset[str]]:
-    groups = [g.split() for g in re.split(r"[|\n]", lexis.VERBS + lexis.SAME)]
+    groups = [g.split() for g in re.split(r"[|\n]", lexis.SAME.strip())]
     groups += [[word, str(number)] for word, number in NUMBERS.items()]
     return _widened((word, group) for group in groups for word in group)
 
