@@ -1,0 +1,223 @@
+"""Captions through real HTTP: what is asked, what is kept, and what is not."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from egomem.errors import ConfigError, ModelError
+from egomem.models import Conduct, Image, Limits, Models, ModelSpec, Request, Role, Text
+from egomem.models.fake_server import FakeServer, Rule, Script
+from egomem.observe import Window
+from egomem.observe.captioner import PROMPT, Captioner
+from egomem.observe.estimate import estimate
+from egomem.observe.shown import shown, told_truly
+from egomem.records import Observation, Recording
+from egomem.timeline import Span
+
+CAPTION = "[0:31-0:33] The wearer opens a drawer.\n[0:34] Keys go in."
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., FakeServer]]:
+    started: list[FakeServer] = []
+
+    def start(*rules: Rule, **fields: Any) -> FakeServer:
+        started.append(FakeServer(Script(rules=rules, **fields)).start())
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.stop()
+
+
+def models_of(server: FakeServer, **fields: Any) -> Models:
+    conduct = Conduct(deadline=10, pause=0.01, attempts=1)
+    return Models(
+        {"captioner": f"openai-compatible:fake@{server.url}"}, conduct=conduct, environ={}, **fields
+    )
+
+
+def grey(count: int, size: tuple[int, int] = (36, 64)) -> list[np.ndarray]:
+    return [np.full((*size, 3), 20 * k % 250, np.uint8) for k in range(count)]
+
+
+def said(text: str, start: float, end: float, **data: Any) -> Observation:
+    return Observation(
+        recording="rec", span=Span(start, end), text=text, source="speech", track="speech/x",
+        data=data,
+    )  # fmt: skip
+
+
+def observe(captioner: Captioner, *windows: Window) -> list[Observation]:
+    async def work() -> list[Observation]:
+        found = await asyncio.gather(*(captioner.observe(w) for w in windows))
+        return [o for each in found for o in each]
+
+    return asyncio.run(work())
+
+
+def test_a_window_becomes_one_caption_with_its_provenance(serve: Any, make_window: Any) -> None:
+    server = serve(Rule(reply=CAPTION))
+    captioner = Captioner(models_of(server), window=30, fps=1)
+    (caption,) = observe(captioner, make_window(grey(5), start=30, end=60))
+    assert caption.text == CAPTION
+    assert (caption.span, caption.recording, caption.wearer) == (Span(30, 60), "rec", "ann")
+    assert caption.track == captioner.track.id
+    assert captioner.track.model == f"openai-compatible:fake@{server.url}"
+    assert (captioner.track.prompt, captioner.track.window) == (PROMPT, 30)
+    assert caption.provenance.frames == (30.0, 31.0, 32.0, 33.0, 34.0)
+    assert caption.provenance.request
+    assert caption.data["events"] == [
+        {"start": 31.0, "end": 33.0, "text": "The wearer opens a drawer."},
+        {"start": 34.0, "end": 34.0, "text": "Keys go in."},
+    ]
+    assert captioner.so_far.windows == {"parsed": 1}
+    assert captioner.so_far.usage.frames == 5
+
+
+def test_the_times_told_are_those_of_the_frames_sent(serve: Any, make_window: Any) -> None:
+    server = serve(Rule(reply=CAPTION))
+    observe(Captioner(models_of(server)), make_window(grey(4), start=30, end=60, step=1.25))
+    (seen,) = server.seen
+    assert len(seen.images) == 4
+    order = [seen.text.index(t) for t in ("[0:30]", "[0:31.25]", "[0:32.5]", "[0:33.75]")]
+    assert order == sorted(order)
+    assert "0:30-1:00 of the recording" in seen.text
+
+
+def test_a_false_time_is_never_sent(make_window: Any) -> None:
+    images = shown(make_window(grey(2), start=30).frames, Limits())
+    good = Request(role=Role.CAPTIONER, parts=images, prompt=PROMPT)
+    assert told_truly(good) is good
+    false = Image(images[0].data, 31.0, "[0:30]")
+    with pytest.raises(AssertionError, match="would be told"):
+        told_truly(Request(role=Role.CAPTIONER, parts=(false,), prompt=PROMPT))
+    with pytest.raises(AssertionError, match="comes after"):
+        told_truly(Request(role=Role.CAPTIONER, parts=images[::-1], prompt=PROMPT))
+    parts = (images[1], Text("another recording"), images[0])
+    assert told_truly(Request(role=Role.CAPTIONER, parts=parts, prompt=PROMPT))
+
+
+def test_the_same_prompt_for_both_window_lengths_and_no_question_in_it(
+    serve: Any, make_window: Any
+) -> None:
+    server = serve(Rule(reply=CAPTION))
+    models = models_of(server)
+    short, long = Captioner(models, window=30), Captioner(models, window=60)
+    assert short.track.id != long.track.id
+    observe(short, make_window(grey(2), start=0, end=30))
+    observe(long, make_window(grey(2), start=0, end=60))
+    first, second = (
+        s.text.replace("0:00-0:30", "*").replace("0:00-1:00", "*") for s in server.seen
+    )
+    assert first == second
+    assert "?" not in first
+
+
+def test_frames_are_made_small_enough_for_the_role(serve: Any, make_window: Any) -> None:
+    limits = Limits(side=100, pixels=3000)
+    (image,) = shown(make_window(grey(1, (300, 400))).frames, limits)
+    width, height = image.size or (0, 0)
+    assert max(width, height) <= 100
+    assert 2400 <= width * height <= 3000
+    assert image.sha256 == hashlib.sha256(image.data).hexdigest()
+    server = serve(Rule(reply=CAPTION))
+    models = models_of(server, limits={Role.CAPTIONER: limits})
+    assert observe(Captioner(models), make_window(grey(1, (300, 400)), start=30, end=60))
+
+
+def test_speech_that_was_over_by_then_goes_with_the_frames(serve: Any, make_window: Any) -> None:
+    server = serve(Rule(reply=CAPTION))
+    spoken = [
+        said("The keys are here.", 31.0, 33.0, speaker="B"),
+        said("Tomorrow I leave.", 58.0, 63.0),
+    ]
+    window = make_window(grey(2), start=30, end=60, held=spoken)
+    (caption,) = observe(Captioner(models_of(server)), window)
+    assert "[0:31] B: The keys are here." in server.seen[0].text
+    assert "Tomorrow" not in server.seen[0].text
+    assert caption.provenance.rests_on == (spoken[0].id,)
+    observe(Captioner(models_of(server), transcript=False), window)
+    assert "keys are here" not in server.seen[1].text
+
+
+def test_times_outside_of_the_window_are_flagged_and_counted(serve: Any, make_window: Any) -> None:
+    captioner = Captioner(models_of(serve(Rule(reply="[0:31] Walks.\n[7:00] Sits."))))
+    (caption,) = observe(captioner, make_window(grey(2), start=30, end=60))
+    assert caption.text == "[0:31] Walks.\nSits."
+    assert caption.data["outside"] == [{"written": "7:00", "text": "Sits."}]
+    assert captioner.so_far.outside == 1
+
+
+@pytest.mark.parametrize(
+    ("rule", "status"),
+    [
+        (Rule(reply=CAPTION, finish="length"), "truncated"),
+        (Rule(refusal="I will not look."), "refused"),
+        (Rule(null=True), "unparsable"),
+        (Rule(status=500), "error"),
+        (Rule(reply="<think>I see a drawer"), "truncated"),
+        (Rule(reply=CAPTION, finish="strange"), "unparsable"),
+    ],
+)
+def test_no_caption_out_of_anything_but_a_clean_reply(
+    serve: Any, make_window: Any, rule: Rule, status: str
+) -> None:
+    captioner = Captioner(models_of(serve(rule)))
+    with pytest.raises(ModelError, match=f"no caption: {status}"):
+        observe(captioner, make_window(grey(2), start=30, end=60))
+    assert captioner.so_far.windows == {status: 1}
+
+
+def test_too_many_frames_are_left_out_only_where_that_is_asked(
+    serve: Any, make_window: Any
+) -> None:
+    server = serve(Rule(reply=CAPTION), max_images=3)
+    window = make_window(grey(8), start=30, end=60)
+    with pytest.raises(ModelError, match="3 images"):
+        observe(Captioner(models_of(server)), window)
+    fitting = models_of(server, limits={Role.CAPTIONER: Limits(fit=True)})
+    (caption,) = observe(Captioner(fitting), window)
+    assert caption.data["frames_left_out"] == 5
+    assert len(caption.provenance.frames) == 3
+    assert set(caption.provenance.frames) <= {30.0 + k for k in range(8)}
+
+
+def test_a_window_without_frames_asks_nobody(serve: Any, make_window: Any) -> None:
+    server = serve(Rule(reply=CAPTION))
+    assert observe(Captioner(models_of(server)), make_window([], start=30, end=60)) == []
+    assert not server.seen
+
+
+def test_a_spent_budget_asks_nobody(serve: Any, make_window: Any) -> None:
+    server = serve(Rule(reply=CAPTION))
+    with pytest.raises(ModelError, match=r"budget of \$0.00 is spent.*raise --budget"):
+        observe(Captioner(models_of(server), budget=0.0), make_window(grey(1), start=0, end=30))
+    assert not server.seen
+
+
+def test_without_a_captioner_one_line_says_what_to_do() -> None:
+    with pytest.raises(ConfigError, match="--model captioner="):
+        Captioner(Models({"reader": "ollama:qwen3"}, environ={}))
+
+
+def test_an_estimate_counts_what_is_asked(serve: Any, make_window: Any) -> None:
+    recording = Recording(
+        id="r", name="r", duration=75.0, facts={"video": {"width": 640, "height": 480}}
+    )
+    spec, limits = ModelSpec.parse("ollama:qwen3-vl:8b", {}), Limits(side=512, pixels=512 * 512)
+    found = estimate([recording, recording], spec, limits, window=30, fps=1)
+    assert (found.requests, found.frames) == (6, 150)
+    assert 150 * 250 < found.tokens_in < 150 * 250 + 150 * 10 + 6 * 600
+    assert found.cost is None
+    assert "6 requests, 150 frames" in str(found)
+    half = estimate([recording], spec, limits, window=60, fps=0.5)
+    assert (half.requests, half.frames) == (2, 38)
+    smaller = estimate([recording, recording], spec, Limits(side=256, pixels=256 * 256))
+    assert smaller.tokens_in < found.tokens_in / 2
