@@ -134,6 +134,22 @@ def test_a_question_about_one_recording_stays_in_it(ask):
     assert not ask("How many cars were there?", recording="street").abstained
 
 
+def test_captions_may_tell_what_a_sign_or_a_person_said(store, seen, recording, run):
+    store.put_recording(recording("k", 100, None))
+    store.add(
+        [
+            seen("k", 0, 5, "A green sign above the door reads EXIT"),
+            seen("k", 6, 9, "The wearer walks past a door with a sign"),
+            seen("k", 10, 12, "A waiter says that the soup is cold"),
+            seen("k", 20, 22, "BREAD 2.50", "screen_text"),
+        ]
+    )
+    view = store.view()
+    assert "reads EXIT" in run(view, Question.of("What did the green sign say?")).text
+    assert "soup is cold" in run(view, Question.of("What did the waiter say?")).text
+    assert run(view, Question.of("What did the policeman say?")).abstained
+
+
 def test_last_means_the_last_that_holds_all_of_it(store, seen, recording, run):
     store.put_recording(recording("k", 100, None))
     texts = ["I wash the red cup", "I wash the red cup", "I wash the large cup"]

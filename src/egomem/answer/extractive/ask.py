@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Literal
 
 from egomem.answer.extractive.lexis import MEDIA
-from egomem.answer.extractive.words import Word, heavy_words_of, words_of
+from egomem.answer.extractive.words import Word, heavy_words_of, says, words_of
 from egomem.records import Source
 from egomem.timeline import HABITS, Habits, When, find_times
 
@@ -149,7 +149,7 @@ def read_question(text: str, *, now: datetime | None = None, habits: Habits = HA
         sources=sources,
         carrier=heavy_words_of(carrier),
         seen=bool(_SEEN.search(target)) and not sources,
-        plain=heavy_words_of(_SAYING.sub(" ", target)) if sources else (),
+        plain=(*heavy_words_of(_SAYING.sub(" ", target)), says()) if sources else (),
     )
 
 

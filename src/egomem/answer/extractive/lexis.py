@@ -31,6 +31,9 @@ onde quem quê meu minha eu o os as um uma em com do da
 MEDIA = "sign screen text label title caption display poster banner page card writing"
 """What carries words to be read; a text seldom names it."""
 
+SAYS = "say said says read reads write written tell told text words letters speak spoke talk asks"
+"""What a caption says where it tells of words."""
+
 LIGHT = """
 come comes came
 see saw seen seeing show shows showed shown appear appears appeared appearing visible present

@@ -56,20 +56,29 @@ def read_task(task: Task[ExtractiveSettings]) -> Reading:
         at=None if ask.at is None else _around(ask.at, settings.slack),
         between=[(t.instants.start, t.instants.end) for t in ask.times if t.instants],
     )
-    if ask.sources and not any(s.observation.source in ask.sources for s in laid.seen):
-        ask = replace(ask, words=ask.plain, sources=(), carrier=())
+    reading = _reading(laid, ask, question.text, settings)
+    nowhere = not any(s.observation.source in ask.sources for s in laid.seen)
+    if not ask.sources or (reading.support.score >= settings.support and not nowhere):
+        return reading
+    # Captions, too, may tell what was said or read.
+    plain = replace(ask, words=ask.plain, sources=(), carrier=())
+    told = _reading(laid, plain, question.text, settings)
+    return told if nowhere or told.support.score >= settings.support else reading
+
+
+def _reading(laid: Scene, ask: Ask, text: str, settings: ExtractiveSettings) -> Reading:
     names = laid.people()
     named = [names[w.stem] for w in ask.carrier if w.stem in names]
-    named = named or [names[w.stem] for w in words_of(question.text) if w.stem in names]
+    named = named or [names[w.stem] for w in words_of(text) if w.stem in names]
     people = tuple(dict.fromkeys(named))
     anchor = find_anchor(laid, ask, slack=settings.slack)
     words = tuple(w for w in _there(laid, ask) if w.stem not in names)
     placed = tuple(w for w in ask.anchor if w.stem not in names)
-    able = _able(laid, ask, anchor, people, settings)
-    weighed = _weigh(laid, ask, anchor, words, placed, people, able, settings)
+    able = _able(laid, ask, anchor, settings)
+    coverage, found = _weigh(laid, ask, anchor, words, placed, people, able, settings)
     problems = tuple(t.problem for t in ask.times if t.problem)
     unresolved = problems if len(problems) == len(ask.times) else ()
-    return Reading(ask, laid, people, words, weighed[0], anchor, weighed[1], unresolved)
+    return Reading(ask, laid, people, words, coverage, anchor, found, unresolved)
 
 
 def _ask(task: Task[ExtractiveSettings]) -> Ask:
@@ -103,7 +112,6 @@ def _able(
     scene: Scene,
     ask: Ask,
     anchor: Anchor | None,
-    people: Sequence[str],
     settings: ExtractiveSettings,
 ) -> list[bool]:
     """Which observations may answer, by source and time."""

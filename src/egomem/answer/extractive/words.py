@@ -66,6 +66,12 @@ def _words(kept: list[str]) -> tuple[Word, ...]:
 
 
 @cache
+def says() -> Word:
+    """The word that a caption has where it tells what was said or read."""
+    return Word("say", frozenset(stems(lexis.SAYS.split())))
+
+
+@cache
 def forms_of(stem: str) -> frozenset[str]:
     own = {stem} | lexicon.forms(stem)
     return frozenset(own).union(*(table.get(form, ()) for form in own for table in _wider()))
