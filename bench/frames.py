@@ -2,11 +2,13 @@
 
     python bench/frames.py --work DIR [--quick] [--long] [--json FILE]
 
-Clips with moving texture and sensor noise at 30 fps (10 Mbit/s at 1408x1408) are made once in DIR: H.264 at
-1408x1408 with and without B-frames and a key frame every 30, 60 or 250 frames, 1920x1080, HEVC. Each reader takes one frame a second, at most 448 pixels wide, in a process of its own: with
-the wanted times on key frames (0, 1, 2 ...) and half a second off. CPU time counts from after the
-imports, user and system, and is given for a minute of video. The floor is `ffmpeg -f null`, which
-decodes everything and keeps nothing. Peers that are not installed are left out and named.
+Clips with moving texture and sensor noise at 30 fps are made once in DIR, at 10 Mbit/s for
+1408x1408: H.264 with and without B-frames and a key frame every 30, 60 or 250 frames, 1920x1080,
+HEVC. Each reader takes one frame a second, at most 448 pixels wide, in a process of its own, on one
+thread: with the wanted times on key frames (0, 1, 2 ...) and half a second off. CPU time counts
+from after the imports, user and system, and is given for a minute of video. The floor is
+`ffmpeg -f null`, which decodes everything and keeps nothing. Peers that are not installed are left
+out and named.
 """
 
 from __future__ import annotations

@@ -44,7 +44,6 @@ RIGHT = {
         sounds=2,
         seen=26,
         last=12.48,
-        faults=("there are 2 video streams; stream 0 is used",),
     ),
     "video/jfk.flac": Right(11.0, None, sounds=1),
     "video_bad/av1_video.mkv": Right(5.0, "av1", (640, 360), 125, seen=10, last=4.48),

@@ -60,10 +60,6 @@ def probe(path: str | Path) -> Facts:
                 video, decoded_until = _video(container, streams[0], path, faults)
             except MediaError as error:
                 broken = error.message
-        if len(streams) > 1:
-            faults.append(
-                f"there are {len(streams)} video streams; stream {streams[0].index} is used"
-            )
     # Reading to the end leaves some demuxers unable to go back, so sound gets a fresh container.
     with open_media(path) as container:
         begin = Fraction(video.start) if video else None

@@ -1,0 +1,101 @@
+"""`egomem probe`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from egomem.cli.options import JsonOption
+from egomem.cli.output import report
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from egomem.media import Facts, Frame
+
+
+def probe(
+    file: Annotated[Path, typer.Argument(help="A video or sound file.")],
+    window: Annotated[float, typer.Option(help="Length of a window in seconds.")] = 30.0,
+    fps: Annotated[float, typer.Option(help="Frames a second that are looked at.")] = 1.0,
+    json: JsonOption = False,
+) -> None:
+    """Show what FILE holds, which windows and frames would be used, and what is wrong with it."""
+    from egomem.media import distinct, frames
+    from egomem.media import probe as look
+    from egomem.timeline import sample_times, windows
+
+    facts = look(file)
+    spans = windows(facts.duration, window)
+    shown: list[Frame] = []
+    problems: list[tuple[str, str]] = []
+    if facts.video is not None:
+        wanted = [t for span in spans for t in sample_times(span, fps)]
+        reader = frames(file, wanted, side=16, facts=facts)
+        shown = list(reader)
+        if reader.report.failed:
+            lost = f"{_lost(reader.report.lost)} ({reader.report.cause})"
+            problems.append((lost, "what lies outside is used"))
+    cut = [[f.time for f in distinct(f for f in shown if f.wanted in span)] for span in spans]
+
+    def text(out: Console) -> None:
+        from egomem.timeline import format_span
+
+        for name, value in _lines(facts):
+            out.print(f"{name:10} {value}", markup=False)
+        for span, times in zip(spans, cut, strict=True):
+            seen = " ".join(f"{t:.3f}" for t in times) or "no frame"
+            out.print(f"window     {format_span(span)}  {seen}", markup=False)
+
+    result: dict[str, Any] = facts.model_dump(mode="json")
+    result["windows"] = [
+        {"start": span.start, "end": span.end, "frames": times}
+        for span, times in zip(spans, cut, strict=True)
+    ]
+    report("probe", result, show=text, json=json, problems=problems)
+
+
+def _lost(stretches: tuple[tuple[float | None, float | None], ...]) -> str:
+    ends = [
+        f"from {0.0 if a is None else a:.3f} s to {'the end' if b is None else f'{b:.3f} s'}"
+        for a, b in stretches
+    ]
+    return "nothing can be decoded " + ", ".join(ends)
+
+
+def _lines(facts: Facts) -> list[tuple[str, str]]:
+    """What is known of a file, as names and values for a person."""
+    from egomem.timeline import format_time
+
+    found = [
+        ("file", f"{facts.path} ({facts.bytes:,} bytes, {facts.container})"),
+        ("length", f"{format_time(facts.duration)} ({facts.duration:.3f} s)"),
+    ]
+    if video := facts.video:
+        turned = f", turned by {video.rotation} degrees" if video.rotation else ""
+        rate = f"{video.fps:g} fps" if video.fps else "unknown rate"
+        steps = f"variable rate, {rate} on average" if video.variable_rate else rate
+        count = "unknown" if video.frames is None else f"{video.frames}"
+        found += [
+            ("video", f"{video.codec}, {video.width}x{video.height}{turned}, {steps}"),
+            ("frames", f"{count}, the first at {video.start:.3f} s on the file's clock"),
+        ]
+    found += [
+        (
+            "sound",
+            f"stream {s.index}: {s.codec}, {s.rate} Hz, {s.channels} channels,"
+            f" from {s.start:.3f} s{f', {s.language}' if s.language else ''}",
+        )
+        for s in facts.audio
+    ]
+    for stream in (*facts.subtitles, *facts.other):
+        about = ", ".join(v for v in (stream.codec, stream.note, stream.language) if v)
+        found.append((stream.kind, f"stream {stream.index}: {about or 'unknown'}, not used"))
+    if facts.created:
+        found.append(("created", f"{facts.created} (the file's word, not a known clock)"))
+    if facts.decoded_until is not None:
+        found.append(("good until", f"{facts.decoded_until:.3f} s"))
+    found += [("wrong", fault) for fault in facts.faults]
+    return found
