@@ -27,7 +27,6 @@ def connect(folder: Path, *, wait: float, read_only: bool) -> sqlite3.Connection
     with faults(folder):
         db.execute("PRAGMA foreign_keys = ON")
         db.execute("PRAGMA cache_size = -16384")
-        db.execute("PRAGMA mmap_size = 268435456")
         if not read_only:
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = FULL")

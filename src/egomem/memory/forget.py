@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from egomem.errors import LockedError, UsageError
-from egomem.memory import index, replies, rows, vectors
+from egomem.memory import index, rows, vectors
 from egomem.memory.database import faults
 from egomem.memory.thumbnails import FOLDER as THUMBNAILS
 from egomem.memory.thumbnails import start_of
@@ -100,6 +100,8 @@ def forget(store: Store, wanted: Wanted, *, dry_run: bool) -> Receipt:
         held = _vectors_of(store, gone)
         replied = 0
         if not dry_run and (gone or whole or pictures):
+            from egomem.memory import replies  # which knows of models: not for every opening
+
             replied = replies.forget(store.folder, recordings=touched, texts=sorted(texts))
             for picture in pictures:
                 picture.unlink(missing_ok=True)

@@ -43,7 +43,7 @@ class Columns(Protocol):
     def runs(self) -> Integers: ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scope:
     """`cutoffs`: up to which of its seconds each line is seen, NaN where it cannot be placed.
 

@@ -28,7 +28,7 @@ _ROUNDING = 1e-4
 """Far above the relative error of adding some hundred 32-bit numbers, and far below any use."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Part:
     """A segment, and the places of the observations that the view sees (None: all of them)."""
 

@@ -37,7 +37,7 @@ class Scored:
     parts: dict[str, float]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class View:
     """An unchanging look at a memory: what ended at or before a moment, of some of its parts.
 
