@@ -59,7 +59,9 @@ def test_things_are_put_in_order_across_recordings(ask):
     ("question", "verdict"),
     [
         ("Did the bus come before the drum kit?", "Yes"),
-        ("Did the bus come after the drum kit?", "No"),
+        ("Did the bus come after the drum kit?", "No: "),
+        ("Did I wash the bowl after I opened the fridge?", "Yes: "),
+        ("Did I whisk the eggs before I opened the fridge?", "Yes, and the other way round"),
     ],
 )
 def test_before_and_after_are_judged(ask, question, verdict):
@@ -74,7 +76,7 @@ def test_before_and_after_are_judged(ask, question, verdict):
         ("What did Ana say about a piano?", "piano"),
         ("Why did Ben's dog eat the concert tickets?", "not said by Ben"),
         ("In which order did the bus and the zebra come?", "not all of these"),
-        ("What did I do on 1 January 2020?", "no observation"),
+        ("What did I do on 1 January 2020?", "at that time"),
     ],
 )
 def test_it_abstains_and_says_why(ask, question, reason):

@@ -33,7 +33,8 @@ def open_answer(task: Task[ExtractiveSettings], reading: Reading) -> Answer:
         key=lambda entry: (-entry[0], entry[1].span.start),
     )
     if score < task.settings.support:
-        return abstain(task, score, _why(reading, ranked[0][1] if ranked else None, writer))
+        near = ranked[0][1] if ranked and ranked[0][0] >= task.settings.support / 2 else None
+        return abstain(task, score, _why(reading, near, writer))
     top = ranked[0][0] if ranked else 0.0
     least = top if top >= FULL else NEAR * top
     strongest = primary([s for c, s in ranked if c >= least - 1e-9])
@@ -86,6 +87,8 @@ def _why(reading: Reading, nearest: Seen | None, writer: Writer) -> str:
     elif reading.ask.sources and nearest is None:
         kind = "words were heard" if reading.ask.sources[0] == "speech" else "text was read"
         reason = f"no {kind} there"
+    elif nearest is None and reading.ask.times:
+        reason = "nothing was observed at that time"
     else:
         reason = "no observation holds enough of what the question asks"
     if nearest is not None:

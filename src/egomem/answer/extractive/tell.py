@@ -180,24 +180,28 @@ def beside(case: Case) -> Told | None:
 def in_order(
     scene: Scene, items: Sequence[str], text: str, writer: Writer, gap: float
 ) -> Told | None:
-    """The things asked for, by their first episode; None unless all are found on one time line."""
-    firsts: list[tuple[Episode, str]] = []
-    for item in items:
-        found = episodes(_holding(scene, thing_words_of(item)), gap)
-        if not found:
-            return None
-        firsts.append((found[0], item))
-    if len({e.line for e, _ in firsts}) != 1:
+    """The things asked for, by their first episode; None unless all are found on one time line.
+
+    "Did X come before Y" is true where some X did; that Y came before X as well is said.
+    """
+    found = [episodes(_holding(scene, thing_words_of(item)), gap) for item in items]
+    if not all(found) or len({e.line for es in found for e in es}) != 1:
         return None
-    ordered = sorted(firsts, key=lambda entry: entry[0].span.start)
-    line = ", then ".join(f"“{i}” ({writer.point(e.seen[0], e.shown.start)})" for e, i in ordered)
+    ordered = sorted(zip(found, items, strict=True), key=lambda entry: entry[0][0].span.start)
+    line = ", then ".join(
+        f"“{item}” ({writer.point(es[0].seen[0], es[0].shown.start)})" for es, item in ordered
+    )
+    seen = _first_seen([es[0] for es, _ in ordered])
     asked = re.match(r"\s*(did|was|were|is|does)\b.*\b(before|after)\b", text.lower())
-    if asked:
-        right = [i for _, i in ordered] == list(
-            items if asked.group(2) == "before" else reversed(items)
-        )
-        line = f"{'Yes' if right else 'No'}: {line}"
-    return Told(line, _first_seen([e for e, _ in ordered]))
+    if asked is None or len(found) != 2:
+        return Told(line, seen)
+    early, late = found if asked.group(2) == "before" else found[::-1]
+    if early[0].span.start < late[0].span.start:
+        return Told(f"Yes: {line}", seen)
+    if early[0].span.start < late[-1].span.start:
+        again = writer.point(late[-1].seen[0], late[-1].shown.start)
+        return Told(f"Yes, and the other way round: {line}, and again {again}", seen)
+    return Told(f"No: {line}", seen)
 
 
 _BY_KIND: dict[str, Callable[[Case], Told | None]] = {
