@@ -14,8 +14,9 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
@@ -23,9 +24,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egomem.errors import ConfigError, MissingExtraError, ModelError, WeightsError
-
-if TYPE_CHECKING:
-    from fastembed import TextEmbedding
 
 Vectors = NDArray[np.float32]
 
@@ -56,7 +54,7 @@ PREFIXES: dict[str, tuple[str, str]] = {
     "nomic-embed": ("search_query: ", "search_document: "),
     "mxbai": ("Represent this sentence for searching relevant passages: ", ""),
 }
-"""What the models' own cards ask for, by a part of the name: before a question, before a document."""
+"""By a part of the name, what a model's card asks for before a question and a document."""
 
 
 def prefixes_of(name: str) -> tuple[str, str]:
@@ -151,11 +149,11 @@ class FastEmbed:
 
     def __init__(self, model: str) -> None:
         try:
-            from fastembed import TextEmbedding
+            fastembed = import_module("fastembed")
         except ImportError as e:
             raise MissingExtraError("fastembed", "embed") from e
         try:
-            self._model: TextEmbedding = TextEmbedding(model, threads=1)
+            self._model = fastembed.TextEmbedding(model, threads=1)
         except ValueError as e:
             raise ConfigError(f"fastembed does not know the model {model!r}", str(e)) from e
         self._query, self._document = prefixes_of(model)
@@ -207,7 +205,8 @@ class Endpoint:
             ordered = sorted(rows, key=lambda row: row["index"])
             vectors = np.array([row["embedding"] for row in ordered], dtype=np.float32)
         except HTTPError as e:
-            raise ModelError(f"{self._url} answered {e.code} for embeddings", _why(e)) from e
+            with e:
+                raise ModelError(f"{self._url} answered {e.code} for embeddings", _why(e)) from e
         except (URLError, TimeoutError, ConnectionError) as e:
             raise ModelError(f"{self._url} cannot be reached ({e})", "is the server up?") from e
         except (KeyError, TypeError, ValueError) as e:
@@ -218,7 +217,7 @@ class Endpoint:
 
 
 def unit(rows: NDArray[np.floating]) -> Vectors:
-    """Rows of length 1; a row of zeros stays one. Raises ModelError for values that are not finite."""
+    """Rows of length 1; a row of zeros stays one. Raises ModelError where one is not finite."""
     if not np.isfinite(rows).all():
         raise ModelError("an embedding holds values that are not numbers", "try another model")
     norms = np.linalg.norm(rows, axis=1, keepdims=True)

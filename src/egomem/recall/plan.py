@@ -94,10 +94,12 @@ def plan(question: str, *, now: datetime | None = None, zone: tzinfo | None = No
     for t in reversed(bounds):
         text = text[: t.text_span[0]] + " " + text[t.text_span[1] :]
     order: Order | None = None
-    if _LAST.search(text) or _LEFT.search(text):
+    if _LAST.search(text):
         order = "last"
     elif _FIRST.search(text):
         order = "first"
+    elif _LEFT.search(text):  # what was left is where it was left last
+        order = "last"
     text = _FIRST.sub(" ", _LAST.sub(" ", text))
     hints = []
     for place, pattern in _HINTS:

@@ -20,8 +20,8 @@ def varied(
     """Windows best first, where one beside a better one counts less for saying the same.
 
     A neighbour of a chosen window loses `same` of its score times the share of words that the two
-    have in common. One whose observations all are in a chosen neighbour is left out: a long
-    caption is found once.
+    have in common. One whose observations all are in a chosen window is left out: a long caption
+    is found once.
     """
     queue = [(-total[i], rank, i) for rank, i in enumerate(ranked)]
     heapify(queue)
@@ -40,13 +40,26 @@ def varied(
         yield i
         del score[i]
         for n in beside(i, windows, 1):
-            if n not in score:
-                continue
+            if n in score:
+                common = len(words(n) & words(i)) / max(1, min(len(words(n)), len(words(i))))
+                score[n] *= 1 - same * common
+        for n in _shared(i, windows):
             if held(n) <= held(i):
-                del score[n]
-                continue
-            common = len(words(n) & words(i)) / max(1, min(len(words(n)), len(words(i))))
-            score[n] *= 1 - same * common
+                score.pop(n, None)
+
+
+def _shared(i: int, windows: Sequence[Window]) -> Iterator[int]:
+    """The other windows that observations of a window reach into."""
+    window = windows[i]
+    first = min(o.span.start for o in window.observations)
+    last = max(o.span.end for o in window.observations)
+    for step in (-1, 1):
+        n = i + step
+        while 0 <= n < len(windows) and windows[n].line == window.line:
+            if windows[n].span.end <= first or windows[n].span.start >= last:
+                break
+            yield n
+            n += step
 
 
 def choose(

@@ -1,0 +1,233 @@
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from egomem.errors import ConfigError
+from egomem.memory import Store
+from egomem.recall import DEFAULT, HYBRID, Profile, add_vectors, candidates, search
+from egomem.timeline import RecordingTime, Span
+
+from .conftest import START, Hashing, observation, recording
+
+
+def test_an_empty_view_finds_nothing(store):
+    for profile in ("default", "capmem", "hybrid"):
+        assert search(store.view(), "anything", profile=profile, embedder=Hashing()) == []
+
+
+def test_nothing_speaks_for_a_question_that_nothing_matches(film):
+    view = film("a red mug", "a blue wall").view()
+    assert search(view, "xylophone") == []
+    assert search(view, "") == []
+    kept = search(view, "xylophone", profile=replace(DEFAULT, unmatched=True))
+    assert len(kept) == 2
+
+
+def test_a_hit_says_where_when_what_and_why(film):
+    (hit,) = search(film("", "walks", "a red mug", hours=0).view(), "the red mug")
+    assert (hit.recording, hit.span) == ("r", Span(60, 90))
+    assert hit.when == START + timedelta(seconds=60)
+    assert hit.text == "a red mug"
+    assert hit.parts["bm25"] > 0
+    assert hit.score > 0
+
+
+def test_observations_come_best_first_and_text_in_time_order(film):
+    store = film("a wall")
+    store.add([observation("r", 10, 12, "a red mug"), observation("r", 20, 22, "a door")])
+    (hit,) = search(store.view(), "the red mug")
+    assert hit.observations[0].text == "a red mug"
+    assert hit.text == "a wall\na red mug\na door"
+
+
+def test_k_is_the_most_hits(film):
+    view = film(*["a mug"] * 12).view()
+    assert len(search(view, "mug", k=5)) == 5
+    assert search(view, "mug", k=0) == []
+
+
+def test_a_long_caption_is_found_once(store):
+    store.put_recording(recording("r", 300))
+    store.add([observation("r", 0, 300, "kneads the dough"), observation("r", 250, 260, "sings")])
+    hits = search(store.view(), "kneading dough")
+    assert len(hits) == 1
+
+
+def test_two_tracks_that_say_the_same_are_one_hit(film):
+    store = film("opens the red door")
+    store.add(
+        [
+            observation("r", 0, 15, "Opens the red door.", track="caption/other"),
+            observation("r", 0, 30, "opens the red door", source="speech", track="speech/t"),
+        ]
+    )
+    (hit,) = search(store.view(), "red door")
+    assert len(hit.observations) == 1
+
+
+def test_a_neighbour_that_says_the_same_gives_way_to_another_moment(film):
+    view = film("drinks red tea", "drinks red tea again", "walks", "walks", "a tea shop").view()
+    starts = [h.span.start for h in search(view, "red tea")]
+    plain = [h.span.start for h in search(view, "red tea", profile=replace(DEFAULT, same=0.0))]
+    assert set(starts) == set(plain) == {0, 30, 120}
+    strong = replace(DEFAULT, same=1.0)
+    assert [h.span.start for h in search(view, "red tea", profile=strong)][1] == 120
+
+
+def test_digests_are_found_beside_moments(film):
+    store = film("boils rice", hours=0)
+    at = START.timestamp()
+    store.add([observation(None, at, at + 3600, "cooked rice all morning", source="digest")])
+    hits = search(store.view(), "rice")
+    assert {h.recording for h in hits} == {"r", None}
+    (digest,) = [h for h in hits if h.recording is None]
+    assert digest.when == START
+
+
+def test_an_unknown_profile_or_signal_is_a_fault_of_the_user(store):
+    with pytest.raises(ConfigError, match="default, hybrid, capmem"):
+        search(store.view(), "x", profile="best")
+    with pytest.raises(ConfigError, match="bm26"):
+        Profile("mine", {"bm26": 1.0})
+
+
+def test_options_join_the_query(film):
+    view = film("a wall", "a green hat", "a tree").view()
+    assert search(view, "Which one did I wear?") == []
+    assert search(view, "Which one did I wear?", options=["green hat", "coat"])[0].span.start == 30
+
+
+# ------------------------------------------------------------------------------- with an embedder
+
+
+def test_vectors_find_what_words_do_not(film):
+    class Twins(Hashing):
+        def embed(self, texts, *, query=False):
+            return super().embed([t.replace("cellist", "musician") for t in texts])
+
+    view = film("a tree", "a cellist", "a wall").view()
+    assert search(view, "musician", profile="default") == []
+    hits = search(view, "musician", embedder=Twins())
+    assert hits[0].span.start == 30
+    assert hits[0].parts["nearest"] == pytest.approx(max(h.parts["nearest"] for h in hits))
+
+
+def test_vectors_that_the_store_has_are_not_made_again(film):
+    store = film("a tree", "a cellist", "a wall")
+    model = Hashing()
+    assert add_vectors(store, model) == 3
+    assert add_vectors(store, model) == 0
+    model.embedded.clear()
+    search(store.view(), "cellist", embedder=model)
+    assert set(model.embedded) == {"cellist"}
+    store.add([observation("r", 0, 5, "a new thing")])
+    model.embedded.clear()
+    assert search(store.view(), "new thing", embedder=model)[0].span.start == 0
+    assert sorted(set(model.embedded)) == ["a new thing", "new thing"]
+
+
+def test_the_mean_is_the_cosine_with_the_windows_mean_vector(store):
+    store.put_recording(recording("r", 60))
+    store.add(
+        [observation("r", 0, 9, "red mug"), observation("r", 9, 18, "blue wall"),
+         observation("r", 30, 40, "a tree")]
+    )  # fmt: skip
+    model = Hashing()
+    hits = search(store.view(), "red mug", embedder=model, profile=replace(HYBRID, unmatched=True))
+    first = next(h for h in hits if h.span.start == 0)
+    mean = model.embed(["red mug", "blue wall"]).mean(axis=0)
+    query = model.embed(["red mug"])[0]
+    assert first.parts["mean"] == pytest.approx(mean @ query / (mean @ mean) ** 0.5, abs=1e-5)
+
+
+# ------------------------------------------------------------------------------- the exact past
+
+WORDS = ["mug", "red", "door", "opens", "washes", "cup", "key", "table", "walks"]
+
+
+def fill(store: Store, seed: int, upto: float | None) -> None:
+    """Two recordings of made-up captions, or what of them ended by `upto` s of recording "a"."""
+    draw = random.Random(seed)
+    for id, hours in (("a", 0.0), ("b", -2.0)):
+        held = []
+        for i in range(40):
+            start = draw.uniform(0, 570)
+            text = " ".join(draw.choices(WORDS, k=draw.randint(2, 5)))
+            held.append(observation(id, start, start + draw.uniform(0, 25), f"{text} {i % 7}"))
+        duration = 600.0 if upto is None or id == "b" else upto
+        store.put_recording(recording(id, duration, hours))
+        store.add(o for o in held if id == "b" or upto is None or o.span.end <= upto)
+
+
+@pytest.mark.parametrize("small", [20_000, 0], ids=["scored whole", "by candidates"])
+@pytest.mark.parametrize("question", ["Where is the red mug?", "What did I do after the key?",
+                                      "Where did I last see the cup?"])  # fmt: skip
+@pytest.mark.parametrize("upto", [95.0, 240.0])
+def test_the_past_is_exactly_the_past(tmp_path, monkeypatch, small, question, upto):
+    monkeypatch.setattr(candidates, "SMALL", small)
+    with (
+        Store.open(tmp_path / "full", create=True) as full,
+        Store.open(tmp_path / "cut", create=True) as cut,
+    ):
+        fill(full, 1, None)
+        fill(cut, 1, upto)
+        for embedder in (None, Hashing()):
+            for profile in ("default", "capmem"):
+                ask = {"profile": profile, "embedder": embedder}
+                now = START + timedelta(seconds=upto)
+                seen = search(full.view(RecordingTime("a", upto)), question, now=now, **ask)
+                assert seen
+                assert seen == search(cut.view(), question, now=now, **ask)
+
+
+def test_what_is_added_later_changes_nothing_of_an_earlier_view(film):
+    store = film("a red mug", "a wall")
+    view = store.view()
+    before = search(view, "red mug")
+    store.add([observation("r", 40, 50, "the red mug again")])
+    assert search(view, "red mug") == before
+    assert len(search(store.view(), "red mug")) == 2
+
+
+def test_a_large_view_finds_as_a_small_one_does(film, monkeypatch):
+    draw = random.Random(3)
+    texts = [" ".join(draw.choices(WORDS, k=4)) for _ in range(40)]
+    view = film(*texts).view()
+    whole = search(view, "washes the red cup", k=5)
+    monkeypatch.setattr(candidates, "SMALL", 0)
+    some = search(view, "washes the red cup", k=5)
+    assert some[0].span == whole[0].span
+    assert len({h.span for h in some} & {h.span for h in whole}) >= 3
+
+
+def test_later_better_moments_do_not_starve_the_past(film):
+    """Faults F4: a filter after the best k would leave nothing."""
+    view = film(*["a mug"] * 50, *["mug mug mug mug"] * 150).view(RecordingTime("r", 1500.0))
+    hits = search(view, "mug", k=10)
+    assert len(hits) == 10
+    assert all(h.span.end <= 1500 for h in hits)
+
+
+ODD = ["B-17", "km/h", "wife's", "10:30", "AND", "*", '"open']
+
+
+@settings(max_examples=25, deadline=None)
+@given(query=st.one_of(st.text(max_size=40), st.sampled_from(ODD)))
+def test_any_text_is_a_question(tmp_path_factory, query):
+    folder = tmp_path_factory.mktemp("any")
+    with Store.open(folder / "memory", create=True) as store:
+        store.put_recording(recording("r", 30))
+        store.add([observation("r", 0, 9, "the B-17 at 10:30 at 80 km/h, my wife's * AND")])
+        assert len(search(store.view(), query)) <= 1
+
+
+@pytest.mark.parametrize("query", ["B-17", "km/h", "when was the B-17 there"])
+def test_codes_are_found(film, query):
+    view = film("the b 16 there", "the B-17 does 80 km/h", "seventeen").view()
+    assert search(view, query)[0].span.start == 30

@@ -1,0 +1,172 @@
+"""Each signal on a case worked out by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from egomem.recall import signals, windows_of
+from egomem.recall.corpus import Corpus
+from egomem.recall.lexicon import alike, forms
+from egomem.recall.speech import said, without_names
+from egomem.recall.terms import asked, bag_of
+
+from .conftest import observation
+
+
+def corpus(*texts: str) -> Corpus:
+    held = [observation("r", 30 * i, 30 * i + 30, text) for i, text in enumerate(texts)]
+    return Corpus(windows_of(held))
+
+
+def plain(text: str):
+    return asked(text, related=False)
+
+
+def test_bm25_is_lucenes():
+    # "cup" is in 2 of 3 windows; lengths without stop words are 2, 3, 1 (mean 2).
+    held = corpus("red cup", "cup cup washed", "goes")
+    idf = math.log(1 + (3 - 2 + 0.5) / (2 + 0.5))
+    k1, b = 1.2, 0.75
+    expected = [
+        idf * 1 * (k1 + 1) / (1 + k1 * (1 - b + b * 2 / 2)),
+        idf * 2 * (k1 + 1) / (2 + k1 * (1 - b + b * 3 / 2)),
+        0.0,
+    ]
+    assert signals.bm25(plain("the cup?"), held, k1=k1, b=b) == pytest.approx(expected)
+
+
+def test_idf_is_never_negative():
+    assert signals.idf(100, 100) > 0
+
+
+def test_statistics_of_a_view_stand_for_those_of_the_candidates():
+    held = corpus("red cup")
+    rare = signals.Statistics(1000, {"cup": 1})
+    common = signals.Statistics(1000, {"cup": 900})
+    scores = [signals.bm25(plain("cup"), held, statistics=s)[0] for s in (rare, common)]
+    assert scores[0] > 10 * scores[1]
+
+
+def test_a_word_counts_in_all_its_forms():
+    held = corpus("she sits down", "she walks")
+    assert list(signals.bm25(asked("who sat?"), held) > 0) == [True, False]
+    assert not signals.bm25(plain("who sat?"), held).any()
+
+
+def test_words_much_like_it_count_less_than_the_word_however_often_they_occur():
+    held = corpus("the couch", "a sofa and a sofa and a sofa", "a chair")
+    score = signals.bm25(asked("couch"), held, like=0.4, b=0.0)
+    assert score[0] > score[1] > score[2] == 0
+    assert signals.bm25(asked("couch"), held)[1] == 0
+
+
+def test_the_best_observation_is_scored_by_itself():
+    held = Corpus(
+        windows_of([observation("r", 0, 9, "red cup"), observation("r", 9, 20, "a wall")])
+    )
+    assert list(held.best(signals.bm25(plain("cup"), held, by="observation")) > 0) == [True]
+    assert list(signals.bm25(plain("cup"), held, by="observation") > 0) == [True, False]
+
+
+def test_pairs_are_found_in_either_order_and_over_stop_words():
+    held = corpus("the rice bag", "a bag of rice", "rice, then a red bag")
+    assert list(signals.pairs(asked("my rice bag"), held) > 0) == [True, True, False]
+
+
+def test_overlap_is_a_share_of_the_questions_words():
+    held = corpus("a red cup on a table", "a blue cup", "nothing")
+    assert list(signals.overlap(plain("red cup shelf"), held)) == pytest.approx([2 / 3, 1 / 3, 0])
+
+
+def test_hash_cosine_is_one_for_the_same_text_and_bounded():
+    held = corpus("washes the red cup", "drives to work", "washing red cups")
+    same, other, near = signals.hash_cosine("washes the red cup", held.windows)
+    assert same == pytest.approx(1.0)
+    assert near > other
+    assert all(abs(x) <= 1 for x in (same, other, near))
+    assert signals.hash_cosine("", held.windows).tolist() == [0, 0, 0]
+
+
+def test_time_hints_fade_with_the_distance():
+    held = corpus("a", "b", "c", "d")
+    end = signals.time_hints(held.windows, {"r": 120.0}, {"r": (1.0,)})
+    assert list(np.argsort(end)) == [0, 1, 2, 3]
+    assert end[3] == pytest.approx(math.exp(-(1 - 105 / 120) / 0.2))
+    assert not signals.time_hints(held.windows, {"r": 120.0}, {"r": ()}).any()
+
+
+@given(arrays(np.float64, st.integers(0, 6), elements=st.floats(-1e6, 1e6)))
+def test_minmax_is_within_bounds_and_silent_where_all_are_equal(scores):
+    scaled = signals.minmax(scores)
+    assert ((scaled >= 0) & (scaled <= 1)).all()
+    if len(scores) and scores.max() - scores.min() > 1e-6:
+        assert scaled[scores.argmax()] == 1
+    if len(set(scores.tolist())) == 1:
+        assert not scaled.any()
+
+
+def speech(start: float, text: str, speaker: str | None = None):
+    data = {"speaker": speaker} if speaker else {}
+    return observation("r", start, start + 5, text, source="speech", track="speech/t", data=data)
+
+
+def test_a_speaker_is_told_by_data_or_by_a_name_before_a_colon():
+    assert said(speech(0, "hello", "Ana")) == ("Ana", "hello")
+    assert said(speech(0, "Ana: hello there")) == ("Ana", "hello there")
+    assert said(speech(0, "Ana: hello", "Ana")) == ("Ana", "hello")
+    assert said(observation("r", 0, 1, "Note: hot")) == ("", "Note: hot")
+
+
+def test_a_named_speaker_is_taken_out_of_the_question():
+    assert without_names("What did Ana's friend say to Bo?", ["Ana", "Bo", ""]) == (
+        "What did friend say to ?",
+        ["Ana", "Bo"],
+    )
+    assert without_names("Analysis of it?", ["Ana"]) == ("Analysis of it?", [])
+
+
+def test_an_answer_earns_from_the_question_before_it():
+    held = Corpus(
+        windows_of(
+            [
+                speech(0, "Where do you keep the ladder?", "Ana"),
+                speech(30, "In the shed.", "Bo"),
+                speech(60, "Nice.", "Ana"),
+            ]
+        )
+    )
+    of_each = signals.bm25(asked("ladder"), held, by="observation")
+    assert list(signals.reply(of_each, held) > 0) == [False, True, False]
+    assert list(signals.speaker(["Bo"], held)) == [0, 1, 0]
+    assert not signals.speaker(["Bo", "Ana"], held).any()
+
+
+def test_options_count_their_share_and_a_shared_word_in_full():
+    query = asked("red cup", ["blue cup", "green"], share=0.3)
+    assert {t.stem: t.weight for t in query.terms} == {
+        "red": 1.0, "cup": 1.0, "blue": 0.3, "green": 0.3,
+    }  # fmt: skip
+    assert [(a.stem, b.stem) for a, b in query.pairs] == [("red", "cup")]
+
+
+def test_a_question_of_stop_words_alone_is_still_a_question():
+    assert [t.stem for t in asked("who was it").terms] == ["who", "was", "it"]
+
+
+def test_stop_words_are_not_counted():
+    assert bag_of("the cup is on the shelf").words == {"cup": 1, "shelf": 1}
+
+
+def test_the_lexicon_is_symmetric_and_never_names_a_word_its_own_relative():
+    for stem in ("sit", "couch", "trash", "bag", "water"):
+        for other in forms(stem):
+            assert stem in forms(other)
+        for other in alike(stem):
+            assert stem in alike(other) or any(stem in alike(f) for f in forms(other))
+        assert stem not in forms(stem) | alike(stem)
