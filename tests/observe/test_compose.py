@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 
 from egomem.observe import Composed, Window, compose
-from egomem.records import Observation, Recording, Source
+from egomem.records import Observation, Recording, Source, Track
 from egomem.timeline import Span
 
 
@@ -60,6 +60,20 @@ def test_words_that_run_over_the_end_are_told_by_the_next_window(recording: Reco
 
 def test_what_ended_before_the_window_is_not_told_again(recording: Recording) -> None:
     assert caption(recording, made("object", 0, 30, "1 cup"), start=30, end=60) is None
+
+
+def test_other_tracks_of_a_source_that_is_observed_here_are_left_alone(
+    recording: Recording,
+) -> None:
+    track = Track(source="object", observer="opencv", sampling="1fps")
+    mine = made("object", 0, 9, "1 cup").model_copy(update={"track": track.id})
+    other, imported = made("object", 0, 9, "2 cups"), made("speech", 1, 2, "Two cups, please.")
+    composed = Composed(30, [track])
+    window = Window(recording, Span(0, 30), (), (mine, other, imported))
+    (got,) = asyncio.run(composed.observe(window))
+    assert got.text == "In view: 1 cup. Words heard: “Two cups, please.”"
+    finer = Track(source="object", observer="opencv", sampling="2fps")
+    assert len({c.track.id for c in (composed, Composed(30), Composed(30, [finer]))}) == 3
 
 
 def test_the_last_window_takes_words_past_the_end_of_the_picture(recording: Recording) -> None:

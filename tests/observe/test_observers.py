@@ -149,6 +149,7 @@ def test_numbers_in_words() -> None:
 
 def test_squares_cover_a_picture_and_touch_its_ends() -> None:
     assert squares(1408, 1408) == []
+    assert squares(20, 2000) == []
     assert squares(640, 360) == [(0, 0, 360, 360), (280, 0, 640, 360)]
     tall = squares(300, 1000)
     assert (tall[0], tall[-1], len(tall)) == ((0, 0, 300, 300), (0, 700, 300, 1000), 4)
@@ -194,3 +195,6 @@ def test_what_is_missing_is_a_value_and_the_rest_can_run(monkeypatch: pytest.Mon
     assert [o.track.source for o in got.observers] == ["screen_text", "caption"]
     assert [m.part for m in got.missing] == ["speech"]
     assert got.dropped == {}
+    monkeypatch.setattr(screen_text_module, "installed", lambda: False)
+    nothing = embedded_observers(("speech", "text"))
+    assert (nothing.observers, len(nothing.missing)) == ((), 2)

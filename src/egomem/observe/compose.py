@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 
 from egomem.observe.window import Window
@@ -17,19 +18,35 @@ TEXTS = 12
 class Composed:
     """A caption of each window from the observations that it holds, the objects' first.
 
-    The track's window length is `window` seconds. A window in which nothing was recognised gets no
-    caption: it could only be found by mistake. That it was looked at is the store's to know.
+    `window`: length in seconds. `of`: the tracks to compose from; where one of them is of a source,
+    other tracks of that source are left alone. They are part of this track's name: with other
+    observers, or others' settings, captions are composed anew. A window in which nothing was
+    recognised gets no caption: it could only be found by mistake. That it was looked at is the
+    store's to know.
     """
 
-    def __init__(self, window: float | None = None) -> None:
+    def __init__(self, window: float | None = None, of: Iterable[Track] = ()) -> None:
         self.window = window
+        self.of = {track.source: track.id for track in of}
 
     @property
     def track(self) -> Track:
-        return Track(source="caption", observer="composed", window=self.window)
+        named = ";".join(f"{source} {id}" for source, id in sorted(self.of.items()))
+        mark = hashlib.sha256(named.encode()).hexdigest()[:6]
+        sources = "+".join(sorted(self.of))
+        return Track(
+            source="caption",
+            observer="composed",
+            window=self.window,
+            sampling=f"{sources},{mark}" if self.of else None,
+        )
 
     async def observe(self, window: Window) -> list[Observation]:
-        parts = [o for o in window.held if _belongs(o, window)]
+        parts = [
+            o
+            for o in window.held
+            if _belongs(o, window) and self.of.get(o.source, o.track) == o.track
+        ]
         parts.sort(key=lambda o: (o.span, o.text))
         text = compose(parts)
         if not text:

@@ -26,6 +26,9 @@ _OVERLAP = 0.45
 _WITHIN = 0.7
 """Share of the smaller box inside the larger above which boxes from two crops are one thing."""
 
+_SQUARES = 4
+"""The most squares that are worth their cost."""
+
 _EDGE = 0.02
 """A box this near to an inner edge of a crop is cut there: another crop, or the whole, has it."""
 
@@ -114,10 +117,10 @@ def _load(origin: WeightsOrigin) -> Any:
 def squares(width: int, height: int) -> list[Region]:
     """The fewest squares of the short side that cover a picture, evenly spread.
 
-    A square picture has none."""
+    A square picture has none, and neither has a strip that would need more than a few."""
     side, long = min(width, height), max(width, height)
     count = -(-long // side)
-    if count == 1:
+    if count == 1 or count > _SQUARES:
         return []
     offsets = [round(k * (long - side) / (count - 1)) for k in range(count)]
     if width > height:

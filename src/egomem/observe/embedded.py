@@ -36,7 +36,8 @@ class PartStatus:
 @dataclass(frozen=True, slots=True)
 class Embedded:
     """The observers that can run here: `speech` hears the whole recording first, then `observers`
-    see each window in this order; the last of them composes a caption from the rest.
+    see each window in this order; the last of them composes a caption from the rest. Where none can
+    run, there is none.
 
     `origins`: where weights came from, to be shown once. `missing`: parts that cannot run, and why.
     """
@@ -90,7 +91,8 @@ def embedded_observers(
         except (MissingExtraError, WeightsError) as error:
             missing.append(PartStatus(part, False, error.message, error.remedy))
             heard = None if part == "speech" else heard
-    seeing.append(Composed(window))
+    if tracks := [o.track for o in (heard, *seeing) if o is not None]:
+        seeing.append(Composed(window, tracks))
     return Embedded(heard, tuple(seeing), tuple(origins), tuple(missing))
 
 
