@@ -196,9 +196,14 @@ def _matches(tokens: list[str], at: int, text: tuple[str, ...]) -> int:
             found += 1
             if found == len(text):
                 return size if _ends(tokens, at, at + size) else 0
-        elif found == 0 or (kind(token[0]) not in ("space", "sign")) or token in ".!?;\n":
+        elif kind(token[0]) not in ("space", "sign") or not found or _parts(token, text[found - 1]):
             return 0
     return 0
+
+
+def _parts(sign: str, word: str) -> bool:
+    """A sign that ends a sentence, and is no abbreviation's point (`Mr. Adams`)."""
+    return sign in "!?;" or "\n" in sign or (sign == "." and len(word) > 3)
 
 
 def _ends(tokens: list[str], start: int, end: int) -> bool:

@@ -46,7 +46,7 @@ _ABSTAINS = words.phrases(words.ABSTAINS)
 _REFUSES = words.phrases(words.REFUSES)
 _PREFIX = re.compile(r"\s*\(?([A-Za-z0-9]{1,2})\s*[.):]\s+")
 _HEAD, _TAIL = 4_000, 16_000
-"""Characters read of a reply without its thinking; what lies between them in a longer one is not."""
+"""Characters read of a reply, thinking apart: of a longer one, the middle is left out."""
 
 _CUT_JSON = re.compile(r"\A\s*(?:```\w*\s*)?[{\[]\s*[\"'{\[]")
 
@@ -161,7 +161,7 @@ class _Reader:
         return answer
 
     def _weights(self, table: Mapping[str, Any]) -> dict[int, float]:
-        """Scores by option. One name alone must be all there is; among several, others may stand."""
+        """Scores by option. A name alone must be all there is; with several, others may stand."""
         read: dict[int, float] = {}
         for name, value in table.items():
             option, number = self._value(name), weight(value)

@@ -47,8 +47,12 @@ _ATTACHED = (
     rf"(?:(?<={LABEL})[ .):：,\-–—(\"'\]]{{0,4}}(?=[(\[\"']*{TEXT})"
     rf"|(?<={TEXT})[\"']? ?(?=[(\[]{LABEL}))"
 )
-_GROUP = rf"(?P<group>(?>[(\[{{\"'<]{{0,4}}{MENTION}(?:(?:{_JOIN}|{_ATTACHED})[(\[\"']{{0,4}}{MENTION}){{0,40}}))"
-_FILL = rf"(?:{_GAP}|…|{pattern(words.FILLERS)}|{pattern(words.NEGATORS)}|'t|{pattern(['either', 'both'])})"
+_MORE = rf"(?:(?:{_JOIN}|{_ATTACHED})[(\[\"']{{0,4}}{MENTION}){{0,40}}"
+_GROUP = rf"(?P<group>(?>[(\[{{\"'<]{{0,4}}{MENTION}{_MORE}))"
+_FILL = (
+    rf"(?:{_GAP}|…|{pattern([*words.FILLERS, 'either', 'both'])}"
+    rf"|{pattern(words.NEGATORS)}|'t)"
+)
 _CUES = pattern(words.ANSWER_NOUNS + words.CHOOSING_VERBS + words.RIGHT_OPTION)
 
 _CUED = re.compile(rf"(?P<cue>{_CUES}){_FILL}{{0,24}}?{_GROUP}")
@@ -71,12 +75,14 @@ _JUDGED = re.compile(
 _ONLY = re.compile(
     rf"{pattern(['everything', 'all', 'every option', 'each option', 'all options', 'any option'])}"
     rf"\s+(?:{pattern(['options', 'others'])}\s+)?"
-    rf"{pattern(['except', 'but', 'other than', 'apart from', 'besides'])}\s+{_GROUP}[^.\n]{{0,20}}?{_WRONG}"
+    rf"{pattern(['except', 'but', 'other than', 'apart from', 'besides'])}\s+{_GROUP}"
+    rf"[^.\n]{{0,20}}?{_WRONG}"
 )
 _ONLY_FITS = re.compile(rf"{pattern(['only'])}\s+{_GROUP}\s+\w+")
 _GUESSED = re.compile(rf"{pattern(words.BEFORE_GUESS)}{_FILL}{{0,10}}?{_GROUP}")
 _LINE = re.compile(
-    rf"(?m)^(?P<line>[\s\"'(\[{{<>|→✅>=-]*(?:{pattern(['the', 'option', 'choice', 'letter', '选项', '选择'])}\s*)*"
+    rf"(?m)^(?P<line>[\s\"'(\[{{<>|→✅>=-]*"
+    rf"(?:{pattern(['the', 'option', 'choice', 'letter', '选项', '选择'])}\s*)*"
     rf"{_GROUP}[\s.!)\]}}\"'>|:,;✅。，．!-]*)$"
 )
 _HEAD = re.compile(
@@ -105,6 +111,11 @@ _HEADS = (words.REASONS - {"is"}) | {"but", "not", "rather", "instead", "fits", 
 """Words by which a label at the start of a line is a choice: `B because ...`; not `B is ...`."""
 _BOUND_AFTER = re.compile(
     rf"[\s\"')\]]*(?:$|[.,;:!?。，！？；、\n]|{pattern([*words.CONTINUES])})|[^\x00-\u024f]"
+)
+_OPEN_CUE = re.compile(rf"{_CUES}(?:{_GAP}|{pattern(words.FILLERS)}){{0,24}}$")
+_OPEN_END = re.compile(
+    rf"(?:{pattern(['is', 'are', 'be', 'option', 'ist', 'es', 'est', 'è', 'é'])}|[:：=]|是|は)"
+    r"[\s\"'({\[]*$"
 )
 _STRUCTURE = "\U000f0000"
 
@@ -286,10 +297,4 @@ def taken_back(text: str, first: int, last: int) -> bool:
 
 def ends_open(text: str) -> bool:
     """Whether a reply ends on a cue that nothing follows: it was cut off."""
-    return re.search(rf"{_CUES}(?:{_GAP}|{pattern(words.FILLERS)})*$", text) is not None and (
-        re.search(
-            rf"(?:{pattern(['is', 'are', 'be', 'option', 'ist', 'es', 'est', 'è', 'é'])}|[:：=]|是|は)[\s\"'({{\[]*$",
-            text,
-        )
-        is not None
-    )
+    return _OPEN_CUE.search(text) is not None and _OPEN_END.search(text) is not None

@@ -22,7 +22,8 @@ _ANSWER = re.compile(
 )
 _TEXT_OF = re.compile(r"text|value|content|option_text", re.IGNORECASE)
 _SCORES = re.compile(
-    r"(?:option[ _-]?)?(?:scores?|probabilit(?:y|ies)|probs?|confidences?|ratings?|likelihoods?|distribution)",
+    r"(?:option[ _-]?)?(?:scores?|probabilit(?:y|ies)|probs?|confidences?|ratings?|"
+    r"likelihoods?|distribution)",
     re.IGNORECASE,
 )
 _RANKING = re.compile(r"rank(?:ing|ed|s)?|order", re.IGNORECASE)
@@ -115,7 +116,8 @@ def _values(text: str) -> Iterator[tuple[int, int, Any]]:
 
 
 def _take_tags(text: str) -> tuple[str, list[str]]:
-    return _TAGGED.sub(" ", text), [match[1] for match in _TAGGED.finditer(text)]
+    inside = [match[1] for match in _TAGGED.finditer(text)]
+    return _TAGGED.sub(" ", text), [v for i in inside for v in _take_boxes(i)[1] or [i]]
 
 
 def _take_boxes(text: str) -> tuple[str, list[str]]:

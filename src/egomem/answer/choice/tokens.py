@@ -15,7 +15,7 @@ _NO_SPACES = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHMER", "
 
 @lru_cache(maxsize=4096)
 def kind(char: str) -> str:
-    """`latin` (with digits), `single` (a script without spaces), `word`, `mark`, `space` or `sign`."""
+    """`latin` (with digits), `single` (of a script without spaces), `word`, `mark`, `space`, `sign`."""
     category = unicodedata.category(char)
     if category[0] == "M":
         return "mark"

@@ -22,32 +22,38 @@ antwort lösung réponse reponse solution respuesta solución resposta risposta 
 alternativa antwoord svar svaret vastaus odpowiedź odpověď odpoveď válasz răspuns răspunsul
 απάντηση ответ відповідь отговор odgovor одговор cevap cevabı yanıt
 الإجابة الاجابة الجواب إجابة اجابة جواب תשובה התשובה پاسخ جواب گزینه
-उत्तर जवाब উত্তর பதில் விடை సమాధానం คำตอบ ตอบ đáp|án câu|trả|lời jawaban jawabannya jawapan jibu|ni jibu sagot
+उत्तर जवाब উত্তর பதில் விடை సమాధానం คำตอบ ตอบ đáp|án câu|trả|lời jawaban jawabannya jawapan
+jibu|ni jibu sagot
 答案 答え 正解 回答 解答 정답 답
 """)
 
 CHOOSING_VERBS = _listed("""
 choose chose choosing pick picked select selected go|with going|with went|with opt|for vote|for
-settle|on answer|with conclude lean|towards lean|toward leaning|towards leaning|toward wähle nehme choisis elijo escolho scelgo kies väljer vælger velger
+settle|on answer|with conclude lean|towards lean|toward leaning|towards leaning|toward wähle nehme
+choisis elijo escolho scelgo kies väljer vælger velger
 wybieram volím выбираю обираю seçiyorum chọn 选择 選擇 选 選
 """)
 
 RIGHT_OPTION = _listed("""
-correct|option right|option best|option selected|option chosen|option likely|option matching|option
+correct|option best-supported|option supported|option juiste|optie सही|विकल्प
+rätt|alternativ correct|option right|option best|option selected|option chosen|option
+likely|option matching|option
 correct|one right|one best|one final: conclusion: decision: result: output:
 correct|letter right|letter chosen|letter richtige|option korrekte|option bonne|option
 opción|correcta opção|correta opzione|corretta правильный|вариант верный|вариант
 правильним|варіантом richtig|ist korrekt|ist option: choice:
 """)
-"""`option` is a cue only where something says that it is the right one: "option C would need ..."."""
+"""`option` is a cue only where it is called the right one; not in "option C would need ..."."""
 
 FINAL = _listed(
     "final endgültig finale final endgültige definitiva final итоговый окончательный 最终 最終 최종"
 )
 
 FILLERS = _listed("""
-is are was be been would should must will can may might seems seem appears appear looks like to the
-that it its i i'd i'm option choice letter number answer label thus therefore hence then so clearly
+is are was be been would should must will can may might seems seem appears appear looks like to
+the
+that it its i i'd i'm option choice letter number answer label thus therefore hence then so
+clearly
 most more likely probably definitely certainly surely best correct right true final only indeed
 simply just my this of question here has have single one following
 ist lautet wäre muss sein die der das daher also somit richtige korrekte antwort buchstabe
@@ -63,8 +69,9 @@ doğru olan şık هي هو الصحيحة الصحيح الخيار היא הו
 """)
 
 BEFORE_GUESS = _listed("""
-i|think i|guess i|believe i'd|say i|would|say probably maybe perhaps likely presumably therefore
-thus hence so then it|is it's it|must|be it|should|be it|could|be it|may|be it|might|be that|is
+i|think i|guess i|believe i'd|say i|would|say definitely certainly clearly surely probably maybe
+perhaps likely presumably therefore
+thus hence so it|is it's it|must|be it|should|be it|could|be it|may|be it|might|be that|is
 matches matching corresponds|to points|to supports favours favors leaves leaving namely i.e.
 also daher somit donc alors così quindi portanto entonces 所以 因此 故 应该是 應該是 应是
 c'est es è é jest это on är er
@@ -73,19 +80,23 @@ c'est es è é jest это on är er
 RIGHT = _listed("""
 correct right true fits supported plausible likely yes
 richtig korrekt correcta correcto correcte juste vraie corretta giusta correta certa juist rätt
-riktig správně poprawna правильно правильный верно верный вірно doğru صحيح صحيحة נכון सही đúng benar
+riktig správně poprawna правильно правильный верно верный вірно doğru صحيح صحيحة נכון सही đúng
+benar
 正确 正確 对 對 正しい 正解 選び 選択し 정답 맞 선택하 고르
 ✓ ✔ ✅ ☑
 """)
 
 RIGHT_PHRASES = _listed("""
 the|answer the|correct the|right the|best the|only the|most my|answer my|choice my|best my|guess
-it|is best|fits best|matches the|one|that matches die|richtige la|bonne la|correcta
+it|is what|the consistent|with best|fits best|matches the|one|that matches die|richtige la|bonne
+la|correcta
 """)
 
 WRONG = _listed("""
-wrong incorrect false ruled eliminated excluded impossible unsupported rejected no
-falsch inkorrekt incorrecta incorrecto fausse faux sbagliata scorretta errada incorreta onjuist fout
+wrong incorrect false contradicted disproved refuted ruled eliminated excluded impossible
+unsupported rejected no
+falsch inkorrekt incorrecta incorrecto fausse faux sbagliata scorretta errada incorreta onjuist
+fout
 fel feil błędna неверно неверный неправильно yanlış خطأ गलत sai salah
 错 錯 错误 錯誤 不正确 不正確 不对 不對 間違 誤り 오답 틀
 ✗ ✘ ❌ ✖ ×
@@ -102,7 +113,8 @@ NEGATORS = _listed("""
 not n't cannot never neither nor no without except unlike eliminate eliminates eliminated
 eliminating exclude excludes excluding reject rejects discard instead|of rather|than rule|out
 rules|out ruling|out
-nicht kein keine weder noch statt pas ni no não nem non né niet geen inte ikke nie ani nor не ни ні
+nicht kein keine weder noch statt pas ni no não nem non né niet geen inte ikke nie ani nor не ни
+ні
 ليس ليست לא नहीं không bukan tidak 不是 并非 並非 不 非 排除
 """)
 
@@ -119,14 +131,15 @@ REASONS = frozenset(
 )
 CONTINUES = REASONS | frozenset(
     _listed(
-        "was would must should seems or nor and und oder et ou i y o e but if from at here which it "
-        "fits matches not rather instead over"
+        "was would must should seems or nor and und oder et ou i y o e but if from at here which "
+        "it fits matches not rather instead over"
     )
 )
 """Words that may follow a label that is also a word ("A because ..."), and show that it is none."""
 
 JOINS = _listed("""
-and or nor und oder et ou y o e ed og och eller en of i lub nebo и или і або ve veya hoặc và dan atau
+and or nor und oder et ou y o e ed og och eller en of i lub nebo и или і або ve veya hoặc và dan
+atau
  و أو या और 和 或 或者 及 与 與 と や または 및 또는 와 과 plus versus vs
 """)
 
@@ -140,22 +153,38 @@ moment hold|on nein doch warte attends espera 不对 等等
 """)
 
 ABSTAINS = r"""
-(?:do|does|did|is|are|was|were|can|could)(?:n't| not) (?:\w+ ){0,3}(?:know|sure|certain|mention|mentioned|say|state|stated|specify|specified|show|shown|contain|provide|provided|indicate|reveal|clear|visible|possible|enough|sufficient|conclusive|answerable|determined|known)
-(?:can|could)(?:not|'t| not) (?:\w+ ){0,3}(?:tell|told|determine|determined|answer|answered|say|said|see|seen|decide|decided|know|known|choose|infer|inferred|conclude|concluded|identify|established)
-(?:unable|impossible|not able|not possible) to (?:\w+ )?(?:tell|determine|answer|say|decide|know|choose|see|infer)
-(?:not enough|insufficient|no|lacking|lack of|too little) (?:\w+ ){0,2}(?:information|evidence|context|data|detail|details|captions?|frames?)
+(?:do|does|did|is|are|was|were|can|could)(?:n't| not) (?:\w+ ){0,3}(?:know|sure|certain|
+   mention|mentioned|say|state|stated|specify|specified|show|shown|contain|provide|provided|
+   indicate|reveal|clear|visible|possible|enough|sufficient|conclusive|answerable|determined|
+   known)
+(?:can|could)(?:not|'t| not) (?:\w+ ){0,3}(?:tell|told|determine|determined|answer|answered|
+   say|said|see|seen|decide|decided|know|known|choose|infer|inferred|conclude|concluded|
+   identify|established)
+(?:unable|impossible|not able|not possible) to (?:\w+ )?(?:tell|determine|answer|say|decide|
+   know|choose|see|infer)
+(?:not enough|insufficient|no|lacking|lack of|too little) (?:\w+ ){0,2}(?:information|
+   evidence|context|data|detail|details|captions?|frames?)
 (?:i am|i'm) (?:not sure|unsure|uncertain)
+(?:notes?|captions?|frames?|video|evidence|this|it) (?:is|are) (?:unclear|ambiguous|
+   inconclusive|insufficient)
+no way of (?:knowing|telling)
+can(?:not|'t| not) (?:watch|view|access|open|process) (?:\w+ ){0,2}(?:videos?|images?|
+   frames?|recordings?|media)
 none of (?:the |these |those )?(?:above|options|choices|answers|them|these)
 no (?:correct |matching |valid )?(?:option|answer|choice)s? (?:is|are|fits?|match(?:es)?|applies)
 \bunanswerable\b|\bundetermined\b|\bundeterminable\b|\binconclusive\b|\bn/a\b
 ^\W*(?:unknown|none|null|na|unclear|unsure|uncertain|no answer|i abstain|abstain|abstained)\W*$
 answer\W+(?:is\W+)?(?:unknown|none|null|n/a|unclear|not given)\b
-(?:lässt|lasst) sich nicht (?:\w+ )*(?:sagen|bestimmen|beantworten)|weiß (?:ich )?(?:es )?nicht|weiss (?:ich )?(?:es )?nicht|nicht (?:zu )?(?:bestimmen|erkennen|beantworten)|keine (?:der )?(?:antwort|option|angabe|information)
-ne sais pas|impossible de (?:dire|savoir|determiner)|aucune (?:des )?(?:reponses?|options?)|pas assez d'informations?
+(?:lässt|lasst) sich nicht (?:\w+ )*(?:sagen|bestimmen|beantworten)|
+   weiß (?:ich )?(?:es )?nicht|weiss (?:ich )?(?:es )?nicht|nicht (?:zu )?(?:bestimmen|erkennen
+   |beantworten)|keine (?:der )?(?:antwort|option|angabe|information)
+ne sais pas|impossible de (?:dire|savoir|determiner)|aucune (?:des )?(?:reponses?|options?)|
+   pas assez d'informations?
 no (?:lo )?se\b|no se puede (?:saber|determinar|responder)|ninguna de las|no hay suficiente
 nao sei|nao e possivel (?:saber|determinar|responder)|nenhuma das
 non (?:lo )?so\b|non e possibile (?:dire|determinare|stabilire)|nessuna delle
-не знаю|невозможно (?:определить|сказать|ответить)|нельзя (?:определить|сказать)|недостаточно (?:информации|данных)
+не знаю|невозможно (?:определить|сказать|ответить)|нельзя (?:определить|сказать)|
+   недостаточно (?:информации|данных)
 bilmiyorum|belirlenemez|yeterli bilgi yok
 لا أعرف|لا أعلم|لا يمكن (?:تحديد|معرفة)
 पता नहीं|नहीं पता|khong biet|không biết|không thể xác định|tidak tahu|tidak dapat ditentukan
@@ -165,15 +194,20 @@ bilmiyorum|belirlenemez|yeterli bilgi yok
 """
 
 REFUSES = r"""
-(?:can|could)(?:not|'t| not) (?:help|assist|comply|fulfil|fulfill|support|participate|engage|process|provide (?:that|this|assistance))
-(?:can|could)(?:not|'t| not) (?:identify|recognise|recognize) (?:\w+ ){0,2}(?:people|persons?|individuals?|faces?|anyone|someone|who)
+(?:can|could)(?:not|'t| not) (?:help|assist|comply|fulfil|fulfill|support|participate|engage
+   |process|provide (?:that|this|assistance))
+(?:can|could)(?:not|'t| not) (?:identify|recognise|recognize) (?:\w+ ){0,2}(?:people|
+   persons?|individuals?|faces?|anyone|someone|who)
 (?:unable|not able) to (?:help|assist|comply|identify|recognise|recognize|process)
-(?:won't|will not|refuse to|decline to|must decline) (?:\w+ ){0,1}(?:answer|help|assist|comply|identify|do|respond)?
+(?:won't|will not|refuse to|decline to|must decline) (?:\w+ ){0,1}(?:answer|help|assist|
+   comply|identify|do|respond)?
 (?:violate|violates|against) (?:\w+ ){0,3}(?:privacy|policy|policies|guidelines)
 kann (?:ich )?(?:dabei |dir |ihnen |leider )*nicht (?:helfen|behilflich|weiterhelfen)|nicht helfen
 (?:ne peux pas|ne suis pas en mesure de|ne puis) (?:\w+ )?(?:aider|repondre a cette demande)
-no puedo (?:ayudar|asistir)|nao posso (?:ajudar|ajuda-lo)|non posso (?:aiutare|assistere)|не могу (?:помочь|выполнить)
-(?:无法|不能|無法)(?:协助|提供帮助|帮助|協助|满足)|(?:お手伝い|お答え|支援)(?:でき|いたしかね)|(?:도와드릴|도울) 수 없
+no puedo (?:ayudar|asistir)|nao posso (?:ajudar|ajuda-lo)|non posso (?:aiutare|assistere)|
+   не могу (?:помочь|выполнить)
+(?:无法|不能|無法)(?:协助|提供帮助|帮助|協助|满足)
+(?:お手伝い|お答え|支援)(?:でき|いたしかね)|(?:도와드릴|도울) 수 없
 """
 
 
@@ -193,10 +227,9 @@ def pattern(words: list[str], *, start: bool = True, end: bool = True) -> str:
 
 
 def phrases(lines: str) -> re.Pattern[str]:
-    """One pattern out of lines of patterns, folded."""
-    return re.compile(
-        "|".join(f"(?:{fold_pattern(line)})" for line in lines.strip().splitlines()), re.MULTILINE
-    )
+    """One pattern out of lines of patterns, folded; an indented line goes on the one before it."""
+    whole = re.sub(r"\n {2,}", "", lines.strip()).splitlines()
+    return re.compile("|".join(f"(?:{fold_pattern(line)})" for line in whole), re.MULTILINE)
 
 
 def fold_pattern(line: str) -> str:
