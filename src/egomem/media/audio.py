@@ -112,29 +112,46 @@ class AudioReader(Iterator[AudioBlock]):
         zero: Fraction,
     ) -> Iterator[tuple[float, NDArray[np.float32]]]:
         """Resampled pieces with the time of their first sample."""
-        resampler = av.AudioResampler(format="flt", layout="mono", rate=rate)
+        resampler: av.AudioResampler | None = None
+        kind: tuple[object, ...] = ()
+        begin = expected = 0.0  # when a run of gapless sound begins; when its next frame is due
+        given = 0  # samples of the run
+        for frame in self._frames(container, stream):
+            time = expected
+            if frame.pts is not None and frame.time_base is not None:
+                time = float(frame.pts * frame.time_base - zero)
+            now = (frame.format.name, frame.layout.name, frame.sample_rate)
+            if resampler is None or abs(time - expected) > _DRIFT or now != kind:
+                for piece in resampler.resample(None) if resampler else []:
+                    yield begin + given / rate, _samples(piece)
+                resampler = av.AudioResampler(format="flt", layout="mono", rate=rate)
+                begin, given, kind = time, 0, now
+            expected = time + frame.samples / frame.sample_rate
+            frame.pts = None
+            for piece in resampler.resample(frame):
+                yield begin + given / rate, _samples(piece)
+                given += piece.samples
+        for piece in resampler.resample(None) if resampler else []:
+            yield begin + given / rate, _samples(piece)
+
+    def _frames(
+        self, container: av.container.InputContainer, stream: av.AudioStream
+    ) -> Iterator[av.AudioFrame]:
         packets = container.demux(stream)
         while True:
             try:
                 packet = next(packets, None)
                 if packet is None:
-                    break
+                    return
                 decoded = packet.decode()
             except DecodeError:
                 self.failed += 1
                 continue
-            for frame in decoded:
-                for piece in resampler.resample(frame):
-                    yield _piece(piece, zero)
-        for piece in resampler.resample(None):
-            yield _piece(piece, zero)
+            yield from decoded
 
 
-def _piece(frame: av.AudioFrame, zero: Fraction) -> tuple[float, NDArray[np.float32]]:
-    assert frame.pts is not None
-    assert frame.time_base is not None
-    samples = frame.to_ndarray().reshape(-1).astype(np.float32, copy=False)
-    return float(frame.pts * frame.time_base - zero), samples
+def _samples(frame: av.AudioFrame) -> NDArray[np.float32]:
+    return frame.to_ndarray().reshape(-1).astype(np.float32, copy=False)
 
 
 def _zero(path: Path, container: av.container.InputContainer, stream: av.AudioStream) -> Fraction:

@@ -27,7 +27,7 @@ class DisplayClock:
 
     def fed(self, packet: av.Packet[VideoStream]) -> None:
         if self._timing == "count" and packet.size and not packet.is_discard:
-            stamp = packet.dts if packet.dts is not None else packet.pts
+            stamp = packet.pts if packet.pts is not None else packet.dts
             if stamp is not None:
                 heapq.heappush(self._stamps, stamp)
 

@@ -35,6 +35,9 @@ def open_media(path: str | Path) -> InputContainer:
             f"{path.name} is not a media file, or its header is damaged ({reason(error)})",
             "try to play it; a recording that was cut off may need its camera's repair",
         ) from error
+    if container.format.name == "tty":  # FFmpeg draws any text file as a terminal
+        container.close()
+        raise MediaError(f"{path.name} is a text file, not a media file")
     return container
 
 

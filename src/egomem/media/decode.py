@@ -104,8 +104,8 @@ def first_frame(opened: Opened, path: Path) -> tuple[Timing, av.VideoFrame, int]
     packets: list[av.Packet[VideoStream]] = []
     frames: list[av.VideoFrame] = []
     failure = ""
-    # Where a decoder reorders frames but no packet's PTS differs from its DTS, the PTS may not be
-    # display times. Then frames leave the decoder out of the order of their PTS.
+    # Where a decoder reorders frames but the PTS of its packets ascend, they may not be display
+    # times: some tools write decoding times there. Then frames come out of the order of their PTS.
     enough = 1
     reorders = stream.codec_context.has_b_frames
     try:
@@ -118,7 +118,8 @@ def first_frame(opened: Opened, path: Path) -> tuple[Timing, av.VideoFrame, int]
                 if frames:
                     break
             if frames and reorders:
-                enough = 1 if any(p.pts != p.dts for p in packets) else _ORDER
+                stamps = [p.pts for p in packets if p.size and p.pts is not None]
+                enough = _ORDER if stamps == sorted(stamps) else 1
             if len(frames) >= enough or len(packets) >= _HEAD + enough:
                 break
     except DecodeError as error:

@@ -27,8 +27,7 @@ def jpeg(picture: Frame | Image, quality: int = 85, *, side: int | None = None) 
     encoder.pix_fmt = "yuvj420p"
     encoder.time_base = Fraction(1, 1)
     # The encoder's scale goes from 1 (best) to 31; JPEG's customary one from 100 to 1.
-    step = max(1, round(31 - 0.3 * quality))
-    encoder.options = {"flags": "qscale", "global_quality": str(step * 118), "qmin": "1"}
+    encoder.qmin = encoder.qmax = max(1, round(31 - 0.3 * quality))
     picture_yuv = source.reformat(
         encoder.width, encoder.height, format="yuvj420p", dst_colorspace="ITU601"
     )
