@@ -268,3 +268,40 @@ def test_an_error_is_never_an_answer(serve: Fixture, models: Fixture, ask: Fixtu
         [reply] = ask(models(server, conduct=Conduct(attempts=1)), question())
         assert isinstance(reply, Reply)
         assert (reply.text, reply.raw, reply.data) == ("", "", None)
+
+
+def test_what_no_client_can_send_is_said_at_once(
+    models: Fixture, serve: Fixture, ask: Fixture
+) -> None:
+    from egomem.models import Models, Video
+
+    server = serve()
+    url = server.url.removesuffix("/v1")
+    held = Models({"reader": f"azure:fake@{url}"}, environ={"AZURE_OPENAI_API_KEY": "k"})
+    [reply] = ask(held, Request(Role.READER, (Video(look(2).images), Text("?")), "t@1"))
+    assert (reply.status, reply.fault, reply.attempts) == (Status.ERROR, Fault.REQUEST, 1)
+    assert "cannot be sent to Azure OpenAI" in reply.detail
+    assert not server.seen
+
+
+def test_many_at_once_learn_that_a_server_takes_no_schema(
+    serve: Fixture, models: Fixture, ask: Fixture
+) -> None:
+    server = serve(
+        Rule(status=400, error="json_schema is unknown", times=3, delay=0.02),
+        Rule(reply='{"a": 1}'),
+    )
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    replies = ask(models(server), *(question(f"{i}", schema=schema) for i in range(3)))
+    assert [r.data for r in replies] == [{"a": 1}] * 3
+
+
+def test_a_server_that_is_not_there_is_not_waited_for_long(
+    serve: Fixture, models: Fixture, ask: Fixture
+) -> None:
+    server = serve()
+    server.stop()
+    [reply] = ask(models(server), question())
+    assert (reply.fault, reply.attempts) == (Fault.CONNECTION, 2)
+    assert f"at {server.url}" in reply.detail
+    assert "is it running there?" in reply.detail

@@ -101,7 +101,8 @@ def test_video_mode_sends_the_frames_as_one_part(
     assert reply.frames == (0.0, 1.0, 2.0, 3.0)
     whole = Request(Role.CAPTIONER, (Video(data=b"mp4 bytes"), Text("What?")), "t@1")
     environ = {"OPENROUTER_API_KEY": "k"}
-    ask(Models({"all": f"openrouter:a/b@{server.url}"}, environ=environ), whole)
+    [reply] = ask(Models({"all": f"openrouter:a/b@{server.url}"}, environ=environ), whole)
+    assert reply.ok
     [clip, _] = server.seen[1].body["messages"][0]["content"]
     assert (
         clip["video_url"]["url"]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from egomem.errors import ConfigError
-from egomem.models import CHAT_ROLES, SERVERS, Limits, Models, ModelSpec, Role
+from egomem.models import CHAT_ROLES, SERVERS, Limits, Models, ModelSpec, Role, read_limits
 
 
 @pytest.mark.parametrize(
@@ -85,3 +85,16 @@ def test_limits_are_per_role_and_can_be_changed() -> None:
     assert held.limits(Role.READER).images == 9
     assert held.limits(Role.CAPTIONER).side == 512
     assert held.limits(Role.JUDGE) == Limits()
+
+
+def test_limits_from_settings_change_a_part_of_the_defaults() -> None:
+    found = read_limits({"captioner": {"images": 9}}, fit=True)
+    assert found[Role.CAPTIONER] == Limits(side=512, pixels=512 * 512, images=9, fit=True)
+    assert found[Role.READER].images == 64
+    for table, says in (
+        ({"reader": {"images": -1}}, "limits.reader.images"),
+        ({"reader": {"imgs": 1}}, "limits.reader.imgs"),
+        ({"raeder": {}}, "limits.raeder"),
+    ):
+        with pytest.raises(ConfigError, match=says):
+            read_limits(table)

@@ -9,7 +9,7 @@ from egomem.models.asking import Conduct, Models
 from egomem.models.cache import Cache, MemoryCache
 from egomem.models.jsonfind import Found, find_json, misfit
 from egomem.models.ledger import Entry, Ledger, Total, summed
-from egomem.models.limits import DEFAULT_LIMITS, Limits, estimated_tokens
+from egomem.models.limits import DEFAULT_LIMITS, Limits, estimated_tokens, read_limits
 from egomem.models.probe import Abilities, tiny_request
 from egomem.models.reply import Fault, Reply, TokenLogprob
 from egomem.models.request import About, Audio, Image, Part, Request, Text, Video
@@ -44,6 +44,7 @@ __all__ = [
     "estimated_tokens",
     "find_json",
     "misfit",
+    "read_limits",
     "summed",
     "tiny_request",
 ]

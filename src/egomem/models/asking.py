@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import os
 import random
 import weakref
@@ -14,18 +13,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import JsonValue
 
-from egomem.errors import ConfigError, EgomemError, MissingExtraError, ModelError
-from egomem.models import faults
+from egomem.errors import ConfigError, MissingExtraError
 from egomem.models.cache import Cache
 from egomem.models.gate import Gate
 from egomem.models.ledger import Entry, Ledger
 from egomem.models.limits import Limits, estimated_tokens, fitted, limits_of, over, thinned
 from egomem.models.prices import price
 from egomem.models.probe import Abilities, probe
-from egomem.models.reading import read
 from egomem.models.reply import Fault, Reply
 from egomem.models.request import Request, hash_of
-from egomem.models.roles import SERVERS, ModelSpec, Role, read_specs
+from egomem.models.roles import ModelSpec, Role, read_specs
 from egomem.records import Record, Status, Usage
 
 if TYPE_CHECKING:
@@ -230,7 +227,7 @@ class Models:
         session = self._session()
         if spec not in session.models:
             try:
-                from egomem.models import transport, wire
+                from egomem.models import transport, wire  # take more than a second to load
             except ImportError:
                 raise MissingExtraError("pydantic-ai", "models") from None
             client = transport.http_client(spec.url or "https://")
@@ -242,41 +239,44 @@ class Models:
         self, whole: Request, request: Request, spec: ModelSpec, limits: Limits
     ) -> Reply:
         """Attempts until a reply, a final refusal, or the deadline."""
+        model = self._model(spec)
+        from egomem.models.attempt import attempt
+
         loop = asyncio.get_running_loop()
         gate = self._gate(spec)
-        model = self._model(spec)
+        key = spec.key(self._environ)
         conduct = self.conduct
         begun = end = 0.0
-        last = _failed(Fault.DEADLINE, "no attempt was made")
-        attempt = 0
+        heard = ""
+        number = 0
+
+        def finished(reply: Reply) -> Reply:
+            spent = {"frames": len(request.images), "seconds": loop.time() - begun}
+            return reply.model_copy(
+                update={
+                    "attempts": number,
+                    "dropped": len(whole.images) - len(request.images),
+                    "usage": reply.usage.model_copy(update=spent if reply.usage.requests else {}),
+                }
+            )
+
         while True:
-            attempt += 1
+            number += 1
+            prompted = spec in self._prompted
             try:
-                async with asyncio.timeout_at(end or None), gate.slot() as started:
+                async with asyncio.timeout_at(end or None) as timer, gate.slot() as started:
                     if not end:
                         begun, end = started, started + conduct.deadline
-                    outcome = await self._attempt(model, request, spec, end)
+                        timer.reschedule(end)
+                    outcome = await attempt(model, request, spec, key, prompted=prompted)
             except TimeoutError:
-                return _late(last, attempt - 1, conduct.deadline, loop.time() - begun)
+                return finished(_late(Fault.DEADLINE, conduct.deadline, heard))
             if isinstance(outcome, Reply):
                 gate.went_well()
-                return outcome.model_copy(
-                    update={
-                        "attempts": attempt,
-                        "dropped": len(whole.images) - len(request.images),
-                        "usage": outcome.usage.model_copy(
-                            update={
-                                "frames": len(request.images),
-                                "seconds": loop.time() - begun,
-                            }
-                        ),
-                    }
-                )
+                return finished(outcome)
+            heard = outcome.detail
             gate.reached |= outcome.fault is not Fault.CONNECTION
-            last = _failed(outcome.fault, outcome.detail).model_copy(
-                update={"attempts": attempt, "usage": Usage(seconds=loop.time() - begun)}
-            )
-            if outcome.schema and request.schema is not None and spec not in self._prompted:
+            if outcome.schema and request.schema is not None and not prompted:
                 self._prompted.add(spec)
                 continue
             if limits.fit and outcome.fault in (Fault.IMAGES, Fault.CONTEXT):
@@ -284,105 +284,26 @@ class Models:
                 if count > 1:
                     request = thinned(request, outcome.most or count // 2)
                     continue
-            # A server that was never reached is likely not there at all.
-            unreached = outcome.fault is Fault.CONNECTION and not gate.reached
-            if not outcome.retry or attempt >= min(conduct.attempts, 2 if unreached else math.inf):
-                return last
-            # Full jitter on the exponential part; what the server asks for is the least.
-            pause = conduct.pause * 2 ** (attempt - 1) * random.uniform(0.5, 1.5)
+            # A server that never answered is likely not there at all.
+            most = conduct.attempts if gate.reached else min(conduct.attempts, 2)
+            if not outcome.retry or number >= most:
+                return finished(_failed(outcome.fault, outcome.detail))
+            # Jitter on our own part of the wait; what the server asks for is the least.
+            pause = conduct.pause * 2 ** (number - 1) * random.uniform(0.5, 1.5)
             wait = max(outcome.wait or 0.0, min(pause, 30.0))
             if outcome.busy:
                 gate.busy(started, outcome.wait or 0.0)
             if loop.time() + wait >= end:
-                return _late(last, attempt, conduct.deadline, loop.time() - begun, wait)
+                return finished(_late(outcome.fault, conduct.deadline, heard, wait))
             await asyncio.sleep(wait)
-
-    async def _attempt(
-        self, model: Any, request: Request, spec: ModelSpec, end: float
-    ) -> Reply | faults.Refusal:
-        from egomem.models import transport, wire
-
-        exchange = transport.Exchange()
-        video = len(request.images) > 0 and any(type(p).__name__ == "Video" for p in request.parts)
-        try:
-            async with asyncio.timeout_at(end):
-                completion = await wire.send(
-                    model, request, exchange, prompted=spec in self._prompted
-                )
-        except (TimeoutError, EgomemError):
-            raise
-        except Exception as error:
-            # Whatever the body of a strange server breaks inside a client is a fault of this
-            # request, not of the run. The exception itself is dropped: it holds headers.
-            return self._refusal(error, exchange, request, spec, video)
-        found = read(
-            completion.raw,
-            completion.reasoning,
-            completion.finish,
-            request.schema,
-            completion.refusal,
-        )
-        usage = completion.usage
-        if usage.cost is None:
-            cost = price(spec, usage, completion.model)
-            usage = usage.model_copy(update={"cost": cost})
-        return Reply(
-            status=found.status,
-            text=found.text,
-            raw=completion.raw,
-            reasoning=found.reasoning,
-            data=found.data,
-            source=found.source,
-            logprobs=completion.logprobs,
-            finish=completion.finish,
-            fault=Fault.EMPTY if found.detail == "the reply is empty" else None,
-            detail=found.detail,
-            usage=usage,
-            model=completion.model or spec.model,
-            frames=tuple(i.time for i in request.images if i.time is not None),
-        )
-
-    def _refusal(
-        self, error: Exception, exchange: Any, request: Request, spec: ModelSpec, video: bool
-    ) -> faults.Refusal:
-        from egomem.models import transport
-
-        key = spec.key(self._environ)
-        title = SERVERS[spec.server].title
-        response = exchange.response
-        if response is None:
-            return faults.unreached(title, spec.url, error, key)
-        body = transport.body_of(response)
-        if response.status_code >= 400:
-            return faults.explain(
-                response.status_code,
-                response.headers,
-                body,
-                role=request.role.value,
-                server=SERVERS[spec.server],
-                key=key,
-                images=len(request.images),
-                video=video,
-            )
-        return faults.unreadable(title, body, key, type(error).__name__)
 
 
 def _failed(fault: Fault, detail: str) -> Reply:
     return Reply(status=Status.ERROR, fault=fault, detail=detail)
 
 
-def _late(last: Reply, attempts: int, deadline: float, took: float, wait: float = 0.0) -> Reply:
-    """The reply of a request whose seconds are over, with the last thing that was heard."""
-    heard = f"; last: {last.detail}" if last.attempts else ""
-    asked = f", and {wait:.0f} s more were to be waited" if wait else ""
-    return last.model_copy(
-        update={
-            "fault": last.fault if last.attempts else Fault.DEADLINE,
-            "attempts": attempts if last.attempts else 1,
-            "usage": Usage(seconds=took),
-            "detail": f"no reply within {deadline:g} s{asked}{heard}; raise the deadline",
-        }
-    )
-
-
-__all__ = ["Conduct", "ModelError", "Models"]
+def _late(fault: Fault, deadline: float, heard: str, wait: float = 0.0) -> Reply:
+    """The reply to a request whose seconds are over, with the last thing that was heard."""
+    more = f", and {wait:.0f} s more were to be waited" if wait else ""
+    last = f"; last: {heard}" if heard else ""
+    return _failed(fault, f"no reply within {deadline:g} s{more}{last}; raise the deadline")

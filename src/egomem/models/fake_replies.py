@@ -102,6 +102,7 @@ def completion(
         "index": 0,
         "message": message,
         "finish_reason": None if rule.finish == "none" else rule.finish,
+        "native_finish_reason": rule.finish,  # this and `provider`: OpenRouter's clients want them
     }
     if seen.body.get("logprobs") and rule.logprobs:
         choice["logprobs"] = {"content": [_logprob(rule.logprobs)]}
@@ -112,6 +113,7 @@ def completion(
         "object": "chat.completion",
         "created": 1,
         "model": script.model,
+        "provider": "egomem",
         "choices": [] if rule.fault == "no_choices" else [choice],
         "usage": {
             "prompt_tokens": tokens,

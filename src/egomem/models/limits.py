@@ -8,10 +8,13 @@ per role in the settings.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
+from egomem.errors import ConfigError
 from egomem.models.request import Image, Part, Request, Text, Video
 from egomem.models.roles import Role
 from egomem.records import Record
@@ -46,6 +49,31 @@ DEFAULT_LIMITS: dict[Role, Limits] = {
 
 def limits_of(role: Role, given: dict[Role, Limits] | None = None) -> Limits:
     return (given or {}).get(role) or DEFAULT_LIMITS.get(role) or Limits()
+
+
+def read_limits(
+    table: Mapping[str, Mapping[str, Any]], *, fit: bool | None = None
+) -> dict[Role, Limits]:
+    """Limits from settings: `{"reader": {"images": 128}}` changes a part of a role's defaults.
+
+    `fit` sets that of every role. Raises ConfigError naming the setting.
+    """
+    found = {role: limits_of(role) for role in Role}
+    for name, given in table.items():
+        if name not in found:
+            raise ConfigError(
+                f"limits.{name}: there is no such role", f"use one of {', '.join(Role)}"
+            )
+        try:
+            merged = found[Role(name)].model_dump() | dict(given)
+            found[Role(name)] = Limits.model_validate(merged)
+        except ValidationError as error:
+            first = error.errors()[0]
+            field = ".".join(str(step) for step in first["loc"])
+            raise ConfigError(f"limits.{name}.{field}: {first['msg'].lower()}") from None
+    if fit is not None:
+        found = {role: limits.model_copy(update={"fit": fit}) for role, limits in found.items()}
+    return found
 
 
 def over(request: Request, limits: Limits) -> str:

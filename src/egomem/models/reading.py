@@ -13,6 +13,7 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from egomem.models.jsonfind import find_json
+from egomem.models.reply import Fault
 from egomem.records import Status
 
 FINISHES: dict[str, Status] = {
@@ -84,6 +85,7 @@ class Read(NamedTuple):
     data: JsonValue = None
     source: str = "content"
     detail: str = ""
+    fault: Fault | None = None
 
 
 def read(
@@ -126,7 +128,7 @@ def read(
     if not text and reasoning.strip():
         text, source = part_thinking(reasoning).text, "reasoning"
     if not text:
-        return Read(Status.UNPARSABLE, "", thinking, detail="the reply is empty")
+        return Read(Status.UNPARSABLE, "", thinking, detail="the reply is empty", fault=Fault.EMPTY)
     if schema is None:
         return Read(Status.PARSED, text, thinking, source=source)
     found = find_json(text, schema)

@@ -84,8 +84,9 @@ class _Body(httpx2.AsyncByteStream):
                         block += b","
                     block += base64.b64encode(data)
                     if len(block) >= _BLOCK:
-                        yield bytes(block)
-                        block.clear()
+                        whole = bytes(block)
+                        block.clear()  # hold one copy while it is written
+                        yield whole
         if block:
             yield bytes(block)
 

@@ -107,7 +107,10 @@ def _built(spec: ModelSpec, client: httpx2.AsyncClient, environ: Mapping[str, st
             raise ConfigError("Azure OpenAI has no address", "set AZURE_OPENAI_ENDPOINT")
         azure = AzureProvider(
             azure_endpoint=spec.url,
-            api_version=environ.get("OPENAI_API_VERSION", "2024-10-21"),
+            # Azure's newer address, `.../openai/v1`, takes no version.
+            api_version=None
+            if spec.url.endswith("/v1")
+            else environ.get("OPENAI_API_VERSION", "2024-10-21"),
             api_key=key,
             http_client=client,
         )

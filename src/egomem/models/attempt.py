@@ -1,0 +1,90 @@
+"""One attempt at a request: a reply with a status, or what stood in the way.
+
+Imports pydantic-ai, so it is imported when the first request is sent.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx2
+
+from egomem.errors import EgomemError
+from egomem.models import faults, wire
+from egomem.models.prices import price
+from egomem.models.reading import read
+from egomem.models.reply import Fault, Reply
+from egomem.models.request import Request, Video
+from egomem.models.roles import SERVERS, ModelSpec
+from egomem.models.transport import Exchange, body_of
+
+
+async def attempt(
+    model: Any, request: Request, spec: ModelSpec, key: str | None, *, prompted: bool
+) -> Reply | faults.Refusal:
+    """Send a request once. `key` is the server's key, to be kept out of every message."""
+    exchange = Exchange()
+    try:
+        said = await wire.send(model, request, exchange, prompted=prompted)
+    except (TimeoutError, EgomemError):
+        raise
+    except Exception as error:
+        # Whatever the body of a strange server breaks inside a client is a fault of this request,
+        # not of the run. The exception itself is dropped: it holds headers.
+        return _refusal(error, exchange.response, request, spec, key)
+    found = read(said.raw, said.reasoning, said.finish, request.schema, said.refusal)
+    usage = said.usage
+    if usage.cost is None:
+        usage = usage.model_copy(update={"cost": price(spec, usage, said.model)})
+    return Reply(
+        status=found.status,
+        text=found.text,
+        raw=said.raw,
+        reasoning=found.reasoning,
+        data=found.data,
+        source=found.source,
+        logprobs=said.logprobs,
+        finish=said.finish,
+        fault=found.fault,
+        detail=found.detail,
+        usage=usage,
+        model=said.model or spec.model,
+        server=spec.server,
+        frames=tuple(i.time for i in request.images if i.time is not None),
+    )
+
+
+def _refusal(
+    error: Exception,
+    response: httpx2.Response | None,
+    request: Request,
+    spec: ModelSpec,
+    key: str | None,
+) -> faults.Refusal:
+    server = SERVERS[spec.server]
+    if response is None:
+        if _is_of_the_network(error):
+            return faults.unreached(server.title, spec.url, error, key)
+        why = faults.redacted(f"{type(error).__name__}: {error}", key)
+        return faults.Refusal(Fault.REQUEST, f"this cannot be sent to {server.title}: {why}")
+    if response.status_code >= 400:
+        return faults.explain(
+            response.status_code,
+            response.headers,
+            body_of(response),
+            role=request.role.value,
+            server=server,
+            key=key,
+            images=len(request.images),
+            video=any(isinstance(part, Video) for part in request.parts),
+        )
+    return faults.unreadable(server.title, body_of(response), key, type(error).__name__)
+
+
+def _is_of_the_network(error: BaseException | None) -> bool:
+    """Clients wrap what the network said in exceptions of their own, twice or thrice."""
+    while error is not None:
+        if isinstance(error, (OSError, httpx2.TransportError)):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
