@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from functools import cached_property
@@ -26,6 +26,7 @@ from egomem.records import Answer, Question, Record, Recording
 from egomem.timeline import Moment, RecordingTime
 
 if TYPE_CHECKING:
+    from egomem.answer import Row
     from egomem.config import Settings
     from egomem.ingest import Chosen, OnStep, Report
     from egomem.media import Frame
@@ -57,7 +58,7 @@ class Memory:
     def __init__(self, store: Store, settings: Settings) -> None:
         self.store = store
         self.settings = settings
-        self._chosen: dict[tuple[float, float], Chosen] = {}
+        self._chosen: dict[tuple[float, float, float | None], Chosen] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -112,14 +113,18 @@ class Memory:
         start: datetime | str | None = None,
         zone: str | None = None,
         wearer: str | None = None,
-        on_step: OnStep | None = None,
+        budget: float | None = None,
+        on_note: Callable[[str], None] = lambda line: None,
+        on_step: OnStep = lambda step: None,
     ) -> Report:
         """Watch recordings and remember them; what is already known is not watched again.
 
         `paths`: files, folders or globs. `window`: seconds. `start`: the instant of the recording's
         second 0, with its zone; only for one recording (which may be cut into chapters). `zone`:
-        where it was recorded ("Europe/Berlin"), for starts told by file names. Returns what became
-        of each file; one that cannot be used is reported there, and the rest goes on.
+        where it was recorded ("Europe/Berlin"), for starts told by file names. `budget`: US dollars
+        that captions may cost. `on_note` is told what a user should know before it begins (such as
+        what captioning will take), `on_step` how far it is. Returns what became of each file; one
+        that cannot be used is reported there, and the rest goes on.
         """
         from egomem.ingest import Watching, choose, ingest, media_files
         from egomem.timeline import read_start, zone_of
@@ -127,21 +132,34 @@ class Memory:
         files = media_files(paths)
         window, fps = window or self.settings.window, fps or self.settings.fps
         place = zone_of(zone) if zone else None
-        if (window, fps) not in self._chosen:  # their models are loaded once
-            chosen = await asyncio.to_thread(choose, self.models, window=window, fps=fps)
-            self._chosen[window, fps] = chosen
-        chosen = self._chosen[window, fps]
-        return await ingest(
+        began = read_start(start, zone=place) if isinstance(start, str) else start
+        key = (window, fps, budget)
+        if key not in self._chosen:  # their models are loaded once
+            self._chosen[key] = await asyncio.to_thread(
+                choose, self.models, window=window, fps=fps, budget=budget
+            )
+        chosen = self._chosen[key]
+
+        def plan(recordings: list[Recording]) -> None:
+            if line := chosen.plan(recordings, self.models, window=window, fps=fps):
+                on_note(line)
+
+        for note in chosen.notes:
+            on_note(note)
+        report = await ingest(
             self.store,
             files,
             chosen.observers,
             notes=chosen.notes,
             watching=Watching(window=window, fps=fps, ahead=chosen.ahead),
             wearer=wearer or self.settings.wearer,
-            start=read_start(start, zone=place) if isinstance(start, str) else start,
+            start=began,
             zone=place,
-            on_step=on_step or (lambda step: None),
+            on_plan=plan,
+            on_step=on_step,
         )
+        usage = chosen.captioner.so_far.usage if chosen.captioner else report.usage
+        return report.model_copy(update={"usage": usage})
 
     def ingest(
         self,
@@ -151,9 +169,11 @@ class Memory:
         start: datetime | str | None = None,
         zone: str | None = None,
         wearer: str | None = None,
-        on_step: OnStep | None = None,
+        budget: float | None = None,
+        on_note: Callable[[str], None] = lambda line: None,
+        on_step: OnStep = lambda step: None,
     ) -> Report:
-        return _wait(
+        return self._wait(
             self.aingest(
                 *paths,
                 window=window,
@@ -161,6 +181,8 @@ class Memory:
                 start=start,
                 zone=zone,
                 wearer=wearer,
+                budget=budget,
+                on_note=on_note,
                 on_step=on_step,
             )
         )
@@ -230,11 +252,50 @@ class Memory:
         strategy: str | None = None,
         settings: Mapping[str, Any] | None = None,
     ) -> Answer:
-        return _wait(
+        return self._wait(
             self.aask(question, options=options, at=at, strategy=strategy, settings=settings)
         )
 
     ask.__doc__ = aask.__doc__
+
+    async def acompare(
+        self,
+        question: str | Question,
+        *,
+        strategies: Sequence[str] = (),
+        options: Sequence[str] = (),
+        at: Moment | str | None = None,
+    ) -> list[Row]:
+        """Several strategies on one question, side by side; without names, all that can run.
+
+        A strategy that cannot run has the status `error` and says why; the others go on.
+        """
+        from egomem.answer import compare
+        from egomem.answer import strategies as registered
+
+        if isinstance(question, str):
+            question = Question.of(question, tuple(options), at=self._moment(at))
+        able = list(registered()) if self.models is not None else ["extractive"]
+        return await compare(
+            question,
+            self.store.view(question.at),
+            list(strategies) or able,
+            models=self.models,
+            embedder=self.embedder,
+            frames=self._frames,
+        )
+
+    def compare(
+        self,
+        question: str | Question,
+        *,
+        strategies: Sequence[str] = (),
+        options: Sequence[str] = (),
+        at: Moment | str | None = None,
+    ) -> list[Row]:
+        return self._wait(self.acompare(question, strategies=strategies, options=options, at=at))
+
+    compare.__doc__ = acompare.__doc__
 
     # -- what it holds ------------------------------------------------------------------------
 
@@ -284,6 +345,23 @@ class Memory:
 
         return embedder(spec)
 
+    def _wait(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine from plain code, also where an event loop already runs (a notebook)."""
+
+        async def whole() -> T:
+            try:
+                return await work
+            finally:
+                if self.models is not None:  # connections belong to this event loop
+                    await self.models.close()
+
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(whole())
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(asyncio.run, whole()).result()
+
     def _frames(
         self, recording: str, times: Sequence[float], side: int | None = None
     ) -> Iterable[Frame]:
@@ -322,13 +400,3 @@ def _end(recording: Recording) -> datetime:
     end = recording.instant(recording.duration)
     assert end is not None
     return end
-
-
-def _wait(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine from plain code, also where an event loop already runs (a notebook)."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work)
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, work).result()

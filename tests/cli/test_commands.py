@@ -112,9 +112,8 @@ def test_one_broken_file_is_exit_code_1_and_the_rest_goes_on(
     assert code == 1
     assert "1 failed" in out
     assert "1 done" in out
-    assert err.startswith("egomem: ")
-    assert "broken.mp4" in err
-    assert len(err.strip().splitlines()) == 1
+    (fault,) = [line for line in err.splitlines() if line.startswith("egomem: ")]
+    assert "broken.mp4" in fault
     code, out, _ = run("ingest", str(tmp_path), "--json")
     assert code == 1
     assert "broken.mp4" in body(out)["problems"][0]["what"]

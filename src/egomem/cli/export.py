@@ -36,7 +36,7 @@ def export(
     memory: MemoryOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Write a memory, or a part of it, for other tools. Parquet imported again is the same memory."""
+    """Write a memory, or part of it, for other tools. Parquet imported again is the same memory."""
     from egomem.memory.export import export as write
     from egomem.memory.export import format_of
 

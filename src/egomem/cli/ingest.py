@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from egomem.cli.options import JsonOption, MemoryOption, ModelOption, open_memory
-from egomem.cli.output import report, steps
+from egomem.cli.output import report, spent, steps
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,6 +35,9 @@ def ingest(
     ] = None,
     wearer: Annotated[str | None, typer.Option(help="Who wore the camera. Default: me.")] = None,
     model: ModelOption = None,
+    budget: Annotated[
+        float | None, typer.Option(min=0, metavar="USD", help="What captions may cost.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Watch recordings and remember what is seen, read and said in them.
@@ -50,13 +53,13 @@ def ingest(
             start=start,
             zone=zone,
             wearer=wearer,
+            budget=budget,
+            on_note=progress.say,
             on_step=progress.step,
         )
         folder = held.folder
 
     def show(out: Console) -> None:
-        for note in said.notes:
-            out.print(note, markup=False)
         for o in said.outcomes:
             out.print(
                 f"{o.status:9} {o.path}  {o.seconds:.1f} s, {o.windows} new windows, "
@@ -65,6 +68,8 @@ def ingest(
             )
             for note in o.notes:
                 out.print(f"          {note}", markup=False)
+        if said.usage.requests:
+            out.print(f"captions: {said.usage.requests} requests, {spent(said.usage)}")
         counts = ", ".join(f"{n} {status}" for status, n in said.counts.items())
         out.print(f"{counts}; memory: {folder}", markup=False)
 

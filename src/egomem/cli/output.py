@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from egomem.ingest import Step
-    from egomem.records import Answer
+    from egomem.records import Answer, Usage
     from egomem.timeline import Span
 
 
@@ -91,7 +91,7 @@ class Steps:
 
     def say(self, line: str) -> None:
         if not self._quiet:
-            self._progress.console.print(line)
+            self._progress.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def step(self, step: Step) -> None:
         key = (step.path, step.stage)
@@ -133,6 +133,16 @@ def show_answer(out: Console, answer: Answer, names: Mapping[str, str]) -> None:
     for piece in answer.evidence:
         place = where(piece.recording, piece.span, piece.when, names)
         out.print(f'    {place}: "{piece.quote}" ({piece.source})', markup=False)
+
+
+def spent(usage: Usage) -> str:
+    """`1,200 tokens in (300 cached), 80 out, 30 frames, $0.0012`"""
+    cached = f" ({usage.tokens_cached:,} cached)" if usage.tokens_cached else ""
+    money = "" if usage.cost is None else f", ${usage.cost:.4f}"
+    return (
+        f"{usage.tokens_in:,} tokens in{cached}, {usage.tokens_out:,} out, "
+        f"{usage.frames:,} frames{money}"
+    )
 
 
 def answer_json(answer: Answer, names: Mapping[str, str]) -> dict[str, Any]:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from egomem.ingest.run import Observers
 from egomem.models import Models, Role
-from egomem.observe import Composed, Embedded, embedded_observers
+from egomem.observe import Composed, embedded_observers
+from egomem.records import Recording
+
+if TYPE_CHECKING:
+    from egomem.observe.captioner import Captioner
 
 AHEAD = 8
 """Windows whose captions are asked for at once where a captioner is set."""
@@ -24,20 +30,32 @@ class Chosen:
     observers: Observers
     ahead: int
     notes: tuple[str, ...]
-    embedded: Embedded
+    captioner: Captioner | None = None
+
+    def plan(
+        self, recordings: Sequence[Recording], models: Models | None, *, window: float, fps: float
+    ) -> str:
+        """What captioning these recordings will take, in a line; "" where nothing is asked."""
+        if self.captioner is None or models is None:
+            return ""
+        from egomem.observe.estimate import estimate
+
+        spec, limits = models.spec(Role.CAPTIONER), models.limits(Role.CAPTIONER)
+        return f"captions by {spec}: {estimate(recordings, spec, limits, window=window, fps=fps)}"
 
 
-def choose(models: Models | None, *, window: float, fps: float) -> Chosen:
+def choose(
+    models: Models | None, *, window: float, fps: float, budget: float | None = None
+) -> Chosen:
     """With a captioner, its captions take the place of the composed ones; speech, screen text and
-    objects are observed beside it wherever they can run."""
+    objects are observed beside it wherever they can run. `budget`: US dollars for captions."""
     found = embedded_observers(window=window, fps=fps)
     notes = [str(origin) for origin in found.origins]
     notes += [f"without {m.part}: {m.detail}; {m.remedy}" for m in found.missing]
-    seeing = found.observers
-    if models is not None and models.has(Role.CAPTIONER):
-        from egomem.observe.captioner import Captioner
+    if models is None or not models.has(Role.CAPTIONER):
+        return Chosen(Observers(found.speech, found.observers), 1, (*notes, VLM_SEES_MORE))
+    from egomem.observe.captioner import Captioner
 
-        captioner = Captioner(models, window=window, fps=fps)
-        seeing = (*(o for o in seeing if not isinstance(o, Composed)), captioner)
-        return Chosen(Observers(found.speech, seeing), AHEAD, tuple(notes), found)
-    return Chosen(Observers(found.speech, seeing), 1, (*notes, VLM_SEES_MORE), found)
+    captioner = Captioner(models, window=window, fps=fps, budget=budget)
+    seeing = [o for o in found.observers if not isinstance(o, Composed)]
+    return Chosen(Observers(found.speech, (*seeing, captioner)), AHEAD, tuple(notes), captioner)

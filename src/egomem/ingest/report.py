@@ -28,14 +28,14 @@ class Outcome(Record):
     notes: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
     remedy: str = ""
-    usage: Usage = Usage()
 
 
 class Report(Record):
-    """The outcomes of all files, in the order given; `notes` are of the whole run."""
+    """The outcomes of all files, in the order given; `notes` and `usage` are of the whole run."""
 
     outcomes: tuple[Outcome, ...]
     notes: tuple[str, ...] = ()
+    usage: Usage = Usage()
 
     @property
     def counts(self) -> dict[FileStatus, int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -33,7 +33,7 @@ from egomem.media import (
 from egomem.memory import Done, Store
 from egomem.memory.thumbnails import keep_thumbnail
 from egomem.observe import Observer, SpeechObserver, Window
-from egomem.records import Observation, Recording, Usage
+from egomem.records import Observation, Recording
 from egomem.timeline import Span, sample_times, windows
 
 log = logging.getLogger(__name__)
@@ -72,7 +72,6 @@ class _Tally:
     windows: int = 0
     faults: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    usage: Usage = field(default_factory=Usage)
 
 
 async def ingest(
@@ -85,29 +84,38 @@ async def ingest(
     start: datetime | None = None,
     zone: tzinfo | None = None,
     notes: Sequence[str] = (),
+    on_plan: Callable[[list[Recording]], None] = lambda recordings: None,
     on_step: OnStep = lambda step: None,
 ) -> Report:
     """Ingest files in turn; a file that cannot be used is reported and the rest goes on.
 
     `start` is the instant of the first file's second 0 and is over every other hint; the others
     must be chapters of the same recording. `zone` is where names and sidecars without one were
-    written.
+    written. `on_plan` is told the recordings before the first is watched, and may raise to stop.
     StoreErrors end the run, as nothing could be stored after them; everything acknowledged stays.
     """
     watching = watching or Watching()
     outcomes: dict[Path, Outcome] = {}
-    known: dict[Path, Facts] = {}
+    known: dict[Path, tuple[Facts, str]] = {}
     for path in files:
         on_step(Step(str(path), "reading", 0, 1))
         try:
-            known[path] = await asyncio.to_thread(probe, path)
+            facts = await asyncio.to_thread(probe, path)
+            known[path] = facts, await asyncio.to_thread(content_hash, path)
         except Exception as error:
             outcomes[path] = _failed(path, error)
-    starts = clocks.find_starts(known, given=start, zone=zone) if known else {}
-    for path, facts in known.items():
+        on_step(Step(str(path), "reading", 1, 1))
+    told = {path: facts for path, (facts, _) in known.items()}
+    starts = clocks.find_starts(told, given=start, zone=zone) if known else {}
+    recordings = {
+        path: _recording(store, path, digest, facts, wearer, starts[path])
+        for path, (facts, digest) in known.items()
+    }
+    on_plan(list(recordings.values()))
+    for path, recording in recordings.items():
         try:
             outcomes[path] = await _one(
-                store, path, facts, starts[path], observers, watching, wearer, on_step
+                store, path, told[path], recording, starts[path], observers, watching, on_step
             )
         except StoreError:
             raise
@@ -130,14 +138,13 @@ async def _one(
     store: Store,
     path: Path,
     facts: Facts,
+    recording: Recording,
     start: Start,
     observers: Observers,
     watching: Watching,
-    wearer: str,
     on_step: OnStep,
 ) -> Outcome:
-    digest = await asyncio.to_thread(content_hash, path)
-    recording, notes = _recording(store, path, digest, facts, wearer, start)
+    notes = list(start.notes) if start.clock == recording.clock else []
     tally = _Tally(notes=notes)
     todo = _unfinished(store, recording, observers, watching)
     listen = bool(facts.audio) and not _heard(store, recording, observers)
@@ -165,30 +172,25 @@ async def _one(
         observations=tally.observations,
         notes=tuple(tally.notes),
         faults=tuple(tally.faults),
-        usage=tally.usage,
     )
 
 
 def _recording(
     store: Store, path: Path, digest: str, facts: Facts, wearer: str, start: Start
-) -> tuple[Recording, list[str]]:
-    """The recording that a file holds, and what to say of its clock.
-
-    A recording that is known keeps its wearer, and its clock where nothing new is known of it.
-    """
+) -> Recording:
+    """The recording that a file holds. One that is known keeps its wearer, and its clock where
+    nothing new is known of it."""
     held = store.recording(digest[:16])
-    clock = start.clock or (held.clock if held else None)
-    recording = Recording(
+    return Recording(
         id=digest[:16],
         wearer=held.wearer if held else wearer,
         name=path.name,
         path=str(path.resolve()),
         sha256=digest,
         duration=facts.duration,
-        clock=clock,
+        clock=start.clock or (held.clock if held else None),
         facts=facts.model_dump(mode="json", exclude={"path"}),
     )
-    return recording, list(start.notes) if start.clock == clock else []
 
 
 def _unit(span: Span) -> str:
