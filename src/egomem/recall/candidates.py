@@ -9,8 +9,10 @@ import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from egomem.memory import View
 from egomem.models.embedders import Embedder
@@ -54,27 +56,32 @@ class Candidates:
 
     def instant(self, w: Window) -> tuple[int, float]:
         """What orders windows in time: a known clock first, then recording by recording."""
-        place, zero = self._zero(w.recording)
+        place, zero = self._zeros.get(w.recording or "", (-1, 0.0))
         return place, zero + w.span.start
 
-    def timelines(self) -> tuple[list[object], Scores]:
-        """For each observation its timeline (a wearer's, or a recording's without a clock), and
-        what is added to its seconds to count on that."""
-        lines: list[object] = []
-        zeros = []
-        for o in self.corpus.observations:
-            place, zero = self._zero(o.recording)
-            lines.append((o.wearer, place))
-            zeros.append(zero)
-        return lines, np.array(zeros)
+    def timelines(self) -> tuple[NDArray[np.int64], Scores]:
+        """For each observation the number of its timeline (a wearer's, or a recording's without a
+        clock), and what is added to its seconds to count on that."""
+        if self.corpus.timelines is None:
+            wearers: dict[str, int] = {}
+            lines, zeros = [], []
+            for o in self.corpus.observations:
+                place, zero = self._zeros.get(o.recording or "", (-1, 0.0))
+                if place == len(self.recordings):
+                    place += wearers.setdefault(o.wearer, len(wearers))
+                lines.append(place)
+                zeros.append(zero)
+            self.corpus.timelines = np.array(lines), np.array(zeros)
+        return self.corpus.timelines
 
-    def _zero(self, recording: str | None) -> tuple[int, float]:
-        if recording is None:
-            return len(self.recordings), 0.0
-        r = self.recordings.get(recording)
-        if r is not None and r.clock is not None:
-            return len(self.recordings), r.clock.start.timestamp()
-        return list(self.recordings).index(recording) if r else -1, 0.0
+    @cached_property
+    def _zeros(self) -> dict[str, tuple[int, float]]:
+        """Of each recording its timeline and second 0: known clocks (and digests) share one."""
+        known = len(self.recordings)
+        zeros = {"": (known, 0.0)}
+        for place, r in enumerate(self.recordings.values()):
+            zeros[r.id] = (known, r.clock.start.timestamp()) if r.clock else (place, 0.0)
+        return zeros
 
 
 def candidates(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import TypeVar
@@ -19,7 +19,7 @@ from egomem.records import Observation
 
 Scores = NDArray[np.float64]
 K = TypeVar("K")
-_Posting = tuple[list[int], list[int]]
+_Posting = tuple[list[int], list[int]] | tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 class Corpus:
@@ -47,20 +47,24 @@ class Corpus:
         self._starts = np.searchsorted(self._window, np.arange(len(self.windows)))
         self.starts = np.array([o.span.start for o in held])
         self.ends = np.array([o.span.end for o in held])
-        self._words: dict[str, _Posting] = defaultdict(lambda: ([], []))
-        self._pairs: dict[tuple[str, str], _Posting] = defaultdict(lambda: ([], []))
         lengths = []
+        words: dict[str, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+        pairs: dict[tuple[str, str], tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
         for row, o in enumerate(held):
             bag = bag_of(said(o)[1])
             lengths.append(bag.length)
             for word, times in bag.words.items():
-                rows, counts = self._words[word]
+                rows, counts = words[word]
                 rows.append(row)
                 counts.append(times)
             for pair, times in bag.pairs.items():
-                rows, counts = self._pairs[pair]
+                rows, counts = pairs[pair]
                 rows.append(row)
                 counts.append(times)
+        self._words: dict[str, _Posting] = dict(words)
+        self._pairs: dict[tuple[str, str], _Posting] = dict(pairs)
+        self._distinct: dict[int, frozenset[str]] = {}
+        self.timelines: tuple[NDArray[np.int64], Scores] | None = None
         self.vectors: dict[str, tuple[Vectors, Scores]] = {}
         self.lengths = np.array(lengths, dtype=np.float64)
 
@@ -81,6 +85,8 @@ class Corpus:
         for key in keys:
             if key in postings:
                 rows, counts = postings[key]
+                if isinstance(rows, list):  # an array from the first time it is asked for
+                    rows, counts = postings[key] = np.array(rows), np.array(counts)
                 found[rows] += counts
         return found
 
@@ -106,8 +112,12 @@ class Corpus:
             return np.zeros(0)
         return np.maximum.reduceat(of_observations[self._observation], self._starts)
 
-    def flags(self, holds: Callable[[Observation], bool]) -> Scores:
-        return np.array([holds(o) for o in self.observations], dtype=np.float64)
+    def words(self, window: int) -> frozenset[str]:
+        """The different words of a window."""
+        if window not in self._distinct:
+            bags = (bag_of(said(o)[1]) for o in self.windows[window].observations)
+            self._distinct[window] = frozenset(word for bag in bags for word in bag.words)
+        return self._distinct[window]
 
     @cached_property
     def speakers(self) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from egomem.recall.corpus import Corpus, Scores
 from egomem.recall.plan import Order, Relation
@@ -16,9 +17,11 @@ _STRONG = 0.7
 
 
 def beside_event(
-    relation: Relation, strength: Scores, corpus: Corpus, lines: Sequence[object], zeros: Scores
+    relation: Relation, strength: Scores, corpus: Corpus, line: NDArray[np.int64], zeros: Scores
 ) -> Scores:
     """For each observation, how well it stands in a relation to the event that `strength` names.
+
+    `line` is each observation's timeline, and `zeros` what is added to its seconds on that.
 
     "after" counts from the end of what tells of the event to the start of what follows, "before"
     from its start back to the end of what precedes, and fades; "while" is an overlap in time.
@@ -27,8 +30,6 @@ def beside_event(
     if not len(strength) or strength.max() <= 0:
         return found
     starts, ends = corpus.starts + zeros, corpus.ends + zeros
-    names = {line: i for i, line in enumerate(dict.fromkeys(lines))}
-    line = np.array([names[name] for name in lines])
     anchors = np.argsort(-strength, kind="stable")[:_ANCHORS]
     for a in anchors[strength[anchors] >= _STRONG * strength.max()]:
         if relation == "after":

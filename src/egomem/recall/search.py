@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from egomem.memory import View
 from egomem.models.embedders import Embedder
@@ -116,16 +117,18 @@ def find(
     if not pool.corpus.windows or k < 1:
         return Found([], read, notes)
     total, parts, of_observations = _scores(pool, read, query, options, recipe, embedder)
-    windows = pool.corpus.windows
-    ranked = sorted(
-        (i for i in range(len(windows)) if recipe.unmatched or _matches(parts, i)),
-        key=lambda i: (-total[i], windows[i].span.start, windows[i].line),
-    )
+    corpus = pool.corpus
+    windows = corpus.windows
+    starts = np.array([w.span.start for w in windows])
+    ranked = np.lexsort((np.arange(len(windows)), starts, -total))
+    if not recipe.unmatched:
+        ranked = ranked[_matching(parts)[ranked]]
+    order = ranked.tolist()
     if read.order:
-        ranked = ordered(ranked, total, [pool.instant(w) for w in windows], read.order)
-    row: Iterable[int] = ranked
+        order = ordered(order, total, [pool.instant(w) for w in windows], read.order)
+    row: Iterable[int] = order
     if recipe.same and not read.order:
-        row = varied(ranked, total, windows, same=recipe.same)
+        row = varied(order, total, corpus, same=recipe.same)
     most = min(k, recipe.seeds or k)
     seeds = choose(row, windows, most=most, apart=recipe.apart)
     shown = dict.fromkeys(seeds, True)
@@ -199,11 +202,7 @@ def _scores(
                 )
             case "overlap":
                 parts[name] = signals.overlap(question, corpus)
-            case "time":
-                hints = {
-                    r: read.hints if recipe.time_language else places(query, duration)
-                    for r, duration in pool.durations.items()
-                }
+            case "time" if hints := _hints(read, query, recipe, pool):
                 parts[name] = signals.time_hints(corpus.windows, pool.durations, hints)
     total = np.zeros(len(corpus.windows))
     for name, scores in parts.items():
@@ -212,9 +211,20 @@ def _scores(
     return total, parts, dict(zip((o.id for o in corpus.observations), each.tolist(), strict=True))
 
 
-def _matches(parts: Mapping[str, Scores], i: int) -> bool:
-    """True where a signal speaks for a window that is about what was asked."""
-    return any(scores[i] > 0 for name, scores in parts.items() if name not in _SURROUNDINGS)
+def _hints(
+    read: Plan, query: str, recipe: Profile, pool: Candidates
+) -> dict[str, tuple[float, ...]]:
+    """Places of each recording that the question hints at."""
+    if recipe.time_language:
+        return dict.fromkeys(pool.recordings, read.hints) if read.hints else {}
+    return {id: found for id, d in pool.durations.items() if (found := places(query, d))}
+
+
+def _matching(parts: Mapping[str, Scores]) -> NDArray[np.bool_]:
+    """Which windows a signal speaks for that is about what was asked."""
+    about = [scores for name, scores in parts.items() if name not in _SURROUNDINGS]
+    matching: NDArray[np.bool_] = (np.array(about) > 0).any(axis=0)
+    return matching
 
 
 def _now(view: View) -> datetime | None:

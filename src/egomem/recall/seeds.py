@@ -9,27 +9,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from heapq import heapify, heappop, heappush
 
-from egomem.recall.corpus import Scores
+from egomem.recall.corpus import Corpus, Scores
 from egomem.recall.moments import Window
-from egomem.recall.terms import bag_of
 
 
-def varied(
-    ranked: Sequence[int], total: Scores, windows: Sequence[Window], *, same: float
-) -> Iterator[int]:
+def varied(ranked: Sequence[int], total: Scores, corpus: Corpus, *, same: float) -> Iterator[int]:
     """Windows best first, where one beside a better one counts less for saying the same.
 
     A neighbour of a chosen window loses `same` of its score times the share of words that the two
     have in common. One whose observations all are in a chosen window is left out: a long caption
     is found once.
     """
+    windows = corpus.windows
     queue = [(-total[i], rank, i) for rank, i in enumerate(ranked)]
     heapify(queue)
     score = dict(zip(ranked, total[list(ranked)].tolist(), strict=True))
     held = cache(lambda i: frozenset(o.id for o in windows[i].observations))
-    words = cache(
-        lambda i: frozenset(w for o in windows[i].observations for w in bag_of(o.text).words)
-    )
+    words = corpus.words
     while queue:
         minus, rank, i = heappop(queue)
         if i not in score:
