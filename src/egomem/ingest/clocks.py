@@ -9,21 +9,31 @@ from __future__ import annotations
 import glob
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta, tzinfo
-from itertools import groupby
+from datetime import UTC, date, datetime, tzinfo
 from pathlib import Path
 from typing import Literal
 
 from egomem.errors import TimeError
+from egomem.ingest.coverage import SAME, Gap, Overlap, gaps, overlaps
 from egomem.media import Facts
-from egomem.records import Recording
-from egomem.timeline import Clock, format_instant, format_time, read_start, read_time, zone_of
+from egomem.timeline import Clock, format_time, read_start, read_time, zone_of
 from egomem.timeline.clock import ClockSource
 
-SAME = 1.0
-"""Seconds. Gaps and overlaps up to this are rounding of camera clocks and lengths."""
+__all__ = [
+    "Chapter",
+    "Gap",
+    "Hint",
+    "Overlap",
+    "Start",
+    "chapters",
+    "find_start",
+    "find_starts",
+    "gaps",
+    "instant_of",
+    "overlaps",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,88 +335,3 @@ def _container(
 
 def _suggestion(start: datetime) -> str:
     return start.isoformat() if start.tzinfo else f"{start.isoformat()}+HH:MM with your offset"
-
-
-# -- gaps and overlaps -----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """Time of a wearer that no recording covers, between two that do."""
-
-    before: Recording
-    after: Recording
-    start: datetime
-    end: datetime
-
-    def __str__(self) -> str:
-        length = format_time(round(self.end.timestamp() - self.start.timestamp()))
-        return (
-            f"{self.before.wearer}: no recording for {length} between {self.before.name} and "
-            f"{self.after.name}, from {format_instant(self.start)}"
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Overlap:
-    """Time of a wearer that two recordings both claim; one of their clocks may be wrong."""
-
-    one: Recording
-    other: Recording
-    start: datetime
-    end: datetime
-
-    def __str__(self) -> str:
-        length = format_time(round(self.end.timestamp() - self.start.timestamp()))
-        return (
-            f"{self.one.wearer}: {self.one.name} and {self.other.name} overlap for {length} "
-            f"from {format_instant(self.start)}; is the start of one of them right?"
-        )
-
-
-def gaps(recordings: Iterable[Recording], *, least: float = SAME) -> list[Gap]:
-    """Stretches longer than `least` s between a wearer's recordings of known clock, in order."""
-    found = []
-    for line in _lines(recordings):
-        latest = line[0]
-        for after in line[1:]:
-            end, start = _end(latest), _begin(after)
-            if (start - end).total_seconds() > least:
-                found.append(Gap(latest, after, _there(end, latest), _there(start, after)))
-            latest = max(latest, after, key=_end)
-    return found
-
-
-def overlaps(recordings: Iterable[Recording], *, least: float = SAME) -> list[Overlap]:
-    """Stretches longer than `least` s that two recordings of a wearer share, in order."""
-    found = []
-    for line in _lines(recordings):
-        for number, one in enumerate(line):
-            for other in line[number + 1 :]:
-                start, end = _begin(other), min(_end(one), _end(other))
-                if start >= _end(one):
-                    break
-                if (end - start).total_seconds() > least:
-                    found.append(Overlap(one, other, _there(start, one), _there(end, one)))
-    return found
-
-
-def _lines(recordings: Iterable[Recording]) -> list[list[Recording]]:
-    """The recordings of known clock, by wearer, in order of their starts."""
-    placed = sorted((r for r in recordings if r.clock), key=lambda r: (r.wearer, _begin(r)))
-    return [list(line) for _, line in groupby(placed, key=lambda r: r.wearer)]
-
-
-def _begin(recording: Recording) -> datetime:
-    assert recording.clock is not None
-    return recording.clock.at(0).astimezone(UTC)
-
-
-def _end(recording: Recording) -> datetime:
-    return _begin(recording) + timedelta(seconds=recording.duration)
-
-
-def _there(instant: datetime, recording: Recording) -> datetime:
-    """An instant in the zone of a recording."""
-    assert recording.clock is not None
-    return instant.astimezone(recording.clock.start.tzinfo)

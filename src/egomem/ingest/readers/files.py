@@ -17,7 +17,7 @@ from egomem.media import LineWarning, read_subtitles
 from egomem.observe.doubt import Doubts, Said
 from egomem.records import Source
 from egomem.timeline import read_time
-from egomem.timeline.parse import code
+from egomem.timeline.dials import code
 
 Rows = tuple[Iterator[Row], Source]
 """The rows of a file, and the source of those that name none."""
