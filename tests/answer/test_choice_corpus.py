@@ -14,7 +14,12 @@ from egomem.records import Option, Status
 HERE = Path(__file__).parent
 CORPORA = [
     tomllib.loads((HERE / name).read_text("utf-8"))
-    for name in ("choice_corpus.toml", "choice_held_out.toml", "choice_held_out_2.toml")
+    for name in (
+        "choice_corpus.toml",
+        "choice_held_out.toml",
+        "choice_held_out_2.toml",
+        "choice_held_out_3.toml",
+    )
 ]
 
 

@@ -287,6 +287,8 @@ def _is_label(tokens: list[str], at: int, out: list[str], label: int, options: O
         after in ("+", "#", "%", "°") and options.label(beyond) is None
     ):
         return False  # D-shaped, B+
+    if after == "=" and beyond[:1].isdecimal():
+        return True  # A=0.2
     if after == "=" or (after == " " and beyond == "=") or (before == "=" and previous == " "):
         return _CUE_BEFORE.search(_tail(out)) is not None
     if before == "." and len(previous) == 1 and _wordy(previous):

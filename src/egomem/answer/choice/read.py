@@ -73,11 +73,12 @@ def read_choice(reply: str, options: Sequence[Option] | Sequence[str]) -> Choice
 
 def _choices(options: Sequence[Option] | Sequence[str]) -> list[Choice]:
     """Labels and texts. Texts that carry their own labels ("A. a cup") lose them."""
+    given: list[Option | str] = [*options]
     named = [
         Choice(option.label, option.text)
         if isinstance(option, Option)
         else Choice(_letter(index), option)
-        for index, option in enumerate(options)
+        for index, option in enumerate(given)
     ]
     found = [_PREFIX.match(choice.text) for choice in named]
     if named and all(m and fold(m[1]) == fold(c.label) for m, c in zip(found, named, strict=True)):

@@ -86,7 +86,7 @@ _LINE = re.compile(
     rf"{_GROUP}[\s.!)\]}}\"'>|:,;✅。，．!-]*)$"
 )
 _HEAD = re.compile(
-    rf"(?m)^[\s\"'(\[{{<>|→-]*(?:{pattern(['option'])}\s*)?{_GROUP}(?P<sep>[\s.):：,\-–—|\"'。，]*)(?P<next>\w*)"
+    rf"(?m)^[\s\"'(\[{{<>|→-]*(?:{pattern(['option'])}\s*)?{_GROUP}(?P<sep>[\s.():：,\-–—|\"'。，]*)(?P<next>\w*)"
 )
 _THEN = pattern(["so", "no", "then", "hence", "thus", "therefore", "rather"])
 _CLAUSE = re.compile(
@@ -114,7 +114,7 @@ _BOUND_AFTER = re.compile(
 )
 _OPEN_CUE = re.compile(rf"{_CUES}(?:{_GAP}|{pattern(words.FILLERS)}){{0,24}}$")
 _OPEN_END = re.compile(
-    rf"(?:{pattern(['is', 'are', 'be', 'option', 'ist', 'es', 'est', 'è', 'é'])}|[:：=]|是|は)"
+    rf"(?:{pattern(['is', 'be', 'option', 'likely', 'the', 'ist', 'es', 'est', 'é'])}|[:：=]|是|は)"
     r"[\s\"'({\[]*$"
 )
 _STRUCTURE = "\U000f0000"

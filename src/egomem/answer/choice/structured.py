@@ -17,7 +17,7 @@ _BOXED = re.compile(r"\\(?:boxed|fbox)\s*\{")
 _ANSWER = re.compile(
     r"(?:(?:final|correct|best|predicted|mcq|selected|chosen|model|my|your)[ _-]?)*"
     r"(?:answer|ans|choice|option|prediction|pred|response|selection|selected|letter|label|verdict|"
-    r"result|output)(?:[ _-]?(?:letter|label|choice|option|index|id|key|text|value))?",
+    r"result|output|final)(?:[ _-]?(?:letter|label|choice|option|index|id|key|text|value))?",
     re.IGNORECASE,
 )
 _TEXT_OF = re.compile(r"text|value|content|option_text", re.IGNORECASE)

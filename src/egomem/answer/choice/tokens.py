@@ -15,7 +15,7 @@ _NO_SPACES = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHMER", "
 
 @lru_cache(maxsize=4096)
 def kind(char: str) -> str:
-    """`latin` (with digits), `single` (of a script without spaces), `word`, `mark`, `space`, `sign`."""
+    """`latin` (digits too), `single` (no spaces in its script), `word`, `mark`, `space`, `sign`."""
     category = unicodedata.category(char)
     if category[0] == "M":
         return "mark"
@@ -40,7 +40,7 @@ def is_spaced(char: str) -> bool:
 def fold(text: str) -> str:
     """Lower case, without the accents of Latin letters."""
     out: list[str] = []
-    for char in unicodedata.normalize("NFC", text.casefold()):
+    for char in unicodedata.normalize("NFKC", text.casefold()):
         base = unicodedata.normalize("NFD", char)
         out.append(base[0] if len(base) > 1 and kind(base[0]) == "latin" else char)
     return "".join(out)

@@ -36,7 +36,8 @@ wybieram volím выбираю обираю seçiyorum chọn 选择 選擇 选 
 
 RIGHT_OPTION = _listed("""
 correct|option best-supported|option supported|option juiste|optie सही|विकल्प
-rätt|alternativ correct|option right|option best|option selected|option chosen|option
+rätt|alternativ doğru|seçenek doğru|şık correct|option right|option best|option selected|option
+chosen|option
 likely|option matching|option
 correct|one right|one best|one final: conclusion: decision: result: output:
 correct|letter right|letter chosen|letter richtige|option korrekte|option bonne|option
@@ -63,7 +64,8 @@ es el los seria sería debe ser correcta correcto opción letra respuesta
 het de juiste optie antwoord är rätt er riktig riktige svar to jest poprawna prawidłowa je správná
 on oikea это правильный верный вариант ответ под буквой це правильна az helyes corect este válasz
 doğru olan şık هي هو الصحيحة الصحيح الخيار היא הוא הנכונה صحیح است گزینه
-सही है विकल्प সঠিক হল উত্তর คือ ข้อ đúng là đáp án adalah yang benar ni sahihi ay ang tamang
+सही है विकल्प সঠিক হল উত্তর คือ ข้อ ที่ถูกต้อง đúng là đáp án adalah yang benar ni sahihi ay ang
+tamang
 η είναι σωστή απάντηση
 是 为 為 选 選 项 項 应 應 该 該 正 确 確 的 は が を 選 択 肢 番 号 答 案 은 는 이 가 선 택 지
 """)
@@ -72,8 +74,9 @@ BEFORE_GUESS = _listed("""
 i|think i|guess i|believe i'd|say i|would|say definitely certainly clearly surely probably maybe
 perhaps likely presumably therefore
 thus hence so it|is it's it|must|be it|should|be it|could|be it|may|be it|might|be that|is
-matches matching corresponds|to points|to supports favours favors leaves leaving namely i.e.
-also daher somit donc alors così quindi portanto entonces 所以 因此 故 应该是 應該是 应是
+matches matching corresponds|to points|to supports favour favor favours favors leaves leaving
+namely i.e.
+daher somit donc alors così quindi portanto entonces 所以 因此 故 应该是 應該是 应是
 c'est es è é jest это on är er
 """)
 
@@ -88,7 +91,8 @@ benar
 
 RIGHT_PHRASES = _listed("""
 the|answer the|correct the|right the|best the|only the|most my|answer my|choice my|best my|guess
-it|is what|the consistent|with best|fits best|matches the|one|that matches die|richtige la|bonne
+it|is stands|out what|the consistent|with best|fits best|matches the|one|that matches
+die|richtige la|bonne
 la|correcta
 """)
 
@@ -167,7 +171,7 @@ ABSTAINS = r"""
 (?:i am|i'm) (?:not sure|unsure|uncertain)
 (?:notes?|captions?|frames?|video|evidence|this|it) (?:is|are) (?:unclear|ambiguous|
    inconclusive|insufficient)
-no way of (?:knowing|telling)
+no way of (?:knowing|telling)|\bno idea\b
 can(?:not|'t| not) (?:watch|view|access|open|process) (?:\w+ ){0,2}(?:videos?|images?|
    frames?|recordings?|media)
 none of (?:the |these |those )?(?:above|options|choices|answers|them|these)
@@ -201,6 +205,7 @@ REFUSES = r"""
 (?:unable|not able) to (?:help|assist|comply|identify|recognise|recognize|process)
 (?:won't|will not|refuse to|decline to|must decline) (?:\w+ ){0,1}(?:answer|help|assist|
    comply|identify|do|respond)?
+person's identity|identity of (?:\w+ ){0,2}(?:person|individual|people)
 (?:violate|violates|against) (?:\w+ ){0,3}(?:privacy|policy|policies|guidelines)
 kann (?:ich )?(?:dabei |dir |ihnen |leider )*nicht (?:helfen|behilflich|weiterhelfen)|nicht helfen
 (?:ne peux pas|ne suis pas en mesure de|ne puis) (?:\w+ )?(?:aider|repondre a cette demande)
