@@ -155,9 +155,26 @@ def test_captions_may_tell_what_a_sign_or_a_person_said(store, seen, recording, 
 def test_last_means_the_last_that_holds_all_of_it(store, seen, recording, run):
     store.put_recording(recording("k", 100, None))
     texts = ["I wash the red cup", "I wash the red cup", "I wash the large cup"]
+    texts += ["a red car passes"] * 6  # "red" tells little, but it is asked for
     store.add(seen("k", 10 * i, 10 * i + 4, text) for i, text in enumerate(texts))
     answer = run(store.view(), Question.of("When did I last wash the red cup?"))
     assert answer.text.startswith("At 0:10-0:14")
+
+
+def test_what_nearly_touches_is_one_episode_but_a_detector_is_taken_at_its_word(
+    store, seen, recording, run
+):
+    store.put_recording(recording("k", 100, None))
+    store.add(seen("k", 5 * i, 5 * i + 3, "I juggle", window=i) for i in range(4))
+    store.add(seen("k", 50 + 5 * i, 53 + 5 * i, "1 cat", "object", label="cat") for i in range(4))
+    view = store.view()
+    assert run(view, Question.of("How many times did I juggle?")).text.startswith("Observed once")
+    assert "18.0 s: 0:00-0:18" in run(view, Question.of("How long did I juggle?")).text
+    separate = run(view, Question.of("How many times did I juggle?"), episode_gap=1.0)
+    assert separate.text.startswith("Observed 4 times")
+    assert run(view, Question.of("How many times did a cat appear?")).text.startswith(
+        "Observed 4 times"
+    )
 
 
 def test_of_a_long_memory_the_best_by_search_are_read(ask):

@@ -66,9 +66,11 @@ def score_options(
     words = by_words(scene, ask, options, sharpness=settings.sharpness, width=settings.part_width)
     if task.embedder is not None:
         near = by_meaning(task.view, scene, task.question.text, options, task.embedder)
+        both = [w.score + settings.meaning * n for w, (n, _) in zip(words, near, strict=True)]
+        least = min(0.0, *both)
         words = [
-            Scored(max(0.0, w.score + settings.meaning * n), w.best or s, n)
-            for w, (n, s) in zip(words, near, strict=True)
+            Scored(value - least, w.best or s, n)
+            for value, w, (n, s) in zip(both, words, near, strict=True)
         ]
     anchor = reading.anchor
     if anchor and anchor.sure and ask.relation in ("before", "after") and _rare(reading):
