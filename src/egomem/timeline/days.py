@@ -73,6 +73,12 @@ class Days(Amounts):
             return one(_weekday_before(today(), WEEKDAYS[then])), i + 2
         if word in ("last", "this") and then in ("week", "month", "year"):
             return Piece(days=_period(today(), then, int(word == "last")), evident=True), i + 2
+        if word == "weekend" or (word in ("last", "this") and then == "weekend"):
+            saturday = week(today())[0] + 5 * _ONE_DAY
+            if word == "last" or (word == "weekend" and saturday > today()):
+                saturday -= timedelta(days=7)
+            days = (saturday, saturday + 2 * _ONE_DAY)
+            return Piece(days=days, evident=word != "weekend"), i + 1 + int(word != "weekend")
         if word in WEEKDAYS and (len(word) > 3 or self.word(i - 1) == "on"):
             if self.words(i + 1, "last", "week"):
                 return one(week(today())[0] + (WEEKDAYS[word] - 7) * _ONE_DAY), i + 3

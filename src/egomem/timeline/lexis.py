@@ -106,9 +106,9 @@ PARTS = {
 STARTS = frozenset((
     *NUMBERS, *WEEKDAYS, *MONTHS, *PARTS, "half", "quarter", "few", "first", "last", "past", "this",
     "that", "the", "early", "late", "earlier", "now", "right", "just", "today", "yesterday",
-    "tomorrow", "tonight", "day", "noon", "midday", "noontime", "midnight", "from", "between",
-    "before", "until", "till", "after", "since", "shortly", "at", "on", "in", "during", "by",
-    "around", "about", "over", "within",
+    "tomorrow", "tonight", "day", "weekend", "noon", "midday", "noontime", "midnight", "from",
+    "between", "before", "until", "till", "after", "since", "shortly", "at", "on", "in", "during",
+    "by", "around", "about", "over", "within",
 ))  # fmt: skip
 """Every word that a time can begin with."""
 
