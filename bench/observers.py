@@ -1,6 +1,6 @@
 """What the embedded observers cost on one CPU thread, against plainer ways with the same models.
 
-    python bench/observers.py DATA [--json FILE]
+    python bench/observers.py DATA [--only reading] [--json FILE]
 
 DATA holds `burnt_in_timecode_16s.mp4`, `bottle-detection.mp4` and `jfk.flac` (docs/explanation/
 embedded-observers.md says where they come from). CPU seconds, the fastest of the repeats, models
@@ -20,7 +20,7 @@ import numpy as np
 
 from egomem.media import AudioBlock, audio, frames
 from egomem.observe import ScreenText, Speech
-from egomem.observe.changes import looks
+from egomem.observe.changes import CHANGE, looks
 from egomem.observe.detect import Detector
 from egomem.records import Recording
 from egomem.timeline import Span
@@ -52,9 +52,11 @@ def reading(data: Path) -> list[tuple[str, str, float, str]]:
         ):
             rows.append((what, way, cpu(work), "s a frame"))
     images = list(frames(data / "bottle-detection.mp4", [float(t) for t in range(30)]))
-    kept = len(looks(images, Span(0, 30), fps=1))
-    seconds = cpu(lambda: looks(images, Span(0, 30), fps=1)) / 30
-    rows.append(("is it a new picture?", f"{kept} of 30 looked at", seconds, "s a frame"))
+    for change in (CHANGE, 2 * CHANGE):
+        kept = len(looks(images, Span(0, 30), fps=1, change=change))
+        seconds = cpu(partial(looks, images, Span(0, 30), fps=1, change=change)) / 30
+        what = f"is it a new picture? change {change:g}"
+        rows.append((what, f"{kept} of 30 looked at", seconds, "s a frame"))
     return rows
 
 
@@ -102,12 +104,16 @@ def hearing(data: Path) -> list[tuple[str, str, float, str]]:
     return rows
 
 
+PARTS = {"reading": reading, "seeing": seeing, "hearing": hearing}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("data", type=Path)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--only", choices=PARTS, action="append")
     given = parser.parse_args()
-    rows = [row for part in (reading, seeing, hearing) for row in part(given.data)]
+    rows = [row for name in given.only or PARTS for row in PARTS[name](given.data)]
     for what, way, seconds, unit in rows:
         print(f"{what:<44} {way:<22} {seconds:7.3f} {unit}")
     if given.json:

@@ -35,7 +35,7 @@ class Objects:
         score: float = 0.5,
         sure: float = 0.8,
         hold: float = 1.5,
-        change: float = CHANGE,
+        change: float = 2 * CHANGE,  # a thing covers more than a letter does
         squares: bool = True,
         folder: Path | None = None,
     ) -> None:
