@@ -42,7 +42,8 @@ class Row(Record):
         """
         said, used = self.answer, self.answer.usage
         label = f"{said.choice}. " if said.choice else ""
-        text = f"{label}{said.text}" if said.text else f"({said.status.value}) {said.reason}"
+        named = said.text if said.text.startswith(label) else f"{label}{said.text}"
+        text = named if said.text else f"({said.status.value}) {said.reason}"
         places = [_place(e, names) for e in said.evidence[:SHOWN]]
         if len(said.evidence) > SHOWN:
             places.append(f"and {len(said.evidence) - SHOWN} more")
