@@ -90,7 +90,11 @@ def egomem(url: str, at_once: int) -> Ask:
     from egomem.models import Conduct, Image, Models, Request, Role, Text
 
     images = tuple(Image(data) for data in pool())
-    held = Models({"captioner": f"vllm:m@{url}"}, conduct=Conduct(concurrency=at_once), environ={})
+    held = Models(
+        {"captioner": f"openai-compatible:m@{url}"},
+        conduct=Conduct(concurrency=at_once),
+        environ={},
+    )
     started = held.__aenter__()
     opened = False
 

@@ -80,6 +80,7 @@ def test_forgetting_leaves_no_byte(tmp_path: Path) -> None:
     assert b"violet umbrella" in on_disk(tmp_path)
     gone = forget(tmp_path, ["r1"], ['"violet\numbrella"'])
     assert gone == 202
+    assert sum(p.stat().st_size for p in tmp_path.iterdir() if p.suffix == ".db") < 40_000
     data = on_disk(tmp_path)
     for trace in (b"violet", b"asked about", b"r1"):
         assert trace not in data

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from egomem.cli import main
-from egomem.models import Abilities, Models, Role
+from egomem.models import Abilities, Models, Request, Role, Text
 from egomem.models.fake_server import Rule
 
 Fixture = Callable[..., Any]
@@ -83,6 +83,15 @@ def test_what_no_server_tells_is_stated_and_marked() -> None:
     assert (found.images, found.image_limit, found.told, found.reachable) == (True, 100, (), None)
 
 
+@pytest.mark.parametrize("spec", ["ollama:fake", "llamacpp:fake", "vllm:fake", "lmstudio:fake"])
+def test_a_reply_records_its_servers_version(serve: Fixture, ask: Fixture, spec: str) -> None:
+    pages, expected = ABLE[spec]
+    server = serve(Rule(reply="B"), pages=pages)
+    held = Models({"reader": f"{spec}@{server.url}"}, environ={})
+    replies = ask(held, *(Request(Role.READER, (Text(t),), "t@1") for t in "ab"))
+    assert [r.version for r in replies] == [expected.get("version")] * 2
+
+
 def test_a_model_that_is_not_there_is_named(serve: Fixture) -> None:
     server = serve(pages={"/version": {"version": "1"}})
     assert "does not list other; it has fake" in probed(f"vllm:other@{server.url}").note
@@ -149,7 +158,6 @@ def test_cache_command(
     ask: Fixture,
 ) -> None:
     from egomem.memory.replies import ReplyCache
-    from egomem.models import Request, Text
 
     held = models(serve(Rule(reply="{n}")), cache=ReplyCache(tmp_path))
     for temperature in (0.0, 0.7):

@@ -119,6 +119,10 @@ def test_redaction(text: str) -> None:
     assert "def+123" not in said
 
 
+def test_a_key_of_any_shape_is_redacted() -> None:
+    assert "opensesame" not in redacted("we do not know opensesame here", "opensesame")
+
+
 def test_plain_words_are_not_redacted() -> None:
     text = "At most 8 image(s) may be given; max tokens: 4096, the context is 32768 tokens long"
     assert redacted(text) == text

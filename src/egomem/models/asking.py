@@ -19,7 +19,7 @@ from egomem.models.gate import Gate
 from egomem.models.ledger import Entry, Ledger
 from egomem.models.limits import Limits, estimated_tokens, fitted, limits_of, over, thinned
 from egomem.models.prices import price
-from egomem.models.probe import Abilities, probe
+from egomem.models.probe import Abilities, probe, version_of
 from egomem.models.reply import Fault, Reply
 from egomem.models.request import Request, hash_of
 from egomem.models.roles import ModelSpec, Role, read_specs
@@ -56,6 +56,7 @@ class _Session:
     models: dict[ModelSpec, Any] = field(default_factory=dict)
     gates: dict[str, Gate] = field(default_factory=dict)
     under_way: dict[str, asyncio.Future[Reply]] = field(default_factory=dict)
+    versions: dict[ModelSpec, asyncio.Task[str | None]] = field(default_factory=dict)
 
 
 class Models:
@@ -143,6 +144,9 @@ class Models:
         session.users -= 1
         if session.users == 0:
             del self._sessions[asyncio.get_running_loop()]
+            for version in session.versions.values():
+                version.cancel()
+            await asyncio.gather(*session.versions.values(), return_exceptions=True)
             for client in session.clients.values():
                 await client.aclose()
 
@@ -192,7 +196,7 @@ class Models:
         under_way[key] = turn
         try:
             reply = await self._send(whole, request, spec, limits)
-            reply = reply.model_copy(update={"key": key, "server": spec.server})
+            reply = reply.model_copy(update={"key": key})
             if self.cache is not None and reply.ok:
                 self.cache.put(reply, described, request.about)
             turn.set_result(reply)
@@ -233,6 +237,8 @@ class Models:
             client = transport.http_client(spec.url or "https://")
             session.clients[spec] = client
             session.models[spec] = wire.build(spec, client, self._environ)
+            ask = version_of(spec, client, spec.key(self._environ))
+            session.versions[spec] = asyncio.create_task(ask)
         return session.models[spec]
 
     async def _send(
@@ -273,7 +279,8 @@ class Models:
                 return finished(_late(Fault.DEADLINE, conduct.deadline, heard))
             if isinstance(outcome, Reply):
                 gate.went_well()
-                return finished(outcome)
+                version = await self._session().versions[spec]
+                return finished(outcome.model_copy(update={"version": version}))
             heard = outcome.detail
             gate.reached |= outcome.fault is not Fault.CONNECTION
             if outcome.schema and request.schema is not None and not prompted:

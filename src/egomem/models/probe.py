@@ -96,15 +96,41 @@ async def probe(spec: ModelSpec, environ: Mapping[str, str]) -> Abilities:
 
 
 async def _json(
-    client: httpx2.AsyncClient, url: str, post: dict[str, str] | None = None
+    client: httpx2.AsyncClient,
+    url: str,
+    post: dict[str, str] | None = None,
+    headers: dict[str, str] | None = None,
 ) -> dict[str, Any]:
     """A page as a JSON object; empty where the server has no such page."""
-    response = await (client.post(url, json=post) if post else client.get(url))
+    response = await client.request("POST" if post else "GET", url, json=post, headers=headers)
     try:
         value = response.json() if response.status_code == 200 else {}
     except ValueError:
         value = {}
     return value if isinstance(value, dict) else {}
+
+
+_VERSIONS = {
+    "vllm": ("/version", "version"),
+    "ollama": ("/api/version", "version"),
+    "llamacpp": ("/props", "build_info"),
+}
+
+
+async def version_of(spec: ModelSpec, client: httpx2.AsyncClient, key: str | None) -> str | None:
+    """The server's version where it tells one, else None."""
+    import httpx2
+
+    if spec.server not in _VERSIONS:
+        return None
+    path, name = _VERSIONS[spec.server]
+    headers = {"authorization": f"Bearer {key}"} if key else None
+    try:
+        async with asyncio.timeout(SECONDS):
+            version = (await _json(client, base_of(spec.url) + path, headers=headers)).get(name)
+    except (OSError, TimeoutError, httpx2.HTTPError):
+        return None
+    return str(version) if version else None
 
 
 async def _listed(client: httpx2.AsyncClient, spec: ModelSpec, url: str) -> dict[str, Any]:

@@ -33,6 +33,7 @@ class Reply(Record):
     `source` says where `text` came from: the reply's content, or (rarely) its reasoning field.
     `finish` is the reason that the server gave, in its own words. `frames` are the true times of
     the images sent; `dropped` says how many were left out to fit (see `Limits`).
+    `server` is the spec's kind of server, `version` what a server of that kind told of itself.
     `cached`: nothing was sent for it; it comes from the cache, or from the same request under way.
     `detail` is one line for a person: what went wrong, and what to change.
     """
@@ -50,6 +51,7 @@ class Reply(Record):
     usage: Usage = Usage()
     model: str = ""
     server: str = ""
+    version: str | None = None
     key: str = ""
     cached: bool = False
     frames: tuple[float, ...] = ()
