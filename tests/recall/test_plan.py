@@ -29,7 +29,7 @@ NOW = datetime(2026, 3, 4, 18, 0, tzinfo=UTC)
 def test_anchors(question, relation, event, rest):
     read = plan(question)
     assert read.anchor == Anchor(relation, event)
-    assert read.text == rest
+    assert read.rest == rest
 
 
 @pytest.mark.parametrize(

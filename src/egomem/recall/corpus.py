@@ -31,6 +31,7 @@ class Corpus:
     def __init__(self, windows: Sequence[Window]) -> None:
         self.windows = tuple(windows)
         place: dict[str, int] = {}
+        self.place = place
         held: list[Observation] = []
         window_of: list[int] = []
         observation_of: list[int] = []

@@ -69,12 +69,14 @@ class Anchor:
 class Plan:
     """How a question is searched for.
 
-    `text` is what is left to match once its time language is read. `order` says which of several
-    matches is meant. `bounds` are times that limit the search; `hints` are places of a recording
-    (0 its start, 1 its end). `notes` say what could not be resolved, in words for the asker.
+    `text` is what is matched: the question without its times, "last" and the like; `rest` is that
+    without the anchor's clause. `order` says which of several matches is meant. `bounds` are times
+    that limit the search; `hints` are places of a recording (0 its start, 1 its end). `notes` say
+    what could not be resolved, in words for the asker.
     """
 
     text: str
+    rest: str = ""
     anchor: Anchor | None = None
     order: Order | None = None
     bounds: tuple[When, ...] = ()
@@ -106,9 +108,9 @@ def plan(question: str, *, now: datetime | None = None, zone: tzinfo | None = No
         if pattern.search(text):
             hints.append(place)
             text = pattern.sub(" ", text)
-    text, anchor = _anchored(text)
-    left = " ".join(text.split())
-    return Plan(left or question, anchor, order, bounds, tuple(hints), notes)
+    text = " ".join(text.split()) or question
+    rest, anchor = _anchored(text)
+    return Plan(text, " ".join(rest.split()), anchor, order, bounds, tuple(hints), notes)
 
 
 def _anchored(text: str) -> tuple[str, Anchor | None]:

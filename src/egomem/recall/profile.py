@@ -63,7 +63,7 @@ class Profile:
 
 DEFAULT = Profile(
     "default",
-    {"bm25": 0.5, "best": 0.5, "pairs": 0.2, "speaker": 0.15, "reply": 0.3, "order": 0.5,
+    {"bm25": 0.5, "best": 0.5, "pairs": 0.2, "speaker": 0.15, "reply": 0.3, "order": 0.15,
      "fullness": 0.03, "time": 0.2},
 )  # fmt: skip
 """Ours, without any model."""
@@ -71,7 +71,7 @@ DEFAULT = Profile(
 HYBRID = Profile(
     "hybrid",
     {"bm25": 0.2, "best": 0.2, "pairs": 0.08, "nearest": 0.3, "mean": 0.3, "speaker": 0.15,
-     "reply": 0.3, "order": 0.5, "fullness": 0.03, "time": 0.2},
+     "reply": 0.3, "order": 0.15, "fullness": 0.03, "time": 0.2},
 )  # fmt: skip
 """Ours, with an embedder."""
 

@@ -20,7 +20,7 @@ from egomem.recall.plan import Plan, places, plan
 from egomem.recall.profile import Profile, profile_of
 from egomem.recall.seeds import beside, choose, varied
 from egomem.recall.speech import without_names
-from egomem.recall.terms import asked
+from egomem.recall.terms import asked, telling
 from egomem.recall.vectors import similarities
 from egomem.records import Observation
 from egomem.timeline import Instants, RecordingTime, Span, When
@@ -139,7 +139,7 @@ def find(
 
     def hit(i: int, seed: bool) -> Hit:
         w = windows[i]
-        held = sorted(w.observations, key=lambda o: -of_observations[o.id])
+        held = sorted(w.observations, key=lambda o: -of_observations[corpus.place[o.id]])
         return Hit(
             recording=w.recording,
             span=w.span,
@@ -160,9 +160,10 @@ def _scores(
     options: Sequence[str],
     recipe: Profile,
     embedder: Embedder | None,
-) -> tuple[Scores, dict[str, Scores], dict[str, float]]:
-    """The windows' total, each signal's own scores, and the total of each observation by id."""
+) -> tuple[Scores, dict[str, Scores], Scores]:
+    """The windows' total, each signal's own scores, and how well each observation matches."""
     corpus, weights = pool.corpus, recipe.weights
+    only_order = read.anchor is not None and not telling(read.rest)
     text, named = without_names(read.text, corpus.speakers)
     question = asked(text, options, share=recipe.options, related=recipe.forms)
     bm25 = partial(signals.bm25, corpus=corpus, like=recipe.like, statistics=pool.statistics)
@@ -170,7 +171,7 @@ def _scores(
     best = of_each(question)
     near = np.zeros(len(corpus.observations))
     parts: dict[str, Scores] = {}
-    for name in weights:
+    for name in weights if not only_order else ("order",):
         match name:
             case "bm25":
                 parts[name] = bm25(question, k1=recipe.k1, b=recipe.b)
@@ -206,9 +207,8 @@ def _scores(
                 parts[name] = signals.time_hints(corpus.windows, pool.durations, hints)
     total = np.zeros(len(corpus.windows))
     for name, scores in parts.items():
-        total += weights[name] * signals.minmax(scores)
-    each = signals.minmax(best) + signals.minmax(near)
-    return total, parts, dict(zip((o.id for o in corpus.observations), each.tolist(), strict=True))
+        total += weights.get(name, 1.0) * signals.minmax(scores)
+    return total, parts, signals.minmax(best) + signals.minmax(near)
 
 
 def _hints(
@@ -223,8 +223,7 @@ def _hints(
 def _matching(parts: Mapping[str, Scores]) -> NDArray[np.bool_]:
     """Which windows a signal speaks for that is about what was asked."""
     about = [scores for name, scores in parts.items() if name not in _SURROUNDINGS]
-    matching: NDArray[np.bool_] = (np.array(about) > 0).any(axis=0)
-    return matching
+    return np.asarray(np.max(about, axis=0) > 0)
 
 
 def _now(view: View) -> datetime | None:

@@ -42,6 +42,14 @@ def bag_of(text: str) -> Bag:
     return Bag(dict(words), dict(Counter(pairwise(row))), len(row))
 
 
+_EMPTY = STOP_WORDS | set(stems(["happen", "happened", "next", "then", "thing", "else", "right"]))
+
+
+def telling(text: str) -> bool:
+    """True where a question names something: "What did I do?" does not."""
+    return not all(stem in _EMPTY for stem in terms(text)[0])
+
+
 def features(text: str) -> Iterator[str]:
     """Words, pairs of neighbouring words, and 3- to 5-grams of letters (CapMem, reconstructed)."""
     words = tokens(text)
