@@ -1,6 +1,9 @@
 """The frame at t is the one on screen: last display time <= t."""
 
+import gc
 import itertools
+import os
+from pathlib import Path
 
 import av
 import numpy as np
@@ -8,6 +11,9 @@ import pytest
 
 from egomem.errors import MediaError, UsageError
 from egomem.media import distinct, frames, key_frames, probe
+from egomem.media.frame import Orientation
+
+FLIPS = list(itertools.product([False, True], repeat=3))
 
 
 def on_screen(times, t):
@@ -103,6 +109,8 @@ def test_frames_stand_upright(make, tmp_path, stored):
     expected = np.rot90(make.picture(0, 96, 64), stored // 90)
     assert frame.image.shape == expected.shape
     assert np.abs(frame.image.astype(int) - expected).mean() < 12
+    (known,) = frames(path, [0.0], facts=facts)
+    assert np.array_equal(known.image, frame.image)
     (small,) = frames(path, [0.0], side=48)
     assert max(small.image.shape[:2]) == 48
     assert small.image.shape[0] > small.image.shape[1] if turned else True
@@ -218,7 +226,7 @@ def test_memory_does_not_hold_the_file(make, tmp_path):
     take = Pruner._take
 
     def watched(self, packet, header):
-        take(self, packet, header)
+        yield from take(self, packet, header)
         most.append((len(self._held), len(self._times), len(self._frames)))
 
     with pytest.MonkeyPatch.context() as patch:
@@ -228,6 +236,38 @@ def test_memory_does_not_hold_the_file(make, tmp_path):
     assert max(m[0] for m in most) <= 31
     assert max(m[1] for m in most) <= 31
     assert max(m[2] for m in most) <= 4
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
+@pytest.mark.parametrize("prune", [True, False])
+def test_memory_does_not_grow_with_the_length(make, tmp_path, prune):
+    """Not even while the garbage collector sleeps: a cycle around a frame holds 0.6 MB."""
+    path = tmp_path / "large.mp4"
+    options = {"preset": "ultrafast", "bf": "0"}
+    make.video(path, count=60, fps=10, gop=2, size=(640, 640), options=options)
+    times = [k / 10 for k in range(60)]
+    list(frames(path, times, side=32, prune=prune))
+    gc.collect()
+    gc.disable()
+    try:
+        before = resident()
+        for _ in range(2):
+            assert sum(1 for _ in frames(path, times, side=32, prune=prune)) == 60
+        assert resident() - before < 12
+    finally:
+        gc.enable()
+
+
+def resident():
+    """MB in memory now."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE") / 1e6
+
+
+@pytest.mark.parametrize("turn", [Orientation(*flips) for flips in FLIPS])
+def test_an_orientation_is_its_degrees_and_mirror(turn):
+    again = Orientation.of(turn.degrees, turn.mirrored)
+    image = np.arange(60, dtype=np.uint8).reshape(4, 5, 3)
+    assert np.array_equal(again.apply(image), turn.apply(image))
 
 
 def test_the_reader_closes_its_file(made):

@@ -95,7 +95,7 @@ def test_a_segment_longer_than_memory_allows_is_fed_in_parts(make, tmp_path, mon
     def watched(self, count, floor):
         nonlocal most
         most = max(most, len(self._held))
-        feed(self, count, floor)
+        yield from feed(self, count, floor)
 
     monkeypatch.setattr(Pruner, "_feed", watched)
     wanted = [0.0, 9.0, 9.9]

@@ -60,6 +60,14 @@ class Orientation:
     def mirrored(self) -> bool:
         return self.transpose ^ self.flip_x ^ self.flip_y
 
+    @classmethod
+    def of(cls, degrees: int, mirrored: bool) -> Orientation:
+        """The orientation with these `degrees` and `mirrored`."""
+        transpose = degrees in (90, 270)
+        flip_y = degrees == 180 or (degrees == 90 and mirrored) or (degrees == 270 and not mirrored)
+        flip_x = degrees == 90 or (degrees in (0, 180) and mirrored ^ flip_y)
+        return cls(transpose, flip_x, flip_y)
+
     def apply(self, image: Image) -> Image:
         if self.transpose:
             image = image.transpose(1, 0, 2)
@@ -77,7 +85,8 @@ def orientation(frame: av.VideoFrame) -> tuple[Orientation, bool]:
     """A frame's orientation from its display matrix, and whether the matrix makes sense.
 
     The matrix is 3 x 3 in fixed point (ISO/IEC 14496-12): x' = a x + c y, y' = b x + d y. One that
-    is no quarter turn is not applied.
+    is no quarter turn is not applied. PyAV ties a frame and its side data into a cycle, so that a
+    frame that is asked stays in memory until the garbage collector runs: ask one frame of a stream.
     """
     data = next((s for s in _side_data(frame) if s.type.name == "DISPLAYMATRIX"), None)
     if data is None:
@@ -117,13 +126,17 @@ def fit(size: tuple[int, int], side: int | None) -> tuple[int, int]:
 class Painter:
     """Turns decoded frames into upright RGB arrays; scales before it converts, in one step."""
 
-    def __init__(self, side: int | None = None) -> None:
+    def __init__(
+        self, side: int | None = None, turn: Orientation = UPRIGHT, pixel_aspect: float = 1.0
+    ) -> None:
         self._side = side
+        self._turn = turn
+        self._aspect = pixel_aspect
         self._scaler = VideoReformatter()
 
-    def __call__(self, frame: av.VideoFrame, pixel_aspect: float = 1.0) -> Image:
-        turn, _ = orientation(frame)
-        shown = fit(display_size(frame.width, frame.height, pixel_aspect, turn), self._side)
+    def __call__(self, frame: av.VideoFrame) -> Image:
+        turn = self._turn
+        shown = fit(display_size(frame.width, frame.height, self._aspect, turn), self._side)
         width, height = (shown[1], shown[0]) if turn.transpose else shown
         rgb = self._scaler.reformat(
             frame, width=width, height=height, format="rgb24", interpolation="BILINEAR", threads=1

@@ -27,7 +27,7 @@ from egomem.media.decode import (
     plain,
 )
 from egomem.media.facts import Facts
-from egomem.media.frame import Frame, Image, Painter
+from egomem.media.frame import Frame, Image, Orientation, Painter, orientation
 from egomem.media.prune import Pruner
 
 _NOTHING = 1e-6
@@ -131,7 +131,7 @@ class FrameReader(Iterator[Frame]):
         self, path: str | Path, source: Source, *, side: int | None, facts: Facts | None
     ) -> None:
         self._path = Path(path)
-        self._painter = Painter(side)
+        self._side = side
         self._tally = Tally()
         self._seconds = Seconds(0, Fraction(1))
         self._frames = self._run(source, facts)
@@ -168,14 +168,15 @@ class FrameReader(Iterator[Frame]):
         )
 
     def _run(self, source: Source, facts: Facts | None) -> Generator[Frame]:
-        track, opened = _open(self._path, facts)
-        base, aspect = opened.stream.time_base, pixel_aspect(opened.stream)
+        track, opened, turn = _open(self._path, facts)
+        base = opened.stream.time_base
+        paint = Painter(self._side, turn, pixel_aspect(opened.stream))
         assert base is not None
         self._seconds = Seconds(track.start, base)
         shown: tuple[int, Image] | None = None
         for wanted, ticks, picture in source(track, self._seconds, self._tally, opened):
             if shown is None or shown[0] != ticks:
-                shown = ticks, self._painter(picture, aspect)
+                shown = ticks, paint(picture)
             yield Frame(self._seconds(ticks), wanted, shown[1])
         if shown is None and self._tally.failed and self._tally.last is None:
             raise MediaError(
@@ -184,17 +185,19 @@ class FrameReader(Iterator[Frame]):
             )
 
 
-def _open(path: Path, facts: Facts | None) -> tuple[Track, Opened]:
-    """The video stream to decode, and how it is timed."""
+def _open(path: Path, facts: Facts | None) -> tuple[Track, Opened, Orientation]:
+    """The video stream to decode, how it is timed, and how its pictures are turned."""
     video = facts.video if facts else None
     opened = open_video(path, video.index if video else None)
     assert opened.stream.time_base is not None
     if video is not None:
         timing, start = video.timing, round(Fraction(video.start) / opened.stream.time_base)
+        turn = Orientation.of(video.rotation, video.mirrored)
     else:
-        timing, _, start = first_frame(opened, path)
+        timing, first, start = first_frame(opened, path)
+        turn, _ = orientation(first)
     step = frame_step(opened.stream)
-    return Track(path, opened.stream.index, timing, start, step), opened
+    return Track(path, opened.stream.index, timing, start, step), opened, turn
 
 
 def _pictures(

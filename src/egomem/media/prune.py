@@ -94,13 +94,11 @@ class Pruner:
             newest, sought = self._track.start, -1
             while True:
                 if self._next == len(self._limits):
-                    self._drain()
-                    yield from self._ready()
+                    yield from self._drain()
                     return
                 if self._limits[self._next] - newest > far and sought != self._next:
                     sought = self._next
-                    self._drain()
-                    yield from self._ready()
+                    yield from self._drain()
                     self._forget()
                     packets = self._seek(container, stream, read)
                 try:
@@ -111,11 +109,9 @@ class Pruner:
                     break
                 if packet.is_corrupt or packet.has_sidedata("new_extradata"):
                     raise Unsafe("a packet is incomplete, or changes the stream's parameters")
-                self._take(packet, read(bytes(packet), packet.is_keyframe))
+                yield from self._take(packet, read(bytes(packet), packet.is_keyframe))
                 newest = max(newest, packet.pts or newest)
-                yield from self._ready()
-            self._finish()
-            yield from self._ready()
+            yield from self._finish()
 
     def _seek(
         self, container: InputContainer, stream: VideoStream, read: Headers
@@ -138,12 +134,12 @@ class Pruner:
                 break
         raise Unsafe("no key frame is found by seeking")
 
-    def _take(self, packet: VideoPacket, header: Header) -> None:
+    def _take(self, packet: VideoPacket, header: Header) -> Iterator[Picture]:
         pts = packet.pts
         if pts is None:
             raise Unsafe("a packet has no display time")
         if self._opening is not None and pts > self._opening:
-            self._reopen(self._opening)
+            yield from self._reopen(self._opening)
         if header.restart is not Restart.NO:
             if self._opening is not None or (self._begin is not None and pts <= self._begin):
                 raise Unsafe("key frames are not in display order")
@@ -151,7 +147,7 @@ class Pruner:
                 self._opening = pts
             else:
                 if self._begin is not None:
-                    self._close(pts)
+                    yield from self._close(pts)
                 self._begin = self.anchor = pts
         elif self._begin is None:
             if self._first:
@@ -164,7 +160,7 @@ class Pruner:
             return
         self._hold(Item(packet, pts, header))
         if self._opening is None:
-            self._settle()
+            yield from self._settle()
 
     def _hold(self, item: Item) -> None:
         self._held.append(item)
@@ -176,15 +172,15 @@ class Pruner:
             self._times.insert(at, item.pts)
             self._end = max(self._end, item.pts + (item.packet.duration or self._track.step))
 
-    def _settle(self) -> None:
+    def _settle(self) -> Iterator[Picture]:
         """Feeds what is known to be needed, as soon as that is known."""
         before = len(self._wanted)
         settled = self._times[-_REORDER] if len(self._times) >= _REORDER else -math.inf
         self._resolve(settled)
         if len(self._wanted) > before:
-            self._feed(self._place_of_last_wanted() + 1, self._floor())
+            yield from self._feed(self._place_of_last_wanted() + 1, self._floor())
         elif len(self._held) > _HELD_PACKETS or self._bytes > _HELD_BYTES:
-            self._feed(len(self._held) - _REORDER, self._floor())
+            yield from self._feed(len(self._held) - _REORDER, self._floor())
 
     def _resolve(self, bound: float) -> None:
         """Names the picture of each limit below `bound`: all pictures before it are known."""
@@ -206,7 +202,7 @@ class Pruner:
         wanted = {pts for _, pts in self._wanted}
         return max((i for i, item in enumerate(self._held) if item.pts in wanted), default=-1)
 
-    def _feed(self, count: int, floor: float) -> None:
+    def _feed(self, count: int, floor: float) -> Iterator[Picture]:
         """Decodes the first `count` packets held, but for disposable pictures below `floor`."""
         wanted = {pts for _, pts in self._wanted}
         for item in self._held[:count]:
@@ -215,6 +211,7 @@ class Pruner:
                 continue
             self._tally.fed += 1
             self._decode(item.packet)
+            yield from self._ready()
         del self._held[:count]
 
     def _decode(self, packet: VideoPacket | None) -> None:
@@ -222,37 +219,40 @@ class Pruner:
             frames = self._decoder.decode(packet)
         except DecodeError as error:
             raise Unsafe(reason(error)) from error
-        floor = self._wanted[0][1] if self._wanted else self._floor()
+        floor = self._floor()
+        wanted = {pts for _, pts in self._wanted}
         for frame in frames:
             self._tally.decoded += 1
             if frame.is_corrupt or frame.pts is None:
                 raise Unsafe("a frame is damaged, or has no display time")
-            if frame.pts >= floor:
+            if frame.pts >= floor or frame.pts in wanted:
                 self._frames[frame.pts] = frame
 
-    def _drain(self) -> None:
+    def _drain(self) -> Iterator[Picture]:
         """Takes all pictures out of the decoder, so that it can begin anew."""
         self._decode(None)
         self._decoder.flush_buffers()
-        if any(pts not in self._frames for _, pts in self._wanted):
+        yield from self._ready()
+        if self._wanted:
             raise Unsafe("a picture did not come out of the decoder")
 
     def _ready(self) -> Iterator[Picture]:
         while self._wanted and self._wanted[0][1] in self._frames:
             number, pts = self._wanted.popleft()
             yield number, pts, self._frames[pts]
-        floor = self._wanted[0][1] if self._wanted else self._floor()
-        for pts in [pts for pts in self._frames if pts < floor]:
+        floor = self._floor()
+        wanted = {pts for _, pts in self._wanted}
+        for pts in [pts for pts in self._frames if pts < floor and pts not in wanted]:
             del self._frames[pts]
 
-    def _close(self, bound: float) -> None:
+    def _close(self, bound: float) -> Iterator[Picture]:
         """Ends a segment: the next restart needs nothing of it."""
         self._resolve(bound)
-        self._feed(self._place_of_last_wanted() + 1, math.inf)
-        self._drain()
+        yield from self._feed(self._place_of_last_wanted() + 1, math.inf)
+        yield from self._drain()
         self._forget()
 
-    def _reopen(self, key: int) -> None:
+    def _reopen(self, key: int) -> Iterator[Picture]:
         """Goes on to the segment that begins at the open restart `key`.
 
         Its leading pictures refer to both segments. Where one of them is wanted, decoding runs on
@@ -263,20 +263,20 @@ class Pruner:
         last = self._place_of_last_wanted()
         opener = self._held[place]
         if last > place:
-            self._feed(last + 1, math.inf)
+            yield from self._feed(last + 1, math.inf)
             self._forget()
             self._begin, self._times = key, [key]
         else:
-            self._feed(last + 1, math.inf)
-            self._drain()
+            yield from self._feed(last + 1, math.inf)
+            yield from self._drain()
             self._forget()
             self._begin = self.anchor = key
             self._hold(opener)
 
-    def _finish(self) -> None:
+    def _finish(self) -> Iterator[Picture]:
         """The end of the stream: after the last picture's end nothing is on screen."""
         if self._opening is not None:
-            self._reopen(self._opening)
+            yield from self._reopen(self._opening)
         self._resolve(self._end + self._track.step)
-        self._feed(self._place_of_last_wanted() + 1, math.inf)
-        self._drain()
+        yield from self._feed(self._place_of_last_wanted() + 1, math.inf)
+        yield from self._drain()
