@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from egomem.ingest.run import Observers
 from egomem.models import Models, Role
+from egomem.models.weights import untold
 from egomem.observe import Composed, embedded_observers
 from egomem.records import Recording
 
@@ -50,7 +51,7 @@ def choose(
     """With a captioner, its captions take the place of the composed ones; speech, screen text and
     objects are observed beside it wherever they can run. `budget`: US dollars for captions."""
     found = embedded_observers(window=window, fps=fps)
-    notes = [str(origin) for origin in found.origins]
+    notes = untold(found.origins)
     notes += [f"without {m.part}: {m.detail}; {m.remedy}" for m in found.missing]
     if models is None or not models.has(Role.CAPTIONER):
         return Chosen(Observers(found.speech, found.observers), 1, (*notes, VLM_SEES_MORE))

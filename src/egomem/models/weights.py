@@ -186,6 +186,18 @@ def detector(folder: Path | None = None, *, cache: Path | None = None) -> Weight
     return _here(_SSD, cache) or _unpack(_SSD, cache)
 
 
+def untold(origins: Sequence[WeightsOrigin], *, cache: Path | None = None) -> list[str]:
+    """The lines about weights that this user has not been shown; they count as shown from now."""
+    told = (cache or cache_folder()) / "weights-told.txt"
+    known = told.read_text(encoding="utf-8").splitlines() if told.is_file() else []
+    new = [line for line in map(str, origins) if line not in known]
+    if new:
+        told.parent.mkdir(parents=True, exist_ok=True)
+        with told.open("a", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in new)
+    return new
+
+
 def here(model: str, *, cache: Path | None = None) -> bool:
     """True where `whisper(model)` or, for "detector", `detector()` needs no network."""
     if model == "detector":

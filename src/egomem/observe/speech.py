@@ -31,6 +31,9 @@ _TEMPERATURES = (0.0, 0.4, 0.8)
 _GAP = 0.05
 """Seconds that a block may begin early or late before the sound counts as interrupted."""
 
+PAD_MS = 100
+"""Milliseconds of sound kept around a voice. The first word is said to begin where this begins."""
+
 _PAUSE = 0.3
 """Seconds of quiet between words that are long enough to cut in."""
 
@@ -118,6 +121,7 @@ class Speech:
             language=self.language,
             beam_size=self.beam,
             vad_filter=True,
+            vad_parameters={"speech_pad_ms": PAD_MS},
             condition_on_previous_text=False,  # or one invented line breeds the next
             temperature=_TEMPERATURES,
             word_timestamps=True,
