@@ -291,6 +291,29 @@ def test_video_keeps_to_the_limit_of_the_reader_and_the_budget(serve: Any, store
     assert said.usage.frames == 5
 
 
+def test_frames_go_as_one_video_where_that_is_asked(serve: Any, store: Store) -> None:
+    server = serve(Rule(reply="B"))
+    models = Models({"all": f"vllm:fake@{server.url}"}, environ={})
+    settings = {"frames": 4, "as_video": True}
+    said = told(server, store, "video", settings=settings, models=models)
+    (seen,) = server.seen
+    kinds = [part["type"] for part in seen.body["messages"][-1]["content"]]
+    assert kinds.count("video_url") == 1
+    assert "image_url" not in kinds
+    assert len(seen.images) == said.usage.frames == 4
+    assert "taken at [0:37], [1:52], [3:07], [4:22]" in seen.text
+
+
+def test_a_question_is_told_what_time_it_is(serve: Any, store: Store) -> None:
+    server = serve(Rule(reply=NOTED))
+    told(server, store, "caption", at=datetime.fromisoformat("2026-03-02T09:00:00+01:00"))
+    told(server, store, "caption", at=RecordingTime("walk", 95.0))
+    told(server, store, "caption")
+    assert "It is now Monday 2026-03-02T09:00:00+01:00." in sent(server, 0)
+    assert "It is now 1:35 of the recording." in sent(server, 1)
+    assert "It is now" not in sent(server, 2)
+
+
 def test_video_without_videos_says_so(serve: Any, store: Store) -> None:
     said = told(serve(), store, "video", frames=None)
     assert said.status is Status.ERROR
@@ -330,7 +353,8 @@ def test_strong_support_replaces_the_caption_answer(serve: Any, store: Store) ->
     assert len(frames) == 1
     assert 0 < len(frames[0].images) <= 12
     assert said.usage.requests == 3
-    assert said.evidence
+    assert any(Span(60, 90).overlaps(e.span) for e in said.evidence)
+    assert {e.quote for e in said.evidence} == {"seen at 1:10"}
 
 
 @pytest.mark.parametrize(

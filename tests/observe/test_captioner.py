@@ -219,5 +219,7 @@ def test_an_estimate_counts_what_is_asked(serve: Any, make_window: Any) -> None:
     assert "6 requests, 150 frames" in str(found)
     half = estimate([recording], spec, limits, window=60, fps=0.5)
     assert (half.requests, half.frames) == (2, 38)
+    few = estimate([recording], spec, Limits(images=10, fit=True), window=30, fps=1)
+    assert few.frames == 30
     smaller = estimate([recording, recording], spec, Limits(side=256, pixels=256 * 256))
     assert smaller.tokens_in < found.tokens_in / 2

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from egomem.answer.strategy import Task
 from egomem.errors import MediaError, UsageError
 from egomem.media import distinct
-from egomem.models import Image, Limits, Part, Text
+from egomem.models import Image, Limits, Part, Text, Video
 from egomem.observe.shown import shown
 from egomem.observe.told import written_times
 from egomem.records import Evidence, Recording
@@ -37,6 +37,7 @@ class Looked:
 
     parts: list[Part] = field(default_factory=list)
     images: list[tuple[Recording, Image]] = field(default_factory=list)
+    looks: list[Look] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
 
     def evident(self, listed: JsonValue) -> list[Evidence]:
@@ -60,10 +61,13 @@ class Looked:
         return found
 
 
-async def look(task: Task[Any], looks: Sequence[Look], limits: Limits) -> Looked:
+async def look(
+    task: Task[Any], looks: Sequence[Look], limits: Limits, *, as_video: bool = False
+) -> Looked:
     """Fetch frames and make them parts: a heading for each recording, then its frames.
 
-    A recording whose video cannot be used is noted in `missing`, and the others are looked at.
+    `as_video`: each look's frames as one video part, with their times in a text before it. A
+    recording whose video cannot be used is noted in `missing`, and the others are looked at.
     """
     looked = Looked()
     several = len({look.recording.id for look in looks}) > 1
@@ -76,11 +80,14 @@ async def look(task: Task[Any], looks: Sequence[Look], limits: Limits) -> Looked
         except (MediaError, UsageError) as fault:
             looked.missing.append(str(fault))
             continue
-        # One recording's frames must be told in order; a second one starts its own count.
         if several and one.recording.id != last:
             looked.parts.append(Text(_heading(one.recording)))
         last = one.recording.id
-        looked.parts += images
+        if as_video and images:
+            times = ", ".join(image.label for image in images)
+            looked.parts.append(Text(f"The frames of the video were taken at {times}."))
+        looked.parts += [Video(frames=images)] if as_video and images else images
+        looked.looks += [one] * bool(images)
         looked.images += [(one.recording, image) for image in images]
     task.note(
         "looked",

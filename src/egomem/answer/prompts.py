@@ -7,10 +7,11 @@ of every run.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
-from egomem.records import Option, Question
+from egomem.records import Question
+from egomem.timeline import Moment, format_instant, format_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +60,15 @@ VERIFY = Prompt(
 )
 
 
-def asked(question: Question, options: Sequence[Option] | None = None) -> str:
-    """The question and its options, as they stand at the end of every request."""
-    lines = [f"Question: {question.text}"]
-    lines += [f"{o.label}. {o.text}" for o in (question.options if options is None else options)]
+def asked(question: Question, until: Moment | None) -> str:
+    """The end of every request: the time, where it is known, the question and its options."""
+    lines = []
+    if isinstance(until, datetime):
+        lines.append(f"It is now {until:%A} {format_instant(until)}.")
+    elif until is not None:
+        lines.append(f"It is now {format_time(until.seconds)} of the recording.")
+    lines.append(f"Question: {question.text}")
+    lines += [f"{o.label}. {o.text}" for o in question.options]
     return "\n".join(lines)
 
 

@@ -85,7 +85,7 @@ async def ask_reader(
         schema = schema_for(question, abstain=settings.abstain, evidence=bool(evidence))
     request = Request(
         role=Role.READER,
-        parts=(*context, Text(f"{prompts.asked(question)}\n\n{wanted}")),
+        parts=(*context, Text(f"{prompts.asked(question, task.view.until)}\n\n{wanted}")),
         prompt=prompt.name,
         system=prompt.system,
         schema=schema,

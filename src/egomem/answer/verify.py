@@ -30,7 +30,7 @@ from egomem.answer.verdict import (
 from egomem.errors import UsageError
 from egomem.memory import View
 from egomem.models import About, Request, Role, Text
-from egomem.recall import Hit, search
+from egomem.recall import Hit, find
 from egomem.records import Answer, Evidence, Recording, Status, Usage
 from egomem.timeline import RecordingTime, Span, find_times, uniform_times
 
@@ -68,8 +68,8 @@ async def verify(task: Task[VerifySettings]) -> Answer:
     base = await task.memo("caption")
     task.note("baseline", choice=base.choice, text=base.text, status=base.status.value)
     view = scope(task.view, question)
-    hits = await asyncio.to_thread(_find, task, view)
-    task.note("found", hits=[_hit_step(hit) for hit in hits])
+    hits, remarks = await asyncio.to_thread(_find, task, view)
+    task.note("found", hits=[_hit_step(hit) for hit in hits], notes=list(remarks))
     candidate = await _candidate(task, view, hits)
     task.note("candidate", choice=candidate.choice, text=candidate.text)
     held = {r.id: r for r in view.recordings()}
@@ -102,12 +102,13 @@ async def verify(task: Task[VerifySettings]) -> Answer:
     return final.model_copy(update={"strategy": "verify", "usage": usage})
 
 
-def _find(task: Task[VerifySettings], view: View) -> list[Hit]:
+def _find(task: Task[VerifySettings], view: View) -> tuple[list[Hit], tuple[str, ...]]:
+    """The moments found, and what recall has to say of the question's times."""
     settings = task.settings
     track = chosen_track(view, settings.track)
     if track is None:
-        return []
-    return search(
+        return [], ()
+    found = find(
         view.narrow(tracks=[track]),
         task.question.text,
         options=[o.text for o in task.question.options],
@@ -116,6 +117,7 @@ def _find(task: Task[VerifySettings], view: View) -> list[Hit]:
         profile=settings.profile,
         embedder=task.embedder,
     )
+    return found.hits, found.notes
 
 
 async def _candidate(task: Task[VerifySettings], view: View, hits: Sequence[Hit]) -> Answer:
@@ -151,7 +153,7 @@ async def _look(
         task,
         Request(
             role=Role.VERIFIER,
-            parts=(*looked.parts, Text(f"{prompts.asked(question)}\n\n{wanted}")),
+            parts=(*looked.parts, Text(f"{prompts.asked(question, task.view.until)}\n\n{wanted}")),
             prompt=prompts.VERIFY.name,
             system=prompts.VERIFY.system,
             schema=SCHEMA,
@@ -180,7 +182,7 @@ def _final(
                 "choice": label,
                 "status": Status.PARSED,
                 "scores": raised(base.scores, label),
-                "evidence": _seen(looked),
+                "evidence": _seen(looked, verdict.reason),
                 "reason": f"{decision.why}: {verdict.reason}",
             }
         )
@@ -206,16 +208,16 @@ def raised(scores: dict[str, float], label: str) -> dict[str, float]:
     return {**scores, label: max(1.0, top + 1.0) if label in scores or scores else 1.0}
 
 
-def _seen(looked: Looked) -> tuple[Evidence, ...]:
-    """The stretches of frames looked at, one for each recording's neighbouring frames."""
+def _seen(looked: Looked, reason: str) -> tuple[Evidence, ...]:
+    """The stretches whose frames were looked at."""
     return tuple(
         Evidence(
-            recording=recording.id,
-            span=Span(image.time or 0.0, image.time or 0.0),
-            quote="frame looked at",
-            when=recording.instant(image.time or 0.0),
+            recording=one.recording.id,
+            span=one.span,
+            quote=reason,
+            when=one.recording.instant(one.span.start),
         )
-        for recording, image in looked.images
+        for one in looked.looks
     )
 
 

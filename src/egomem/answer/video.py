@@ -21,10 +21,12 @@ CAP = 768
 
 class VideoSettings(ReaderSettings):
     """`frames`: at most so many, and never more than `fps` times the seconds, nor than the reader
-    takes in one request (setting reader.images)."""
+    takes in one request (setting reader.images). `as_video`: send them as one video part, where the
+    server takes it (vLLM, OpenRouter)."""
 
     frames: int = Field(default=CAP, ge=1)
     fps: float = Field(default=1.0, gt=0)
+    as_video: bool = False
 
 
 @register("video", VideoSettings)
@@ -37,7 +39,7 @@ async def video(task: Task[VideoSettings]) -> Answer:
         most = min(most, task.budget.frames)
     recordings = scope(task.view, task.question).recordings()
     looks = spread(recordings, most, settings.fps)
-    looked = await look(task, looks, limits)
+    looked = await look(task, looks, limits, as_video=settings.as_video)
     if not looked.images:
         reason = "; ".join(looked.missing) or "nothing was recorded in this part of the memory"
         status = Status.ERROR if looked.missing else Status.ABSTAINED
