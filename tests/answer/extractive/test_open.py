@@ -75,6 +75,7 @@ def test_before_and_after_are_judged(ask, question, verdict):
         ("Was there a dog?", "dog"),  # spoken of, never seen
         ("What did Ana say about a piano?", "piano"),
         ("Why did Ben's dog eat the concert tickets?", "not said by Ben"),
+        ("Did Ben leave the spare key?", "not said by Ben"),  # he asks, Ana answers
         ("In which order did the bus and the zebra come?", "not all of these"),
         ("What did I do on 1 January 2020?", "at that time"),
     ],
