@@ -1,6 +1,10 @@
 from __future__ import annotations
 
 import json
+import re
+import signal
+import subprocess
+import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -131,3 +135,30 @@ def test_loopback_only(serve: Fixture, models: Fixture, ask: Fixture) -> None:
     server = serve(Rule(reply="ok"))
     assert server.url.startswith("http://127.0.0.1:")
     assert ask(models(server), Request(Role.READER, (Text("q"),), "r@1"))[0].ok
+
+
+def test_the_command_serves_until_stopped(tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text('[[rules]]\nreply = "from the script"\n')
+    code = "import sys; from egomem.cli import main; sys.exit(main())"
+    command = [sys.executable, "-u", "-c", code, "fake-server", "--port", "0", "--script", "s.toml"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().split(" at ")[1].split(";")[0]
+        assert f"--model openai-compatible:fake@{url}" in process.stdout.readline()
+        body = json.dumps({"model": "x", "messages": [{"role": "user", "content": "hi"}]}).encode()
+        with urllib.request.urlopen(f"{url}/chat/completions", body) as answer:
+            assert b"from the script" in answer.read()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 0
+
+
+def test_the_script_in_the_reference_is_one(tmp_path: Path) -> None:
+    page = Path(__file__).resolve().parents[2] / "docs/reference/models.md"
+    [block] = re.findall(r"```toml\n(.*?)```", page.read_text(), re.DOTALL)
+    (tmp_path / "s.toml").write_text(block)
+    script = Script.load(tmp_path / "s.toml")
+    assert (script.max_images, len(script.rules), script.pages["/version"]) == (
+        8,
+        3,
+        {"version": "0.11.0"},
+    )

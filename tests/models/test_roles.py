@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from egomem.errors import ConfigError
@@ -98,3 +101,10 @@ def test_limits_from_settings_change_a_part_of_the_defaults() -> None:
     ):
         with pytest.raises(ConfigError, match=says):
             read_limits(table)
+
+
+def test_every_spec_in_the_recipes_can_be_read() -> None:
+    page = Path(__file__).resolve().parents[2] / "docs/how-to/models.md"
+    specs = re.findall(r"--model (?:\w+=)?(\S+)", page.read_text())
+    servers = {ModelSpec.parse(spec.rstrip("`"), {}).server for spec in specs}
+    assert servers == set(SERVERS) - {"embedded"}

@@ -52,7 +52,7 @@ def test_a_run_folder_holds_no_secret(
     capsys: pytest.CaptureFixture[str],
     rule: Rule,
 ) -> None:
-    caplog.set_level(logging.INFO)
+    caplog.set_level(logging.DEBUG)
     server = serve(rule)
     cache = ReplyCache(tmp_path)
     held: Models = models(server, "vllm", environ=ENVIRON, cache=cache)

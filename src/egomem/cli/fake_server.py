@@ -17,11 +17,12 @@ def fake_server(
 ) -> None:
     """Serve scripted replies as a model server does, on this machine alone, until stopped."""
     import threading
+    from contextlib import suppress
 
     from egomem.models.fake_server import FakeServer, Script
 
     told = Script.load(script) if script else Script()
-    with FakeServer(told, port=port) as server:
+    with suppress(KeyboardInterrupt), FakeServer(told, port=port) as server:
         typer.echo(f"serving {told.model} at {server.url}; stop with Ctrl-C")
         typer.echo(f"use it with: --model openai-compatible:{told.model}@{server.url}")
         threading.Event().wait()
