@@ -4,8 +4,8 @@
 
 One line a set: R@1, R@3, R@5 and MRR of `egomem.recall.search` over a store, without a model and
 (with --embedder) with one, beside plain BM25 (Okapi) and chance on the same rows. A hit is a window
-that overlaps the evidence by more than nothing; MRR counts ranks up to 100. Intervals: bootstrap over
-videos or conversations. `half` is the half of them (by SHA-256 of the id) that no setting was
+that overlaps the evidence by more than nothing; MRR counts ranks up to 100. Intervals: bootstrap
+over videos or conversations. `half` is the half of them (by SHA-256 of the id) that no setting was
 chosen on. The lines of the extractive reader come from bench/recall_answers.py, the speed table
 (--speed) from bench/recall_speed.py.
 """
@@ -26,15 +26,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 import recall_answers
 import recall_speed
-from recall_answers import Row, held_out, remember, rows
-
 from egomem.memory import Store
 from egomem.models.embedders import Embedder, embedder
 from egomem.recall import DEFAULT, HYBRID, Window, add_vectors, search, windows_of
 from egomem.records import Observation, Recording
 from egomem.timeline import Clock, Span
+from recall_answers import Row, held_out, remember, rows
 
 RESAMPLES = 10_000
 DEPTH = 100
@@ -202,10 +202,59 @@ def _light(text: str) -> list[str]:
     return found
 
 
-_STOP = set(
-    "a an the and or of to in on at is are was were be been being it its i my me you your he she "
-    "they we him his her their our with for from by as this that do does did what when where which "
-    "who how why".split()
+_STOP = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "and",
+        "or",
+        "of",
+        "to",
+        "in",
+        "on",
+        "at",
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "being",
+        "it",
+        "its",
+        "i",
+        "my",
+        "me",
+        "you",
+        "your",
+        "he",
+        "she",
+        "they",
+        "we",
+        "him",
+        "his",
+        "her",
+        "their",
+        "our",
+        "with",
+        "for",
+        "from",
+        "by",
+        "as",
+        "this",
+        "that",
+        "do",
+        "does",
+        "did",
+        "what",
+        "when",
+        "where",
+        "which",
+        "who",
+        "how",
+        "why",
+    ]
 )
 
 
@@ -365,7 +414,8 @@ def _interval(values: np.ndarray[Any, Any], groups: Sequence[str]) -> tuple[floa
 def table(results: Sequence[Result]) -> str:
     lines = [
         f"{'set':26} {'method':18} {'n':>5} {'windows':>7} {'R@1':>6} {'R@3':>6} {'R@5':>6} "
-        f"{'MRR':>6} {'95 % of MRR':>15} {'half: R@1':>9} {'R@3':>6} {'R@5':>6} {'MRR':>6} {'ms':>6}"
+        f"{'MRR':>6} {'95 % of MRR':>15} {'half: R@1':>9} {'R@3':>6} {'R@5':>6} {'MRR':>6} "
+        f"{'ms':>6}"
     ]
     for r in results:
         half = " ".join(f"{r.half[key]:6.3f}" for key in r.half)

@@ -26,9 +26,9 @@ from egomem.timeline import Span
 
 SMALL = 20_000
 """Observations. A view of so many or fewer is scored whole."""
-FROM_WORDS = 60
+FROM_WORDS = 30
 """Windows of a large view that are scored for their words, for each text that is looked for."""
-FROM_VECTORS = 30
+FROM_VECTORS = 20
 """Windows of a large view that are scored for their vectors, likewise."""
 
 
@@ -85,22 +85,33 @@ class Candidates:
 
 
 def candidates(
-    view: View, texts: Sequence[str], window: float, embedder: Embedder | None
+    view: View,
+    texts: Sequence[str],
+    window: float,
+    embedder: Embedder | None,
+    *,
+    least: int = 10,
+    beside: bool = False,
 ) -> Candidates:
-    """The windows of `window` seconds that any of the texts may be about."""
+    """The windows of `window` seconds that any of the texts may be about.
+
+    Of a large view it brings in twice `least` windows or more, and with `beside` the windows
+    before and after each.
+    """
     recordings = {r.id: r for r in view.recordings()}
     durations = {id: r.duration for id, r in recordings.items()}
     if view.count() <= SMALL:
         return Candidates(view, _whole(view, window, durations), None, recordings, (view,))
     wanted: dict[tuple[str, str, Span], None] = {}
+    from_words = max(FROM_WORDS, 2 * least)
     for text in texts:
-        found = [s.observation for s in view.search(text, k=2 * FROM_WORDS)]
-        wanted |= dict.fromkeys(_first(found, window, FROM_WORDS))
+        found = [s.observation for s in view.search(text, k=2 * from_words)]
+        wanted |= dict.fromkeys(_first(found, window, from_words))
         if embedder is not None:
             vector = query_vector(embedder, text)
             found = [s.observation for s in view.nearest(embedder.name, vector, 2 * FROM_VECTORS)]
             wanted |= dict.fromkeys(_first(found, window, FROM_VECTORS))
-    parts = tuple(_part(view, r, span) for r, span in _stretches(wanted, window))
+    parts = tuple(_part(view, r, span) for r, span in _stretches(wanted, window if beside else 0.0))
     held = {o.id: o for part in parts for o in part.observations()}
     stems = {s for text in texts for term in asked(text).terms for s in term.stems}
     statistics = Statistics(view.count(), view.document_frequency(stems))
@@ -118,12 +129,12 @@ def _first(found: Iterable[Observation], window: float, most: int) -> list[tuple
 
 
 def _stretches(
-    wanted: Iterable[tuple[str, str, Span]], window: float
+    wanted: Iterable[tuple[str, str, Span]], margin: float
 ) -> list[tuple[str | None, Span]]:
-    """Where to read: wanted windows and the one before and after each, joined where they touch."""
+    """Where to read: wanted windows and `margin` seconds on each side, joined where they touch."""
     joined: list[tuple[str | None, Span]] = []
     for recording, _, span in sorted(wanted):
-        wide = span if not recording else Span(max(0.0, span.start - window), span.end + window)
+        wide = span if not recording else Span(max(0.0, span.start - margin), span.end + margin)
         if joined and joined[-1][0] == (recording or None) and wide.start <= joined[-1][1].end:
             wide = Span(joined[-1][1].start, max(wide.end, joined[-1][1].end))
             joined.pop()

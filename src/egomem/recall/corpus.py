@@ -73,6 +73,10 @@ class Corpus:
     def window_lengths(self) -> Scores:
         return self.sums(self.lengths)
 
+    @cached_property
+    def window_starts(self) -> Scores:
+        return np.array([w.span.start for w in self.windows])
+
     def counts(self, stems: Iterable[str]) -> Scores:
         """How often each observation holds any of the stems."""
         return self._counted(self._words, stems)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,13 +48,16 @@ def beside_event(
 
 
 def ordered(
-    ranked: Sequence[int], total: Scores, instants: Sequence[tuple[int, float]], order: Order
+    ranked: Sequence[int],
+    total: Scores,
+    instant: Callable[[int], tuple[int, float]],
+    order: Order,
 ) -> list[int]:
     """Those that match about as well as the best, by time; then the others as they were."""
     if not ranked:
         return []
-    best = max(total[i] for i in ranked)
+    best = float(total[list(ranked)].max())
     strong = [i for i in ranked if total[i] >= _STRONG * best]
-    strong.sort(key=lambda i: instants[i], reverse=order == "last")
     chosen = set(strong)
+    strong.sort(key=instant, reverse=order == "last")
     return strong + [i for i in ranked if i not in chosen]

@@ -27,6 +27,8 @@ from egomem.timeline import Instants, RecordingTime, Span, When
 
 _SURROUNDINGS = frozenset({"fullness", "time", "speaker"})
 """Signals that speak for a window whatever was asked."""
+_RANKED = 1_000
+"""The most windows that are put in order of time or thinned out, or 20 for each hit asked for."""
 _NO_END = 1e9
 """Seconds: later than any recording ends."""
 
@@ -113,19 +115,19 @@ def find(
     looked_for = [" ".join((query, *options)) if recipe.options else query]
     if read.anchor is not None:
         looked_for.append(read.anchor.event)
-    pool = candidates(bounded, looked_for, window, embedder)
+    around = recipe.neighbours > 0 or read.anchor is not None
+    pool = candidates(bounded, looked_for, window, embedder, least=k, beside=around)
     if not pool.corpus.windows or k < 1:
         return Found([], read, notes)
     total, parts, of_observations = _scores(pool, read, query, options, recipe, embedder)
     corpus = pool.corpus
     windows = corpus.windows
-    starts = np.array([w.span.start for w in windows])
-    ranked = np.lexsort((np.arange(len(windows)), starts, -total))
+    ranked = np.lexsort((np.arange(len(windows)), corpus.window_starts, -total))
     if not recipe.unmatched:
         ranked = ranked[_matching(parts)[ranked]]
-    order = ranked.tolist()
+    order = ranked[: max(_RANKED, 20 * k)].tolist()
     if read.order:
-        order = ordered(order, total, [pool.instant(w) for w in windows], read.order)
+        order = ordered(order, total, lambda i: pool.instant(windows[i]), read.order)
     row: Iterable[int] = order
     if recipe.same and not read.order:
         row = varied(order, total, corpus, same=recipe.same)
