@@ -19,6 +19,7 @@ CORPORA = [
         "choice_held_out.toml",
         "choice_held_out_2.toml",
         "choice_held_out_3.toml",
+        "choice_held_out_4.toml",
     )
 ]
 
@@ -51,7 +52,7 @@ def test_reading(options: list[Option], case: list[Any]) -> None:
 
 
 def test_the_corpus_is_large() -> None:
-    assert len({(case.values[1][0], str(case.values[0])) for case in CASES}) >= 700
+    assert len({(case.values[1][0], str(case.values[0])) for case in CASES}) >= 1000
 
 
 def test_texts_are_options_lettered_in_order() -> None:

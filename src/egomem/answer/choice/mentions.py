@@ -281,6 +281,8 @@ def _is_label(tokens: list[str], at: int, out: list[str], label: int, options: O
     def foreign(other: str) -> bool:
         return _wordy(other) and options.label(other) is None
 
+    if before == "#" and token.isdecimal():
+        return at < 2 or previous.isspace()
     if before in ("#", "@", "\\") or (before in _TIES and foreign(previous)):
         return False  # #C, USB-C, N/A
     if (after in _TIES[:5] and foreign(beyond)) or (

@@ -81,8 +81,8 @@ _ONLY = re.compile(
 _ONLY_FITS = re.compile(rf"{pattern(['only'])}\s+{_GROUP}\s+\w+")
 _GUESSED = re.compile(rf"{pattern(words.BEFORE_GUESS)}{_FILL}{{0,10}}?{_GROUP}")
 _LINE = re.compile(
-    rf"(?m)^(?P<line>[\s\"'(\[{{<>|→✅>=-]*"
-    rf"(?:{pattern(['the', 'option', 'choice', 'letter', '选项', '选择'])}\s*)*"
+    rf"(?m)^(?P<line>[\s#\"'(\[{{<>|→✅>=-]*"
+    rf"(?:{pattern(words.BEFORE_LABEL)}[\s.]*)*"
     rf"{_GROUP}[\s.!)\]}}\"'>|:,;✅。，．!-]*)$"
 )
 _HEAD = re.compile(

@@ -96,13 +96,19 @@ die|richtige la|bonne
 la|correcta
 """)
 
+BEFORE_LABEL = _listed("""
+the option choice letter number la le die letra lettre lettera opción opzione option alternativa
+réponse buchstabe 选项 选择 選択肢 선택지 вариант
+""")
+"""What may stand before a label that is a line of its own."""
+
 WRONG = _listed("""
 wrong incorrect false contradicted disproved refuted ruled eliminated excluded impossible
 unsupported rejected no
 falsch inkorrekt incorrecta incorrecto fausse faux sbagliata scorretta errada incorreta onjuist
 fout
 fel feil błędna неверно неверный неправильно yanlış خطأ गलत sai salah
-错 錯 错误 錯誤 不正确 不正確 不对 不對 間違 誤り 오답 틀
+错 錯 错误 錯誤 不正确 不正確 不对 不對 間違 違う 違い 誤り 오답 틀
 ✗ ✘ ❌ ✖ ×
 """)
 
