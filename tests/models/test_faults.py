@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +11,8 @@ import pytest
 
 from egomem.models import Conduct, Fault, Image, Limits, MemoryCache, Reply, Request, Role, Text
 from egomem.models.fake_server import Rule
+from egomem.models.faults import explain, retry_after
+from egomem.models.roles import SERVERS
 from egomem.records import Status
 
 Fixture = Callable[..., Any]
@@ -305,3 +308,51 @@ def test_a_server_that_is_not_there_is_not_waited_for_long(
     assert (reply.fault, reply.attempts) == (Fault.CONNECTION, 2)
     assert f"at {server.url}" in reply.detail
     assert "is it running there?" in reply.detail
+
+
+@pytest.mark.parametrize(
+    ("said", "fault", "most"),
+    [
+        ("At most 4 image(s) may be provided in one request", Fault.IMAGES, 4),
+        ("Too many images in request: 31, max 20", Fault.IMAGES, 20),
+        ("image exceeds 5 MB maximum", Fault.IMAGES, None),
+        ("this model supports up to 16 images, the limit was exceeded", Fault.IMAGES, 16),
+        ("prompt is too long: 211004 tokens > 200000 maximum", Fault.CONTEXT, None),
+        ("request (9012 tokens) exceeds the available context size (4096)", Fault.CONTEXT, None),
+        ("maximum context length is 8192 tokens, you sent 30 images", Fault.CONTEXT, None),
+        ("input length and `max_tokens` exceed context limit: 5 + 6 > 10", Fault.CONTEXT, None),
+        (
+            "The token count (12) exceeds the maximum number of tokens allowed (9)",
+            Fault.CONTEXT,
+            None,
+        ),
+        ("temperature must be below 2", Fault.REQUEST, None),
+    ],
+)
+def test_what_servers_say_of_too_much(said: str, fault: Fault, most: int | None) -> None:
+    body = json.dumps({"error": {"message": said}}).encode()
+    found = explain(400, {}, body, role="reader", server=SERVERS["vllm"], key=None, images=31)
+    assert (found.fault, found.most, found.retry) == (fault, most, False)
+    assert said in found.detail
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": "1.5"}, 1.5),
+        ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({}, None),
+    ],
+)
+def test_how_long_to_wait(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after(headers) == seconds
+
+
+def test_no_credit_is_not_waited_for(serve: Fixture, models: Fixture, ask: Fixture) -> None:
+    server = serve(Rule(status=429, error="insufficient_quota: check your billing"))
+    [reply] = ask(models(server), question())
+    assert (reply.fault, len(server.seen)) == (Fault.RATE, 1)
+    assert "no credit" in reply.detail

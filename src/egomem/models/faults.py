@@ -32,7 +32,7 @@ _IMAGES = re.compile(
     re.IGNORECASE,
 )
 _CONTEXT = re.compile(
-    r"context[ _](?:length|size|window)|max_model_len|n_ctx|prompt is too long|input is too long"
+    r"context[ _](?:length|size|window|limit)|max_model_len|n_ctx|(?:prompt|input) is too long"
     r"|too many (?:input )?tokens|exceeds? the (?:max\w*|available) (?:\w+ )?(?:tokens|context)"
     r"|maximum (?:number of )?(?:input )?tokens|token limit",
     re.IGNORECASE,
@@ -134,6 +134,12 @@ def explain(
         fault = Fault.RATE if status == 429 else Fault.SERVER
         line = f"{at}: {said}" if said else at
         return Refusal(fault, line, True, status in BUSY, retry_after(headers))
+    if _CONTEXT.search(said):
+        return Refusal(
+            Fault.CONTEXT,
+            f"{at}: {said}; the request is longer than the model's context:"
+            f" lower limits.{role}.images or .side, use --fit, or raise the server's context",
+        )
     if status == 413 or (images and _IMAGES.search(said)):
         most = _MOST.search(said)
         number = int(most[1]) if most and 0 < int(most[1]) < images else None
@@ -141,12 +147,6 @@ def explain(
             Fault.IMAGES,
             f"{at} to {images} images: {said}; lower limits.{role}.images or .side, or use --fit",
             most=number,
-        )
-    if _CONTEXT.search(said):
-        return Refusal(
-            Fault.CONTEXT,
-            f"{at}: {said}; the request is longer than the model's context:"
-            f" lower limits.{role}.images or .side, use --fit, or raise the server's context",
         )
     return Refusal(Fault.REQUEST, f"{at}: {said}", schema=bool(_SCHEMA.search(said)))
 

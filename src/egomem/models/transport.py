@@ -135,7 +135,8 @@ def http_client(url: str, connect: float = 10.0) -> httpx2.AsyncClient:
     host = parts.hostname or ""
     proxy = None
     if host not in ("localhost", "127.0.0.1", "::1") and not proxy_bypass(host):
-        proxy = getproxies().get(parts.scheme or "https")
+        proxies = getproxies()
+        proxy = proxies.get(parts.scheme) or proxies.get("all")
     inner = httpx2.AsyncHTTPTransport(
         verify=_trust(),
         proxy=proxy,

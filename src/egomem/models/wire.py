@@ -5,6 +5,7 @@ It is imported when the first request is sent: pydantic-ai takes more than a sec
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -235,8 +236,6 @@ def _messages(request: Request, exchange: Exchange, prompted: bool) -> list[Mode
             media = "video/jpeg" if part.frames else "video/mp4"
             content.append(BinaryContent(mark, media_type=media))
     if prompted:
-        import json
-
         content.append(f"Reply with JSON of this schema: {json.dumps(request.schema)}")
     prompt: str | Sequence[UserContent] = content
     if all(isinstance(item, str) for item in content):
