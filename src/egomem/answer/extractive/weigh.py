@@ -15,7 +15,7 @@ from egomem.answer.strategy import Task
 from egomem.timeline import HABITS, RecordingTime, Span
 
 CARRIED = 0.5
-"""Support for what was said or read where all that is known of its carrier lies around it."""
+"""Support for what a named person said where nothing else of the question is known."""
 
 
 AROUND = 60.0
@@ -219,16 +219,16 @@ def _carried(
     none is known at all, nothing supports that this is the sign or person asked about.
     """
     names = scene.people()
-    known = [w for w in ask.carrier if w.stem not in names and scene.anywhere(w)]
-    unknown = [w for w in ask.carrier if w.stem not in names and not scene.anywhere(w)]
-    coverage = coverages(scene, known) if known else [CARRIED if ask.carrier else 1.0] * len(able)
-    if unknown and not known and not people:
-        coverage = [0.0] * len(able)
+    words = [w for w in ask.carrier if w.stem not in names]
+    known = [w for w in words if scene.anywhere(w)]
+    if known:
+        coverage = coverages(scene, known)
+    else:
+        coverage = [1.0 if not words else CARRIED if people else 0.0] * len(able)
     mine = [
         c if a and not other(s, people) else 0.0
         for c, a, s in zip(coverage, able, scene.seen, strict=True)
     ]
-    if people and known == [] and unknown == []:
-        mine = [1.0 if m else 0.0 for m in mine]
     best = max(mine, default=0.0)
-    return tuple(mine), Support(best, best, 1.0, tuple(w.stem for w in unknown))
+    missing = tuple(w.stem for w in words if w not in known)
+    return tuple(mine), Support(best, best, 1.0, missing)
