@@ -43,7 +43,7 @@ class Profile:
     k1: float = 1.5
     b: float = 0.0
     best_k1: float = 0.9
-    best_b: float = 0.75
+    best_b: float = 1.0
     forms: bool = True
     like: float = 0.4
     options: float = 0.3
@@ -70,8 +70,8 @@ DEFAULT = Profile(
 
 HYBRID = Profile(
     "hybrid",
-    {"bm25": 0.2, "best": 0.2, "pairs": 0.08, "nearest": 0.3, "mean": 0.3, "speaker": 0.15,
-     "reply": 0.3, "order": 0.15, "fullness": 0.03, "time": 0.2},
+    {"bm25": 0.2, "best": 0.2, "pairs": 0.08, "nearest": 0.3, "mean": 0.35, "speaker": 0.15,
+     "reply": 0.3, "order": 0.15, "fullness": 0.05, "time": 0.2},
 )  # fmt: skip
 """Ours, with an embedder."""
 
