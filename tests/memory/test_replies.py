@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import sqlite3
 import stat
 from pathlib import Path
 
 import pytest
 
-from egomem.errors import StoreError, UsageError
+from egomem.errors import LockedError, StoreError, UsageError
 from egomem.memory.replies import NAME, ReplyCache, differences, forget
 from egomem.models import About, Entry, Image, ModelSpec, Reply, Request, Role, Text
 from egomem.records import Status, Usage
@@ -87,6 +88,19 @@ def test_forgetting_leaves_no_byte(tmp_path: Path) -> None:
     assert cache.get(stay.key) == stay
     assert cache.get(quoting.key) is None
     assert [e.recording for e in cache.entries()] == ["r2"]
+
+
+def test_a_reader_that_holds_deleted_bytes_is_said(tmp_path: Path) -> None:
+    cache = ReplyCache(tmp_path, wait=0.05)
+    kept(cache, "a violet umbrella")
+    reader = sqlite3.connect(tmp_path / NAME, isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM replies").fetchall()
+    with pytest.raises(LockedError, match="deleted bytes"):
+        cache.forget(texts=["violet"])
+    reader.close()
+    cache.forget(texts=["violet"])
+    assert b"violet" not in on_disk(tmp_path)
 
 
 def test_forgetting_texts_alone_spares_the_rest(tmp_path: Path) -> None:

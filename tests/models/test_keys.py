@@ -154,6 +154,23 @@ def test_a_loop_for_each_question_leaves_nothing_open(serve: Fixture, models: Fi
     assert texts == ["1", "2", "3"]
 
 
+def test_closing_is_for_ever_repeatable(serve: Fixture, models: Fixture) -> None:
+    held: Models = models(serve(Rule(reply="{n}")))
+
+    async def work() -> list[str]:
+        await held.close()
+        said = []
+        for i in range(2):
+            said.append((await held.ask(replace(BASE, prompt=f"p@{i}"))).text)
+            await held.close()
+        async with held:
+            said.append((await held.ask(replace(BASE, prompt="p@9"))).text)
+            await held.close()
+        return said
+
+    assert asyncio.run(work()) == ["1", "2", "3"]
+
+
 def test_ledger_by_role_recording_and_question(
     serve: Fixture, models: Fixture, ask: Fixture
 ) -> None:

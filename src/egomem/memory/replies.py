@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from pydantic import JsonValue, ValidationError
 
-from egomem.errors import StoreError, UsageError
+from egomem.errors import LockedError, StoreError, UsageError
 from egomem.models import About, Entry, Reply, Role, Total, summed
 from egomem.records import Usage
 
@@ -59,11 +59,13 @@ class Stats(NamedTuple):
 class ReplyCache:
     """The replies of one folder; made on the first write. Safe to share between threads.
 
-    In a folder that cannot be written to, what is there is read and nothing is added.
+    In a folder that cannot be written to, what is there is read and nothing is added. `wait` is how
+    many seconds another program's write is waited for.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, wait: float = 10.0) -> None:
         self.path = Path(folder) / NAME
+        self._wait = wait
         self._lock = threading.Lock()
         self._db: sqlite3.Connection | None = None
         self._writable = os.access(folder, os.W_OK)
@@ -220,7 +222,12 @@ class ReplyCache:
             db = self._connection(create=False)
             if db is not None:
                 db.execute("VACUUM")
-                db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                busy = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+                if busy:
+                    raise LockedError(
+                        f"{self.path} still holds deleted bytes: another program is reading it",
+                        "close that program and run it again",
+                    )
 
     def _connection(self, create: bool) -> sqlite3.Connection | None:
         if self._db is None:
@@ -230,7 +237,7 @@ class ReplyCache:
             self._db = sqlite3.connect(
                 f"{self.path.resolve().as_uri()}?mode={mode}",
                 uri=True,
-                timeout=10,
+                timeout=self._wait,
                 isolation_level=None,
                 check_same_thread=False,
             )

@@ -142,13 +142,19 @@ class Models:
         """
         session = self._session()
         session.users -= 1
-        if session.users == 0:
-            del self._sessions[asyncio.get_running_loop()]
-            for version in session.versions.values():
-                version.cancel()
-            await asyncio.gather(*session.versions.values(), return_exceptions=True)
-            for client in session.clients.values():
-                await client.aclose()
+        if session.users <= 0:
+            await self.close()
+
+    async def close(self) -> None:
+        """Close this event loop's connections, once nothing is under way. Asking opens new ones."""
+        session = self._sessions.pop(asyncio.get_running_loop(), None)
+        if session is None:
+            return
+        for version in session.versions.values():
+            version.cancel()
+        await asyncio.gather(*session.versions.values(), return_exceptions=True)
+        for client in session.clients.values():
+            await client.aclose()
 
     async def ask(self, request: Request) -> Reply:
         """The reply to a request, from the cache or from the model.
