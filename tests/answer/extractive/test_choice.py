@@ -124,3 +124,31 @@ def test_an_embedder_helps_where_no_word_is_shared(store, seen, recording, run):
     asked = Question.of("Where was I?", ("in a forest", "at the coast"))
     assert run(store.view(), asked).abstained
     assert run(store.view(), asked, embedder=Toy()).choice == "B"
+
+
+def test_what_is_near_to_everything_tells_nothing(store, seen, recording, run):
+    class Usual(Toy):
+        dimensions = 2
+
+        def embed(self, texts, *, query=False):
+            rare = [any(w in t for w in ("xylophone", "marimba")) for t in texts]
+            return np.array([[0.6, 0.8] if r else [1.0, 0.0] for r in rare], dtype=np.float32)
+
+    store.put_recording(recording("k", 100, None))
+    texts = ["grey wall", "white wall", "long corridor", "marimba"]
+    store.add(seen("k", i, i + 1, text) for i, text in enumerate(texts))
+    asked = Question.of("What was there?", ("furniture", "xylophone"))
+    assert run(store.view(), asked, embedder=Usual()).choice == "B"
+
+
+def test_the_event_nearest_to_a_time_is_the_one_asked_about(store, seen, recording, run):
+    store.put_recording(recording("k", 60, None))
+    texts = ["take the fork", "take the plate", "take the fork", "take the cup"]
+    store.add(seen("k", 4 * i, 4 * i + 2, text) for i, text in enumerate(texts))
+    view = store.view()
+    assert (
+        run(view, Question.of("What came after the fork at 0:01?", ("cup", "plate"))).choice == "B"
+    )
+    assert (
+        run(view, Question.of("What came after the fork at 0:09?", ("cup", "plate"))).choice == "A"
+    )
