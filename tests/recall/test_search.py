@@ -195,6 +195,28 @@ def test_what_is_added_later_changes_nothing_of_an_earlier_view(film):
     assert len(search(store.view(), "red mug")) == 2
 
 
+def test_views_that_see_the_same_share_their_windows(film):
+    store = film("a red mug", "a wall")
+    durations = {"r": 60.0}
+    one, two = (candidates._whole(store.view(), 30.0, durations) for _ in range(2))
+    assert one is two
+    assert candidates._whole(store.view(RecordingTime("r", 30.0)), 30.0, durations) is not one
+    assert candidates._whole(store.view(), 15.0, durations) is not one
+
+
+def test_what_is_forgotten_is_not_found_again(film):
+    store = film("a red mug", "a blue mug", "a wall")
+    assert len(search(store.view(), "mug")) == 2
+    store.forget(match="red mug")
+    assert [h.text for h in search(store.view(), "mug")] == ["a blue mug"]
+
+
+def test_a_large_view_finds_other_forms_of_a_word(film, monkeypatch):
+    monkeypatch.setattr(candidates, "SMALL", 0)
+    view = film("a tree", "she sits down", "a wall").view()
+    assert [h.span.start for h in search(view, "Where did she sat?")] == [30]
+
+
 def test_a_large_view_finds_as_a_small_one_does(film, monkeypatch):
     draw = random.Random(3)
     texts = [" ".join(draw.choices(WORDS, k=4)) for _ in range(40)]

@@ -41,6 +41,12 @@ def test_bm25_is_lucenes():
     assert signals.bm25(plain("the cup?"), held, k1=k1, b=b) == pytest.approx(expected)
 
 
+def test_a_text_without_words_scores_nothing():
+    held = corpus("the", "a red cup", "")
+    assert list(signals.bm25(plain("cup"), held, b=1.0) > 0) == [False, True, False]
+    assert not signals.bm25(plain("cup"), corpus("the"), b=1.0).any()
+
+
 def test_idf_is_never_negative():
     assert signals.idf(100, 100) > 0
 

@@ -5,16 +5,17 @@ Either way what is scored, and with which statistics, follows from the view's co
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Iterable, Sequence
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from egomem.memory import View
+from egomem.memory import Store, View
 from egomem.models.embedders import Embedder
 from egomem.recall.corpus import Corpus, Scores
 from egomem.recall.moments import Window, spans_of, windows_of
@@ -105,7 +106,8 @@ def candidates(
     wanted: dict[tuple[str, str, Span], None] = {}
     from_words = max(FROM_WORDS, 2 * least)
     for text in texts:
-        found = [s.observation for s in view.search(text, k=2 * from_words)]
+        words = [text, *(form for term in asked(text).terms for form in term.own)]
+        found = [s.observation for s in view.search(" ".join(words), k=2 * from_words)]
         wanted |= dict.fromkeys(_first(found, window, from_words))
         if embedder is not None:
             vector = query_vector(embedder, text)
@@ -149,19 +151,31 @@ def _part(view: View, recording: str | None, span: Span) -> View:
     return view.narrow(sources=["digest"], between=(start, end))
 
 
-_made: dict[tuple[int, float], tuple[weakref.ref[View], int, Corpus]] = {}
+_KEPT = 4
+"""Views of each store whose windows are kept, by what they see."""
+_Seen = tuple[Hashable, ...]
+_made: WeakKeyDictionary[Store, OrderedDict[_Seen, tuple[int, Corpus]]] = WeakKeyDictionary()
 
 
 def _whole(view: View, window: float, durations: dict[str, float]) -> Corpus:
-    """All windows of a view; made once for each view that is still in use.
+    """All windows of a view; made once for all views that see the same.
 
-    A view never grows. It shrinks where something is forgotten: its count tells.
+    What a view sees never grows. It shrinks where something is forgotten: its count tells.
     """
-    key = (id(view), window)
-    if key in _made:
-        made_of, count, corpus = _made[key]
-        if made_of() is view and count == view.count():
-            return corpus
-    corpus = Corpus(windows_of(view.observations(), window, durations))
-    _made[key] = (weakref.ref(view, lambda _: _made.pop(key, None)), view.count(), corpus)
-    return corpus
+    made = _made.setdefault(view.store, OrderedDict())
+    key = (window, tuple(durations.items()), _seen(view))
+    count = view.count()
+    known = made.get(key)
+    if known is None or known[0] != count:
+        known = made[key] = count, Corpus(windows_of(view.observations(), window, durations))
+    made.move_to_end(key)
+    while len(made) > _KEPT:
+        made.popitem(last=False)
+    return known[1]
+
+
+def _seen(view: View) -> _Seen:
+    """What tells one view of a store from another."""
+    scope = view.scope
+    spans = tuple(bound.tobytes() for pair in scope.spans for bound in pair)
+    return scope.shape.horizon, tuple(scope.shape.ids), scope.cut.tobytes(), scope.tracks, spans

@@ -53,7 +53,8 @@ def bm25(
     """
     whole = by == "window"
     lengths = corpus.window_lengths if whole else corpus.lengths
-    damp = k1 * (1 - b + b * lengths / (lengths.mean() or 1.0)) if len(lengths) else lengths
+    damp = k1 * (1 - b + b * lengths / max(1e-9, lengths.mean())) if len(lengths) else lengths
+    damp = np.maximum(damp, 1e-9)  # of a text without words, where b is 1
     scores = np.zeros(len(lengths))
 
     def spread(counts: Scores) -> Scores:
