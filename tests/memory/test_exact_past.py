@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from unittest import mock
@@ -12,7 +14,7 @@ from unittest import mock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from egomem.memory import Store, index, terms, view
+from egomem.memory import Store, View, index, search, terms
 from egomem.records import Observation, Recording
 from egomem.timeline import Moment, RecordingTime, Span
 
@@ -100,7 +102,7 @@ def remember(folder: Path, recordings, *batches) -> Store:
     return store
 
 
-def reads(seen: view.View, every_track: bool = True) -> dict:
+def reads(seen: View) -> dict:
     """Everything that a question could read of a view."""
     found = {
         "recordings": [(r.id, r.duration, r.facts) for r in seen.recordings()],
@@ -121,17 +123,28 @@ def reads(seen: view.View, every_track: bool = True) -> dict:
     return found
 
 
-def small_index(rows: int = 4):
-    """An index of many small segments, and some rows past its watermark."""
-    return mock.patch.multiple(index, FLUSH=rows, LARGEST=3 * rows)
+@contextmanager
+def small_index(rows: int, few: int) -> Iterator[None]:
+    """An index of many small segments, some rows past its watermark, and small parts or none."""
+    with (
+        mock.patch.multiple(index, FLUSH=rows, LARGEST=3 * rows),
+        mock.patch.object(search, "_SPARSE", few),
+    ):
+        yield
 
 
 @settings(max_examples=20, deadline=None)
-@given(starts=st.lists(clocks, min_size=3, max_size=3), rows=pieces, later=pieces, until=moments)
-def test_a_view_reads_like_a_memory_that_was_cut(starts, rows, later, until) -> None:
+@given(
+    starts=st.lists(clocks, min_size=3, max_size=3),
+    rows=pieces,
+    later=pieces,
+    until=moments,
+    few=st.sampled_from([1, 10**6]),
+)
+def test_a_view_reads_like_a_memory_that_was_cut(starts, rows, later, until, few) -> None:
     recordings, made = world(starts, rows + later)
     kept, seen = cut(recordings, made, until)
-    with tempfile.TemporaryDirectory() as folder, small_index():
+    with tempfile.TemporaryDirectory() as folder, small_index(4, few):
         first, second = made[: len(made) // 2], made[len(made) // 2 :]
         with (
             remember(Path(folder, "full"), recordings, first, second) as full,
@@ -161,10 +174,11 @@ def test_search_is_bm25_over_what_is_seen(starts, rows, until, source, ids, span
     if span:
         seen = [o for o in seen if o.recording and o.span.overlaps(span)]
     expected = naive(seen, query)
-    for size in (3, 1000):  # from segments on disk, and from rows that none holds yet
+    # From segments on disk, and from rows that none holds yet.
+    for size, few in ((3, 1), (3, 10**6), (1000, 1)):
         with (
             tempfile.TemporaryDirectory() as folder,
-            small_index(size),
+            small_index(size, few),
             remember(Path(folder), recordings, made[:7], made[7:]) as store,
         ):
             past = store.view(until, recordings=ids, sources=source and [source]).narrow(span=span)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 K1 = 0.9
 B = 0.4
@@ -15,17 +15,16 @@ def idf(count: int, frequency: int) -> float:
     return math.log(1 + (count - frequency + 0.5) / (frequency + 0.5))
 
 
-def weight(frequency: int, length: int, mean: float) -> float:
-    """How much of a term's idf a document earns, in [0, 1)."""
-    return frequency / (frequency + K1 * (1 - B + B * length / mean)) if frequency else 0.0
-
-
 def parts(
-    idfs: Mapping[str, float], frequencies: Mapping[str, int], length: int, mean: float
+    idfs: Mapping[str, float], words: Sequence[str], length: int, mean: float
 ) -> dict[str, float]:
-    """Each matching query term's share of the score. The score is their sum, in this order."""
+    """Each matching query term's share of a document's score, which is their sum in this order.
+
+    A term that occurs c times earns c / (c + k1 (1 - b + b length / mean)) of its idf.
+    """
+    norm = K1 * (1 - B + B * length / mean)
     return {
-        term: idf * weight(frequencies[term], length, mean)
+        term: idf * (count / (count + norm))
         for term, idf in idfs.items()
-        if frequencies.get(term)
+        if (count := words.count(term))
     }

@@ -22,6 +22,7 @@ FLUSH = 1024
 """Rows past the watermark that are worth a segment."""
 LARGEST = 1 << 18
 """Observations. Larger segments are not merged, which bounds the time and memory of adding."""
+_RATIO = 4
 _CHUNK = 1 << 15
 
 
@@ -127,8 +128,8 @@ def flush(db: sqlite3.Connection, folder: Path) -> None:
     """Write the rows past the watermark as segments. The caller holds the writers' lock.
 
     Small segments are merged as they come: a new one takes in its predecessor as long as that one
-    is not more than twice as large, so that a memory has few segments and each row is rewritten a
-    few times only, however many there are.
+    is not much larger, so that a memory has few segments and each row is rewritten a few times
+    only, however many there are.
     """
     (folder / "index").mkdir(exist_ok=True)
     sweep(db, folder)
@@ -141,7 +142,9 @@ def flush(db: sqlite3.Connection, folder: Path) -> None:
         segment = build(db, after, last)
         taken: list[Listed] = []
         total = len(segment)
-        while entries and entries[-1].rows <= 2 * total and total + entries[-1].rows <= LARGEST:
+        while (
+            entries and entries[-1].rows <= _RATIO * total and total + entries[-1].rows <= LARGEST
+        ):
             taken.insert(0, entries.pop())
             total += taken[0].rows
         if taken:

@@ -26,8 +26,11 @@ _FOREVER = 1e300
 class Columns(Protocol):
     """One entry an observation: its row, line and track numbers, and its span.
 
-    `runs`: where stretches of one line begin, and the end of the last one.
+    `runs`: where stretches of one line begin, and the end of the last one; `last`: the largest row.
     """
+
+    @property
+    def last(self) -> int: ...
 
     @property
     def n(self) -> Integers: ...
@@ -67,15 +70,14 @@ class Scope:
         return replace(self, cutoffs=np.minimum(self.cutoffs, _cutoffs(self.shape, until)))
 
     def of_wearer(self, wearer: str) -> Self:
-        chosen = np.array([w == wearer for w in self.shape.wearers], dtype=bool)
+        nobody = np.zeros(len(self.shape.ids), dtype=bool)
+        chosen = self.shape.of_wearer.get(wearer, nobody)
         return replace(self, selected=self.selected & chosen)
 
     def of_recordings(self, recordings: Iterable[str]) -> Self:
-        wanted = set(recordings)
-        unknown = wanted.difference(id for id in self.shape.ids if id is not None)
-        if unknown:
-            raise UsageError(f"there is no recording {min(unknown)!r} in this memory")
-        chosen = np.array([id in wanted for id in self.shape.ids], dtype=bool)
+        chosen = np.zeros(len(self.shape.ids), dtype=bool)
+        for id in set(recordings):
+            chosen[_place(self.shape, id)] = True
         return replace(self, selected=self.selected & chosen)
 
     def of_tracks(self, sources: Iterable[str] | None, tracks: Iterable[str] | None) -> Self:
@@ -192,17 +194,18 @@ class Scope:
         size = int(shape.numbers.max(initial=0)) + 2
         place = np.zeros(size, dtype=np.int64)
         place[shape.numbers] = np.arange(len(shape.numbers))
-        least = np.full(len(shape.numbers), _SOME)
-        most = np.full(len(shape.numbers), _NONE)
-        np.minimum.at(least, shape.tally_line, self._status)
-        np.maximum.at(most, shape.tally_line, self._status)
         status = np.full(size, _NONE)
-        status[shape.numbers] = np.where(least == most, most, _SOME)
+        if len(self._status):
+            first = shape.tally_first
+            least = np.minimum.reduceat(self._status, first)
+            most = np.maximum.reduceat(self._status, first)
+            number = shape.numbers[shape.tally_line[first]]
+            status[number] = np.where(least == most, most, _SOME)
         return place, status
 
     def places(self, columns: Columns) -> Places | None:
         """Which observations of a segment or a vector file are seen, ascending; None for all."""
-        inside = bool(columns.n.max(initial=0) <= self.shape.horizon)
+        inside = columns.last <= self.shape.horizon
         if self.whole and inside:
             return None
         place, status = self._lines
@@ -212,6 +215,8 @@ class Scope:
         if inside and bool(np.all(of_run == _ALL)):
             return None
         wanted = np.flatnonzero(of_run != _NONE)
+        if not len(wanted):
+            return np.zeros(0, dtype=np.int32)
         lengths = np.diff(runs)[wanted]
         before = np.append(0, np.cumsum(lengths))
         at = np.arange(before[-1]) + np.repeat(runs[wanted] - before[:-1], lengths)
@@ -261,14 +266,18 @@ def _seconds(shape: Shape, instant: datetime) -> Floats:
     return _exact(instant.timestamp() - shape.starts)
 
 
+def _place(shape: Shape, recording: str) -> int:
+    if recording not in shape.places:
+        raise UsageError(f"there is no recording {recording!r} in this memory")
+    return shape.places[recording]
+
+
 def _cutoffs(shape: Shape, until: Moment | None) -> Floats:
     if until is None:
         return np.full(len(shape.ids), np.inf)
     if isinstance(until, datetime):
         return _seconds(shape, until)
-    if until.recording not in shape.ids:
-        raise UsageError(f"there is no recording {until.recording!r} in this memory")
-    own = shape.ids.index(until.recording)
+    own = _place(shape, until.recording)
     cutoffs = _exact(shape.starts[own] + until.seconds - shape.starts)
     cutoffs[own] = until.seconds
     return cutoffs

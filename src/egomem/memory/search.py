@@ -30,28 +30,59 @@ _ROUNDING = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A segment, and the places of the observations that the view sees (None: all of them)."""
+    """A segment, and the places of the observations that the view sees (None: all of them).
+
+    Few places make a *small* part: its documents are numbered by their rank among the places, and
+    nothing of the size of the segment is touched.
+    """
 
     segment: Segment
     places: Places | None
 
     @cached_property
-    def flags(self) -> Flags:
+    def small(self) -> bool:
+        return self.places is not None and len(self.places) * _SPARSE <= len(self.segment)
+
+    @cached_property
+    def n(self) -> npt.NDArray[np.int64]:
+        return self.segment.n[self.places] if self.small else self.segment.n
+
+    @cached_property
+    def length(self) -> Scores:
+        return self.segment.length[self.places] if self.small else self.segment.length
+
+    @cached_property
+    def shortest(self) -> float:
+        return float(self.length.min()) if self.small else self.segment.shortest
+
+    @cached_property
+    def _flags(self) -> Flags:
         flags = np.zeros(len(self.segment), dtype=bool)
         flags[self.places] = True
         return flags
 
     def seen(self, docs: Places, tf: npt.NDArray[Any]) -> tuple[Places, npt.NDArray[Any]]:
-        """The postings of visible observations: by looking up the shorter list in the longer."""
+        """The postings of visible observations."""
         if self.places is None:
             return docs, tf
-        if len(self.places) * _SPARSE > len(docs):
-            keep = self.flags[docs]
+        if not self.small:
+            keep = self._flags[docs]
             return docs[keep], tf[keep]
-        at = np.searchsorted(docs, self.places)
-        at[at == len(docs)] = 0
-        here = np.flatnonzero(docs[at] == self.places)
-        return self.places[here], tf[at[here]]
+        if len(docs) < len(self.places):
+            rank = _find(docs, self.places)
+            keep = rank >= 0
+            return rank[keep], tf[keep]
+        at = _find(self.places, docs)
+        rank = np.flatnonzero(at >= 0).astype(np.int32)
+        return rank, tf[at[rank]]
+
+
+def _find(wanted: Places, among: Places) -> Places:
+    """Where each of some places is in an ascending list, -1 for those that are not."""
+    at = np.searchsorted(among, wanted).astype(np.int32)
+    at[at == len(among)] = 0
+    at[among[at] != wanted] = -1
+    return at
 
 
 class Postings:
@@ -59,7 +90,7 @@ class Postings:
 
     def __init__(self, part: Part, terms: Sequence[str]) -> None:
         segment = part.segment
-        self.segment = segment
+        self.part = part
         self.docs: dict[str, Places] = {}
         self.tf: dict[str, npt.NDArray[Any]] = {}
         self.peak: dict[str, int] = {}
@@ -91,7 +122,7 @@ def best(
         docs, found = _race(postings, idfs, mean, k, least)
         if not len(docs):
             continue
-        rows.append(postings.segment.n[docs])
+        rows.append(postings.part.n[docs])
         scores.append(found)
         least = max(least, _kth(np.concatenate(scores), k))
     if not rows:
@@ -109,17 +140,17 @@ def _kth(scores: Scores, k: int) -> float:
 def _race(
     postings: Postings, idfs: Mapping[str, float], mean: float, k: int, least: float
 ) -> tuple[Places, Scores]:
-    segment = postings.segment
+    part = postings.part
     terms = sorted(postings.docs, key=lambda term: -idfs[term])
     flat = np.float32(bm25.K1 * (1 - bm25.B))
     slope = np.float32(bm25.K1 * bm25.B / mean)
-    smallest = float(flat + slope * segment.shortest)
+    smallest = float(flat + slope * part.shortest)
     bounds = [idfs[term] * postings.peak[term] / (postings.peak[term] + smallest) for term in terms]
     left = np.append(np.cumsum(bounds[::-1])[::-1], 0.0) * (1 + _ROUNDING)
 
     def gains(term: str, docs: Places, tf: npt.NDArray[Any]) -> Scores:
         often = tf.astype(np.float32)
-        norm = flat + slope * segment.length[docs]
+        norm = flat + slope * part.length[docs]
         return np.asarray(np.float32(idfs[term]) * often / (often + norm), dtype=np.float32)
 
     sums: Scores | None = None
@@ -132,9 +163,8 @@ def _race(
             docs, scores = docs[race], scores[race]
             if not len(docs):
                 break
-            at = np.searchsorted(held, docs)
-            at[at == len(held)] = 0
-            here = np.flatnonzero(held[at] == docs)
+            at = _find(docs, held)
+            here = np.flatnonzero(at >= 0)
             scores[here] += gains(term, docs[here], tf[at[here]])
         else:
             gain = gains(term, held, tf)
@@ -142,7 +172,7 @@ def _race(
                 docs, scores = held, gain
             else:
                 if sums is None:
-                    sums = np.zeros(len(segment), dtype=np.float32)
+                    sums = np.zeros(len(part.n), dtype=np.float32)
                     sums[docs] = scores
                 fresh = held[sums[held] == 0]
                 sums[held] += gain

@@ -64,6 +64,10 @@ class Segment:
     def shortest(self) -> float:
         return float(self.length.min()) if len(self) else 0.0
 
+    @property
+    def last(self) -> int:
+        return int(self.n[-1]) if len(self) else 0
+
     @cached_property
     def runs(self) -> npt.NDArray[np.int64]:
         """Where stretches of observations of one line begin, and the end of the last one."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -23,7 +24,7 @@ Places = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Shape:
     """One consistent reading. `horizon` is the last row it knows of: later ones are not in a view.
 
@@ -50,19 +51,14 @@ class Shape:
     @classmethod
     def read(cls, db: sqlite3.Connection, known: Self | None) -> Self:
         """`known` is given back where nothing has changed since."""
+        if known and (*known.version, known.horizon) == db.execute(_STATE).fetchone():
+            return known
         own = not db.in_transaction
         if own:
             db.execute("BEGIN")
         try:
-            states = db.execute(
-                "SELECT value FROM state WHERE name IN ('forgotten', 'recordings') ORDER BY name"
-            )
-            version = tuple(row[0] for row in states)
-            found = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'observation'")
-            horizon = (found.fetchone() or (0,))[0]
-            if known and (known.version, known.horizon) == (version, horizon):
-                return known
-            return cls._read(db, known, version, horizon)
+            *version, horizon = db.execute(_STATE).fetchone()
+            return cls._read(db, known, tuple(version), horizon)
         finally:
             if own:
                 db.execute("COMMIT")
@@ -88,7 +84,7 @@ class Shape:
             for number, id, source in db.execute("SELECT number, id, source FROM track")
         }
         tally = db.execute(
-            "SELECT recording, track, count, length, start, end FROM tally"
+            "SELECT recording, track, count, length, start, end FROM tally ORDER BY recording"
         ).fetchall()
         columns = np.array(tally, dtype=np.float64).reshape(-1, 6).T
         return cls(
@@ -108,9 +104,37 @@ class Shape:
             columns[5],
         )
 
-    @property
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Where each recording is among the lines."""
+        return {id: place for place, id in enumerate(self.ids) if id is not None}
+
+    @cached_property
+    def tally_first(self) -> Integers:
+        """Where the entries of each line begin in the tally, which is in order of lines."""
+        return np.flatnonzero(np.diff(self.tally_line, prepend=-1))
+
+    @cached_property
+    def zeros(self) -> dict[int, float]:
+        """`starts` by number."""
+        return dict(zip(self.numbers.tolist(), self.starts.tolist(), strict=True))
+
+    @cached_property
+    def of_wearer(self) -> dict[str, Flags]:
+        """Which lines are a wearer's."""
+        wearers = np.array(self.wearers)
+        return {w: np.asarray(wearers == w, dtype=bool) for w in set(self.wearers)}
+
+    @cached_property
     def by_id(self) -> dict[str, Recording]:
         return {r.id: r for r in self.recordings}
+
+
+_STATE = """
+    SELECT (SELECT value FROM state WHERE name = 'forgotten'),
+           (SELECT value FROM state WHERE name = 'recordings'),
+           coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'observation'), 0)
+"""
 
 
 def _start(r: Recording | None) -> float:

@@ -41,6 +41,10 @@ class VectorFile:
     end: npt.NDArray[np.float64]
 
     @property
+    def last(self) -> int:
+        return int(self.n.max(initial=0))
+
+    @property
     def runs(self) -> npt.NDArray[np.int64]:
         return np.array([0, len(self.n)])
 

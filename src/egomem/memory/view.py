@@ -145,8 +145,7 @@ class View:
     def _order(self, row: tuple[Any, ...]) -> tuple[float, str, float, float, str]:
         """By instant where it is known, then by recording; never by when it was added."""
         id, recording, _, start, end = row[:5]
-        shape = self.scope.shape
-        zero = float(shape.starts[int(np.searchsorted(shape.numbers, row[11]))])
+        zero = self.scope.shape.zeros[row[11]]
         return (math.inf if math.isnan(zero) else zero + start, recording or "", start, end, id)
 
     def _rows(self, columns: str, ids: Sequence[str] | None = None) -> list[tuple[Any, ...]]:
@@ -170,6 +169,11 @@ class View:
 
     @cached_property
     def _figures(self) -> tuple[int, int]:
+        """Observations, and tokens in them."""
+        if "_parts" in self.__dict__ and all(part.small for part in self._parts):
+            # A search has just listed the few that are seen.
+            lengths = [part.length.sum(dtype=np.float64) for part in self._parts]
+            return sum(len(part.n) for part in self._parts), int(sum(lengths))
         count, length = self.scope.counted
         for where, values in self.scope.conditions(counted=False):
             sql = f"SELECT count(*), coalesce(sum(o.length), 0) FROM observation o WHERE {where}"
@@ -211,11 +215,11 @@ class View:
         wanted = list(dict.fromkeys(terms(query)[0]))[:QUERY_TERMS]
         if not wanted or k < 1:
             return []
+        held = [Postings(part, wanted) for part in self._parts]
         count, length = self._figures
         if not count:
             return []
         mean = max(length / count, 1e-9)
-        held = [Postings(part, wanted) for part in self._parts]
         df = frequencies(held, wanted)
         idfs = {term: bm25.idf(count, df[term]) for term in wanted}
         numbers = best(held, idfs, mean, k).tolist()
@@ -227,9 +231,7 @@ class View:
         """The k best of candidate rows, by their exact scores."""
         scored: list[tuple[float, dict[str, float], tuple[Any, ...]]] = []
         for row in candidates:
-            words = row[-2].split(" ")
-            counts = {term: words.count(term) for term in idfs.keys() & set(words)}
-            parts = bm25.parts(idfs, counts, row[-1], mean)
+            parts = bm25.parts(idfs, row[-2].split(" "), row[-1], mean)
             scored.append((sum(parts.values()), parts, row))
         return self._first(scored, k)
 
