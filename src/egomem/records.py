@@ -131,6 +131,26 @@ class Observation(Record):
         return hashlib.sha256(packed.encode()).hexdigest()[:20]
 
 
+class Video(Record):
+    """A video that a benchmark asks about. Its file is never part of the benchmark.
+
+    `duration` is in seconds, None where not stated. `path` is set where the file is at hand;
+    `source_dataset` and `source_uid` name where it comes from, `licence` is a note on its terms.
+    """
+
+    id: str
+    path: str | None = None
+    duration: float | None = Field(default=None, ge=0)
+    source_dataset: str = ""
+    source_uid: str = ""
+    scenario: str = ""
+    domain: str = ""
+    sha256: str | None = None
+    licence: str = ""
+    clock: Clock | None = None
+    tags: dict[str, JsonValue] = {}
+
+
 class Option(Record):
     """One of the answers that a question offers; `label` is the letter or numeral before it."""
 

@@ -1,0 +1,81 @@
+"""CapMem's release: one record a question, with facts of its video beside it.
+
+The keys are our reconstruction (the paper states what a record holds, not how it is called): see
+docs/reference/benchmark-formats.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from egomem.benchmarks.benchmark import Fault
+from egomem.benchmarks.fields import by_label, number, options, span, tags, text
+from egomem.benchmarks.rows import Fields, Part, each, rows
+from egomem.records import Evidence, Question, Video
+
+LICENCE = "annotations CC BY-NC 4.0; source media under its providers' terms"
+
+_VIDEO = ("duration", "source_dataset", "source_uid", "scenario", "domain")
+
+
+def detect(row: Fields) -> bool:
+    return {"qid", "video_id", "question"} <= row.keys() and "evidence_time_s" in row
+
+
+def read(files: Sequence[Path]) -> Iterator[Part]:
+    """Each video once, where its first question names it; one told otherwise later is a fault."""
+    seen: dict[str, Video] = {}
+    for path in files:
+        for row in rows(path):
+            if not row.fault:
+                yield from _video(row.file, row.line, row.fields, seen)
+            yield from each(iter([row]), _question, key="qid")
+
+
+def _video(file: str, line: int, row: Fields, seen: dict[str, Video]) -> Iterator[Part]:
+    id = str(row.get("video_id") or "").strip()
+    if not id:
+        return
+    try:
+        video = _of(row)
+    except ValueError:
+        return  # the question of this row fails for the same reason, and says so
+    held = seen.setdefault(id, video)
+    if held is video:
+        yield video
+        return
+    for name in _VIDEO:
+        if getattr(held, name) != getattr(video, name):
+            told = f"{name} is {getattr(video, name)!r}, and was {getattr(held, name)!r}"
+            yield Fault(id=id, kind="video", message=told, file=file, line=line)
+
+
+def _of(row: Fields) -> Video:
+    return Video(
+        id=text(row, "video_id"),
+        duration=number(row, "duration_s"),
+        source_dataset=text(row, "source_dataset", default=""),
+        source_uid=text(row, "source_uid", default=""),
+        scenario=text(row, "scenario", default=""),
+        domain=text(row, "domain", default=""),
+        licence=text(row, "licence", default=""),
+    )
+
+
+def _question(row: Fields) -> Question:
+    video = text(row, "video_id")
+    _of(row)
+    choices = options(row.get("options"))
+    at = number(row, "evidence_time_s")
+    held = span(at, number(row, "evidence_end_s")) if at is not None else None
+    return Question(
+        id=text(row, "qid"),
+        text=text(row, "question"),
+        options=choices,
+        recording=video,
+        answer=by_label(text(row, "answer"), choices),
+        answerable=True,
+        evidence=(Evidence(recording=video, span=held),) if held else (),
+        tags=tags(row, "perspective", "intent", "template_id", "split", visual="tags"),
+    )

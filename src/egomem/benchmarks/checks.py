@@ -1,0 +1,162 @@
+"""What is wrong with a benchmark: row by row, and as a whole."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from egomem.benchmarks.benchmark import Benchmark, Fault
+from egomem.records import Question, Video
+from egomem.timeline import RecordingTime
+
+SLACK = 0.5
+"""Seconds by which a time may lie past the stated end, since lengths are often rounded."""
+
+BALANCE = 0.001
+"""Below this p the keys are called unbalanced over the positions."""
+
+
+def validate(benchmark: Benchmark) -> list[Fault]:
+    """Every fault: those of loading, of each question, of each video, and of the whole.
+
+    A fault says whether its row was left out (`dropped`); the others are for the user to judge.
+    """
+    return [
+        *benchmark.faults,
+        *(f for q in benchmark.questions for f in row_faults(q, benchmark.video_of(q))),
+        *_duplicates(benchmark),
+        *(f for v in benchmark.videos for f in _video_faults(v)),
+        *_whole(benchmark),
+    ]
+
+
+def row_faults(question: Question, video: Video | None) -> list[Fault]:
+    """Why a question cannot be used as it stands; empty where it can."""
+    return [
+        Fault(id=question.id, kind=kind, message=message)
+        for kind, message in (*_options(question), *_times(question, video))
+    ]
+
+
+def _options(question: Question) -> Iterator[tuple[str, str]]:
+    seen: dict[str, str] = {}
+    if len(question.options) == 1:
+        yield "options", "it has a single option"
+    for option in question.options:
+        other = seen.setdefault(normal(option.text), option.label)
+        if other != option.label:
+            yield "options", f"options {other} and {option.label} are the same: {option.text!r}"
+    if question.options and question.answer is not None:
+        labels = [o.label for o in question.options]
+        if question.answer not in labels:
+            yield "key", f"the answer {question.answer!r} is none of the options"
+
+
+def normal(text: str) -> str:
+    """NFKC, case folded, white space as one space, end punctuation off."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return " ".join(folded.split()).rstrip(".!?;,: ") or folded
+
+
+def _times(question: Question, video: Video | None) -> Iterator[tuple[str, str]]:
+    length = video.duration if video else None
+    for piece in question.evidence:
+        if piece.recording is None or length is None or piece.recording != question.recording:
+            continue
+        if piece.span.end > length + SLACK:
+            yield (
+                "evidence",
+                f"the evidence ends at {piece.span.end:g} s, and the video at {length:g} s",
+            )
+    at = question.at
+    if isinstance(at, RecordingTime):
+        if length is not None and not 0 <= at.seconds <= length + SLACK:
+            yield "time", f"it is asked at {at.seconds:g} s, and the video ends at {length:g} s"
+        late = [e for e in question.evidence if e.recording == at.recording]
+        if late and all(e.span.start > at.seconds for e in late):
+            first = min(e.span.start for e in late)
+            yield "time", f"it is asked at {at.seconds:g} s, before its evidence at {first:g} s"
+
+
+def _duplicates(benchmark: Benchmark) -> Iterator[Fault]:
+    for what, ids in (
+        ("question", Counter(q.id for q in benchmark.questions)),
+        ("video", Counter(v.id for v in benchmark.videos)),
+    ):
+        for id, count in ids.items():
+            if count > 1:
+                yield Fault(id=id, kind="duplicate", message=f"{count} {what}s have this id")
+
+
+def _video_faults(video: Video) -> Iterator[Fault]:
+    if video.duration is None:
+        yield Fault(id=video.id, kind="duration", message="the video's length is not stated")
+    if video.path is None:
+        yield Fault(id=video.id, kind="media", message="the video's file is not at hand")
+    elif not Path(video.path).is_file():
+        yield Fault(id=video.id, kind="media", message=f"there is no file at {video.path}")
+
+
+def _whole(benchmark: Benchmark) -> Iterator[Fault]:
+    if not benchmark.licence:
+        yield Fault(id="", kind="licence", message="no licence of the annotations is stated")
+    for fault in (_balance(benchmark.questions),):
+        if fault is not None:
+            yield fault
+
+
+def key_counts(questions: Iterable[Question]) -> dict[int, Counter[int]]:
+    """How often each position holds the key, for each number of options."""
+    found: dict[int, Counter[int]] = {}
+    for question in questions:
+        labels = [o.label for o in question.options]
+        if question.answer in labels:
+            found.setdefault(len(labels), Counter())[labels.index(question.answer)] += 1
+    return found
+
+
+def _balance(questions: Iterable[Question]) -> Fault | None:
+    """The keys' positions against an even spread: a chi-squared test over all sizes together."""
+    statistic, freedom = 0.0, 0
+    counted = key_counts(questions)
+    for size, counts in counted.items():
+        expected = sum(counts.values()) / size
+        statistic += sum((counts[k] - expected) ** 2 / expected for k in range(size))
+        freedom += size - 1
+    p = chi_squared_tail(statistic, freedom)
+    if p >= BALANCE:
+        return None
+    most: Counter[int] = Counter()
+    for counts in counted.values():
+        most += counts
+    place, count = most.most_common(1)[0]
+    return Fault(
+        id="",
+        kind="balance",
+        message=(
+            f"{count} of {most.total()} keys are at position {place + 1}: an even spread is "
+            f"unlikely (chi-squared {statistic:.1f}, {freedom} degrees of freedom, p {p:.1g})"
+        ),
+    )
+
+
+def chi_squared_tail(statistic: float, freedom: int) -> float:
+    """P(X >= statistic) for a chi-squared X: the closed recurrences in `freedom`."""
+    if freedom <= 0 or statistic <= 0:
+        return 1.0
+    half = statistic / 2
+    if freedom % 2:
+        tail = math.erfc(math.sqrt(half))
+        term = math.sqrt(half / math.pi) * 2 * math.exp(-half)
+        start = 3
+    else:
+        tail = term = math.exp(-half)
+        start = 4
+        term *= half
+    for k in range(start, freedom + 1, 2):
+        tail += term
+        term *= statistic / k
+    return tail

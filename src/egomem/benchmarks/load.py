@@ -1,0 +1,187 @@
+"""Files -> a benchmark, in whichever format they are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, tzinfo
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from egomem.benchmarks import (
+    capmem,
+    egolifeqa,
+    egoschema,
+    mvbench,
+    native,
+    nextgqa,
+    videomme,
+)
+from egomem.benchmarks.benchmark import Benchmark, Fault
+from egomem.benchmarks.checks import row_faults
+from egomem.benchmarks.rows import ENDINGS, Fields, Part, base, rows
+from egomem.errors import UsageError
+from egomem.records import Question, Video
+
+Read = Callable[[Sequence[Path]], Iterator[Part]]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How a data set's files are told, by their first row, and read."""
+
+    name: str
+    about: str
+    detect: Callable[[Fields], bool]
+    read: Read | None = None
+    licence: str = ""
+
+
+def _native(files: Sequence[Path]) -> Iterator[Part]:
+    videos = [p for p in files if base(p).rpartition(".")[0] == "videos"]
+    yield from native.read([p for p in files if p not in videos], videos)
+
+
+FORMATS: dict[str, Format] = {
+    f.name: f
+    for f in (
+        Format("capmem", "CapMem's release (reconstructed)", capmem.detect, capmem.read,
+               capmem.LICENCE),
+        Format("egolifeqa", "EgoLifeQA; needs a zone and the date of DAY1", egolifeqa.detect),
+        Format("egoschema", "EgoSchema", egoschema.detect, egoschema.read),
+        Format("videomme", "Video-MME, grouped or flat", videomme.detect, videomme.read),
+        Format("nextgqa", "NExT-GQA", nextgqa.detect, nextgqa.read, nextgqa.LICENCE),
+        Format("mvbench", "MVBench", mvbench.detect, mvbench.read),
+        Format("native", "egomem's own: JSON Lines or Parquet", native.detect, _native),
+    )
+}  # fmt: skip
+"""Every format by name, in the order in which they are tried."""
+
+
+def load(
+    path: Path | str,
+    format: str | None = None,
+    *,
+    media: Path | None = None,
+    strict: bool = True,
+    zone: tzinfo | None = None,
+    day_one: date | None = None,
+    frame_base: int = 20,
+) -> Benchmark:
+    """Read a benchmark from a folder or a single file.
+
+    `format` is one of `FORMATS`, or is told from the first row. `media` is a folder that holds the
+    videos. With `strict=False`, questions that can be read are kept, faulty or not, so that n is as
+    published. `zone`, `day_one` and `frame_base` place EgoLife's numbered days and frames. A row
+    that cannot be used becomes a fault by id and line, and the rest loads. Raises UsageError where
+    there is nothing to read or no format fits.
+    """
+    path = Path(path)
+    files = _files(path)
+    chosen = _format(path, files, format)
+    about = _about(path if path.is_dir() else path.parent)
+    read = chosen.read or partial(egolifeqa.read, zone=zone, day_one=day_one, frame_base=frame_base)
+    name = str(about.get("name") or _stem(path))
+    questions, videos, faults = _collect(read(files), strict)
+    made = Benchmark(
+        name=name,
+        format=chosen.name,
+        videos=videos,
+        questions=questions,
+        faults=faults,
+        licence=str(about.get("licence") or chosen.licence),
+        provenance=str(about.get("provenance") or ""),
+    )
+    return made.with_media(media) if media is not None else made
+
+
+def _stem(path: Path) -> str:
+    return base(path).rpartition(".")[0] if path.is_file() else path.resolve().name
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_file():
+        beside = [p for p in sorted(path.parent.iterdir()) if p != path and _beside(p)]
+        return [path, *beside]
+    if not path.is_dir():
+        raise UsageError(f"there is no benchmark at {path}")
+    found = [p for p in sorted(path.rglob("*")) if p.is_file() and base(p).endswith(ENDINGS)]
+    return [p for p in found if base(p) not in ("benchmark.json", "manifest.json")]
+
+
+def _beside(path: Path) -> bool:
+    """What belongs to a lone file of questions: its videos, its keys, its spans."""
+    name = base(path)
+    stem = name.rpartition(".")[0]
+    known = stem in ("videos", "subset_answers") or stem.startswith("gsub")
+    return path.is_file() and known and name.endswith(ENDINGS)
+
+
+def _format(path: Path, files: Sequence[Path], name: str | None) -> Format:
+    known = ", ".join(FORMATS)
+    if name is not None:
+        if name not in FORMATS:
+            raise UsageError(f"there is no format named {name}", f"choose one of: {known}")
+        return FORMATS[name]
+    for file in files:
+        first = next((row.fields for row in rows(file) if not row.fault), {})
+        for format in FORMATS.values():
+            if format.detect(first):
+                return format
+    raise UsageError(
+        f"{path} holds no questions in a known format",
+        f"name one with --format ({known}) or bring it into the native one",
+    )
+
+
+def _about(folder: Path) -> dict[str, Any]:
+    file = folder / "benchmark.json"
+    if not file.is_file():
+        return {}
+    try:
+        held = json.loads(file.read_text(encoding="utf-8-sig"))
+    except (ValueError, OSError) as error:
+        raise UsageError(f"{file} is not JSON: {error}") from None
+    return held if isinstance(held, dict) else {}
+
+
+def _collect(
+    parts: Iterable[Part], strict: bool
+) -> tuple[tuple[Question, ...], tuple[Video, ...], tuple[Fault, ...]]:
+    """Parts in order; a second one of the same id, and a question that cannot be, is a fault."""
+    videos: dict[str, Video] = {}
+    questions: dict[str, Question] = {}
+    faults: list[Fault] = []
+    for part in parts:
+        if isinstance(part, Fault):
+            faults.append(part)
+        elif isinstance(part, Video):
+            if part.id in videos:
+                faults.append(_twice(part.id, "video"))
+            videos.setdefault(part.id, part)
+        elif part.id in questions:
+            faults.append(_twice(part.id, "question"))
+        else:
+            questions[part.id] = part
+    for question in questions.values():
+        if question.recording is not None:
+            videos.setdefault(question.recording, Video(id=question.recording))
+    kept = []
+    for question in questions.values():
+        found = row_faults(question, videos.get(question.recording or ""))
+        if strict:
+            faults += [fault.model_copy(update={"dropped": True}) for fault in found]
+        if not (found and strict):
+            kept.append(question)
+    return tuple(kept), tuple(videos.values()), tuple(faults)
+
+
+def _twice(id: str, what: str) -> Fault:
+    return Fault(
+        id=id,
+        kind="duplicate",
+        message=f"a second {what} has this id; the first is kept",
+        dropped=True,
+    )

@@ -1,0 +1,67 @@
+"""Video-MME: three questions a video, with options written "A. ..."; grouped or flat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from egomem.benchmarks.fields import by_label, tags, text, unlettered
+from egomem.benchmarks.rows import Fields, Part, Row, each, rows
+from egomem.records import Question, Video
+
+
+def detect(row: Fields) -> bool:
+    nested = row.get("questions")
+    if isinstance(nested, list) and nested and isinstance(nested[0], dict):
+        return "question_id" in nested[0]
+    return {"question_id", "options", "task_type"} <= row.keys()
+
+
+def read(files: Sequence[Path]) -> Iterator[Part]:
+    """Facts of a video that rows share (`duration`: short, medium or long) become tags."""
+    for path in files:
+        seen: set[str] = set()
+        for row in _flat(rows(path)):
+            if not row.fault:
+                id = str(row.fields.get("video_id") or "")
+                if id and id not in seen:
+                    seen.add(id)
+                    yield from each(iter([row]), _video, key="video_id")
+            yield from each(iter([row]), _question, key="question_id")
+
+
+def _flat(found: Iterator[Row]) -> Iterator[Row]:
+    for row in found:
+        nested = row.fields.get("questions")
+        if not isinstance(nested, list):
+            yield row
+            continue
+        shared = {k: v for k, v in row.fields.items() if k != "questions"}
+        for fields in nested:
+            if isinstance(fields, dict):
+                yield row._replace(fields={**shared, **fields})
+            else:
+                yield row._replace(fields=shared, fault="a question is not a JSON object")
+
+
+def _video(row: Fields) -> Video:
+    return Video(
+        id=text(row, "video_id"),
+        source_uid=text(row, "videoID", default=""),
+        domain=text(row, "domain", default=""),
+        tags=tags(row, "sub_category", "url", length="duration"),
+    )
+
+
+def _question(row: Fields) -> Question:
+    given = row.get("options")
+    choices = unlettered(given if isinstance(given, list) else [])
+    return Question(
+        id=text(row, "question_id"),
+        text=text(row, "question"),
+        options=choices,
+        recording=text(row, "video_id"),
+        answer=by_label(text(row, "answer"), choices),
+        answerable=True,
+        tags=tags(row, "sub_category", type="task_type", length="duration"),
+    )

@@ -1,0 +1,158 @@
+"""Uncertainty: which figures would come out with other videos of the same kind.
+
+Videos are drawn, not questions, and within strata (regimes of duration), so that questions about
+one video stay together (CapMem F.5). All columns are computed on the same draws: a difference of
+two columns is paired.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from egomem.errors import UsageError
+from egomem.records import Record
+from egomem.score.sheet import Floats
+
+RESAMPLES = 10_000
+LEVEL = 0.95
+
+
+class Interval(Record):
+    """A value with its percentile interval."""
+
+    value: float
+    low: float
+    high: float
+    level: float = LEVEL
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """`values` (columns,) of the data; `samples` (resamples, columns) of the draws."""
+
+    values: Floats
+    samples: Floats
+    level: float = LEVEL
+
+    def interval(self, column: int) -> Interval:
+        """Of one column's accuracy."""
+        return self._interval(self.values[column], self.samples[:, column])
+
+    def difference(self, a: int | Sequence[int], b: int | Sequence[int]) -> Interval:
+        """Of column a minus column b, paired; of several pairs, their mean (CapMem: six models)."""
+        left, right = np.atleast_1d(a), np.atleast_1d(b)
+        return self._interval(
+            float((self.values[left] - self.values[right]).mean()),
+            (self.samples[:, left] - self.samples[:, right]).mean(axis=1),
+        )
+
+    def standard_error(self, a: int, b: int | None = None) -> float:
+        """Of a column, or of the paired difference of two."""
+        draws = self.samples[:, a] if b is None else self.samples[:, a] - self.samples[:, b]
+        return float(np.nanstd(draws, ddof=1))
+
+    def _interval(self, value: float, draws: Floats) -> Interval:
+        tail = (1 - self.level) / 2
+        low, high = np.nanquantile(draws, [tail, 1 - tail])
+        return Interval(value=float(value), low=float(low), high=float(high), level=self.level)
+
+
+def bootstrap(
+    right: Floats,
+    clusters: Sequence[str],
+    strata: Sequence[str] | None = None,
+    *,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+    seed: int = 0,
+) -> Bootstrap:
+    """Resample videos within strata, with replacement, as many as each stratum has.
+
+    `right` is (questions,) or (questions, columns), values in [0, 1]; `clusters` and `strata` are
+    of the questions, and a cluster lies in one stratum. The statistic is the accuracy pooled over
+    the questions drawn. Raises UsageError without questions or where a cluster is in two strata.
+    """
+    columns = right[:, None] if right.ndim == 1 else right
+    sums, sizes, members = _by_cluster(columns, clusters, strata)
+    rng = np.random.default_rng(seed)
+    weights = _draws(rng, members, len(sizes), resamples)
+    held = weights @ np.column_stack([sums, sizes])
+    return Bootstrap(
+        values=sums.sum(axis=0) / sizes.sum(), samples=held[:, :-1] / held[:, -1:], level=level
+    )
+
+
+def permutation_test(
+    a: Floats,
+    b: Floats,
+    clusters: Sequence[str],
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> float:
+    """Two-sided p of the paired difference of a and b, (questions,) each.
+
+    Under the null hypothesis the two are exchangeable within a video, so each video's summed
+    difference changes its sign at random. All sign patterns are counted where there are no more
+    than `resamples` of them; else p has the usual +1 in both counts.
+    """
+    sums, _, _ = _by_cluster((a - b)[:, None], clusters, None)
+    gaps = sums[:, 0]
+    if 2.0 ** len(gaps) <= resamples:
+        patterns = np.arange(2 ** len(gaps))[:, None] >> np.arange(len(gaps)) & 1
+        extra = 0
+    else:
+        patterns = np.random.default_rng(seed).integers(0, 2, (resamples, len(gaps)), np.int8)
+        extra = 1
+    totals = (2.0 * patterns - 1.0) @ gaps
+    at_least = np.count_nonzero(np.abs(totals) >= abs(gaps.sum()) - 1e-9)
+    return (int(at_least) + extra) / (len(totals) + extra)
+
+
+def minimum_detectable(standard_error: float, *, level: float = LEVEL, power: float = 0.8) -> float:
+    """The smallest true difference that such a comparison would find with that power.
+
+    (z(1 - alpha/2) + z(power)) times the standard error of the paired difference.
+    """
+    normal = NormalDist()
+    return (normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(power)) * standard_error
+
+
+def _by_cluster(
+    columns: Floats, clusters: Sequence[str], strata: Sequence[str] | None
+) -> tuple[Floats, Floats, list[np.ndarray[tuple[int], np.dtype[np.intp]]]]:
+    """Sums (clusters, columns), sizes (clusters,), and the clusters of each stratum."""
+    if len(columns) == 0:
+        raise UsageError("there are no questions to resample")
+    names, index = np.unique(np.asarray(clusters), return_inverse=True)
+    order = np.argsort(index, kind="stable")
+    starts = np.searchsorted(index[order], np.arange(len(names)))
+    sums = np.add.reduceat(columns[order].astype(np.float64), starts, axis=0)
+    sizes = np.bincount(index).astype(np.float64)
+    if strata is None:
+        return sums, sizes, [np.arange(len(names))]
+    labels, of_question = np.unique(np.asarray(strata), return_inverse=True)
+    of_cluster = of_question[order][starts]
+    if (of_cluster[index] != of_question).any():
+        name = names[index[np.flatnonzero(of_cluster[index] != of_question)[0]]]
+        raise UsageError(f"the questions of {name} lie in two strata")
+    return sums, sizes, [np.flatnonzero(of_cluster == k) for k in range(len(labels))]
+
+
+def _draws(
+    rng: np.random.Generator,
+    members: Sequence[np.ndarray[tuple[int], np.dtype[np.intp]]],
+    clusters: int,
+    resamples: int,
+) -> Floats:
+    """How often each draw holds each cluster, (resamples, clusters)."""
+    rows = np.arange(resamples)[:, None] * clusters
+    counts = np.zeros(resamples * clusters)
+    for stratum in members:
+        drawn = stratum[rng.integers(0, len(stratum), (resamples, len(stratum)))]
+        counts += np.bincount((rows + drawn).ravel(), minlength=resamples * clusters)
+    return counts.reshape(resamples, clusters)

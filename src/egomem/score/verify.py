@@ -1,0 +1,67 @@
+"""What a look at the frames did to the caption answers: fixed, broken, blocked, by support."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from egomem.records import Answer, Record
+from egomem.score.sheet import Sheet
+
+
+class Effects(Record):
+    """Counts over `n` questions. `blocked_*`: a change that the rule forbade, and what it would
+    have done; the rest was left as it was."""
+
+    n: int = 0
+    overridden: int = 0
+    fixed: int = 0
+    broken: int = 0
+    blocked: int = 0
+    blocked_fix: int = 0
+    blocked_break: int = 0
+
+
+UNREAD = "no verdict"
+
+
+def effects(sheet: Sheet) -> dict[str, Effects]:
+    """By level of support, `all` first; questions whose trace holds no decision are left out."""
+    found: dict[str, list[tuple[str, int]]] = {}
+    for question, answer in zip(sheet.questions, sheet.answers, strict=True):
+        decision = _step(answer, "decision")
+        if decision is None:
+            continue
+        held = (_step(answer, "verdict") or {}).get("verdict")
+        support = str(held.get("support")) if isinstance(held, Mapping) else UNREAD
+        before, proposed = decision.get("before"), decision.get("proposed")
+        outcome = str(decision.get("outcome"))
+        gain = (proposed == question.answer) - (before == question.answer)
+        for level in ("all", support):
+            found.setdefault(level, []).append((outcome, gain))
+    return {level: _counted(rows) for level, rows in found.items()}
+
+
+def _step(answer: Answer | None, name: str) -> Mapping[str, Any] | None:
+    """The last step of that name, which is the one that counted."""
+    for step in reversed(answer.trace if answer else ()):
+        if isinstance(step, dict) and step.get("step") == name:
+            return step
+    return None
+
+
+def _counted(rows: Iterable[tuple[str, int]]) -> Effects:
+    held = list(rows)
+
+    def count(outcome: str, *gains: int) -> int:
+        return sum(o == outcome and g in gains for o, g in held)
+
+    return Effects(
+        n=len(held),
+        overridden=count("overridden", -1, 0, 1),
+        fixed=count("overridden", 1),
+        broken=count("overridden", -1),
+        blocked=count("blocked", -1, 0, 1),
+        blocked_fix=count("blocked", 1),
+        blocked_break=count("blocked", -1),
+    )
