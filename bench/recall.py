@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import random
 import re
 import tempfile
 import time
@@ -202,60 +203,11 @@ def _light(text: str) -> list[str]:
     return found
 
 
-_STOP = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "and",
-        "or",
-        "of",
-        "to",
-        "in",
-        "on",
-        "at",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "being",
-        "it",
-        "its",
-        "i",
-        "my",
-        "me",
-        "you",
-        "your",
-        "he",
-        "she",
-        "they",
-        "we",
-        "him",
-        "his",
-        "her",
-        "their",
-        "our",
-        "with",
-        "for",
-        "from",
-        "by",
-        "as",
-        "this",
-        "that",
-        "do",
-        "does",
-        "did",
-        "what",
-        "when",
-        "where",
-        "which",
-        "who",
-        "how",
-        "why",
-    ]
-)
+_WORDS = """
+a an the and or of to in on at is are was were be been being it its i my me you your he she they we
+him his her their our with for from by as this that do does did what when where which who how why
+"""
+_STOP = frozenset(_WORDS.split())
 
 
 class Okapi:
@@ -280,9 +232,13 @@ class Okapi:
         return total
 
 
-def measure(name: str, data: Path, model: Embedder | None) -> list[Result]:
+def measure(
+    name: str, data: Path, model: Embedder | None, sample: int | None = None
+) -> list[Result]:
     with tempfile.TemporaryDirectory() as folder:
         store, queries, length = SETS[name](data, folder)
+        if sample is not None and sample < len(queries):
+            queries = random.Random(0).sample(queries, sample)
         if model is not None:
             add_vectors(store, model)
         ranks: dict[str, list[float]] = {method: [] for method in ATTEMPTS}
@@ -326,11 +282,11 @@ def measure(name: str, data: Path, model: Embedder | None) -> list[Result]:
     groups = [q.group for q in queries]
     windows_each = float(np.mean([n for n, _ in chance]))
     results = [_chance(name, chance, groups)]
-    for method in ATTEMPTS[1:]:
-        if ranks[method]:
-            results.append(
-                _summary(name, method, ranks[method], groups, windows_each, seconds[method])
-            )
+    results += [
+        _summary(name, method, ranks[method], groups, windows_each, seconds[method])
+        for method in ATTEMPTS[1:]
+        if ranks[method]
+    ]
     return results
 
 
@@ -435,6 +391,7 @@ def main() -> None:
     parser.add_argument("--vectors", type=Path, help="a file that keeps vectors between runs")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--only", nargs="*", choices=sorted(SETS), default=[])
+    parser.add_argument("--sample", type=int, help="at most so many questions a set (seeded)")
     parser.add_argument("--no-answers", action="store_true", help="leave the reader's lines out")
     parser.add_argument("--speed", action="store_true", help="measure speed, and nothing else")
     options = parser.parse_args()
@@ -448,8 +405,8 @@ def main() -> None:
         model = recall_speed.Kept(model, options.vectors)
     found = []
     for name in options.only or SETS:
-        found += measure(name, options.data, model)
-        print(table(found[-4:]), flush=True)
+        found += measure(name, options.data, model, options.sample)
+        print(table([r for r in found if r.name == name]), flush=True)
     answers = []
     if not options.no_answers:
         answers = recall_answers.measure(options.data, options.embedder)

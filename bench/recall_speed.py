@@ -2,10 +2,10 @@
 
 Made-up narrations, one a window of 30 s, recordings of an hour; 50 questions about the whole memory
 up to now, 10 hits each. Medians of milliseconds. The first question of a memory, which reads it in,
-stands apart. rank_bm25 is asked over its tokens of the same texts; LanceDB's hybrid query (full text
-and vectors, its own reranker) over the same rows; both where they are installed. Vectors of the
-narrations are random (embedding 100,000 texts is not what is measured); a question is embedded with
---embedder, or is a random vector too.
+stands apart. rank_bm25 is asked over its tokens of the same texts; LanceDB's hybrid query (full
+text and vectors, its own reranker) over the same rows; both where they are installed. Vectors of
+the narrations are random (embedding 100,000 texts is not what is measured); a question is embedded
+with --embedder, or is a random vector too.
 """
 
 from __future__ import annotations
