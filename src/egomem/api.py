@@ -158,6 +158,10 @@ class Memory:
             on_plan=plan,
             on_step=on_step,
         )
+        if self.embedder is not None:
+            from egomem.recall import add_vectors
+
+            await asyncio.to_thread(add_vectors, self.store, self.embedder)
         usage = chosen.captioner.so_far.usage if chosen.captioner else report.usage
         return report.model_copy(update={"usage": usage})
 
@@ -327,13 +331,13 @@ class Memory:
     @cached_property
     def models(self) -> Models | None:
         """The models that fill the roles, or None where no role is set (or only `embedded`)."""
-        specs = {role: spec for role, spec in self.settings.model.items() if spec != "embedded"}
-        if not specs.keys() - {"embedder", "transcriber"}:
+        named = {role for role, spec in self.settings.model.items() if spec != "embedded"}
+        if not named - {"embedder", "transcriber"}:
             return None
         from egomem.memory.replies import ReplyCache
-        from egomem.models import Models
+        from egomem.models import models_of
 
-        return Models(specs, cache=ReplyCache(self.folder))
+        return models_of(self.settings, cache=ReplyCache(self.folder))
 
     @cached_property
     def embedder(self) -> Embedder | None:
@@ -379,16 +383,18 @@ def open_memory(
     *,
     create: bool | None = None,
     models: Iterable[str] | Mapping[str, str] = (),
+    fit: bool | None = None,
 ) -> Memory:
     """Open the memory in `folder`; without one, that of the settings (see `egomem.config`).
 
     `create`: make it where there is none (the default here); False raises NoMemoryError instead.
-    `models`: `{role: spec}` or ["role=spec", ...]; a spec without a role fills every role.
+    `models`: `{role: spec}` or ["role=spec", ...]; a spec without a role fills every role. `fit`:
+    shrink requests that are over a limit, and record it.
     """
     from egomem.config import load, model_table
 
     table = dict(models) if isinstance(models, Mapping) else model_table(models)
-    settings = load(memory=Path(folder) if folder else None, model=table or None)
+    settings = load(memory=Path(folder) if folder else None, model=table or None, fit=fit)
     if settings.model:
         from egomem.models.roles import read_specs
 

@@ -10,6 +10,9 @@
     captioner = "ollama:qwen3-vl:8b"
     reader = "openrouter:qwen/qwen3-vl-32b-instruct"
 
+    [limits.reader]
+    images = 128
+
 The same as variables: EGOMEM_MEMORY, EGOMEM_WEARER, EGOMEM_WINDOW, EGOMEM_MODEL (every role) and
 EGOMEM_MODEL_<ROLE> (one role).
 """
@@ -50,7 +53,12 @@ def default_memory() -> Path:
 
 
 class Settings(BaseSettings):
-    """What can be set. Times are in seconds; see `egomem.models.Role` for the roles of `model`."""
+    """What can be set. Times are in seconds; see `egomem.models.Role` for the roles of `model`.
+
+    `limits` changes a part of a role's `egomem.models.Limits`; `fit` lets a request that is over
+    them be shrunk. `deadline`: of a request, all its attempts together. `concurrency`: requests at
+    once to one server.
+    """
 
     model_config = SettingsConfigDict(
         env_prefix="EGOMEM_",
@@ -63,6 +71,10 @@ class Settings(BaseSettings):
     window: float = Field(default=30.0, gt=0)
     fps: float = Field(default=1.0, gt=0)
     model: Annotated[dict[str, str], NoDecode] = {}
+    limits: dict[str, dict[str, float]] = {}
+    fit: bool | None = None
+    deadline: float = Field(default=180.0, gt=0)
+    concurrency: int = Field(default=8, ge=1)
 
     @field_validator("model", mode="before")
     @classmethod

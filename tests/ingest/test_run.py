@@ -152,6 +152,18 @@ def test_a_window_that_failed_is_reported_and_tried_again(
     assert other.seen == []
 
 
+def test_a_fault_of_many_windows_is_one_line(tmp_path: Path, make_video: MakeVideo) -> None:
+    @dataclass
+    class Gone(Watcher):
+        async def observe(self, window: Window) -> list[Observation]:
+            raise ModelError("the server has gone", "start it again")
+
+    report = run(tmp_path, [make_video("a.mp4", seconds=6)], Gone())
+    assert report.outcomes[0].faults == (
+        "3 windows from 0:00 on, caption: the server has gone; start it again",
+    )
+
+
 def test_a_new_observer_sees_what_the_others_have_seen_already(
     tmp_path: Path, make_video: MakeVideo
 ) -> None:

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from egomem.cli.options import AtOption, JsonOption, MemoryOption, ModelOption, open_memory
+from egomem.cli.options import (
+    AtOption,
+    FitOption,
+    JsonOption,
+    MemoryOption,
+    ModelOption,
+    open_memory,
+    settings_of,
+)
 from egomem.cli.output import answer_json, report, show_answer
 
 if TYPE_CHECKING:
@@ -27,14 +35,28 @@ def ask(
             "Default: caption with a reader model, else extractive."
         ),
     ] = None,
+    frames: Annotated[
+        int | None, typer.Option(min=1, help="Frames to look at, for --strategy video.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A setting of the strategy. Repeatable."),
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Print the steps.")] = False,
     memory: MemoryOption = None,
     model: ModelOption = None,
+    fit: FitOption = None,
     json: JsonOption = False,
 ) -> None:
     """Answer QUESTION from the memory, with evidence and times, or say that it does not know."""
-    with open_memory(memory, models=model) as held:
-        answer = held.ask(question, options=option or (), at=at, strategy=strategy)
+    with open_memory(memory, models=model, fit=fit) as held:
+        answer = held.ask(
+            question,
+            options=option or (),
+            at=at,
+            strategy=strategy,
+            settings=settings_of(set_ or (), frames=frames),
+        )
         names = held.names()
 
     def show(out: Console) -> None:

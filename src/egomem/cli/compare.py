@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from egomem.cli.options import AtOption, JsonOption, MemoryOption, ModelOption, open_memory
+from egomem.cli.options import (
+    AtOption,
+    FitOption,
+    JsonOption,
+    MemoryOption,
+    ModelOption,
+    open_memory,
+)
 from egomem.cli.output import answer_json, report
 
 if TYPE_CHECKING:
@@ -26,10 +33,11 @@ def compare(
     at: AtOption = None,
     memory: MemoryOption = None,
     model: ModelOption = None,
+    fit: FitOption = None,
     json: JsonOption = False,
 ) -> None:
     """Answer QUESTION with several strategies: answer, evidence, tokens, seconds and cost."""
-    with open_memory(memory, models=model) as held:
+    with open_memory(memory, models=model, fit=fit) as held:
         rows = held.compare(question, strategies=strategy or (), options=option or (), at=at)
         names = held.names()
 

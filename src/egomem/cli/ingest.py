@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from egomem.cli.options import JsonOption, MemoryOption, ModelOption, open_memory
+from egomem.cli.options import FitOption, JsonOption, MemoryOption, ModelOption, open_memory
 from egomem.cli.output import report, spent, steps
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def ingest(
     ] = None,
     wearer: Annotated[str | None, typer.Option(help="Who wore the camera. Default: me.")] = None,
     model: ModelOption = None,
+    fit: FitOption = None,
     budget: Annotated[
         float | None, typer.Option(min=0, metavar="USD", help="What captions may cost.")
     ] = None,
@@ -45,7 +46,10 @@ def ingest(
     Stopped at any moment, the same command goes on where it was. A file that is already remembered
     is left alone; one that cannot be used is reported, and the rest goes on (exit code 1).
     """
-    with open_memory(memory, create=True, models=model) as held, steps(quiet=json) as progress:
+    with (
+        open_memory(memory, create=True, models=model, fit=fit) as held,
+        steps(quiet=json) as progress,
+    ):
         said = held.ingest(
             *paths,
             window=window,

@@ -101,9 +101,9 @@ _SHOWN = ("version", "images", "audio", "video", "json_schema", "context", "imag
 
 def _held(specs: list[str] | None) -> Models:
     from egomem.config import load, model_table
-    from egomem.models import Models
+    from egomem.models import models_of
 
-    return Models(load(model=model_table(specs or ()) or None).model)
+    return models_of(load(model=model_table(specs or ()) or None))
 
 
 async def _tests(held: Models) -> Any:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from egomem.errors import UsageError
 
 if TYPE_CHECKING:
     from egomem.api import Memory
@@ -40,10 +44,34 @@ ModelOption = Annotated[
 ]
 
 
+FitOption = Annotated[
+    bool | None,
+    typer.Option("--fit", help="Shrink requests that are over a server's limits, and record it."),
+]
+
+
 def open_memory(
-    folder: Path | None, *, create: bool = False, models: list[str] | None = None
+    folder: Path | None,
+    *,
+    create: bool = False,
+    models: list[str] | None = None,
+    fit: bool | None = None,
 ) -> Memory:
     """The memory that the options name."""
     from egomem.api import open_memory as open_
 
-    return open_(folder, create=create, models=models or ())
+    return open_(folder, create=create, models=models or (), fit=fit)
+
+
+def settings_of(given: Iterable[str], **flags: object) -> dict[str, object] | None:
+    """`["frames=64", "as_video=true"]` and flags that were given -> settings, None for none."""
+    found = {name: value for name, value in flags.items() if value is not None}
+    for setting in given:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise UsageError(f"--set {setting}: there is no value", "write it as NAME=VALUE")
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            found[name] = value
+    return found or None

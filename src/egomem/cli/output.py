@@ -38,7 +38,7 @@ def report(
     else:
         from rich.console import Console
 
-        show(Console(highlight=False, soft_wrap=True))
+        show(Console(highlight=False, soft_wrap=True, emoji=False))
         for what, remedy in problems:
             typer.echo(f"egomem: {_line(what, remedy)}", err=True)
     if problems:
@@ -76,7 +76,7 @@ class Steps:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-        console = Console(stderr=True)
+        console = Console(stderr=True, emoji=False)
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),

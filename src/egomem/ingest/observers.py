@@ -15,9 +15,6 @@ from egomem.records import Recording
 if TYPE_CHECKING:
     from egomem.observe.captioner import Captioner
 
-AHEAD = 8
-"""Windows whose captions are asked for at once where a captioner is set."""
-
 VLM_SEES_MORE = (
     "captions are composed from detected objects, read text and recognised speech; a vision-"
     "language model would see more (--model captioner=SPEC, see docs/how-to/models.md)"
@@ -57,6 +54,7 @@ def choose(
         return Chosen(Observers(found.speech, found.observers), 1, (*notes, VLM_SEES_MORE))
     from egomem.observe.captioner import Captioner
 
+    ahead = models.conduct.concurrency
     captioner = Captioner(models, window=window, fps=fps, budget=budget)
     seeing = [o for o in found.observers if not isinstance(o, Composed)]
-    return Chosen(Observers(found.speech, (*seeing, captioner)), AHEAD, tuple(notes), captioner)
+    return Chosen(Observers(found.speech, (*seeing, captioner)), ahead, tuple(notes), captioner)

@@ -34,7 +34,7 @@ from egomem.memory import Done, Store
 from egomem.memory.thumbnails import keep_thumbnail
 from egomem.observe import Observer, SpeechObserver, Window
 from egomem.records import Observation, Recording
-from egomem.timeline import Span, sample_times, windows
+from egomem.timeline import Span, format_time, sample_times, windows
 
 log = logging.getLogger(__name__)
 
@@ -72,6 +72,17 @@ class _Tally:
     windows: int = 0
     faults: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    failed: dict[str, list[Span]] = field(default_factory=dict)
+
+    def said(self) -> tuple[str, ...]:
+        """All faults; one that befell many windows (a server that has gone) is one line."""
+        lines = list(self.faults)
+        for fault, spans in self.failed.items():
+            first = min(spans)
+            where = f"{_unit(first)} s" if len(spans) == 1 else f"{len(spans)} windows"
+            since = "" if len(spans) == 1 else f" from {format_time(first.start)} on"
+            lines.append(f"{where}{since}, {fault}")
+        return tuple(lines)
 
 
 async def ingest(
@@ -165,13 +176,13 @@ async def _one(
     log.info("ingested %s in %.1f s", path, time.perf_counter() - started)
     return Outcome(
         path=str(path),
-        status="partial" if tally.faults else "done",
+        status="partial" if tally.said() else "done",
         recording=recording.id,
         seconds=recording.duration,
         windows=tally.windows,
         observations=tally.observations,
         notes=tuple(tally.notes),
-        faults=tuple(tally.faults),
+        faults=tally.said(),
     )
 
 
@@ -340,7 +351,8 @@ async def _observe(
         except StoreError:
             raise
         except EgomemError as error:
-            tally.faults.append(f"{_unit(window.span)} s, {observer.track.source}: {error}")
+            fault = f"{observer.track.source}: {error}"
+            tally.failed.setdefault(fault, []).append(window.span)
             continue
         made += seen
         finished.append(mark)

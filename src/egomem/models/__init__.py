@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from egomem.models.asking import Conduct, Models
 from egomem.models.cache import Cache, MemoryCache
+from egomem.models.configured import models_of
 from egomem.models.jsonfind import Found, find_json, misfit
 from egomem.models.ledger import Entry, Ledger, Total, summed
 from egomem.models.limits import DEFAULT_LIMITS, Limits, estimated_tokens, read_limits
@@ -44,6 +45,7 @@ __all__ = [
     "estimated_tokens",
     "find_json",
     "misfit",
+    "models_of",
     "read_limits",
     "summed",
     "tiny_request",

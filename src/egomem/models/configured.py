@@ -1,0 +1,34 @@
+"""Models as the settings have them."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from egomem.models.asking import Conduct, Models
+from egomem.models.cache import Cache
+from egomem.models.limits import read_limits
+
+
+class ModelSettings(Protocol):
+    """What `egomem.config.Settings` holds of models."""
+
+    @property
+    def model(self) -> dict[str, str]: ...
+    @property
+    def limits(self) -> dict[str, dict[str, float]]: ...
+    @property
+    def fit(self) -> bool | None: ...
+    @property
+    def deadline(self) -> float: ...
+    @property
+    def concurrency(self) -> int: ...
+
+
+def models_of(settings: ModelSettings, *, cache: Cache | None = None) -> Models:
+    """The models, limits and conduct that are set. Raises ConfigError, naming the setting."""
+    return Models(
+        settings.model,
+        limits=read_limits(settings.limits, fit=settings.fit),
+        conduct=Conduct(deadline=settings.deadline, concurrency=settings.concurrency),
+        cache=cache,
+    )
