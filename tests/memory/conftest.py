@@ -20,7 +20,9 @@ def recording(id: str, *, at: float | None = 0.0, duration: float = 600.0, weare
     clock = None
     if at is not None:
         clock = Clock(datetime.fromtimestamp(START.timestamp() + at, UTC))
-    return Recording(id=id, name=id, wearer=wearer, duration=duration, clock=clock)
+    return Recording(
+        id=id, name=id, wearer=wearer, duration=duration, clock=clock, facts={"fps": 30}
+    )
 
 
 def caption(recording: str | None, start: float, end: float, text: str, **fields) -> Observation:

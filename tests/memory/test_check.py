@@ -112,6 +112,15 @@ def test_an_index_or_tally_that_differs_from_the_record(filled: Store) -> None:
     assert filled.view().mean_length() == (11 * 4 + 1) / 12
 
 
+def test_a_row_that_is_gone(filled: Store) -> None:
+    with filled._transaction() as db:
+        db.execute("DELETE FROM observation WHERE n = 12")
+    found = check(filled, repair=True)
+    assert [f.part for f in found.findings] == ["tally", "index", "vectors"]
+    assert found.ok
+    assert filled.view().count() == len(filled.view().vectors("e")[0]) == 11
+
+
 def test_a_damaged_record_is_told_and_left_alone(filled: Store) -> None:
     filled._db.execute("PRAGMA foreign_keys = OFF")
     filled._db.execute("UPDATE observation SET track = 77 WHERE n = 3")

@@ -86,7 +86,9 @@ def cut(recordings: list[Recording], made: list[Observation], until: Moment):
         return (o.recording is not None or instant is not None) and o.span.end <= limit(o.recording)
 
     kept = [
-        r.model_copy(update={"duration": min(r.duration, limit(r.id))})
+        r
+        if limit(r.id) >= r.duration
+        else r.model_copy(update={"duration": limit(r.id), "facts": {}})
         for r in recordings
         if limit(r.id) >= 0
     ]

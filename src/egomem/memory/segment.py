@@ -123,12 +123,16 @@ class Segment:
         packed += b" " * (-(len(_MAGIC) + 8 + len(packed)) % _ALIGN)
         checksum = 0
         draft = path.with_suffix(".part")
-        with open(draft, "wb") as file:
-            for piece in self._pieces(packed):
-                checksum = zlib.crc32(piece, checksum)
-                file.write(piece)
-            file.flush()
-            os.fsync(file.fileno())
+        try:
+            with open(draft, "wb") as file:
+                for piece in self._pieces(packed):
+                    checksum = zlib.crc32(piece, checksum)
+                    file.write(piece)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError:
+            draft.unlink(missing_ok=True)  # a full disk has better uses for it
+            raise
         os.replace(draft, path)
         sync_folder(path.parent)
         return checksum

@@ -31,7 +31,10 @@ _CLOSE = 1e-5
 
 @dataclass(frozen=True, slots=True)
 class VectorFile:
-    """`matrix` is (rows, dimension) float32, memory-mapped; the rest has one entry a row."""
+    """`matrix` is (rows, dimension) float32, memory-mapped; the columns have one entry a row.
+
+    `last` and `runs` are what `scope.Columns` asks for.
+    """
 
     matrix: Matrix
     n: npt.NDArray[np.int64]
@@ -40,13 +43,8 @@ class VectorFile:
     start: npt.NDArray[np.float64]
     end: npt.NDArray[np.float64]
 
-    @property
-    def last(self) -> int:
-        return int(self.n.max(initial=0))
-
-    @property
-    def runs(self) -> npt.NDArray[np.int64]:
-        return np.array([0, len(self.n)])
+    last: int
+    runs: npt.NDArray[np.int64]
 
 
 def unit(matrix: npt.ArrayLike) -> Matrix:
@@ -145,7 +143,14 @@ def read(path: Path, line: int, count: int, dimension: int) -> VectorFile:
     columns = [np.ascontiguousarray(facts[name]) for name in ("n", "track", "start", "end")]
     n, track, start, end = columns
     return VectorFile(
-        mapped.view(np.ndarray), n, np.full(count, line, dtype=np.int32), track, start, end
+        mapped.view(np.ndarray),
+        n,
+        np.full(count, line, dtype=np.int32),
+        track,
+        start,
+        end,
+        last=int(n.max(initial=0)),
+        runs=np.array([0, count]),
     )
 
 
@@ -257,9 +262,8 @@ def scan(
     One product over all that is seen finds the candidates; they are computed again in 64 bits, in
     an order of operations that does not depend on what else was in the product.
     """
-    numbers: list[npt.NDArray[np.int64]] = []
+    seen: list[tuple[VectorFile, Places | None]] = []
     scores: list[Matrix] = []
-    places: list[tuple[VectorFile, Places | None]] = []
     for file in files:
         at = scope.places(file)
         if at is not None and not len(at):
@@ -270,21 +274,22 @@ def scan(
             rows = file.matrix[at[0] : at[-1] + 1]  # a stretch of time is a slice: no copy
         else:
             rows = file.matrix[at]
+        seen.append((file, at))
         scores.append(np.asarray(rows @ vector))
-        numbers.append(file.n if at is None else file.n[at])
-        places.append((file, at))
     if not scores:
         return []
     every = np.concatenate(scores)
     least = np.partition(every, len(every) - k)[len(every) - k] - _CLOSE if k < len(every) else -2
-    exact: list[tuple[int, float]] = []
+    chosen = np.flatnonzero(every >= least)
+    begins = np.cumsum([0, *map(len, scores)])
+    found = np.searchsorted(begins, chosen, side="right") - 1
     wide = vector.astype(np.float64)
-    for (file, at), found, n in zip(places, scores, numbers, strict=True):
-        chosen = np.flatnonzero(found >= least)
-        if not len(chosen):
-            continue
-        rows = file.matrix[chosen if at is None else at[chosen]].astype(np.float64)
-        exact += zip(n[chosen].tolist(), (rows * wide).sum(axis=1).tolist(), strict=True)
+    exact: list[tuple[int, float]] = []
+    for which, row in zip(found.tolist(), (chosen - begins[found]).tolist(), strict=True):
+        file, at = seen[which]
+        place = row if at is None else int(at[row])
+        cosine = float((file.matrix[place].astype(np.float64) * wide).sum())
+        exact.append((int(file.n[place]), cosine))
     exact.sort(key=lambda pair: -pair[1])
     if len(exact) > k:
         last = exact[k - 1][1]
