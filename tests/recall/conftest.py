@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from zlib import crc32
 
@@ -17,12 +18,14 @@ START = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 
 
 class Hashing:
-    """A deterministic embedder: signed hashes of words. Counts what it was asked for."""
+    """A deterministic embedder: signed hashes of words. It lists what it was asked for, and has a
+    name of its own, so that vectors made for one test are not kept for another."""
 
-    name = "hashing"
     dimensions = 64
+    _made = count()
 
     def __init__(self) -> None:
+        self.name = f"hashing {next(self._made)}"
         self.embedded: list[str] = []
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
