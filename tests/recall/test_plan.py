@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from egomem.recall import Anchor, find, plan, search
 from egomem.recall.plan import places
-from egomem.timeline import RecordingTime
+from egomem.records import Recording
+from egomem.timeline import Clock, RecordingTime
 
 from .conftest import observation, recording
 
@@ -151,6 +152,24 @@ def test_now_is_the_end_of_the_view(store):
     at = RecordingTime("new", 60.0)
     assert [h.recording for h in search(store.view(at), "Where was the mug yesterday?")] == ["old"]
     assert len(search(store.view(at), "Where was the mug?")) == 2
+
+
+def test_local_times_are_those_of_the_recording(store):
+    zone = timezone(timedelta(hours=5))
+    start = datetime(2026, 3, 2, 9, 0, tzinfo=zone)
+    store.put_recording(Recording(id="r", name="r", duration=7200.0, clock=Clock(start)))
+    store.add([observation("r", 0, 30, "a mug"), observation("r", 3600, 3630, "a mug")])
+    now = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+    assert starts(search(store.view(), "Where was the mug at 10 am?", now=now)) == [3600]
+
+
+def test_recordings_without_a_clock_are_left_out_of_a_clock_time_and_that_is_said(store):
+    store.put_recording(recording("a", 60, hours=0))
+    store.put_recording(recording("b", 60))
+    store.add([observation("a", 0, 9, "a mug"), observation("b", 0, 9, "a mug")])
+    found = find(store.view(), "Where was the mug at 8 am?", now=NOW.replace(day=2))
+    assert [h.recording for h in found.hits] == ["a"]
+    assert "no clock was left out (1 recordings)" in found.notes[0]
 
 
 def test_a_time_of_a_recording_bounds_one_recording_only(film):

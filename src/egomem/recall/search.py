@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from functools import partial
 
 import numpy as np
@@ -109,7 +109,9 @@ def find(
 ) -> Found:
     """As `search`, with the plan that was followed, and notes on times that were not resolved."""
     recipe = profile_of(profile, embedder=embedder is not None)
-    read = plan(query, now=now or _now(view)) if recipe.time_language else Plan(query)
+    read = Plan(query)
+    if recipe.time_language:
+        read = plan(query, now=now or _now(view), zone=_zone(view))
     bounded, notes = _bounded(view, read.bounds, window)
     notes = read.notes + notes
     looked_for = [" ".join((query, *options)) if recipe.options else query]
@@ -236,12 +238,21 @@ def _now(view: View) -> datetime | None:
     return view.until
 
 
+def _zone(view: View) -> tzinfo | None:
+    """Where the wearer was last, as far as a clock tells: local times are read there."""
+    starts = [r.clock.start for r in view.recordings() if r.clock]
+    return max(starts).tzinfo if starts else None
+
+
 def _bounded(view: View, bounds: Sequence[When], window: float) -> tuple[View, tuple[str, ...]]:
     """The part of a view that the question's times name."""
     notes = []
     for t in bounds:
         if t.instants is not None:
             wide = _widened(t.instants, window)
+            unknown = sum(r.clock is None for r in view.recordings())
+            if unknown:
+                notes.append(f"“{t.text}”: what has no clock was left out ({unknown} recordings)")
             view = view.narrow(between=(wide.start, wide.end))
         elif t.span is not None:
             if len(view.recordings()) != 1:
