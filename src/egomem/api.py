@@ -12,44 +12,46 @@ first used, so that opening and searching stay quick.
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from egomem.errors import UsageError
 from egomem.memory import Store, View
-from egomem.records import Answer, Question, Record, Recording
-from egomem.timeline import Moment, RecordingTime
+from egomem.records import Answer, Question, Recording
+from egomem.timeline import Moment, RecordingTime, Span
 
 if TYPE_CHECKING:
     from egomem.answer import Row
     from egomem.config import Settings
     from egomem.ingest import Chosen, OnStep, Report
+    from egomem.ingest.importing import Imported
+    from egomem.ingest.summary import Summary
     from egomem.media import Frame
+    from egomem.memory.check import Report as Check
+    from egomem.memory.export import Exported
+    from egomem.memory.forget import Receipt
     from egomem.models import Models
     from egomem.models.embedders import Embedder
     from egomem.recall import Hit
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Summary(Record):
-    """What a memory holds: recordings in time order, hours, observations by source, what is amiss.
+def _plain(
+    method: Callable[Concatenate[Memory, P], Coroutine[Any, Any, T]],
+) -> Callable[Concatenate[Memory, P], T]:
+    """The plain twin of an async method; it works inside a running loop (a notebook), too."""
 
-    `gaps` and `overlaps` are lines for a person, each about two recordings of one wearer.
-    """
+    @wraps(method)
+    def run(self: Memory, *given: P.args, **named: P.kwargs) -> T:
+        return self._wait(method(self, *given, **named))
 
-    folder: str
-    recordings: tuple[Recording, ...]
-    hours: float
-    observations: dict[str, int]
-    tracks: tuple[str, ...]
-    gaps: tuple[str, ...] = ()
-    overlaps: tuple[str, ...] = ()
+    return run
 
 
 class Memory:
@@ -165,33 +167,7 @@ class Memory:
         usage = chosen.captioner.so_far.usage if chosen.captioner else report.usage
         return report.model_copy(update={"usage": usage})
 
-    def ingest(
-        self,
-        *paths: str | Path,
-        window: float | None = None,
-        fps: float | None = None,
-        start: datetime | str | None = None,
-        zone: str | None = None,
-        wearer: str | None = None,
-        budget: float | None = None,
-        on_note: Callable[[str], None] = lambda line: None,
-        on_step: OnStep = lambda step: None,
-    ) -> Report:
-        return self._wait(
-            self.aingest(
-                *paths,
-                window=window,
-                fps=fps,
-                start=start,
-                zone=zone,
-                wearer=wearer,
-                budget=budget,
-                on_note=on_note,
-                on_step=on_step,
-            )
-        )
-
-    ingest.__doc__ = aingest.__doc__
+    ingest = _plain(aingest)
 
     def search(
         self,
@@ -247,20 +223,7 @@ class Memory:
             frames=self._frames,
         )
 
-    def ask(
-        self,
-        question: str | Question,
-        *,
-        options: Sequence[str] = (),
-        at: Moment | str | None = None,
-        strategy: str | None = None,
-        settings: Mapping[str, Any] | None = None,
-    ) -> Answer:
-        return self._wait(
-            self.aask(question, options=options, at=at, strategy=strategy, settings=settings)
-        )
-
-    ask.__doc__ = aask.__doc__
+    ask = _plain(aask)
 
     async def acompare(
         self,
@@ -289,17 +252,76 @@ class Memory:
             frames=self._frames,
         )
 
-    def compare(
-        self,
-        question: str | Question,
-        *,
-        strategies: Sequence[str] = (),
-        options: Sequence[str] = (),
-        at: Moment | str | None = None,
-    ) -> list[Row]:
-        return self._wait(self.acompare(question, strategies=strategies, options=options, at=at))
+    compare = _plain(acompare)
 
-    compare.__doc__ = acompare.__doc__
+    # -- in, out, and away --------------------------------------------------------------------
+
+    def import_files(
+        self, *paths: str | Path, videos: str | Path | None = None, **options: Any
+    ) -> list[Imported]:
+        """Remember captions and transcripts that exist already; see `egomem import --help`.
+
+        `videos`: a folder in which the recordings lie. `options` are those of
+        `egomem.ingest.readers.read_options` (map, source, track, wearer, zone ...).
+        """
+        from egomem.ingest.importing import import_files
+        from egomem.ingest.readers import read_options
+
+        return import_files(self.store, paths, read_options(**options), videos=videos)
+
+    def export(
+        self,
+        target: str | Path,
+        format: str | None = None,
+        *,
+        at: Moment | str | None = None,
+        recordings: Sequence[str] | None = None,
+        sources: Sequence[str] | None = None,
+        tracks: Sequence[str] | None = None,
+    ) -> Exported:
+        """Write the memory, as it was `at` a moment, or a part of it.
+
+        `format`: webvtt, srt, jsonl or parquet; without one, by the ending of `target`.
+        """
+        from egomem.memory.export import export, format_of
+
+        view = self.until(at).narrow(recordings=recordings)
+        return export(view, target, format_of(target, format), sources=sources, tracks=tracks)
+
+    def forget(
+        self,
+        *,
+        recording: str | None = None,
+        span: Span | None = None,
+        between: tuple[datetime, datetime] | None = None,
+        wearer: str | None = None,
+        match: str | None = None,
+        dry_run: bool = False,
+    ) -> Receipt:
+        """Remove every trace of what meets all that is given, wherever it lies in the folder.
+
+        `span`: seconds of `recording`; `between`: two aware instants; `match`: a text. Composed
+        captions that rested on it are composed anew from what is left. `dry_run` changes nothing.
+        """
+        receipt = self.store.forget(
+            recording=recording,
+            span=span,
+            between=between,
+            wearer=wearer,
+            match=match,
+            dry_run=dry_run,
+        )
+        if not dry_run:
+            from egomem.ingest.again import compose_again
+
+            compose_again(self.store, [*receipt.observations, *receipt.resting])
+        return receipt
+
+    def check(self, *, repair: bool = False) -> Check:
+        """Verify the folder: record, index, vectors, pictures. `repair` makes derived data anew."""
+        from egomem.memory import check
+
+        return check(self.store, repair=repair)
 
     # -- what it holds ------------------------------------------------------------------------
 
@@ -309,22 +331,9 @@ class Memory:
 
     def summary(self) -> Summary:
         """What the memory holds, for `egomem show`."""
-        from egomem.ingest.clocks import gaps, overlaps
+        from egomem.ingest.summary import summarise
 
-        recordings = self.store.recordings()
-        shape = self.store.shape()
-        counts: Counter[str] = Counter()
-        for track, count in zip(shape.tally_track, shape.tally_count, strict=True):
-            counts[shape.tracks[track][1]] += int(count)
-        return Summary(
-            folder=str(self.folder),
-            recordings=tuple(recordings),
-            hours=sum(r.duration for r in recordings) / 3600,
-            observations=dict(counts),
-            tracks=tuple(t.id for t in self.store.tracks()),
-            gaps=tuple(str(gap) for gap in gaps(recordings)),
-            overlaps=tuple(str(overlap) for overlap in overlaps(recordings)),
-        )
+        return summarise(self.store)
 
     # -- who helps ----------------------------------------------------------------------------
 

@@ -40,6 +40,8 @@ COMMANDS: dict[str, str] = {
     "export": "egomem.cli.export:export",
     "forget": "egomem.cli.forget:forget",
     "check": "egomem.cli.check:check",
+    "benchmark": "egomem.cli.benchmark:benchmark",
+    "score": "egomem.cli.score:score",
     "models": "egomem.cli.models:models",
     "cache": "egomem.cli.cache:cache",
     "fake-server": "egomem.cli.fake_server:fake_server",

@@ -22,10 +22,8 @@ def check(
     json: JsonOption = False,
 ) -> None:
     """Verify a memory: its record, index, vectors and pictures."""
-    from egomem.memory import check as look
-
     with open_memory(memory) as held:
-        found = look(held.store, repair=repair)
+        found = held.check(repair=repair)
 
     def show(out: Console) -> None:
         looked_at = ", ".join(f"{n} {what.replace('_', ' ')}" for what, n in found.figures.items())

@@ -37,12 +37,10 @@ def export(
     json: JsonOption = False,
 ) -> None:
     """Write a memory, or part of it, for other tools. Parquet imported again is the same memory."""
-    from egomem.memory.export import export as write
-    from egomem.memory.export import format_of
-
     with open_memory(memory) as held:
-        view = held.until(at).narrow(recordings=recording)
-        done = write(view, target, format_of(target, format), sources=source, tracks=track)
+        done = held.export(
+            target, format, at=at, recordings=recording, sources=source, tracks=track
+        )
 
     def show(out: Console) -> None:
         for file in done.files:

@@ -50,7 +50,7 @@ def forget(
         span, between = _times(held, start, end, recording)
         # What is to go is read before it is gone.
         view, names = held.until(), held.names()
-        receipt = held.store.forget(
+        receipt = held.forget(
             recording=recording,
             span=span,
             between=between,

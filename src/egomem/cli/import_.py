@@ -63,22 +63,20 @@ def import_(
     Bad lines are named and counted, and the rest is remembered (exit code 1 only where a whole file
     could not be read). The same file again adds nothing.
     """
-    from egomem.ingest.importing import import_files
-    from egomem.ingest.readers import read_options
-
-    options = read_options(
-        map=map or (),
-        source=source,
-        track=track,
-        wearer=wearer,
-        recording=recording,
-        zone=zone,
-        day_one=day_one,
-        frames_per_second=frame_base,
-        step=step,
-    )
     with open_memory(memory, create=True) as held:
-        done = import_files(held.store, files, options, videos=videos)
+        done = held.import_files(
+            *files,
+            videos=videos,
+            map=map or (),
+            source=source,
+            track=track,
+            wearer=wearer,
+            recording=recording,
+            zone=zone,
+            day_one=day_one,
+            frames_per_second=frame_base,
+            step=step,
+        )
         folder = str(held.folder)
 
     def show(out: Console) -> None:

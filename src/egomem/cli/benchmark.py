@@ -1,0 +1,156 @@
+"""`egomem benchmark`: what is wrong with a benchmark, and what is in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from egomem.cli.options import JsonOption
+from egomem.cli.output import report
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from egomem.benchmarks import Benchmark, Spread
+
+benchmark = typer.Typer(
+    no_args_is_help=True, help="Check and describe a benchmark's questions and videos."
+)
+
+Where = Annotated[
+    str, typer.Argument(metavar="DIR", help="A folder or file of questions, or 'demo' for ours.")
+]
+FormatOption = Annotated[
+    str | None, typer.Option("--format", help="The data set's format; default: told by its rows.")
+]
+MediaOption = Annotated[
+    Path | None, typer.Option("--media", metavar="DIR", help="A folder that holds the videos.")
+]
+ZoneOption = Annotated[
+    str | None, typer.Option("--zone", help="Where EgoLife was recorded: Asia/Shanghai.")
+]
+DayOption = Annotated[
+    str | None, typer.Option("--day-one", metavar="DATE", help="The date of EgoLife's DAY1.")
+]
+
+
+@benchmark.command()
+def validate(
+    where: Where,
+    format: FormatOption = None,
+    media: MediaOption = None,
+    hash: Annotated[
+        bool, typer.Option("--hash", help="Read the videos and compare their SHA-256.")
+    ] = False,
+    zone: ZoneOption = None,
+    day_one: DayOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Check options, keys, evidence, times, media, licence notes and ids.
+
+    Every fault is named by id; rows without one load. Ends with 1 where there is any fault.
+    """
+    from egomem.benchmarks import validate as check
+
+    held = read(where, format, media, zone, day_one)
+    faults = check(held, hash_media=hash)
+    dropped = sum(fault.dropped for fault in faults)
+
+    def show(out: Console) -> None:
+        out.print(
+            f"{held.name} ({held.format}): {len(held.questions)} questions about "
+            f"{len(held.videos)} videos; {len(faults)} faults, {dropped} rows left out",
+            markup=False,
+        )
+
+    result = {
+        "name": held.name,
+        "format": held.format,
+        "questions": len(held.questions),
+        "videos": len(held.videos),
+        "faults": [fault.model_dump() for fault in faults],
+    }
+    report("benchmark validate", result, show=show, json=json, problems=[
+        (str(fault), "the row is left out" if fault.dropped else "") for fault in faults
+    ])  # fmt: skip
+
+
+@benchmark.command()
+def stats(
+    where: Where,
+    format: FormatOption = None,
+    plots: Annotated[
+        Path | None, typer.Option("--plots", metavar="DIR", help="Draw plots into this folder.")
+    ] = None,
+    zone: ZoneOption = None,
+    day_one: DayOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Count durations, evidence, gaps, tags, sources and keys."""
+    from egomem.benchmarks import stats as count
+
+    held = read(where, format, None, zone, day_one)
+    found = count(held)
+    drawn: list[Path] = []
+    if plots is not None:
+        from egomem.benchmarks.plots import plots as draw
+
+        drawn = draw(held, plots)
+
+    def show(out: Console) -> None:
+        out.print(f"{held.name} ({held.format})", markup=False)
+        out.print(f"questions {found.questions}, videos {found.videos}")
+        for label, spread, unit in (
+            ("length of video", found.durations, " s"),
+            ("pieces of evidence", found.evidence_count, ""),
+            ("length of evidence", found.evidence_length, " s"),
+            ("start of evidence", found.evidence_position, " of the video"),
+            ("evidence to question", found.gaps, " s"),
+        ):
+            out.print(f"{label:22}{_spread(spread, unit)}", markup=False)
+        groups = {"options": found.options, "position of key": found.keys}
+        groups |= {"answerable": found.answerable, "videos by source": found.videos_by_source}
+        for name, counts in {**groups, **found.counts}.items():
+            listed = ", ".join(f"{label} {n}" for label, n in counts.items())
+            out.print(f"{name:22}{listed}", markup=False)
+        for path in drawn:
+            out.print(f"plot                  {path}", markup=False)
+
+    result = {"name": held.name, **found.model_dump(), "plots": [str(p) for p in drawn]}
+    report("benchmark stats", result, show=show, json=json)
+
+
+def _spread(found: Spread, unit: str) -> str:
+    if not found.n:
+        return "not stated"
+    return (
+        f"n {found.n}, from {found.least:.4g} to {found.most:.4g}{unit}, "
+        f"median {found.median:.4g}, mean {found.mean:.4g}"
+    )
+
+
+def read(
+    where: str,
+    format: str | None = None,
+    media: Path | None = None,
+    zone: str | None = None,
+    day_one: str | None = None,
+) -> Benchmark:
+    """The benchmark that a command line names."""
+    from datetime import date
+
+    from egomem.benchmarks import demo, load
+    from egomem.errors import UsageError
+    from egomem.timeline import zone_of
+
+    if where == "demo" and not Path(where).exists():
+        held = demo()
+        return held.with_media(media) if media else held
+    try:
+        first = date.fromisoformat(day_one) if day_one else None
+    except ValueError:
+        raise UsageError(f"{day_one!r} is not a date", "write it like 2026-03-01") from None
+    place = zone_of(zone) if zone else None
+    return load(where, format, media=media, zone=place, day_one=first)

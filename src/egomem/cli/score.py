@@ -1,0 +1,70 @@
+"""`egomem score`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from egomem.cli.options import JsonOption
+from egomem.cli.output import report
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def score(
+    questions: Annotated[str, typer.Argument(help="A folder or file of questions, or 'demo'.")],
+    predictions: Annotated[Path, typer.Argument(help="JSON Lines: a row for each question.")],
+    format: Annotated[
+        str | None, typer.Option("--format", help="The format of QUESTIONS; default: told.")
+    ] = None,
+    bins: Annotated[int, typer.Option(min=2, help="Bins of the evidence's position.")] = 3,
+    seed: Annotated[int, typer.Option(help="Seed of the resampling.")] = 0,
+    json: JsonOption = False,
+) -> None:
+    """Score anyone's PREDICTIONS; nothing is run.
+
+    A row is {"id": "q1", "choice": "B"}; see docs/reference/benchmark-formats.md. A question
+    without a row counts as wrong, and an id that stands twice is refused.
+    """
+    from egomem.cli.benchmark import read
+    from egomem.score import read_predictions, sheet, summary
+    from egomem.score.summary import HEADINGS, cells, percent
+
+    held = read(questions, format)
+    given = read_predictions(predictions, held.questions)
+    scored = sheet(held.questions, given.answers, videos=held.videos, verdicts=given.verdicts)
+    found = summary(scored, bins=bins, seed=seed)
+
+    def show(out: Console) -> None:
+        from rich.table import Table
+
+        if found.accuracy:
+            out.print(
+                f"{held.name}: {percent(found.accuracy.value)} % of {found.n} questions about "
+                f"{found.videos} videos, 95 % interval {percent(found.accuracy.low)} to "
+                f"{percent(found.accuracy.high)} (videos resampled)",
+                markup=False,
+            )
+        if found.unscored:
+            out.print(f"{found.unscored} questions have no key and are not scored")
+        if found.mrr.value is not None:
+            out.print(f"MRR {found.mrr.value:.3f} over {found.mrr.n} questions")
+        if f1 := found.answerability:
+            out.print(
+                f"Ans-F1 {percent(f1.f1)} (always answering: {percent(f1.f1_always_answering)}), "
+                f"unanswerable {percent(f1.f1_unanswerable)}, macro {percent(f1.f1_macro)}"
+            )
+        for made in found.tables:
+            shown = Table(title=made.view, title_justify="left")
+            for heading in HEADINGS:
+                shown.add_column(heading, justify="right" if heading == "n" else "left")
+            for row in made.rows:
+                shown.add_row(*cells(row.label, row.figure))
+            out.print(shown)
+
+    problems = [(text, "its question counts as wrong") for text in given.problems]
+    problems += [(f"{id} is no question of {held.name}", "") for id in given.unknown]
+    report("score", found.model_dump(), show=show, json=json, problems=problems)
