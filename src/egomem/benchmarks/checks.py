@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import unicodedata
 from collections import Counter
@@ -19,16 +20,18 @@ BALANCE = 0.001
 """Below this p the keys are called unbalanced over the positions."""
 
 
-def validate(benchmark: Benchmark) -> list[Fault]:
+def validate(benchmark: Benchmark, *, hash_media: bool = False) -> list[Fault]:
     """Every fault: those of loading, of each question, of each video, and of the whole.
 
     A fault says whether its row was left out (`dropped`); the others are for the user to judge.
+    Media is looked for where any video has a path; `hash_media` reads the files and compares.
     """
+    media = any(video.path for video in benchmark.videos)
     return [
         *benchmark.faults,
         *(f for q in benchmark.questions for f in row_faults(q, benchmark.video_of(q))),
         *_duplicates(benchmark),
-        *(f for v in benchmark.videos for f in _video_faults(v)),
+        *(f for v in benchmark.videos if media for f in _media(v, hash_media)),
         *_whole(benchmark),
     ]
 
@@ -91,21 +94,38 @@ def _duplicates(benchmark: Benchmark) -> Iterator[Fault]:
                 yield Fault(id=id, kind="duplicate", message=f"{count} {what}s have this id")
 
 
-def _video_faults(video: Video) -> Iterator[Fault]:
-    if video.duration is None:
-        yield Fault(id=video.id, kind="duration", message="the video's length is not stated")
+def _media(video: Video, hashed: bool) -> Iterator[Fault]:
     if video.path is None:
         yield Fault(id=video.id, kind="media", message="the video's file is not at hand")
     elif not Path(video.path).is_file():
         yield Fault(id=video.id, kind="media", message=f"there is no file at {video.path}")
+    elif hashed and video.sha256 and file_sha256(Path(video.path)) != video.sha256:
+        yield Fault(id=video.id, kind="media", message=f"{video.path} is not the file it was")
+
+
+def file_sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _whole(benchmark: Benchmark) -> Iterator[Fault]:
     if not benchmark.licence:
         yield Fault(id="", kind="licence", message="no licence of the annotations is stated")
-    for fault in (_balance(benchmark.questions),):
-        if fault is not None:
-            yield fault
+    sources = {v.source_dataset for v in benchmark.videos if v.source_dataset and not v.licence}
+    if sources and benchmark.format == "native":
+        names = ", ".join(sorted(sources))
+        yield Fault(id="", kind="licence", message=f"no licence of the media is stated: {names}")
+    unknown = [v.id for v in benchmark.videos if v.duration is None]
+    if unknown:
+        yield Fault(
+            id="",
+            kind="duration",
+            message=f"{len(unknown)} of {len(benchmark.videos)} videos state no length, "
+            f"{unknown[0]} among them: whether evidence lies inside is not known",
+        )
+    unbalanced = _balance(benchmark.questions)
+    if unbalanced is not None:
+        yield unbalanced
 
 
 def key_counts(questions: Iterable[Question]) -> dict[int, Counter[int]]:

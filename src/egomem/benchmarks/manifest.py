@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from egomem.benchmarks.benchmark import Benchmark
+from egomem.benchmarks.checks import file_sha256
 from egomem.records import Question
 
 
@@ -20,8 +21,7 @@ def manifest(benchmark: Benchmark, *, hash_media: bool = False) -> dict[str, Any
     for video in benchmark.videos:
         sha256 = video.sha256
         if sha256 is None and hash_media and video.path and Path(video.path).is_file():
-            with Path(video.path).open("rb") as file:
-                sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+            sha256 = file_sha256(Path(video.path))
         videos.append(
             {
                 "id": video.id,

@@ -43,9 +43,9 @@ def score(
 
         if found.accuracy:
             out.print(
-                f"{held.name}: {percent(found.accuracy.value)} % of {found.n} questions about "
-                f"{found.videos} videos, 95 % interval {percent(found.accuracy.low)} to "
-                f"{percent(found.accuracy.high)} (videos resampled)",
+                f"{held.name}: {percent(found.accuracy.value)} % of {found.n} questions, 95 % "
+                f"interval {percent(found.accuracy.low)} to {percent(found.accuracy.high)} "
+                f"({found.clusters} videos or lone questions resampled)",
                 markup=False,
             )
         if found.unscored:

@@ -47,6 +47,7 @@ from egomem.score.sheet import (
     is_right,
     sheet,
 )
+from egomem.score.summary import Summary, strata, summary
 from egomem.score.tables import (
     FRAME_CAP,
     REGIMES,
@@ -94,6 +95,7 @@ __all__ = [
     "Retrieval",
     "Row",
     "Sheet",
+    "Summary",
     "Table",
     "View",
     "Why",
@@ -128,6 +130,8 @@ __all__ = [
     "retrieval",
     "sheet",
     "standard_views",
+    "strata",
+    "summary",
     "table",
     "tables",
     "tag",

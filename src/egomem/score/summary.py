@@ -1,0 +1,73 @@
+"""All that is said of one set of answers, as one value and as lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from egomem.records import Record
+from egomem.score.answerability import Answerability, answerability
+from egomem.score.ranking import Mrr, mrr
+from egomem.score.resample import Interval, bootstrap
+from egomem.score.sheet import Sheet
+from egomem.score.tables import REGIMES, Figure, Table, duration, standard_views, tables
+
+
+class Summary(Record):
+    """`accuracy` is strict, with its interval over videos; None where nothing could be scored.
+
+    `clusters`: what was resampled, videos (a question that names no video stands for itself).
+    """
+
+    n: int
+    unscored: int
+    clusters: int
+    accuracy: Interval | None
+    mrr: Mrr
+    answerability: Answerability | None
+    tables: tuple[Table, ...]
+
+
+def strata(sheet: Sheet, edges: Sequence[float] = REGIMES[-1:]) -> list[str]:
+    """The regime of duration of each question's video: what videos are drawn within."""
+    view = duration(edges)
+    pairs = zip(sheet.questions, sheet.videos, strict=True)
+    return [(view.labels(q, v) or ("not stated",))[0] for q, v in pairs]
+
+
+def summary(sheet: Sheet, *, bins: int | Sequence[float] = 3, seed: int = 0) -> Summary:
+    """Accuracy with its interval, MRR, Ans-F1 where items cannot be answered, and every view."""
+    drawn = bootstrap(sheet.right, sheet.clusters, strata(sheet), seed=seed) if len(sheet) else None
+    cannot = any(q.answerable is False for q in sheet.questions)
+    return Summary(
+        n=len(sheet),
+        unscored=sheet.unscored,
+        clusters=len(set(sheet.clusters)),
+        accuracy=drawn.interval(0) if drawn else None,
+        mrr=mrr(sheet),
+        answerability=answerability(sheet) if cannot else None,
+        tables=tuple(tables(sheet, standard_views(bins=bins)).values()),
+    )
+
+
+def percent(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.1f}"
+
+
+def cells(label: str, figure: Figure) -> list[str]:
+    """A row: label, n, n by status, accuracy, chance and every blind baseline, in per cent."""
+    statuses = ", ".join(f"{n} {status}" for status, n in figure.by_status.items())
+    blind = [
+        f"{name} {percent(b.accuracy)}" + (f" (n {b.n})" if b.n < figure.n else "")
+        for name, b in figure.blind.items()
+    ]
+    return [
+        label,
+        str(figure.n),
+        statuses,
+        percent(figure.accuracy),
+        percent(figure.chance),
+        ", ".join(blind),
+    ]
+
+
+HEADINGS = ("", "n", "n by status", "accuracy", "chance", "blind")
