@@ -27,7 +27,7 @@ from egomem.timeline import Span
 
 SMALL = 20_000
 """Observations. A view of so many or fewer is scored whole."""
-FROM_WORDS = 30
+FROM_WORDS = 20
 """Windows of a large view that are scored for their words, for each text that is looked for."""
 FROM_VECTORS = 20
 """Windows of a large view that are scored for their vectors, likewise."""
