@@ -5,7 +5,7 @@
 One line a set: multiple choice by accuracy (of the option with the highest score), abstention by
 the AUROC of the answers' confidence, answerable against unanswerable. Beside each: chance, blind
 baselines that see no memory, and the half of the videos or conversations (by SHA-256 of the id)
-that no setting was chosen on. Intervals: bootstrap over videos or conversations.
+that settings were not chosen by. Intervals: bootstrap over videos or conversations.
 """
 
 from __future__ import annotations

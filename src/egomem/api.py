@@ -48,7 +48,7 @@ def _plain(
     """The plain twin of an async method; it works inside a running loop (a notebook), too."""
 
     @wraps(method)
-    def run(self: Memory, *given: P.args, **named: P.kwargs) -> T:
+    def run(self: Memory, /, *given: P.args, **named: P.kwargs) -> T:
         return self._wait(method(self, *given, **named))
 
     return run
