@@ -1,0 +1,173 @@
+"""What a run is: settings, models, decoding, frame limits. Its hash names the run in a report."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any, Literal
+
+from pydantic import Field
+
+from egomem.answer import settings_hash
+from egomem.answer.strategy import get
+from egomem.answer.video import CAP
+from egomem.errors import ConfigError
+from egomem.evaluate import oracle
+from egomem.evaluate.ways import CAPTIONED, Way, read_ways
+from egomem.models import DEFAULT_LIMITS, Limits, Role
+from egomem.records import Record
+
+BYTES = 100_000_000
+"""Bytes of frames in one request at most; 768 frames of 512 pixels are some 25 MB."""
+
+
+class Shard(Record):
+    """Part `index` of `count`, counting from 1; videos are dealt out in turn."""
+
+    index: int = Field(ge=1)
+    count: int = Field(ge=1)
+
+    def __str__(self) -> str:
+        return f"{self.index}/{self.count}"
+
+
+class Column(Record):
+    """One column of a table: a setting, who reads, and whose captions are read."""
+
+    setting: str
+    reader: str = ""
+    captioner: str = ""
+
+    @property
+    def label(self) -> str:
+        who = self.reader or "no model"
+        by = f", captions by {self.captioner}" if self.captioner not in ("", self.reader) else ""
+        return f"{self.setting} ({who}{by})"
+
+
+class Config(Record):
+    """What decides a run's answers, and how they are gathered.
+
+    `captioners` empty: each reader reads captions of its own. `cross`: every captioner's captions
+    are read by every reader. `frames`: of a direct request at most; `frame_limits` holds what a
+    model takes, where that is less. `format`, `abstain` and `max_tokens` are the reader's; the
+    temperature is 0 and each question is one turn without examples. `gate`: a reader outside of
+    [`gate_low`, `gate_high`] on `clean` goes no further ("stop"), or is reported ("report").
+    `track` names one of the captions of a given memory.
+    """
+
+    protocol: str = "capmem"
+    settings: tuple[str, ...]
+    readers: tuple[str, ...] = ()
+    captioners: tuple[str, ...] = ()
+    verifier: str | None = None
+    cross: bool = False
+    format: Literal["letter", "scores", "logprobs"] = "letter"
+    abstain: bool = False
+    max_tokens: int = Field(default=2048, ge=1)
+    frames: int = Field(default=CAP, ge=1)
+    frame_limits: dict[str, int] = Field(default_factory=dict)
+    side: int = Field(default=DEFAULT_LIMITS[Role.READER].side, ge=1)
+    fps: float = Field(default=1.0, gt=0)
+    gate: Literal["stop", "report"] = "stop"
+    gate_low: float = 0.15
+    gate_high: float = 0.35
+    track: str | None = None
+    given_memory: bool = False
+    limit: int | None = Field(default=None, ge=1)
+    shard: Shard | None = None
+
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        return read_ways(self.settings)
+
+    @property
+    def hash(self) -> str:
+        """16 hex digits over all of it but the shard: the shards of one run share it."""
+        content = self.model_dump(mode="json", exclude={"shard"})
+        packed = json.dumps(content, sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(packed.encode()).hexdigest()[:16]
+
+    def checked(self) -> Config:
+        """This configuration. Raises ConfigError where its parts do not go together."""
+        ways = self.ways
+        if any(w.asks for w in ways) and not self.readers:
+            raise ConfigError("no reader is named", "give one: --model reader=ollama:qwen3-vl:8b")
+        captioned = any(w.captions in ("windows", "aligned") for w in ways)
+        if self.given_memory and self.captioners:
+            raise ConfigError(
+                "a memory and a captioner are both given", "captions come from one of the two"
+            )
+        if any(w.captions == "aligned" for w in ways) and self.given_memory:
+            raise ConfigError("aligned captions are made by a captioner", "leave --memory out")
+        if any(w.captions == "held" for w in ways) and not self.given_memory:
+            names = ", ".join(w.name for w in ways if w.captions == "held")
+            raise ConfigError(
+                f"the setting {names} reads a memory", "give one with --memory, or name a window"
+            )
+        if len(self.captioners) > 1 and not self.cross:
+            raise ConfigError("several captioners are named", "add --cross to pair all with all")
+        if self.cross and not (self.captioners and captioned):
+            raise ConfigError("--cross needs captioners", "--model captioner=A,B and caption@30")
+        if self.shard and self.shard.index > self.shard.count:
+            raise ConfigError(f"there is no shard {self.shard}", "count from 1: --shard 1/4")
+        if self.shard and self.gate == "stop" and any(w.strategy == "clean" for w in ways):
+            raise ConfigError(
+                "a shard cannot judge the gate, which is over all questions", "add --gate report"
+            )
+        return self
+
+    def columns(self) -> list[Column]:
+        """Every column, setting by setting."""
+        found = []
+        for way in self.ways:
+            for reader in self.readers if way.asks else ("",):
+                makes = way.captions in ("windows", "aligned") and not self.given_memory
+                who: tuple[str, ...] = (self.captioners or (reader,)) if makes else ("",)
+                found += [Column(setting=way.name, reader=reader, captioner=c) for c in who]
+        return found
+
+    def way(self, column: Column) -> Way:
+        return next(w for w in self.ways if w.name == column.setting)
+
+    def frame_limit(self, reader: str) -> int:
+        """Frames that a reader is shown at once."""
+        return min(self.frames, self.frame_limits.get(reader, self.frames))
+
+    def limits(self, reader: str) -> dict[Role, Limits]:
+        """The limits of requests; those of the reader follow from the frame limit."""
+        pixels = self.side * self.side
+        reading = Limits(
+            side=self.side, pixels=pixels, images=self.frame_limit(reader), bytes=BYTES
+        )
+        captioning = DEFAULT_LIMITS[Role.CAPTIONER]
+        longest = max((w.window or 0 for w in self.ways), default=0) * self.fps
+        images = max(captioning.images, int(longest) + 1)
+        return {
+            Role.READER: reading,
+            Role.VERIFIER: DEFAULT_LIMITS[Role.VERIFIER],
+            Role.CAPTIONER: captioning.model_copy(update={"images": images, "bytes": BYTES}),
+        }
+
+    def strategy_settings(self, column: Column, track: str | None) -> dict[str, dict[str, Any]]:
+        """The settings of the column's strategy, and of those that it builds on, by name."""
+        way = self.way(column)
+        if not way.asks:
+            return {way.strategy: {}}
+        reading = {"format": self.format, "abstain": self.abstain, "max_tokens": self.max_tokens}
+        own: dict[str, Any] = dict(reading)
+        if way.strategy == "video":
+            own |= {"frames": self.frame_limit(column.reader), "fps": self.fps}
+        elif way.strategy in (*CAPTIONED, oracle.CAPTIONS):
+            own["track"] = track
+        if way.strategy != "verify":
+            return {way.strategy: own}
+        if way.window is not None:
+            own["window"] = way.window
+        return {"verify": own, "caption": {**reading, "track": track}}
+
+    def strategy_hash(self, column: Column, track: str | None) -> str:
+        """Over the strategy's settings, defaults too, and those that it builds on."""
+        given = self.strategy_settings(column, track)
+        each = [settings_hash(n, get(n).configure(v)) for n, v in sorted(given.items())]
+        return hashlib.sha256("+".join(each).encode()).hexdigest()[:16]

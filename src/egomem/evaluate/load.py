@@ -1,0 +1,101 @@
+"""A run's folder, read for status, rescoring, merging and reports. Nothing is written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from egomem.benchmarks import Benchmark
+from egomem.errors import UsageError
+from egomem.evaluate.config import Column, Config
+from egomem.evaluate.results import Finished, Key, Results
+from egomem.evaluate.run import BENCHMARK, read_about
+from egomem.evaluate.work import chosen
+from egomem.records import Answer, Question, Record, Usage
+from egomem.score.sheet import Sheet, sheet
+
+
+@dataclass
+class Loaded:
+    """A run as it lies on the disk; `unreadable` are lines of its answers that are none."""
+
+    folder: Path
+    about: dict[str, Any]
+    config: Config
+    benchmark: Benchmark
+    results: Results
+
+    @property
+    def cells(self) -> dict[Key, Finished]:
+        return self.results.cells
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        return chosen(self.benchmark.questions, self.config)
+
+    @property
+    def columns(self) -> list[Column]:
+        """The columns that have an answer."""
+        held = {column for _, column in self.cells}
+        return [c for c in self.config.columns() if c in held]
+
+    def answers(self, column: Column) -> dict[str, Answer]:
+        return {id: cell.answer for (id, c), cell in self.cells.items() if c == column}
+
+    def usage(self, column: Column) -> dict[str, Usage]:
+        own = {q.id for q in self.questions}
+        return {i: f.usage for (i, c), f in self.cells.items() if c == column and i in own}
+
+    def sheet(self, column: Column, verdicts: Mapping[str, float] | None = None) -> Sheet:
+        """The column's answers to the questions of this run; one without an answer is missing."""
+        return sheet(
+            self.questions, self.answers(column), videos=self.benchmark.videos, verdicts=verdicts
+        )
+
+
+def load_run(folder: Path) -> Loaded:
+    """Read a run's folder. Raises UsageError where it holds none."""
+    about = read_about(folder)
+    try:
+        config = Config.model_validate(about["config"])
+        held = (folder / BENCHMARK).read_text(encoding="utf-8")
+        benchmark = Benchmark.model_validate_json(held)
+    except (KeyError, OSError, ValidationError) as error:
+        why = "" if isinstance(error, KeyError | OSError) else " that this version can read"
+        raise UsageError(
+            f"there is no run{why} at {folder}", "name the folder given to --out"
+        ) from None
+    return Loaded(folder, about, config, benchmark, Results.read(folder))
+
+
+class Standing(Record):
+    """How far a column is: `done` of `total`, by status."""
+
+    column: Column
+    total: int
+    done: int
+    by_status: dict[str, int]
+
+
+def status(run: Loaded) -> list[Standing]:
+    """Each column of the configuration, those without an answer too."""
+    own = {q.id for q in run.questions}
+    found = []
+    for column in run.config.columns():
+        said = [a for id, a in run.answers(column).items() if id in own]
+        found.append(
+            Standing(
+                column=column,
+                total=len(own),
+                done=sum(
+                    not f.failed for (i, c), f in run.cells.items() if c == column and i in own
+                ),
+                by_status=dict(Counter(a.status.value for a in said)),
+            )
+        )
+    return found

@@ -1,0 +1,101 @@
+"""Two strategies that are shown the evidence alone: what perfect recall would have found.
+
+They bound the others: wrong with the frames of the evidence in view is misread, wrong with its
+captions but right with its frames is not observed. They know the key's spans, so they are for
+measuring alone.
+"""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from egomem.answer.frames import Look, look
+from egomem.answer.notes import chosen_track, notes, scope
+from egomem.answer.prompts import CAPTION, VIDEO
+from egomem.answer.reader import ReaderSettings, ask_reader, models_of
+from egomem.answer.strategy import Task, register
+from egomem.models import Role, Text
+from egomem.records import Answer, Status
+from egomem.timeline import Span, uniform_times
+
+CAPTIONS = "evidence-captions"
+FRAMES = "evidence-frames"
+_POINT = 1e-3
+"""Seconds that a moment without length is given, so that it overlaps a window."""
+
+
+class CaptionsSettings(ReaderSettings):
+    """`track`: of captions; None for the best one."""
+
+    track: str | None = None
+
+
+class FramesSettings(ReaderSettings):
+    """`frames` of each piece of evidence at most, one a second; `pad` seconds on each side."""
+
+    frames: int = Field(default=16, ge=1)
+    pad: float = Field(default=2.0, ge=0)
+
+
+@register(CAPTIONS, CaptionsSettings)
+async def captions(task: Task[CaptionsSettings]) -> Answer:
+    """Answers from the captions of the evidence alone (an oracle)."""
+    if not task.question.evidence:
+        return _nothing(CAPTIONS, "the question names no evidence")
+    view = scope(task.view, task.question)
+    track = chosen_track(view, task.settings.track)
+    found = {}
+    for piece in task.question.evidence if track else ():
+        span = Span(piece.span.start, max(piece.span.end, piece.span.start + _POINT))
+        for o in view.observations(recording=piece.recording, span=span, tracks=[track or ""]):
+            found[o.id] = o
+    if not found:
+        return _nothing(CAPTIONS, "no caption covers the evidence")
+    held = notes(view, view.observations(ids=list(found)))
+    task.note("notes", track=track, observations=len(found))
+    return await ask_reader(
+        task,
+        task.settings,
+        CAPTION,
+        [Text(held.text)],
+        evidence="the numbers of the notes that the answer rests on",
+        evident=held.evident,
+        strategy=CAPTIONS,
+    )
+
+
+@register(FRAMES, FramesSettings)
+async def frames(task: Task[FramesSettings]) -> Answer:
+    """Answers from the frames of the evidence alone (an oracle)."""
+    if not task.question.evidence:
+        return _nothing(FRAMES, "the question names no evidence")
+    settings = task.settings
+    limits = models_of(task).limits(Role.READER)
+    held = {r.id: r for r in scope(task.view, task.question).recordings()}
+    looks = []
+    pieces = [e for e in task.question.evidence if e.recording in held]
+    most = max(1, min(settings.frames, limits.images // max(1, len(pieces))))
+    for piece in sorted(pieces, key=lambda e: (e.recording or "", e.span)):
+        recording = held[piece.recording or ""]
+        wide = Span(max(0.0, piece.span.start - settings.pad), piece.span.end + settings.pad)
+        span = wide.clip(recording.span)
+        if span is not None:
+            count = max(1, min(most, round(span.length)))
+            looks.append(Look(recording, span, tuple(uniform_times(span, count))))
+    looked = await look(task, looks, limits)
+    if not looked.images:
+        reason = "; ".join(looked.missing) or "the evidence lies outside of what was recorded"
+        return Answer(text="", status=Status.ERROR, strategy=FRAMES, reason=reason)
+    return await ask_reader(
+        task,
+        settings,
+        VIDEO,
+        looked.parts,
+        evidence="the times of the frames that show it, as they stand before the frames",
+        evident=looked.evident,
+        strategy=FRAMES,
+    )
+
+
+def _nothing(strategy: str, reason: str) -> Answer:
+    return Answer(text="", status=Status.ABSTAINED, strategy=strategy, reason=reason)

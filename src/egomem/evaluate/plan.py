@@ -1,0 +1,227 @@
+"""What a run will take, told before anything is sent: requests, frames, tokens, money, and what is
+finished already. Tokens are right within a factor of two or so."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+
+from pydantic import Field
+
+from egomem.answer.video import spread
+from egomem.evaluate import oracle
+from egomem.evaluate.config import Column
+from egomem.evaluate.work import Work
+from egomem.models import ModelSpec, Role
+from egomem.models.limits import BYTES_PER_TOKEN, PIXELS_PER_TOKEN
+from egomem.models.prices import price
+from egomem.observe.captioner import INSTRUCTIONS
+from egomem.observe.estimate import LABEL_TOKENS, TOKENS_OUT
+from egomem.records import Question, Record, Recording, Usage
+from egomem.timeline import windows
+
+PROMPT_TOKENS = 200
+"""Of a question, its options and how to reply; our guess."""
+REPLY_TOKENS = {"letter": 5, "logprobs": 5, "scores": 60}
+VERDICT_TOKENS = 80
+CANDIDATE_CAPTIONS = 9
+CHECK_FRAMES = 12
+WIDE = 9 / 16
+"""Height over width of a frame whose shape is not known."""
+
+
+class Part(Record):
+    """One line of a plan. `cells` and `kept` are cells (or windows of captions) to make and made
+    before; `changed` says why cells are asked again."""
+
+    label: str
+    cells: int
+    kept: int
+    requests: int = 0
+    frames: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float | None = None
+    unable: int = 0
+    changed: dict[str, int] = Field(default_factory=dict)
+
+
+class Plan(Record):
+    """`captions` and `columns` in the order in which they are made. `missing` are videos that are
+    not at hand, with why; `changed_questions` are asked again as their text changed."""
+
+    captions: tuple[Part, ...]
+    columns: tuple[Part, ...]
+    questions: int
+    replies_cached: int
+    missing: dict[str, str] = Field(default_factory=dict)
+    changed_questions: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def total(self) -> Part:
+        parts = [*self.captions, *self.columns]
+        costs = [p.cost for p in parts if p.cost is not None]
+        return Part(
+            label="total",
+            cells=sum(p.cells for p in self.columns),
+            kept=sum(p.kept for p in self.columns),
+            requests=sum(p.requests for p in parts),
+            frames=sum(p.frames for p in parts),
+            tokens_in=sum(p.tokens_in for p in parts),
+            tokens_out=sum(p.tokens_out for p in parts),
+            cost=sum(costs) if costs else None,
+            unable=sum(p.unable for p in self.columns),
+        )
+
+    @property
+    def money_is_lower_bound(self) -> bool:
+        return any(p.requests and p.cost is None for p in (*self.captions, *self.columns))
+
+
+def plan(work: Work) -> Plan:
+    """The plan of a run as it stands. The gate may make it shorter."""
+    notes = []
+    if work.results.unreadable:
+        lines = ", ".join(map(str, work.results.unreadable[:5]))
+        notes.append(
+            f"{len(work.results.unreadable)} lines of {work.results.path.name} are no answers "
+            f"(line {lines}); their cells count as not finished"
+        )
+    if work.results.repeated:
+        notes.append(
+            f"{work.results.repeated} cells stand twice in {work.results.path.name}; "
+            "the last one counts"
+        )
+    changed: dict[str, None] = Field(default_factory=dict)
+    columns = [_column(work, column, changed) for column in work.columns]
+    return Plan(
+        captions=tuple(_captions(work)),
+        columns=tuple(columns),
+        questions=len(work.questions),
+        replies_cached=work.cache.stats().replies,
+        missing=dict(work.places.missing),
+        changed_questions=tuple(changed),
+        notes=tuple(notes),
+    )
+
+
+def _captions(work: Work) -> Iterable[Part]:
+    """A part for each track that is to be built."""
+    recordings = {r.id: r for q in work.questions for r in work.recordings(q)}
+    done: set[str] = set()
+    for column in work.columns:
+        track = work.track(column) if work.builds(column) else None
+        if track is None or track in done:
+            continue
+        done.add(track)
+        way, limits = work.way(column), work.config.limits(column.reader)[Role.CAPTIONER]
+        window = way.window or 30.0
+        todo = kept = frames = 0
+        for recording in recordings.values():
+            every = len(windows(recording.duration, window))
+            left = work.unfinished(column, recording)
+            todo, kept = todo + left, kept + every - left
+            whole = int(recording.duration * work.config.fps)
+            if way.captions == "aligned":
+                whole = min(whole, work.config.frame_limit(column.reader))
+            frames += round(whole * left / max(1, every))
+        text = todo * math.ceil(len(INSTRUCTIONS.encode()) / BYTES_PER_TOKEN)
+        tokens = text + frames * _frame_tokens(limits.side)
+        yield _priced(
+            Part(
+                label=f"captions {track}",
+                cells=todo,
+                kept=kept,
+                requests=todo,
+                frames=frames,
+                tokens_in=tokens,
+                tokens_out=todo * TOKENS_OUT,
+            ),
+            column.captioner,
+        )
+
+
+def _column(work: Work, column: Column, changed: dict[str, None]) -> Part:
+    todo = kept = unable = 0
+    why: Counter[str] = Counter()
+    usage = Usage()
+    for question in work.questions:
+        cell = work.cell(question, column)
+        before = work.results.cells.get((question.id, column))
+        parts = cell.changed(before)
+        if not parts:
+            kept += 1
+            continue
+        todo += 1
+        if before is not None:
+            why.update(parts)
+            if "question" in parts:
+                changed[question.id] = None
+        unable += bool(not work.builds(column) and work.why_not(question, column))
+        if column.reader:
+            usage += _ask(work, question, column)
+    part = Part(
+        label=column.label,
+        cells=todo,
+        kept=kept,
+        requests=usage.requests,
+        frames=usage.frames,
+        tokens_in=usage.tokens_in,
+        tokens_out=usage.tokens_out,
+        unable=unable,
+        changed=dict(why),
+    )
+    return _priced(part, column.reader)
+
+
+def _ask(work: Work, question: Question, column: Column) -> Usage:
+    """What one cell takes, roughly."""
+    way, config = work.way(column), work.config
+    recordings = work.recordings(question)
+    reply = REPLY_TOKENS[config.format]
+    frames, extra, requests, out = 0, 0, 1, reply
+    if way.strategy == "video" and recordings:
+        looks = spread(recordings, config.frame_limit(column.reader), config.fps)
+        frames = sum(len(look.times) for look in looks)
+    elif way.strategy == oracle.FRAMES:
+        frames = 4 * max(1, len(question.evidence))
+    elif way.strategy == oracle.CAPTIONS:
+        extra = TOKENS_OUT * max(1, len(question.evidence))
+    elif way.captions != "none":
+        extra = _caption_tokens(work, question, column, recordings)
+    if way.strategy == "verify":
+        shared = any(
+            c.reader == column.reader
+            and c.captioner == column.captioner
+            and work.way(c).strategy == "caption"
+            and work.way(c).window == way.window
+            for c in work.columns
+        )
+        requests, frames = 2 + (not shared), CHECK_FRAMES
+        extra = (0 if shared else extra) + CANDIDATE_CAPTIONS * TOKENS_OUT
+        out = reply * (requests - 1) + VERDICT_TOKENS
+    side = config.limits(column.reader)[Role.VERIFIER if requests > 1 else Role.READER].side
+    tokens = requests * PROMPT_TOKENS + extra + frames * _frame_tokens(side)
+    return Usage(requests=requests, tokens_in=tokens, tokens_out=out, frames=frames)
+
+
+def _caption_tokens(
+    work: Work, question: Question, column: Column, recordings: list[Recording]
+) -> int:
+    window = work.way(column).window
+    if window is None:
+        return TOKENS_OUT * 20
+    return TOKENS_OUT * sum(len(windows(r.duration, window)) for r in recordings)
+
+
+def _frame_tokens(side: int) -> int:
+    return math.ceil(side * side * WIDE / PIXELS_PER_TOKEN) + LABEL_TOKENS
+
+
+def _priced(part: Part, spec: str) -> Part:
+    if not spec or not part.requests:
+        return part
+    usage = Usage(tokens_in=part.tokens_in, tokens_out=part.tokens_out)
+    return part.model_copy(update={"cost": price(ModelSpec.parse(spec), usage)})

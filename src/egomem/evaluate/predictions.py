@@ -1,0 +1,69 @@
+"""`predictions/` of a run: a file for each column in the format that `egomem score` reads.
+
+In the order of the questions and without times or costs, so that two runs that say the same are
+the same bytes, in however many shards they were made.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from egomem.evaluate.config import Column
+from egomem.evaluate.results import Finished, Key
+from egomem.records import Answer, Question
+
+FOLDER = "predictions"
+
+
+def write_predictions(
+    folder: Path,
+    questions: Sequence[Question],
+    columns: Sequence[Column],
+    cells: Mapping[Key, Finished],
+) -> list[Path]:
+    """Write the finished cells of each column; a cell that is not there has no row."""
+    target = folder / FOLDER
+    target.mkdir(exist_ok=True)
+    written = []
+    for column in columns:
+        held = [cells[q.id, column] for q in questions if (q.id, column) in cells]
+        path = target / f"{file_name(column)}.jsonl"
+        part = path.with_suffix(".part")
+        part.write_text("".join(json.dumps(_row(cell)) + "\n" for cell in held))
+        part.replace(path)
+        written.append(path)
+    return written
+
+
+def file_name(column: Column) -> str:
+    """A column's name for a file: `caption@30-reader-captioner`."""
+    parts = [column.setting, column.reader]
+    if column.captioner not in ("", column.reader):
+        parts.append(column.captioner)
+    return "-".join(re.sub(r"[^\w@.]+", "_", p) for p in parts if p)
+
+
+def _row(cell: Finished) -> dict[str, Any]:
+    said = cell.answer
+    row: dict[str, Any] = {"id": cell.question, "status": said.status.value}
+    if said.choice is not None:
+        row["choice"] = said.choice
+    if said.text:
+        row["text"] = said.text
+    if said.scores:
+        row["scores"] = said.scores
+    if (raw := raw_of(said)) is not None:
+        row["raw"] = raw
+    return {**row, "strategy": said.strategy}
+
+
+def raw_of(said: Answer) -> str | None:
+    """The last reply to a reader, as it came."""
+    for step in reversed(said.trace):
+        if isinstance(step, dict) and step.get("step") == "asked":
+            return str(step.get("raw") or "")
+    return None

@@ -1,0 +1,439 @@
+"""Running: captions, then every cell that is not finished, each durable as soon as it is there."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from egomem.answer import answer
+from egomem.errors import (
+    ConfigError,
+    EgomemError,
+    MissingExtraError,
+    ModelError,
+    StoreError,
+)
+from egomem.evaluate import captions
+from egomem.evaluate.cells import Cell, prompt_hash
+from egomem.evaluate.config import Column
+from egomem.evaluate.gate import Gate, gates
+from egomem.evaluate.predictions import write_predictions
+from egomem.evaluate.results import Finished, version
+from egomem.evaluate.work import Work, question_digest
+from egomem.records import Answer, Question, Record, Status, Usage
+
+log = logging.getLogger(__name__)
+
+AT_ONCE = 8
+"""Questions answered at once."""
+IN_A_ROW = 20
+"""So many errors, one after the other, end a run: the server is gone or the key is wrong."""
+
+
+class Outcome(Record):
+    """What a run did. `asked` cells were answered now, `kept` were finished before.
+
+    `asked_again` says why cells were answered anew: part -> how many. `spent` is what this process
+    really sent.
+    """
+
+    cells: int
+    asked: int = 0
+    kept: int = 0
+    by_status: dict[str, int] = Field(default_factory=dict)
+    asked_again: dict[str, int] = Field(default_factory=dict)
+    gates: tuple[Gate, ...] = ()
+    stopped: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+    seconds: float = 0.0
+    spent: Usage = Usage()
+    unpriced: int = 0
+
+    @property
+    def errors(self) -> int:
+        return self.by_status.get(Status.ERROR.value, 0)
+
+
+@dataclass
+class Progress:
+    """Where a run stands. `stage` is `captions` or `answers`; `total` counts windows or cells."""
+
+    stage: str
+    total: int
+    done: int = 0
+    errors: int = 0
+    began: float = field(default_factory=time.monotonic)
+    spent: Usage = field(default_factory=Usage)
+    last_error: str = ""
+
+    @property
+    def rate(self) -> float:
+        """A second, since this stage began."""
+        return self.done / max(1e-9, time.monotonic() - self.began)
+
+    def line(self) -> str:
+        """`answers 120 / 400, 3.1 a second, $0.0123, 2 errors`"""
+        money = "price unknown" if self.spent.cost is None else f"${self.spent.cost:.4f}"
+        money = money if self.spent.requests else "nothing sent"
+        errors = f", {self.errors} errors" if self.errors else ""
+        return f"{self.stage} {self.done} / {self.total}, {self.rate:.1f} a second, {money}{errors}"
+
+
+OnProgress = Callable[[Progress], None]
+OnNote = Callable[[str], None]
+
+
+async def run(
+    work: Work,
+    *,
+    command: Sequence[str] = (),
+    at_once: int = AT_ONCE,
+    on_note: OnNote = lambda line: None,
+    on_progress: OnProgress = lambda progress: None,
+) -> Outcome:
+    """Everything that is left to do: stage 1, its gate, captions, stage 2.
+
+    Killed at any moment, the same call goes on. A cell that ends in an error is tried again by the
+    next run. Raises ConfigError and StoreError, and ModelError after `IN_A_ROW` errors.
+    """
+    began = time.monotonic()
+    runner = _Runner(work, at_once, on_note, on_progress)
+    write_about(work, command)
+    first = [c for c in work.columns if work.way(c).strategy == "clean"]
+    await runner.answer(first)
+    judged = gates(work)
+    stopped = {g.reader for g in judged if not g.passed} if work.config.gate == "stop" else set()
+    for gate in judged:
+        on_note(f"gate of {gate.reader}: {gate.reason}{'' if gate.passed else '; it fails'}")
+    rest = [c for c in work.columns if c not in first and c.reader not in stopped]
+    await runner.caption(rest)
+    await runner.answer(rest)
+    columns = [*first, *rest]
+    held = [
+        found
+        for question in work.questions
+        for column in columns
+        if (found := work.results.cells.get((question.id, column)))
+    ]
+    outcome = Outcome(
+        cells=len(columns) * len(work.questions),
+        asked=runner.asked,
+        kept=runner.kept,
+        by_status=dict(Counter(f.answer.status.value for f in held)),
+        asked_again=dict(runner.again),
+        gates=tuple(judged),
+        stopped=tuple(sorted(stopped)),
+        faults=tuple(runner.faults),
+        seconds=time.monotonic() - began,
+        spent=runner.spent(),
+        unpriced=runner.unpriced,
+    )
+    write_about(work, command, outcome)
+    write_predictions(work.folder, work.questions, columns, work.results.cells)
+    return outcome
+
+
+class _Runner:
+    def __init__(self, work: Work, at_once: int, on_note: OnNote, on_progress: OnProgress) -> None:
+        self.work = work
+        self.places = asyncio.Semaphore(at_once)
+        self.on_note = on_note
+        self.on_progress = on_progress
+        self.asked = self.kept = self.in_a_row = 0
+        self.again: Counter[str] = Counter()
+        self.faults: list[str] = []
+        self._counted: Counter[int] = Counter()
+        self._spent = Usage()
+        self.unpriced = 0
+
+    def spent(self) -> Usage:
+        """What was really sent so far; each line of a ledger is looked at once."""
+        for models in self.work.all_models():
+            for entry in models.ledger.entries[self._counted[id(models)] :]:
+                self._spent += entry.usage
+                self.unpriced += bool(entry.usage.tokens_in) and entry.usage.cost is None
+                self._counted[id(models)] += 1
+        return self._spent
+
+    # -- captions -----------------------------------------------------------------------------
+
+    async def caption(self, columns: Sequence[Column]) -> None:
+        """Build the captions that these columns read, each once."""
+        todo: dict[tuple[str, str], Column] = {}
+        recordings = {r.id: r for q in self.work.questions for r in self.work.recordings(q)}
+        for column in columns:
+            track = self.work.track(column) if self.work.builds(column) else None
+            for id in recordings if track else ():
+                if self.work.unfinished(column, recordings[id]):
+                    todo.setdefault((id, track or ""), column)
+        if not todo:
+            return
+        total = sum(self.work.unfinished(c, recordings[id]) for (id, _), c in todo.items())
+        progress = Progress("captions", total)
+
+        def window() -> None:
+            progress.done += 1
+            progress.spent = self.spent()
+            self.on_progress(progress)
+
+        for (id, _), column in todo.items():
+            models = self.work.models(column)
+            assert models is not None
+            recording = recordings[id]
+            try:
+                async with models:
+                    fault = await captions.build(
+                        self.work.store,
+                        recording,
+                        column,
+                        self.work.config,
+                        models,
+                        on_window=window,
+                    )
+            except (ConfigError, StoreError, MissingExtraError):
+                raise
+            except EgomemError as error:
+                fault = str(error)
+            if fault:
+                self.faults.append(f"{recording.name}: {fault}")
+                progress.errors += 1
+                self.on_note(self.faults[-1])
+
+    # -- answers ------------------------------------------------------------------------------
+
+    async def answer(self, columns: Sequence[Column]) -> None:
+        """Answer what is not finished, models by models, question by question."""
+        plans: list[tuple[list[Column], list[tuple[Question, dict[Column, Cell]]]]] = []
+        total = 0
+        for models_of in dict.fromkeys(map(_models_of, columns)):
+            group = [c for c in columns if _models_of(c) == models_of]
+            work = []
+            for question in self.work.questions:
+                cells = {c: self.work.cell(question, c) for c in group}
+                left = {c: cell for c, cell in cells.items() if self._left(cell)}
+                total += len(left)
+                if left:
+                    work.append((question, left))
+            plans.append((group, work))
+        progress = Progress("answers", total)
+        for group, asked in plans:
+            models = self.work.models(group[0])
+            try:
+                if models is None:
+                    await self._group(group, asked, progress)
+                else:
+                    async with models:
+                        await self._group(group, asked, progress)
+            except BaseExceptionGroup as failed:
+                raise failed.exceptions[0] from None
+
+    def _left(self, cell: Cell) -> bool:
+        before = self.work.results.cells.get((cell.question.id, cell.column))
+        changed = cell.changed(before)
+        if not changed:
+            self.kept += 1
+            return False
+        if before is not None:
+            self.again.update(changed)
+        return True
+
+    async def _group(
+        self,
+        columns: Sequence[Column],
+        asked: Iterable[tuple[Question, dict[Column, Cell]]],
+        progress: Progress,
+    ) -> None:
+        async def one(question: Question, left: dict[Column, Cell]) -> None:
+            try:
+                await self._question(question, columns, left, progress)
+            finally:
+                self.places.release()
+
+        async with asyncio.TaskGroup() as group:
+            for question, left in asked:
+                await self.places.acquire()
+                group.create_task(one(question, left))
+
+    async def _question(
+        self,
+        question: Question,
+        columns: Sequence[Column],
+        left: dict[Column, Cell],
+        progress: Progress,
+    ) -> None:
+        """One question in all columns of the same models. Columns that read the same captions
+        share their answers, so that `verify` starts from the very answer of `caption`."""
+        families: dict[Any, dict[str, asyncio.Task[Answer]]] = {}
+
+        def family(column: Column) -> dict[str, asyncio.Task[Answer]]:
+            way = self.work.way(column)
+            shares = way.captions != "none" and way.strategy in ("caption", "verify")
+            return families.setdefault((way.captions, way.window) if shares else column, {})
+
+        for column in columns:
+            before = self.work.results.cells.get((question.id, column))
+            if column not in left and before and self.work.way(column).strategy == "caption":
+                family(column)["caption"] = asyncio.create_task(_given(before.answer))
+        for column in columns:
+            if column not in left:
+                continue
+            known = family(column)
+            said = await self._cell(question, column, known)
+            usage = worth(said)
+            base = known.get("caption")
+            if self.work.way(column).strategy == "verify" and base and _well(base):
+                usage += worth(base.result())
+            self.work.results.add(
+                Finished(
+                    question=question.id,
+                    column=column,
+                    parts=left[column].parts,
+                    answer=self.work.places.named(said),
+                    usage=usage,
+                )
+            )
+            self._count(said, progress)
+
+    async def _cell(
+        self, question: Question, column: Column, known: dict[str, asyncio.Task[Answer]]
+    ) -> Answer:
+        work = self.work
+        strategy = work.way(column).strategy
+        why_not = work.why_not(question, column)
+        if why_not:
+            return Answer(text="", status=Status.ERROR, strategy=strategy, reason=why_not)
+        given = work.config.strategy_settings(column, work.track(column))
+        localised = work.places.localised(question)
+        try:
+            return await answer(
+                localised,
+                work.view(localised),
+                strategy,
+                others=given,
+                models=work.models(column),
+                frames=work.frames,
+                known=known,
+            )
+        except (ConfigError, StoreError, MissingExtraError):
+            raise
+        except EgomemError as error:
+            reason = str(error)
+        except Exception as error:
+            log.error("%s, %s", question.id, column.label, exc_info=error)
+            reason = f"unexpected {type(error).__name__}: {error}; please report this"
+        return Answer(text="", status=Status.ERROR, strategy=strategy, reason=reason)
+
+    def _count(self, said: Answer, progress: Progress) -> None:
+        self.asked += 1
+        progress.done += 1
+        progress.spent = self.spent()
+        failed = said.status is Status.ERROR
+        self.in_a_row = self.in_a_row + 1 if failed else 0
+        if failed:
+            progress.errors += 1
+            progress.last_error = said.reason
+        self.on_progress(progress)
+        if self.in_a_row >= IN_A_ROW:
+            raise ModelError(
+                f"{IN_A_ROW} errors in a row, the last: {said.reason}",
+                "mend it and run the same command again; what is finished stays",
+            )
+
+
+async def _given(said: Answer) -> Answer:
+    return said
+
+
+def _well(task: asyncio.Task[Answer]) -> bool:
+    return task.done() and not task.cancelled() and task.exception() is None
+
+
+def _models_of(column: Column) -> tuple[str, str]:
+    return column.reader, column.captioner
+
+
+def worth(said: Answer) -> Usage:
+    """What an answer's own requests cost, those from a cache in full: as if it stood alone."""
+    total = Usage()
+    for step in said.trace:
+        if isinstance(step, dict) and step.get("step") == "asked":
+            used = Usage.model_validate(step.get("usage"))
+            total += used.model_copy(update={"requests": max(1, used.requests)})
+    if not total.requests:
+        return said.usage
+    return total
+
+
+# -- run.json ---------------------------------------------------------------------------------
+
+ABOUT = "run.json"
+BENCHMARK = "benchmark.json"
+
+
+def write_about(work: Work, command: Sequence[str], outcome: Outcome | None = None) -> None:
+    """Write down what each number of this run leads back to."""
+    config = work.config
+    before = read_about(work.folder)
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    about: dict[str, Any] = {
+        "command": list(command) or before.get("command", []),
+        "config": config.model_dump(mode="json"),
+        "config_hash": config.hash,
+        "prompts": prompt_hash(config),
+        "benchmark": {
+            "name": work.benchmark.name,
+            "format": work.benchmark.format,
+            "licence": work.benchmark.licence,
+            "provenance": work.benchmark.provenance,
+            "questions": len(work.questions),
+            "of": len(work.benchmark.questions),
+            "asked": question_digest(work.questions),
+        },
+        "versions": versions(),
+        "started": before.get("started", now),
+        "ended": now if outcome else None,
+        "gates": [g.model_dump(mode="json") for g in outcome.gates] if outcome else [],
+        "last": outcome.model_dump(mode="json", exclude={"gates"}) if outcome else None,
+    }
+    _write(work.folder / ABOUT, json.dumps(about, ensure_ascii=False, indent=1))
+    _write(work.folder / BENCHMARK, work.benchmark.model_dump_json())
+
+
+def read_about(folder: Path) -> dict[str, Any]:
+    """What run.json holds; {} where there is none."""
+    try:
+        held = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return held if isinstance(held, dict) else {}
+
+
+def versions() -> dict[str, str]:
+    """Of egomem, Python, and what decodes and asks."""
+    from importlib.metadata import PackageNotFoundError
+    from importlib.metadata import version as installed
+
+    found = {"egomem": version(), "python": sys.version.split()[0]}
+    for name in ("av", "numpy", "pydantic", "pydantic-ai-slim"):
+        try:
+            found[name] = installed(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _write(path: Path, text: str) -> None:
+    part = path.with_name(path.name + ".part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)

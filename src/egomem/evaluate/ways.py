@@ -1,0 +1,100 @@
+"""The settings of a protocol by the names that tables show: `clean`, `video`, `caption@30` ...
+
+clean               the question and its options alone
+video               frames spread over the whole video
+caption@30          all captions of 30 s windows
+verify@30           the same, and a look at the frames of the moments found
+aligned@30          captions of exactly the frames that `video` looks at
+caption@evidence    the captions of the evidence alone (an oracle: what a perfect recall finds)
+video@evidence      the frames of the evidence alone (an oracle)
+caption, extractive, NAME   any strategy, on the captions of the memory that is given
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Literal
+
+from egomem.answer import get
+from egomem.answer.reader import ReaderSettings
+from egomem.errors import UsageError
+from egomem.evaluate import oracle
+from egomem.records import Record
+
+Captions = Literal["none", "windows", "aligned", "held"]
+"""What a setting reads: no captions, those of windows of the whole video, those of the frames of
+`video`, or whatever the memory holds."""
+
+CAPTIONED = ("caption", "verify")
+DEFAULT_WINDOW = 30.0
+
+
+class Way(Record):
+    """One setting. `window` is in seconds; `strategy` is the registered name that answers."""
+
+    name: str
+    strategy: str
+    captions: Captions = "none"
+    window: float | None = None
+
+    @property
+    def asks(self) -> bool:
+        """Whether a reader is asked."""
+        return issubclass(get(self.strategy).settings, ReaderSettings)
+
+    @property
+    def looks(self) -> bool:
+        """Whether frames are needed when answering."""
+        return self.strategy in ("video", "verify", oracle.FRAMES)
+
+
+def read_way(name: str) -> Way:
+    """The setting of a name. Raises UsageError, saying what there is."""
+    head, at, tail = name.strip().partition("@")
+    if tail == "evidence" and head in ("caption", "video"):
+        if head == "video":
+            return Way(name=name, strategy=oracle.FRAMES)
+        return Way(name=name, strategy=oracle.CAPTIONS, captions="windows", window=DEFAULT_WINDOW)
+    if head in (*CAPTIONED, "aligned"):
+        if not at and head in CAPTIONED:
+            return Way(name=name, strategy=head, captions="held")
+        kind: Captions = "aligned" if head == "aligned" else "windows"
+        strategy = "caption" if head == "aligned" else head
+        return Way(name=name, strategy=strategy, captions=kind, window=_seconds(name, tail))
+    if at:
+        raise UsageError(
+            f"there is no setting {name!r}",
+            "use clean, video, caption@30, verify@30, aligned@30, caption@evidence, "
+            "video@evidence or a strategy's name",
+        )
+    get(head)
+    return Way(name=name, strategy=head, captions="none" if head in ("clean", "video") else "held")
+
+
+def read_ways(names: Iterable[str]) -> tuple[Way, ...]:
+    """The settings in the order given, each once; the evidence's captions are of the first window
+    that is named beside them."""
+    ways = tuple(dict.fromkeys(read_way(n) for n in names if n.strip()))
+    if not ways:
+        raise UsageError("no setting is named", "for example --settings clean,video,caption@30")
+    whole = [w.window for w in ways if w.captions == "windows" and w.strategy in CAPTIONED]
+    held = any(w.captions == "held" and w.strategy in CAPTIONED for w in ways)
+    found = []
+    for way in ways:
+        if way.strategy == oracle.CAPTIONS and whole:
+            way = way.model_copy(update={"window": whole[0]})
+        elif way.strategy == oracle.CAPTIONS and held:
+            way = way.model_copy(update={"window": None, "captions": "held"})
+        found.append(way)
+    return tuple(found)
+
+
+def _seconds(name: str, text: str) -> float:
+    try:
+        seconds = float(text.removesuffix("s"))
+    except ValueError:
+        seconds = math.nan
+    if not (0 < seconds < math.inf):
+        raise UsageError(f"the setting {name!r} has no window", "write its seconds: caption@30")
+    return seconds

@@ -1,0 +1,256 @@
+"""A run's folder, opened: its questions, memory, cached replies, and the cells that it is made of.
+
+RUN/run.json        command, configuration and its hash, versions, gates, when
+RUN/benchmark.json  the questions and the names of the videos, as they were asked
+RUN/answers.jsonl   a line for each finished cell
+RUN/memory/         captions, each built once
+RUN/replies.db      model replies, so that nothing is asked twice
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from egomem.benchmarks import Benchmark
+from egomem.errors import UsageError
+from egomem.evaluate import captions
+from egomem.evaluate.cells import Cell, cell, digest, memory_digest
+from egomem.evaluate.config import Column, Config
+from egomem.evaluate.places import Places, from_files, in_memory
+from egomem.evaluate.results import Results
+from egomem.evaluate.ways import Way
+from egomem.media import Frame, frames
+from egomem.memory import Store, View
+from egomem.memory.lock import WriterLock
+from egomem.memory.replies import ReplyCache
+from egomem.models import Conduct, Models
+from egomem.records import Question, Recording
+from egomem.timeline import windows
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+UNBUILT = "not built yet"
+"""The memory part of a cell whose captions are still to be made."""
+
+
+@dataclass
+class Work:
+    """What planning and running share. Made by `opened`."""
+
+    benchmark: Benchmark
+    config: Config
+    folder: Path
+    store: Store
+    places: Places
+    results: Results
+    cache: ReplyCache
+    conduct: Conduct
+    environ: Mapping[str, str]
+    _digests: dict[Any, str] = field(default_factory=dict)
+    _tracks: dict[Column, str | None] = field(default_factory=dict)
+    _models: dict[Column, Models] = field(default_factory=dict)
+
+    @cached_property
+    def questions(self) -> tuple[Question, ...]:
+        """Those of this run, in the benchmark's order."""
+        return chosen(self.benchmark.questions, self.config)
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        return self.config.columns()
+
+    def way(self, column: Column) -> Way:
+        return self.config.way(column)
+
+    def models(self, column: Column) -> Models | None:
+        """The models of a column; one set for all columns of the same models."""
+        if not column.reader:
+            return None
+        key = column.model_copy(update={"setting": ""})
+        if key not in self._models:
+            specs = {"reader": key.reader, "verifier": self.config.verifier or key.reader}
+            if key.captioner:
+                specs["captioner"] = key.captioner
+            self._models[key] = Models(
+                specs,
+                limits=self.config.limits(key.reader),
+                conduct=self.conduct,
+                cache=self.cache,
+                environ=self.environ,
+            )
+        return self._models[key]
+
+    def all_models(self) -> list[Models]:
+        """Every set of models that was used so far."""
+        return list(self._models.values())
+
+    def track(self, column: Column) -> str | None:
+        """The id of the caption track that a column reads; None where the strategy chooses."""
+        if column not in self._tracks:
+            self._tracks[column] = self._track(column)
+        return self._tracks[column]
+
+    def _track(self, column: Column) -> str | None:
+        way = self.way(column)
+        if way.captions == "none" or (way.captions == "held" and not way.asks):
+            return None
+        if way.captions == "held" or self.config.given_memory:
+            return captions.held_track(self.store, way, self.config)
+        models = self.models(column)
+        assert models is not None
+        return captions.captioner(models, way, self.config, column.reader).track.id
+
+    def recordings(self, question: Question) -> list[Recording]:
+        """What a question is about: its video, or all of them."""
+        if question.recording is None:
+            return list(self.places.recordings.values())
+        held = self.places.recordings.get(question.recording)
+        return [held] if held else []
+
+    def view(self, localised: Question) -> View:
+        view = self.store.view(localised.at)
+        if localised.recording is None:
+            return view
+        known = {r.id for r in self.store.recordings()}
+        return view.narrow(recordings=[r for r in [localised.recording] if r in known])
+
+    def unfinished(self, column: Column, recording: Recording) -> int:
+        """Windows that are still to be captioned for a column."""
+        way, track = self.way(column), self.track(column)
+        if not self.builds(column) or track is None or way.window is None:
+            return 0
+        done = {d.unit for d in self.store.done(recording.id) if d.track == track}
+        return max(0, len(windows(recording.duration, way.window)) - len(done))
+
+    def builds(self, column: Column) -> bool:
+        """Whether a column's captions are made by this run."""
+        made = self.way(column).captions in ("windows", "aligned")
+        return made and not self.config.given_memory
+
+    def cell(self, question: Question, column: Column) -> Cell:
+        """The cell with the hashes of all that its answer depends on."""
+        way, track = self.way(column), self.track(column)
+        memory = self._memory(question, way, track, column)
+        return cell(question, column, self.config, track, memory)
+
+    def _memory(self, question: Question, way: Way, track: str | None, column: Column) -> str:
+        if way.captions == "none" and not way.looks:
+            return ""
+        recordings = self.recordings(question)
+        if any(self.unfinished(column, r) for r in recordings):
+            return UNBUILT
+        localised = self.places.localised(question)
+        ids = tuple(r.id for r in recordings)
+        tracks = () if way.captions == "none" else None if track is None else (track,)
+        key = (str(localised.at), ids, localised.recording, tracks)
+        if key not in self._digests:
+            self._digests[key] = memory_digest(self.view(localised), ids, tracks)
+        return self._digests[key]
+
+    def why_not(self, question: Question, column: Column) -> str:
+        """Why a cell cannot be answered here; "" where it can."""
+        way = self.way(column)
+        if way.captions == "none" and not way.looks:
+            return ""
+        videos = (
+            [question.recording] if question.recording else [v.id for v in self.benchmark.videos]
+        )
+        lost = [v for v in videos if v not in self.places.recordings]
+        if lost and (question.recording or len(lost) == len(videos)):
+            return f"video {lost[0]} is not at hand: {self.places.missing.get(lost[0], 'unknown')}"
+        left = sum(self.unfinished(column, r) for r in self.recordings(question))
+        return f"{left} windows have no caption" if left else ""
+
+    def frames(
+        self, recording: str, times: Sequence[float], side: int | None = None
+    ) -> Iterable[Frame]:
+        """Frames of a recording, from its file."""
+        held = self.store.recording(recording)
+        if held is None or held.path is None:
+            raise UsageError(f"the video of {recording} is not at hand")
+        return frames(held.path, times, side=side)
+
+    def cells(self, columns: Iterable[Column] | None = None) -> Iterator[Cell]:
+        """The cells, question by question within each column."""
+        for column in self.columns if columns is None else columns:
+            for question in self.questions:
+                yield self.cell(question, column)
+
+
+def chosen(questions: Sequence[Question], config: Config) -> tuple[Question, ...]:
+    """The first `limit` questions, and of these a shard: whole videos, dealt out in turn."""
+    held = list(questions[: config.limit])
+    if config.shard is None:
+        return tuple(held)
+    order = {v: k for k, v in enumerate(dict.fromkeys(_video(q) for q in held))}
+    shard = config.shard
+    return tuple(q for q in held if order[_video(q)] % shard.count == shard.index - 1)
+
+
+def _video(question: Question) -> str:
+    return question.recording or f"question {question.id}"
+
+
+def question_digest(questions: Sequence[Question]) -> str:
+    """Of which questions a run asks, by id and order."""
+    return digest([q.id for q in questions])
+
+
+@asynccontextmanager
+async def opened(
+    benchmark: Benchmark,
+    config: Config,
+    folder: Path,
+    *,
+    memory: Path | None = None,
+    conduct: Conduct | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> AsyncIterator[Work]:
+    """Open a run's folder, made where there is none; one process at a time may.
+
+    `memory`: a memory with captions that exist; without one, the run keeps its own. Raises
+    LockedError where another process is at it.
+    """
+    config = config.model_copy(update={"given_memory": memory is not None}).checked()
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder):
+        store = Store.open(memory or folder / "memory", create=memory is None)
+        cache = ReplyCache(folder)
+        try:
+            about = benchmark.only(q.id for q in chosen(benchmark.questions, config))
+            if any(q.recording is None for q in about.questions):
+                about = benchmark  # asked about all of the memory
+            if all(w.strategy == "clean" for w in config.ways):
+                places = Places()
+            elif memory is not None:
+                places = in_memory(about, store)
+            else:
+                places = await from_files(about, store, folder)
+            yield Work(
+                benchmark=benchmark,
+                config=config,
+                folder=folder,
+                store=store,
+                places=places,
+                results=Results.read(folder),
+                cache=cache,
+                conduct=conduct or Conduct(),
+                environ=environ,
+            )
+        finally:
+            cache.close()
+            store.close()
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other processes out of a run's folder."""
+    with WriterLock(folder, 0.0).held():
+        yield

@@ -1,0 +1,297 @@
+"""Running, stopping and going on: nothing that was answered is asked again."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from egomem.benchmarks import Benchmark
+from egomem.errors import LockedError, ModelError
+from egomem.evaluate import Column, Config, Outcome, Progress, load_run
+from egomem.evaluate.results import NAME
+from egomem.models import Conduct
+from egomem.models.fake_server import FakeServer, Rule, Script
+from egomem.records import Status
+
+Go = Callable[..., Outcome]
+
+
+def asked(server: FakeServer) -> list[tuple[str, tuple[str, ...]]]:
+    """What each request held: its text and images."""
+    return [(s.text, s.images) for s in server.seen]
+
+
+def test_every_setting_is_answered_and_nothing_twice(
+    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+) -> None:
+    outcome = go(benchmark, config, tmp_path / "run")
+    assert outcome.by_status == {"parsed": 20}
+    held = asked(server)
+    assert len(held) == len(set(held))
+    # 4 windows of captions, and for each question: clean, video, caption, candidate and verdict
+    assert len(held) == 4 + 5 * 5
+    again = go(benchmark, config, tmp_path / "run")
+    assert (again.asked, again.kept) == (0, 20)
+    assert len(server.seen) == len(held)
+
+
+class Stopped(Exception):
+    pass
+
+
+def test_a_run_that_stops_after_any_cell_goes_on_and_asks_nothing_twice(
+    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+) -> None:
+    folder = tmp_path / "run"
+    stops = 0
+    while True:
+
+        def stop(progress: Progress) -> None:
+            if progress.stage == "answers" and progress.done == 3:
+                raise Stopped
+
+        try:
+            go(benchmark, config, folder, on_progress=stop, at_once=1)
+        except Stopped:
+            stops += 1
+        else:
+            break
+    assert stops >= 5
+    held = asked(server)
+    assert len(held) == len(set(held)) == 4 + 5 * 5
+    run = load_run(folder)
+    assert len(run.cells) == 20
+    assert run.results.repeated == 0
+
+
+def test_a_killed_process_leaves_a_run_that_goes_on(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    folder = tmp_path / "run"
+    file = tmp_path / "benchmark.json"
+    script = (
+        "import asyncio, sys, pathlib\n"
+        "from egomem.benchmarks import Benchmark\n"
+        "from egomem.evaluate import Config, opened, run\n"
+        "b = Benchmark.model_validate_json(pathlib.Path(sys.argv[1]).read_text())\n"
+        "c = Config.model_validate_json(sys.argv[2])\n"
+        "async def go():\n"
+        "    async with opened(b, c, pathlib.Path(sys.argv[3]), environ={}) as work:\n"
+        "        await run(work, at_once=1)\n"
+        "asyncio.run(go())\n"
+    )
+    file.write_text(benchmark.model_dump_json())
+    with FakeServer(Script(delay=0.02, rules=(Rule(reply="A"),))) as server:
+        spec = f"openai-compatible:fake@{server.url}"
+        only = config.model_copy(update={"readers": (spec,), "settings": ("clean", "video")})
+        command = [sys.executable, "-c", script, str(file), only.model_dump_json(), str(folder)]
+        process = subprocess.Popen(command)
+        try:
+            while len(server.seen) < 4:
+                assert process.poll() is None
+                time.sleep(0.005)
+        finally:
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait()
+        before = len(load_run(folder).cells)
+        outcome = go(benchmark, only, folder)
+        assert outcome.kept == before
+        assert outcome.by_status == {"parsed": 10}
+        counts = Counter(asked(server))
+        assert len(counts) == 10
+        # A request that was under way when the process died has no reply, and is asked again.
+        assert sum(counts.values()) <= 11
+
+
+def test_a_changed_question_is_asked_again_alone(
+    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+) -> None:
+    go(benchmark, config, tmp_path / "run")
+    before = len(server.seen)
+    changed = [
+        q.model_copy(update={"text": "Which one is number 6?"}) if q.id == "q2" else q
+        for q in benchmark.questions
+    ]
+    outcome = go(
+        benchmark.model_copy(update={"questions": tuple(changed)}), config, tmp_path / "run"
+    )
+    assert (outcome.asked, outcome.kept) == (4, 16)
+    assert outcome.asked_again == {"question": 4}
+    assert all("number 6?" in s.text for s in server.seen[before:])
+    assert len(server.seen) - before == 5
+
+
+def test_a_changed_prompt_asks_its_setting_again_alone(
+    benchmark: Benchmark,
+    config: Config,
+    server: FakeServer,
+    tmp_path: Path,
+    go: Go,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from egomem.answer import clean, prompts
+    from egomem.evaluate import cells
+
+    go(benchmark, config, tmp_path / "run")
+    before = len(server.seen)
+    other = prompts.Prompt("clean@1", prompts.CLEAN.system + " Take care.")
+    monkeypatch.setattr(clean, "CLEAN", other)
+    monkeypatch.setitem(cells._PROMPTS, "clean", (other,))
+    outcome = go(benchmark, config, tmp_path / "run")
+    assert (outcome.asked, outcome.asked_again) == (5, {"prompt": 5})
+    assert len(server.seen) - before == 5
+
+
+def test_a_changed_setting_asks_what_it_touches(
+    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+) -> None:
+    go(benchmark, config, tmp_path / "run")
+    before = len(server.seen)
+    fewer = config.model_copy(update={"frames": 2})
+    outcome = go(benchmark, fewer, tmp_path / "run")
+    assert (outcome.asked, outcome.asked_again) == (5, {"setting": 5})  # video alone
+    assert {len(s.images) for s in server.seen[before:]} == {2}
+    held = go(benchmark, config.model_copy(update={"max_tokens": 100}), tmp_path / "run")
+    assert held.asked == 20
+
+
+def test_torn_and_odd_lines_are_told_and_their_cells_asked_from_the_cache(
+    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+) -> None:
+    folder = tmp_path / "run"
+    go(benchmark, config, folder)
+    before = len(server.seen)
+    lines = (folder / NAME).read_bytes().split(b"\n")
+    bad = [
+        lines[0][: len(lines[0]) // 2],
+        b"\x00" * 40,
+        b'{"question": 3}',
+        "\u2028\u0085".encode(),
+        b"[" * 5000,
+    ]
+    (folder / NAME).write_bytes(b"\n".join([lines[1], *bad, *lines[2:-2], lines[-2][:30]]))
+    assert load_run(folder).results.unreadable == [2, 3, 4, 5, 6, 24]
+    outcome = go(benchmark, config, folder)
+    assert (outcome.asked, outcome.kept) == (2, 18)
+    assert len(server.seen) == before  # their replies were kept
+    run = load_run(folder)
+    assert len(run.cells) == 20
+    assert len(run.results.unreadable) == 6  # what was torn stays alone on its line
+    assert b"\n\n" not in (folder / NAME).read_bytes()
+
+
+def test_odd_characters_of_a_reply_are_kept_and_end_no_line(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    odd = "B\u2028\u2029\x85 a nul \x00 and an end"
+    with FakeServer(Script(rules=(Rule(reply=odd),))) as server:
+        spec = f"openai-compatible:fake@{server.url}"
+        only = config.model_copy(update={"readers": (spec,), "settings": ("clean",)})
+        go(benchmark, only, tmp_path / "run")
+    run = load_run(tmp_path / "run")
+    assert not run.results.unreadable
+    assert len((tmp_path / "run" / NAME).read_text().splitlines()) == 5
+    (step,) = [s for s in run.cells["q0", Column(setting="clean", reader=spec)].answer.trace if s]
+    assert isinstance(step, dict)
+    assert step["raw"] == odd
+
+
+def test_an_error_is_counted_and_tried_again(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    rules = (Rule(status=400, times=2), Rule(reply="B"))
+    with FakeServer(Script(rules=rules)) as server:
+        spec = f"openai-compatible:fake@{server.url}"
+        only = config.model_copy(update={"readers": (spec,), "settings": ("clean",)})
+        outcome = go(benchmark, only, tmp_path / "run", at_once=1)
+        assert outcome.by_status == {"error": 2, "parsed": 3}
+        sheet = load_run(tmp_path / "run").sheet(Column(setting="clean", reader=spec))
+        assert len(sheet) == 5
+        assert sheet.by_status() == {"parsed": 3, "error": 2}
+        again = go(benchmark, only, tmp_path / "run")
+        assert (again.asked, again.asked_again) == (2, {"failed": 2})
+        assert again.by_status == {"parsed": 5}
+
+
+def test_a_reply_that_no_answer_can_be_read_from_is_a_result(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    with FakeServer(Script(rules=(Rule(reply="Both A and B"),))) as server:
+        spec = f"openai-compatible:fake@{server.url}"
+        only = config.model_copy(update={"readers": (spec,), "settings": ("clean",)})
+        assert go(benchmark, only, tmp_path / "run").by_status == {"unparsable": 5}
+        before = len(server.seen)
+        assert go(benchmark, only, tmp_path / "run").asked == 0
+        assert len(server.seen) == before
+
+
+def test_a_server_that_is_gone_ends_the_run_soon(
+    config: Config, benchmark: Benchmark, tmp_path: Path, go: Go
+) -> None:
+    many = tuple(
+        q.model_copy(update={"id": f"{q.id}-{k}", "text": f"{q.text} {k}?"})
+        for k in range(20)
+        for q in benchmark.questions
+    )
+    big = benchmark.model_copy(update={"questions": many})
+    only = config.model_copy(
+        update={"readers": ("openai-compatible:x@http://127.0.0.1:9/v1",), "settings": ("clean",)}
+    )
+    quick = Conduct(attempts=1, deadline=5.0)
+    with pytest.raises(ModelError, match="20 errors in a row"):
+        go(big, only, tmp_path / "run", conduct=quick)
+    assert len(load_run(tmp_path / "run").cells) < 40
+
+
+def test_two_processes_do_not_write_to_one_run(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    from egomem.evaluate.work import locked
+
+    folder = tmp_path / "run"
+    folder.mkdir()
+    with locked(folder), pytest.raises(LockedError):
+        go(benchmark, config, folder)
+
+
+def test_a_key_is_nowhere_in_a_run(
+    benchmark: Benchmark, config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import asyncio
+
+    from egomem.evaluate import opened, run
+
+    key = "sk-TEST-1234abcd"
+    folder = tmp_path / "run"
+    with FakeServer(Script(rules=(Rule(fault="echo", times=2), Rule(reply="B")))) as server:
+        spec = f"openai-compatible:fake@{server.url}"
+        only = config.model_copy(update={"readers": (spec,), "settings": ("clean", "caption@2")})
+
+        async def whole() -> None:
+            environ = {"EGOMEM_API_KEY": key}
+            async with opened(benchmark, only, folder, environ=environ) as work:
+                await run(work)
+
+        asyncio.run(whole())
+        assert any(key in str(s.headers) for s in server.seen)
+    held = [p for p in folder.rglob("*") if p.is_file()]
+    assert len(held) > 5
+    assert not [p for p in held if key.encode() in p.read_bytes()]
+
+
+def test_a_run_holds_no_pictures_in_its_answers(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    go(benchmark, config, tmp_path / "run")
+    for line in (tmp_path / "run" / NAME).read_text().splitlines():
+        assert len(line) < 20_000
+        assert json.loads(line)["answer"]["status"] == Status.PARSED
