@@ -29,7 +29,7 @@ SMALL = 20_000
 """Observations. A view of so many or fewer is scored whole."""
 FROM_WORDS = 20
 """Windows of a large view that are scored for their words, for each text that is looked for."""
-FROM_VECTORS = 20
+FROM_VECTORS = 12
 """Windows of a large view that are scored for their vectors, likewise."""
 
 
