@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -27,7 +28,7 @@ def chance(questions: Sequence[Question]) -> Floats:
 
 def longest(questions: Sequence[Question]) -> Floats:
     """The option with the most characters."""
-    return _choose(questions, lambda q: [float(len(o.text)) for o in q.options])
+    return _choose(questions, lambda texts: [float(len(text)) for text in texts])
 
 
 def fixed_position(questions: Sequence[Question]) -> Floats:
@@ -66,9 +67,12 @@ BASELINES: dict[str, Baseline] = {
 
 
 def _choose(
-    questions: Sequence[Question], rank: Callable[[Question], list[float] | None]
+    questions: Sequence[Question], rank: Callable[[tuple[str, ...]], list[float] | None]
 ) -> Floats:
-    return np.array([_expected(q, rank(q) if q.options else None) for q in questions], np.float64)
+    ranked = (rank(tuple(o.text for o in q.options)) if q.options else None for q in questions)
+    return np.array(
+        [_expected(q, scores) for q, scores in zip(questions, ranked, strict=True)], np.float64
+    )
 
 
 def _expected(question: Question, scores: list[float] | None) -> float:
@@ -94,8 +98,9 @@ def _at(questions: Sequence[Question], k: int) -> Floats:
     )
 
 
-def _shared(question: Question) -> list[float]:
-    words = [set(normal(o.text).split()) for o in question.options]
+@lru_cache(maxsize=1 << 14)  # a question stands in many rows of many views
+def _shared(texts: tuple[str, ...]) -> list[float]:
+    words = [set(normal(text).split()) for text in texts]
     return [
         round(sum(_jaccard(a, b) for j, b in enumerate(words) if j != i), 9)
         for i, a in enumerate(words)
@@ -106,8 +111,9 @@ def _jaccard(a: set[str], b: set[str]) -> float:
     return len(a & b) / len(a | b) if a | b else 0.0
 
 
-def _first_times(question: Question) -> list[float] | None:
-    firsts = [TIME.search(o.text) for o in question.options]
+@lru_cache(maxsize=1 << 14)
+def _first_times(texts: tuple[str, ...]) -> list[float] | None:
+    firsts = [TIME.search(text) for text in texts]
     if sum(found is not None for found in firsts) < 2:
         return None
     return [-_seconds(found) if found else float("-inf") for found in firsts]

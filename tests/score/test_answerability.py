@@ -1,0 +1,72 @@
+"""Ans-F1 against scikit-learn, and what it says beside itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import accuracy_score, f1_score
+
+from egomem.records import Answer, Question, Status
+from egomem.score import answerability, outcomes, sheet
+
+rows = st.lists(st.tuples(st.booleans(), st.sampled_from("ABC-")), min_size=1, max_size=30)
+
+
+def made(pairs: list[tuple[bool, str]]) -> Any:
+    questions, answers = [], {}
+    for k, (can, said) in enumerate(pairs):
+        questions.append(
+            Question.of("?", ["x", "y", "z"], id=str(k), answer="A" if can else None,
+                        answerable=can)
+        )  # fmt: skip
+        choice = None if said == "-" else said
+        status = Status.PARSED if choice else Status.ABSTAINED
+        answers[str(k)] = Answer(text="", status=status, strategy="t", choice=choice)
+    return sheet(questions, answers)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(rows)
+def test_it_is_scikit_learns_f1(pairs: list[tuple[bool, str]]) -> None:
+    held = made(pairs)
+    truth = [can for can, _ in pairs]
+    said = [choice != "-" for _, choice in pairs]
+    found = answerability(held)
+    for value, positive in ((found.f1, True), (found.f1_unanswerable, False)):
+        expected = f1_score(truth, said, pos_label=positive, zero_division=0.0)
+        assert (value or 0.0) == pytest.approx(expected)
+        assert (value is None) == (positive not in truth and positive not in said)
+    right = [c == "A" if can else c == "-" for can, c in pairs]
+    assert held.right.mean() == pytest.approx(accuracy_score([True] * len(pairs), right))
+
+
+@given(st.integers(1, 40), st.integers(1, 40))
+def test_always_answering_scores_what_the_share_of_answerable_items_gives(a: int, b: int) -> None:
+    found = answerability(made([(True, "B")] * a + [(False, "B")] * b))
+    share = a / (a + b)
+    assert found.f1 == pytest.approx(2 * share / (1 + share))
+    assert found.f1 == pytest.approx(found.f1_always_answering)
+    assert found.f1_unanswerable == 0.0
+
+
+def test_a_reply_without_a_reading_decides_nothing() -> None:
+    held = made([(True, "A"), (True, "A"), (False, "-"), (False, "-")])
+    broken = list(held.answers)
+    broken[1] = Answer(text="", status=Status.TRUNCATED, strategy="t")
+    broken[3] = None
+    questions = held.questions
+    found = answerability(
+        sheet(questions, {q.id: a for q, a in zip(questions, broken, strict=True) if a})
+    )
+    assert (found.answered_answerable, found.abstained_unanswerable) == (1, 1)
+    assert found.f1 == found.f1_unanswerable == pytest.approx(2 / 3)
+
+
+def test_what_became_of_the_answerable_items() -> None:
+    found = outcomes(made([(True, "A"), (True, "B"), (True, "-"), (True, "-"), (False, "B")]))
+    assert found.model_dump() == {
+        "n": 4, "correct": 1.0, "wrong": 1.0, "abstained": 2, "no_reading": 0,
+    }  # fmt: skip
