@@ -1,0 +1,216 @@
+"""What a sentence says, as far as code can tell: is it in the evidence, is it weaker than another,
+which sentences of two captions are the same. Our reconstruction.
+
+It compares words, so it is strict: a paraphrase that shares no word with the evidence does not
+pass. What is strict here costs a detail; what were lenient would cost the truth.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import Stemmer
+
+from egomem.observe.active.state import Finding
+from egomem.timeline import Span
+
+ALIKE = 0.5
+"""Shared part of their words above which two sentences are versions of one."""
+
+SLACK = 1.0
+"""Seconds by which a claim and its evidence may miss each other."""
+
+STILL = 0.25
+"""Seconds by which a span may move and be the same."""
+
+_QUOTED = re.compile(r"[“\"«]([^”\"»]*)[”\"»]")
+_WORD = re.compile(
+    r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+"
+    r"(?:[:.,'’/-](?=\w)[^\W_]+)*"
+)
+_SENTENCE = re.compile(r"[.;!?](?:\s+|$)|\n+")
+_NUMBERS = {
+    word: str(number)
+    for number, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve".split()
+    )
+}
+_ONE = {"people": "person", "men": "man", "women": "woman", "children": "child", "feet": "foot"}
+_EMPTY = frozenset(
+    "a an the this that these those it its he she they his her their them him is are was were be "
+    "been being has have had do does did of in on at to from by with and or as for into onto out "
+    "up down off then than there here which who whose while when also just own s".split()
+)
+_DENYING = frozenset(
+    "no not never none nobody nothing without isn't aren't wasn't weren't doesn't don't didn't "
+    "can't cannot".split()
+)
+_HEDGING = frozenset(
+    "some may might perhaps possibly probably partly almost about maybe unclear seem seems "
+    "seemingly apparently likely few uncertain roughly approximately".split()
+)
+_OF_TEXT = frozenset(
+    Stemmer.Stemmer("english").stemWords(
+        "text sign label reads read shows shown says said say saying words word written writing "
+        "screen caption title heard hear voice speech speaks speaking spoken somebody someone view "
+        "visible appears seen lettering letters display displayed".split()
+    )
+)
+"""Words that say no more than that text is there, or that something was said."""
+
+_HEARD_OR_READ = ("ocr", "listen")
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a sentence says: stems, numbers, quoted text, whether it denies, and its hedges."""
+
+    words: frozenset[str]
+    numbers: frozenset[str]
+    quotes: frozenset[str]
+    denies: bool
+    hedges: frozenset[str]
+
+    @property
+    def all(self) -> frozenset[str]:
+        return self.words | self.numbers | self.quotes
+
+
+@lru_cache(maxsize=4096)
+def content(text: str) -> Content:
+    quotes = frozenset(filter(None, (_plain(q) for q in _QUOTED.findall(text))))
+    tokens = [w.lower().replace("’", "'") for w in _WORD.findall(_QUOTED.sub(" ", text))]
+    tokens = [_NUMBERS.get(t, _ONE.get(t, t)) for t in tokens]
+    rest = [t for t in tokens if t not in _EMPTY | _DENYING | _HEDGING]
+    numbers = frozenset(t for t in rest if any(c.isdigit() for c in t))
+    stems = Stemmer.Stemmer("english").stemWords([t for t in rest if t not in numbers])
+    return Content(
+        frozenset(stems),
+        numbers,
+        quotes,
+        any(t in _DENYING for t in tokens),
+        frozenset(t for t in tokens if t in _HEDGING),
+    )
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def missing(
+    claim: str, span: Span, findings: Iterable[Finding], *, conclusive: bool = True
+) -> str:
+    """What of a claim is not in the findings given, in a few words; "" where all of it is.
+
+    `conclusive=False` asks whether the findings at least hint at it. Inconclusive findings count for nothing. Text that was read and words that were heard prove that
+    they stand there or were said, and so only what the claim quotes: a sign that says "a dragon
+    enters" shows no dragon. A document proves no event: it may only name what an anchor showed.
+    """
+    held = [f for f in findings if f.conclusive or not conclusive]
+    if not held:
+        return "no conclusive evidence"
+    if not any(_near(f.span, span) for f in held if f.tool != "retrieve"):
+        return "the evidence is of another time"
+    said = content(claim)
+    words: set[str] = set()
+    quotes: list[str] = []
+    for finding in held:
+        if finding.tool == "retrieve":
+            if any(a in {f.id for f in held if f.tool != "retrieve"} for a in finding.rests_on):
+                named = finding.data.get("name")
+                words |= content(str(named)).words if named else set()
+            continue
+        quotes += [_plain(q) for q in _QUOTED.findall(finding.text)]
+        if finding.tool in _HEARD_OR_READ:
+            continue
+        for sentence in sentences(finding.text):
+            told = content(sentence)
+            if told.denies == said.denies and told.hedges <= said.hedges:
+                words |= told.words | told.numbers
+    for quote in said.quotes:
+        if not any(quote in found for found in quotes):
+            return f"“{quote}” was not read or heard"
+    allowed = words | (_OF_TEXT if said.quotes else set())
+    if left := sorted((said.words | said.numbers) - allowed):
+        return f"not in the evidence: {', '.join(left)}"
+    return "" if said.all else "it says nothing"
+
+
+def sentences(text: str) -> list[str]:
+    return [s for s in _SENTENCE.split(text) if s.strip()]
+
+
+def _near(a: Span, b: Span) -> bool:
+    return a.start <= b.end + SLACK and b.start <= a.end + SLACK
+
+
+def covers(parts: Sequence[str], whole: str) -> bool:
+    """True where the parts together say all that the whole says."""
+    said, told = content(whole), [content(part) for part in parts]
+    return (
+        said.all <= frozenset().union(*(t.all for t in told))
+        and (not said.denies or any(t.denies for t in told))
+        and said.hedges >= frozenset().union(*(t.hedges for t in told))
+    )
+
+
+def weaker(after: str, after_span: Span, before: str, before_span: Span) -> bool:
+    """True where `after` follows from `before`: less is said, of no other number and no less time.
+
+    A number may be left out, not changed: "3 bottles" does not follow from "2 to 3 bottles".
+    """
+    new, old = content(after), content(before)
+    return (
+        bool(new.all)
+        and new.words <= old.words
+        and (new.numbers == old.numbers or not new.numbers)
+        and new.quotes <= old.quotes
+        and new.denies == old.denies
+        and new.hedges >= old.hedges
+        and after_span.start <= before_span.start + STILL
+        and after_span.end >= before_span.end - STILL
+    )
+
+
+def same(a: str, a_span: Span, b: str, b_span: Span) -> bool:
+    return weaker(a, a_span, b, b_span) and weaker(b, b_span, a, a_span)
+
+
+class Aligned(NamedTuple):
+    """Pairs of indices (before, after), what is only before, what is only after."""
+
+    pairs: list[tuple[int, int]]
+    removed: list[int]
+    added: list[int]
+
+
+Said = tuple[str, Span]
+
+
+def align(before: Sequence[Said], after: Sequence[Said]) -> Aligned:
+    """Which claims of two captions are versions of one; each has at most one partner.
+
+    By shared words first and nearness in time second, greedily from the best pair."""
+    scored = []
+    for i, (old, old_span) in enumerate(before):
+        for j, (new, new_span) in enumerate(after):
+            a, b = content(old), content(new)
+            union = len(a.all | b.all)
+            shared = len(a.all & b.all) / union if union else 0.0
+            if shared >= ALIKE:
+                apart = abs(old_span.middle - new_span.middle)
+                scored.append((shared - 0.2 * apart / (apart + 10), i, j))
+    pairs: list[tuple[int, int]] = []
+    for _, i, j in sorted(scored, key=lambda s: (-s[0], s[1], s[2])):
+        if not any(i == p or j == q for p, q in pairs):
+            pairs.append((i, j))
+    left, right = {i for i, _ in pairs}, {j for _, j in pairs}
+    return Aligned(
+        sorted(pairs),
+        [i for i in range(len(before)) if i not in left],
+        [j for j in range(len(after)) if j not in right],
+    )

@@ -1,0 +1,237 @@
+"""The loop: coarse view, draft, diagnose, look, revise; until nothing is left to settle, or the
+budget is spent. Reconstruction of OACap's agent (methods.md, C.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from egomem.errors import EgomemError
+from egomem.media import Frame
+from egomem.observe.active.looks import Look, clamped
+from egomem.observe.active.merge import draft_text, written
+from egomem.observe.active.reduce import apply, fold
+from egomem.observe.active.state import (
+    Budget,
+    Diagnosed,
+    Drafted,
+    Event,
+    Gap,
+    Log,
+    Looked,
+    Revised,
+    State,
+    Stopped,
+    StopReason,
+)
+from egomem.observe.active.tools import Shown, Tools
+from egomem.records import Record, Usage
+
+
+class Backend(Protocol):
+    """Who drafts, diagnoses, reads what a look showed, and rewrites.
+
+    It keeps nothing between calls: all that it knows is in the state, so that a run can be resumed.
+    What it proposes is checked by code (reduce.py, merge.py). `Diagnosed`, `Looked` and the rest
+    are events; ids of new findings come from `State.fresh`.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    async def draft(self, tools: Tools, coarse: Sequence[Frame]) -> Drafted: ...
+
+    async def diagnose(self, tools: Tools, coarse: Sequence[Frame], state: State) -> Diagnosed: ...
+
+    async def read(self, tools: Tools, state: State, gap: Gap, look: Look, shown: Shown) -> Looked:
+        """The findings of a look; `Looked.gap`, `look` and the costs are filled in by the loop."""
+        ...
+
+    async def revise(self, tools: Tools, coarse: Sequence[Frame], state: State) -> Revised: ...
+
+
+class Captioning(Record):
+    """A finished run: the caption, the draft that it began with, and how it got there."""
+
+    caption: str
+    draft: str
+    log: Log
+    state: State
+
+    @property
+    def usage(self) -> Usage:
+        seen = len(self.log.scene.coarse) + self.state.pictures
+        return self.state.usage.model_copy(update={"frames": seen})
+
+
+OnRound = Callable[[Log, State], None]
+
+
+async def caption_actively(
+    tools: Tools,
+    backend: Backend,
+    *,
+    budget: Budget | None = None,
+    resume: Log | None = None,
+    on_event: OnRound = lambda log, state: None,
+) -> Captioning:
+    """Caption a scene, looking again where the caption cannot be trusted or lacks something.
+
+    `resume`: the log of an earlier run of the same scene; it goes on behind its last event.
+    `on_event` gets the log after every event, to save it. Model and media faults are counted in the
+    state and end a step, never the run; EgomemErrors of the coarse view are raised.
+    """
+    log = resume or Log(scene=tools.scene, backend=backend.name, budget=budget or Budget())
+    run = _Run(tools, backend, log, on_event)
+    await run.to_the_end()
+    return finished(run.log)
+
+
+async def caption_once(tools: Tools, backend: Backend) -> Captioning:
+    """The single pass with the same backend: the draft, with nothing checked."""
+    coarse = tools.coarse()
+    log = Log(scene=tools.scene, backend=backend.name)
+    drafted = await backend.draft(tools, coarse)
+    stopped = Stopped(reason=StopReason.SINGLE)
+    return finished(log.model_copy(update={"events": (drafted, stopped)}))
+
+
+def finished(log: Log) -> Captioning:
+    """What a log amounts to, worked out from it alone."""
+    state = fold(log)
+    first = next((e for e in log.events if isinstance(e, Drafted)), None)
+    draft = draft_text(first.lines) if first else ""
+    single = state.stop is StopReason.SINGLE
+    return Captioning(
+        caption=draft if single else written(state), draft=draft, log=log, state=state
+    )
+
+
+def save(log: Log, path: Path) -> None:
+    """Write a log in one step: a reader sees the old one or the new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(path.name + ".part")
+    part.write_text(log.model_dump_json(indent=1), "utf-8")
+    part.replace(path)
+
+
+def load(path: Path) -> Log:
+    return Log.model_validate_json(path.read_text("utf-8"))
+
+
+class _Run:
+    def __init__(self, tools: Tools, backend: Backend, log: Log, on_event: OnRound) -> None:
+        self.tools, self.backend, self.log, self.on_event = tools, backend, log, on_event
+        self.state = fold(log)
+        self.coarse: Sequence[Frame] = ()
+
+    async def to_the_end(self) -> None:
+        if self.state.stop is not None:
+            return
+        self.coarse = self.tools.coarse()
+        if not self.log.events:
+            self.log = self.log.model_copy(update={"scene": self.tools.scene})
+        while (event := await self._next()) is not None:
+            self.state = apply(self.state, event, self.log.budget)
+            self.log = self.log.model_copy(update={"events": (*self.log.events, event)})
+            self.on_event(self.log, self.state)
+
+    async def _next(self) -> Event | None:
+        """The event that follows from the state and the last event alone."""
+        state, budget = self.state, self.log.budget
+        if state.stop is not None:
+            return None
+        last = self.log.events[-1] if self.log.events else None
+        if last is None:
+            return await self._drafted()
+        if isinstance(last, Drafted):
+            if not state.lines and last.faults:
+                return Stopped(reason=StopReason.FAILED, detail="; ".join(last.faults))
+            return await self._diagnosed()
+        if self._tokens() >= budget.tokens and isinstance(last, Diagnosed | Looked):
+            return Stopped(reason=StopReason.TOKENS)
+        if isinstance(last, Revised):
+            if stop := self._spent():
+                return stop
+            return await self._diagnosed()
+        if isinstance(last, Diagnosed) and not state.open:
+            return Stopped(reason=StopReason.NO_GAP)
+        due = self._due()
+        if due is not None:
+            return await self._looked(due)
+        return await self._revised()
+
+    def _spent(self) -> Stopped | None:
+        state, budget = self.state, self.log.budget
+        if self._tokens() >= budget.tokens:
+            return Stopped(reason=StopReason.TOKENS)
+        if state.quiet >= budget.quiet:
+            return Stopped(reason=StopReason.QUIET, detail=f"{state.quiet} rounds")
+        if state.round >= budget.rounds:
+            return Stopped(reason=StopReason.ROUNDS)
+        held = any(g.kind == "revision" for g in state.open)
+        if state.looks >= budget.looks and not held:
+            return Stopped(reason=StopReason.LOOKS)
+        if state.pictures >= budget.frames and not held:
+            return Stopped(reason=StopReason.FRAMES)
+        return None
+
+    def _tokens(self) -> int:
+        return self.state.usage.tokens_in + self.state.usage.tokens_out
+
+    def _due(self) -> Gap | None:
+        """The most urgent observation gap that this round has not looked at yet."""
+        done: set[str] = set()
+        for event in reversed(self.log.events):
+            if isinstance(event, Diagnosed):
+                break
+            if isinstance(event, Looked):
+                done.add(event.gap)
+        if len(done) >= self.log.budget.per_round or self.state.looks >= self.log.budget.looks:
+            return None
+        wanted = (g for g in self.state.open if g.kind == "observation" and g.id not in done)
+        return next(wanted, None)
+
+    async def _drafted(self) -> Drafted:
+        return await self.backend.draft(self.tools, self.coarse)
+
+    async def _diagnosed(self) -> Event:
+        if self.state.round >= self.log.budget.rounds:
+            return Stopped(reason=StopReason.ROUNDS)
+        return await self.backend.diagnose(self.tools, self.coarse, self.state)
+
+    async def _looked(self, gap: Gap) -> Looked:
+        state, budget = self.state, self.log.budget
+        assert gap.look is not None
+        ready = clamped(
+            gap.look,
+            self.log.scene.span,
+            frames_left=budget.frames - state.pictures,
+            most=budget.times,
+        )
+        if ready.look is None:
+            return Looked(gap=gap.id, look=gap.look, refused=ready.why)
+        look = ready.look
+        earlier = [e for e in self.log.events if isinstance(e, Looked) and e.look == look]
+        if any(e.gap == gap.id for e in earlier):
+            return Looked(gap=gap.id, look=look, clamped=ready.changed, cached=True)
+        try:
+            shown = self.tools.carry_out(look, state)
+        except EgomemError as error:
+            return Looked(gap=gap.id, look=look, refused=str(error))
+        if shown.refused:
+            return Looked(gap=gap.id, look=look, clamped=ready.changed, refused=shown.refused)
+        found = await self.backend.read(self.tools, state, gap, look, shown)
+        return found.model_copy(
+            update={
+                "gap": gap.id,
+                "look": look,
+                "clamped": ready.changed,
+                "cached": any(not e.refused for e in earlier),
+                "pictures": len(shown.pictures),
+            }
+        )
+
+    async def _revised(self) -> Revised:
+        return await self.backend.revise(self.tools, self.coarse, self.state)

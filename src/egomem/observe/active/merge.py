@@ -1,0 +1,228 @@
+"""A proposed caption -> the caption that is accepted: what an edit strengthens, it must prove.
+
+The edits are computed here by aligning atomic claims; what a model says it changed is not asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from egomem.observe.active.claims import Said, align, content, covers, missing, same, weaker
+from egomem.observe.active.state import Claim, Edit, Finding, Line, Standing, State
+from egomem.timeline import Span
+
+
+_SURENESS = {
+    Standing.CONTRADICTED: 0,
+    Standing.UNSUPPORTED: 0,
+    Standing.UNCERTAIN: 1,
+    Standing.SUPPORTED: 2,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Atom:
+    text: str
+    span: Span
+    evidence: tuple[str, ...]
+    line: int
+
+
+def merge(state: State, lines: Sequence[Line], *, first: bool = False) -> State:
+    """The state with the proposed lines, as far as the rules let them pass.
+
+    - a claim that stays keeps its standing;
+    - one that only says less passes, unless it was supported;
+    - one that says more, or is new, passes with conclusive evidence that holds all it says (with
+      inconclusive evidence that does, it is listed as uncertain). In the first draft it passes
+      without, as unsupported: it is listed, and not stated;
+    - one that is supported is not dropped, and only changed by newer conclusive evidence.
+    """
+    atoms = [a for k, line in enumerate(lines) for a in _atoms(line, k)]
+    before: list[Said] = [(c.text, c.span) for c in state.claims]
+    matched = align(before, [(a.text, a.span) for a in atoms])
+    edits: list[Edit] = []
+    kept: dict[int, Claim] = {}  # by index of atom
+    restored: list[Claim] = []
+    made = state.made
+    for i, j in matched.pairs:
+        claim, atom = state.claims[i], atoms[j]
+        if same(claim.text, claim.span, atom.text, atom.span):
+            stands = _claim(claim.id, state, atom)
+            surer = _SURENESS[stands.standing] > _SURENESS[claim.standing] and not claim.denies
+            kept[j] = stands if surer else claim.model_copy(update={"text": atom.text})
+            if surer:
+                edits.append(_edit("changed", claim, atom))
+            continue
+        proof = _proof(state, atom)
+        supported = claim.standing is Standing.SUPPORTED
+        why = missing(atom.text, atom.span, proof)
+        if supported and (why or not _newer(proof, claim)):
+            restored.append(claim)
+            edits.append(_edit("changed", claim, atom, why or "it is supported"))
+        elif weaker(atom.text, atom.span, claim.text, claim.span):
+            kept[j] = claim.model_copy(update={"text": atom.text, "span": atom.span})
+            edits.append(_edit("changed", claim, atom))
+        elif not why or _hinted(state, atom):
+            made += 1
+            kept[j] = _claim(f"c{made}", state, atom)
+            edits.append(_edit("changed", claim, atom))
+        else:
+            restored.append(claim)
+            edits.append(_edit("changed", claim, atom, why))
+    for j in matched.added:
+        atom, proof = atoms[j], _proof(state, atoms[j])
+        why = missing(atom.text, atom.span, proof)
+        if not why or _hinted(state, atom) or (first and content(atom.text).all):
+            made += 1
+            kept[j] = _claim(f"c{made}", state, atom)
+        edits.append(_edit("added", None, atom, "" if j in kept else why))
+    for i in matched.removed:
+        claim = state.claims[i]
+        if claim.standing is Standing.SUPPORTED:
+            restored.append(claim)
+            edits.append(_edit("removed", claim, None, "it is supported"))
+        else:
+            edits.append(_edit("removed", claim, None))
+    refused = dict(state.refused)
+    for edit in edits:
+        if not edit.accepted:
+            refused[f"edit: {edit.kind}"] = refused.get(f"edit: {edit.kind}", 0) + 1
+    new_lines, claims = _lay_out(lines, atoms, kept, restored)
+    done = [e for e in edits if e.accepted]
+    return state.model_copy(
+        update={
+            "lines": tuple(new_lines),
+            "claims": tuple(claims),
+            "edits": tuple(edits),
+            "made": made,
+            "refused": refused,
+            "quiet": state.quiet if first else 0 if done else state.quiet + 1,
+        }
+    )
+
+
+def _atoms(line: Line, number: int) -> list[_Atom]:
+    """A line's atomic claims; the line itself where none were told."""
+    cited = [*line.evidence, *[()] * len(line.claims)]
+    if not line.claims:
+        return [_Atom(line.text, line.span, line.evidence[0] if line.evidence else (), number)]
+    return [
+        _Atom(t, line.span, e, number) for t, e in zip(line.claims, cited, strict=False)
+    ]
+
+
+def _cited(state: State, atom: _Atom) -> list[Finding]:
+    return [f for f in map(state.finding, atom.evidence) if f is not None]
+
+
+def _proof(state: State, atom: _Atom) -> list[Finding]:
+    return [f for f in _cited(state, atom) if f.conclusive]
+
+
+def _hinted(state: State, atom: _Atom) -> bool:
+    return not missing(atom.text, atom.span, _cited(state, atom), conclusive=False)
+
+
+def _newer(proof: Sequence[Finding], claim: Claim) -> bool:
+    """True where some proof was found after all that supports the claim: what was known before
+    cannot overrule it."""
+    return any(_number(f.id) > max(map(_number, claim.supports), default=0) for f in proof)
+
+
+def _number(id: str) -> int:
+    return int(id[1:])
+
+
+def _claim(id: str, state: State, atom: _Atom) -> Claim:
+    """A claim that stands as its evidence lets it."""
+    cited = _cited(state, atom)
+    proven = not missing(atom.text, atom.span, cited)
+    hinted = not proven and _hinted(state, atom)
+    return Claim(
+        id=id,
+        text=atom.text,
+        span=atom.span,
+        line=atom.line,
+        standing=(
+            Standing.SUPPORTED
+            if proven
+            else Standing.UNCERTAIN
+            if hinted
+            else Standing.UNSUPPORTED
+        ),
+        supports=tuple(f.id for f in cited if f.conclusive) if proven else (),
+        hints=tuple(f.id for f in cited if not f.conclusive) if hinted else (),
+    )
+
+
+def _edit(kind: str, before: Claim | None, after: _Atom | None, why: str = "") -> Edit:
+    return Edit.model_validate(
+        {
+            "kind": kind,
+            "before": before.text if before else None,
+            "after": after.text if after else None,
+            "accepted": not why,
+            "why": why,
+        }
+    )
+
+
+def _lay_out(
+    lines: Sequence[Line],
+    atoms: Sequence[_Atom],
+    kept: dict[int, Claim],
+    restored: Sequence[Claim],
+) -> tuple[list[Line], list[Claim]]:
+    """Lines as written where all of their claims passed; else a line for each claim that did."""
+    out: list[tuple[Line, list[Claim]]] = []
+    for k, line in enumerate(lines):
+        here = [(j, kept.get(j)) for j, a in enumerate(atoms) if a.line == k]
+        passed = [c for _, c in here if c is not None]
+        texts = [c.text for c in passed]
+        if passed and len(passed) == len(here) and covers(texts, line.text):
+            out.append((Line(span=line.span, text=line.text, claims=tuple(texts)), passed))
+        else:
+            out += [(_alone(c), [c]) for c in passed]
+    out += [(_alone(c), [c]) for c in restored]
+    out.sort(key=lambda pair: (pair[0].span.start, pair[0].span.end))
+    claims = [
+        claim.model_copy(update={"line": k}) for k, (_, held) in enumerate(out) for claim in held
+    ]
+    return [line for line, _ in out], claims
+
+
+def _alone(claim: Claim) -> Line:
+    return Line(span=claim.span, text=claim.text, claims=(claim.text,))
+
+
+def written(state: State) -> str:
+    """The caption: what is supported is stated, what is uncertain is hedged, the rest is left out.
+    """
+    from egomem.timeline import format_span
+
+    out = []
+    for k, line in enumerate(state.lines):
+        claims = [c for c in state.claims if c.line == k]
+        when = f"[{format_span(_rounded(line.span))}] "
+        if claims and all(c.standing is Standing.SUPPORTED for c in claims):
+            out.append(when + line.text)
+            continue
+        for claim in claims:
+            if claim.standing is Standing.SUPPORTED:
+                out.append(when + claim.text)
+            elif claim.standing is Standing.UNCERTAIN:
+                out.append(f"{when}Not certain: {claim.text}")
+    return "\n".join(out)
+
+
+def draft_text(lines: Sequence[Line]) -> str:
+    """A caption as it was proposed, with nothing checked."""
+    from egomem.timeline import format_span
+
+    return "\n".join(f"[{format_span(_rounded(line.span))}] {line.text}" for line in lines)
+
+
+def _rounded(span: Span) -> Span:
+    return Span(round(span.start, 1), round(span.end, 1))

@@ -1,0 +1,240 @@
+"""Events -> state. All rules that keep an unproven claim out of a caption are here, in code.
+
+    fold(log)                the state that a run's events add up to
+    apply(state, event, ..)  one step of it
+
+What a backend proposes is data: a verdict without conclusive evidence, a gap without a look, an
+edit without proof is counted in `State.refused` and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from egomem.observe.active.merge import merge
+from egomem.observe.active.state import (
+    Budget,
+    Claim,
+    Diagnosed,
+    Drafted,
+    Event,
+    Finding,
+    Gap,
+    Log,
+    Looked,
+    Revised,
+    Standing,
+    State,
+    Stopped,
+    Verdict,
+)
+from egomem.observe.active.claims import content, missing
+
+MOST_GAPS = 8
+"""Gaps that one diagnosis may open; the rest are counted. Our choice."""
+
+
+def fold(log: Log) -> State:
+    """Replay: the same events give the same state, and no model is asked."""
+    state = State()
+    for event in log.events:
+        state = apply(state, event, log.budget)
+    return state
+
+
+def states(log: Log) -> list[State]:
+    """The state after each event."""
+    found = [State()]
+    for event in log.events:
+        found.append(apply(found[-1], event, log.budget))
+    return found[1:]
+
+
+def apply(state: State, event: Event, budget: Budget) -> State:
+    if isinstance(event, Stopped):
+        return state.model_copy(update={"stop": event.reason, "stop_detail": event.detail})
+    state = state.model_copy(
+        update={"usage": state.usage + event.usage, "faults": (*state.faults, *event.faults)}
+    )
+    if isinstance(event, Revised):
+        if event.lines is None:
+            return _tried(state.model_copy(update={"edits": (), "quiet": state.quiet + 1}), budget)
+        return _tried(merge(state, event.lines), budget)
+    if isinstance(event, Drafted):
+        return merge(_with(state, event.findings), event.lines, first=True)
+    if isinstance(event, Diagnosed):
+        state = _judged(_with(state, event.findings), event.verdicts)
+        state = state.model_copy(update={"round": state.round + 1})
+        for id in event.moot:
+            state = _changed(state, id, lambda g: g.model_copy(update={"state": "resolved"}))
+        return _opened(state, event.gaps)
+    return _looked(state, event, budget)
+
+
+def refuse(state: State, why: str) -> State:
+    return state.model_copy(
+        update={"refused": state.refused | {why: state.refused.get(why, 0) + 1}}
+    )
+
+
+def _with(state: State, findings: Iterable[Finding]) -> State:
+    for finding in findings:
+        if state.finding(finding.id) is not None:
+            state = refuse(state, "finding with a known id")
+            continue
+        state = state.model_copy(update={"findings": (*state.findings, finding)})
+    return state
+
+
+def _looked(state: State, event: Looked, budget: Budget) -> State:
+    state = _judged(_with(state, event.findings), event.verdicts)
+    settled = any(f.conclusive for f in event.findings)
+    if event.refused:
+        state = refuse(state, "look out of bounds or budget")
+    elif not event.cached:
+        state = state.model_copy(
+            update={"looks": state.looks + 1, "pictures": state.pictures + event.pictures}
+        )
+    if event.clamped:
+        state = refuse(state, "look's arguments out of range, brought in")
+    return _changed(state, event.gap, lambda g: _after_try(g, settled, budget))
+
+
+def _after_try(gap: Gap, settled: bool, budget: Budget) -> Gap:
+    tries = gap.attempts + 1
+    ended = "resolved" if settled else "unresolved" if tries >= budget.tries else "open"
+    return gap.model_copy(update={"attempts": tries, "state": ended})
+
+
+def _changed(state: State, id: str, change: Callable[[Gap], Gap]) -> State:
+    gaps = tuple(change(g) if g.id == id and g.state == "open" else g for g in state.gaps)
+    return state.model_copy(update={"gaps": gaps})
+
+
+def _tried(state: State, budget: Budget) -> State:
+    """After a revision: the open revision gaps that it closed, and those that it did not."""
+    used = {
+        id
+        for edit, claim in zip(state.edits, _of(state), strict=True)
+        if edit.accepted and claim is not None
+        for id in claim.supports
+    }
+    gone = {edit.before for edit in state.edits if edit.accepted}
+    gaps = []
+    for gap in state.gaps:
+        if gap.kind == "revision" and gap.state == "open":
+            claim = state.claim(gap.claim)
+            closed = bool(used & set(gap.evidence)) or (gap.claim is not None and claim is None)
+            closed = closed or (claim is not None and claim.text in gone)
+            gap = _after_try(gap, closed, budget)
+        gaps.append(gap)
+    return state.model_copy(update={"gaps": tuple(gaps)})
+
+
+def _of(state: State) -> list[Claim | None]:
+    by_text = {c.text: c for c in state.claims}
+    return [by_text.get(edit.after or "") for edit in state.edits]
+
+
+def _judged(state: State, verdicts: Iterable[Verdict]) -> State:
+    for verdict in verdicts:
+        claim = state.claim(verdict.claim)
+        if claim is None:
+            state = refuse(state, "verdict on no claim")
+            continue
+        held = [f for f in map(state.finding, verdict.evidence) if f is not None]
+        proof = [f for f in held if f.conclusive]
+        if verdict.stance == "silent":
+            continue
+        if verdict.stance == "supports":
+            lack = missing(claim.text, claim.span, held, conclusive=False)
+            supports = _union(claim.supports, (f.id for f in proof))
+            if lack:
+                state = refuse(state, "verdict whose evidence lacks what the claim says")
+            elif proof and not missing(claim.text, claim.span, _found(state, supports)):
+                state = _set(state, claim.model_copy(update={"supports": supports}))
+            else:
+                hints = _union(claim.hints, (f.id for f in held))
+                state = _set(state, claim.model_copy(update={"hints": hints}))
+        else:
+            said = content(claim.text).all
+            about = [f for f in proof if said & content(f.text).all]
+            if not about:
+                state = refuse(state, "denial without conclusive evidence on it")
+                continue
+            denies = _union(claim.denies, (f.id for f in about))
+            state = _set(state, claim.model_copy(update={"denies": denies}))
+    return state
+
+
+def _union(a: Iterable[str], b: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*a, *b)))
+
+
+def _found(state: State, ids: Iterable[str]) -> list[Finding]:
+    return [f for f in map(state.finding, ids) if f is not None]
+
+
+def _set(state: State, claim: Claim) -> State:
+    claim = claim.model_copy(update={"standing": standing(state, claim)})
+    claims = tuple(claim if c.id == claim.id else c for c in state.claims)
+    return state.model_copy(update={"claims": claims})
+
+
+def standing(state: State, claim: Claim) -> Standing:
+    """What a claim's evidence makes of it. A look sees closer than the coarse view, and outweighs
+    it; where two of one kind disagree, the claim is uncertain."""
+    rank = {
+        stance: max((_close(f) for f in _found(state, ids)), default=-1)
+        for stance, ids in (("for", claim.supports), ("against", claim.denies))
+    }
+    if rank["for"] < 0 and rank["against"] < 0:
+        return Standing.UNCERTAIN if claim.hints else Standing.UNSUPPORTED
+    if rank["for"] == rank["against"]:
+        return Standing.UNCERTAIN
+    return Standing.SUPPORTED if rank["for"] > rank["against"] else Standing.CONTRADICTED
+
+
+def _close(finding: Finding) -> int:
+    return 0 if finding.tool in ("coarse", "check") else 1
+
+
+def _opened(state: State, proposed: Sequence[Gap]) -> State:
+    """New gaps, the most urgent first. One that was tried and settled is not opened again; an open
+    one may be given another look."""
+    wanted = sorted(proposed, key=lambda g: -g.priority)
+    for _ in wanted[MOST_GAPS:]:
+        state = refuse(state, f"more than {MOST_GAPS} gaps in a round")
+    for gap in wanted[:MOST_GAPS]:
+        if gap.claim is not None and state.claim(gap.claim) is None:
+            state = refuse(state, "gap of no claim")
+        elif gap.kind == "observation" and gap.look is None:
+            state = refuse(state, "gap without a look")
+        elif gap.kind == "revision" and not any(
+            f.conclusive for f in _found(state, gap.evidence)
+        ):
+            state = refuse(state, "revision gap without conclusive evidence")
+        else:
+            state = _opened_one(state, gap)
+    return state
+
+
+def _opened_one(state: State, gap: Gap) -> State:
+    for old in state.gaps:
+        if old.kind == gap.kind and (_topic(old) == _topic(gap) or _same_look(old, gap)):
+            if old.state != "open":
+                return refuse(state, "gap that was settled before")
+            update = {"look": gap.look, "evidence": gap.evidence, "priority": gap.priority}
+            return _changed(state, old.id, lambda g: g.model_copy(update=update))
+    made = state.made + 1
+    update = {"id": f"g{made}", "attempts": 0, "state": "open"}
+    fresh = gap.model_copy(update=update)
+    return state.model_copy(update={"gaps": (*state.gaps, fresh), "made": made})
+
+
+def _topic(gap: Gap) -> tuple[str, str | None, frozenset[str]]:
+    return gap.concern, gap.claim, content(gap.change).all
+
+
+def _same_look(a: Gap, b: Gap) -> bool:
+    return a.look is not None and a.look == b.look and a.claim == b.claim

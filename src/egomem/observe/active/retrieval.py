@@ -1,0 +1,89 @@
+"""Documents outside of the recording, to name what was seen. Off unless a retriever is given.
+
+A document never proves that something happened: it can only name what a finding, its anchor,
+showed. Source of the rule: OACap ("needs a visible anchor, never substitutes for evidence").
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from egomem.observe.active.claims import content
+from egomem.observe.active.looks import Retrieve
+from egomem.records import Record
+
+if TYPE_CHECKING:
+    from egomem.observe.active.state import State
+    from egomem.observe.active.tools import Shown
+
+MOST_BYTES = 200_000
+"""Bytes of a document that are read."""
+
+
+class Document(Record):
+    """`name` is what it is about, `text` what it says."""
+
+    name: str
+    text: str
+
+
+class Retriever(Protocol):
+    def find(self, query: str) -> list[Document]:
+        """The documents that hold every word of the query, the best first."""
+        ...
+
+
+class Folder:
+    """A local folder of text files (.txt, .md). A file's name is what it is about."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def find(self, query: str) -> list[Document]:
+        wanted = content(query).all
+        found = []
+        for path in sorted(self.folder.rglob("*")):
+            if path.suffix.lower() not in (".txt", ".md") or not path.is_file():
+                continue
+            with path.open("rb") as file:
+                text = file.read(MOST_BYTES).decode("utf-8", "replace")
+            held = content(text).all | content(path.stem).all
+            if wanted and wanted <= held:
+                found.append((len(held), path, text))
+        return [Document(name=_name(p), text=t) for _, p, t in sorted(found, key=lambda f: f[0])]
+
+
+def _name(path: Path) -> str:
+    return path.stem.replace("_", " ").replace("-", " ")
+
+
+def retrieve(retriever: Retriever | None, look: Retrieve, state: State) -> Shown:
+    """What the documents say; refused without a retriever, or without a visible anchor that the
+    query is about. Conclusive where exactly one document fits."""
+    from egomem.observe.active.tools import Shown
+
+    if retriever is None:
+        return Shown(refused="retrieval is off")
+    anchor = state.finding(look.anchor)
+    if anchor is None or not anchor.conclusive or anchor.tool in ("retrieve", "listen"):
+        return Shown(refused="retrieval needs a visible anchor")
+    if not content(look.query).all & _shown_words(anchor.text):
+        return Shown(refused="the query is not about its anchor")
+    found = retriever.find(look.query)
+    if not found:
+        return Shown(text="No document holds all words of the query.", rests_on=(anchor.id,))
+    said = "; ".join(f"Document “{d.name}”" for d in found[:3])
+    return Shown(
+        text=said,
+        data={"name": found[0].name if len(found) == 1 else None, "documents": len(found)},
+        confidence=1.0 if len(found) == 1 else 0.3,
+        conclusive=len(found) == 1,
+        rests_on=(anchor.id,),
+    )
+
+
+def _shown_words(text: str) -> frozenset[str]:
+    said = content(text)
+    quoted = frozenset(w for q in said.quotes for w in content(q).all)
+    return said.all | quoted

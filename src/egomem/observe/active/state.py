@@ -1,0 +1,268 @@
+"""What is known of a video while its caption grows: findings, claims, gaps, as frozen values.
+
+A run is a log of events (what was drafted, diagnosed, looked at, revised). The state is what the
+events add up to (`fold` in reduce.py): the log is saved after every round, and a run can be
+continued, compared and replayed from it without a model.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field, JsonValue
+
+from egomem.observe.active.looks import Box, Look
+from egomem.records import Record, Usage
+from egomem.timeline import Span
+
+Tool = Literal[
+    "coarse", "check", "tally", "crop", "dense", "ocr", "detect", "gaze", "listen", "retrieve"
+]
+"""Who made a finding: the coarse view, a model's check of a claim against it, a count over other
+findings, or a look."""
+
+
+class Budget(Record):
+    """How much one run may do. Reconstruction: the paper gives no figures (methods.md, C.3).
+
+    `rounds` of diagnosis; `per_round`: looks for the most urgent gaps of each; `looks`, `frames`
+    (beyond the coarse view; a region of a frame counts as one) and `tokens` (in and out) in all;
+    `tries`: inconclusive looks after which a gap is left unresolved; `quiet`: rounds without an
+    accepted edit after which the run ends; `times`: frames of one look at most.
+    """
+
+    rounds: int = Field(default=6, ge=0)
+    per_round: int = Field(default=2, ge=1)
+    looks: int = Field(default=12, ge=0)
+    frames: int = Field(default=128, ge=0)
+    tokens: int = Field(default=200_000, ge=0)
+    tries: int = Field(default=2, ge=1)
+    quiet: int = Field(default=2, ge=1)
+    times: int = Field(default=16, ge=1)
+
+
+class Scene(Record):
+    """What is captioned: a recording's part. `coarse` are the true times of the coarse view."""
+
+    recording: str
+    name: str
+    span: Span
+    coarse: tuple[float, ...] = ()
+
+
+class Finding(Record):
+    """An evidence item: what one look showed.
+
+    `text` says it in words; `data` holds what the tool gave (detections, lines). `frames` are true
+    times. An inconclusive finding is kept, and supports nothing. `rests_on`: other findings' ids.
+    """
+
+    id: str
+    tool: Tool
+    span: Span
+    text: str
+    box: Box | None = None
+    frames: tuple[float, ...] = ()
+    confidence: float = 1.0
+    conclusive: bool = False
+    rests_on: tuple[str, ...] = ()
+    data: dict[str, JsonValue] = {}
+
+
+class Standing(StrEnum):
+    """How a claim stands to the evidence."""
+
+    SUPPORTED = "supported"
+    CONTRADICTED = "contradicted"
+    UNSUPPORTED = "unsupported"
+    UNCERTAIN = "uncertain"
+
+
+class Claim(Record):
+    """One atomic statement of the caption.
+
+    `supports` and `denies` are ids of conclusive findings, `hints` of inconclusive ones that speak
+    for it: with hints alone it is uncertain.
+    """
+
+    id: str
+    text: str
+    span: Span
+    line: int
+    standing: Standing = Standing.UNSUPPORTED
+    supports: tuple[str, ...] = ()
+    denies: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+
+
+class Line(Record):
+    """A line of the caption; `claims` are the atomic statements in it, `evidence` of each."""
+
+    span: Span
+    text: str
+    claims: tuple[str, ...] = ()
+    evidence: tuple[tuple[str, ...], ...] = ()
+
+
+class Verdict(Record):
+    """What findings say of a claim; what inconclusive ones support, they only hint at."""
+
+    claim: str
+    stance: Literal["supports", "denies", "silent"]
+    evidence: tuple[str, ...] = ()
+
+
+Concern = Literal["omission", "unsupported", "conflict", "temporal", "ambiguity"]
+
+
+class Gap(Record):
+    """Something missing: from the text (`revision`: the evidence is held) or from the evidence
+    (`observation`: one targeted look, tied to a possible change of the caption)."""
+
+    id: str
+    kind: Literal["revision", "observation"]
+    concern: Concern
+    change: str
+    claim: str | None = None
+    priority: float = 0.5
+    look: Look | None = None
+    evidence: tuple[str, ...] = ()
+    attempts: int = 0
+    state: Literal["open", "resolved", "unresolved"] = "open"
+
+
+class Edit(Record):
+    """One difference between a caption and its revision, and whether the code let it pass."""
+
+    kind: Literal["added", "removed", "changed"]
+    before: str | None = None
+    after: str | None = None
+    accepted: bool = True
+    why: str = ""
+
+
+class StopReason(StrEnum):
+    NO_GAP = "no open gap"
+    QUIET = "no accepted edit for some rounds"
+    ROUNDS = "rounds spent"
+    LOOKS = "looks spent"
+    FRAMES = "frames spent"
+    TOKENS = "tokens spent"
+    SINGLE = "single pass"
+    FAILED = "no draft"
+
+
+class Drafted(Record):
+    """The coarse view and the first caption."""
+
+    event: Literal["drafted"] = "drafted"
+    lines: tuple[Line, ...]
+    findings: tuple[Finding, ...] = ()
+    usage: Usage = Usage()
+    faults: tuple[str, ...] = ()
+
+
+class Diagnosed(Record):
+    """A claim check and a coverage check: what stands, and what is missing. `moot`: open gaps that
+    other looks have settled."""
+
+    event: Literal["diagnosed"] = "diagnosed"
+    findings: tuple[Finding, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    moot: tuple[str, ...] = ()
+    usage: Usage = Usage()
+    faults: tuple[str, ...] = ()
+
+
+class Looked(Record):
+    """One look for one gap. `refused` says why nothing was looked at; `cached`: it cost nothing."""
+
+    event: Literal["looked"] = "looked"
+    gap: str
+    look: Look
+    clamped: tuple[str, ...] = ()
+    refused: str = ""
+    cached: bool = False
+    pictures: int = 0
+    findings: tuple[Finding, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    usage: Usage = Usage()
+    faults: tuple[str, ...] = ()
+
+
+class Revised(Record):
+    """A new whole caption, as proposed; the state says what of it was accepted."""
+
+    event: Literal["revised"] = "revised"
+    lines: tuple[Line, ...] | None
+    usage: Usage = Usage()
+    faults: tuple[str, ...] = ()
+
+
+class Stopped(Record):
+    event: Literal["stopped"] = "stopped"
+    reason: StopReason
+    detail: str = ""
+
+
+Event = Annotated[
+    Drafted | Diagnosed | Looked | Revised | Stopped, Field(discriminator="event")
+]
+
+
+class Log(Record):
+    """A run, as it is saved."""
+
+    scene: Scene
+    backend: str
+    budget: Budget = Budget()
+    events: tuple[Event, ...] = ()
+
+
+class State(Record):
+    """What the events so far add up to. `round` counts diagnoses; `edits` are the last
+    revision's; `refused` counts what was proposed and not let through, by reason."""
+
+    lines: tuple[Line, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    round: int = 0
+    looks: int = 0
+    pictures: int = 0
+    quiet: int = 0
+    usage: Usage = Usage()
+    refused: dict[str, int] = {}
+    faults: tuple[str, ...] = ()
+    stop: StopReason | None = None
+    stop_detail: str = ""
+    made: int = 0
+    """Claims and gaps numbered so far."""
+
+    def finding(self, id: str) -> Finding | None:
+        return next((f for f in self.findings if f.id == id), None)
+
+    def claim(self, id: str | None) -> Claim | None:
+        return next((c for c in self.claims if c.id == id), None)
+
+    def fresh(self, count: int) -> list[str]:
+        """Ids for findings to come."""
+        return [f"e{len(self.findings) + k + 1}" for k in range(count)]
+
+    @property
+    def asserted(self) -> tuple[Claim, ...]:
+        """The claims that may be stated as fact."""
+        return tuple(c for c in self.claims if c.standing is Standing.SUPPORTED)
+
+    @property
+    def open(self) -> tuple[Gap, ...]:
+        """Open gaps: those that were tried least first, the most urgent of them first."""
+        return tuple(
+            sorted(
+                (g for g in self.gaps if g.state == "open"),
+                key=lambda g: (g.attempts, -g.priority),
+            )
+        )
