@@ -25,7 +25,8 @@ from unittest import mock
 import numpy as np
 
 from _narrations import Narrator
-from egomem.memory import Store, check, index
+from egomem.memory import Store, index
+from egomem.memory.check import check
 from egomem.records import Observation, Recording
 from egomem.timeline import Span
 

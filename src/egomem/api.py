@@ -319,7 +319,7 @@ class Memory:
 
     def check(self, *, repair: bool = False) -> Check:
         """Verify the folder: record, index, vectors, pictures. `repair` makes derived data anew."""
-        from egomem.memory import check
+        from egomem.memory.check import check
 
         return check(self.store, repair=repair)
 

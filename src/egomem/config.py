@@ -21,20 +21,11 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import platformdirs
-from pydantic import Field, ValidationError, field_validator
-from pydantic_settings import (
-    BaseSettings,
-    InitSettingsSource,
-    NoDecode,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    TomlConfigSettingsSource,
-)
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from egomem.errors import ConfigError
 
@@ -44,15 +35,22 @@ EVERY_ROLE = "all"
 
 def settings_file() -> Path | None:
     """The egomem.toml in force: the working folder's, else the user's, else None."""
+    here = Path("egomem.toml")
+    if here.is_file():
+        return here
+    import platformdirs
+
     user = Path(platformdirs.user_config_dir("egomem", appauthor=False)) / "egomem.toml"
-    return next((p for p in (Path("egomem.toml"), user) if p.is_file()), None)
+    return user if user.is_file() else None
 
 
 def default_memory() -> Path:
+    import platformdirs
+
     return Path(platformdirs.user_data_dir("egomem", appauthor=False)) / "memory"
 
 
-class Settings(BaseSettings):
+class Settings(BaseModel):
     """What can be set. Times are in seconds; see `egomem.models.Role` for the roles of `model`.
 
     `limits` changes a part of a role's `egomem.models.Limits`; `fit` lets a request that is over
@@ -60,17 +58,13 @@ class Settings(BaseSettings):
     once to one server.
     """
 
-    model_config = SettingsConfigDict(
-        env_prefix="EGOMEM_",
-        extra="forbid",
-        frozen=True,
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     memory: Path = Field(default_factory=default_memory)
     wearer: str = "me"
     window: float = Field(default=30.0, gt=0)
     fps: float = Field(default=1.0, gt=0)
-    model: Annotated[dict[str, str], NoDecode] = {}
+    model: dict[str, str] = {}
     limits: dict[str, dict[str, float]] = {}
     fit: bool | None = None
     deadline: float = Field(default=180.0, gt=0)
@@ -86,29 +80,34 @@ class Settings(BaseSettings):
     def _home(cls, value: Path) -> Path:
         return value.expanduser()
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        file = settings_file()
-        toml = (TomlConfigSettingsSource(settings_cls, file),) if file else ()
-        roles = InitSettingsSource(settings_cls, _roles_in_environment())
-        return (init_settings, roles, env_settings, *toml)
 
-
-def _roles_in_environment() -> dict[str, Any]:
-    """EGOMEM_MODEL and EGOMEM_MODEL_<ROLE> as one table."""
+def _environment() -> dict[str, Any]:
+    """EGOMEM_* as settings: EGOMEM_WINDOW, EGOMEM_MODEL, EGOMEM_MODEL_READER, EGOMEM_FIT ..."""
+    found: dict[str, Any] = {}
+    for name in Settings.model_fields:
+        value = os.environ.get(f"EGOMEM_{name.upper()}")
+        if value and name not in ("model", "limits"):
+            found[name] = value
     head = "EGOMEM_MODEL"
-    found = {name: spec for name, spec in os.environ.items() if name.startswith(head) and spec}
-    table = {name.removeprefix(head + "_").lower(): spec for name, spec in found.items()}
-    if head in found:
+    table = {
+        name.removeprefix(f"{head}_").lower(): value
+        for name, value in os.environ.items()
+        if value and (name == head or name.startswith(f"{head}_"))
+    }
+    if head.lower() in table:
         table[EVERY_ROLE] = table.pop(head.lower())
-    return {"model": table} if table else {}
+    return found | ({"model": table} if table else {})
+
+
+def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """`above` over `below`, tables merged key by key."""
+    merged = dict(below)
+    for name, value in above.items():
+        held = merged.get(name)
+        if isinstance(value, Mapping) and isinstance(held, Mapping):
+            value = _over(held, value)
+        merged[name] = value
+    return merged
 
 
 def load(**flags: Any) -> Settings:
@@ -118,13 +117,17 @@ def load(**flags: Any) -> Settings:
     """
     given = {name: value for name, value in flags.items() if value is not None}
     try:
-        settings = Settings(**given)
+        file = settings_file()
+        told = tomllib.loads(file.read_text(encoding="utf-8")) if file else {}
+        if isinstance(told.get("model"), str):
+            told["model"] = {EVERY_ROLE: told["model"]}
+        settings = Settings.model_validate(_over(_over(told, _environment()), given))
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
         where = "on the command line" if name in given else _origin(name)
         raise ConfigError(f"setting {name!r} {where}: {first['msg'].lower()}") from error
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise ConfigError(f"{settings_file()} is not valid TOML: {error}") from error
     if EVERY_ROLE in given.get("model", {}):  # a flag for all roles is over any role set elsewhere
         settings = settings.model_copy(update={"model": given["model"]})

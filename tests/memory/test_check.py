@@ -7,7 +7,8 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from egomem.memory import Store, check, index
+from egomem.memory import Store, index
+from egomem.memory.check import check
 from egomem.memory.thumbnails import keep_thumbnail
 
 from .conftest import caption, recording

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from egomem.errors import UsageError
-from egomem.memory import Done, Store, forget, receipts, terms
+from egomem.memory import Done, Store, forget, terms
+from egomem.memory.forget import receipts
 from egomem.memory.thumbnails import keep_thumbnail
 from egomem.records import Provenance
 from egomem.timeline import Span

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import typer
 
@@ -36,13 +36,24 @@ def report(
     if json:
         _print_json(command, result, problems)
     else:
-        from rich.console import Console
-
-        show(Console(highlight=False, soft_wrap=True, emoji=False))
+        show(cast("Console", _Console()))
         for what, remedy in problems:
             typer.echo(f"egomem: {_line(what, remedy)}", err=True)
     if problems:
         raise typer.Exit(1)
+
+
+class _Console:
+    """A rich console, made when it is first used: what prints plain lines need not wait for it."""
+
+    _made: Console | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        if self._made is None:
+            from rich.console import Console
+
+            self._made = Console(highlight=False, soft_wrap=True, emoji=False)
+        return getattr(self._made, name)
 
 
 def fault(what: str, remedy: str, *, json: bool) -> None:

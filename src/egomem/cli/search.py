@@ -29,14 +29,14 @@ def search(
         from egomem.timeline import format_span
 
         if not hits:
-            out.print("nothing in this memory speaks for that")
+            print("nothing in this memory speaks for that")
         for hit in hits:
             parts = ", ".join(f"{name} {value:.2f}" for name, value in hit.parts.items())
             place = where(hit.recording, hit.span, hit.when, names)
-            out.print(f"{hit.score:.2f}  {place}  ({parts})", markup=False)
+            print(f"{hit.score:.2f}  {place}  ({parts})")
             for o in hit.observations[:3]:
                 span = f"{format_span(o.span)}  " if o.recording else ""
-                out.print(f"      {span}{o.source}: {o.text}", markup=False)
+                print(f"      {span}{o.source}: {o.text}")
 
     result = {
         "hits": [

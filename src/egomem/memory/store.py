@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,6 @@ import numpy.typing as npt
 from egomem.errors import FullError, LockedError, NoMemoryError, StoreError, UsageError
 from egomem.memory import index, rows, vectors
 from egomem.memory.database import NAME, connect, faults, writable
-from egomem.memory.forget import Receipt, Wanted, finish, forget
 from egomem.memory.lock import WriterLock
 from egomem.memory.schema import LATEST, migrate
 from egomem.memory.scope import Scope
@@ -26,6 +25,9 @@ from egomem.memory.tokens import terms
 from egomem.memory.view import View
 from egomem.records import Observation, Recording, Source, Track
 from egomem.timeline import Moment, Span
+
+if TYPE_CHECKING:
+    from egomem.memory.forget import Receipt
 
 
 class Done(NamedTuple):
@@ -95,6 +97,8 @@ class Store:
                     migrate(self._db)
         (forgetting,) = self._all("SELECT value FROM state WHERE name = 'forgetting'")[0]
         if forgetting:
+            from egomem.memory.forget import finish
+
             # Unless somebody is at it, or reads so that it must wait for another time.
             with suppress(LockedError):
                 self._lock.wait, wait = 0.0, self._lock.wait
@@ -219,6 +223,8 @@ class Store:
 
         Raises UsageError where nothing is given, or a recording is not there.
         """
+        from egomem.memory.forget import Wanted, forget
+
         what = Wanted(recording, span, between, wearer, match)
         return forget(self, what, dry_run=dry_run)
 

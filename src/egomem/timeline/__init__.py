@@ -2,22 +2,28 @@
 
 Within a recording, time is seconds from its first displayed frame. Across recordings it is the
 wearer's timeline: instants, known only where a recording's clock is known. What people write is
-read by one grammar, which says which of the two it is, and written by one formatter.
+read by one grammar, which says which of the two it is, and written by one formatter; these two are
+loaded when they are first used, as most of the package needs only the types.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from egomem.timeline.clock import Clock, Moment, RecordingTime
-from egomem.timeline.format import (
-    format_instant,
-    format_instants,
-    format_span,
-    format_time,
-    format_when,
-)
-from egomem.timeline.grammar import find_times, read_moment, read_start, read_time
-from egomem.timeline.local import zone_of
 from egomem.timeline.span import Span
-from egomem.timeline.when import HABITS, Habits, Instants, When
 from egomem.timeline.windows import sample_times, uniform_times, windows
+
+if TYPE_CHECKING:
+    from egomem.timeline.format import (
+        format_instant,
+        format_instants,
+        format_span,
+        format_time,
+        format_when,
+    )
+    from egomem.timeline.grammar import find_times, read_moment, read_start, read_time
+    from egomem.timeline.local import zone_of
+    from egomem.timeline.when import HABITS, Habits, Instants, When
 
 __all__ = [
     "HABITS",
@@ -42,3 +48,18 @@ __all__ = [
     "windows",
     "zone_of",
 ]
+
+_LATER = {
+    "grammar": ("find_times", "read_moment", "read_start", "read_time"),
+    "local": ("zone_of",),
+    "when": ("HABITS", "Habits", "Instants", "When"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'egomem.timeline' has no attribute {name!r}")
+    home = next((home for home, names in _LATER.items() if name in names), "format")
+    value = getattr(import_module(f"egomem.timeline.{home}"), name)
+    globals()[name] = value
+    return value
