@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from egomem.memory.forget import Receipt
     from egomem.models import Models
     from egomem.models.embedders import Embedder
-    from egomem.recall import Hit
+    from egomem.recall import Found, Hit
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -100,10 +100,12 @@ class Memory:
                     moment = read_moment(at[len(name) :].strip(), recording=r.id)
                     if isinstance(moment, RecordingTime):
                         return moment
-        last = max((r for r in recordings if r.clock), key=_end, default=None)
-        now = _end(last) if last else None
         only = recordings[0].id if len(recordings) == 1 else None
-        return read_moment(at, now=now, recording=only)
+        return read_moment(at, now=self._now(), recording=only)
+
+    def _now(self) -> datetime | None:
+        """What relative times count from: the end of the last recording whose clock is known."""
+        return max((_end(r) for r in self.store.recordings() if r.clock), default=None)
 
     # -- the four things one does -------------------------------------------------------------
 
@@ -178,9 +180,22 @@ class Memory:
         profile: str = "default",
     ) -> list[Hit]:
         """The `k` moments that speak most for the query, best first; [] where none does."""
-        from egomem.recall import search
+        return list(self.find(query, k=k, at=at, profile=profile).hits)
 
-        return search(self.until(at), query, k=k, profile=profile, embedder=self.embedder)
+    def find(
+        self,
+        query: str,
+        *,
+        k: int = 10,
+        at: Moment | str | None = None,
+        profile: str = "default",
+    ) -> Found:
+        """As `search`, with how the query was read and notes on what could not be resolved."""
+        from egomem.recall import find
+
+        view = self.until(at)
+        now = self._now() if view.until is None else None
+        return find(view, query, k=k, profile=profile, embedder=self.embedder, now=now)
 
     async def asearch(
         self,
@@ -212,7 +227,7 @@ class Memory:
 
         if isinstance(question, str):
             question = Question.of(question, tuple(options), at=self._moment(at))
-        name = strategy or ("caption" if self.models is not None else "extractive")
+        name = strategy or ("caption" if self._reads() else "extractive")
         return await answer(
             question,
             self.store.view(question.at),
@@ -242,7 +257,7 @@ class Memory:
 
         if isinstance(question, str):
             question = Question.of(question, tuple(options), at=self._moment(at))
-        able = list(registered()) if self.models is not None else ["extractive"]
+        able = list(registered()) if self._reads() else ["extractive"]
         return await compare(
             question,
             self.store.view(question.at),
@@ -357,6 +372,13 @@ class Memory:
         from egomem.models.embedders import embedder
 
         return embedder(spec)
+
+    def _reads(self) -> bool:
+        if self.models is None:
+            return False
+        from egomem.models import Role
+
+        return self.models.has(Role.READER)
 
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine from plain code, also where an event loop already runs (a notebook)."""

@@ -22,15 +22,17 @@ def search(
 ) -> None:
     """Find the moments that speak most for QUERY, with what was observed there."""
     with open_memory(memory) as held:
-        hits = held.search(query, k=count, at=at)
+        found = held.find(query, k=count, at=at)
         names = held.names()
 
     def show(out: Console) -> None:
         from egomem.timeline import format_span
 
-        if not hits:
+        for note in found.notes:
+            print(note)
+        if not found.hits:
             print("nothing in this memory speaks for that")
-        for hit in hits:
+        for hit in found.hits:
             parts = ", ".join(f"{name} {value:.2f}" for name, value in hit.parts.items())
             place = where(hit.recording, hit.span, hit.when, names)
             print(f"{hit.score:.2f}  {place}  ({parts})")
@@ -52,8 +54,9 @@ def search(
                     for o in hit.observations
                 ],
             }
-            for hit in hits
-        ]
+            for hit in found.hits
+        ],
+        "notes": list(found.notes),
     }
     report("search", result, show=show, json=json)
 
