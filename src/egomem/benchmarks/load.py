@@ -21,7 +21,7 @@ from egomem.benchmarks import (
 )
 from egomem.benchmarks.benchmark import Benchmark, Fault
 from egomem.benchmarks.checks import row_faults
-from egomem.benchmarks.rows import ENDINGS, Fields, Part, base, rows
+from egomem.benchmarks.rows import ENDINGS, Fields, Part, Placed, base, rows
 from egomem.errors import UsageError
 from egomem.records import Question, Video
 
@@ -153,35 +153,33 @@ def _collect(
     """Parts in order; a second one of the same id, and a question that cannot be, is a fault."""
     videos: dict[str, Video] = {}
     questions: dict[str, Question] = {}
+    places: dict[str, dict[str, Any]] = {}
+    named: dict[str, Video] = {}
     faults: list[Fault] = []
     for part in parts:
         if isinstance(part, Fault):
             faults.append(part)
-        elif isinstance(part, Video):
-            if part.id in videos:
-                faults.append(_twice(part.id, "video"))
-            videos.setdefault(part.id, part)
-        elif part.id in questions:
-            faults.append(_twice(part.id, "question"))
-        else:
-            questions[part.id] = part
-    for question in questions.values():
-        if question.recording is not None:
-            videos.setdefault(question.recording, Video(id=question.recording))
+            continue
+        made = part.made if isinstance(part, Placed) else part
+        place = {"file": part.file, "line": part.line} if isinstance(part, Placed) else {}
+        held: dict[str, Any] = videos if isinstance(made, Video) else questions
+        if made.id in held:
+            what = "video" if isinstance(made, Video) else "question"
+            said = f"a second {what} has this id; the first is kept"
+            faults.append(Fault(id=made.id, kind="duplicate", message=said, dropped=True, **place))
+            continue
+        held[made.id] = made
+        if isinstance(made, Question):
+            places[made.id] = place
+            if made.recording is not None:
+                named.setdefault(made.recording, Video(id=made.recording))
+    for id, video in named.items():
+        videos.setdefault(id, video)
     kept = []
     for question in questions.values():
-        found = row_faults(question, videos.get(question.recording or ""))
-        if strict:
-            faults += [fault.model_copy(update={"dropped": True}) for fault in found]
-        if not (found and strict):
+        found = row_faults(question, videos.get(question.recording or "")) if strict else []
+        place = places[question.id]
+        faults += [fault.model_copy(update={"dropped": True, **place}) for fault in found]
+        if not found:
             kept.append(question)
     return tuple(kept), tuple(videos.values()), tuple(faults)
-
-
-def _twice(id: str, what: str) -> Fault:
-    return Fault(
-        id=id,
-        kind="duplicate",
-        message=f"a second {what} has this id; the first is kept",
-        dropped=True,
-    )

@@ -97,11 +97,13 @@ def _key(row: Fields, choices: Sequence[Any]) -> str | None:
 def _moment(value: object, video: str | None) -> RecordingTime | datetime | None:
     if value is None:
         return None
-    if isinstance(value, int | float):
-        if video is None:
-            raise RowError("at is a second of a video, and no video is named")
-        return RecordingTime(video, float(value))
-    return _instant(value)
+    try:
+        seconds = float(str(value))  # a Parquet column holds both kinds as text
+    except ValueError:
+        return _instant(value)
+    if video is None:
+        raise RowError("at is a second of a video, and no video is named")
+    return RecordingTime(video, seconds)
 
 
 def _instant(value: object) -> datetime:
@@ -153,9 +155,7 @@ def _write(folder: Path, name: str, held: list[dict[str, Any]], parquet: bool) -
         import pyarrow.parquet as pq
     except ImportError:
         raise MissingExtraError("pyarrow, which writes Parquet,", "parquet") from None
-    columns = [
-        {**row, "at": None if row.get("at") is None else json.dumps(row["at"])} for row in held
-    ]
+    columns = [{**row, "at": None if row.get("at") is None else str(row["at"])} for row in held]
     for row in columns:
         row["tags"] = json.dumps(row.get("tags", {}), ensure_ascii=False)
     pq.write_table(pa.Table.from_pylist(columns), folder / f"{name}.parquet")

@@ -17,8 +17,18 @@ from egomem.errors import EgomemError, MissingExtraError, UsageError
 from egomem.records import Question, Video
 
 Fields = Mapping[str, Any]
-Part = Question | Video | Fault
-"""What an adapter yields."""
+
+
+class Placed(NamedTuple):
+    """A question or video, and the row that it was made from."""
+
+    made: Question | Video
+    file: str
+    line: int
+
+
+Part = Placed | Video | Fault
+"""What an adapter yields; a video that has no row of its own comes bare."""
 
 ENDINGS = (".jsonl", ".ndjson", ".json", ".csv", ".parquet")
 
@@ -83,7 +93,7 @@ def each(
             )
             continue
         try:
-            yield make(row.fields)
+            yield Placed(make(row.fields), row.file, row.line)
         except (RowError, ValidationError, EgomemError) as error:
             yield Fault(
                 id=str(row.fields.get(key) or ""),

@@ -1,0 +1,107 @@
+"""What is wrong with a benchmark as a whole."""
+
+from __future__ import annotations
+
+import math
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats as scipy_stats
+
+from egomem.benchmarks import Benchmark, demo, manifest, validate
+from egomem.benchmarks.checks import chi_squared_tail
+from egomem.records import Question, Video
+
+
+def bench(questions: list[Question], *videos: Video, licence: str = "ours") -> Benchmark:
+    return Benchmark(
+        name="t", format="native", videos=videos, questions=tuple(questions), licence=licence
+    )
+
+
+def keyed(keys: str, size: int = 4) -> list[Question]:
+    options = [f"option {k}" for k in range(size)]
+    return [Question.of("?", options, id=str(k), answer=key) for k, key in enumerate(keys)]
+
+
+def kinds(benchmark: Benchmark) -> list[tuple[str, str]]:
+    return [(f.id, f.kind) for f in validate(benchmark)]
+
+
+@given(st.floats(0, 200), st.integers(1, 40))
+def test_the_tail_of_chi_squared_is_scipys(statistic: float, freedom: int) -> None:
+    expected = scipy_stats.chi2.sf(statistic, freedom)
+    assert math.isclose(
+        chi_squared_tail(statistic, freedom), expected, rel_tol=1e-9, abs_tol=1e-300
+    )
+
+
+def test_keys_that_sit_in_one_place_are_told() -> None:
+    rng = random.Random(5)
+    even = "".join(rng.choice("ABCD") for _ in range(300))
+    heavy = "".join(rng.choice("BBBBACD") for _ in range(300))  # 57 % at B
+    assert kinds(bench(keyed(even))) == []
+    assert kinds(bench(keyed(heavy))) == [("", "balance")]
+    said = validate(bench(keyed(heavy)))[0].message
+    assert f"{heavy.count('B')} of 300 keys are at position 2" in said
+    assert kinds(bench(keyed("BBB"))) == []  # three say nothing
+
+
+def test_a_balance_over_questions_with_different_numbers_of_options() -> None:
+    two = [q.model_copy(update={"id": f"t{q.id}"}) for q in keyed("AB" * 100, size=2)]
+    assert kinds(bench(keyed("ABCD" * 50) + two)) == []
+    skewed = [q.model_copy(update={"id": f"t{q.id}"}) for q in keyed("A" * 200, size=2)]
+    assert kinds(bench(keyed("ABCD" * 50) + skewed)) == [("", "balance")]
+
+
+def test_ids_licence_and_media(tmp_path: Path) -> None:
+    (tmp_path / "v.mp4").write_bytes(b"not a video, but a file")
+    twice = keyed("A") + keyed("B")
+    assert kinds(bench(twice)) == [("0", "duplicate")]
+    assert kinds(bench(keyed("A"), licence="")) == [("", "licence")]
+    video = Video(id="v", duration=3.0, source_dataset="X", licence="MIT", sha256="0" * 64)
+    lacking = Video(id="w", duration=3.0, source_dataset="Y")
+    held = bench(keyed("A"), video, lacking)
+    assert kinds(held) == [("", "licence")]
+    assert "Y" in validate(held)[0].message
+    placed = held.with_media(tmp_path)
+    assert kinds(placed) == [("w", "media"), ("", "licence")]
+    hashed = validate(placed, hash_media=True)
+    assert "is not the file it was" in hashed[0].message
+    (tmp_path / "v.mp4").unlink()
+    assert "no file at" in validate(placed)[0].message
+
+
+def test_videos_without_a_length_are_named_once() -> None:
+    held = bench(keyed("A"), Video(id="v"), Video(id="w"), Video(id="x", duration=1.0))
+    said = [f.message for f in validate(held)]
+    assert len(said) == 1
+    assert "2 of 3 videos state no length, v among them" in said[0]
+
+
+def test_a_manifest_names_sources_and_hashes_and_no_path(tmp_path: Path) -> None:
+    (tmp_path / "w.mp4").write_bytes(b"abc")
+    held = bench(keyed("AB"), Video(id="w", source_dataset="S", licence="MIT"))
+    held = held.with_media(tmp_path)
+    made = manifest(held, hash_media=True)
+    assert made["videos"] == [
+        {"id": "w", "source_dataset": "S", "source_uid": "", "licence": "MIT", "duration": None,
+         "sha256": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"}
+    ]  # fmt: skip
+    assert str(tmp_path) not in str(made)
+    changed = bench(keyed("AC"), *held.videos)
+    assert manifest(changed)["questions_sha256"] != made["questions_sha256"]
+    assert manifest(held)["questions_sha256"] == made["questions_sha256"]
+
+
+def test_validate_repeats_what_loading_found() -> None:
+    assert validate(demo()) == []
+
+
+@pytest.mark.parametrize("word", ["café", "CAFÉ ", "cafe\u0301."])
+def test_options_are_the_same_after_normalising(word: str) -> None:
+    question = Question.of("?", ["café", word + " "], id="q", answer="A")
+    assert kinds(bench([question])) == [("q", "options")]

@@ -1,0 +1,51 @@
+"""The benchmark that ships: sound, balanced, without a shortcut, and about the demo's videos."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from egomem.benchmarks import demo, stats, validate
+from egomem.demo.day import WHEELS, the_day
+from egomem.errors import WeightsError
+from egomem.media import probe
+from egomem.score import abstain_label, figure, sheet
+
+
+def test_it_is_sound_and_can_be_told_from_nothing_but_the_videos() -> None:
+    held = demo()
+    assert validate(held) == []
+    found = stats(held)
+    assert found.questions >= 40
+    assert found.answerable["unanswerable"] >= 8
+    assert set(found.counts["visual"]) == {"object", "attribute", "spatial", "action"}
+    assert max(found.keys.values()) - min(found.keys.values()) <= 1
+    for blind in figure(sheet(held.questions, {})).blind.values():
+        assert blind.accuracy < 0.35
+    for question in held.questions:
+        assert abstain_label(question) is not None
+        assert bool(question.evidence) == (question.answerable is True)
+        assert (question.answer == abstain_label(question)) == (question.answerable is False)
+
+
+def test_its_sources_are_the_files_that_the_demo_fetches() -> None:
+    pinned = {name: sha for wheel in WHEELS for name, sha in wheel.files.items()}
+    for video in demo().videos:
+        assert video.licence
+        hashes = {video.sha256, video.tags.get("picture_sha256"), video.tags.get("sound_sha256")}
+        named = [sha for name, sha in pinned.items() if name in video.source_uid]
+        assert named
+        assert set(named) == hashes - {None}
+
+
+def test_its_lengths_are_those_of_the_files(tmp_path: Path) -> None:
+    try:
+        the_day(tmp_path)
+    except WeightsError as fault:
+        pytest.skip(str(fault))
+    held = demo().with_media(tmp_path)
+    assert validate(held, hash_media=True) == []
+    for video in held.videos:
+        assert video.path is not None
+        assert probe(video.path).duration == pytest.approx(video.duration, abs=0.01)

@@ -1,0 +1,221 @@
+"""Other data sets' files, as their own scripts publish them; the values here are ours."""
+
+from __future__ import annotations
+
+import csv
+import json
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from egomem.benchmarks import load
+from egomem.errors import UsageError
+from egomem.timeline import Span
+
+CAPMEM = {
+    "qid": "c1", "video_id": "v1", "source_dataset": "Ego4D", "source_uid": "u-1",
+    "scenario": "cooking", "domain": "home", "duration_s": 1500.5, "question": "What was cut?",
+    "options": {"A": "bread", "B": "wood", "C": "paper", "D": "hair"}, "answer": "B",
+    "evidence_time_s": 700.25, "perspective": "ego", "intent": "what",
+    "tags": ["Object", "Action"], "template_id": "t7", "split": "eval",
+}  # fmt: skip
+
+
+def dump(path: Path, held: Any) -> Path:
+    path.parent.mkdir(exist_ok=True, parents=True)
+    if path.suffix == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in held), encoding="utf-8")
+    else:
+        path.write_text(json.dumps(held), encoding="utf-8")
+    return path
+
+
+def test_capmem(tmp_path: Path) -> None:
+    rows = [
+        CAPMEM,
+        {**CAPMEM, "qid": "c2", "evidence_time_s": 10, "evidence_end_s": 12},
+        {**CAPMEM, "qid": "c3", "evidence_time_s": 1860},
+        {**CAPMEM, "qid": "c4", "duration_s": 900},
+        {**CAPMEM, "qid": "c5", "answer": "E"},
+        {**CAPMEM, "qid": "c6", "video_id": None},
+    ]
+    held = load(dump(tmp_path / "release.jsonl", rows))
+    assert (held.format, [q.id for q in held.questions]) == ("capmem", ["c1", "c2", "c4"])
+    assert "CC BY-NC 4.0" in held.licence
+    first, second = held.questions[:2]
+    assert (first.answer, first.recording, first.answerable) == ("B", "v1", True)
+    assert (first.evidence[0].span, second.evidence[0].span) == (Span(700.25, 700.25), Span(10, 12))
+    assert first.tags == {
+        "perspective": "ego", "intent": "what", "template_id": "t7", "split": "eval",
+        "visual": ["Object", "Action"],
+    }  # fmt: skip
+    video = held.by_id["v1"]
+    assert (video.duration, video.source_dataset, video.scenario) == (1500.5, "Ego4D", "cooking")
+    assert [(f.id, f.kind, f.line) for f in held.faults] == [
+        ("v1", "video", 4), ("c5", "row", 5), ("c6", "row", 6), ("c3", "evidence", 3),
+    ]  # fmt: skip
+    assert "duration is 900.0, and was 1500.5" in held.faults[0].message
+    assert "1860" in held.faults[3].message
+    assert "1500.5" in held.faults[3].message
+
+
+def test_egoschema_in_its_three_shapes(tmp_path: Path) -> None:
+    raw = {"q_uid": "u1", "question": "Why?", **{f"option {k}": f"because {k}" for k in range(5)}}
+    dump(tmp_path / "raw" / "questions.json", [raw, {**raw, "q_uid": "u2"}])
+    dump(tmp_path / "raw" / "subset_answers.json", {"u2": 3})
+    listed = [f"{a}. because {k}" for k, a in enumerate("ABCDE")]
+    hub = {"question_idx": "77", "question": "Why?", "video_idx": "u1", "option": listed}
+    hub["answer"] = "3"
+    dump(tmp_path / "hub.jsonl", [hub, {**hub, "question_idx": "78", "answer": None}])
+    mapped = {"u1": {k: v for k, v in raw.items() if k != "q_uid"} | {"truth": 3}}
+    dump(tmp_path / "subset_anno.json", mapped)
+    both = load(tmp_path / "raw")
+    assert [(q.id, q.recording, q.answer) for q in both.questions] == [
+        ("u1", "u1", None), ("u2", "u2", "D"),
+    ]  # fmt: skip
+    flat, held = load(tmp_path / "hub.jsonl"), load(tmp_path / "subset_anno.json")
+    assert [(q.id, q.recording, q.answer) for q in flat.questions] == [
+        ("77", "u1", "D"), ("78", "u1", None),
+    ]  # fmt: skip
+    assert (held.questions[0].id, held.questions[0].answer) == ("u1", "D")
+    for made in (both, flat, held):
+        assert (made.format, made.faults) == ("egoschema", ())
+        assert [o.text for o in made.questions[0].options] == [f"because {k}" for k in range(5)]
+
+
+def test_videomme_grouped_and_flat(tmp_path: Path) -> None:
+    listed = ["A. One.", "B. Two.", "C. Three.", "D. A. Four"]
+    asked = {"question_id": "001-1", "task_type": "Counting", "question": "How many?"}
+    asked |= {"options": listed, "answer": "C"}
+    shared = {"video_id": "001", "duration": "short", "domain": "Life", "sub_category": "Pets"}
+    dump(
+        tmp_path / "grouped.json",
+        [{**shared, "questions": [asked, {**asked, "question_id": "001-2", "answer": "Z"}]}],
+    )
+    dump(tmp_path / "flat.jsonl", [{**shared, **asked, "videoID": "yt", "url": "u"}])
+    grouped, flat = load(tmp_path / "grouped.json"), load(tmp_path / "flat.jsonl")
+    assert [f.id for f in grouped.faults] == ["001-2"]
+    for held in (grouped, flat):
+        assert held.format == "videomme"
+        question = held.questions[0]
+        assert (question.id, question.recording, question.answer) == ("001-1", "001", "C")
+        assert [o.text for o in question.options] == ["One.", "Two.", "Three.", "A. Four"]
+        assert question.tags == {"type": "Counting", "length": "short", "sub_category": "Pets"}
+        assert held.by_id["001"].duration is None
+        assert held.by_id["001"].domain == "Life"
+    assert flat.by_id["001"].source_uid == "yt"
+
+
+EGOLIFE = {
+    "ID": "7", "query_time": {"date": "DAY2", "time": "11210217"}, "type": "EventRecall",
+    "need_audio": False, "need_name": True, "last_time": False, "trigger": "t", "question": "Who?",
+    "choice_a": "Ann", "choice_b": "Bo", "choice_c": "Cy", "choice_d": "Di", "answer": "A",
+    "target_time": {"date": "DAY1", "time": "20000000"}, "keywords": "k", "reason": "r",
+}  # fmt: skip
+
+
+def test_egolifeqa_is_placed_on_the_wearers_timeline(tmp_path: Path) -> None:
+    rows = [
+        EGOLIFE,
+        {
+            **EGOLIFE,
+            "ID": "8",
+            "target_time": {"date": "DAY1", "time_list": ["09000000", "09000010"]},
+        },
+        {**EGOLIFE, "ID": "9", "target_time": "DAY1_09000000-10000000, DAY2 08000000"},
+        {**EGOLIFE, "ID": "10", "target_time": [{"date": "DAY1", "time": "09000000"}]},
+        {**EGOLIFE, "ID": "11", "target_time": "09000000"},
+        {**EGOLIFE, "ID": "12", "query_time": {"date": "DAY2", "time": "99210217"}},
+    ]
+    file = dump(tmp_path / "EgoLifeQA_A1_JAKE.json", rows)
+    with pytest.raises(UsageError, match="numbered days; give the zone"):
+        load(file)
+    zone = ZoneInfo("Asia/Shanghai")
+    held = load(file, zone=zone, day_one=date(2024, 5, 1))
+    assert held.format == "egolifeqa"
+    assert [q.id for q in held.questions] == ["7", "8", "9", "10"]
+    assert [f.id for f in held.faults] == ["11", "12"]
+    assert "has no day" in held.faults[0].message
+    first = held.questions[0]
+    assert first.at == datetime(2024, 5, 2, 11, 21, 2, 850_000, tzinfo=zone)  # frame 17 of 20
+    assert (first.answer, first.recording, first.tags["type"]) == ("A", None, "EventRecall")
+    at = [e.span.start for e in first.evidence]
+    assert at == [datetime(2024, 5, 1, 12, tzinfo=UTC).timestamp()]
+    days = [[e.when for e in q.evidence] for q in held.questions[1:]]
+    nine = datetime(2024, 5, 1, 9, tzinfo=zone)
+    assert days == [
+        [nine, nine.replace(microsecond=500_000)],
+        [nine, nine.replace(hour=10), datetime(2024, 5, 2, 8, tzinfo=zone)],
+        [nine],
+    ]
+    hundredths = load(file, zone=zone, day_one=date(2024, 5, 1), frame_base=100)
+    assert hundredths.questions[0].at == datetime(2024, 5, 2, 11, 21, 2, 170_000, tzinfo=zone)
+
+
+def test_nextgqa_joins_questions_and_spans(tmp_path: Path) -> None:
+    columns = ["video", "frame_count", "width", "height", "question", "answer", "qid", "type",
+               "a0", "a1", "a2", "a3", "a4"]  # fmt: skip
+    rows = [
+        [
+            "91",
+            600,
+            640,
+            480,
+            "why did she, then, stop",
+            "red light",
+            3,
+            "CW",
+            "a",
+            "b",
+            "red light",
+            "c",
+            "d",
+        ],
+        ["91", 600, 640, 480, "what now", "4", 5, "TN", "e", "f", "g", "h", "i"],
+        ["92", 300, 640, 480, "how", "nothing", 1, "CH", "k", "l", "m", "n", "o"],
+    ]
+    with (tmp_path / "val.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([columns, *rows])
+    spans = {"91": {"duration": 20, "fps": 30, "location": {"3": [[1.5, 4.0], [9, 12]]}}}
+    dump(tmp_path / "gsub_val.json", spans)
+    held = load(tmp_path)
+    assert held.format == "nextgqa"
+    assert [(q.id, q.answer, q.tags["type"]) for q in held.questions] == [
+        ("91_3", "C", "CW"), ("91_5", "E", "TN"),
+    ]  # fmt: skip
+    assert [e.span for e in held.questions[0].evidence] == [Span(1.5, 4), Span(9, 12)]
+    assert held.questions[1].evidence == ()
+    assert held.by_id["91"].duration == 20
+    assert [(f.id, f.line) for f in held.faults] == [("1", 4)]
+    assert load(tmp_path / "val.csv").questions == held.questions
+
+
+def test_mvbench_is_a_file_a_task(tmp_path: Path) -> None:
+    item = {"video": "a.mp4", "question": "What moved?", "candidates": ["cup", "ball", "hat"],
+            "answer": "ball"}  # fmt: skip
+    dump(
+        tmp_path / "object_motion.json",
+        [item, {**item, "question": "And?", "start": 2.0, "end": 5}],
+    )
+    dump(tmp_path / "state.json", [item, {**item, "answer": "shoe"}])
+    held = load(tmp_path)
+    assert held.format == "mvbench"
+    assert [q.answer for q in held.questions] == ["B", "B", "B"]
+    assert [q.tags["type"] for q in held.questions] == ["object_motion", "object_motion", "state"]
+    assert held.questions[1].evidence[0].span == Span(2, 5)
+    assert len({q.id for q in held.questions}) == 3
+    assert "the answer 'shoe' is none of the options" in held.faults[0].message
+    assert load(tmp_path).questions == held.questions  # ids follow from the content
+
+
+def test_parquet_of_another_data_set(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    rows = [{k: v for k, v in CAPMEM.items() if k != "tags"} | {"tags": ["Object"]}]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "release.parquet")
+    held = load(tmp_path)
+    assert (held.format, held.faults) == ("capmem", ())
+    assert [o.label for o in held.questions[0].options] == ["A", "B", "C", "D"]

@@ -1,0 +1,62 @@
+"""A benchmark in numbers and plots."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from egomem.benchmarks import Benchmark, demo, stats
+from egomem.benchmarks.plots import plots
+from egomem.records import Evidence, Question, Video
+from egomem.timeline import RecordingTime, Span
+
+
+def test_every_number() -> None:
+    def asked(id: str, key: str, *spans: tuple[float, float], **fields: object) -> Question:
+        pieces = tuple(Evidence(recording="v", span=Span(*s)) for s in spans)
+        return Question.of("?", ["x", "y"], id=id, answer=key, recording="v", evidence=pieces,
+                           **fields)  # fmt: skip
+
+    questions = (
+        asked(
+            "a", "A", (10, 20), (30, 31), at=RecordingTime("v", 91.0), tags={"visual": ["o", "s"]}
+        ),
+        asked("b", "B", (50, 50), tags={"visual": ["o"], "reason": "b only"}),
+        asked("c", "B", answerable=False),
+        Question(id="d", text="open?"),
+    )
+    videos = (Video(id="v", duration=100, source_dataset="S"), Video(id="w", duration=50))
+    held = stats(Benchmark(name="t", format="native", videos=videos, questions=questions))
+    assert (held.questions, held.videos) == (4, 2)
+    assert (held.durations.total, held.durations.least, held.durations.median) == (150, 50, 75)
+    assert (held.evidence_count.n, held.evidence_count.mean) == (2, 1.5)
+    assert (held.evidence_length.most, held.evidence_length.least) == (11, 0)
+    assert (held.evidence_position.least, held.evidence_position.most) == (0.1, 0.5)
+    assert (held.gaps.n, held.gaps.median) == (1, 60)
+    assert held.options == {"2": 3, "open": 1}
+    assert held.keys == {"1": 1, "2": 2}
+    assert held.answerable == {"answerable": 3, "unanswerable": 1}
+    assert held.counts["visual"] == {"o": 2, "s": 1}
+    assert held.counts["source"] == {"S": 3}
+    assert held.videos_by_source == {"S": 1, "not stated": 1}
+
+
+def test_tags_that_tell_items_apart_are_no_groups() -> None:
+    questions = tuple(
+        Question(id=str(k), text="?", tags={"reason": f"reason {k}"}) for k in range(41)
+    )
+    held = Benchmark(name="t", format="native", videos=(), questions=questions)
+    assert "reason" not in stats(held).counts
+    assert stats(held.only(str(k) for k in range(40))).counts["reason"]
+
+
+def test_plots_are_drawn_of_what_there_is(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    files = plots(demo(), tmp_path / "plots")
+    assert {f.name for f in files} >= {
+        "durations.png", "evidence_count.png", "evidence_length.png", "evidence_position.png",
+        "visual.png", "source.png",
+    }  # fmt: skip
+    assert not any(f.name == "gaps.png" for f in files)
+    assert all(f.read_bytes().startswith(b"\x89PNG") for f in files)

@@ -1,0 +1,65 @@
+"""`egomem benchmark` and `egomem score`, as a user runs them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from egomem.benchmarks import demo
+from egomem.cli import main
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, Any, str]:
+    code = main([*arguments, "--json"])
+    out = capsys.readouterr()
+    return code, json.loads(out.out), out.err
+
+
+def test_validate_names_every_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "benchmark", "validate", "demo")[0] == 0
+    row = {"id": "q1", "question": "?", "options": ["x", "x"], "answer": "A"}
+    (tmp_path / "questions.jsonl").write_text(json.dumps(row) + "\n")
+    code, said, _ = run(capsys, "benchmark", "validate", str(tmp_path))
+    assert code == 1
+    assert [p["what"] for p in said["problems"]] == [
+        "questions.jsonl:1: q1: options A and B are the same: 'x'", "no licence of the annotations is stated",
+    ]  # fmt: skip
+    assert main(["benchmark", "validate", str(tmp_path)]) == 1
+    out = capsys.readouterr()
+    assert "0 questions about 0 videos; 2 faults, 1 rows left out" in out.out
+    assert "egomem: questions.jsonl:1: q1: options A and B are the same" in out.err
+    assert main(["benchmark", "validate", str(tmp_path / "none")]) == 2
+
+
+def test_stats_counts_and_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["benchmark", "stats", "demo"]) == 0
+    out = capsys.readouterr().out
+    assert "questions 47, videos 5" in out
+    assert "answerable 38, unanswerable 9" in out
+    pytest.importorskip("matplotlib")
+    code, said, _ = run(capsys, "benchmark", "stats", "demo", "--plots", str(tmp_path / "p"))
+    assert code == 0
+    assert all(Path(p).is_file() for p in said["result"]["plots"])
+
+
+def test_score_anyones_predictions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    questions = demo().questions
+    rows = [{"id": q.id, "choice": q.answer} for q in questions[:-2]]
+    rows.append({"id": questions[-2].id, "status": "refused"})
+    file = tmp_path / "p.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    code, said, _ = run(capsys, "score", "demo", str(file))
+    assert code == 0
+    result = said["result"]
+    assert result["accuracy"]["value"] == pytest.approx(45 / 47)
+    assert result["accuracy"]["low"] <= 45 / 47 <= result["accuracy"]["high"]
+    overall = result["tables"][0]["rows"][0]["figure"]
+    assert overall["by_status"] == {"parsed": 45, "refused": 1, "missing": 1}
+    assert main(["score", "demo", str(file)]) == 0
+    assert "95.7 % of 47 questions" in capsys.readouterr().out
+    file.write_text(file.read_text() + json.dumps(rows[0]) + "\n")
+    assert main(["score", "demo", str(file)]) == 2
+    assert f"both answer {questions[0].id}" in capsys.readouterr().err
