@@ -10,20 +10,19 @@ Every embedder gives the same vector for the same text, up to rounding, whatever
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol, runtime_checkable
-from urllib.error import HTTPError, URLError
-from urllib.request import Request, urlopen
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from egomem.errors import ConfigError, MissingExtraError, ModelError, WeightsError
+
+if TYPE_CHECKING:
+    from urllib.error import HTTPError
 
 Vectors = NDArray[np.float32]
 
@@ -194,6 +193,10 @@ class Endpoint:
         return vectors
 
     def _ask(self, texts: list[str]) -> Vectors:
+        import json
+        from urllib.error import HTTPError, URLError
+        from urllib.request import Request, urlopen
+
         headers = {"Content-Type": "application/json"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
@@ -229,6 +232,8 @@ def _told_prefixes(folder: Path) -> tuple[str, str]:
     config = folder / "config_sentence_transformers.json"
     if not config.is_file():
         return prefixes_of(folder.resolve().name)
+    import json
+
     prompts = json.loads(config.read_text(encoding="utf-8")).get("prompts") or {}
     document = prompts.get("document") or prompts.get("passage") or ""
     return (prompts.get("query") or "", document)
@@ -236,6 +241,8 @@ def _told_prefixes(folder: Path) -> tuple[str, str]:
 
 def _digest(folder: Path) -> str:
     """Two models in folders of one name are not one."""
+    import hashlib
+
     with (folder / "model.onnx").open("rb") as model:
         return hashlib.file_digest(model, "sha256").hexdigest()[:8]
 

@@ -10,13 +10,13 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from egomem.memory import Store, View
-from egomem.models.embedders import Embedder
 from egomem.recall.corpus import Corpus, Scores
 from egomem.recall.moments import Window, spans_of, windows_of
 from egomem.recall.signals import Statistics
@@ -24,6 +24,9 @@ from egomem.recall.terms import asked
 from egomem.recall.vectors import query_vector
 from egomem.records import Observation, Recording
 from egomem.timeline import Span
+
+if TYPE_CHECKING:
+    from egomem.models.embedders import Embedder
 
 SMALL = 20_000
 """Observations. A view of so many or fewer is scored whole."""

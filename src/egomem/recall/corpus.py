@@ -6,16 +6,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from egomem.models.embedders import Vectors
 from egomem.recall.moments import Window
 from egomem.recall.speech import said
 from egomem.recall.terms import bag_of
 from egomem.records import Observation
+
+if TYPE_CHECKING:
+    from egomem.models.embedders import Vectors
 
 Scores = NDArray[np.float64]
 K = TypeVar("K")

@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from egomem.timeline import When, find_times
+if TYPE_CHECKING:
+    from egomem.timeline import When
 
 Relation = Literal["after", "before", "while"]
 Order = Literal["first", "last"]
@@ -89,6 +90,8 @@ def plan(question: str, *, now: datetime | None = None, zone: tzinfo | None = No
 
     Never raises on any text. A time that cannot be resolved is left out, and noted.
     """
+    from egomem.timeline import find_times  # the grammar of time is loaded by the first question
+
     text = question
     times = find_times(question, now=now, zone=zone)
     bounds = tuple(t for t in times if not t.unresolved)
@@ -145,6 +148,8 @@ def places(text: str, duration: float) -> tuple[float, ...]:
     """
     found = [place for place, words in _PLACES if words.search(text)]
     if duration > 0:
+        from egomem.timeline import find_times
+
         spans = [t.span for t in find_times(text) if t.span is not None]
         found += [span.middle / duration for span in spans if span.middle <= duration]
     return tuple(found)

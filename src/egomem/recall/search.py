@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from egomem.memory import View
-from egomem.models.embedders import Embedder
 from egomem.recall import signals
 from egomem.recall.candidates import Candidates, candidates
 from egomem.recall.corpus import Scores
@@ -23,7 +23,11 @@ from egomem.recall.speech import without_names
 from egomem.recall.terms import asked, telling
 from egomem.recall.vectors import similarities
 from egomem.records import Observation
-from egomem.timeline import Instants, RecordingTime, Span, When
+from egomem.timeline import RecordingTime, Span
+
+if TYPE_CHECKING:
+    from egomem.models.embedders import Embedder
+    from egomem.timeline import When
 
 _SURROUNDINGS = frozenset({"fullness", "time", "speaker"})
 """Signals that speak for a window whatever was asked."""
@@ -249,11 +253,12 @@ def _bounded(view: View, bounds: Sequence[When], window: float) -> tuple[View, t
     notes = []
     for t in bounds:
         if t.instants is not None:
-            wide = _widened(t.instants, window)
             unknown = sum(r.clock is None for r in view.recordings())
             if unknown:
                 notes.append(f"“{t.text}”: what has no clock was left out ({unknown} recordings)")
-            view = view.narrow(between=(wide.start, wide.end))
+            # A point is looked for within a window on each side.
+            wide = timedelta(seconds=0.0 if t.instants.seconds else window)
+            view = view.narrow(between=(t.instants.start - wide, t.instants.end + wide))
         elif t.span is not None:
             if len(view.recordings()) != 1:
                 notes.append(f"“{t.text}” was not used: it is a time of one recording")
@@ -262,14 +267,6 @@ def _bounded(view: View, bounds: Sequence[When], window: float) -> tuple[View, t
         if t.note:
             notes.append(f"“{t.text}”: {t.note}")
     return view, tuple(notes)
-
-
-def _widened(instants: Instants, window: float) -> Instants:
-    """A point is looked for within a window on each side."""
-    if instants.seconds:
-        return instants
-    wide = timedelta(seconds=window)
-    return Instants(instants.start - wide, instants.end + wide)
 
 
 def _around(t: When, window: float) -> Span:

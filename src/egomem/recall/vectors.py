@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from egomem.memory import Store, View
-from egomem.models.embedders import Embedder, Vectors
 from egomem.recall.corpus import Corpus, Scores
 from egomem.recall.speech import said
 from egomem.records import Observation
+
+if TYPE_CHECKING:
+    from egomem.models.embedders import Embedder, Vectors
 
 _KEPT = 20_000
 """Vectors of observations that the store has none of, kept in memory."""
