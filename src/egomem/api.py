@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from functools import cached_property, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar
 
 from egomem.errors import UsageError
 from egomem.memory import Store, View
@@ -60,7 +60,7 @@ class Memory:
     def __init__(self, store: Store, settings: Settings) -> None:
         self.store = store
         self.settings = settings
-        self._chosen: dict[tuple[float, float, float | None], Chosen] = {}
+        self._chosen: dict[tuple[float, float, float | None, str], Chosen] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -118,6 +118,7 @@ class Memory:
         zone: str | None = None,
         wearer: str | None = None,
         budget: float | None = None,
+        caption: Literal["direct", "active"] = "direct",
         on_note: Callable[[str], None] = lambda line: None,
         on_step: OnStep = lambda step: None,
     ) -> Report:
@@ -126,9 +127,10 @@ class Memory:
         `paths`: files, folders or globs. `window`: seconds. `start`: the instant of the recording's
         second 0, with its zone; only for one recording (which may be cut into chapters). `zone`:
         where it was recorded ("Europe/Berlin"), for starts told by file names. `budget`: US dollars
-        that captions may cost. `on_note` is told what a user should know before it begins (such as
-        what captioning will take), `on_step` how far it is. Returns what became of each file; one
-        that cannot be used is reported there, and the rest goes on.
+        that captions may cost. `caption` "active": each window's caption is checked, and what it
+        cannot establish is looked for again. `on_note` is told what a user should know before it
+        begins (such as what captioning will take), `on_step` how far it is. Returns what became of
+        each file; one that cannot be used is reported there, and the rest goes on.
         """
         from egomem.ingest import Watching, choose, ingest, media_files
         from egomem.timeline import read_start, zone_of
@@ -137,10 +139,10 @@ class Memory:
         window, fps = window or self.settings.window, fps or self.settings.fps
         place = zone_of(zone) if zone else None
         began = read_start(start, zone=place) if isinstance(start, str) else start
-        key = (window, fps, budget)
+        key = (window, fps, budget, caption)
         if key not in self._chosen:  # their models are loaded once
             self._chosen[key] = await asyncio.to_thread(
-                choose, self.models, window=window, fps=fps, budget=budget
+                choose, self.models, window=window, fps=fps, budget=budget, caption=caption
             )
         chosen = self._chosen[key]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,6 +12,11 @@ from egomem.cli.output import report, spent, steps
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+
+class Caption(StrEnum):
+    DIRECT = "direct"
+    ACTIVE = "active"
 
 
 def ingest(
@@ -39,6 +45,10 @@ def ingest(
     budget: Annotated[
         float | None, typer.Option(min=0, metavar="USD", help="What captions may cost.")
     ] = None,
+    caption: Annotated[
+        Caption,
+        typer.Option(help="'active' checks each window's caption and looks again where it must."),
+    ] = Caption.DIRECT,
     json: JsonOption = False,
 ) -> None:
     """Watch recordings and remember what is seen, read and said in them.
@@ -58,6 +68,7 @@ def ingest(
             zone=zone,
             wearer=wearer,
             budget=budget,
+            caption=caption.value,
             on_note=progress.say,
             on_step=progress.step,
         )

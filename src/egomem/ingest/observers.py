@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from egomem.ingest.run import Observers
 from egomem.models import Models, Role
 from egomem.models.weights import untold
-from egomem.observe import Composed, embedded_observers
+from egomem.observe import Composed, Embedded, Objects, ScreenText, embedded_observers
 from egomem.records import Recording
 
 if TYPE_CHECKING:
+    from egomem.observe.active import ActiveCaptioner
     from egomem.observe.captioner import Captioner
+
+Caption = Literal["direct", "active"]
+"""How windows are captioned: in a single pass, or with looks where that cannot be trusted."""
 
 VLM_SEES_MORE = (
     "captions are composed from detected objects, read text and recognised speech; a vision-"
@@ -28,7 +32,7 @@ class Chosen:
     observers: Observers
     ahead: int
     notes: tuple[str, ...]
-    captioner: Captioner | None = None
+    captioner: Captioner | ActiveCaptioner | None = None
 
     def plan(
         self, recordings: Sequence[Recording], models: Models | None, *, window: float, fps: float
@@ -36,20 +40,32 @@ class Chosen:
         """What captioning these recordings will take, in a line; "" where nothing is asked."""
         if self.captioner is None or models is None:
             return ""
+        from egomem.observe.captioner import Captioner
         from egomem.observe.estimate import estimate
+
+        if not isinstance(self.captioner, Captioner):
+            return self.captioner.plan(recordings, window)
 
         spec, limits = models.spec(Role.CAPTIONER), models.limits(Role.CAPTIONER)
         return f"captions by {spec}: {estimate(recordings, spec, limits, window=window, fps=fps)}"
 
 
 def choose(
-    models: Models | None, *, window: float, fps: float, budget: float | None = None
+    models: Models | None,
+    *,
+    window: float,
+    fps: float,
+    budget: float | None = None,
+    caption: Caption = "direct",
 ) -> Chosen:
     """With a captioner, its captions take the place of the composed ones; speech, screen text and
-    objects are observed beside it wherever they can run. `budget`: US dollars for captions."""
+    objects are observed beside it wherever they can run. `budget`: US dollars for captions.
+    `caption` "active": every window's caption is checked, and what is missing looked for."""
     found = embedded_observers(window=window, fps=fps)
     notes = untold(found.origins)
     notes += [f"without {m.part}: {m.detail}; {m.remedy}" for m in found.missing]
+    if caption == "active":
+        return _active(found, models, notes, window=window, budget=budget)
     if models is None or not models.has(Role.CAPTIONER):
         return Chosen(Observers(found.speech, found.observers), 1, (*notes, VLM_SEES_MORE))
     from egomem.observe.captioner import Captioner
@@ -58,3 +74,30 @@ def choose(
     captioner = Captioner(models, window=window, fps=fps, budget=budget)
     seeing = [o for o in found.observers if not isinstance(o, Composed)]
     return Chosen(Observers(found.speech, (*seeing, captioner)), ahead, tuple(notes), captioner)
+
+
+def _active(
+    found: Embedded,
+    models: Models | None,
+    notes: Sequence[str],
+    *,
+    window: float,
+    budget: float | None,
+) -> Chosen:
+    """An active captioner in the place of the other one; its tools are those that are installed."""
+    from egomem.observe.active import ActiveCaptioner
+    from egomem.observe.detect import Detector
+
+    asked = models if models is not None and models.has(Role.CAPTIONER) else None
+    seeing = [o for o in found.observers if not isinstance(o, Composed)]
+    detects = any(isinstance(o, Objects) for o in seeing)
+    captioner = ActiveCaptioner(
+        asked,
+        window=window,
+        cost=budget,
+        detector=Detector(squares=False) if detects else None,
+        reader=next((o for o in seeing if isinstance(o, ScreenText)), None),
+    )
+    ahead = asked.conduct.concurrency if asked else 1
+    told = notes if asked else (*notes, VLM_SEES_MORE)
+    return Chosen(Observers(found.speech, (*seeing, captioner)), ahead, tuple(told), captioner)

@@ -33,31 +33,37 @@ _WORD = re.compile(
     r"(?:[:.,'’/-](?=\w)[^\W_]+)*"
 )
 _SENTENCE = re.compile(r"[.;!?](?:\s+|$)|\n+")
-_NUMBERS = {
-    word: str(number)
-    for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve".split()
-    )
-}
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_COUNT = "zero one two three four five six seven eight nine ten eleven twelve"
+_NUMBERS = {word: str(number) for number, word in enumerate(re.findall(r"\w+", _COUNT))}
 _ONE = {"people": "person", "men": "man", "women": "woman", "children": "child", "feet": "foot"}
-_EMPTY = frozenset(
+_EMPTY = _set(
     "a an the this that these those it its he she they his her their them him is are was were be "
     "been being has have had do does did of in on at to from by with and or as for into onto out "
-    "up down off then than there here which who whose while when also just own s".split()
+    "up down off then than there here which who whose while when also just own s"
 )
-_DENYING = frozenset(
+_DENYING = _set(
     "no not never none nobody nothing without isn't aren't wasn't weren't doesn't don't didn't "
-    "can't cannot".split()
+    "can't cannot"
 )
-_HEDGING = frozenset(
+_HEDGING = _set(
     "some may might perhaps possibly probably partly almost about maybe unclear seem seems "
-    "seemingly apparently likely few uncertain roughly approximately".split()
+    "seemingly apparently likely few uncertain roughly approximately"
 )
 _OF_TEXT = frozenset(
     Stemmer.Stemmer("english").stemWords(
-        "text sign label reads read shows shown says said say saying words word written writing "
-        "screen caption title heard hear voice speech speaks speaking spoken somebody someone view "
-        "visible appears seen lettering letters display displayed".split()
+        sorted(
+            _set(
+                "text sign label reads read shows shown says said say saying words word written "
+                "writing screen caption title heard hear voice speech speaks speaking spoken "
+                "somebody someone view visible appears seen lettering letters display displayed"
+            )
+        )
     )
 )
 """Words that say no more than that text is there, or that something was said."""
@@ -101,14 +107,13 @@ def _plain(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def missing(
-    claim: str, span: Span, findings: Iterable[Finding], *, conclusive: bool = True
-) -> str:
+def missing(claim: str, span: Span, findings: Iterable[Finding], *, conclusive: bool = True) -> str:
     """What of a claim is not in the findings given, in a few words; "" where all of it is.
 
-    `conclusive=False` asks whether the findings at least hint at it. Inconclusive findings count for nothing. Text that was read and words that were heard prove that
-    they stand there or were said, and so only what the claim quotes: a sign that says "a dragon
-    enters" shows no dragon. A document proves no event: it may only name what an anchor showed.
+    `conclusive=False` asks whether the findings at least hint at it. Inconclusive findings count
+    for nothing else. Text that was read and words that were heard prove that they stand there or
+    were said, and so only what the claim quotes: a sign that says "a dragon enters" shows no
+    dragon. A document proves no event: it may only name what an anchor showed.
     """
     held = [f for f in findings if f.conclusive or not conclusive]
     if not held:

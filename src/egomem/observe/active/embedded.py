@@ -66,7 +66,7 @@ class EmbeddedBackend:
 
     name = "embedded"
 
-    async def draft(self, tools: Tools, coarse: Sequence[Frame]) -> Drafted:
+    async def draft(self, tools: Tools, coarse: Sequence[Frame], *, split: bool = True) -> Drafted:
         return await asyncio.to_thread(self._draft, tools, coarse)
 
     async def diagnose(self, tools: Tools, coarse: Sequence[Frame], state: State) -> Diagnosed:
@@ -137,7 +137,9 @@ class EmbeddedBackend:
                     )
                 )
         findings += _tallies(findings, len(findings))
-        return Drafted(lines=tuple(compose(findings)), findings=tuple(findings), faults=tuple(faults))
+        return Drafted(
+            lines=tuple(compose(findings)), findings=tuple(findings), faults=tuple(faults)
+        )
 
 
 def _seen_in(tools: Tools, frame: Frame, number: int) -> Finding:
@@ -379,9 +381,7 @@ def _uncovered(tools: Tools, coarse: Sequence[Frame], state: State) -> list[Gap]
         spread = float(np.median([_spread(f.image, inner) for f in coarse]))
         if spread < STRUCTURE:
             continue
-        look = Detect(
-            start=coarse[0].time, end=coarse[-1].time, count=len(coarse), boxes=(tile,)
-        )
+        look = Detect(start=coarse[0].time, end=coarse[-1].time, count=len(coarse), boxes=(tile,))
         where = "-".join(f"{v:.2f}" for v in tile)
         found.append(
             Gap(

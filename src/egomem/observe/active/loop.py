@@ -28,6 +28,9 @@ from egomem.observe.active.state import (
 from egomem.observe.active.tools import Shown, Tools
 from egomem.records import Record, Usage
 
+OUT_OF_TOKENS = "the token budget is spent"
+"""The fault of an event in which a request was not sent for want of tokens."""
+
 
 class Backend(Protocol):
     """Who drafts, diagnoses, reads what a look showed, and rewrites.
@@ -40,7 +43,9 @@ class Backend(Protocol):
     @property
     def name(self) -> str: ...
 
-    async def draft(self, tools: Tools, coarse: Sequence[Frame]) -> Drafted: ...
+    async def draft(self, tools: Tools, coarse: Sequence[Frame], *, split: bool = True) -> Drafted:
+        """The first caption. `split`: into atomic claims; not needed where nothing is checked."""
+        ...
 
     async def diagnose(self, tools: Tools, coarse: Sequence[Frame], state: State) -> Diagnosed: ...
 
@@ -92,7 +97,7 @@ async def caption_once(tools: Tools, backend: Backend) -> Captioning:
     """The single pass with the same backend: the draft, with nothing checked."""
     coarse = tools.coarse()
     log = Log(scene=tools.scene, backend=backend.name)
-    drafted = await backend.draft(tools, coarse)
+    drafted = await backend.draft(tools, coarse, split=False)
     stopped = Stopped(reason=StopReason.SINGLE)
     return finished(log.model_copy(update={"events": (drafted, stopped)}))
 
@@ -145,11 +150,12 @@ class _Run:
         last = self.log.events[-1] if self.log.events else None
         if last is None:
             return await self._drafted()
+        assert not isinstance(last, Stopped)
         if isinstance(last, Drafted):
             if not state.lines and last.faults:
                 return Stopped(reason=StopReason.FAILED, detail="; ".join(last.faults))
             return await self._diagnosed()
-        if self._tokens() >= budget.tokens and isinstance(last, Diagnosed | Looked):
+        if self._tokens() >= budget.tokens or OUT_OF_TOKENS in last.faults:
             return Stopped(reason=StopReason.TOKENS)
         if isinstance(last, Revised):
             if stop := self._spent():
@@ -164,8 +170,6 @@ class _Run:
 
     def _spent(self) -> Stopped | None:
         state, budget = self.state, self.log.budget
-        if self._tokens() >= budget.tokens:
-            return Stopped(reason=StopReason.TOKENS)
         if state.quiet >= budget.quiet:
             return Stopped(reason=StopReason.QUIET, detail=f"{state.quiet} rounds")
         if state.round >= budget.rounds:

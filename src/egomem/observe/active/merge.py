@@ -12,7 +12,6 @@ from egomem.observe.active.claims import Said, align, content, covers, missing, 
 from egomem.observe.active.state import Claim, Edit, Finding, Line, Standing, State
 from egomem.timeline import Span
 
-
 _SURENESS = {
     Standing.CONTRADICTED: 0,
     Standing.UNSUPPORTED: 0,
@@ -108,9 +107,7 @@ def _atoms(line: Line, number: int) -> list[_Atom]:
     cited = [*line.evidence, *[()] * len(line.claims)]
     if not line.claims:
         return [_Atom(line.text, line.span, line.evidence[0] if line.evidence else (), number)]
-    return [
-        _Atom(t, line.span, e, number) for t, e in zip(line.claims, cited, strict=False)
-    ]
+    return [_Atom(t, line.span, e, number) for t, e in zip(line.claims, cited, strict=False)]
 
 
 def _cited(state: State, atom: _Atom) -> list[Finding]:
@@ -146,11 +143,7 @@ def _claim(id: str, state: State, atom: _Atom) -> Claim:
         span=atom.span,
         line=atom.line,
         standing=(
-            Standing.SUPPORTED
-            if proven
-            else Standing.UNCERTAIN
-            if hinted
-            else Standing.UNSUPPORTED
+            Standing.SUPPORTED if proven else Standing.UNCERTAIN if hinted else Standing.UNSUPPORTED
         ),
         supports=tuple(f.id for f in cited if f.conclusive) if proven else (),
         hints=tuple(f.id for f in cited if not f.conclusive) if hinted else (),
@@ -198,8 +191,7 @@ def _alone(claim: Claim) -> Line:
 
 
 def written(state: State) -> str:
-    """The caption: what is supported is stated, what is uncertain is hedged, the rest is left out.
-    """
+    """The caption: what is supported is stated, what is uncertain hedged, the rest left out."""
     from egomem.timeline import format_span
 
     out = []

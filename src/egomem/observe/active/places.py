@@ -130,7 +130,9 @@ def passing(seen: Sequence[View], steady: Sequence[Place]) -> list[tuple[str, Vi
         for view in seen
         for thing in view.things
         if thing.score >= SEEN
-        and not any(overlap(p.box, thing.box) > (0.0 if p.label == thing.label else 0.3) for p in steady)
+        and not any(
+            overlap(p.box, thing.box) > (0.0 if p.label == thing.label else 0.3) for p in steady
+        )
     ]
 
 

@@ -9,8 +9,11 @@ edit without proof is counted in `State.refused` and changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
+from egomem.observe.active.claims import content, missing
 from egomem.observe.active.merge import merge
 from egomem.observe.active.state import (
     Budget,
@@ -28,7 +31,6 @@ from egomem.observe.active.state import (
     Stopped,
     Verdict,
 )
-from egomem.observe.active.claims import content, missing
 
 MOST_GAPS = 8
 """Gaps that one diagnosis may open; the rest are counted. Our choice."""
@@ -210,9 +212,7 @@ def _opened(state: State, proposed: Sequence[Gap]) -> State:
             state = refuse(state, "gap of no claim")
         elif gap.kind == "observation" and gap.look is None:
             state = refuse(state, "gap without a look")
-        elif gap.kind == "revision" and not any(
-            f.conclusive for f in _found(state, gap.evidence)
-        ):
+        elif gap.kind == "revision" and not any(f.conclusive for f in _found(state, gap.evidence)):
             state = refuse(state, "revision gap without conclusive evidence")
         else:
             state = _opened_one(state, gap)
@@ -224,12 +224,15 @@ def _opened_one(state: State, gap: Gap) -> State:
         if old.kind == gap.kind and (_topic(old) == _topic(gap) or _same_look(old, gap)):
             if old.state != "open":
                 return refuse(state, "gap that was settled before")
-            update = {"look": gap.look, "evidence": gap.evidence, "priority": gap.priority}
-            return _changed(state, old.id, lambda g: g.model_copy(update=update))
+            again = {"look": gap.look, "evidence": gap.evidence, "priority": gap.priority}
+            return _changed(state, old.id, partial(_updated, again))
     made = state.made + 1
-    update = {"id": f"g{made}", "attempts": 0, "state": "open"}
-    fresh = gap.model_copy(update=update)
+    fresh = gap.model_copy(update={"id": f"g{made}", "attempts": 0, "state": "open"})
     return state.model_copy(update={"gaps": (*state.gaps, fresh), "made": made})
+
+
+def _updated(update: Mapping[str, Any], gap: Gap) -> Gap:
+    return gap.model_copy(update=update)
 
 
 def _topic(gap: Gap) -> tuple[str, str | None, frozenset[str]]:

@@ -67,7 +67,7 @@ class Finding(Record):
     confidence: float = 1.0
     conclusive: bool = False
     rests_on: tuple[str, ...] = ()
-    data: dict[str, JsonValue] = {}
+    data: dict[str, JsonValue] = Field(default_factory=dict)
 
 
 class Standing(StrEnum):
@@ -207,9 +207,7 @@ class Stopped(Record):
     detail: str = ""
 
 
-Event = Annotated[
-    Drafted | Diagnosed | Looked | Revised | Stopped, Field(discriminator="event")
-]
+Event = Annotated[Drafted | Diagnosed | Looked | Revised | Stopped, Field(discriminator="event")]
 
 
 class Log(Record):
@@ -235,7 +233,7 @@ class State(Record):
     pictures: int = 0
     quiet: int = 0
     usage: Usage = Usage()
-    refused: dict[str, int] = {}
+    refused: dict[str, int] = Field(default_factory=dict)
     faults: tuple[str, ...] = ()
     stop: StopReason | None = None
     stop_detail: str = ""

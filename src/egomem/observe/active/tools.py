@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -30,12 +29,13 @@ from egomem.observe.active.retrieval import Retriever, retrieve
 from egomem.observe.active.state import Scene, State
 from egomem.observe.detect import Detection
 from egomem.observe.lines import Line
+from egomem.observe.window import SpeechObserver
 from egomem.records import Observation, Recording
 from egomem.timeline import Span
 
 Image = npt.NDArray[np.uint8]
 FrameSource = Callable[[Sequence[float], int | None], Iterable[Frame]]
-"""Ascending times (s) and the longest side in pixels (None: as recorded) -> frames with true times."""
+"""Ascending times (s), the longest side in pixels (None: as recorded) -> frames, true times."""
 
 COARSE_STEP = 5.0
 """Seconds between two frames of the coarse view. Our choice."""
@@ -58,12 +58,6 @@ class FindsThings(Protocol):
 
 class ReadsText(Protocol):
     def read(self, image: Image) -> list[Line]: ...
-
-
-class Hears(Protocol):
-    def transcribe(
-        self, blocks: Iterable[object], recording: Recording
-    ) -> Iterator[Observation]: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,8 +97,9 @@ def held_frames(held: Sequence[Frame]) -> FrameSource:
     """Frames that were decoded before, where the file cannot be opened again."""
 
     def source(times: Sequence[float], side: int | None) -> Iterable[Frame]:
-        chosen = [max((f for f in held if f.time <= t), key=lambda f: f.time, default=None)
-                  for t in times]
+        chosen = [
+            max((f for f in held if f.time <= t), key=lambda f: f.time, default=None) for t in times
+        ]
         return distinct(f for f in chosen if f is not None)
 
     return source
@@ -124,7 +119,7 @@ class Tools:
         path: Path | None = None,
         detector: FindsThings | None = None,
         reader: ReadsText | None = None,
-        listener: Hears | None = None,
+        listener: SpeechObserver | None = None,
         retriever: Retriever | None = None,
         gaze: Sequence[tuple[float, float, float]] = (),
         held: Sequence[Observation] = (),
@@ -236,22 +231,18 @@ class Tools:
         return Shown((), text, {"said": rows}, 1.0 if heard else 0.0, bool(heard))
 
 
-def has_sound(path: Path | None) -> bool:
-    return path is not None and next(iter(audio(path, block=1.0)), None) is not None
-
-
-def can_listen() -> bool:
-    return importlib.util.find_spec("faster_whisper") is not None
-
-
 def things_in(detector: FindsThings, picture: Picture, least: float = 0.3) -> list[Detection]:
     """Things in a region, in coordinates of the whole picture; those cut at its edge are not."""
     found = []
     box = picture.box
     for thing in detector.detect(picture.image, least):
         inner = [v > 1e-6 for v in (box[0], box[1], 1 - box[2], 1 - box[3])]
-        near = [thing.box[0] < CUT, thing.box[1] < CUT, thing.box[2] > 1 - CUT,
-                thing.box[3] > 1 - CUT]
+        near = [
+            thing.box[0] < CUT,
+            thing.box[1] < CUT,
+            thing.box[2] > 1 - CUT,
+            thing.box[3] > 1 - CUT,
+        ]
         if not any(i and n for i, n in zip(inner, near, strict=True)):
             found.append(Detection(thing.label, thing.score, outer(thing.box, box)))
     return found

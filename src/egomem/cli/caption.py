@@ -1,0 +1,124 @@
+"""`egomem caption`"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from egomem.cli.options import JsonOption, ModelOption
+from egomem.cli.output import report, spent
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from egomem.observe.active import Captioning
+
+
+def caption(
+    file: Annotated[Path, typer.Argument(help="A video file.")],
+    active: Annotated[
+        bool, typer.Option("--active", help="Check the draft, look again, rewrite. The default.")
+    ] = False,
+    direct: Annotated[
+        bool, typer.Option("--direct", help="A single pass over the coarse view.")
+    ] = False,
+    compare: Annotated[bool, typer.Option("--compare", help="Both, with what they cost.")] = False,
+    explain: Annotated[bool, typer.Option(help="Print every round.")] = False,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the rounds as a page with frames.")
+    ] = None,
+    log: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Keep the run here; the same command goes on with it."),
+    ] = None,
+    documents: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Text files that may name what was seen. Default: none."),
+    ] = None,
+    rounds: Annotated[int, typer.Option(min=0, help="Rounds at most.")] = 6,
+    looks: Annotated[int, typer.Option(min=0, help="Looks at most.")] = 12,
+    frames: Annotated[int, typer.Option(min=0, help="Frames beyond the coarse view.")] = 128,
+    model: ModelOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Caption FILE; what could not be established is hedged or left out."""
+    from egomem.errors import UsageError
+    from egomem.observe.active import Budget, Folder
+    from egomem.observe.active.files import installed, tools_for
+    from egomem.observe.active.trace import as_html, as_json, as_text
+
+    if active + direct + compare > 1:
+        raise UsageError("--active, --direct and --compare exclude each other", "give one of them")
+    budget = Budget(rounds=rounds, looks=looks, frames=frames)
+    found = installed()
+    ways = {"direct": False} if direct else {"active": True}
+    ways = {"direct": False, "active": True} if compare else ways
+    retriever = Folder(documents) if documents is not None else None
+    made = asyncio.run(_run(file, ways, model or [], budget, found, retriever, log))
+    if html is not None:
+        last = list(made.values())[-1]
+        html.write_text(as_html(last, tools_for(file, found)), "utf-8")
+
+    def show(out: Console) -> None:
+        for way, done in made.items():
+            if explain:
+                for line in as_text(done):
+                    out.print(line, markup=False)
+            if compare or explain:
+                out.print(f"\n{way}: {_cost(done)}", markup=False)
+            out.print(done.caption or "Nothing could be established.", markup=False)
+        for line in found.missing:
+            out.print(f"without a tool: {line}", markup=False)
+
+    result: dict[str, Any] = {way: as_json(done) for way, done in made.items()}
+    report("caption", result if compare else next(iter(result.values())), show=show, json=json)
+
+
+async def _run(
+    file: Path,
+    ways: dict[str, bool],
+    specs: list[str],
+    budget: Any,
+    found: Any,
+    retriever: Any,
+    log: Path | None,
+) -> dict[str, Captioning]:
+    from egomem.observe.active.files import caption_file
+
+    models = _models(specs)
+    made = {}
+    for way, active in ways.items():
+        made[way] = await caption_file(
+            file,
+            models=models,
+            active=active,
+            budget=budget,
+            found=found,
+            retriever=retriever,
+            log=log,
+        )
+    if models is not None:
+        await models.close()
+    return made
+
+
+def _models(specs: list[str]) -> Any:
+    from egomem.config import load, model_table
+    from egomem.models import MemoryCache, Models, models_of
+
+    settings = load(model=model_table(specs) or None)
+    named = {role for role, spec in settings.model.items() if spec != "embedded"}
+    found: Models | None = models_of(settings, cache=MemoryCache()) if named else None
+    return found
+
+
+def _cost(done: Captioning) -> str:
+    state = done.state
+    coarse = len(done.log.scene.coarse)
+    return (
+        f"{coarse} coarse and {state.pictures} extra frames, {state.looks} looks, "
+        f"{state.round} rounds; {spent(done.usage)}"
+    )

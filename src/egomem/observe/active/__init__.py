@@ -1,0 +1,53 @@
+"""Captions that look again (OACap): a caption that is a testable account of its video.
+
+A draft's claims are checked against evidence, what is missing is looked for exactly there, and the
+caption is rewritten; what could not be established is not stated as fact.
+
+caption_actively, caption_once   a run over one scene, and the single pass with the same backend
+EmbeddedBackend, VlmBackend      who drafts and looks: detector, text and speech; or a model
+ActiveCaptioner                  the same as an observer of every window of a long recording
+Log, State                       a run as a value: saved after every event, resumed, replayed
+"""
+
+from egomem.observe.active.embedded import EmbeddedBackend
+from egomem.observe.active.loop import (
+    Backend,
+    Captioning,
+    caption_actively,
+    caption_once,
+    finished,
+    load,
+    save,
+)
+from egomem.observe.active.observer import ActiveCaptioner
+from egomem.observe.active.reduce import fold, states
+from egomem.observe.active.retrieval import Document, Folder, Retriever
+from egomem.observe.active.state import Budget, Log, Scene, State, StopReason
+from egomem.observe.active.tools import Tools, file_frames, held_frames
+from egomem.observe.active.vlm import VlmBackend
+
+__all__ = [
+    "ActiveCaptioner",
+    "Backend",
+    "Budget",
+    "Captioning",
+    "Document",
+    "EmbeddedBackend",
+    "Folder",
+    "Log",
+    "Retriever",
+    "Scene",
+    "State",
+    "StopReason",
+    "Tools",
+    "VlmBackend",
+    "caption_actively",
+    "caption_once",
+    "file_frames",
+    "finished",
+    "fold",
+    "held_frames",
+    "load",
+    "save",
+    "states",
+]

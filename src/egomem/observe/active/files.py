@@ -1,0 +1,128 @@
+"""One video file -> an active (or single-pass) caption, with whatever tools are installed here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from egomem.errors import MissingExtraError, UsageError, WeightsError
+from egomem.media import content_hash, probe
+from egomem.models import Models, Role
+from egomem.observe.active.embedded import EmbeddedBackend
+from egomem.observe.active.loop import (
+    Backend,
+    Captioning,
+    OnRound,
+    caption_actively,
+    caption_once,
+    load,
+    save,
+)
+from egomem.observe.active.retrieval import Retriever
+from egomem.observe.active.state import Budget, Log, Scene, State
+from egomem.observe.active.tools import Tools, file_frames
+from egomem.observe.active.vlm import VlmBackend
+from egomem.observe.detect import Detector
+from egomem.observe.screen_text import ScreenText
+from egomem.observe.speech import Speech
+from egomem.timeline import Span
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """The tools that can run here; `missing`: why one cannot, with the line that mends it."""
+
+    detector: Detector | None
+    reader: ScreenText | None
+    listener: Speech | None
+    missing: tuple[str, ...]
+
+
+def installed(*, speech: str = "base") -> Installed:
+    """Detector, text recogniser and speech recogniser, their weights fetched if need be."""
+    missing: list[str] = []
+    detector = _made(lambda: Detector(squares=False), missing)
+    reader = _made(ScreenText, missing)
+    listener = _made(lambda: Speech(speech), missing)
+    return Installed(detector, reader, listener, tuple(missing))
+
+
+def _made(make: Callable[[], T], missing: list[str]) -> T | None:
+    try:
+        part = make()
+        if isinstance(part, Detector | Speech):
+            part.prepare()
+        return part
+    except (MissingExtraError, WeightsError) as error:
+        missing.append(str(error))
+        return None
+
+
+def tools_for(path: Path, found: Installed, *, retriever: Retriever | None = None) -> Tools:
+    facts = probe(path)
+    if facts.video is None:
+        raise UsageError(f"{path.name} has no picture to caption", "name a video file")
+    scene = Scene(recording=content_hash(path)[:16], name=path.name, span=Span(0.0, facts.duration))
+    return Tools(
+        scene,
+        file_frames(path),
+        path=path,
+        detector=found.detector,
+        reader=found.reader,
+        listener=found.listener if facts.audio else None,
+        retriever=retriever,
+    )
+
+
+def backend_for(models: Models | None, budget: Budget) -> Backend:
+    """A model in the captioner role where there is one, else the embedded observers."""
+    if models is not None and models.has(Role.CAPTIONER):
+        return VlmBackend(models, tokens=budget.tokens)
+    return EmbeddedBackend()
+
+
+async def caption_file(
+    path: Path,
+    *,
+    models: Models | None = None,
+    active: bool = True,
+    budget: Budget | None = None,
+    found: Installed | None = None,
+    retriever: Retriever | None = None,
+    log: Path | None = None,
+    on_event: OnRound = lambda log, state: None,
+) -> Captioning:
+    """Caption a whole file. `log`: where the run is saved after every event; where it lies there
+    already, of the same file, it goes on. Raises UsageError where the log is of another run."""
+    budget = budget or Budget()
+    tools = tools_for(path, found or installed(), retriever=retriever)
+    backend = backend_for(models, budget)
+    if not active:
+        return await caption_once(tools, backend)
+    earlier = load(log) if log is not None and log.is_file() else None
+    if earlier is not None:
+        _is_of(earlier, tools.scene, backend, budget, log)
+        tools.scene = earlier.scene
+
+    def saved(now: Log, state: State) -> None:
+        if log is not None:
+            save(now, log)
+        on_event(now, state)
+
+    return await caption_actively(tools, backend, budget=budget, resume=earlier, on_event=saved)
+
+
+def _is_of(earlier: Log, scene: Scene, backend: Backend, budget: Budget, path: Path | None) -> None:
+    same = (
+        earlier.scene.recording == scene.recording
+        and earlier.backend == backend.name
+        and earlier.budget == budget
+    )
+    if not same:
+        raise UsageError(
+            f"{path} is the log of another run", "name another file, or delete this one"
+        )

@@ -1,0 +1,194 @@
+"""Active captions of every window of a long recording, each within its budget."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from egomem.errors import ModelError
+from egomem.models import Models
+from egomem.observe.active import prompts
+from egomem.observe.active.embedded import EmbeddedBackend
+from egomem.observe.active.loop import Backend, Captioning, caption_actively
+from egomem.observe.active.state import Budget, Finding, Scene, Standing, StopReason
+from egomem.observe.active.tools import (
+    COARSE_STEP,
+    FindsThings,
+    ReadsText,
+    Tools,
+    file_frames,
+    held_frames,
+)
+from egomem.observe.active.vlm import VlmBackend
+from egomem.observe.captioner import Captioned
+from egomem.observe.window import SpeechObserver, Window
+from egomem.records import Observation, Provenance, Recording, Track, Usage
+from egomem.timeline import Span, windows
+
+
+class ActiveCaptioner:
+    """One caption of each window, with looks into the file where the draft cannot be trusted.
+
+    With `models`, the captioner's model drafts, checks and plans; without, the embedded observers
+    do. `budget` holds for each window; `cost` is in US dollars for all of them together: once it is
+    spent, nothing more is asked. Where the file cannot be opened, looks see the window's frames.
+    """
+
+    def __init__(
+        self,
+        models: Models | None = None,
+        *,
+        window: float | None = None,
+        budget: Budget | None = None,
+        cost: float | None = None,
+        detector: FindsThings | None = None,
+        reader: ReadsText | None = None,
+        listener: SpeechObserver | None = None,
+    ) -> None:
+        self.budget = budget or Budget()
+        self._cost, self._spent = cost, 0.0
+        self._detector, self._reader, self._listener = detector, reader, listener
+        self.stops: Counter[str] = Counter()
+        self.refused: Counter[str] = Counter()
+        self.usage = Usage()
+        self._backend: Backend = (
+            VlmBackend(models, tokens=self.budget.tokens) if models else EmbeddedBackend()
+        )
+        settings = hashlib.sha256(self.budget.model_dump_json().encode()).hexdigest()[:6]
+        parts = [name for name, tool in (("objects", detector), ("text", reader)) if tool]
+        self._track = Track(
+            source="caption",
+            observer="active",
+            model=self._backend.name,
+            prompt=prompts.VERSION if models else None,
+            window=window,
+            sampling="+".join([f"{COARSE_STEP:g}s", *parts]) + f",{settings}",
+        )
+
+    @property
+    def track(self) -> Track:
+        return self._track
+
+    @property
+    def so_far(self) -> Captioned:
+        """What was done so far: windows by the reason that their run stopped, and the cost."""
+        return Captioned(windows=dict(self.stops), usage=self.usage)
+
+    def plan(self, recordings: Iterable[Recording], window: float) -> str:
+        """The most that these recordings will take, in a line; "" where no model is asked."""
+        if self._backend.name == "embedded":
+            return ""
+        count = sum(len(windows(r.duration, window)) for r in recordings)
+        b = self.budget
+        return (
+            f"active captions by {self._backend.name}: {count} windows, each with at most "
+            f"{b.rounds} rounds, {b.looks} looks, {b.frames} extra frames and {b.tokens:,} tokens"
+        )
+
+    async def observe(self, window: Window) -> list[Observation]:
+        """The window's caption; none where nothing could be established.
+
+        Raises ModelError where there was no draft, or the budget in dollars is spent.
+        """
+        if not window.frames and window.recording.path is None:
+            return []
+        self._hold_cost()
+        done = await caption_actively(self._tools(window), self._backend, budget=self.budget)
+        self._count(done)
+        if done.state.stop is StopReason.FAILED:
+            raise ModelError(f"no caption: {done.state.stop_detail}")
+        return [self._observation(window, done)] if done.caption else []
+
+    def _tools(self, window: Window) -> Tools:
+        path = Path(window.recording.path) if window.recording.path else None
+        opened = path is not None and path.is_file()
+        scene = Scene(recording=window.recording.id, name=window.recording.name, span=window.span)
+        return Tools(
+            scene,
+            file_frames(path) if opened and path else held_frames(window.frames),
+            path=path if opened else None,
+            detector=self._detector,
+            reader=self._reader,
+            listener=self._listener,
+            gaze=gaze_points(window),
+            held=_known(window),
+        )
+
+    def _observation(self, window: Window, done: Captioning) -> Observation:
+        state = done.state
+        used = {id for c in state.claims for id in (*c.supports, *c.hints)}
+        held = [f for f in state.findings if f.id in used]
+        events: list[JsonValue] = [
+            {"start": c.span.start, "end": c.span.end, "text": c.text} for c in state.asserted
+        ]
+        hedged = sum(c.standing is Standing.UNCERTAIN for c in state.claims)
+        data: dict[str, JsonValue] = {
+            "events": events,
+            "hedged": hedged,
+            "looks": state.looks,
+            "rounds": state.round,
+            "stop": str(state.stop),
+        }
+        return Observation(
+            recording=window.recording.id,
+            wearer=window.recording.wearer,
+            span=window.span,
+            text=done.caption,
+            source="caption",
+            track=self._track.id,
+            data=data,
+            provenance=Provenance(
+                frames=tuple(sorted({t for f in held for t in f.frames} | set(_coarse(done)))),
+                rests_on=tuple(o.id for o in _known(window) if o.source == "speech"),
+                note=f"active observation: {len(held)} findings, {_by_tool(held)}",
+            ),
+        )
+
+    def _count(self, done: Captioning) -> None:
+        self.stops[str(done.state.stop)] += 1
+        self.refused.update(done.state.refused)
+        self.usage += done.usage
+        self._spent += done.usage.cost or 0.0
+
+    def _hold_cost(self) -> None:
+        if self._cost is not None and self._spent >= self._cost:
+            raise ModelError(
+                f"the budget of ${self._cost:.2f} is spent (${self._spent:.2f})",
+                "raise --budget and run the same command again; it goes on where it stopped",
+            )
+
+
+def _coarse(done: Captioning) -> tuple[float, ...]:
+    return done.log.scene.coarse
+
+
+def _by_tool(held: list[Finding]) -> str:
+    counts = Counter(f.tool for f in held)
+    return ", ".join(f"{n} {tool}" for tool, n in sorted(counts.items())) or "none"
+
+
+def _known(window: Window) -> list[Observation]:
+    """Speech that was over by the window's end: a caption must not tell what comes after it."""
+    last = window.span.end >= window.recording.duration
+    return [
+        o
+        for o in window.held
+        if o.source == "speech"
+        and o.span.overlaps(window.span)
+        and (o.span.end <= window.span.end or last)
+    ]
+
+
+def gaze_points(window: Window) -> list[tuple[float, float, float]]:
+    """(time, x, y) of gaze that is held: observations of the source "gaze" with `data["point"]`."""
+    found = []
+    for o in window.held:
+        point = o.data.get("point")
+        if o.source == "gaze" and isinstance(point, list) and len(point) == 2:
+            x, y = (float(v) for v in point if isinstance(v, int | float))
+            found.append((Span(o.span.start, o.span.end).middle, x, y))
+    return found

@@ -1,0 +1,199 @@
+"""How a caption came to be, for a person: each round's claims, gaps, looks, and what changed."""
+
+from __future__ import annotations
+
+import base64
+import html
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from egomem.media import jpeg
+from egomem.observe.active.looks import WHOLE
+from egomem.observe.active.loop import Captioning
+from egomem.observe.active.reduce import states
+from egomem.observe.active.state import (
+    Diagnosed,
+    Drafted,
+    Finding,
+    Looked,
+    Revised,
+    State,
+    Stopped,
+)
+from egomem.observe.active.tools import Tools
+from egomem.timeline import Span, format_span, format_time
+
+THUMBNAIL = 160
+"""Longest side of a look's pictures in the HTML trace, in pixels."""
+PICTURES = 12
+"""Pictures of one look that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One step of the trace: a heading, lines, and the findings whose frames show it."""
+
+    heading: str
+    lines: tuple[str, ...]
+    findings: tuple[Finding, ...] = ()
+    level: int = 2
+
+
+def entries(done: Captioning) -> Iterator[Entry]:
+    for event, state in zip(done.log.events, states(done.log), strict=True):
+        faults = tuple(f"fault: {fault}" for fault in getattr(event, "faults", ()))
+        if isinstance(event, Drafted):
+            seen = [f for f in event.findings if f.tool == "coarse"]
+            yield Entry(
+                f"Draft from {len(done.log.scene.coarse)} coarse frames",
+                (*done.draft.splitlines(), *faults),
+                tuple(seen),
+            )
+        elif isinstance(event, Diagnosed):
+            yield Entry(
+                f"Round {state.round}",
+                (*_claims(state), *_gaps(state), *faults),
+            )
+        elif isinstance(event, Looked):
+            yield Entry(_look(event, state), (*_found(event), *faults), event.findings, level=3)
+        elif isinstance(event, Revised):
+            yield Entry("Revision", (*diff(state), *_cost(state), *faults), level=3)
+        elif isinstance(event, Stopped):
+            why = f"{event.reason.value}{f' ({event.detail})' if event.detail else ''}"
+            yield Entry(f"Stopped: {why}", _cost(state))
+
+
+def _claims(state: State) -> list[str]:
+    return [
+        f"claim {c.id} {c.standing.value}"
+        f"{' by ' + ', '.join(c.supports) if c.supports else ''}: [{_span(c.span)}] {c.text}"
+        for c in state.claims
+    ]
+
+
+def _gaps(state: State) -> list[str]:
+    return [
+        f"gap {g.id} {g.kind}, {g.concern}, {g.state}"
+        f"{f', tried {g.attempts} times' if g.attempts else ''}: {g.change}"
+        for g in state.gaps
+    ]
+
+
+def _look(event: Looked, state: State) -> str:
+    look = event.look
+    where = "" if not look.boxes else f", {len(look.boxes)} region(s)"
+    cost = "held already" if event.cached else f"{event.pictures} frames"
+    gap = next((g for g in state.gaps if g.id == event.gap), None)
+    ended = "refused" if event.refused else gap.state if gap else ""
+    return f"Look for {event.gap}: {look.tool} {_span(look.span)}{where}, {cost} -> {ended}"
+
+
+def _found(event: Looked) -> list[str]:
+    lines = [f"refused: {event.refused}"] if event.refused else []
+    lines += [f"brought into range: {name}" for name in event.clamped]
+    return lines + [
+        f"{f.id} {'' if f.conclusive else 'inconclusive, '}[{_span(f.span)}]: {f.text}"
+        for f in event.findings
+    ]
+
+
+def diff(state: State) -> list[str]:
+    """What the last revision changed: + added, - removed, ~ changed; ! what was not let through."""
+    lines = []
+    for edit in state.edits:
+        mark = {"added": "+", "removed": "-", "changed": "~"}[edit.kind]
+        said = " -> ".join(dict.fromkeys(t for t in (edit.before, edit.after) if t is not None))
+        if edit.before == edit.after:
+            said += " (now proven, or placed better)"
+        lines.append(f"{mark} {said}" if edit.accepted else f"! {edit.kind} {said}: {edit.why}")
+    return lines or ["nothing changed"]
+
+
+def _cost(state: State) -> tuple[str, ...]:
+    return (
+        f"so far {state.looks} looks, {state.pictures} extra frames, "
+        f"{state.usage.tokens_in:,} tokens in, {state.usage.tokens_out:,} out",
+    )
+
+
+def _span(span: Span) -> str:
+    return format_span(Span(round(span.start, 2), round(span.end, 2)))
+
+
+def as_text(done: Captioning) -> list[str]:
+    lines: list[str] = []
+    for entry in entries(done):
+        indent = "  " * (entry.level - 2)
+        lines.append(indent + entry.heading)
+        lines += [f"{indent}  {line}" for line in entry.lines]
+    return lines
+
+
+def as_json(done: Captioning) -> dict[str, JsonValue]:
+    """The result and its whole log; replaying the log gives the same state."""
+    state = done.state
+    return {
+        "caption": done.caption,
+        "draft": done.draft,
+        "stop": state.stop.value if state.stop else None,
+        "rounds": state.round,
+        "looks": state.looks,
+        "frames": {"coarse": len(done.log.scene.coarse), "extra": state.pictures},
+        "usage": done.usage.model_dump(mode="json"),
+        "refused": dict(state.refused),
+        "faults": list(state.faults),
+        "claims": [c.model_dump(mode="json") for c in state.claims],
+        "gaps": [g.model_dump(mode="json") for g in state.gaps],
+        "log": done.log.model_dump(mode="json"),
+    }
+
+
+def as_html(done: Captioning, tools: Tools | None = None) -> str:
+    """The trace as one page. With `tools`, each look shows the frames that it saw."""
+    body = [f"<h1>{html.escape(done.log.scene.name)}</h1>", _paragraphs(done.caption)]
+    for entry in entries(done):
+        body.append(f"<h{entry.level}>{html.escape(entry.heading)}</h{entry.level}>")
+        body.append("<ul>" + "".join(f"<li>{html.escape(x)}</li>" for x in entry.lines) + "</ul>")
+        if tools is not None:
+            body.append(_pictures(entry.findings, tools))
+    return _PAGE.format(title=html.escape(done.log.scene.name), body="\n".join(body))
+
+
+def _paragraphs(text: str) -> str:
+    lines = "".join(f"<p>{html.escape(line)}</p>" for line in text.splitlines())
+    return f"<section class=caption>{lines or '<p>Nothing could be established.</p>'}</section>"
+
+
+def _pictures(findings: Sequence[Finding], tools: Tools) -> str:
+    out = []
+    for finding in findings:
+        if finding.tool in ("tally", "check") or not finding.frames:
+            continue
+        every = -(-len(finding.frames) // PICTURES)
+        region = finding.box or WHOLE
+        for picture in tools.pictures(finding.frames[::every], (region,)):
+            data = base64.b64encode(jpeg(picture.image, 70, side=THUMBNAIL)).decode("ascii")
+            told = format_time(round(picture.time, 2))
+            out.append(
+                f'<figure><img alt="frame at {told}" src="data:image/jpeg;base64,{data}">'
+                f"<figcaption>{told}</figcaption></figure>"
+            )
+    return f"<div class=frames>{''.join(out)}</div>" if out else ""
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 70rem;
+  margin: 2rem auto; padding: 0 1rem }}
+.caption {{ border-left: .25rem solid #48c; padding-left: 1rem }}
+.frames {{ display: flex; flex-wrap: wrap; gap: .5rem }}
+figure {{ margin: 0 }} figcaption {{ font-size: .8rem }}
+h3 {{ font-size: 1rem; margin-bottom: 0 }} ul {{ margin-top: .2rem }}
+</style></head><body>
+{body}
+</body></html>
+"""
