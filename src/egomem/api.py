@@ -142,7 +142,13 @@ class Memory:
         key = (window, fps, budget, caption)
         if key not in self._chosen:  # their models are loaded once
             self._chosen[key] = await asyncio.to_thread(
-                choose, self.models, window=window, fps=fps, budget=budget, caption=caption
+                choose,
+                self.models,
+                window=window,
+                fps=fps,
+                budget=budget,
+                caption=caption,
+                transcriber=self.settings.model.get("transcriber", "embedded"),
             )
         chosen = self._chosen[key]
 

@@ -108,3 +108,8 @@ def test_every_spec_in_the_recipes_can_be_read() -> None:
     specs = re.findall(r"--model (?:\w+=)?(\S+)", page.read_text())
     servers = {ModelSpec.parse(spec.rstrip("`"), {}).server for spec in specs}
     assert servers == set(SERVERS) - {"embedded"}
+
+
+def test_embedders_and_transcribers_have_specs_of_their_own_kind() -> None:
+    held = Models({"embedder": "/models/minilm", "transcriber": "whisper:tiny.en"}, environ={})
+    assert held.specs == {}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from egomem.cli.options import AtOption, JsonOption, MemoryOption, open_memory
+from egomem.cli.options import AtOption, JsonOption, MemoryOption, ModelOption, open_memory
 from egomem.cli.output import report, where
 
 if TYPE_CHECKING:
@@ -18,10 +18,11 @@ def search(
     count: Annotated[int, typer.Option("-k", "--count", min=1, help="How many moments.")] = 5,
     at: AtOption = None,
     memory: MemoryOption = None,
+    model: ModelOption = None,
     json: JsonOption = False,
 ) -> None:
     """Find the moments that speak most for QUERY, with what was observed there."""
-    with open_memory(memory) as held:
+    with open_memory(memory, models=model) as held:
         found = held.find(query, k=count, at=at)
         names = held.names()
 

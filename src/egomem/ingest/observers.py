@@ -57,11 +57,14 @@ def choose(
     fps: float,
     budget: float | None = None,
     caption: Caption = "direct",
+    transcriber: str = "embedded",
 ) -> Chosen:
     """With a captioner, its captions take the place of the composed ones; speech, screen text and
     objects are observed beside it wherever they can run. `budget`: US dollars for captions.
-    `caption` "active": every window's caption is checked, and what is missing looked for."""
-    found = embedded_observers(window=window, fps=fps)
+    `caption` "active": every window's caption is checked, and what is missing looked for.
+    `transcriber`: `whisper:NAME`, a folder with a Whisper model, or `embedded` for the default."""
+    whisper = "base" if transcriber == "embedded" else transcriber.removeprefix("whisper:")
+    found = embedded_observers(window=window, fps=fps, speech_model=whisper)
     notes = untold(found.origins)
     notes += [f"without {m.part}: {m.detail}; {m.remedy}" for m in found.missing]
     if caption == "active":

@@ -112,7 +112,7 @@ SERVERS: dict[str, Server] = {
         example="lmstudio:qwen/qwen3-vl-8b",
     ),
     "openai-compatible": Server(
-        "any server that speaks OpenAI's protocol",
+        "the OpenAI-compatible server",
         key_variables=("EGOMEM_API_KEY",),
         example="openai-compatible:NAME@http://host:8000/v1",
     ),
@@ -202,13 +202,20 @@ def base_of(url: str) -> str:
 def read_specs(
     specs: Mapping[str, str], environ: Mapping[str, str] = os.environ
 ) -> dict[Role, ModelSpec]:
-    """Roles and their specs; the role `*` or `all` fills every role that has none of its own."""
+    """Chat roles and their specs; `*` or `all` fills every role that has none of its own.
+
+    The specs of an embedder (see `embedders`) and a transcriber (`whisper:NAME` or a folder) are
+    read where they are used. Raises ConfigError for an unknown role or a spec that cannot be read.
+    """
     known = [*(role.value for role in Role), "all"]
     specs = {"all" if name == "*" else name: spec for name, spec in specs.items()}
     for name in specs:
         if name not in known:
             raise ConfigError(f"there is no model role {name!r}", f"use one of {', '.join(known)}")
-    parsed = {name: ModelSpec.parse(text, environ) for name, text in specs.items()}
+    # Embedders and transcribers are not asked in words, and have specs of their own kind.
+    own = (Role.EMBEDDER, Role.TRANSCRIBER)
+    chats = {n: text for n, text in specs.items() if n not in own or text == "embedded"}
+    parsed = {name: ModelSpec.parse(text, environ) for name, text in chats.items()}
     everywhere = parsed.pop("all", None)
     filled = {Role(name): spec for name, spec in parsed.items()}
     if everywhere:
