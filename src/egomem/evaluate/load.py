@@ -16,6 +16,8 @@ from egomem.evaluate.config import Column, Config
 from egomem.evaluate.results import Finished, Key, Results
 from egomem.evaluate.run import BENCHMARK, read_about
 from egomem.evaluate.work import chosen
+from egomem.memory import Store
+from egomem.memory.replies import ReplyCache
 from egomem.records import Answer, Question, Record, Usage
 from egomem.score.sheet import Sheet, sheet
 
@@ -50,6 +52,29 @@ class Loaded:
     def usage(self, column: Column) -> dict[str, Usage]:
         own = {q.id for q in self.questions}
         return {i: f.usage for (i, c), f in self.cells.items() if c == column and i in own}
+
+    def built(self, column: Column) -> dict[str, Usage]:
+        """What the captions of a column took, by video; {} where this run did not make them."""
+        track = self.about.get("tracks", {}).get(column.label)
+        memory = self.folder / "memory"
+        if not track or self.config.given_memory or not memory.is_dir():
+            return {}
+        own = {q.recording for q in self.questions}
+        cache = ReplyCache(self.folder)
+        found: dict[str, Usage] = {}
+        with Store.open(memory) as store:
+            for video, recording in self.about.get("recordings", {}).items():
+                if video not in own and None not in own:
+                    continue
+                for o in store.view().observations(recording=recording, tracks=[track]):
+                    reply = cache.get(o.provenance.request or "")
+                    spent = Usage(requests=1, frames=len(o.provenance.frames))
+                    if reply is not None:
+                        requests = max(1, reply.usage.requests)
+                        spent = reply.usage.model_copy(update={"requests": requests})
+                    found[video] = found.get(video, Usage()) + spent
+        cache.close()
+        return found
 
     def sheet(self, column: Column, verdicts: Mapping[str, float] | None = None) -> Sheet:
         """The column's answers to the questions of this run; one without an answer is missing."""

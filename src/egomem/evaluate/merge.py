@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from egomem.evaluate.results import NAME, Finished, Key, Results
 from egomem.evaluate.run import ABOUT, BENCHMARK
 from egomem.evaluate.work import chosen, locked, question_digest
 from egomem.memory import Store
+from egomem.memory.replies import ReplyCache
+from egomem.models import About
 
 SHOWN = 20
 """Ids that an error lists; all are in its count."""
@@ -106,8 +109,13 @@ def _listed(keys: Sequence[Key]) -> str:
 
 
 def _memories(target: Path, loaded: Sequence[Loaded]) -> None:
-    """Join the captions, so that the merged run can be gone on with."""
+    """Join the captions and replies, so that the merged run can be gone on with."""
+    replies = ReplyCache(target)
     for shard in loaded:
+        source_replies = ReplyCache(shard.folder)
+        for kept in source_replies.latest(sys.maxsize):
+            replies.put(kept.reply, kept.request, About())
+        source_replies.close()
         folder = shard.folder / "memory"
         if not folder.is_dir():
             continue
@@ -118,6 +126,7 @@ def _memories(target: Path, loaded: Sequence[Loaded]) -> None:
                 store.put_recording(recording)
                 held = source.view().observations(recording=recording.id)
                 store.add(held, done=source.done(recording.id))
+    replies.close()
 
 
 def _about(
@@ -138,6 +147,10 @@ def _about(
     about["ended"] = max(str(s.about.get("ended")) for s in loaded)
     about["gates"] = [g.model_dump(mode="json") for g in measured(questions, config, cells)]
     about["last"] = None
+    for name in ("tracks", "recordings"):
+        about[name] = {k: v for s in loaded for k, v in s.about.get(name, {}).items()}
+    if not config.given_memory:
+        about["memory"] = str((target / "memory").resolve())
     about["benchmark"] = {
         **about["benchmark"],
         "questions": len(questions),

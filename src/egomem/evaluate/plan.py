@@ -94,7 +94,7 @@ def plan(work: Work) -> Plan:
             f"{work.results.repeated} cells stand twice in {work.results.path.name}; "
             "the last one counts"
         )
-    changed: dict[str, None] = Field(default_factory=dict)
+    changed: dict[str, None] = {}
     columns = [_column(work, column, changed) for column in work.columns]
     return Plan(
         captions=tuple(_captions(work)),

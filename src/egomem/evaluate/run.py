@@ -309,16 +309,19 @@ class _Runner:
         self, question: Question, column: Column, known: dict[str, asyncio.Task[Answer]]
     ) -> Answer:
         work = self.work
-        strategy = work.way(column).strategy
-        why_not = work.why_not(question, column)
-        if why_not:
+        way = work.way(column)
+        strategy = way.strategy
+        if why_not := work.why_not(question, column):
             return Answer(text="", status=Status.ERROR, strategy=strategy, reason=why_not)
+        if way.evidence and not question.evidence:
+            reason = "the question names no evidence"
+            return Answer(text="", status=Status.ABSTAINED, strategy=strategy, reason=reason)
         given = work.config.strategy_settings(column, work.track(column))
         localised = work.places.localised(question)
         try:
             return await answer(
                 localised,
-                work.view(localised),
+                work.view(localised, way),
                 strategy,
                 others=given,
                 models=work.models(column),
@@ -400,6 +403,9 @@ def write_about(work: Work, command: Sequence[str], outcome: Outcome | None = No
             "of": len(work.benchmark.questions),
             "asked": question_digest(work.questions),
         },
+        "tracks": {column.label: work.track(column) for column in work.columns},
+        "recordings": {v: r.id for v, r in work.places.recordings.items()},
+        "memory": str(work.store.folder.resolve()),
         "versions": versions(),
         "started": before.get("started", now),
         "ended": now if outcome else None,

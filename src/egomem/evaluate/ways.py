@@ -31,12 +31,16 @@ DEFAULT_WINDOW = 30.0
 
 
 class Way(Record):
-    """One setting. `window` is in seconds; `strategy` is the registered name that answers."""
+    """One setting. `window` is in seconds; `strategy` is the registered name that answers.
+
+    `evidence`: what is read is cut to the evidence before the strategy sees it.
+    """
 
     name: str
     strategy: str
     captions: Captions = "none"
     window: float | None = None
+    evidence: bool = False
 
     @property
     def asks(self) -> bool:
@@ -52,6 +56,8 @@ class Way(Record):
 def read_way(name: str) -> Way:
     """The setting of a name. Raises UsageError, saying what there is."""
     head, at, tail = name.strip().partition("@")
+    if tail == "evidence" and head in ("clean", "verify", "aligned"):
+        raise UsageError(f"there is no setting {name!r}", "use caption@evidence or video@evidence")
     if tail == "evidence" and head in ("caption", "video"):
         if head == "video":
             return Way(name=name, strategy=oracle.FRAMES)
@@ -62,14 +68,16 @@ def read_way(name: str) -> Way:
         kind: Captions = "aligned" if head == "aligned" else "windows"
         strategy = "caption" if head == "aligned" else head
         return Way(name=name, strategy=strategy, captions=kind, window=_seconds(name, tail))
-    if at:
+    if at and tail != "evidence":
         raise UsageError(
             f"there is no setting {name!r}",
             "use clean, video, caption@30, verify@30, aligned@30, caption@evidence, "
             "video@evidence or a strategy's name",
         )
     get(head)
-    return Way(name=name, strategy=head, captions="none" if head in ("clean", "video") else "held")
+    if head in ("clean", "video"):
+        return Way(name=name, strategy=head)
+    return Way(name=name, strategy=head, captions="held", evidence=bool(at))
 
 
 def read_ways(names: Iterable[str]) -> tuple[Way, ...]:

@@ -31,11 +31,13 @@ from egomem.memory.lock import WriterLock
 from egomem.memory.replies import ReplyCache
 from egomem.models import Conduct, Models
 from egomem.records import Question, Recording
-from egomem.timeline import windows
+from egomem.timeline import Span, windows
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+POINT = 1e-3
+"""Seconds that a moment without length is given, so that something overlaps it."""
 UNBUILT = "not built yet"
 """The memory part of a cell whose captions are still to be made."""
 
@@ -114,12 +116,17 @@ class Work:
         held = self.places.recordings.get(question.recording)
         return [held] if held else []
 
-    def view(self, localised: Question) -> View:
+    def view(self, localised: Question, way: Way) -> View:
+        """What a setting may see of the memory: the past, of the question's video."""
         view = self.store.view(localised.at)
-        if localised.recording is None:
-            return view
-        known = {r.id for r in self.store.recordings()}
-        return view.narrow(recordings=[r for r in [localised.recording] if r in known])
+        if localised.recording is not None:
+            known = {r.id for r in self.store.recordings()}
+            view = view.narrow(recordings=[r for r in [localised.recording] if r in known])
+        if way.evidence and localised.evidence:
+            spans = [e.span for e in localised.evidence]
+            whole = Span(min(s.start for s in spans), max(s.end for s in spans) + POINT)
+            view = view.narrow(span=whole)
+        return view
 
     def unfinished(self, column: Column, recording: Recording) -> int:
         """Windows that are still to be captioned for a column."""
@@ -149,9 +156,10 @@ class Work:
         localised = self.places.localised(question)
         ids = tuple(r.id for r in recordings)
         tracks = () if way.captions == "none" else None if track is None else (track,)
-        key = (str(localised.at), ids, localised.recording, tracks)
+        evidence = localised.evidence if way.evidence else ()
+        key = (str(localised.at), ids, localised.recording, tracks, evidence)
         if key not in self._digests:
-            self._digests[key] = memory_digest(self.view(localised), ids, tracks)
+            self._digests[key] = memory_digest(self.view(localised, way), ids, tracks)
         return self._digests[key]
 
     def why_not(self, question: Question, column: Column) -> str:

@@ -1,0 +1,312 @@
+"""`egomem eval capmem | demo | status | rescore | merge`"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from egomem.cli.options import JsonOption
+from egomem.cli.output import report, spent
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from egomem.benchmarks import Benchmark
+    from egomem.evaluate import Config, Outcome, Plan
+
+eval = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Measure memories and models on a benchmark; see also: egomem report.",
+)
+
+OutOption = Annotated[
+    Path, typer.Option("--out", metavar="RUN", help="The run's folder; the same one goes on.")
+]
+RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="The run's folder.")]
+ModelOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--model",
+        metavar="ROLE=SPEC[,SPEC]",
+        help="reader=A,B,C, captioner=A or verifier=A. Without a captioner, each reader reads "
+        "captions of its own. Repeatable.",
+    ),
+]
+LimitOption = Annotated[int | None, typer.Option(min=1, help="Ask the first N questions alone.")]
+PlanOption = Annotated[bool, typer.Option("--plan", help="Print the plan, and do nothing.")]
+
+
+@eval.command()
+def capmem(
+    data: Annotated[Path, typer.Option("--data", metavar="DIR", help="The questions.")],
+    out: OutOption,
+    settings: Annotated[
+        str,
+        typer.Option(
+            help="clean, video, caption@30, verify@30, aligned@30, caption@evidence, "
+            "video@evidence, or any strategy; commas between."
+        ),
+    ] = "clean,video,caption@30,caption@60",
+    model: ModelOption = None,
+    cross: Annotated[
+        bool, typer.Option("--cross", help="Every captioner's captions for every reader.")
+    ] = False,
+    media: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The videos, by name or id.")
+    ] = None,
+    memory: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Read the captions of this memory; make none."),
+    ] = None,
+    track: Annotated[str | None, typer.Option(help="Which captions of that memory.")] = None,
+    format: Annotated[str | None, typer.Option(help="The data's format, where not told.")] = None,
+    frames: Annotated[
+        int | None, typer.Option(min=1, help="Frames of a direct request. Default: 768.")
+    ] = None,
+    frame_limit: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MODEL=N", help="Frames that a model takes. Repeatable."),
+    ] = None,
+    side: Annotated[
+        int | None, typer.Option(min=1, help="Longest side of a frame. Default: 512.")
+    ] = None,
+    reply: Annotated[str | None, typer.Option(help="letter (default), scores or logprobs.")] = None,
+    abstain: Annotated[
+        bool, typer.Option("--abstain", help="Readers may say that it cannot be told.")
+    ] = False,
+    max_tokens: Annotated[
+        int | None, typer.Option(min=1, help="Of a reply, thinking included. Default: 2048.")
+    ] = None,
+    gate: Annotated[
+        str | None,
+        typer.Option(
+            help="stop (default): a reader outside of 15-35 % on clean goes no further; "
+            "report: it goes on."
+        ),
+    ] = None,
+    limit: LimitOption = None,
+    shard: Annotated[
+        str | None, typer.Option(metavar="I/N", help="Part I of N, counting from 1.")
+    ] = None,
+    plan: PlanOption = False,
+    json: JsonOption = False,
+) -> None:
+    """CapMem: can captions stand in for a video? Prints a plan, runs, and goes on where it stopped.
+
+    Stage 1 asks without the video and lets through who guesses (15-35 %). Stage 2 answers from
+    frames, from captions, and from captions with a look at the frames.
+    """
+    from egomem.benchmarks import load
+    from egomem.config import load as load_settings
+    from egomem.config import model_table
+    from egomem.evaluate.options import (
+        frame_limits,
+        make_config,
+        models_given,
+        read_shard,
+        split,
+    )
+
+    given = load_settings(model=model_table(model) if model else None).model
+    roles = models_given({k: v for k, v in given.items() if v != "embedded"} if given else {})
+    config = make_config(
+        protocol="capmem",
+        settings=split(settings),
+        readers=roles.get("reader"),
+        captioners=roles.get("captioner"),
+        verifier=next(iter(roles.get("verifier", ())), None),
+        cross=cross,
+        format=reply,
+        abstain=abstain,
+        max_tokens=max_tokens,
+        frames=frames,
+        frame_limits=frame_limits(frame_limit or ()),
+        side=side,
+        gate=gate,
+        track=track,
+        limit=limit,
+        shard=read_shard(shard) if shard else None,
+    )
+    _run(load(data, format, media=media), config, out, memory=memory, only_plan=plan, json=json)
+
+
+@eval.command()
+def demo(
+    folder: Annotated[
+        Path, typer.Option("--folder", help="Where the recordings and the memory go.")
+    ] = Path("demo-memory"),
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="RUN", help="Default: in that folder.")
+    ] = None,
+    settings: Annotated[
+        str, typer.Option(help="As of capmem; those that ask a model need one.")
+    ] = "extractive,extractive@evidence",
+    model: ModelOption = None,
+    limit: LimitOption = None,
+    plan: PlanOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Our own questions over the demo's recordings, answered without a model."""
+    from egomem.cli.output import steps
+    from egomem.config import model_table
+    from egomem.evaluate.demo import prepare
+    from egomem.evaluate.options import make_config, models_given, split
+
+    roles = models_given(model_table(model)) if model else {}
+    config = make_config(
+        protocol="demo", settings=split(settings), readers=roles.get("reader"), limit=limit,
+        gate="report",
+    )  # fmt: skip
+    with steps(quiet=json) as progress:
+        made = prepare(folder, on_note=progress.say, on_step=progress.step)
+        benchmark, memory = asyncio.run(made)
+    _run(benchmark, config, out or folder / "eval", memory=memory, only_plan=plan, json=json)
+
+
+@eval.command()
+def status(run: RunArgument, json: JsonOption = False) -> None:
+    """How far a run is: finished cells by setting, model and status."""
+    from egomem.evaluate import load_run
+    from egomem.evaluate import status as standing
+
+    held = load_run(run)
+    rows = standing(held)
+
+    def show(out: Console) -> None:
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table("setting", "finished", "by status", box=None)
+        for row in rows:
+            counts = ", ".join(f"{n} {s}" for s, n in sorted(row.by_status.items()))
+            cells = (row.column.label, f"{row.done} / {row.total}", counts)
+            table.add_row(*(Text(cell) for cell in cells))
+        out.print(table)
+        for gate in held.about.get("gates", ()):
+            out.print(f"gate of {gate['reader']}: {gate['reason']}", markup=False)
+
+    body = {
+        "config_hash": held.about.get("config_hash"),
+        "ended": held.about.get("ended"),
+        "gates": held.about.get("gates", []),
+        "columns": [row.model_dump(mode="json") for row in rows],
+        "unreadable_lines": held.results.unreadable,
+    }
+    report("eval status", body, show=show, json=json)
+
+
+@eval.command()
+def rescore(run: RunArgument, json: JsonOption = False) -> None:
+    """Read the raw replies again with today's reader of choices. No model is asked."""
+    from egomem.evaluate import rescore as again
+
+    said = again(run)
+
+    def show(out: Console) -> None:
+        for question, column, before, after in said.changed:
+            out.print(f"{question}  {column}: {before} -> {after}", markup=False)
+        out.print(
+            f"{said.read} replies read again, {len(said.changed)} answers changed, "
+            f"{said.kept} without a reply to read"
+        )
+
+    report("eval rescore", said.model_dump(mode="json"), show=show, json=json)
+
+
+@eval.command()
+def merge(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="A new folder for the whole run.")],
+    shards: Annotated[list[Path], typer.Argument(metavar="SHARD...", help="Every shard's folder.")],
+    json: JsonOption = False,
+) -> None:
+    """Join the shards of one run. Missing or doubled cells are listed, and nothing is written."""
+    from egomem.evaluate import merge as join
+
+    count = join(out, shards)
+    report(
+        "eval merge",
+        {"cells": count, "run": str(out)},
+        show=lambda console: console.print(f"{count} cells in {out}", markup=False),
+        json=json,
+    )
+
+
+def _run(
+    benchmark: Benchmark,
+    config: Config,
+    out: Path,
+    *,
+    memory: Path | None,
+    only_plan: bool,
+    json: bool,
+) -> None:
+    """Plan, run, and print both."""
+    from egomem.config import load as load_settings
+    from egomem.evaluate import opened, plan, run
+    from egomem.evaluate.progress import Line
+    from egomem.models import Conduct
+
+    given = load_settings()
+    conduct = Conduct(deadline=given.deadline, concurrency=given.concurrency)
+    dropped = [f for f in benchmark.faults if f.dropped]
+
+    async def whole() -> tuple[Plan, Outcome | None]:
+        async with opened(benchmark, config, out, memory=memory, conduct=conduct) as work:
+            planned = plan(work)
+            if not json:
+                _show_plan(planned, len(dropped))
+            if only_plan:
+                return planned, None
+            with Line(quiet=json) as line:
+                done = await run(
+                    work,
+                    command=["egomem", *sys.argv[1:]],
+                    at_once=given.concurrency,
+                    on_note=line.say,
+                    on_progress=line.update,
+                )
+            return planned, done
+
+    planned, done = asyncio.run(whole())
+    result: dict[str, Any] = {
+        "run": str(out),
+        "config_hash": config.hash,
+        "dropped_questions": len(dropped),
+        "plan": planned.model_dump(mode="json"),
+        "outcome": done.model_dump(mode="json") if done else None,
+    }
+    problems: list[tuple[str, str]] = []
+    if done is not None:
+        problems += [(fault, "run the same command again") for fault in done.faults]
+        if done.errors:
+            what = f"{done.errors} of {done.cells} cells ended in an error"
+            problems.append((what, "the same command tries them again"))
+
+    def show(console: Console) -> None:
+        if done is None:
+            return
+        counts = ", ".join(f"{n} {s}" for s, n in sorted(done.by_status.items()))
+        console.print(
+            f"{done.asked} cells answered, {done.kept} kept, in {done.seconds:.1f} s: {counts}"
+        )
+        if done.spent.requests:
+            bound = " (at least: not every price is known)" if done.unpriced else ""
+            console.print(f"sent: {done.spent.requests} requests, {spent(done.spent)}{bound}")
+        console.print(f"run: {out}   report: egomem report {out}", markup=False)
+
+    report("eval", result, show=show, json=json, problems=problems)
+
+
+def _show_plan(plan: Plan, dropped: int) -> None:
+    from rich.console import Console
+
+    from egomem.evaluate.progress import plan_lines
+
+    console = Console(highlight=False, soft_wrap=True)
+    for line in plan_lines(plan, dropped):
+        console.print(line, markup=False)

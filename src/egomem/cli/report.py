@@ -1,0 +1,43 @@
+"""`egomem report`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from egomem.cli.options import JsonOption
+from egomem.cli.output import report as print_report
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def report_(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of runs.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Default: report/ in the first run's folder."),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Put runs side by side that are not comparable.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Write a page, Markdown, CSV and LaTeX of one or several runs.
+
+    Runs that differ in frames, prompts, resolution or questions are refused without --force.
+    """
+    from egomem.evaluate.report import write_report
+
+    target = out or runs[0] / "report"
+    written = write_report(runs, target, force=force)
+
+    def show(console: Console) -> None:
+        for path in written.files:
+            console.print(str(path), markup=False)
+        for line in written.warnings:
+            console.print(line, markup=False)
+
+    print_report("report", written.model_dump(mode="json"), show=show, json=json)

@@ -1,0 +1,75 @@
+"""What is written on a command line -> a configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from egomem.errors import ConfigError, UsageError
+from egomem.evaluate.config import Config, Shard
+from egomem.models import ModelSpec, Role
+
+ROLES = (Role.READER, Role.CAPTIONER, Role.VERIFIER)
+
+
+def split(text: str) -> tuple[str, ...]:
+    """`a,b` -> a, b."""
+    return tuple(dict.fromkeys(p.strip() for p in text.split(",") if p.strip()))
+
+
+def models_given(table: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Role -> canonical specs; `all` fills reader and captioner-by-the-reader alike.
+
+    `table` maps a role, or `all`, to specs with commas between. Raises ConfigError for a role that
+    an evaluation has no use for, and for a spec that cannot be read.
+    """
+    known = [*(r.value for r in ROLES), "all"]
+    found: dict[str, tuple[str, ...]] = {}
+    for role, text in table.items():
+        if role not in known:
+            raise ConfigError(
+                f"an evaluation has no role {role!r}", f"use one of {', '.join(known)}"
+            )
+        found[role] = tuple(str(ModelSpec.parse(s)) for s in split(text))
+    every = found.pop("all", ())
+    if every:
+        found.setdefault("reader", every)
+    if len(found.get("verifier", ())) > 1:
+        raise ConfigError(
+            "several verifiers are named", "name one, or none: each reader is its own"
+        )
+    return found
+
+
+def frame_limits(given: Iterable[str]) -> dict[str, int]:
+    """`["ollama:qwen3-vl:8b=64"]` -> frames that a model takes at most."""
+    found = {}
+    for text in given:
+        spec, equals, number = text.rpartition("=")
+        if not equals or not number.isdecimal() or int(number) < 1:
+            raise UsageError(f"--frame-limit {text} cannot be read", "write it as MODEL=64")
+        found[str(ModelSpec.parse(spec))] = int(number)
+    return found
+
+
+def read_shard(text: str) -> Shard:
+    """`2/4`: the second of four."""
+    index, slash, count = text.partition("/")
+    if not slash or not index.isdecimal() or not count.isdecimal():
+        raise UsageError(f"--shard {text} cannot be read", "write it as 1/4, counting from 1")
+    try:
+        return Shard(index=int(index), count=int(count))
+    except ValidationError:
+        raise UsageError(f"there is no shard {text}", "count from 1: --shard 1/4") from None
+
+
+def make_config(**fields: Any) -> Config:
+    """The configuration; fields that are None keep their default. Raises ConfigError."""
+    try:
+        return Config(**{name: value for name, value in fields.items() if value is not None})
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"])
+        raise ConfigError(f"{name}: {first['msg'].lower()}") from None

@@ -1,0 +1,101 @@
+"""What a person reads while a run goes on: its plan, and one line that moves."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Self, TextIO
+
+from egomem.evaluate.plan import Part, Plan
+from egomem.evaluate.run import Progress
+
+EVERY = 30.0
+"""Seconds between two lines where the output is no terminal."""
+
+
+class Line:
+    """Progress on standard error: one moving line on a terminal, else a line now and then."""
+
+    def __init__(self, *, quiet: bool = False, stream: TextIO | None = None) -> None:
+        self._quiet = quiet
+        self._stream = stream or sys.stderr
+        self._moving = self._stream.isatty()
+        self._last = 0.0
+        self._stage = ""
+        self._width = 0
+
+    def say(self, text: str) -> None:
+        if not self._quiet:
+            self._clear()
+            print(text, file=self._stream)
+
+    def update(self, progress: Progress) -> None:
+        now = time.monotonic()
+        ended = progress.done >= progress.total
+        pause = 0.1 if self._moving else EVERY
+        if self._quiet or (now - self._last < pause and not ended):
+            return
+        self._last = now
+        text = progress.line()
+        if not self._moving:
+            print(text, file=self._stream)
+            return
+        self._stream.write("\r" + text.ljust(self._width))
+        self._stream.flush()
+        self._width = len(text)
+
+    def _clear(self) -> None:
+        if self._width:
+            self._stream.write("\r" + " " * self._width + "\r")
+            self._width = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._width:
+            self._stream.write("\n")
+            self._stream.flush()
+
+
+def plan_lines(plan: Plan, dropped: int = 0) -> Iterator[str]:
+    """The plan for a person."""
+    left_out = f" ({dropped} rows of the data could not be used)" if dropped else ""
+    yield f"{plan.questions} questions{left_out}"
+    for part in (*plan.captions, *plan.columns):
+        kept = f", {part.kept} done" if part.kept else ""
+        unable = f", {part.unable} without their video" if part.unable else ""
+        yield f"  {part.label}: {part.cells} to do{kept}{unable}{_takes(part)}"
+        if part.changed:
+            why = ", ".join(f"{n} {name}" for name, n in sorted(part.changed.items()))
+            yield f"    asked again: {why}"
+    total = plan.total
+    bound = ", at least" if plan.money_is_lower_bound and total.cost is not None else ""
+    yield f"in all: {total.cells} answers{_takes(total) or ', no request'}{bound}"
+    if plan.replies_cached:
+        yield f"{plan.replies_cached} replies are in the cache and cost nothing"
+    if plan.changed_questions:
+        shown = ", ".join(plan.changed_questions[:10])
+        more = len(plan.changed_questions) - 10
+        yield f"changed questions: {shown}{f' and {more} more' if more > 0 else ''}"
+    if plan.missing:
+        id, why = next(iter(plan.missing.items()))
+        yield f"{len(plan.missing)} videos are not at hand, for example {id}: {why}"
+    yield from plan.notes
+
+
+def _takes(part: Part) -> str:
+    if not part.requests:
+        return ""
+    money = "price unknown" if part.cost is None else f"about ${part.cost:.2f}"
+    return (
+        f"; {part.requests:,} requests, {part.frames:,} frames, about {part.tokens_in:,} tokens in "
+        f"and {part.tokens_out:,} out, {money}"
+    )

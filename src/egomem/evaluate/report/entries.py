@@ -1,0 +1,145 @@
+"""The columns of one or several runs, named for a table; and whether the runs can stand beside
+each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from egomem.errors import UsageError
+from egomem.evaluate.cells import digest
+from egomem.evaluate.config import Column
+from egomem.evaluate.load import Loaded
+from egomem.evaluate.ways import Way
+from egomem.models import ModelSpec
+from egomem.records import Answer
+from egomem.score import Sheet
+
+COMPARED = ("frames", "fps", "side", "format", "abstain", "max_tokens", "given_memory", "track")
+"""Settings that change what a figure means."""
+
+HOSTED = ("openai", "azure", "google", "google-cloud", "anthropic")
+CLOSED = ("openai/", "google/gemini", "anthropic/", "x-ai/")
+"""Makers at a gateway whose weights are not published."""
+
+
+@dataclass
+class Entry:
+    """One column of one run; `name` is unique in the report."""
+
+    run: Loaded
+    column: Column
+    name: str
+
+    @cached_property
+    def sheet(self) -> Sheet:
+        return self.run.sheet(self.column)
+
+    @property
+    def way(self) -> Way:
+        return self.run.config.way(self.column)
+
+    @cached_property
+    def answers(self) -> dict[str, Answer]:
+        return self.run.answers(self.column)
+
+    @property
+    def accuracy(self) -> float | None:
+        """Strict, in per cent."""
+        return 100 * float(self.sheet.right.mean()) if len(self.sheet) else None
+
+
+def entries(runs: Sequence[Loaded]) -> list[Entry]:
+    """All columns that have answers, in the order of the runs and their settings."""
+    shorts = _shorts({s for r in runs for c in r.columns for s in (c.reader, c.captioner) if s})
+    found = []
+    for run in runs:
+        several = len({c.reader for c in run.columns}) > 1 or len(runs) > 1
+        for column in run.columns:
+            name = column.setting
+            if column.reader and several:
+                name += f" {shorts[column.reader]}"
+            if column.captioner not in ("", column.reader):
+                name += f" < {shorts[column.captioner]}"
+            if len(runs) > 1:
+                name = f"{run.folder.name}: {name}"
+            found.append(Entry(run, column, name))
+    return found
+
+
+def _shorts(specs: set[str]) -> dict[str, str]:
+    """Models without server and address, where that still tells them apart."""
+    names = {s: ModelSpec.parse(s).model for s in specs}
+    return {s: n if list(names.values()).count(n) == 1 else s for s, n in names.items()}
+
+
+def short_model(spec: str) -> str:
+    return ModelSpec.parse(spec).model if spec else "no model"
+
+
+def group(spec: str) -> str:
+    """`closed` where the weights are not published, else `open`; by who serves it and its name."""
+    parsed = ModelSpec.parse(spec)
+    closed = parsed.server in HOSTED or parsed.model.startswith(CLOSED)
+    return "closed" if closed else "open"
+
+
+def check_comparable(runs: Sequence[Loaded], *, force: bool) -> list[str]:
+    """What differs between the runs; raises UsageError for it unless `force`."""
+    names = [_name(run.folder) for run in runs]
+    if len(set(names)) < len(names):
+        raise UsageError("two of the runs have the same folder name", "rename one of the folders")
+    found = [line for other in runs[1:] for line in differences(runs[0], other)]
+    if found and not force:
+        raise UsageError(
+            f"the runs are not comparable: {'; '.join(found)}",
+            "report them apart, or put them side by side with --force",
+        )
+    return found
+
+
+def differences(a: Loaded, b: Loaded) -> list[str]:
+    """What makes the figures of two runs incomparable, each named with both values."""
+    found = []
+    one, two = _name(a.folder), _name(b.folder)
+    for field in COMPARED:
+        left, right = getattr(a.config, field), getattr(b.config, field)
+        if left != right:
+            found.append(f"{field} is {left} in {one} and {right} in {two}")
+    for spec in sorted({*a.config.frame_limits} & {*b.config.readers}):
+        left, right = a.config.frame_limit(spec), b.config.frame_limit(spec)
+        if left != right:
+            found.append(f"the frames of {spec} are {left} in {one} and {right} in {two}")
+    for setting in sorted({w.name for w in a.config.ways} & {w.name for w in b.config.ways}):
+        left, right = prompts(a, setting), prompts(b, setting)
+        if left and right and left != right:
+            found.append(f"the prompts of {setting} differ between {one} and {two}")
+    mine, theirs = _asked(a), _asked(b)
+    if mine != theirs:
+        found.append(
+            f"the questions differ: {one} asks {len(mine)}, {two} asks {len(theirs)}, "
+            f"{len(mine.keys() & theirs.keys())} in both, "
+            f"{sum(mine[i] != theirs[i] for i in mine.keys() & theirs.keys())} of them changed"
+        )
+    return found
+
+
+def prompts(run: Loaded, setting: str) -> set[str]:
+    """The hashes of the prompts that a setting's answers were made with, of open and of lettered
+    questions alike."""
+    own = {q.id: len(q.options) for q in run.questions}
+    return {
+        f"{own[id]}:{cell.parts.get('prompt', '')}"
+        for (id, column), cell in run.cells.items()
+        if column.setting == setting and id in own
+    }
+
+
+def _asked(run: Loaded) -> dict[str, str]:
+    return {q.id: digest(q.model_dump(mode="json")) for q in run.questions}
+
+
+def _name(folder: Path) -> str:
+    return folder.resolve().name

@@ -1,0 +1,184 @@
+"""From the folders of runs to the files of a report."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from egomem.errors import UsageError
+from egomem.evaluate.gate import measured
+from egomem.evaluate.load import Loaded, load_run, status
+from egomem.evaluate.report.browser import browser, reasons
+from egomem.evaluate.report.costs import costs
+from egomem.evaluate.report.entries import Entry, check_comparable, entries, short_model
+from egomem.evaluate.report.figures import (
+    cross,
+    draws,
+    model_table,
+    overall,
+    statuses,
+    verified,
+    views,
+)
+from egomem.evaluate.report.grid import Grid, Section, csv_text, grid, latex, markdown
+from egomem.evaluate.report.page import html
+from egomem.evaluate.results import version
+from egomem.records import Record
+from egomem.score import standard_views, table
+
+FILES = ("report.html", "report.md", "figures.csv", "tables.tex")
+
+
+class Written(Record):
+    """The files of a report, and what a reader has to know of the figures in them."""
+
+    files: tuple[Path, ...]
+    warnings: tuple[str, ...] = ()
+
+
+def write_report(folders: Sequence[Path], out: Path, *, force: bool = False) -> Written:
+    """Write the report of one or several runs into `out`.
+
+    Raises UsageError where a folder holds no run, nothing was answered yet, or the runs are not
+    comparable (and `force` is off).
+    """
+    runs = [load_run(folder) for folder in folders]
+    differ = check_comparable(runs, force=force)
+    held = entries(runs)
+    if not held:
+        raise UsageError(f"nothing was answered yet in {folders[0]}", "run: egomem eval")
+    warnings = [*(f"Not comparable: {line}." for line in differ), *_warnings(runs)]
+    sections = sections_of(runs, held, warnings)
+    title = f"{runs[0].benchmark.name}: {', '.join(r.folder.resolve().name for r in runs)}"
+    texts = (
+        html(title, sections, browser(held)),
+        markdown(title, sections),
+        csv_text(long_rows(held), LONG),
+        latex(sections),
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    for name, text in zip(FILES, texts, strict=True):
+        (out / name).write_text(text, encoding="utf-8")
+    return Written(files=tuple(out / name for name in FILES), warnings=tuple(warnings))
+
+
+def sections_of(
+    runs: Sequence[Loaded], held: Sequence[Entry], warnings: Sequence[str] = ()
+) -> list[Section]:
+    """All tables and drawings, in the order of the page."""
+    drawn = draws(held)
+    first = Section(title="Runs", text=tuple(warnings), parts=tuple(_about(run) for run in runs))
+    made = [
+        first,
+        _gates(runs),
+        overall(held, drawn),
+        model_table(drawn),
+        cross(held),
+        views(held),
+        verified(held),
+        reasons(held),
+        costs(held),
+    ]
+    return [s for s in made if s.parts or s.text]
+
+
+def _about(run: Loaded) -> Grid:
+    """What each number of a run leads back to."""
+    about, config = run.about, run.config
+    asked = about.get("benchmark", {})
+    shard = f", shard {config.shard}" if config.shard else ""
+    rows: list[list[object]] = [
+        ["command", shlex.join(map(str, about.get("command", [])))],
+        ["configuration", f"{about.get('config_hash')} ({config.protocol}{shard})"],
+        ["prompts", about.get("prompts")],
+        ["questions", f"{asked.get('questions')} of {asked.get('of')}, {asked.get('name')}"],
+        ["licence", asked.get("licence") or "not stated"],
+        ["readers", ", ".join(config.readers) or "no model"],
+        ["captioners", ", ".join(config.captioners) or "each reader its own, or a given memory"],
+        ["verifier", config.verifier or "the reader"],
+        ["frames", f"at most {config.frames} at {config.fps:g} a second, side {config.side}"],
+        [
+            "decoding",
+            f"temperature 0, reply {config.format}, at most {config.max_tokens} tokens, "
+            f"{'may abstain' if config.abstain else 'has to choose'}, single turn, no examples",
+        ],
+        ["versions", ", ".join(f"{k} {v}" for k, v in about.get("versions", {}).items())],
+        ["servers", ", ".join(_servers(run)) or "none asked"],
+        ["time", f"{about.get('started')} to {about.get('ended') or 'not finished'}"],
+    ]
+    rows += [[f"frames of {spec}", f"at most {n}"] for spec, n in config.frame_limits.items()]
+    return grid(f"Run {run.folder.resolve().name}", ("", "value"), rows)
+
+
+def _servers(run: Loaded) -> list[str]:
+    """Models as the servers named themselves in their replies."""
+    found: dict[str, None] = {}
+    for cell in run.cells.values():
+        for step in cell.answer.trace:
+            if isinstance(step, dict) and step.get("step") == "asked" and step.get("model"):
+                found[str(step["model"])] = None
+    return list(found)
+
+
+def _warnings(runs: Sequence[Loaded]) -> Iterator[str]:
+    for run in runs:
+        name = run.folder.resolve().name
+        left = sum(s.total - s.done for s in status(run) if s.done)
+        if left:
+            yield f"{name}: {left} cells have no answer or ended in an error; they count as wrong."
+        if run.results.unreadable:
+            lines = len(run.results.unreadable)
+            yield f"{name}: {lines} lines of answers.jsonl cannot be read and are left out."
+        if run.config.limit or run.config.shard:
+            yield f"{name}: a part of the questions, not the whole set."
+        if run.about.get("versions", {}).get("egomem") not in (None, version()):
+            yield f"{name} was made by egomem {run.about['versions']['egomem']}."
+    yield (
+        "Ours where the papers are silent: prompts, bins of evidence, edges of regimes, signal "
+        "weights of recall, levels of support, where frames lie (see the documentation)."
+    )
+
+
+def _gates(runs: Sequence[Loaded]) -> Section:
+    rows = []
+    for run in runs:
+        for gate in measured(run.questions, run.config, run.cells):
+            if not gate.n:
+                continue
+            said = ", ".join(f"{n} {s}" for s, n in gate.by_status.items())
+            verdict = "passes" if gate.passed else "fails"
+            rows.append([short_model(gate.reader), gate.n, said, verdict, gate.reason])
+    heads = ("reader", "n", "n by status", "gate", "reason")
+    parts = (grid("Stage 1: answered without the video", heads, rows),) if rows else ()
+    return Section(title="Gate", parts=parts)
+
+
+LONG = (
+    "run", "config_hash", "setting", "reader", "captioner", "view", "group", "n", "right",
+    "accuracy", "by_status", "chance", "blind",
+)  # fmt: skip
+
+
+def long_rows(held: Sequence[Entry]) -> Iterator[list[object]]:
+    """Every figure of every view as one row of a long table."""
+    for entry in held:
+        for view in standard_views():
+            for row in table(entry.sheet, view).rows:
+                made = row.figure
+                blind = "; ".join(f"{k} {b.accuracy:.4f}" for k, b in made.blind.items())
+                yield [
+                    entry.run.folder.resolve().name,
+                    entry.run.about.get("config_hash"),
+                    entry.column.setting,
+                    entry.column.reader,
+                    entry.column.captioner,
+                    view.name,
+                    row.label,
+                    made.n,
+                    f"{made.right:g}",
+                    "" if made.accuracy is None else f"{made.accuracy:.6f}",
+                    statuses(made),
+                    "" if made.chance is None else f"{made.chance:.4f}",
+                    blind,
+                ]
