@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from egomem.cli import COMMANDS, main
+from egomem.models.fake_server import FakeServer, Rule, Script
 from egomem.observe import Composed, Embedded, Window
 from egomem.records import Observation, Track
 
@@ -143,6 +144,23 @@ def test_a_fault_is_one_line_with_its_exit_code(
     assert got == code
     assert body(out)["ok"] is False
     assert err == ""
+
+
+@pytest.mark.parametrize("rule", [Rule(status=400), Rule(null=True), Rule(refusal="no")])
+def test_a_question_without_a_usable_reply_is_said_and_exit_code_3(
+    run: Run, make_video: MakeVideo, rule: Rule
+) -> None:
+    run("ingest", str(make_video("day.mp4")))
+    with FakeServer(Script(rules=(rule,))) as server:
+        spec = f"reader=openai-compatible:fake@{server.url}"
+        asked = ("ask", "What is red?", "--strategy", "clean", "--model", spec)
+        code, out, err = run(*asked)
+        assert code == 3
+        assert out.strip() == ""
+        assert err.startswith("egomem: no answer: ")
+        code, out, _ = run(*asked, "--json")
+        assert code == 3
+        assert body(out)["problems"]
 
 
 def test_an_unreadable_time_is_wrong_usage(run: Run, make_video: MakeVideo) -> None:

@@ -32,6 +32,15 @@ def test_a_file_whose_name_looks_like_a_glob_is_a_file(folder: Path) -> None:
     assert [p.name for p in media_files([folder / "[1].mp4"])] == ["[1].mp4"]
 
 
+@pytest.mark.parametrize("empty", ["", " "])
+def test_an_empty_path_is_not_this_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, empty: str
+) -> None:
+    monkeypatch.chdir(folder)
+    with pytest.raises(UsageError, match="a path is empty"):
+        media_files([empty])
+
+
 @pytest.mark.parametrize("missing", ["nothing.mp4", "*.avi", "empty"])
 def test_what_is_not_there_is_said(folder: Path, missing: str) -> None:
     (folder / "empty").mkdir()

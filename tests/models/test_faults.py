@@ -72,6 +72,19 @@ def test_each_end_has_a_status_and_only_clean_ones_are_kept(
     assert held.ledger.total().failed == (status is Status.ERROR)
 
 
+def test_a_server_that_hangs_up_or_is_not_there_is_said_so(
+    serve: Fixture, models: Fixture, ask: Fixture
+) -> None:
+    server = serve(Rule(fault="drop"))
+    held = models(server, conduct=Conduct(attempts=2, pause=0.001))
+    [dropped] = ask(held, question())
+    assert "Server disconnected" in dropped.detail
+    server.stop()
+    [gone] = ask(held, question())
+    assert "ConnectionRefused" in gone.detail
+    assert "event loop" not in dropped.detail + gone.detail
+
+
 def test_reasoning_is_marked_where_it_was_read(
     serve: Fixture, models: Fixture, ask: Fixture
 ) -> None:

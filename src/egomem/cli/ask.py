@@ -49,6 +49,8 @@ def ask(
     json: JsonOption = False,
 ) -> None:
     """Answer QUESTION from the memory, with evidence and times, or say that it does not know."""
+    from egomem.records import Status
+
     with open_memory(memory, models=model, fit=fit) as held:
         answer = held.ask(
             question,
@@ -67,4 +69,6 @@ def ask(
     result = answer_json(answer, names)
     if explain:
         result["trace"] = list(answer.trace)
-    report("ask", result, show=show, json=json)
+    failed = answer.status not in (Status.PARSED, Status.ABSTAINED)
+    problems = [(f"no answer: {answer.status.value}: {answer.reason}", "")] if failed else []
+    report("ask", result, show=show, json=json, problems=problems, nothing=True)

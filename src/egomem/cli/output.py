@@ -27,8 +27,11 @@ def report(
     show: Callable[[Console], None],
     json: bool,
     problems: Sequence[tuple[str, str]] = (),
+    nothing: bool = False,
 ) -> None:
     """Print a command's result, and end with exit code 1 where some items failed.
+
+    `nothing`: none of them was done, which is exit code 3.
 
     As JSON: `{"command", "ok", "result", "problems": [{"what", "remedy"}]}` on standard output.
     As text: whatever `show` prints, then one line per problem on standard error.
@@ -40,7 +43,7 @@ def report(
         for what, remedy in problems:
             typer.echo(f"egomem: {_line(what, remedy)}", err=True)
     if problems:
-        raise typer.Exit(1)
+        raise typer.Exit(3 if nothing else 1)
 
 
 class _Console:
@@ -138,7 +141,8 @@ def where(
 def show_answer(out: Console, answer: Answer, names: Mapping[str, str]) -> None:
     from rich.markup import escape
 
-    out.print(f"  [bold]{escape(answer.text)}[/]")
+    if answer.text:
+        out.print(f"  [bold]{escape(answer.text)}[/]")
     if answer.abstained and answer.reason not in answer.text:
         out.print(f"  {escape(answer.reason)}")
     for piece in answer.evidence:

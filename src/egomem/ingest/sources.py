@@ -27,6 +27,8 @@ def media_files(paths: Iterable[str | Path]) -> list[Path]:
     """
     found: dict[Path, Path] = {}
     for given in paths:
+        if not str(given).strip():  # a shell variable that is not set; as a path it is this folder
+            raise UsageError("a path is empty", "name a file, a folder or a glob")
         path = Path(given).expanduser()
         if path.is_dir():
             files = [p for p in sorted(path.rglob("*")) if _is_media(p, path)]

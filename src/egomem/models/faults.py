@@ -168,8 +168,10 @@ def unreadable(server: str, body: bytes, key: str | None, error: str) -> Refusal
 
 def unreached(server: str, url: str, error: BaseException, key: str | None) -> Refusal:
     """No answer at all: no connection, or one that was dropped."""
-    while error.__cause__ or error.__context__:  # clients wrap the reason twice or thrice
-        error = error.__cause__ or error.__context__ or error
+    while inner := error.__cause__ or error.__context__:  # clients wrap the reason thrice
+        if not (error.__cause__ or isinstance(inner, OSError)):
+            break  # what a client met before it failed is not why
+        error = inner
     why = redacted(f"{type(error).__name__}: {error}".rstrip(": "), key)
     return Refusal(
         Fault.CONNECTION,

@@ -10,6 +10,9 @@ from egomem.errors import TimeError
 
 ClockSource = Literal["given", "sidecar", "container", "filename", "import"]
 
+_YEARS = (1800, 9000)
+"""Starts outside of them are slips, and their ends may be no dates that Python knows."""
+
 
 @dataclass(frozen=True, slots=True)
 class Clock:
@@ -27,6 +30,11 @@ class Clock:
             raise TimeError(
                 f"the start {self.start.isoformat()} has no zone",
                 "write it with an offset, such as 2026-03-02T08:10+01:00",
+            )
+        if not _YEARS[0] <= self.start.year <= _YEARS[1]:
+            raise TimeError(
+                f"no recording began in the year {self.start.year}",
+                "a start is a date and time such as 2026-03-02T08:10+01:00",
             )
 
     def at(self, seconds: float) -> datetime:

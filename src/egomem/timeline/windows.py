@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from egomem.errors import UsageError
 from egomem.timeline.span import Span
 
@@ -15,8 +17,10 @@ def windows(duration: float, length: float) -> list[Span]:
     The last one is as long as what is left; a recording of exactly k windows has k, an empty one
     none. Source: CapMem's consecutive 30 s and 60 s windows.
     """
-    if length <= 0:
-        raise UsageError(f"a window needs a length above 0 s, not {length:g}", "try --window 30")
+    if not 0 < length < inf:
+        raise UsageError(
+            f"a window needs a finite length above 0 s, not {length:g}", "try --window 30"
+        )
     count = max(0, int((duration - _NOTHING) // length) + 1) if duration > _NOTHING else 0
     return [Span(k * length, min((k + 1) * length, duration)) for k in range(count)]
 
@@ -26,8 +30,8 @@ def sample_times(span: Span, fps: float) -> list[float]:
 
     Counted in whole steps from the recording's second 0, so that neighbouring windows share a grid.
     """
-    if fps <= 0:
-        raise UsageError(f"a sampling rate must be above 0 frames a second, not {fps:g}")
+    if not 0 < fps < inf:
+        raise UsageError(f"a sampling rate must be finite and above 0 frames a second, not {fps:g}")
     first = int(-(-(span.start - _NOTHING) * fps // 1))
     last = int(-(-(span.end - _NOTHING) * fps // 1))
     times = [k / fps for k in range(max(first, 0), last)]
