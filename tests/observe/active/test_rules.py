@@ -1,0 +1,321 @@
+"""The rules in code: what a sentence says, which edits pass, and what never grows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from egomem.observe.active import Budget, Log, Scene, State, fold
+from egomem.observe.active.claims import align, content, covers, missing, weaker
+from egomem.observe.active.looks import Crop
+from egomem.observe.active.merge import merge, written
+from egomem.observe.active.reduce import apply
+from egomem.observe.active.state import (
+    Claim,
+    Diagnosed,
+    Drafted,
+    Edit,
+    Event,
+    Finding,
+    Gap,
+    Line,
+    Looked,
+    Revised,
+    Standing,
+    Verdict,
+)
+from egomem.timeline import Span
+
+ALL = Span(0, 10)
+
+
+def finding(text: str, id: str = "e1", **fields: Any) -> Finding:
+    given = {"tool": "crop", "span": ALL, "conclusive": True, **fields}
+    return Finding(id=id, text=text, **given)
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence"),
+    [
+        ("Two red bottles stand at the left.", "2 red bottles are standing left"),
+        ("No bottle stands there.", "there is no bottle standing here"),
+        ("A sign reads “EXIT 4”.", "Text read: “exit  4”"),
+        ("一个红色的瓶子", "桌上有一个红色的瓶子"),
+        ("The people walk.", "a person walks"),
+    ],
+)
+def test_a_claim_whose_every_word_was_seen_is_in_the_evidence(claim: str, evidence: str) -> None:
+    assert missing(claim, ALL, [finding(evidence)]) == ""
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence"),
+    [
+        ("Three red bottles stand at the left.", "2 red bottles are standing left"),
+        ("A red bottle stands.", "a bottle stands"),
+        ("A bottle stands there.", "no bottle stands there"),
+        ("A bottle stands there.", "a bottle may stand there"),
+        ("A sign reads “EXIT 5”.", "Text read: “EXIT 4”"),
+        ("A dragon enters.", "A sign reads “a dragon enters”"),
+        ("一个蓝色的瓶子", "桌上有一个红色的瓶子"),
+        ("...", "a bottle"),
+    ],
+)
+def test_a_claim_that_says_more_is_not(claim: str, evidence: str) -> None:
+    assert missing(claim, ALL, [finding(evidence)])
+
+
+def test_what_was_read_or_heard_proves_only_what_the_claim_quotes() -> None:
+    for tool in ("ocr", "listen"):
+        read = finding("Text read: “a dragon enters”. A dragon enters", tool=tool)
+        assert missing("A dragon enters.", ALL, [read])
+        assert missing("Text in view: “a dragon enters”.", ALL, [read]) == ""
+        assert missing("A dragon says “a dragon enters”.", ALL, [read])
+
+
+def test_evidence_of_another_time_or_an_inconclusive_one_proves_nothing() -> None:
+    far = finding("a bottle stands", span=Span(50, 60))
+    assert missing("A bottle stands.", ALL, [far]) == "the evidence is of another time"
+    unsure = finding("a bottle stands", conclusive=False)
+    assert missing("A bottle stands.", ALL, [unsure]) == "no conclusive evidence"
+    assert missing("A bottle stands.", ALL, [unsure], conclusive=False) == ""
+
+
+@pytest.mark.parametrize(
+    ("after", "before", "follows"),
+    [
+        ("a bottle stands left", "a red bottle stands left", True),
+        ("bottles stand left", "3 bottles stand left", True),
+        ("3 bottles", "2 to 3 bottles", False),
+        ("perhaps a bottle stands left", "a bottle stands left", True),
+        ("a bottle stands left", "perhaps a bottle stands left", False),
+        ("no bottle stands left", "a bottle stands left", False),
+        ("a blue bottle", "a bottle", False),
+        ("it is", "a bottle", False),
+    ],
+)
+def test_weaker(after: str, before: str, follows: bool) -> None:
+    assert weaker(after, ALL, before, ALL) is follows
+
+
+def test_a_narrower_time_is_a_stronger_claim() -> None:
+    assert not weaker("a bottle leaves", Span(4, 5), "a bottle leaves", ALL)
+    assert weaker("a bottle leaves", ALL, "a bottle leaves", Span(4, 5))
+
+
+def test_sentences_are_aligned_one_to_one_and_by_time() -> None:
+    before = [("the bottle leaves", Span(5, 10)), ("the bottle leaves", Span(15, 20))]
+    after = [("the bottle leaves", Span(16, 17)), ("a cup", ALL), ("the bottle leaves", Span(6, 7))]
+    assert align(before, after) == ([(0, 2), (1, 0)], [], [1])
+
+
+def test_atoms_cover_a_line_only_with_all_that_it_says() -> None:
+    assert covers(["a red ball", "the ball lies on a table"], "A red ball lies on a table.")
+    assert not covers(["a ball", "the ball lies on a table"], "A red ball lies on a table.")
+    assert not covers(["a ball lies there"], "No ball lies there.")
+
+
+# -- standing and merging ------------------------------------------------------------------------
+
+
+def state_with(*claims: tuple[str, Standing], findings: tuple[Finding, ...] = ()) -> State:
+    made = tuple(
+        Claim(id=f"c{k + 1}", text=text, span=ALL, line=k, standing=standing,
+              supports=("e1",) if standing is Standing.SUPPORTED else ())
+        for k, (text, standing) in enumerate(claims)
+    )  # fmt: skip
+    lines = tuple(Line(span=ALL, text=c.text, claims=(c.text,)) for c in made)
+    return State(claims=made, lines=lines, findings=findings, made=len(made))
+
+
+def revised(state: State, *lines: Line) -> State:
+    return merge(state, lines)
+
+
+def said(text: str, *evidence: str, span: Span = ALL) -> Line:
+    return Line(span=span, text=text, claims=(text,), evidence=(evidence,))
+
+
+def test_an_edit_with_newer_proof_passes_and_one_with_older_does_not() -> None:
+    seen = (finding("2 bottles stand left"), finding("3 bottles stand left", "e2"))
+    state = state_with(("2 bottles stand left", Standing.SUPPORTED), findings=seen)
+    assert written(revised(state, said("3 bottles stand left", "e2"))).endswith(
+        "3 bottles stand left"
+    )
+    older = state_with(
+        ("3 bottles stand left", Standing.SUPPORTED),
+        findings=(finding("3 bottles stand left"), finding("x", "e2")),
+    )
+    assert revised(older, said("bottles stand left", "e1")).edits == (
+        Edit(
+            kind="changed",
+            before="3 bottles stand left",
+            after="bottles stand left",
+            accepted=False,
+            why="it is supported",
+        ),
+    )
+
+
+def test_what_is_uncertain_is_hedged_and_what_is_unsupported_left_out() -> None:
+    state = state_with(
+        ("a cup stands", Standing.SUPPORTED),
+        ("a spoon lies", Standing.UNCERTAIN),
+        ("a fork lies", Standing.UNSUPPORTED),
+        ("a knife lies", Standing.CONTRADICTED),
+    )
+    text = written(state)
+    assert text == "[0:00-0:10] a cup stands\n[0:00-0:10] Not certain: a spoon lies"
+
+
+def test_an_unsupported_claim_may_be_dropped_and_weakened() -> None:
+    state = state_with(("a red cup stands left", Standing.UNSUPPORTED))
+    assert [e.accepted for e in revised(state).edits] == [True]
+    weaker_ = revised(state, said("a cup stands left"))
+    assert [c.text for c in weaker_.claims] == ["a cup stands left"]
+    assert weaker_.asserted == ()
+
+
+def test_edits_are_computed_whatever_a_reviser_claims() -> None:
+    seen = (finding("a cup"), finding("a spoon lies left", "e2"))
+    state = state_with(("a cup", Standing.SUPPORTED), ("a fork", Standing.UNSUPPORTED),
+                       findings=seen)  # fmt: skip
+    after = revised(state, said("a cup"), said("a spoon lies left", "e2"))
+    assert [(e.kind, e.before, e.after, e.accepted) for e in after.edits] == [
+        ("added", None, "a spoon lies left", True),
+        ("removed", "a fork", None, True),
+    ]
+    assert after.quiet == 0
+    assert revised(after, said("a cup"), said("a spoon lies left")).quiet == 1
+
+
+def test_a_gap_that_stays_inconclusive_is_left_unresolved() -> None:
+    look = Crop(start=1, end=1)
+    gap = Gap(id="", kind="observation", concern="omission", change="name it", look=look)
+    state = apply(State(), Diagnosed(gaps=(gap,)), Budget())
+    (opened,) = state.open
+    for tries, expected in ((1, "open"), (2, "unresolved")):
+        event = Looked(gap=opened.id, look=look, findings=(finding("?", f"e{tries}",
+                                                                   conclusive=False),))  # fmt: skip
+        state = apply(state, event, Budget())
+        assert state.gaps[0].state == expected
+    assert apply(state, Diagnosed(gaps=(gap,)), Budget()).open == ()
+
+
+# -- what never grows ----------------------------------------------------------------------------
+
+WORDS = ("red", "ball", "green", "dragon", "table", "3", "two", "no", "perhaps", "“exit”", "lies")
+texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join)
+ids = st.lists(st.sampled_from(["e1", "e2", "e3", "e9", "c1"]), max_size=3).map(tuple)
+spans = st.tuples(st.integers(0, 10), st.integers(0, 10)).map(lambda t: Span(min(t), max(t)))
+tools = st.sampled_from(["check", "crop", "dense", "ocr", "detect", "listen", "retrieve", "tally"])
+claim_ids = st.sampled_from(["c1", "c2", "c3", "c4"])
+
+
+@st.composite
+def events(draw: Any) -> Event:
+    """Anything that a model could propose, with every look inconclusive."""
+    unsure = st.builds(
+        Finding,
+        id=st.sampled_from([f"e{k}" for k in range(1, 30)]),
+        tool=tools,
+        span=spans,
+        text=texts,
+        conclusive=st.just(False),
+        rests_on=ids,
+    )
+    findings = tuple(draw(st.lists(unsure, max_size=3)))
+    verdicts = tuple(
+        draw(
+            st.lists(
+                st.builds(
+                    Verdict,
+                    claim=claim_ids,
+                    stance=st.sampled_from(["supports", "denies", "silent"]),
+                    evidence=ids,
+                ),
+                max_size=3,
+            )
+        )
+    )
+    lines = st.lists(
+        st.builds(
+            lambda span, text, atoms, evidence: Line(
+                span=span, text=text, claims=tuple(atoms), evidence=tuple(evidence)
+            ),
+            spans,
+            texts,
+            st.lists(texts, max_size=2),
+            st.lists(ids, max_size=3),
+        ),
+        max_size=4,
+    )
+    look = Crop(start=1, end=1)
+    gaps = st.lists(
+        st.builds(
+            Gap,
+            id=st.just(""),
+            kind=st.sampled_from(["revision", "observation"]),
+            concern=st.just("omission"),
+            change=texts,
+            claim=st.none() | claim_ids,
+            look=st.none() | st.just(look),
+            evidence=ids,
+        ),
+        max_size=3,
+    )
+    kind = draw(st.sampled_from(["diagnosed", "looked", "revised"]))
+    if kind == "diagnosed":
+        return Diagnosed(findings=findings, verdicts=verdicts, gaps=tuple(draw(gaps)))
+    if kind == "looked":
+        return Looked(
+            gap=draw(st.sampled_from(["g1", "g5"])), look=look, findings=findings, verdicts=verdicts
+        )
+    return Revised(lines=tuple(draw(lines)))
+
+
+@given(st.lists(events(), max_size=8))
+@settings(max_examples=300, deadline=None)
+def test_with_inconclusive_looks_nothing_is_ever_asserted(given_events: list[Event]) -> None:
+    state = apply(State(), Drafted(lines=(said("red ball", "e1"), said("dragon"))), Budget())
+    for event in given_events:
+        state = apply(state, event, Budget())
+        assert state.asserted == ()
+        rows = written(state).splitlines()
+        assert all("Not certain: " in row for row in rows)
+
+
+@given(st.lists(events(), max_size=8))
+@settings(max_examples=300, deadline=None)
+def test_with_inconclusive_looks_the_asserted_claims_never_grow(given_events: list[Event]) -> None:
+    """From a caption that states all that its evidence shows, whatever a model proposes."""
+    held = (finding("red ball lies", tool="check"), finding("“exit”", "e2", tool="ocr"))
+    lines = (said("red ball lies", "e1"), said("text “exit”", "e2"), said("green dragon"))
+    state = apply(State(), Drafted(lines=lines, findings=held), Budget())
+    start = {(c.text, c.span) for c in state.asserted}
+    assert len(start) == 2
+    for event in given_events:
+        before = {(c.id, *sorted(content(c.text).all)) for c in state.asserted}
+        state = apply(state, event, Budget())
+        for claim in state.asserted:
+            kept = (claim.id, *sorted(content(claim.text).all)) in before
+            follows = any(
+                weaker(claim.text, claim.span, text, span) or content(claim.text).all
+                <= content(text).all for text, span in start
+            )  # fmt: skip
+            assert kept or follows
+        stated = frozenset().union(*(content(c.text).all for c in state.asserted))
+        assert stated <= content("red ball lies").all | content("text “exit”").all
+
+
+@given(st.lists(events(), max_size=8))
+@settings(max_examples=100, deadline=None)
+def test_a_log_replays_to_the_same_state(given_events: list[Event]) -> None:
+    scene = Scene(recording="r", name="r", span=ALL)
+    log = Log(scene=scene, backend="any", events=tuple(given_events))
+    again = Log.model_validate_json(log.model_dump_json())
+    assert again == log
+    assert fold(again) == fold(log)
