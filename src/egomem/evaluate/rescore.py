@@ -144,7 +144,8 @@ def _reply(asked: Mapping[str, Any], schema: Any) -> Reply:
 
 
 def _says(answer: Answer) -> tuple[object, ...]:
-    return answer.status, answer.choice, answer.text, answer.scores
+    # The trace holds verify's decision, whose "before" is the caption answer.
+    return answer.status, answer.choice, answer.text, answer.scores, answer.trace
 
 
 def _short(answer: Answer) -> str:

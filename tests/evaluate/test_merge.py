@@ -1,0 +1,107 @@
+"""Shards joined are the run; what is missing or doubled is told by id."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from egomem.benchmarks import Benchmark
+from egomem.errors import UsageError
+from egomem.evaluate import Config, Outcome, Shard, load_run, merge
+from egomem.evaluate.predictions import FOLDER
+from egomem.evaluate.report import entries, sections_of
+from egomem.models.fake_server import FakeServer
+
+Go = Callable[..., Outcome]
+
+
+def shard(config: Config, index: int, count: int) -> Config:
+    return config.model_copy(update={"shard": Shard(index=index, count=count)})
+
+
+def predictions(folder: Path) -> dict[str, bytes]:
+    return {p.name: p.read_bytes() for p in sorted((folder / FOLDER).iterdir())}
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_merged_shards_are_one_run_bit_for_bit(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, server: FakeServer, count: int
+) -> None:
+    go(benchmark, config, tmp_path / "one")
+    folders = [tmp_path / f"part{k}" for k in range(1, count + 1)]
+    for k, folder in enumerate(folders, 1):
+        go(benchmark, shard(config, k, count), folder)
+    assert merge(tmp_path / "whole", folders) == 20
+    assert predictions(tmp_path / "whole") == predictions(tmp_path / "one")
+    one, whole = load_run(tmp_path / "one"), load_run(tmp_path / "whole")
+    assert whole.config == one.config
+    tables = [
+        [s for s in sections_of([run], entries([run])) if s.title not in ("Runs", "Cost")]
+        for run in (one, whole)
+    ]
+    assert tables[0] == tables[1]
+    before = len(server.seen)
+    outcome = go(benchmark, config, tmp_path / "whole")
+    assert (outcome.asked, len(server.seen)) == (0, before)
+
+
+def test_every_video_is_captioned_in_one_shard(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, server: FakeServer
+) -> None:
+    only = config.model_copy(update={"settings": ("caption@2",)})
+    for k in (1, 2):
+        go(benchmark, shard(only, k, 2), tmp_path / f"part{k}")
+    captions = [s for s in server.seen if "Question:" not in s.text]
+    assert len(captions) == 4  # two videos of two windows each
+
+
+def test_missing_cells_are_listed_and_nothing_is_written(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    only = config.model_copy(update={"settings": ("clean",)})
+    go(benchmark, shard(only, 1, 2), tmp_path / "part1")
+    with pytest.raises(UsageError) as caught:
+        merge(tmp_path / "whole", [tmp_path / "part1"])
+    assert "2 of 5 cells are missing: q1 (" in str(caught.value)
+    assert "q3 (" in str(caught.value)
+    assert not (tmp_path / "whole").exists()
+
+
+def test_a_shard_that_lost_a_line_is_missing_that_cell(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    only = config.model_copy(update={"settings": ("clean",)})
+    for k in (1, 2):
+        go(benchmark, shard(only, k, 2), tmp_path / f"part{k}")
+    file = tmp_path / "part2" / "answers.jsonl"
+    file.write_bytes(file.read_bytes()[:-20])
+    with pytest.raises(UsageError, match=r"1 of 5 cells are missing: q\d"):
+        merge(tmp_path / "whole", [tmp_path / "part1", tmp_path / "part2"])
+
+
+def test_doubled_cells_are_listed(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    only = config.model_copy(update={"settings": ("clean",)})
+    go(benchmark, shard(only, 1, 2), tmp_path / "part1")
+    go(benchmark, only, tmp_path / "all")
+    with pytest.raises(UsageError, match="3 cells stand in two shards: q0"):
+        merge(tmp_path / "whole", [tmp_path / "part1", tmp_path / "all"])
+
+
+def test_shards_of_other_runs_are_refused(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    only = config.model_copy(update={"settings": ("clean",)})
+    go(benchmark, shard(only, 1, 2), tmp_path / "part1")
+    other = only.model_copy(update={"max_tokens": 77})
+    go(benchmark, shard(other, 2, 2), tmp_path / "part2")
+    with pytest.raises(UsageError, match="different runs"):
+        merge(tmp_path / "whole", [tmp_path / "part1", tmp_path / "part2"])
+    changed = benchmark.questions[0].model_copy(update={"answer": "B"})
+    rest = benchmark.model_copy(update={"questions": (changed, *benchmark.questions[1:])})
+    go(rest, shard(only, 2, 2), tmp_path / "part3")
+    with pytest.raises(UsageError, match="different questions"):
+        merge(tmp_path / "whole", [tmp_path / "part1", tmp_path / "part3"])

@@ -1,0 +1,80 @@
+"""A plan is told before anything is sent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from egomem.benchmarks import Benchmark
+from egomem.evaluate import Config, Outcome, Plan, opened, plan
+from egomem.evaluate.progress import plan_lines
+from egomem.models.fake_server import FakeServer
+
+Go = Callable[..., Outcome]
+
+
+def planned(benchmark: Benchmark, config: Config, folder: Path) -> Plan:
+    async def whole() -> Plan:
+        async with opened(benchmark, config, folder, environ={}) as work:
+            return plan(work)
+
+    return asyncio.run(whole())
+
+
+def test_requests_and_frames_are_those_that_are_sent(
+    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+) -> None:
+    made = planned(benchmark, config, tmp_path / "run")
+    assert not server.seen
+    go(benchmark, config, tmp_path / "run")
+    assert made.total.requests == len(server.seen)
+    captions = sum(len(s.images) for s in server.seen if "Question:" not in s.text)
+    assert made.captions[0].frames == captions
+    by_setting = {p.label.split(" ")[0]: p for p in made.columns}
+    assert by_setting["video"].frames == 5 * 4
+    assert by_setting["clean"].frames == 0
+    assert made.total.cost is None
+    assert made.money_is_lower_bound
+    after = planned(benchmark, config, tmp_path / "run")
+    assert (after.total.cells, after.total.kept, after.total.requests) == (0, 20, 0)
+    assert after.captions[0].kept == 4
+
+
+def test_a_changed_question_is_named(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    go(benchmark, config, tmp_path / "run")
+    first = benchmark.questions[0]
+    options = (first.options[0].model_copy(update={"text": "pink"}), *first.options[1:])
+    changed = (first.model_copy(update={"options": options}), *benchmark.questions[1:])
+    other = benchmark.model_copy(update={"questions": changed})
+    made = planned(other, config, tmp_path / "run")
+    assert made.changed_questions == ("q0",)
+    assert [p.changed for p in made.columns] == [{"question": 1}] * 4
+    lines = "\n".join(plan_lines(made))
+    assert "changed questions: q0" in lines
+    assert "asked again: 1 question" in lines
+
+
+def test_known_prices_are_added_up(benchmark: Benchmark, tmp_path: Path) -> None:
+    pytest.importorskip("genai_prices")
+    config = Config(settings=("clean", "video"), readers=("openai:gpt-4o-mini",), gate="report")
+    made = planned(benchmark, config, tmp_path / "run")
+    assert made.total.cost is not None
+    assert made.total.cost > 0
+    assert not made.money_is_lower_bound
+
+
+def test_what_is_missing_is_told(benchmark: Benchmark, config: Config, tmp_path: Path) -> None:
+    Path(benchmark.videos[0].path or "").unlink()
+    made = planned(benchmark, config, tmp_path / "run")
+    assert list(made.missing) == ["v0"]
+    by_setting = {p.label.split(" ")[0]: p.unable for p in made.columns}
+    assert (
+        by_setting == {"clean": 0, "video": 3, "caption@2": 0, "verify@2": 0}
+        or by_setting["video"] == 3
+    )
+    assert "1 videos are not at hand" in "\n".join(plan_lines(made))

@@ -1,0 +1,189 @@
+"""CapMem's rules: the gate, frame limits, the aligned control, crossed captions, the oracles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from egomem.benchmarks import Benchmark
+from egomem.evaluate import Column, Config, Outcome, load_run
+from egomem.evaluate.gate import measured
+from egomem.evaluate.results import Finished
+from egomem.memory import Store
+from egomem.models.fake_server import FakeServer, Rule, Script
+from egomem.records import Answer, Question, Status
+
+Go = Callable[..., Outcome]
+
+
+def gate(right: int, total: int, errors: int = 0) -> tuple[bool, float | None]:
+    """A reader that is right on so many of 100-odd questions; some of the rest are errors."""
+    config = Config(settings=("clean",), readers=("ollama:x",))
+    column = Column(setting="clean", reader="ollama:x")
+    questions = [Question.of("?", ["a", "b"], id=f"q{k}", answer="A") for k in range(total)]
+    cells = {}
+    for k, q in enumerate(questions):
+        status = Status.ERROR if k >= total - errors else Status.PARSED
+        choice = None if status is Status.ERROR else "A" if k < right else "B"
+        said = Answer(text="", status=status, choice=choice, strategy="clean")
+        cells[q.id, column] = Finished(question=q.id, column=column, parts={}, answer=said)
+    (made,) = measured(questions, config, cells)
+    assert made.reason
+    return made.passed, made.accuracy
+
+
+def test_the_gate_holds_both_bounds_and_counts_errors_as_wrong() -> None:
+    assert gate(15, 100) == (True, 0.15)
+    assert gate(35, 100) == (True, 0.35)
+    assert gate(14, 100) == (False, 0.14)
+    assert gate(36, 100) == (False, 0.36)
+    assert gate(30, 100, errors=70) == (True, 0.30)  # not 30 of 30
+
+
+def test_a_reader_that_fails_the_gate_goes_no_further(
+    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+) -> None:
+    """The reader of the fixture is right on every question without seeing anything."""
+    stop = config.model_copy(update={"gate": "stop"})
+    outcome = go(benchmark, stop, tmp_path / "run")
+    assert [g.passed for g in outcome.gates] == [False]
+    assert "above" in outcome.gates[0].reason
+    assert outcome.stopped == config.readers
+    assert len(server.seen) == 5
+    assert not any(s.images for s in server.seen)
+
+
+def test_a_reader_within_the_gate_goes_on(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    with FakeServer(Script(rules=(Rule(reply="C"),))) as server:
+        spec = f"openai-compatible:fake@{server.url}"
+        stop = config.model_copy(
+            update={"gate": "stop", "settings": ("clean", "video"), "readers": (spec,)}
+        )
+        outcome = go(benchmark, stop, tmp_path / "run")
+    assert outcome.gates[0].accuracy == pytest.approx(0.2)  # q2 alone has the key C
+    assert (outcome.stopped, outcome.by_status) == ((), {"parsed": 10})
+
+
+def test_direct_frames_keep_to_the_model_s_limit(
+    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go, spec: str
+) -> None:
+    limited = config.model_copy(update={"settings": ("video",), "frame_limits": {spec: 3}})
+    go(benchmark, limited, tmp_path / "run")
+    assert {len(s.images) for s in server.seen} == {3}
+
+
+def test_aligned_captions_are_made_from_exactly_the_frames_of_video(
+    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+) -> None:
+    aligned = config.model_copy(update={"settings": ("video", "aligned@2"), "frames": 3})
+    go(benchmark, aligned, tmp_path / "run")
+    with Store.open(tmp_path / "run" / "memory") as store:
+        captioned = {
+            r.name: sorted(
+                t for o in store.view().observations(recording=r.id) for t in o.provenance.frames
+            )
+            for r in store.recordings()
+        }
+        tracks = [t.id for t in store.tracks()]
+    (track,) = tracks
+    assert "aligned3" in track
+    run = load_run(tmp_path / "run")
+    for (id, column), cell in run.cells.items():
+        if column.setting != "video":
+            continue
+        (looked,) = [s for s in cell.answer.trace if isinstance(s, dict) and s["step"] == "looked"]
+        frames = looked["frames"]
+        assert isinstance(frames, list)
+        times = [f["time"] for f in frames if isinstance(f, dict)]
+        assert times == captioned[f"v{int(id[1:]) % 2}.mp4"]
+        assert len(times) == 3
+
+
+def test_crossed_captions_are_built_once_for_each_captioner(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    with FakeServer(
+        Script(rules=(Rule(when="Question:", reply="A"), Rule(reply="It is red.")))
+    ) as s:
+        one, two = (f"openai-compatible:{n}@{s.url}" for n in ("one", "two"))
+        crossed = config.model_copy(
+            update={
+                "settings": ("caption@2",),
+                "readers": (one, two),
+                "captioners": (one, two),
+                "cross": True,
+            }
+        )
+        outcome = go(benchmark, crossed, tmp_path / "run")
+        assert outcome.cells == 20
+        captions = [r for r in s.seen if "Question:" not in r.text]
+        assert len(captions) == 2 * 4
+        assert {str(r.body["model"]) for r in captions} == {"one", "two"}
+
+
+def test_oracles_see_the_evidence_alone(
+    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+) -> None:
+    settings = ("caption@2", "caption@evidence", "video@evidence")
+    go(benchmark, config.model_copy(update={"settings": settings}), tmp_path / "run")
+    run = load_run(tmp_path / "run")
+    spec = config.readers[0]
+    whole = run.cells["q0", Column(setting="caption@2", reader=spec, captioner=spec)]
+    cut = run.cells["q0", Column(setting="caption@evidence", reader=spec, captioner=spec)]
+
+    def count(cell: Finished) -> object:
+        return next(
+            s["observations"]
+            for s in cell.answer.trace
+            if isinstance(s, dict) and s["step"] == "notes"
+        )
+
+    assert (count(whole), count(cut)) == (2, 1)
+    seen = run.cells["q0", Column(setting="video@evidence", reader=spec)].answer.trace[0]
+    assert isinstance(seen, dict)
+    frames = seen["frames"]
+    assert isinstance(frames, list)
+    times = [f["time"] for f in frames if isinstance(f, dict)]
+    assert times
+    assert all(0.0 <= float(str(t)) <= 3.5 for t in times)  # 0.5-1.5 s and 2 s on each side
+
+
+def test_a_question_without_evidence_is_no_error_of_an_oracle(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    bare = tuple(q.model_copy(update={"evidence": ()}) for q in benchmark.questions)
+    only = config.model_copy(update={"settings": ("video@evidence",)})
+    outcome = go(benchmark.model_copy(update={"questions": bare}), only, tmp_path / "run")
+    assert outcome.by_status == {"abstained": 5}
+
+
+def test_a_video_that_is_not_at_hand_is_said_in_each_cell(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    Path(benchmark.videos[1].path or "").unlink()
+    only = config.model_copy(update={"settings": ("clean", "video", "caption@2")})
+    outcome = go(benchmark, only, tmp_path / "run")
+    assert outcome.by_status == {"parsed": 5 + 3 + 3, "error": 4}
+    cell = load_run(tmp_path / "run").cells["q1", Column(setting="video", reader=only.readers[0])]
+    assert "v1 is not at hand" in cell.answer.reason
+
+
+def test_windows_that_could_not_be_captioned_keep_their_questions_open(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    rules = (
+        Rule(when="0:02-0:04 of the recording", status=400, times=1),
+        Rule(when="Question:", reply="A"),
+        Rule(reply="A red drawer."),
+    )
+    with FakeServer(Script(rules=rules)) as server:
+        spec = f"openai-compatible:fake@{server.url}"
+        only = config.model_copy(update={"settings": ("caption@2",), "readers": (spec,)})
+        first = go(benchmark, only, tmp_path / "run")
+        assert first.errors in (2, 3)
+        assert len(first.faults) == 1
+        assert go(benchmark, only, tmp_path / "run").by_status == {"parsed": 5}

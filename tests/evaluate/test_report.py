@@ -1,0 +1,269 @@
+"""The report: all formats say the same, texts cannot break the page, unlike runs are refused."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from egomem.benchmarks import Benchmark
+from egomem.errors import UsageError
+from egomem.evaluate import Config, Outcome, load_run
+from egomem.evaluate.report import differences, entries, sections_of, svg, write_report
+from egomem.evaluate.report.browser import explained
+from egomem.evaluate.report.grid import Grid, Section, grid, latex, markdown
+from egomem.models.fake_server import FakeServer, Rule, Script
+
+Go = Callable[..., Outcome]
+
+
+@pytest.fixture
+def folder(benchmark: Benchmark, config: Config, tmp_path: Path, go: Go) -> Path:
+    go(benchmark, config, tmp_path / "one", command=["egomem", "eval", "capmem", "--out", "a b"])
+    return tmp_path / "one"
+
+
+class Page(HTMLParser):
+    """Tags that are opened and closed, and the data of the script."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.scripts: list[str] = []
+        self.links: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.links += [v or "" for k, v in attrs if k in ("src", "href")]
+        if tag not in ("meta", "input", "img", "br", "line", "rect", "circle", "polyline"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in self.open:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] == "script":
+            self.scripts.append(data)
+
+
+def test_the_page_stands_alone_and_holds_every_question(folder: Path) -> None:
+    written = write_report([folder], folder / "report")
+    text = (folder / "report" / "report.html").read_text()
+    page = Page(text)
+    assert page.open == []
+    assert all(link.startswith("#") for link in page.links)
+    assert not re.findall(r"(?:src|href|url)\s*[=(]\s*[\"']?https?:", text)
+    data = json.loads(page.scripts[0])
+    assert [q["id"] for q in data["questions"]] == [f"q{k}" for k in range(5)]
+    first = data["questions"][0]
+    assert first["pictures"][0].startswith("data:image/jpeg;base64,")
+    assert first["said"]["clean"]["right"] is True
+    assert first["said"]["video"]["trace"][0]["step"] == "looked"
+    assert {p.name for p in written.files} == {
+        "report.html", "report.md", "figures.csv", "tables.tex",
+    }  # fmt: skip
+
+
+def test_texts_of_others_cannot_leave_their_place(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    evil = '</script><script>alert(1)</script><img src="http://x.test/a"> | & % _ \u2028'
+    first = benchmark.questions[0].model_copy(update={"text": evil, "tags": {"visual": [evil]}})
+    changed = benchmark.model_copy(update={"questions": (first, *benchmark.questions[1:])})
+    with FakeServer(Script(rules=(Rule(reply=f"B {evil}"),))) as server:
+        spec = f"openai-compatible:fake@{server.url}"
+        only = config.model_copy(update={"settings": ("clean",), "readers": (spec,)})
+        go(changed, only, tmp_path / "run")
+    write_report([tmp_path / "run"], tmp_path / "report")
+    page = Page((tmp_path / "report" / "report.html").read_text())
+    assert len(page.scripts) == 2
+    assert all(link.startswith("#") for link in page.links)
+    assert json.loads(page.scripts[0])["questions"][0]["text"] == evil
+
+
+def test_the_script_of_the_page_runs(folder: Path, tmp_path: Path) -> None:
+    """With a stand-in for the browser's document: every filter is set once, and cards are made."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed")
+    write_report([folder], tmp_path / "report")
+    scripts = Page((tmp_path / "report" / "report.html").read_text()).scripts
+    stand_in = """
+    const made = (tag) => ({ tag, children: [], value: "", listeners: {}, textContent: "",
+      append(...c) { this.children.push(...c); },
+      replaceChildren(...c) { this.children = c; },
+      querySelector(t) { return this.children.find((c) => c.tag === t) || null; },
+      addEventListener(n, f) { this.listeners[n] = f; } });
+    const held = { data: { textContent: DATA } };
+    for (const id of ["filters", "list", "count"]) held[id] = made("div");
+    const document = { getElementById: (id) => held[id], createElement: made };
+    """.replace("DATA", json.dumps(scripts[0]))
+    check = """
+    const counts = [held.list.children.length];
+    for (const label of held.filters.children) {
+      const field = label.children[0];
+      if (field.tag !== "select") continue;
+      field.value = field.children[1].value;
+      field.listeners.change();
+      counts.push(held.list.children.length);
+      field.value = "";
+      field.listeners.change();
+    }
+    const details = held.list.children[0].children.find((c) => c.tag === "details");
+    details.open = true;
+    details.listeners.toggle();
+    console.log(JSON.stringify([counts, details.querySelector("pre") !== null]));
+    """
+    program = scripts[1].replace('"use strict";', '"use strict";' + stand_in, 1) + check
+    ran = subprocess.run([node, "-e", program], capture_output=True, text=True, check=True)
+    counts, traced = json.loads(ran.stdout)
+    assert counts[0] == 5
+    assert len(counts) >= 6
+    assert min(counts) >= 1
+    assert min(counts) < 5
+    assert traced
+
+
+def test_every_figure_leads_back_to_its_run(folder: Path) -> None:
+    write_report([folder], folder / "report")
+    run = load_run(folder)
+    text = (folder / "report" / "report.md").read_text()
+    assert run.config.hash in text
+    assert "egomem eval capmem --out 'a b'" in text
+    assert "egomem 0." in text
+    with (folder / "report" / "figures.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert {r["config_hash"] for r in rows} == {run.config.hash}
+    whole = [r for r in rows if r["view"] == "overall"]
+    assert {r["setting"] for r in whole} == {"clean", "video", "caption@2", "verify@2"}
+    assert all(r["n"] == "5" and "parsed" in r["by_status"] and r["blind"] for r in whole)
+    # The reader is right, but verify's verdict is always B, which is the key of q1 alone.
+    right = {r["setting"]: r["right"] for r in whole}
+    assert right == {"clean": "5", "video": "5", "caption@2": "5", "verify@2": "1"}
+
+
+def test_what_verify_did_is_counted(folder: Path) -> None:
+    run = load_run(folder)
+    sections = {s.title: s for s in sections_of([run], entries([run]))}
+    part = sections["Retrieve and verify"].parts[0]
+    assert isinstance(part, Grid)
+    row = dict(zip(part.headings, part.rows[0], strict=True))
+    assert (row["support"], row["n"], row["fixed"], row["broken"]) == ("all", "5", "0", "4")
+    assert "post hoc" in sections["Retrieve and verify"].text[0]
+
+
+def test_runs_that_differ_are_refused_by_name(
+    benchmark: Benchmark, config: Config, folder: Path, tmp_path: Path, go: Go
+) -> None:
+    fewer = config.model_copy(update={"frames": 2, "settings": ("video",)})
+    less = benchmark.model_copy(update={"questions": benchmark.questions[:3]})
+    go(less, fewer, tmp_path / "two")
+    with pytest.raises(UsageError) as caught:
+        write_report([folder, tmp_path / "two"], tmp_path / "report")
+    said = str(caught.value)
+    assert "frames is 768 in one and 2 in two" in said
+    assert "one asks 5, two asks 3, 3 in both" in said
+    assert "--force" in said
+    written = write_report([folder, tmp_path / "two"], tmp_path / "report", force=True)
+    assert any("frames is 768 in one and 2 in two" in w for w in written.warnings)
+    text = (tmp_path / "report" / "report.md").read_text()
+    assert "Not comparable: frames is 768" in text
+    assert "two: video" in text
+
+
+def test_runs_with_other_prompts_are_refused(
+    benchmark: Benchmark, config: Config, folder: Path, tmp_path: Path, go: Go, monkeypatch: Any
+) -> None:
+    from egomem.answer import prompts
+    from egomem.evaluate import cells
+
+    other = prompts.Prompt("clean@2", "Answer.")
+    monkeypatch.setitem(cells._PROMPTS, "clean", (other,))
+    go(benchmark, config.model_copy(update={"settings": ("clean",)}), tmp_path / "two")
+    found = differences(load_run(folder), load_run(tmp_path / "two"))
+    assert found == ["the prompts of clean differ between one and two"]
+
+
+def test_runs_of_the_same_kind_stand_side_by_side(
+    benchmark: Benchmark, config: Config, folder: Path, tmp_path: Path, go: Go
+) -> None:
+    with FakeServer(Script(rules=(Rule(reply="A"),))) as server:
+        spec = f"openai-compatible:other@{server.url}"
+        go(benchmark, config.model_copy(update={"readers": (spec,)}), tmp_path / "two")
+    write_report([folder, tmp_path / "two"], tmp_path / "report")
+    text = (tmp_path / "report" / "report.md").read_text()
+    assert "one: video fake" in text
+    assert "two: video other" in text
+
+
+def test_why_an_answer_is_wrong_comes_from_trace_and_oracles(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    """Right from the frames of the evidence and wrong from its captions: not observed."""
+    rules = (
+        Rule(when="You get frames of the recording", reply="A"),
+        Rule(when="Question:", reply="B"),
+        Rule(reply="A drawer."),
+    )
+    with FakeServer(Script(rules=rules)) as server:
+        spec = f"openai-compatible:fake@{server.url}"
+        settings = ("caption@2", "caption@evidence", "video@evidence")
+        wrong = config.model_copy(update={"settings": settings, "readers": (spec,)})
+        go(benchmark, wrong, tmp_path / "run")
+    held = entries([load_run(tmp_path / "run")])
+    why = explained(held[0], held)
+    assert why["q1"] is None  # its key is B
+    assert why["q0"] is not None
+    assert (why["q0"].why.value, why["q0"].sure) == ("not observed", True)
+    assert why["q2"] is not None
+    assert why["q2"].why.value == "misread"  # its key is C: wrong from the frames, too
+
+
+def test_numbers_of_the_cost_table_follow_from_what_was_sent(folder: Path) -> None:
+    from egomem.score import cost
+
+    run = load_run(folder)
+    column = next(c for c in run.columns if c.setting == "caption@2")
+    built, asked = run.built(column), run.usage(column)
+    assert set(built) == {"v0", "v1"}
+    assert sum(u.requests for u in built.values()) == 4
+    assert sum(u.frames for u in built.values()) == 8
+    assert len(asked) == 5
+    assert all(u.requests == 1 and u.frames == 0 for u in asked.values())
+    held = cost(asked, built)
+    assert held.tokens[32] < held.tokens[1]
+    verify = next(c for c in run.columns if c.setting == "verify@2")
+    assert all(u.requests == 3 for u in run.usage(verify).values())  # caption, candidate, verdict
+
+
+def test_a_folder_without_a_run_is_said(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="there is no run"):
+        write_report([tmp_path], tmp_path / "report")
+
+
+def test_tables_escape_what_their_format_reads() -> None:
+    made = Section(title="S", parts=(grid("T", ("a|b", "50%"), [["x_y & z", "1\n2"]]),))
+    assert "| a\\|b | 50% |" in markdown("M", [made])
+    assert "| x_y & z | 1 2 |" in markdown("M", [made])
+    assert "x\\_y \\& z & 1 2 \\\\" in latex([made])
+    assert "a|b & 50\\% \\\\" in latex([made])
+
+
+def test_drawings_hold_their_points_and_gaps() -> None:
+    drawn = svg.lines({"a <b>": [10.0, None, 30.0], "c": [1.0, 2.0, 3.0]}, ["x", "y", "z"], y="%")
+    assert drawn.count("<circle") == 5
+    assert drawn.count("<polyline") == 1  # the gap leaves single points
+    assert "a &lt;b&gt;" in drawn
+    for held in ({"a": (1.0, 5.0)}, {"a": (1.0, 5.0), "b": (5000.0, 9.0)}, {"a": (0.0, 0.0)}):
+        assert svg.points(held, x="cost", y="%").count("<circle") == len(held)
+    heights = [float(y) for y in re.findall(r'cy="([\d.]+)"', drawn)][:2]
+    assert heights[0] > heights[1]  # 10 lies below 30
