@@ -27,7 +27,10 @@ def sessions(text: str) -> Iterator[tuple[str, list[str]]]:
 
 @pytest.mark.parametrize("page", RUN)
 def test_commands_print_what_the_page_shows(
-    page: str, demo_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    page: str,
+    demo_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(demo_folder.parent)
     monkeypatch.setenv("EGOMEM_MEMORY", str(demo_folder / "memory"))
@@ -49,7 +52,9 @@ def test_commands_print_what_the_page_shows(
     assert ran >= 3
 
 
-@pytest.mark.parametrize("page", sorted(ROOT.glob("**/*.md")), ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page", sorted(ROOT.glob("**/*.md")), ids=lambda p: str(p.relative_to(ROOT))
+)
 def test_links_lead_somewhere(page: Path) -> None:
     if any(part.startswith(".") for part in page.relative_to(ROOT).parts):
         pytest.skip("not ours")

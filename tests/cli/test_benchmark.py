@@ -25,8 +25,9 @@ def test_validate_names_every_fault(tmp_path: Path, capsys: pytest.CaptureFixtur
     code, said, _ = run(capsys, "benchmark", "validate", str(tmp_path))
     assert code == 1
     assert [p["what"] for p in said["problems"]] == [
-        "questions.jsonl:1: q1: options A and B are the same: 'x'", "no licence of the annotations is stated",
-    ]  # fmt: skip
+        "questions.jsonl:1: q1: options A and B are the same: 'x'",
+        "no licence of the annotations is stated",
+    ]
     assert main(["benchmark", "validate", str(tmp_path)]) == 1
     out = capsys.readouterr()
     assert "0 questions about 0 videos; 2 faults, 1 rows left out" in out.out
