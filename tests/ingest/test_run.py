@@ -2,6 +2,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -25,10 +26,11 @@ class Watcher:
     seen: list[Window] = field(default_factory=list)
     fail_at: float | None = None
     stop_at: float | None = None
+    window: float | None = 2
 
     @property
     def track(self) -> Track:
-        return Track(source="caption", observer=self.name, window=2)
+        return Track(source="caption", observer=self.name, window=self.window)
 
     async def observe(self, window: Window) -> list[Observation]:
         if window.span.start == self.stop_at:
@@ -49,32 +51,36 @@ class Watcher:
 
 @dataclass
 class Listener:
-    """Hears an utterance a second."""
+    """Hears an utterance a second, in stretches of two seconds; none from second `silent` on."""
 
     stop_after: int | None = None
+    silent: float = float("inf")
     heard: list[float] = field(default_factory=list)
 
     @property
     def track(self) -> Track:
         return Track(source="speech", observer="listener")
 
-    def transcribe(
+    def hear(
         self, blocks: Iterable[AudioBlock], recording: Recording
-    ) -> Iterator[Observation]:
+    ) -> Iterator[tuple[float, list[Observation]]]:
         for block in blocks:
-            length = len(block.samples) / block.rate
-            for k in range(int(length)):
-                if self.stop_after is not None and len(self.heard) == self.stop_after:
-                    raise KeyboardInterrupt
-                at = block.start + k
-                self.heard.append(at)
-                yield Observation(
-                    recording=recording.id,
-                    span=Span(at, at + 1),
-                    text=f"second {at:.0f}",
-                    source="speech",
-                    track=self.track.id,
-                )
+            length = int(len(block.samples) / block.rate)
+            for k in range(0, length, 2):
+                said = [self.say(block.start + n, recording) for n in range(k, min(k + 2, length))]
+                yield block.start + k + len(said), [o for o in said if o.span.start < self.silent]
+
+    def say(self, at: float, recording: Recording) -> Observation:
+        if self.stop_after is not None and len(self.heard) == self.stop_after:
+            raise KeyboardInterrupt
+        self.heard.append(at)
+        return Observation(
+            recording=recording.id,
+            span=Span(at, at + 1),
+            text=f"second {at:.0f}",
+            source="speech",
+            track=self.track.id,
+        )
 
 
 def run(folder: Path, files: list[Path], *observers: Watcher, **options: object) -> Report:
@@ -85,8 +91,7 @@ def run(folder: Path, files: list[Path], *observers: Watcher, **options: object)
                 store,
                 files,
                 Observers(speech=speech, frames=observers),  # type: ignore[arg-type]
-                watching=Watching(window=2, fps=2),
-                **options,  # type: ignore[arg-type]
+                **{"watching": Watching(window=2, fps=2), **options},  # type: ignore[arg-type]
             )
         )
 
@@ -122,6 +127,20 @@ def test_the_same_file_again_does_nothing_wherever_it_lies(
     with Store.open(tmp_path / "memory") as store:
         (recording,) = store.recordings()
     assert recording.path == str(moved.resolve())
+
+
+def test_a_copy_whose_name_tells_nothing_keeps_the_clock(
+    tmp_path: Path, make_video: MakeVideo
+) -> None:
+    dated = make_video("2026-03-02_08-10-00.mp4")
+    copy = tmp_path / "copy.mp4"
+    copy.write_bytes(dated.read_bytes())
+    report = run(tmp_path, [dated, copy], Watcher(), zone=ZoneInfo("Europe/Berlin"))
+    assert report.counts == {"done": 1, "unchanged": 1}
+    with Store.open(tmp_path / "memory") as store:
+        (recording,) = store.recordings()
+    assert recording.name == "copy.mp4"
+    assert recording.clock is not None
 
 
 def test_stopped_at_a_window_the_next_run_goes_on_there(
@@ -202,19 +221,35 @@ def test_frames_after_the_damage_are_not_made_up(tmp_path: Path, make_video: Mak
     assert (counts[0], counts[-1]) == (4, 0)
 
 
-def test_speech_goes_on_where_it_was_stopped(tmp_path: Path, make_video: MakeVideo) -> None:
+@pytest.mark.parametrize(("stop_after", "silent", "begin"), [(3, 9, 2), (4, 9, 4), (4, 1, 4)])
+def test_speech_goes_on_after_the_last_whole_stretch(
+    tmp_path: Path, make_video: MakeVideo, stop_after: int, silent: int, begin: int
+) -> None:
     video = make_video("a.mp4", seconds=6, sound=True)
     with pytest.raises(KeyboardInterrupt):
-        run(tmp_path, [video], Watcher(), speech=Listener(stop_after=3))
-    rest = Listener()
+        run(tmp_path, [video], Watcher(), speech=Listener(stop_after, silent))
+    rest = Listener(silent=silent)
     run(tmp_path, [video], Watcher(), speech=rest)
-    assert min(rest.heard) == pytest.approx(3, abs=0.1)
+    assert min(rest.heard) == pytest.approx(begin, abs=0.1)
     said = [t for t in texts(tmp_path) if t.startswith("second")]
     assert said == [f"second {k}" for k in range(len(said))]
-    assert len(said) >= 5
+    assert len(said) >= min(5, silent)
     again = Listener()
     assert run(tmp_path, [video], Watcher(), speech=again).counts == {"unchanged": 1}
     assert again.heard == []
+
+
+def test_a_track_without_a_window_is_not_seen_again_in_windows_of_another_length(
+    tmp_path: Path, make_video: MakeVideo
+) -> None:
+    video = make_video("a.mp4", seconds=7)
+    run(tmp_path, [video], Watcher(window=None))
+    wider, captions = Watcher(window=None), Watcher("captions", window=3)
+    run(tmp_path, [video], wider, captions, watching=Watching(window=3, fps=2))
+    assert wider.seen == []
+    assert [w.span for w in captions.seen] == [Span(0, 3), Span(3, 6), Span(6, 7)]
+    # What it saw before is held, although its windows were others.
+    assert [len(w.held) for w in captions.seen] == [2, 2, 1]
 
 
 def test_speech_is_held_by_the_windows_it_overlaps(tmp_path: Path, make_video: MakeVideo) -> None:

@@ -118,10 +118,11 @@ async def ingest(
         on_step(Step(str(path), "reading", 1, 1))
     told = {path: facts for path, (facts, _) in known.items()}
     starts = clocks.find_starts(told, given=start, zone=zone) if known else {}
-    recordings = {
-        path: _recording(store, path, digest, facts, wearer, starts[path])
-        for path, (facts, digest) in known.items()
-    }
+    recordings: dict[Path, Recording] = {}
+    for path, (facts, digest) in known.items():
+        same = (r for r in reversed(recordings.values()) if r.sha256 == digest)
+        held = next(same, None) or store.recording(digest[:16])
+        recordings[path] = _recording(path, digest, facts, wearer, starts[path], held)
     on_plan(list(recordings.values()))
     for path, recording in recordings.items():
         try:
@@ -187,11 +188,10 @@ async def _one(
 
 
 def _recording(
-    store: Store, path: Path, digest: str, facts: Facts, wearer: str, start: Start
+    path: Path, digest: str, facts: Facts, wearer: str, start: Start, held: Recording | None
 ) -> Recording:
     """The recording that a file holds. One that is known keeps its wearer, and its clock where
     nothing new is known of it."""
-    held = store.recording(digest[:16])
     return Recording(
         id=digest[:16],
         wearer=held.wearer if held else wearer,
@@ -216,14 +216,43 @@ def _unfinished(
     return [
         span
         for span in windows(recording.duration, watching.window)
-        if any(Done(recording.id, o.track.id, _unit(span)) not in done for o in observers.frames)
+        if any(not _finished(done, recording, o, span) for o in observers.frames)
     ]
+
+
+def _finished(done: set[Done], recording: Recording, observer: Observer, span: Span) -> bool:
+    """A track without a window of its own holds what is seen at any time once, so windows of
+    another length that cover this one will do."""
+    track = observer.track
+    if Done(recording.id, track.id, _unit(span)) in done:
+        return True
+    if track.window is not None:
+        return False
+    reached = span.start
+    for start, end in sorted(_bounds(d.unit) for d in done if d.track == track.id):
+        if start <= reached:
+            reached = max(reached, end)
+    return reached >= _bounds(_unit(span))[1]
+
+
+def _bounds(unit: str) -> tuple[float, float]:
+    start, _, end = unit.partition("-")
+    return float(start), float(end)
 
 
 def _heard(store: Store, recording: Recording, observers: Observers) -> bool:
     if observers.speech is None:
         return True
     return Done(recording.id, observers.speech.track.id, "all") in store.done(recording.id)
+
+
+_UNTIL = "until "
+
+
+def _heard_until(done: set[Done], track: str) -> float:
+    """The end of the last stretch of sound that is stored whole."""
+    units = (d.unit for d in done if d.track == track)
+    return max((float(u.removeprefix(_UNTIL)) for u in units if u.startswith(_UNTIL)), default=0.0)
 
 
 async def _listen(
@@ -234,21 +263,22 @@ async def _listen(
     tally: _Tally,
     on_step: OnStep,
 ) -> None:
-    """Transcribe from where an earlier run stopped; each utterance is durable at once."""
+    """Transcribe from where an earlier run stopped; each stretch of sound is durable at once."""
     track = speech.track
     store.put_track(track)
-    heard = store.view().observations(recording=recording.id, tracks=[track.id])
-    begin = max((o.span.end for o in heard), default=0.0)
+    begin = _heard_until(store.done(recording.id), track.id)
     rest = Span(begin, max(begin, recording.duration))
 
-    def utterances() -> Iterator[Observation]:
-        yield from speech.transcribe(audio(path, span=rest), recording)
+    def stretches() -> Iterator[tuple[float, list[Observation]]]:
+        yield from speech.hear(audio(path, span=rest), recording)
 
-    source = utterances()
+    source = stretches()
     try:
-        while (said := await asyncio.to_thread(next, source, None)) is not None:
-            tally.observations += store.add([said])
-            on_step(Step(str(path), "listening", said.span.end, recording.duration))
+        while (heard := await asyncio.to_thread(next, source, None)) is not None:
+            end, said = heard
+            mark = Done(recording.id, track.id, f"{_UNTIL}{end!r}")
+            tally.observations += store.add(said, done=[mark])
+            on_step(Step(str(path), "listening", min(end, recording.duration), recording.duration))
     except EgomemError as error:
         if isinstance(error, StoreError):
             raise
@@ -336,15 +366,14 @@ async def _observe(
     done = store.done(recording.id)
     marks = {o.track.id: Done(recording.id, o.track.id, _unit(window.span)) for o in observers}
     own = {o.track.id for o in observers}
+    ready = {o.track.id for o in observers if _finished(done, recording, o, window.span)}
     held = store.view().observations(recording=recording.id, span=window.span)
-    window = replace(
-        window, held=tuple(o for o in held if o.track not in own or marks[o.track] in done)
-    )
+    window = replace(window, held=tuple(o for o in held if o.track not in own or o.track in ready))
     finished = []
     made: list[Observation] = []
     for observer in observers:
         mark = marks[observer.track.id]
-        if mark in done:
+        if observer.track.id in ready:
             continue
         try:
             seen = await observer.observe(window)

@@ -91,10 +91,17 @@ class Speech:
         self, blocks: Iterable[AudioBlock], recording: Recording
     ) -> Iterator[Observation]:
         """Observations in time order; times are seconds of the recording, as the blocks' are."""
+        for _, said in self.hear(blocks, recording):
+            yield from said
+
+    def hear(
+        self, blocks: Iterable[AudioBlock], recording: Recording
+    ) -> Iterator[tuple[float, list[Observation]]]:
+        """For each stretch where it ends, and what is said in it."""
         track = self.track.id
         for start, samples in stretches(blocks, self.stretch):
-            for said, language in self._hear(samples):
-                yield Observation(
+            heard = [
+                Observation(
                     recording=recording.id,
                     wearer=recording.wearer,
                     span=Span(round(start + said.start, 3), round(start + said.end, 3)),
@@ -112,6 +119,9 @@ class Speech:
                     },
                     provenance=Provenance(note="transcribed by a speech model"),
                 )
+                for said, language in self._hear(samples)
+            ]
+            yield start + samples.size / RATE, heard
 
     def _hear(self, samples: Samples) -> Iterator[tuple[Said, str]]:
         if not voices(samples):

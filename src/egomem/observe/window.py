@@ -36,7 +36,7 @@ class Observer(Protocol):
 
 
 class SpeechObserver(Protocol):
-    """Hears a recording from start to end, whatever its windows, and gives utterances in order.
+    """Hears a recording from start to end, whatever its windows, in stretches of its own choice.
 
     Blocks may begin in the middle of a recording; times are seconds of the recording all the same.
     """
@@ -44,6 +44,15 @@ class SpeechObserver(Protocol):
     @property
     def track(self) -> Track: ...
 
+    def hear(
+        self, blocks: Iterable[AudioBlock], recording: Recording
+    ) -> Iterator[tuple[float, list[Observation]]]:
+        """For each stretch where it ends, and what is said in it. Hearing stopped at such an end
+        goes on from there as it would have without a stop."""
+        ...
+
     def transcribe(
         self, blocks: Iterable[AudioBlock], recording: Recording
-    ) -> Iterator[Observation]: ...
+    ) -> Iterator[Observation]:
+        """What is said in all stretches."""
+        ...

@@ -1,0 +1,5 @@
+"""`python -m egomem`"""
+
+from egomem.cli import run
+
+run()
