@@ -67,7 +67,7 @@ def test_egoschema_in_its_three_shapes(tmp_path: Path) -> None:
     dump(tmp_path / "raw" / "questions.json", [raw, {**raw, "q_uid": "u2"}])
     dump(tmp_path / "raw" / "subset_answers.json", {"u2": 3})
     listed = [f"{a}. because {k}" for k, a in enumerate("ABCDE")]
-    hub = {"question_idx": "77", "question": "Why?", "video_idx": "u1", "option": listed}
+    hub: dict[str, Any] = {"question_idx": "77", "question": "Why?", "video_idx": "u1", "option": listed}
     hub["answer"] = "3"
     dump(tmp_path / "hub.jsonl", [hub, {**hub, "question_idx": "78", "answer": None}])
     mapped = {"u1": {k: v for k, v in raw.items() if k != "q_uid"} | {"truth": 3}}
@@ -88,7 +88,7 @@ def test_egoschema_in_its_three_shapes(tmp_path: Path) -> None:
 
 def test_videomme_grouped_and_flat(tmp_path: Path) -> None:
     listed = ["A. One.", "B. Two.", "C. Three.", "D. A. Four"]
-    asked = {"question_id": "001-1", "task_type": "Counting", "question": "How many?"}
+    asked: dict[str, Any] = {"question_id": "001-1", "task_type": "Counting", "question": "How many?"}
     asked |= {"options": listed, "answer": "C"}
     shared = {"video_id": "001", "duration": "short", "domain": "Life", "sub_category": "Pets"}
     dump(
