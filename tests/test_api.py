@@ -1,15 +1,16 @@
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
 
 import egomem
-from egomem.errors import TimeError, UsageError
+from egomem.errors import MediaError, TimeError, UsageError
 from egomem.records import Observation, Recording, Track
 from egomem.timeline import Clock, RecordingTime, Span
 
+MakeVideo = Callable[..., Path]
 ZONE = timezone(timedelta(hours=1))
 BEGAN = datetime(2026, 3, 2, 8, 10, tzinfo=ZONE)
 TRACK = Track(source="caption", observer="hand", window=30)
@@ -106,6 +107,30 @@ def test_the_async_twins_give_the_same(memory: egomem.Memory) -> None:
     hits, awaited, plain = asyncio.run(both())
     assert hits == memory.search("red cup")
     assert awaited.text == plain.text
+
+
+@pytest.mark.parametrize(("question", "options"), [("", ()), ("  ", ()), ("x?", ("a", ""))])
+def test_a_question_or_option_without_text_is_a_usage_error(
+    memory: egomem.Memory, question: str, options: tuple[str, ...]
+) -> None:
+    with pytest.raises(UsageError, match="empty"):
+        memory.ask(question, options=options)
+    with pytest.raises(UsageError, match="empty"):
+        memory.compare(question, options=options)
+
+
+def test_frames_of_a_file_that_was_put_in_the_place_of_another_are_refused(
+    memory: egomem.Memory, make_video: MakeVideo
+) -> None:
+    path = make_video("day.mp4")
+    held = Recording(
+        id="day", name="day.mp4", path=str(path), duration=4, facts={"bytes": path.stat().st_size}
+    )
+    memory.store.put_recording(held)
+    assert [f.time for f in memory._frames("day", [1.0])] == [1.0]
+    make_video("day.mp4", seconds=9)
+    with pytest.raises(MediaError, match="not the file that was remembered"):
+        memory._frames("day", [1.0])
 
 
 def test_an_unknown_strategy_is_a_usage_error(memory: egomem.Memory) -> None:

@@ -19,7 +19,7 @@ from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar
 
-from egomem.errors import UsageError
+from egomem.errors import MediaError, UsageError
 from egomem.memory import Store, View
 from egomem.records import Answer, Question, Recording
 from egomem.timeline import Moment, RecordingTime, Span
@@ -233,8 +233,7 @@ class Memory:
         """
         from egomem.answer import answer
 
-        if isinstance(question, str):
-            question = Question.of(question, tuple(options), at=self._moment(at))
+        question = _question(question, options, self._moment(at))
         name = strategy or ("caption" if self._reads() else "extractive")
         return await answer(
             question,
@@ -263,8 +262,7 @@ class Memory:
         from egomem.answer import compare
         from egomem.answer import strategies as registered
 
-        if isinstance(question, str):
-            question = Question.of(question, tuple(options), at=self._moment(at))
+        question = _question(question, options, self._moment(at))
         able = list(registered()) if self._reads() else ["extractive"]
         return await compare(
             question,
@@ -414,6 +412,7 @@ class Memory:
         held = self.store.recording(recording)
         if held is None or held.path is None:
             raise UsageError(f"the memory holds no video for the recording {recording}")
+        _same_file(held, held.path)
         return frames(held.path, times, side=side)
 
 
@@ -439,6 +438,28 @@ def open_memory(
 
         read_specs(settings.model)  # a spec that cannot be read is said before anything is done
     return Memory(Store.open(settings.memory, create=create is not False), settings)
+
+
+def _same_file(recording: Recording, path: str) -> None:
+    """Raises MediaError where another file lies now at the place of a recording's."""
+    size = recording.facts.get("bytes")
+    file = Path(path)
+    if size is not None and file.is_file() and file.stat().st_size != size:
+        raise MediaError(
+            f"{path} is not the file that was remembered as {recording.name} any more",
+            "ingest the right one from where it lies now",
+        )
+
+
+def _question(question: str | Question, options: Sequence[str], at: Moment | None) -> Question:
+    """Raises UsageError for a question or an option without text."""
+    if not isinstance(question, str):
+        return question
+    if not question.strip():
+        raise UsageError("the question is empty", "write what you want to know")
+    if not all(option.strip() for option in options):
+        raise UsageError("an option is empty", "give each --option a text")
+    return Question.of(question, tuple(options), at=at)
 
 
 def _end(recording: Recording) -> datetime:

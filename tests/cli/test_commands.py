@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -191,3 +194,24 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     text = capsys.readouterr().out
     assert all(command in text for command in COMMANDS)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_what_an_output_cannot_show_is_escaped(tmp_path: Path, encoding: str) -> None:
+    env = {**os.environ, "PYTHONIOENCODING": encoding}
+    for arguments in (["search", "ü“\udcff😀"], ["search", "x", "--json"]):
+        command = [sys.executable, "-m", "egomem", *arguments, "--memory", "ü“\udcff😀"]
+        done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, check=False)
+        assert done.returncode == 3
+        assert b"Traceback" not in done.stderr
+        if done.stdout:
+            assert "ü“\udcff😀" in json.loads(done.stdout)["problems"][0]["what"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_output_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "egomem", "models"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 3
+    assert len(done.stderr.strip().splitlines()) == 1

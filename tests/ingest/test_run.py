@@ -1,4 +1,6 @@
 import asyncio
+import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -141,6 +143,17 @@ def test_a_copy_whose_name_tells_nothing_keeps_the_clock(
         (recording,) = store.recordings()
     assert recording.name == "copy.mp4"
     assert recording.clock is not None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names themselves")
+def test_a_name_that_is_not_utf_8_is_one_clear_fault(tmp_path: Path, make_video: MakeVideo) -> None:
+    video = make_video("a.mp4")
+    odd = tmp_path / os.fsdecode(b"\xff.mp4")
+    video.rename(odd)
+    (outcome,) = run(tmp_path, [odd], Watcher()).outcomes
+    assert outcome.status == "failed"
+    assert "not UTF-8" in outcome.faults[0]
+    assert outcome.remedy == "rename it"
 
 
 def test_stopped_at_a_window_the_next_run_goes_on_there(

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 from typing import Any
 
 import typer
@@ -123,6 +124,9 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has gone, as `| head` does
         sys.stderr.close()
         return 0
+    except OSError as error:  # such as a full disk where our output goes
+        fault(f"cannot go on: {error}", "", json=as_json)
+        return 3
     except Exception as error:
         # Wrong usage. Some releases of typer carry a click of their own, so the kind is told by
         # what all of click's faults have and no other exception has.
@@ -136,4 +140,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def run() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # what a terminal cannot show is escaped
+            stream.reconfigure(errors="backslashreplace")
     sys.exit(main())

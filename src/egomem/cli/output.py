@@ -74,7 +74,8 @@ def _print_json(command: str | None, result: Any, problems: Sequence[tuple[str, 
         "result": result,
         "problems": [{"what": what, "remedy": remedy} for what, remedy in problems],
     }
-    print(json_.dumps(body, ensure_ascii=False, default=str))
+    wide = (sys.stdout.encoding or "").lower() in ("utf-8", "utf8")
+    print(json_.dumps(body, ensure_ascii=not wide, default=str))
 
 
 def _line(what: str, remedy: str) -> str:

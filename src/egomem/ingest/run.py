@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from pathlib import Path
 
-from egomem.errors import EgomemError, StoreError
+from egomem.errors import EgomemError, MediaError, StoreError
 from egomem.ingest import clocks
 from egomem.ingest.clocks import Start
 from egomem.ingest.report import OnStep, Outcome, Report, Step
@@ -111,6 +111,7 @@ async def ingest(
     for path in files:
         on_step(Step(str(path), "reading", 0, 1))
         try:
+            _nameable(path)
             facts = await asyncio.to_thread(probe, path)
             known[path] = facts, await asyncio.to_thread(content_hash, path)
         except Exception as error:
@@ -134,6 +135,13 @@ async def ingest(
         except Exception as error:
             outcomes[path] = _failed(path, error)
     return Report(outcomes=tuple(outcomes[path] for path in files), notes=tuple(notes))
+
+
+def _nameable(path: Path) -> None:
+    try:
+        str(path.resolve()).encode()
+    except UnicodeEncodeError:
+        raise MediaError(f"the name of {path} is not UTF-8", "rename it") from None
 
 
 def _failed(path: Path, error: Exception) -> Outcome:
