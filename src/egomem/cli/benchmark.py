@@ -122,6 +122,32 @@ def stats(
     report("benchmark stats", result, show=show, json=json)
 
 
+@benchmark.command()
+def manifest(
+    where: Where,
+    format: FormatOption = None,
+    media: MediaOption = None,
+    zone: ZoneOption = None,
+    day_one: DayOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Name each video's source, licence and SHA-256; the media itself is never passed on.
+
+    With --media, files at hand that have no hash yet are read.
+    """
+    from egomem.benchmarks import manifest as name
+
+    made = name(read(where, format, media, zone, day_one), hash_media=media is not None)
+
+    def show(out: Console) -> None:
+        out.print(f"{made['name']}: {made['questions']} questions, {made['licence']}", markup=False)
+        for video in made["videos"]:
+            source = f"{video['source_dataset']} {video['source_uid']}".strip() or "not stated"
+            out.print(f"{video['id']}  {video['sha256'] or 'no hash'}  {source}", markup=False)
+
+    report("benchmark manifest", made, show=show, json=json)
+
+
 def _spread(found: Spread, unit: str) -> str:
     if not found.n:
         return "not stated"

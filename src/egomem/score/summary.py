@@ -9,7 +9,15 @@ from egomem.score.answerability import Answerability, answerability
 from egomem.score.ranking import Mrr, mrr
 from egomem.score.resample import Interval, bootstrap
 from egomem.score.sheet import Sheet
-from egomem.score.tables import REGIMES, Figure, Table, duration, standard_views, tables
+from egomem.score.tables import (
+    REGIMES,
+    Figure,
+    Table,
+    duration,
+    leave_one_out,
+    standard_views,
+    tables,
+)
 
 
 class Summary(Record):
@@ -36,6 +44,9 @@ def strata(sheet: Sheet, edges: Sequence[float] = REGIMES[-1:]) -> list[str]:
 
 def summary(sheet: Sheet, *, bins: int | Sequence[float] = 3, seed: int = 0) -> Summary:
     """Accuracy with its interval, MRR, Ans-F1 where items cannot be answered, and every view."""
+    views = standard_views(bins=bins)
+    made = list(tables(sheet, views).values())
+    without = leave_one_out(sheet, next(view for view in views if view.name == "source"))
     drawn = bootstrap(sheet.right, sheet.clusters, strata(sheet), seed=seed) if len(sheet) else None
     cannot = any(q.answerable is False for q in sheet.questions)
     return Summary(
@@ -45,7 +56,7 @@ def summary(sheet: Sheet, *, bins: int | Sequence[float] = 3, seed: int = 0) -> 
         accuracy=drawn.interval(0) if drawn else None,
         mrr=mrr(sheet),
         answerability=answerability(sheet) if cannot else None,
-        tables=tuple(tables(sheet, standard_views(bins=bins)).values()),
+        tables=(*made, *([without] if without.rows else [])),
     )
 
 
