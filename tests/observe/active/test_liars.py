@@ -13,7 +13,15 @@ import pytest
 
 from egomem.media import Frame
 from egomem.models import Reply
-from egomem.observe.active import Budget, Captioning, Folder, StopReason, Tools, caption_actively
+from egomem.observe.active import (
+    Budget,
+    Captioning,
+    Folder,
+    StopReason,
+    Tools,
+    caption_actively,
+    prompts,
+)
 from egomem.observe.lines import Line as TextLine
 from egomem.records import Status
 
@@ -235,6 +243,7 @@ def test_endless_gaps_end(make_tools: Make, scripted: Make) -> None:
     assert done.state.pictures <= budget.frames
     assert done.state.stop in (StopReason.ROUNDS, StopReason.LOOKS, StopReason.FRAMES)
     assert len(models.asked) < 40
+    assert len(done.state.gaps) <= 8 * budget.rounds
     assert done.state.refused["more than 8 gaps in a round"] > 0
 
 
@@ -366,6 +375,14 @@ def test_no_request_is_sent_beyond_the_tokens(
     done = run(make_tools(), backend, tokens=tokens)
     assert done.state.usage.tokens_in + done.state.usage.tokens_out <= tokens
     assert done.state.stop in (StopReason.TOKENS, StopReason.FAILED, StopReason.QUIET)
+
+
+def test_a_look_that_settled_nothing_is_not_read_again(make_tools: Make, scripted: Make) -> None:
+    backend, models = scripted(plan=lambda r: {"gaps": [gap()]})
+    done = run(make_tools(), backend)
+    assert done.state.gaps[0].attempts == 2
+    assert done.state.gaps[0].state == "unresolved"
+    assert sum(r.system == prompts.LOOK for r in models.asked) == 1
 
 
 def test_the_same_look_is_paid_once(make_tools: Make, scripted: Make) -> None:

@@ -114,9 +114,6 @@ class EmbeddedBackend:
 
     def _draft(self, tools: Tools, coarse: Sequence[Frame]) -> Drafted:
         findings: list[Finding] = []
-        faults = []
-        if tools.detector is None and coarse:
-            faults.append("no detector: things are not named")
         for frame in coarse if tools.detector else ():
             findings.append(_seen_in(tools, frame, len(findings)))
         if tools.reader is not None:
@@ -137,9 +134,7 @@ class EmbeddedBackend:
                     )
                 )
         findings += _tallies(findings, len(findings))
-        return Drafted(
-            lines=tuple(compose(findings)), findings=tuple(findings), faults=tuple(faults)
-        )
+        return Drafted(lines=tuple(compose(findings)), findings=tuple(findings))
 
 
 def _seen_in(tools: Tools, frame: Frame, number: int) -> Finding:

@@ -21,7 +21,9 @@ from egomem.observe.active import prompts
 from egomem.observe.active.claims import content, sentences
 from egomem.observe.active.looks import LOOK, Crop, Dense, GazeCrop, Look, ReadText
 from egomem.observe.active.loop import OUT_OF_TOKENS
+from egomem.observe.active.reduce import apply
 from egomem.observe.active.state import (
+    Budget,
     Diagnosed,
     Drafted,
     Finding,
@@ -120,11 +122,14 @@ class VlmBackend:
         checked = {v for f in state.findings if f.tool == "check" for v in f.rests_on}
         fresh = [c for c in state.claims if c.id not in checked and not c.supports]
         findings, verdicts = await self._check(coarse, fresh, state, about, step)
-        gaps = await self._plan(coarse, state, about, step)
+        checked_state = apply(
+            state, Diagnosed(findings=tuple(findings), verdicts=tuple(verdicts)), Budget()
+        )
+        gaps = await self._plan(coarse, checked_state, about, step)
         return Diagnosed(
             findings=tuple(findings),
             verdicts=tuple(verdicts),
-            gaps=(*gaps, *_standing_gaps(state, gaps)),
+            gaps=(*gaps, *_standing_gaps(checked_state, gaps)),
             usage=step.usage,
             faults=tuple(step.faults),
         )
@@ -399,7 +404,7 @@ def _standing_gaps(state: State, planned: Sequence[Gap]) -> list[Gap]:
                     evidence=claim.denies,
                 )
             )
-        elif state.round > 0:  # it was checked against the coarse view before
+        else:
             look = Dense(start=claim.span.start, end=claim.span.end, count=6)
             found.append(
                 Gap(

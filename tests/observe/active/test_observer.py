@@ -1,0 +1,202 @@
+"""Active captions as an observer of windows, through ingest and through the command line."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from egomem.cli import main
+from egomem.errors import ModelError
+from egomem.ingest import Observers, Watching, ingest
+from egomem.media import Frame
+from egomem.memory import Store
+from egomem.models import Models, Reply
+from egomem.models.fake_server import FakeServer, Rule, Script
+from egomem.observe import Composed, Embedded, Window
+from egomem.observe.active import ActiveCaptioner, Budget
+from egomem.observe.active.files import Installed
+from egomem.observe.active.observer import gaze_points
+from egomem.observe.detect import Detection
+from egomem.records import Observation, Recording, Status
+from egomem.timeline import Span
+
+Make = Callable[..., Any]
+
+
+class Bottle:
+    """Sees one bottle in every picture."""
+
+    def detect(self, image: Any, least: float) -> list[Detection]:
+        return [Detection("bottle", 0.9, (0.1, 0.2, 0.3, 0.8))]
+
+
+def window(path: str | None = None, **fields: Any) -> Window:
+    recording = Recording(id="rec", wearer="ann", name="rec.mp4", duration=60.0, path=path)
+    frames = tuple(
+        Frame(float(t), float(t), np.full((48, 64, 3), 40, np.uint8)) for t in range(30, 60)
+    )
+    return Window(recording, Span(30, 60), frames, **fields)
+
+
+def test_a_window_becomes_a_caption_with_its_provenance() -> None:
+    captioner = ActiveCaptioner(window=30, detector=Bottle())
+    (caption,) = asyncio.run(captioner.observe(window()))
+    assert caption.text == "[0:30-0:59] In view: 1 bottle (left)."
+    assert (caption.span, caption.wearer, caption.source) == (Span(30, 60), "ann", "caption")
+    assert caption.track == captioner.track.id
+    assert captioner.track.id.startswith("caption/active=embedded@30s~5s+objects,")
+    assert caption.provenance.frames[0] == 30
+    assert all(30 <= t < 60 for t in caption.provenance.frames)
+    assert caption.data["stop"] == "no open gap"
+    other = ActiveCaptioner(window=30, detector=Bottle(), budget=Budget(looks=3))
+    assert other.track.id != captioner.track.id, "another budget is another track"
+
+
+def test_nothing_established_is_no_caption() -> None:
+    assert asyncio.run(ActiveCaptioner(window=30).observe(window())) == []
+
+
+def test_a_model_without_a_draft_is_a_fault_of_the_window(scripted: Make) -> None:
+    refused = Reply(status=Status.REFUSED, detail="I will not look.")
+    _, models = scripted(draft=lambda asked: refused)
+    captioner = ActiveCaptioner(cast(Models, models), window=30)
+    with pytest.raises(ModelError, match="no caption: captioner: refused"):
+        asyncio.run(captioner.observe(window()))
+    assert captioner.so_far.windows == {"no draft": 1}
+
+
+def test_a_spent_budget_asks_nobody(scripted: Make) -> None:
+    _, models = scripted()
+    captioner = ActiveCaptioner(cast(Models, models), window=30, cost=0.0)
+    with pytest.raises(ModelError, match="raise --budget"):
+        asyncio.run(captioner.observe(window()))
+    assert not models.asked
+
+
+def test_words_said_after_the_window_are_not_told() -> None:
+    words = [
+        Observation(recording="rec", span=Span(a, b), text=text, source="speech", track="speech/x")
+        for a, b, text in ((40, 44, "The keys."), (58, 63, "Tomorrow."))
+    ]
+    held = tuple(words)
+    recording = Recording(id="rec", name="rec.mp4", duration=90.0)
+    seen = window()
+    later = Window(recording, seen.span, seen.frames, held)
+    (caption,) = asyncio.run(ActiveCaptioner(window=30).observe(later))
+    assert "The keys." in caption.text
+    assert "Tomorrow" not in caption.text
+    assert caption.provenance.rests_on == (words[0].id,)
+
+
+def test_gaze_that_is_held_is_used() -> None:
+    look = Observation(recording="rec", span=Span(31, 31), text="looks left", source="gaze",
+                       track="gaze/x", data={"point": [0.2, 0.6]})  # fmt: skip
+    assert gaze_points(window(held=(look,))) == [(31.0, 0.2, 0.6)]
+
+
+def test_ingest_captions_every_window_and_goes_on_where_it_stopped(
+    make_video: Make, tmp_path: Path
+) -> None:
+    path = make_video("a.mp4", seconds=8)
+    captioner = ActiveCaptioner(window=4, detector=Bottle())
+    with Store.open(tmp_path / "memory", create=True) as store:
+        for _ in range(2):
+            report = asyncio.run(
+                ingest(store, [path], Observers(None, (captioner,)), watching=Watching(window=4))
+            )
+        captions = store.view().observations(sources=["caption"])
+    assert [o.status for o in report.outcomes] == ["unchanged"]
+    assert [o.span for o in captions] == [Span(0, 4), Span(4, 8)]
+    assert captioner.so_far.windows == {"no open gap": 2}
+
+
+def test_active_captions_take_the_place_of_the_others() -> None:
+    from egomem.ingest import choose
+
+    chosen = choose(None, window=30, fps=1, caption="active")
+    names = [type(o).__name__ for o in chosen.observers.frames]
+    assert names[-1] == "ActiveCaptioner"
+    assert not any(isinstance(o, Composed) for o in chosen.observers.frames)
+    assert chosen.plan([window().recording], None, window=30, fps=1) == ""
+
+
+# -- the command ---------------------------------------------------------------------------------
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any]]:
+    code = main(["caption", *words, "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tools that are installed here are not these tests' concern, nor are their weights."""
+    none = Installed(None, None, None, ())
+    monkeypatch.setattr("egomem.observe.active.files.installed", lambda: none)
+    parts = Embedded(None, (Composed(30),), (), ())
+    monkeypatch.setattr("egomem.ingest.observers.embedded_observers", lambda **given: parts)
+
+
+@pytest.fixture
+def server() -> Any:
+    draft = Rule(when="You keep the log of a camera", reply="[0:01-0:03] A grey picture.")
+    with FakeServer(Script(rules=(draft,))) as running:
+        yield running
+
+
+def test_the_command_with_a_model_compares_both_ways(
+    make_video: Make, server: FakeServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, page, log = make_video("a.mp4", seconds=4), tmp_path / "a.html", tmp_path / "a.json"
+    words = [str(path), "--model", f"openai-compatible:fake@{server.url}", "--compare"]
+    code, body = said(capsys, *words, "--html", str(page), "--log", str(log))
+    assert code == 0
+    direct, active = body["result"]["direct"], body["result"]["active"]
+    assert direct["caption"] == "[0:01-0:03] A grey picture."
+    assert active["draft"] == direct["caption"]
+    assert active["caption"] == "", "nothing confirmed it"
+    assert active["usage"]["requests"] > direct["usage"]["requests"] - 1
+    assert "<h2>Round 1</h2>" in page.read_text()
+    asked = len(server.seen)
+    code, again = said(capsys, *words[:-1], "--log", str(log))
+    assert again["result"]["claims"] == active["claims"]
+    assert len(server.seen) == asked, "a finished run is not run again"
+
+
+def test_the_log_of_another_video_is_not_taken_for_this_one(
+    make_video: Make, server: FakeServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = ["--model", f"openai-compatible:fake@{server.url}", "--log", str(tmp_path / "a.json")]
+    said(capsys, str(make_video("a.mp4", seconds=4)), *model)
+    code, body = said(capsys, str(make_video("b.mp4", seconds=4, level=90)), *model)
+    assert code == 2
+    assert "another run" in body["problems"][0]["what"]
+
+
+def test_wrong_usage_and_files_without_a_picture(
+    make_video: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(make_video("a.mp4", seconds=2))
+    code, body = said(capsys, path, "--direct", "--compare")
+    assert (code, body["ok"]) == (2, False)
+    code, body = said(capsys, str(tmp_path / "none.mp4"))
+    assert code == 3
+    assert len(body["problems"]) == 1
+
+
+def test_the_command_prints_each_round(
+    make_video: Make, server: FakeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = make_video("a.mp4", seconds=4)
+    model = f"openai-compatible:fake@{server.url}"
+    assert main(["caption", str(path), "--explain", "--model", model]) == 0
+    out = capsys.readouterr().out
+    for part in ("Draft from 4 coarse frames", "Round 1", "claim c1 unsupported", "Look for g"):
+        assert part in out
+    assert "Nothing could be established." in out
