@@ -1,8 +1,9 @@
 """The bootstrap over videos beside a numpy loop and a pure Python loop, on the same task.
 
 36 columns (12 models in 3 settings) over 1,000 questions about 75 videos, two strata, 10,000
-resamples: CapMem's tables. Seconds are CPU seconds of one thread, the best of several rounds; the
-loops are shown what they need (sums of each video), and their intervals must agree with ours.
+resamples: CapMem's tables. Seconds are CPU seconds of one thread, the best of several rounds. The
+loops draw videos and average their questions; a third one takes each video's sums first. Their
+intervals must agree with ours.
 
     python bench/bootstrap.py [--resamples 10000] [--rounds 5] [--json FILE]
 """
@@ -45,8 +46,24 @@ def ours(right: np.ndarray, videos: list[str], strata: list[str], resamples: int
 def numpy_loop(
     right: np.ndarray, videos: list[str], strata: list[str], resamples: int
 ) -> np.ndarray:
-    """One resample at a time: draw videos of each stratum, add up their sums."""
-    sums, sizes, members = _videos(right, videos, strata)
+    """One resample at a time: draw videos of each stratum, take their questions, average."""
+    questions, members = _videos(videos, strata)
+    held = [np.array(q) for q in questions]
+    rng = np.random.default_rng(1)
+    out = np.empty((resamples, right.shape[1]))
+    for r in range(resamples):
+        drawn = np.concatenate([rng.choice(m, len(m)) for m in members])
+        out[r] = right[np.concatenate([held[v] for v in drawn])].mean(axis=0)
+    return out
+
+
+def numpy_sums(
+    right: np.ndarray, videos: list[str], strata: list[str], resamples: int
+) -> np.ndarray:
+    """The same with each video's sums taken before the loop."""
+    questions, members = _videos(videos, strata)
+    sums = np.array([right[q].sum(axis=0) for q in questions])
+    sizes = np.array([len(q) for q in questions], np.float64)
     rng = np.random.default_rng(1)
     out = np.empty((resamples, right.shape[1]))
     for r in range(resamples):
@@ -58,37 +75,33 @@ def numpy_loop(
 def python_loop(
     right: np.ndarray, videos: list[str], strata: list[str], resamples: int
 ) -> np.ndarray:
-    """The same in lists and floats alone."""
-    held, counted, strata_of = _videos(right, videos, strata)
-    sums, sizes = held.tolist(), counted.tolist()
-    members = [m.tolist() for m in strata_of]
+    """In lists and floats alone: draw videos, go through their questions, add up."""
+    questions, members = _videos(videos, strata)
+    rows = right.tolist()
     rng = random.Random(1)
     columns = range(right.shape[1])
     out = []
     for _ in range(resamples):
-        total, n = [0.0] * len(columns), 0.0
+        total, n = [0.0] * len(columns), 0
         for stratum in members:
             for video in rng.choices(stratum, k=len(stratum)):
-                row = sums[video]
-                n += sizes[video]
-                for c in columns:
-                    total[c] += row[c]
+                for question in questions[video]:
+                    row = rows[question]
+                    n += 1
+                    for c in columns:
+                        total[c] += row[c]
         out.append([t / n for t in total])
     return np.array(out)
 
 
-def _videos(
-    right: np.ndarray, videos: list[str], strata: list[str]
-) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+def _videos(videos: list[str], strata: list[str]) -> tuple[list[list[int]], list[list[int]]]:
+    """The questions of each video, and the videos of each stratum."""
     names = sorted(set(videos))
-    index = np.array([names.index(v) for v in videos])
-    sums = np.array([right[index == k].sum(axis=0) for k in range(len(names))])
-    sizes = np.bincount(index).astype(np.float64)
+    questions = [[i for i, v in enumerate(videos) if v == name] for name in names]
     stratum = dict(zip(videos, strata, strict=True))
-    kinds = [
-        np.array([k for k, v in enumerate(names) if stratum[v] == s]) for s in ("long", "short")
+    return questions, [
+        [k for k, v in enumerate(names) if stratum[v] == s] for s in ("long", "short")
     ]
-    return sums, sizes, kinds
 
 
 def timed(run: Callable[[], np.ndarray], rounds: int) -> tuple[float, np.ndarray]:
@@ -111,6 +124,7 @@ def main() -> None:
     for name, run, rounds in (
         ("egomem.score.bootstrap", ours, options.rounds * 2),
         ("numpy loop", numpy_loop, options.rounds),
+        ("numpy loop over sums", numpy_sums, options.rounds),
         ("pure Python loop", python_loop, 1),
     ):
         seconds, samples = timed(lambda run=run: run(*data, n), rounds)  # type: ignore[misc]

@@ -67,7 +67,12 @@ def test_egoschema_in_its_three_shapes(tmp_path: Path) -> None:
     dump(tmp_path / "raw" / "questions.json", [raw, {**raw, "q_uid": "u2"}])
     dump(tmp_path / "raw" / "subset_answers.json", {"u2": 3})
     listed = [f"{a}. because {k}" for k, a in enumerate("ABCDE")]
-    hub: dict[str, Any] = {"question_idx": "77", "question": "Why?", "video_idx": "u1", "option": listed}
+    hub: dict[str, Any] = {
+        "question_idx": "77",
+        "question": "Why?",
+        "video_idx": "u1",
+        "option": listed,
+    }
     hub["answer"] = "3"
     dump(tmp_path / "hub.jsonl", [hub, {**hub, "question_idx": "78", "answer": None}])
     mapped = {"u1": {k: v for k, v in raw.items() if k != "q_uid"} | {"truth": 3}}
@@ -88,7 +93,11 @@ def test_egoschema_in_its_three_shapes(tmp_path: Path) -> None:
 
 def test_videomme_grouped_and_flat(tmp_path: Path) -> None:
     listed = ["A. One.", "B. Two.", "C. Three.", "D. A. Four"]
-    asked: dict[str, Any] = {"question_id": "001-1", "task_type": "Counting", "question": "How many?"}
+    asked: dict[str, Any] = {
+        "question_id": "001-1",
+        "task_type": "Counting",
+        "question": "How many?",
+    }
     asked |= {"options": listed, "answer": "C"}
     shared = {"video_id": "001", "duration": "short", "domain": "Life", "sub_category": "Pets"}
     dump(
@@ -219,3 +228,36 @@ def test_parquet_of_another_data_set(tmp_path: Path) -> None:
     held = load(tmp_path)
     assert (held.format, held.faults) == ("capmem", ())
     assert [o.label for o in held.questions[0].options] == ["A", "B", "C", "D"]
+
+
+MVBENCH = {"video": "a.mp4", "question": "What?", "candidates": ["cup", "ball"], "answer": "ball"}
+VIDEOMME = {"video_id": "1", "question_id": "1-1", "task_type": "t", "question": "What?",
+            "options": ["A. x", "B. y"], "answer": "A", "duration": "short"}  # fmt: skip
+EGOSCHEMA = {"q_uid": "u", "question": "What?", "option 0": "x", "option 1": "y", "truth": 0}
+NATIVE = {"id": "q", "video": "v", "question": "What?", "options": ["x", "y"], "answer": "A",
+          "answerable": True, "at": 9, "evidence": [[1, 2]], "tags": {"visual": ["o"]}}  # fmt: skip
+GONE = object()
+
+
+@pytest.mark.parametrize(
+    "odd", [GONE, None, "", "x", 7, -1, 1.5, True, [], [[]], [None], {}, {"a": {}}]
+)
+@pytest.mark.parametrize(
+    ("format", "row"),
+    [("capmem", CAPMEM), ("egolifeqa", EGOLIFE), ("mvbench", MVBENCH), ("videomme", VIDEOMME),
+     ("egoschema", EGOSCHEMA), ("native", NATIVE)],
+)  # fmt: skip
+def test_no_value_of_any_field_stops_the_others(
+    tmp_path: Path, format: str, row: dict[str, Any], odd: Any
+) -> None:
+    id = {"capmem": "qid", "egolifeqa": "ID", "videomme": "question_id", "egoschema": "q_uid",
+          "native": "id", "mvbench": "question"}[format]  # fmt: skip
+    rows = [row]
+    for k, field in enumerate(row):
+        held = {**row, id: f"{row[id]}{k}"} | {field: odd}
+        rows.append({name: value for name, value in held.items() if value is not GONE})
+    rows.append({**row, id: "last"})
+    file = dump(tmp_path / "rows.jsonl", rows)
+    held = load(file, format, zone=UTC, day_one=date(2024, 5, 1))
+    assert len(held.questions) + sum(f.dropped for f in held.faults) >= len(rows) - 1
+    assert held.questions[0].answer == held.questions[-1].answer is not None

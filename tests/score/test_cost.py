@@ -76,7 +76,7 @@ def test_costs_per_question_and_money_as_a_lower_bound() -> None:
 def test_the_front_holds_what_nothing_beats() -> None:
     points: dict[str, Any] = {
         "dear": (9.0, 0.6), "good": (5.0, 0.6), "cheap": (1.0, 0.3), "worse": (2.0, 0.3),
-        "same": (1.0, 0.3), "middle": (2.0, 0.5),
+        "same": (1.0, 0.3), "middle": (2.0, 0.5), "near": (2.0, 0.4),
     }  # fmt: skip
     assert front(points) == ["cheap", "same", "middle", "good"]
     assert front({}) == []

@@ -44,7 +44,7 @@ def read(
 
     def question(row: Fields) -> Question:
         choices = lettered(row.get(f"choice_{k}") for k in "abcd")
-        asked = row["query_time"]
+        asked = row.get("query_time")
         if not isinstance(asked, Mapping):
             raise RowError(f"query_time is {asked!r}, not a date and a time")
         return Question(

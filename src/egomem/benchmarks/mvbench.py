@@ -57,7 +57,7 @@ def _question(row: Fields) -> Question:
         text=text(row, "question"),
         options=choices,
         recording=video,
-        answer=by_text(row["answer"], choices),
+        answer=by_text(text(row, "answer"), choices),
         answerable=True,
         evidence=(Evidence(recording=video, span=held),) if held else (),
         tags=tags(row, "question_type", type="task"),

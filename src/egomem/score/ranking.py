@@ -12,7 +12,7 @@ import numpy as np
 
 from egomem.records import Answer, Question, Record, Status
 from egomem.score.blind import key_of
-from egomem.score.sheet import Sheet, abstains
+from egomem.score.sheet import Sheet, abstain_label, abstains
 from egomem.timeline import Span
 
 
@@ -37,19 +37,11 @@ def option_rank(question: Question, answer: Answer | None) -> float | None:
     if answer is None or answer.status not in (Status.PARSED, Status.ABSTAINED):
         return 0.0
     scores = {label: answer.scores.get(label, -np.inf) for label in labels}
-    top = answer.choice
-    if top is None and abstains(question, answer):
-        top = next((o for o in labels if _abstaining(question, o, answer)), None)
-    if top in scores and scores[top] < (highest := max(scores.values())):
-        scores[top] = highest + 1.0 if np.isfinite(highest) else 0.0
-    elif top in scores and not answer.scores:
-        scores[top] = 1.0
+    top = answer.choice or (abstain_label(question) if abstains(question, answer) else None)
+    highest = max(scores.values())
+    if top in scores and (scores[top] < highest or highest == -np.inf):
+        scores[top] = np.inf  # what was chosen is first, whatever the scores say of it
     return reciprocal_rank(list(scores.values()), labels.index(key))
-
-
-def _abstaining(question: Question, label: str, answer: Answer) -> bool:
-    picked = answer.model_copy(update={"choice": label, "status": Status.PARSED})
-    return abstains(question, picked)
 
 
 class Mrr(Record):
@@ -63,10 +55,6 @@ class Mrr(Record):
 def mrr(sheet: Sheet) -> Mrr:
     """Mean reciprocal rank of the key among the options."""
     found = [option_rank(q, a) for q, a in zip(sheet.questions, sheet.answers, strict=True)]
-    return _mean(found)
-
-
-def _mean(found: Sequence[float | None]) -> Mrr:
     held = [value for value in found if value is not None]
     return Mrr(
         value=sum(held) / len(held) if held else None, n=len(held), left_out=len(found) - len(held)
