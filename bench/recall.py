@@ -7,7 +7,7 @@ One line a set: R@1, R@3, R@5 and MRR of `egomem.recall.search` over a store, wi
 that overlaps the evidence by more than nothing; MRR counts ranks up to 100. Intervals: bootstrap
 over videos or conversations. `half` is the half of them (by SHA-256 of the id) that no setting was
 chosen on. The lines of the extractive reader come from bench/recall_answers.py, the speed table
-(--speed) from bench/recall_speed.py.
+(--speed) from bench/recall_speed.py, which compares with rank_bm25 and lancedb where installed.
 """
 
 from __future__ import annotations
@@ -393,28 +393,31 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", choices=sorted(SETS), default=[])
     parser.add_argument("--sample", type=int, help="at most so many questions a set (seeded)")
     parser.add_argument("--no-answers", action="store_true", help="leave the reader's lines out")
-    parser.add_argument("--speed", action="store_true", help="measure speed, and nothing else")
+    parser.add_argument("--speed", action="store_true", help="measure speed, too")
+    parser.add_argument("--only-speed", action="store_true", help="measure nothing else")
     options = parser.parse_args()
     model = embedder(options.embedder) if options.embedder else None
-    if options.speed:
+    figures: dict[str, list[Any]] = {"retrieval": [], "answers": [], "speed": []}
+
+    def keep(part: str, results: Sequence[Any], shown: str) -> None:
+        print(shown, flush=True)
+        figures[part] += map(asdict, results)
+        _write(options.json, figures)
+
+    if options.speed or options.only_speed:
         speeds = recall_speed.measure(model)
-        print(recall_speed.table(speeds))
-        _write(options.json, {"speed": [asdict(s) for s in speeds]})
+        keep("speed", speeds, recall_speed.table(speeds))
+    if options.only_speed:
         return
     if model is not None and options.vectors:
         model = recall_speed.Kept(model, options.vectors)
-    found = []
     for name in options.only or SETS:
-        found += measure(name, options.data, model, options.sample)
-        print(table([r for r in found if r.name == name]), flush=True)
-    answers = []
+        found = measure(name, options.data, model, options.sample)
+        keep("retrieval", found, table(found))
     if not options.no_answers:
-        answers = recall_answers.measure(options.data, options.embedder)
-        print(recall_answers.table(answers))
-    _write(
-        options.json,
-        {"retrieval": [asdict(r) for r in found], "answers": [asdict(a) for a in answers]},
-    )
+        for name in recall_answers.SETS:
+            answers = recall_answers.measure(options.data, options.embedder, [name])
+            keep("answers", answers, recall_answers.table(answers))
 
 
 def _write(path: Path | None, figures: dict[str, Any]) -> None:

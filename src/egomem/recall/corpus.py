@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from egomem.recall.moments import Window
+from egomem.recall.postings import Postings
 from egomem.recall.speech import said
 from egomem.recall.terms import bag_of
 from egomem.records import Observation
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from egomem.models.embedders import Vectors
 
 Scores = NDArray[np.float64]
-K = TypeVar("K")
-_Posting = tuple[list[int], list[int]] | tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 class Corpus:
@@ -50,26 +48,11 @@ class Corpus:
         self._starts = np.searchsorted(self._window, np.arange(len(self.windows)))
         self.starts = np.array([o.span.start for o in held])
         self.ends = np.array([o.span.end for o in held])
-        lengths = []
-        words: dict[str, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
-        pairs: dict[tuple[str, str], tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
-        for row, o in enumerate(held):
-            bag = bag_of(said(o)[1])
-            lengths.append(bag.length)
-            for word, times in bag.words.items():
-                rows, counts = words[word]
-                rows.append(row)
-                counts.append(times)
-            for pair, times in bag.pairs.items():
-                rows, counts = pairs[pair]
-                rows.append(row)
-                counts.append(times)
-        self._words: dict[str, _Posting] = dict(words)
-        self._pairs: dict[tuple[str, str], _Posting] = dict(pairs)
+        self.postings = Postings(said(o)[1] for o in held)
+        self.lengths = self.postings.lengths
         self._distinct: dict[int, frozenset[str]] = {}
         self.timelines: tuple[NDArray[np.int64], Scores] | None = None
         self.vectors: dict[str, tuple[Vectors, Scores]] = {}
-        self.lengths = np.array(lengths, dtype=np.float64)
 
     @cached_property
     def window_lengths(self) -> Scores:
@@ -78,24 +61,6 @@ class Corpus:
     @cached_property
     def window_starts(self) -> Scores:
         return np.array([w.span.start for w in self.windows])
-
-    def counts(self, stems: Iterable[str]) -> Scores:
-        """How often each observation holds any of the stems."""
-        return self._counted(self._words, stems)
-
-    def pair_counts(self, pairs: Iterable[tuple[str, str]]) -> Scores:
-        """How often each observation holds any of the pairs of neighbours."""
-        return self._counted(self._pairs, pairs)
-
-    def _counted(self, postings: dict[K, _Posting], keys: Iterable[K]) -> Scores:
-        found = np.zeros(len(self.observations))
-        for key in keys:
-            if key in postings:
-                rows, counts = postings[key]
-                if isinstance(rows, list):  # an array from the first time it is asked for
-                    rows, counts = postings[key] = np.array(rows), np.array(counts)
-                found[rows] += counts
-        return found
 
     def sums(self, of_observations: Scores) -> Scores:
         """The sum over each window's observations."""

@@ -43,11 +43,16 @@ def spans_of(observation: Observation, length: float) -> list[Span]:
     A point lies in one window. A digest is a window of its own: cut into the windows of the day it
     covers, it would make every one of them alike.
     """
+    return [Span(start, end) for start, end in _bounds(observation, length)]
+
+
+def _bounds(observation: Observation, length: float) -> list[tuple[float, float]]:
+    span = observation.span
     if observation.recording is None:
-        return [observation.span]
-    first = math.floor((observation.span.start + _NOTHING) / length)
-    last = max(first, math.ceil((observation.span.end - _NOTHING) / length) - 1)
-    return [Span(k * length, (k + 1) * length) for k in range(first, last + 1)]
+        return [(span.start, span.end)]
+    first = math.floor((span.start + _NOTHING) / length)
+    last = max(first, math.ceil((span.end - _NOTHING) / length) - 1)
+    return [(k * length, (k + 1) * length) for k in range(first, last + 1)]
 
 
 def windows_of(
@@ -63,23 +68,34 @@ def windows_of(
     """
     if length <= 0:
         raise UsageError(f"a window needs a length above 0 s, not {length:g}", "try --window 30")
-    held: dict[tuple[str, str, Span], dict[str, Observation]] = {}
-    for o in sorted(observations, key=_in_time):
-        for span in spans_of(o, length):
-            held.setdefault((o.recording or "", o.wearer, span), {}).setdefault(_bare(o.text), o)
+    held: dict[tuple[str, str, tuple[float, float]], list[Observation]] = {}
+    for o in sorted(observations, key=_in_order):
+        for bounds in _bounds(o, length):
+            held.setdefault((o.recording or "", o.wearer, bounds), []).append(o)
     ends = durations or {}
     return [
-        Window(recording or None, wearer, _cut(span, ends.get(recording)), tuple(texts.values()))
-        for (recording, wearer, span), texts in sorted(held.items(), key=lambda item: item[0])
+        Window(recording or None, wearer, _cut(Span(*bounds), ends.get(recording)), _distinct(all))
+        for (recording, wearer, bounds), all in sorted(held.items(), key=lambda item: item[0])
     ]
 
 
+def _distinct(held: list[Observation]) -> tuple[Observation, ...]:
+    if len(held) == 1:
+        return tuple(held)
+    texts: dict[str, Observation] = {}
+    for o in held:
+        texts.setdefault(_bare(o.text), o)
+    return tuple(texts.values())
+
+
 def _cut(span: Span, duration: float | None) -> Span:
-    return span if duration is None else (span.clip(Span(0.0, duration)) or span)
+    if duration is None or span.end <= duration:
+        return span
+    return span.clip(Span(0.0, duration)) or span
 
 
-def _in_time(o: Observation) -> tuple[float, float, str]:
-    return (o.span.start, o.span.end, o.id)
+def _in_order(o: Observation) -> tuple[str, str, float, float, str]:
+    return (o.recording or "", o.wearer, o.span.start, o.span.end, o.id)
 
 
 def _bare(text: str) -> str:

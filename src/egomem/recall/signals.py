@@ -61,10 +61,10 @@ def bm25(
         return corpus.sums(counts) if whole else counts
 
     for term in query.terms:
-        times = spread(corpus.counts(term.own))
+        times = spread(corpus.postings.counts(term.own))
         weight = _weight(term, times, statistics)
         if like and term.like:
-            times = times + like * (spread(corpus.counts(term.like)) > 0)
+            times = times + like * (spread(corpus.postings.counts(term.like)) > 0)
         scores += term.weight * weight * times * (k1 + 1) / (times + damp)
     return scores
 
@@ -83,12 +83,11 @@ def pairs(query: Asked, corpus: Corpus, statistics: Statistics | None = None) ->
     """
     scores = np.zeros(len(corpus.windows))
     for one, two in query.pairs:
-        times = corpus.sums(
-            corpus.pair_counts(pair for a in one.own for z in two.own for pair in ((a, z), (z, a)))
-        )
+        either = (pair for a in one.own for z in two.own for pair in ((a, z), (z, a)))
+        times = corpus.sums(corpus.postings.pair_counts(either))
         if times.any():
             weights = [
-                _weight(term, corpus.sums(corpus.counts(term.own)), statistics)
+                _weight(term, corpus.sums(corpus.postings.counts(term.own)), statistics)
                 for term in (one, two)
             ]
             scores += sum(weights) / 2 * times * 1.9 / (times + 0.9)
@@ -120,7 +119,7 @@ def overlap(query: Asked, corpus: Corpus) -> Scores:
     """The share of the query's distinct words that a window holds: `|Q ∩ W| / |Q|`."""
     found = np.zeros(len(corpus.windows))
     for term in query.terms:
-        found += corpus.sums(corpus.counts([term.stem])) > 0
+        found += corpus.sums(corpus.postings.counts([term.stem])) > 0
     return found / max(1, len(query.terms))
 
 
