@@ -136,6 +136,18 @@ def test_torn_and_odd_lines(tmp_path: Path) -> None:
     assert "not JSON" in held.faults[1].message
 
 
+def test_other_files_of_a_folder_are_no_questions(tmp_path: Path) -> None:
+    save(tmp_path, "captions.jsonl", *({"video_id": "v", "text": "a mug"} for _ in range(30)))
+    save(tmp_path, "part_1.jsonl", "{torn", {**FULL, "id": None}, FULL)
+    save(tmp_path, "part_2.jsonl", {**FULL, "id": "q2"})
+    save(tmp_path, "part_3.jsonl", "{torn")
+    held = load(tmp_path)
+    assert [q.id for q in held.questions] == ["q1", "q2"]
+    assert [(f.file, f.line) for f in held.faults] == [
+        ("part_1.jsonl", 1), ("part_1.jsonl", 2), ("part_3.jsonl", 1),
+    ]  # fmt: skip
+
+
 def test_a_second_question_of_an_id_is_a_fault(tmp_path: Path) -> None:
     held = load(save(tmp_path, "questions.jsonl", FULL, {**FULL, "answer": "A"}))
     assert [(q.id, q.answer) for q in held.questions] == [("q1", "B")]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, tzinfo
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +85,7 @@ def load(
     about = _about(path if path.is_dir() else path.parent)
     read = chosen.read or partial(egolifeqa.read, zone=zone, day_one=day_one, frame_base=frame_base)
     name = str(about.get("name") or _stem(path))
-    questions, videos, faults = _collect(read(files), strict)
+    questions, videos, faults = _collect(read(_questions(path, files, chosen)), strict)
     made = Benchmark(
         name=name,
         format=chosen.name,
@@ -126,14 +127,27 @@ def _format(path: Path, files: Sequence[Path], name: str | None) -> Format:
             raise UsageError(f"there is no format named {name}", f"choose one of: {known}")
         return FORMATS[name]
     for file in files:
-        first = next((row.fields for row in rows(file) if not row.fault), {})
+        first = _first(file)
         for format in FORMATS.values():
-            if format.detect(first):
+            if any(map(format.detect, first)):
                 return format
     raise UsageError(
         f"{path} holds no questions in a known format",
         f"name one with --format ({known}) or bring it into the native one",
     )
+
+
+def _first(file: Path) -> list[Fields]:
+    """The first rows that can be read: one that is damaged does not hide what a file is."""
+    return [row.fields for row in islice(rows(file), 20) if not row.fault]
+
+
+def _questions(path: Path, files: Sequence[Path], format: Format) -> list[Path]:
+    """The files to read: what else lies in a folder, such as captions, holds no questions."""
+    if path.is_file():
+        return list(files)
+    found = [f for f in files if not (first := _first(f)) or any(map(format.detect, first))]
+    return [f for f in files if f in found or _beside(f)] if found else list(files)
 
 
 def _about(folder: Path) -> dict[str, Any]:

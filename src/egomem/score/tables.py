@@ -105,7 +105,7 @@ def table(sheet: Sheet, view: View) -> Table:
     """A row for each label that occurs, in the view's order, then in that of the alphabet."""
     rows: dict[str, list[int]] = {}
     for i, (question, video) in enumerate(zip(sheet.questions, sheet.videos, strict=True)):
-        for label in dict.fromkeys(view.labels(question, video) or (UNKNOWN,)):
+        for label in view.labels(question, video) or (UNKNOWN,):
             rows.setdefault(label, []).append(i)
     ranks = {label: k for k, label in enumerate(view.order)}
     last = len(ranks)
