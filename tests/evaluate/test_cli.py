@@ -1,0 +1,117 @@
+"""`egomem eval` and `egomem report` as they are typed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from egomem import benchmarks
+from egomem.benchmarks import Benchmark
+from egomem.cli import main
+from egomem.evaluate import load_run
+from egomem.models.fake_server import FakeServer, Rule, Script
+
+Told = Callable[..., tuple[int, dict[str, Any]]]
+
+
+@pytest.fixture
+def told(capsys: pytest.CaptureFixture[str]) -> Told:
+    """Run a command with --json; its exit code and what it printed."""
+
+    def run(*words: object) -> tuple[int, dict[str, Any]]:
+        code = main([*map(str, words), "--json"])
+        return code, json.loads(capsys.readouterr().out)
+
+    return run
+
+
+@pytest.fixture
+def data(benchmark: Benchmark, tmp_path: Path) -> Path:
+    benchmarks.write(benchmark, tmp_path / "data")
+    return tmp_path / "data"
+
+
+def test_a_run_from_plan_to_report(
+    data: Path, tmp_path: Path, server: FakeServer, spec: str, told: Told
+) -> None:
+    command = (
+        "eval", "capmem", "--data", data, "--media", tmp_path, "--settings", "clean,caption@2",
+        "--model", f"reader={spec}", "--gate", "report", "--out", tmp_path / "run",
+    )  # fmt: skip
+    code, said = told(*command, "--plan")
+    assert code == 0
+    assert said["result"]["outcome"] is None
+    assert sum(p["requests"] for p in said["result"]["plan"]["columns"]) == 10
+    assert not server.seen
+    code, said = told(*command)
+    assert code == 0
+    assert said["result"]["outcome"]["by_status"] == {"parsed": 10}
+    assert len(server.seen) == 14
+    run = load_run(tmp_path / "run")
+    assert run.about["command"][:2] == ["egomem", "eval"] or run.about["command"][0] == "egomem"
+    code, said = told("eval", "status", tmp_path / "run")
+    assert [(c["done"], c["total"]) for c in said["result"]["columns"]] == [(5, 5), (5, 5)]
+    code, said = told("eval", "rescore", tmp_path / "run")
+    assert (code, said["result"]["changed"]) == (0, [])
+    code, said = told("report", tmp_path / "run")
+    assert code == 0
+    assert all(Path(p).is_file() for p in said["result"]["files"])
+
+
+def test_shards_and_merge(data: Path, tmp_path: Path, spec: str, told: Told) -> None:
+    for k in (1, 2):
+        code, _ = told(
+            "eval", "capmem", "--data", data, "--settings", "clean", "--gate", "report",
+            "--model", f"reader={spec}", "--shard", f"{k}/2", "--out", tmp_path / f"part{k}",
+        )  # fmt: skip
+        assert code == 0
+    code, said = told("eval", "merge", tmp_path / "whole", tmp_path / "part1", tmp_path / "part2")
+    assert (code, said["result"]["cells"]) == (0, 5)
+    code, said = told("eval", "merge", tmp_path / "again", tmp_path / "part1")
+    assert code == 2
+    assert "cells are missing: q1" in said["problems"][0]["what"]
+
+
+def test_errors_are_told_and_end_with_one(data: Path, tmp_path: Path, told: Told) -> None:
+    with FakeServer(Script(rules=(Rule(status=400, times=2), Rule(reply="A")))) as server:
+        code, said = told(
+            "eval", "capmem", "--data", data, "--settings", "clean", "--gate", "report",
+            "--model", f"reader=openai-compatible:x@{server.url}", "--out", tmp_path / "run",
+        )  # fmt: skip
+    assert code == 1
+    assert said["problems"][0]["what"] == "2 of 5 cells ended in an error"
+
+
+def test_wrong_usage_is_one_line(data: Path, tmp_path: Path, told: Told, spec: str) -> None:
+    base = ("eval", "capmem", "--data", data, "--out", tmp_path / "run")
+    for more, text in (
+        (("--settings", "clean"), "no reader"),
+        (("--settings", "cleen", "--model", f"reader={spec}"), "no strategy named cleen"),
+        (("--model", f"reader={spec}", "--shard", "5/4", "--gate", "report"), "no shard 5/4"),
+        (("--model", f"painter={spec}"), "no role"),
+    ):
+        code, said = told(*base, *more)
+        assert code == 2
+        assert text in said["problems"][0]["what"]
+    code, said = told("eval", "status", tmp_path / "nothing")
+    assert code == 2
+
+
+def test_a_terminal_gets_the_plan_first(
+    data: Path, tmp_path: Path, spec: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = main(
+        ["eval", "capmem", "--data", str(data), "--settings", "clean", "--gate", "report",
+         "--model", f"reader={spec}", "--out", str(tmp_path / "run")]
+    )  # fmt: skip
+    out, err = capsys.readouterr()
+    assert code == 0
+    assert out.splitlines()[0] == "5 questions"
+    assert "5 to do; 5 requests, 0 frames" in out
+    assert "5 cells answered, 0 kept" in out
+    assert "gate of" in err
+    assert "answers 5 / 5" in err
