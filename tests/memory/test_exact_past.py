@@ -104,9 +104,12 @@ def remember(folder: Path, recordings, *batches) -> Store:
     return store
 
 
-def reads(seen: View) -> dict:
-    """Everything that a question could read of a view."""
+def reads(seen: View, made: list[Observation]) -> dict:
+    """Everything that a question could read of a view, of observations that may be in it."""
+    ids = [o.id for o in made[::2]]
     found = {
+        "by id": [o.id for o in seen.observations(ids=[*ids, "0" * 20, "no id"])],
+        "spoken, by id": [o.id for o in seen.observations(ids=ids, sources=["speech"])],
         "recordings": [(r.id, r.duration, r.facts) for r in seen.recordings()],
         "observations": [(o.id, seen.when(o)) for o in seen.observations()],
         "speech": [o.id for o in seen.observations(sources=["speech"])],
@@ -152,7 +155,7 @@ def test_a_view_reads_like_a_memory_that_was_cut(starts, rows, later, until, few
             remember(Path(folder, "full"), recordings, first, second) as full,
             remember(Path(folder, "cut"), kept, seen) as small,
         ):
-            assert reads(full.view(until)) == reads(small.view())
+            assert reads(full.view(until), made) == reads(small.view(), made)
 
 
 @settings(max_examples=20, deadline=None)
@@ -187,6 +190,8 @@ def test_search_is_bm25_over_what_is_seen(starts, rows, until, source, ids, span
             hits = past.search(query, k)
             assert past.count() == len(seen)
             assert sorted(o.id for o in past.observations()) == sorted(o.id for o in seen)
+            named = past.observations(ids=[o.id for o in made])
+            assert named == past.observations()
         scores = sorted(expected.values(), reverse=True)[:k]
         assert [hit.score for hit in hits] == scores
         assert all(expected[hit.observation.id] == hit.score for hit in hits)

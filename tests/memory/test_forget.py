@@ -9,8 +9,10 @@ import pytest
 from egomem.errors import UsageError
 from egomem.memory import Done, Store, forget, terms
 from egomem.memory.forget import receipts
+from egomem.memory.replies import ReplyCache
 from egomem.memory.thumbnails import keep_thumbnail
-from egomem.records import Provenance
+from egomem.models import About, Reply
+from egomem.records import Provenance, Status
 from egomem.timeline import Span
 
 from .conftest import CAPTION, START, caption, recording
@@ -112,6 +114,45 @@ def test_the_rest_stays_as_if_the_forgotten_had_never_been(filled: Store, tmp_pa
     ids, matrix = filled.view().vectors("e")
     assert len(ids) == len(matrix) == 3
     assert filled.done("a") == {Done("a", CAPTION.id, "window 0")}  # or it would be seen again
+
+
+@pytest.mark.parametrize(
+    "match",
+    [
+        "zanzibar-4711 CONFIDENTIAL",
+        "ｚａｎｚｉｂａｒ－４７１１　confidential",
+        "4711\n  confidential",
+    ],
+)
+def test_a_text_is_matched_in_any_case_width_and_spacing(filled: Store, match: str) -> None:
+    filled.forget(match=match)
+    assert traces(filled.folder) == []
+
+
+def test_numbers_and_notes_are_matched_too(store: Store) -> None:
+    store.put_recording(recording("a"))
+    made = [
+        caption("a", 0, 1, "one", data={"codes": [{"door": 90210}]}),
+        caption("a", 1, 2, "two", provenance=Provenance(note="the door opens with 90210")),
+        caption("a", 2, 3, "three"),
+    ]
+    store.add(made)
+    store.forget(match="90210")
+    assert store.view().observations() == made[2:]
+
+
+def test_replies_that_repeat_a_text_go_though_no_observation_holds_it(filled: Store) -> None:
+    cache = ReplyCache(filled.folder)
+    for key, text in (("1", "The OPEN  Sesame"), ("2", "a tree")):
+        reply = Reply(status=Status.PARSED, key=key, text=text, raw=text)
+        cache.put(reply, {}, About(recording="b"))
+    cache.close()
+    assert filled.forget(match="open sesame", dry_run=True).replies == 1
+    assert b"Sesame" in everything(filled.folder)
+    receipt = filled.forget(match="open sesame")
+    assert (receipt.replies, receipt.observations) == (1, ())
+    assert b"sesame" not in everything(filled.folder).lower()
+    assert b"a tree" in everything(filled.folder)
 
 
 def test_what_rests_on_it_goes_too(filled: Store) -> None:

@@ -47,6 +47,9 @@ SPOKEN = {
     "English": ("she walks to the red door", ["walking", "doors", "RED"], "a man on a bicycle"),
     "full width": ("ＢＵＳ　Ｂ１２　arrives", ["bus B12", "b12", "Ｂ１２"], "bus C7 leaves"),
     "mixed": ("スーパーで iPhone15 を買った", ["iphone15", "スーパー", "買った"], "スーツを洗う"),
+    "kana of every sentence": ("鍵をキッチンに置いた", ["鍵はどこですか"], "四階の部屋はここ"),
+    "Arabic digits": ("٤٠٢ غرفة", ["402", "غرفة ٤٠٢"], "غرفة ٣٠٥"),
+    "Hindi digits": ("कमरा ४०२", ["402", "कमरा ४०२"], "कमरा ३०५"),
     "accents": ("a naïve façade of the Café", ["cafe", "facade", "CAFÉ"], "a coffee machine"),
 }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,17 +11,21 @@ from hypothesis import strategies as st
 
 from egomem.memory import bm25
 from egomem.memory.search import Part, Postings, best, frequencies
-from egomem.memory.segment import Segment, merge
+from egomem.memory.segment import Segment, keys, merge
 
 TERMS = ["a", "b", "c", "d", "e"]
 
 documents = st.lists(st.lists(st.sampled_from(TERMS), max_size=8), min_size=1, max_size=30)
 
 
+def id_of(n: int) -> str:
+    return sha256(b"%d" % n).hexdigest()[:20]
+
+
 def segment(held: list[list[str]], first: int = 1) -> Segment:
     rows = [
-        (first + i, 1, 1, float(i), i + 1.0, len(words), " ".join(words))
-        for i, words in enumerate(held)
+        (n, 1, 1, 0.0, 0.0, len(words), id_of(n), " ".join(words))
+        for n, words in enumerate(held, start=first)
     ]
     return Segment.build(rows)
 
@@ -81,13 +87,17 @@ def test_merged_segments_are_the_segment_of_all(held, cuts, gone) -> None:
         first += len(piece)
     merged = merge(made, np.array(sorted(gone), dtype=np.int64))
     rows = [
-        (n, 1, 1, 0.0, 0.0, len(words), " ".join(words))
+        (n, 1, 1, 0.0, 0.0, len(words), id_of(n), " ".join(words))
         for n, words in enumerate(held, start=1)
         if n not in gone
     ]
     whole = Segment.build(rows)
-    for name in ("terms", "offsets", "docs", "tf", "n", "length"):
+    for name in ("terms", "offsets", "docs", "tf", "by_key", "n", "length", "key"):
         assert np.array_equal(merged.arrays[name], whole.arrays[name]), name
+    wanted = [1, 2, 30, 31]
+    assert merged.n[merged.find(keys(map(id_of, wanted)))].tolist() == [
+        n for n in wanted if n <= len(held) and n not in gone
+    ]
     assert (merged.peak >= whole.peak).all()
 
 

@@ -19,8 +19,9 @@ from egomem.errors import (
     TimeError,
     UsageError,
 )
-from egomem.memory import Done, Store, index
-from egomem.memory.schema import LATEST
+from egomem.memory import Done, Store, index, terms
+from egomem.memory.check import check
+from egomem.memory.schema import LATEST, MIGRATIONS
 from egomem.records import Provenance, Recording, Track
 from egomem.timeline import Clock, RecordingTime, Span
 
@@ -151,6 +152,39 @@ def test_a_memory_of_a_newer_form_is_left_alone(store: Store) -> None:
     db.close()
     with pytest.raises(StoreError, match="newer egomem"):
         Store.open(store.folder)
+
+
+def test_a_memory_of_an_older_form_is_brought_up_to_date(folder: Path) -> None:
+    folder.mkdir()
+    db = sqlite3.connect(folder / "memory.db")
+    db.executescript(MIGRATIONS[0])
+    db.execute("PRAGMA user_version = 1")
+    db.execute("INSERT INTO recording(id, wearer, name, duration) VALUES ('a', 'me', 'a', 600)")
+    db.execute("INSERT INTO track(id, source) VALUES (?, 'caption')", (CAPTION.id,))
+    made = [caption("a", 0, 30, "a red mug"), caption("a", 30, 60, "a blue mug")]
+    for n, o in zip((3, 7), made, strict=True):
+        db.execute(
+            "INSERT INTO observation VALUES (?, ?, 1, 'me', 1, ?, ?, ?, '{}', '{}', ?, 3)",
+            (n, o.id, o.span.start, o.span.end, o.text, " ".join(terms(o.text)[0])),
+        )
+    db.execute("INSERT INTO rests_on VALUES (?, 7)", (made[0].id,))
+    db.execute("INSERT INTO tally VALUES (1, 1, 2, 6, 0, 60)")
+    db.execute("INSERT INTO segment VALUES (1, 1, 7, 2, 0)")  # of a form that is no more
+    db.execute("UPDATE sqlite_sequence SET seq = 9 WHERE name = 'observation'")  # two forgotten
+    db.commit()
+    db.close()
+    with Store.open(folder) as store:
+        assert store.view().observations() == made
+        assert [hit.observation.text for hit in store.view().search("red")] == ["a red mug"]
+        more = caption("a", 60, 90, "a green mug")
+        assert store.add([*made, more]) == 1
+        numbers = [n for (n,) in store._all("SELECT n FROM observation ORDER BY n")]
+        assert numbers[:2] == [3, 7]
+        assert numbers[2] > 9  # a number is never given again
+        receipt = store.forget(match="red")
+        assert receipt.resting == (made[1],)
+        assert check(store).ok
+        assert store.view().observations() == [more]
 
 
 def test_a_damaged_file_is_said_to_be(store: Store) -> None:

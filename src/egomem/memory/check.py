@@ -177,6 +177,7 @@ def _agrees(store: Store, entry: index.Listed) -> bool:
             and np.array_equal(segment.start[columns], anew.start)
             and np.array_equal(segment.end[columns], anew.end)
             and np.array_equal(segment.length[columns], anew.length)
+            and np.array_equal(segment.key[columns], anew.key)
             and np.array_equal(segment.docs[here] - at, anew.docs[postings])
             and np.array_equal(segment.tf[here], anew.tf[postings])
             and np.array_equal(terms[here], np.repeat(anew.terms, np.diff(anew.offsets))[postings])

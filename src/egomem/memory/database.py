@@ -30,9 +30,6 @@ def connect(folder: Path, *, wait: float, read_only: bool) -> sqlite3.Connection
         if not read_only:
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = FULL")
-            # 64 MB. Ids are random, so in a large memory each row added changes a page of its own;
-            # moving them to the database rarely makes adding cost the same at any size.
-            db.execute("PRAGMA wal_autocheckpoint = 16384")
             db.execute("PRAGMA secure_delete = ON")
     return db
 

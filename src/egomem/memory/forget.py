@@ -24,7 +24,7 @@ from egomem.memory import index, rows, vectors
 from egomem.memory.database import faults
 from egomem.memory.thumbnails import FOLDER as THUMBNAILS
 from egomem.memory.thumbnails import start_of
-from egomem.memory.tokens import normal
+from egomem.memory.tokens import phrase
 from egomem.records import Observation, Recording
 from egomem.timeline import Span
 
@@ -37,7 +37,7 @@ class Wanted:
     """What to forget: whatever meets all that is given.
 
     `span` is in seconds of the recording, `between` two aware instants, `match` a text that the
-    observation's own text or data holds, whatever its case.
+    observation's own text, data or note holds, whatever its case, width and spaces.
     """
 
     recording: str | None = None
@@ -86,7 +86,7 @@ def forget(store: Store, wanted: Wanted, *, dry_run: bool) -> Receipt:
     """See `Store.forget`."""
     if not wanted.kind:
         raise UsageError("nothing was named to forget", "give a recording, a time or a text")
-    if wanted.match is not None and not normal(wanted.match).strip():
+    if wanted.match is not None and not phrase(wanted.match):
         raise UsageError("an empty text matches everything", "give a word, or a recording")
     with store.writing():
         whole = _whole_recordings(store, wanted)
@@ -98,11 +98,12 @@ def forget(store: Store, wanted: Wanted, *, dry_run: bool) -> Receipt:
         texts = {o.text for o in gone if o.text} | ({wanted.match} if wanted.match else set())
         touched = sorted({o.recording for o in gone if o.recording} | set(ids))
         held = _vectors_of(store, gone)
-        replied = 0
-        if not dry_run and (gone or whole or pictures):
-            from egomem.memory import replies  # which knows of models: not for every opening
+        from egomem.memory import replies  # which knows of models: not for every opening
 
-            replied = replies.forget(store.folder, recordings=touched, texts=sorted(texts))
+        replied = replies.forget(
+            store.folder, recordings=touched, texts=sorted(texts), dry_run=dry_run
+        )
+        if not dry_run:
             for picture in pictures:
                 picture.unlink(missing_ok=True)
             for id in ids:
@@ -167,33 +168,30 @@ def _matching(store: Store, wanted: Wanted, whole: Sequence[Recording]) -> list[
         known = {o.id for o in found}
         rest = view.narrow(recordings=[r.id for r in whole]).observations() if whole else []
         return found + [o for o in rest if o.id not in known]
-    phrase = normal(wanted.match)
-    return [o for o in found if phrase in normal(o.text) or _holds(o.data, phrase)]
+    match = phrase(wanted.match)
+    return [o for o in found if _holds([o.text, o.data, o.provenance.note], match)]
 
 
-def _holds(value: object, phrase: str) -> bool:
-    if isinstance(value, str):
-        return phrase in normal(value)
+def _holds(value: object, match: str) -> bool:
     if isinstance(value, dict):
-        return any(_holds(v, phrase) for v in (*value.keys(), *value.values()))
-    return isinstance(value, list) and any(_holds(v, phrase) for v in value)
+        return any(_holds(v, match) for v in (*value.keys(), *value.values()))
+    if isinstance(value, list):
+        return any(_holds(v, match) for v in value)
+    return value is not None and match in phrase(str(value))
 
 
 def _resting(store: Store, found: Sequence[Observation]) -> list[Observation]:
     """What rests on the observations, and on that, and so on; and digests that do not say."""
     known = {o.id for o in found}
+    above: dict[str, list[str]] = {}
+    for basis, id in store._all(
+        "SELECT r.basis, o.id FROM rests_on r JOIN observation o USING (n)"
+    ):
+        above.setdefault(basis, []).append(id)
     fresh: Iterable[str] = known
     resting: set[str] = set()
     while fresh:
-        above = {
-            row[0]
-            for id in fresh
-            for row in store._all(
-                "SELECT o.id FROM rests_on r JOIN observation o ON o.n = r.n WHERE r.basis = ?",
-                (id,),
-            )
-        }
-        fresh = above - known - resting
+        fresh = {id for basis in fresh for id in above.get(basis, ())} - known - resting
         resting |= fresh
     view = store.view()
     clocks = {r.id: r for r in view.recordings()}
@@ -268,7 +266,11 @@ def _numbers(db: sqlite3.Connection, gone: Sequence[Observation]) -> list[int]:
     return [
         row[0]
         for o in gone
-        for row in db.execute("SELECT n FROM observation WHERE id = ?", (o.id,)).fetchall()
+        for row in db.execute(
+            "SELECT o.n FROM recording r JOIN observation o ON o.recording = r.number "
+            "WHERE r.id IS ? AND o.wearer = ? AND o.id = ?",
+            (o.recording, o.wearer, o.id),
+        ).fetchall()
     ]
 
 

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from pydantic import JsonValue, ValidationError
 
 from egomem.errors import LockedError, StoreError, UsageError
+from egomem.memory.tokens import phrase
 from egomem.models import About, Entry, Reply, Role, Total, summed
 from egomem.records import Usage
 
@@ -158,13 +159,15 @@ class ReplyCache:
         self._scrub()
         return gone
 
-    def forget(self, recordings: Iterable[str] = (), texts: Iterable[str] = ()) -> int:
+    def forget(
+        self, recordings: Iterable[str] = (), texts: Iterable[str] = (), *, dry_run: bool = False
+    ) -> int:
         """Remove every trace of recordings, and every reply that repeats one of `texts`.
 
-        A reply that names no recording may rest on any, so it goes as well. Returns how many
-        replies went.
+        Case, width and spaces make no difference. A reply that names no recording may rest on any,
+        so it goes as well. Returns how many replies went, or with `dry_run` would go.
         """
-        ids, phrases = set(recordings), [text for text in texts if text]
+        ids, phrases = set(recordings), [found for text in texts if (found := phrase(text))]
         with self._transaction() as db:
             if db is None:
                 return 0
@@ -176,6 +179,8 @@ class ReplyCache:
                 or _mentions(json.loads(reply), phrases)
                 or _mentions(question, phrases)
             ]
+            if dry_run:
+                return len(gone)
             db.executemany("DELETE FROM replies WHERE key = ?", gone)
             db.executemany("DELETE FROM spent WHERE recording = ?", [(i,) for i in ids])
         self._scrub()
@@ -261,11 +266,17 @@ class ReplyCache:
 _USAGE = tuple(Usage.model_fields)
 
 
-def forget(folder: Path, recordings: Iterable[str] = (), texts: Iterable[str] = ()) -> int:
+def forget(
+    folder: Path,
+    recordings: Iterable[str] = (),
+    texts: Iterable[str] = (),
+    *,
+    dry_run: bool = False,
+) -> int:
     """Remove what the folder's replies hold of recordings and texts; see `ReplyCache.forget`."""
     cache = ReplyCache(folder)
     try:
-        return cache.forget(recordings, texts)
+        return cache.forget(recordings, texts, dry_run=dry_run)
     finally:
         cache.close()
 
@@ -277,7 +288,8 @@ def differences(a: Mapping[str, JsonValue], b: Mapping[str, JsonValue]) -> list[
 
 def _mentions(value: JsonValue, phrases: list[str]) -> bool:
     if isinstance(value, str):
-        return any(phrase in value for phrase in phrases)
+        text = phrase(value)
+        return any(wanted in text for wanted in phrases)
     if isinstance(value, dict):
         return any(_mentions(v, phrases) for v in value.values())
     return isinstance(value, list) and any(_mentions(v, phrases) for v in value)

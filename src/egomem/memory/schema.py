@@ -102,6 +102,44 @@ MIGRATIONS = (
         counts TEXT NOT NULL
     ) STRICT;
     """,
+    # Ids are random. Where they have to be unique in their recording only, those of a recording lie
+    # together in the index, so that adding changes as few pages of a large memory as of a small
+    # one. An id on its own is looked up in the segments, which are made anew for it.
+    """
+    CREATE TABLE observation_2 (
+        n INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL,
+        recording INTEGER NOT NULL REFERENCES recording(number),
+        wearer TEXT NOT NULL,
+        track INTEGER NOT NULL REFERENCES track(number),
+        start REAL NOT NULL,
+        end REAL NOT NULL,
+        text TEXT NOT NULL,
+        data TEXT NOT NULL DEFAULT '{}',
+        provenance TEXT NOT NULL DEFAULT '{}',
+        terms TEXT NOT NULL,
+        length INTEGER NOT NULL,
+        UNIQUE (recording, id)
+    ) STRICT;
+    INSERT INTO observation_2 SELECT * FROM observation;
+    DELETE FROM sqlite_sequence WHERE name = 'observation_2';
+    INSERT INTO sqlite_sequence SELECT 'observation_2', seq FROM sqlite_sequence
+        WHERE name = 'observation';
+    CREATE TABLE rests_on_2 AS SELECT n, basis FROM rests_on;
+    DROP TABLE rests_on;
+    DROP TABLE observation;
+    ALTER TABLE observation_2 RENAME TO observation;
+    CREATE INDEX observation_time ON observation(recording, end, start, track, length);
+    CREATE TABLE rests_on (
+        n INTEGER NOT NULL REFERENCES observation(n) ON DELETE CASCADE,
+        basis TEXT NOT NULL,
+        PRIMARY KEY (n, basis)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO rests_on SELECT n, basis FROM rests_on_2;
+    DROP TABLE rests_on_2;
+    DELETE FROM segment;
+    UPDATE state SET value = value + 1 WHERE name = 'index';
+    """,
 )
 
 
@@ -121,5 +159,6 @@ def migrate(db: sqlite3.Connection, *, may_write: bool = True) -> None:
             "this memory has an older form and its folder is read-only",
             "make the folder writable once, so that it can be brought up to date",
         )
-    for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
-        db.executescript(f"BEGIN IMMEDIATE;{script}PRAGMA user_version = {number};COMMIT;")
+    if version < LATEST:
+        script = "".join(MIGRATIONS[version:])
+        db.executescript(f"BEGIN IMMEDIATE;{script}PRAGMA user_version = {LATEST};COMMIT;")

@@ -7,8 +7,10 @@ A segment is made once and never changed, so that readers need no lock. Its arra
     peak          the largest frequency among a term's postings
     docs     i32  postings: the place of the observation in the columns below, ascending
     tf            postings: how often the term is in it
-    n, line, track, start, end, length
-                  columns: one entry an observation, in order of its row `n` in memory.db
+    by_key   i32  the places of the observations, in order of their `key`
+    n, line, track, start, end, length, key
+                  columns: one entry an observation, in order of its row `n` in memory.db; `key` is
+                  the first 64 bits of its id
 
 On disk it is one file: a magic, the length of a JSON header that lists the arrays, the header, and
 the arrays, each aligned to 64 bytes; it is read through a memory map.
@@ -23,7 +25,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -34,10 +36,11 @@ Array = npt.NDArray[Any]
 
 _MAGIC = b"EGOMSEG1"
 _ALIGN = 64
-_COLUMNS = ("n", "line", "track", "start", "end", "length")
-_NAMES = ("terms", "offsets", "peak", "docs", "tf", *_COLUMNS)
+_SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
+_COLUMNS = ("n", "line", "track", "start", "end", "length", "key")
+_NAMES = ("terms", "offsets", "peak", "docs", "tf", "by_key", *_COLUMNS)
 
-ROW = "o.n, o.recording, o.track, o.start, o.end, o.length, o.terms"
+ROW = "o.n, o.recording, o.track, o.start, o.end, o.length, o.id, o.terms"
 """What `Segment.build` reads of an observation."""
 
 
@@ -45,6 +48,15 @@ ROW = "o.n, o.recording, o.track, o.start, o.end, o.length, o.terms"
 def term_hash(term: str) -> int:
     """64 bits of BLAKE2b. Two of a million terms share a hash once in 40 million memories."""
     return int.from_bytes(blake2b(term.encode(), digest_size=8).digest(), "little")
+
+
+def keys(ids: Iterable[str]) -> npt.NDArray[np.uint64]:
+    """The first 64 bits of ids, which are hexadecimal."""
+    return np.array([int(id[:16], 16) for id in ids], dtype=np.uint64)
+
+
+def _order(key: Array) -> npt.NDArray[np.int32]:
+    return np.argsort(key, kind="stable").astype(np.int32)
 
 
 class Segment:
@@ -56,6 +68,7 @@ class Segment:
         self.docs, self.tf = arrays["docs"], arrays["tf"]
         self.n, self.line, self.track = arrays["n"], arrays["line"], arrays["track"]
         self.start, self.end, self.length = arrays["start"], arrays["end"], arrays["length"]
+        self.key, self.by_key = arrays["key"], arrays["by_key"]
 
     def __len__(self) -> int:
         return len(self.n)
@@ -77,7 +90,7 @@ class Segment:
     @classmethod
     def build(cls, rows: Sequence[tuple[Any, ...]]) -> Self:
         """From rows of `ROW` in order of n."""
-        split = [row[6].split(" ") if row[6] else [] for row in rows]
+        split = [row[7].split(" ") if row[7] else [] for row in rows]
         counts = np.fromiter(map(len, split), dtype=np.int64, count=len(rows))
         hashes = np.fromiter(
             (term_hash(term) for words in split for term in words),
@@ -94,6 +107,7 @@ class Segment:
         tf = np.diff(np.append(at, len(hashes)))
         terms, first = np.unique(hashes[at], return_index=True)
         columns = list(zip(*(row[:6] for row in rows), strict=True)) or [()] * 6
+        key = keys(row[6] for row in rows)
         kinds = (np.int64, np.int32, np.int32, np.float64, np.float64, np.float32)
         return cls(
             {
@@ -104,10 +118,18 @@ class Segment:
                 "tf": _small(tf),
                 **{
                     name: np.array(column, dtype=kind)
-                    for name, column, kind in zip(_COLUMNS, columns, kinds, strict=True)
+                    for name, column, kind in zip(_COLUMNS[:-1], columns, kinds, strict=True)
                 },
+                "key": key,
+                "by_key": _order(key),
             }
         )
+
+    def find(self, key: npt.NDArray[np.uint64]) -> npt.NDArray[np.int32]:
+        """The places of the observations that have one of some keys, ascending."""
+        low, high = (np.searchsorted(self.key, key, side, self.by_key) for side in _SIDES)
+        found = [self.by_key[a:b] for a, b in zip(low.tolist(), high.tolist(), strict=True)]
+        return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int32)
 
     # --------------------------------------------------------------------------------- on disk
 
@@ -234,6 +256,7 @@ def merge(segments: Sequence[Segment], forgotten: npt.NDArray[np.int64] | None =
             "peak": peak[used],
             "docs": docs,
             "tf": tf,
+            "by_key": _order(columns["key"]),
             **columns,
         }
     )

@@ -321,7 +321,7 @@ def _insert(
         cursor = db.execute(
             "INSERT INTO observation(id, recording, wearer, track, start, end, text, data, "
             "provenance, terms, length) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
-            "ON CONFLICT(id) DO NOTHING",
+            "ON CONFLICT(recording, id) DO NOTHING",
             (
                 o.id,
                 number,
@@ -342,7 +342,7 @@ def _insert(
         n = cursor.lastrowid or 0
         if p.rests_on:
             db.executemany(
-                "INSERT OR IGNORE INTO rests_on VALUES (?, ?)", [(basis, n) for basis in p.rests_on]
+                "INSERT OR IGNORE INTO rests_on VALUES (?, ?)", [(n, basis) for basis in p.rests_on]
             )
         _count(tally, (number, track), length, o.span.start, o.span.end)
     db.executemany(

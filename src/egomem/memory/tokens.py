@@ -2,10 +2,11 @@
 
     tokens("The B-17 at 10:30, my wife's.")  ->  the, b-17, b, 17, at, 10:30, 10, 30, my, wife
 
-Text is brought to NFKC and folded in case, so that full-width letters are letters. A code such as
-`B-17`, `10:30` or `km/h` is one token, and so is each of its parts. Scripts that are written
-without spaces (Chinese, Japanese, Thai and so on) and Korean, whose particles stick to its words,
-give every character and every pair of neighbours. Combining marks belong to their letter.
+Text is brought to NFKC and folded in case, so that full-width letters are letters, and digits of
+every script are digits. A code such as `B-17`, `10:30` or `km/h` is one token, and so is each of
+its parts. Scripts that are written without spaces (Chinese, Japanese, Thai and so on) and Korean,
+whose particles stick to its words, give every pair of neighbours, and every character that means
+something by itself (not kana or Thai letters). Combining marks belong to their letter.
 
 `terms` is what is searched for: the Snowball stem of each token, by script; and for text that is
 recognisably German, Spanish, French, Italian or Portuguese, the stems of that language as well,
@@ -33,9 +34,14 @@ _UNSPACED = (
     "\U00020000-\U0003ffff\u1100-\u11ff\uac00-\ud7a3"
     "\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff"
 )
+# Of these a single character has a meaning: Chinese characters, and syllables of Hangul.
+_MEANT = re.compile(
+    "[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\uac00-\ud7a3]"
+)
 _JOINERS = "-:/.'_@&+#"
 _ASCII = re.compile(rf"[a-z0-9]+(?:[{_JOINERS}]+[a-z0-9]+)*")
 _PART = re.compile(rf"[^{_JOINERS}]+")
+_DIGIT = re.compile(r"[^\D0-9]")
 # Letters of the same look or of no look at all: typographic apostrophes and dashes, joiners.
 _SAME = str.maketrans(
     dict.fromkeys("\u2018\u2019\u02bc\u2032", "'")
@@ -60,11 +66,16 @@ def _any_script() -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 def normal(text: str) -> str:
-    """NFKC, case folded."""
+    """NFKC, case folded; digits of every script are 0 to 9."""
     if text.isascii():
         return text.lower()
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    return folded.translate(_SAME)
+    return _DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), folded.translate(_SAME))
+
+
+def phrase(text: str) -> str:
+    """`normal`, with single spaces: what two texts are compared as."""
+    return " ".join(normal(text).split())
 
 
 def tokens(text: str) -> list[str]:
@@ -101,7 +112,7 @@ def _take(word: str, found: list[str]) -> None:
 
 
 def _take_run(run: str, found: list[str]) -> None:
-    found.extend(run)
+    found.extend(c for c in run if _MEANT.match(c) or len(run) == 1)
     found.extend(map("".join, pairwise(run)))
 
 

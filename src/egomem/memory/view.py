@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,6 +17,7 @@ from egomem.errors import UsageError
 from egomem.memory import bm25, rows
 from egomem.memory.scope import Scope
 from egomem.memory.search import Part, Postings, best, frequencies
+from egomem.memory.segment import keys
 from egomem.memory.tokens import terms
 from egomem.memory.vectors import Matrix, VectorFile, scan, unit
 from egomem.records import Observation, Recording, Source
@@ -138,7 +140,7 @@ class View:
             tracks=tracks,
             span=span,
         )
-        found = view._rows(rows.OBSERVATION, None if ids is None else list(ids))
+        found = view._rows() if ids is None else view._by_id(set(ids))
         found.sort(key=view._order)
         return [rows.read_observation(row) for row in found]
 
@@ -148,22 +150,25 @@ class View:
         zero = self.scope.shape.zeros[row[11]]
         return (math.inf if math.isnan(zero) else zero + start, recording or "", start, end, id)
 
-    def _rows(self, columns: str, ids: Sequence[str] | None = None) -> list[tuple[Any, ...]]:
-        """Rows of everything in the view, or of those of `ids` that are in it."""
+    def _rows(self) -> list[tuple[Any, ...]]:
+        """Rows of everything in the view."""
         found: list[tuple[Any, ...]] = []
-        table = (
-            "observation o" if all(c.startswith("o.") for c in columns.split(", ")) else rows.JOINED
-        )
         for where, values in self.scope.conditions():
-            sql = f"SELECT {columns} FROM {table} WHERE {where}"
-            if ids is None:
-                found += self.store._all(sql, values)
-                continue
-            for at in range(0, len(ids), 500):
-                some = ids[at : at + 500]
-                marks = ", ".join("?" * len(some))
-                found += self.store._all(f"{sql} AND o.id IN ({marks})", (*values, *some))
+            sql = f"SELECT {rows.OBSERVATION} FROM {rows.JOINED} WHERE {where}"
+            found += self.store._all(sql, values)
         return found
+
+    def _by_id(self, ids: set[str]) -> list[tuple[Any, ...]]:
+        """Rows of those of `ids` that are in the view."""
+        wanted = keys(id for id in ids if re.fullmatch("[0-9a-f]{16,}", id))
+        numbers: list[int] = []
+        for part in self._parts:
+            at = part.segment.find(wanted)
+            if part.places is not None:
+                at = at[np.isin(at, part.places, assume_unique=True)]
+            numbers += part.segment.n[at].tolist()
+        found = self._by_row(rows.OBSERVATION, rows.JOINED, numbers)
+        return [row for row in found if row[0] in ids]
 
     # ---------------------------------------------------------------------------------- statistics
 
