@@ -48,6 +48,8 @@ def test_keys_that_sit_in_one_place_are_told() -> None:
     said = validate(bench(keyed(heavy)))[0].message
     assert f"{heavy.count('B')} of 300 keys are at position 2" in said
     assert kinds(bench(keyed("BBB"))) == []  # three say nothing
+    assert kinds(bench(keyed("A" * 100 + "B" * 70 + "CD" * 65))) == []  # p 0.01
+    assert kinds(bench(keyed("A" * 115 + "B" * 65 + "CD" * 60))) == [("", "balance")]  # p 3e-6
 
 
 def test_a_balance_over_questions_with_different_numbers_of_options() -> None:
