@@ -4,8 +4,8 @@
 
 DATA holds `bottle-detection.mp4` and `burnt_in_timecode_16s.mp4`. One row is one way of captioning:
 
-- `single pass`: the coarse view, nothing checked; `uniform`: the same at more frames, evenly spread,
-  the whole picture or also its two squares (each square counts as a frame: it costs as much);
+- `single pass`: the coarse view, nothing checked; `uniform`: the same at more frames, evenly
+  spread, the whole picture or also its two squares (each counts as a frame: it costs as much);
 - `asking again`: the loop without looks: claims are checked on what is held already;
 - `active`: the loop, with a budget of extra frames.
 
@@ -246,7 +246,7 @@ class Made:
     async def revise(self, tools: Tools, coarse: Sequence[Frame], state: State) -> Revised:
         kept = [self._line(c.text) for c in state.claims]
         new = [self._line(f.text, f.id) for f in state.findings if f.tool == "crop"]
-        return Revised(lines=tuple([*kept, *new]))
+        return Revised(lines=(*kept, *new))
 
 
 def scripted(data: Path) -> list[Row]:

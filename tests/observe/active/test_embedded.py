@@ -260,6 +260,27 @@ def test_gaze_and_missing_tools(make_tools: Make) -> None:
     assert tools.carry_out(ReadText(start=1, end=1), State()).pictures, "a model may read it"
 
 
+def test_words_that_are_held_need_no_listener(make_tools: Make) -> None:
+    from egomem.observe.active import State
+    from egomem.observe.active.looks import Listen
+
+    words = Observation(recording="rec", span=Span(4, 8), text="Hello.", source="speech",
+                        track="speech/x")  # fmt: skip
+    tools = make_tools(held=[words])
+    assert tools.carry_out(Listen(start=5, end=6), State()).text == "Words heard: “Hello.”"
+    assert tools.carry_out(Listen(start=15, end=16), State()).refused
+
+
+def test_the_coarse_view_is_taken_from_frames_that_are_there(make_tools: Make) -> None:
+    given = [Frame(float(t), float(t), np.zeros((4, 4, 3), np.uint8)) for t in range(20)]
+
+    def no_file(times: Any, side: Any) -> Any:
+        raise AssertionError("decoded again")
+
+    tools = make_tools(source=no_file, given=given)
+    assert [f.time for f in tools.coarse()] == [0, 4, 9, 14, 19]
+
+
 def test_held_frames_stand_in_for_a_file() -> None:
     held = [Frame(t, t, np.zeros((4, 4, 3), np.uint8)) for t in (0.0, 1.0, 2.0)]
     assert [f.time for f in held_frames(held)([0.5, 0.9, 2.7], None)] == [0.0, 2.0]

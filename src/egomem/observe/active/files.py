@@ -14,7 +14,7 @@ from egomem.observe.active.embedded import EmbeddedBackend
 from egomem.observe.active.loop import (
     Backend,
     Captioning,
-    OnRound,
+    OnEvent,
     caption_actively,
     caption_once,
     load,
@@ -94,7 +94,7 @@ async def caption_file(
     found: Installed | None = None,
     retriever: Retriever | None = None,
     log: Path | None = None,
-    on_event: OnRound = lambda log, state: None,
+    on_event: OnEvent = lambda log, state: None,
 ) -> Captioning:
     """Caption a whole file. `log`: where the run is saved after every event; where it lies there
     already, of the same file, it goes on. Raises UsageError where the log is of another run."""

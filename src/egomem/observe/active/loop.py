@@ -3,6 +3,7 @@ budget is spent. Reconstruction of OACap's agent (methods.md, C.3)."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -70,7 +71,7 @@ class Captioning(Record):
         return self.state.usage.model_copy(update={"frames": seen})
 
 
-OnRound = Callable[[Log, State], None]
+OnEvent = Callable[[Log, State], None]
 
 
 async def caption_actively(
@@ -79,7 +80,7 @@ async def caption_actively(
     *,
     budget: Budget | None = None,
     resume: Log | None = None,
-    on_event: OnRound = lambda log, state: None,
+    on_event: OnEvent = lambda log, state: None,
 ) -> Captioning:
     """Caption a scene, looking again where the caption cannot be trusted or lacks something.
 
@@ -95,7 +96,7 @@ async def caption_actively(
 
 async def caption_once(tools: Tools, backend: Backend) -> Captioning:
     """The single pass with the same backend: the draft, with nothing checked."""
-    coarse = tools.coarse()
+    coarse = await asyncio.to_thread(tools.coarse)
     log = Log(scene=tools.scene, backend=backend.name)
     drafted = await backend.draft(tools, coarse, split=False)
     stopped = Stopped(reason=StopReason.SINGLE)
@@ -126,7 +127,7 @@ def load(path: Path) -> Log:
 
 
 class _Run:
-    def __init__(self, tools: Tools, backend: Backend, log: Log, on_event: OnRound) -> None:
+    def __init__(self, tools: Tools, backend: Backend, log: Log, on_event: OnEvent) -> None:
         self.tools, self.backend, self.log, self.on_event = tools, backend, log, on_event
         self.state = fold(log)
         self.coarse: Sequence[Frame] = ()
@@ -134,7 +135,7 @@ class _Run:
     async def to_the_end(self) -> None:
         if self.state.stop is not None:
             return
-        self.coarse = self.tools.coarse()
+        self.coarse = await asyncio.to_thread(self.tools.coarse)
         if not self.log.events:
             self.log = self.log.model_copy(update={"scene": self.tools.scene})
         while (event := await self._next()) is not None:
@@ -221,7 +222,7 @@ class _Run:
         if any(e.gap == gap.id for e in earlier):
             return Looked(gap=gap.id, look=look, clamped=ready.changed, cached=True)
         try:
-            shown = self.tools.carry_out(look, state)
+            shown = await asyncio.to_thread(self.tools.carry_out, look, state)
         except EgomemError as error:
             return Looked(gap=gap.id, look=look, refused=str(error))
         if shown.refused:

@@ -116,6 +116,7 @@ class ActiveCaptioner:
             listener=self._listener,
             gaze=gaze_points(window),
             held=_known(window),
+            given=window.frames,
         )
 
     def _observation(self, window: Window, done: Captioning) -> Observation:

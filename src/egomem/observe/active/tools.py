@@ -109,6 +109,7 @@ class Tools:
     """What can look at one scene. A tool that is not given is refused when it is asked for.
 
     `gaze`: (time, x, y) with x and y 0-1 of the picture. `held`: observations made before (speech).
+    `given`: frames of the scene that are decoded already; the coarse view is taken from them.
     """
 
     def __init__(
@@ -123,17 +124,18 @@ class Tools:
         retriever: Retriever | None = None,
         gaze: Sequence[tuple[float, float, float]] = (),
         held: Sequence[Observation] = (),
+        given: Sequence[Frame] = (),
         coarse_step: float = COARSE_STEP,
     ) -> None:
         self.scene, self.path = scene, path
         self.detector, self.reader, self.listener = detector, reader, listener
         self.retriever, self.gaze, self.held = retriever, tuple(gaze), tuple(held)
-        self.coarse_step = coarse_step
+        self.coarse_step, self._given = coarse_step, tuple(given)
         self._source = source
         self._kept: dict[Look, Shown] = {}
 
     def coarse(self) -> tuple[Frame, ...]:
-        """The coarse view: evenly spread small frames, the first and the last included."""
+        """The coarse view: evenly spread small frames, first and last included. Blocking."""
         span = self.scene.span
         if self.scene.coarse:
             wanted = list(self.scene.coarse)
@@ -142,14 +144,15 @@ class Tools:
             last = max(span.start, span.end - END)
             step = (last - span.start) / (count - 1)
             wanted = [round(span.start + k * step, 3) for k in range(count)]
-        seen = tuple(self._source(wanted, COARSE_SIDE))
+        source = held_frames(self._given) if self._given else self._source
+        seen = tuple(source(wanted, COARSE_SIDE))
         if not self.scene.coarse:
             update = {"coarse": tuple(round(f.time, 3) for f in seen)}
             self.scene = self.scene.model_copy(update=update)
         return seen
 
     def carry_out(self, look: Look, state: State) -> Shown:
-        """What a (clamped) look shows. The same look is not carried out twice."""
+        """What a (clamped) look shows. The same look is not carried out twice. Blocking."""
         if look not in self._kept or isinstance(look, Retrieve):
             self._kept[look] = self._carry_out(look, state)
         return self._kept[look]
@@ -221,14 +224,20 @@ class Tools:
         return Shown(pictures, text, {"lines": rows}, best, best >= 0.85)
 
     def _listen(self, look: Listen) -> Shown:
+        span = Span(max(0.0, look.start - 0.3), look.end + 0.3)
+        spoken = [o for o in self.held if o.source == "speech" and o.span.overlaps(span)]
+        if spoken:
+            return _heard(spoken)
         if self.listener is None or self.path is None:
             return Shown(refused="nothing that could listen is installed")
         recording = Recording(id="scene", name=self.scene.name, duration=self.scene.span.end)
-        span = Span(max(0.0, look.start - 0.3), look.end + 0.3)
-        heard = list(self.listener.transcribe(audio(self.path, span=span), recording))
-        text = "; ".join(f"Words heard: “{o.text}”" for o in heard)
-        rows: list[JsonValue] = [[o.span.start, o.span.end, o.text] for o in heard]
-        return Shown((), text, {"said": rows}, 1.0 if heard else 0.0, bool(heard))
+        return _heard(list(self.listener.transcribe(audio(self.path, span=span), recording)))
+
+
+def _heard(said: Sequence[Observation]) -> Shown:
+    text = "; ".join(f"Words heard: “{o.text}”" for o in said)
+    rows: list[JsonValue] = [[o.span.start, o.span.end, o.text] for o in said]
+    return Shown((), text, {"said": rows}, 1.0 if said else 0.0, bool(said))
 
 
 def things_in(detector: FindsThings, picture: Picture, least: float = 0.3) -> list[Detection]:

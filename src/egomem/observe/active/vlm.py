@@ -130,6 +130,7 @@ class VlmBackend:
             findings=tuple(findings),
             verdicts=tuple(verdicts),
             gaps=(*gaps, *_standing_gaps(checked_state, gaps)),
+            moot=tuple(g.id for g in state.open if _is_moot(g, checked_state)),
             usage=step.usage,
             faults=tuple(step.faults),
         )
@@ -418,6 +419,14 @@ def _standing_gaps(state: State, planned: Sequence[Gap]) -> list[Gap]:
                 )
             )
     return found
+
+
+def _is_moot(gap: Gap, state: State) -> bool:
+    """True where the claim in question is gone, or stands without the look."""
+    if gap.claim is None or gap.kind == "revision":
+        return False
+    claim = state.claim(gap.claim)
+    return claim is None or claim.standing is Standing.SUPPORTED
 
 
 def _told(state: State) -> str:
