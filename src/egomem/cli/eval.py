@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from egomem.cli.options import JsonOption
-from egomem.cli.output import report, spent
+from egomem.cli.output import fault, report, spent
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 eval = typer.Typer(
     no_args_is_help=True,
+    add_completion=False,
     rich_markup_mode=None,
     help="Measure memories and models on a benchmark; see also: egomem report.",
 )
@@ -96,7 +97,7 @@ def capmem(
     plan: PlanOption = False,
     json: JsonOption = False,
 ) -> None:
-    """CapMem: can captions stand in for a video? Prints a plan, runs, and goes on where it stopped.
+    """CapMem: can captions stand in for a video? Plans, runs, goes on where it stopped.
 
     Stage 1 asks without the video and lets through who guesses (15-35 %). Stage 2 answers from
     frames, from captions, and from captions with a look at the frames.
@@ -272,7 +273,11 @@ def _run(
                 )
             return planned, done
 
-    planned, done = asyncio.run(whole())
+    try:
+        planned, done = asyncio.run(whole())
+    except KeyboardInterrupt:
+        fault("stopped", "the same command goes on where it stopped", json=json)
+        raise typer.Exit(130) from None
     result: dict[str, Any] = {
         "run": str(out),
         "config_hash": config.hash,

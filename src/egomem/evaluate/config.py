@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from functools import cached_property
 from typing import Any, Literal
 
 from pydantic import Field
@@ -77,7 +78,7 @@ class Config(Record):
     limit: int | None = Field(default=None, ge=1)
     shard: Shard | None = None
 
-    @property
+    @cached_property
     def ways(self) -> tuple[Way, ...]:
         return read_ways(self.settings)
 

@@ -159,8 +159,9 @@ def _column(work: Work, column: Column, changed: dict[str, None]) -> Part:
             why.update(parts)
             if "question" in parts:
                 changed[question.id] = None
-        unable += bool(not work.builds(column) and work.why_not(question, column))
-        if column.reader:
+        lost = not work.builds(column) and bool(work.why_not(question, column))
+        unable += lost
+        if column.reader and not lost:
             usage += _ask(work, question, column)
     part = Part(
         label=column.label,

@@ -55,6 +55,7 @@ class Work:
     cache: ReplyCache
     conduct: Conduct
     environ: Mapping[str, str]
+    _whole: set[tuple[str, str]] = field(default_factory=set)
     _digests: dict[Any, str] = field(default_factory=dict)
     _tracks: dict[Column, str | None] = field(default_factory=dict)
     _models: dict[Column, Models] = field(default_factory=dict)
@@ -133,8 +134,13 @@ class Work:
         way, track = self.way(column), self.track(column)
         if not self.builds(column) or track is None or way.window is None:
             return 0
+        if (track, recording.id) in self._whole:
+            return 0
         done = {d.unit for d in self.store.done(recording.id) if d.track == track}
-        return max(0, len(windows(recording.duration, way.window)) - len(done))
+        left = max(0, len(windows(recording.duration, way.window)) - len(done))
+        if not left:
+            self._whole.add((track, recording.id))
+        return left
 
     def builds(self, column: Column) -> bool:
         """Whether a column's captions are made by this run."""
