@@ -151,6 +151,10 @@ class Video(Record):
     tags: dict[str, JsonValue] = {}
 
 
+ABSTAIN_OPTION = "abstain_option"
+"""The key of `Question.tags` that holds the label of an option such as "cannot be answered"."""
+
+
 class Option(Record):
     """One of the answers that a question offers; `label` is the letter or numeral before it."""
 

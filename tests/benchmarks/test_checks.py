@@ -86,10 +86,13 @@ def test_videos_without_a_length_are_named_once() -> None:
 
 def test_a_manifest_names_sources_and_hashes_and_no_path(tmp_path: Path) -> None:
     (tmp_path / "w.mp4").write_bytes(b"abc")
-    held = bench(keyed("AB"), Video(id="w", source_dataset="S", licence="MIT"))
+    (tmp_path / "x.mp4").write_bytes(b"another file than was stated")
+    stated = Video(id="x", sha256="a" * 64)
+    held = bench(keyed("AB"), Video(id="w", source_dataset="S", licence="MIT"), stated)
     held = held.with_media(tmp_path)
     made = manifest(held, hash_media=True)
-    assert made["videos"] == [
+    assert made["videos"][1]["sha256"] == "a" * 64
+    assert made["videos"][:1] == [
         {"id": "w", "source_dataset": "S", "source_uid": "", "licence": "MIT", "duration": None,
          "sha256": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"}
     ]  # fmt: skip

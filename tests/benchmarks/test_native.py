@@ -136,6 +136,18 @@ def test_torn_and_odd_lines(tmp_path: Path) -> None:
     assert "not JSON" in held.faults[1].message
 
 
+def test_evidence_in_another_video_is_held_against_that_one(tmp_path: Path) -> None:
+    def asked(id: str, end: float) -> dict[str, Any]:
+        return {**FULL, "id": id, "evidence": [{"video": "w", "start": 1, "end": end}]}
+
+    save(tmp_path, "questions.jsonl", asked("in", 30), asked("out", 31))
+    save(tmp_path, "videos.jsonl", {"id": "v", "duration": 60}, {"id": "w", "duration": 30})
+    held = load(tmp_path)
+    assert [q.id for q in held.questions] == ["in"]
+    assert "ends at 31 s, and the video at 30 s" in held.faults[0].message
+    assert [v.id for v in load(tmp_path / "questions.jsonl").videos] == ["v", "w"]
+
+
 def test_other_files_of_a_folder_are_no_questions(tmp_path: Path) -> None:
     save(tmp_path, "captions.jsonl", *({"video_id": "v", "text": "a mug"} for _ in range(30)))
     save(tmp_path, "part_1.jsonl", "{torn", {**FULL, "id": None}, FULL)

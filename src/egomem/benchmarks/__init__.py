@@ -11,6 +11,7 @@ from egomem.benchmarks.demo import demo
 from egomem.benchmarks.load import FORMATS, Format, load
 from egomem.benchmarks.manifest import fingerprint, manifest
 from egomem.benchmarks.native import write
+from egomem.benchmarks.shuffle import shuffled
 from egomem.benchmarks.tables import Spread, Stats, stats
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "fingerprint",
     "load",
     "manifest",
+    "shuffled",
     "stats",
     "validate",
     "write",

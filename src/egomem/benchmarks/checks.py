@@ -6,7 +6,7 @@ import hashlib
 import math
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from egomem.benchmarks.benchmark import Benchmark, Fault
@@ -29,18 +29,18 @@ def validate(benchmark: Benchmark, *, hash_media: bool = False) -> list[Fault]:
     media = any(video.path for video in benchmark.videos)
     return [
         *benchmark.faults,
-        *(f for q in benchmark.questions for f in row_faults(q, benchmark.video_of(q))),
+        *(f for q in benchmark.questions for f in row_faults(q, benchmark.by_id)),
         *_duplicates(benchmark),
         *(f for v in benchmark.videos if media for f in _media(v, hash_media)),
         *_whole(benchmark),
     ]
 
 
-def row_faults(question: Question, video: Video | None) -> list[Fault]:
+def row_faults(question: Question, videos: Mapping[str, Video]) -> list[Fault]:
     """Why a question cannot be used as it stands; empty where it can."""
     return [
         Fault(id=question.id, kind=kind, message=message)
-        for kind, message in (*_options(question), *_times(question, video))
+        for kind, message in (*_options(question), *_times(question, videos))
     ]
 
 
@@ -64,18 +64,21 @@ def normal(text: str) -> str:
     return " ".join(folded.split()).rstrip(".!?;,: ") or folded
 
 
-def _times(question: Question, video: Video | None) -> Iterator[tuple[str, str]]:
-    length = video.duration if video else None
+def _times(question: Question, videos: Mapping[str, Video]) -> Iterator[tuple[str, str]]:
+    def length_of(id: str | None) -> float | None:
+        held = videos.get(id or "")
+        return held.duration if held else None
+
     for piece in question.evidence:
-        if piece.recording is None or length is None or piece.recording != question.recording:
-            continue
-        if piece.span.end > length + SLACK:
+        length = length_of(piece.recording)
+        if length is not None and piece.span.end > length + SLACK:
             yield (
                 "evidence",
                 f"the evidence ends at {piece.span.end:g} s, and the video at {length:g} s",
             )
     at = question.at
     if isinstance(at, RecordingTime):
+        length = length_of(at.recording)
         if length is not None and not 0 <= at.seconds <= length + SLACK:
             yield "time", f"it is asked at {at.seconds:g} s, and the video ends at {length:g} s"
         late = [e for e in question.evidence if e.recording == at.recording]

@@ -185,13 +185,13 @@ def _collect(
         held[made.id] = made
         if isinstance(made, Question):
             places[made.id] = place
-            if made.recording is not None:
-                named.setdefault(made.recording, Video(id=made.recording))
+            about = (made.recording, *(piece.recording for piece in made.evidence))
+            named.update({id: Video(id=id) for id in about if id is not None})
     for id, video in named.items():
         videos.setdefault(id, video)
     kept = []
     for question in questions.values():
-        found = row_faults(question, videos.get(question.recording or "")) if strict else []
+        found = row_faults(question, videos) if strict else []
         place = places[question.id]
         faults += [fault.model_copy(update={"dropped": True, **place}) for fault in found]
         if not found:

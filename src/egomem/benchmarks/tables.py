@@ -88,8 +88,9 @@ def values(benchmark: Benchmark) -> dict[str, list[float]]:
         found["evidence_length"].append(sum(span.length for span in spans))
         video = benchmark.video_of(question)
         if video is not None and video.duration:
-            first = min(span.start for span in spans)
-            found["evidence_position"].append(min(1.0, first / video.duration))
+            starts = [p.span.start for p in question.evidence if p.recording == video.id]
+            if starts:
+                found["evidence_position"].append(min(1.0, min(starts) / video.duration))
         gap = _gap(question)
         if gap is not None:
             found["gaps"].append(gap)

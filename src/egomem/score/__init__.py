@@ -38,7 +38,6 @@ from egomem.score.resample import (
     permutation_test,
 )
 from egomem.score.sheet import (
-    ABSTAIN_OPTION,
     MISSING,
     STATUSES,
     Sheet,
@@ -72,7 +71,6 @@ from egomem.score.verify import Effects, effects
 from egomem.score.why import Explanation, Why, tally, why_wrong
 
 __all__ = [
-    "ABSTAIN_OPTION",
     "BASELINES",
     "FRAME_CAP",
     "MISSING",

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from egomem.records import Answer, Question, Status, Video
+from egomem.records import ABSTAIN_OPTION, Answer, Question, Status, Video
 
 Mask = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -22,9 +22,6 @@ MISSING = "missing"
 
 STATUSES = (*(s.value for s in Status), MISSING)
 """Every status, in the order of tables."""
-
-ABSTAIN_OPTION = "abstain_option"
-"""The key of `Question.tags` that holds the label of an option such as "cannot be answered"."""
 
 
 def abstains(question: Question, answer: Answer | None) -> bool:

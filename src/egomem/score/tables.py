@@ -175,7 +175,12 @@ def evidence_position(question: Question, video: Video | None) -> float | None:
     """Start of the first evidence as a share of the video's length, or None where not known."""
     if not question.evidence or video is None or not video.duration:
         return None
-    first = min(e.span.start for e in question.evidence)
+    first = min(
+        (e.span.start for e in question.evidence if e.recording == question.recording),
+        default=None,
+    )
+    if first is None:
+        return None
     return min(1.0, max(0.0, first / video.duration))
 
 

@@ -1,0 +1,43 @@
+"""Options in another order, the same one whenever it is asked for; the key moves with its text."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+
+from egomem.records import ABSTAIN_OPTION, Option, Question
+
+ORDER = "shuffled_from"
+"""The tag that holds the permutation: the labels that the texts had before, in the new order."""
+
+
+def shuffled(question: Question, seed: int = 0) -> Question:
+    """The question with its options in an order that follows from `seed` and its id alone.
+
+    Labels stay in their places and texts move; `answer` and the abstaining option's label follow
+    their texts. The permutation is kept in the tag `shuffled_from`, of a question shuffled before
+    with respect to its first order.
+    """
+    labels = [option.label for option in question.options]
+    if len(labels) < 2:
+        return question
+    digest = hashlib.sha256(f"{seed}\x00{question.id}".encode()).digest()
+    order = list(range(len(labels)))
+    random.Random(int.from_bytes(digest)).shuffle(order)
+    moved = {labels[old]: labels[new] for new, old in enumerate(order)}
+    before = question.tags.get(ORDER, labels)
+    first = before if isinstance(before, list) else labels
+    tags = {**question.tags, ORDER: [first[old] for old in order]}
+    abstaining = tags.get(ABSTAIN_OPTION)
+    if isinstance(abstaining, str):
+        tags[ABSTAIN_OPTION] = moved.get(abstaining, abstaining)
+    return question.model_copy(
+        update={
+            "options": tuple(
+                Option(label=label, text=question.options[old].text)
+                for label, old in zip(labels, order, strict=True)
+            ),
+            "answer": moved.get(question.answer or "", question.answer),
+            "tags": tags,
+        }
+    )
