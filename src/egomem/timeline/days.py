@@ -73,6 +73,9 @@ class Days(Amounts):
             return one(_weekday_before(today(), WEEKDAYS[then])), i + 2
         if word in ("last", "this") and then in ("week", "month", "year"):
             return Piece(days=_period(today(), then, int(word == "last")), evident=True), i + 2
+        if word in ("last", "this") and then in MONTHS:
+            year = today().year - int(word == "last" and MONTHS[then] >= today().month)
+            return Piece(days=month(year, MONTHS[then]), evident=True), i + 2
         if word == "weekend" or (word in ("last", "this") and then == "weekend"):
             saturday = week(today())[0] + 5 * _ONE_DAY
             if word == "last" or (word == "weekend" and saturday > today()):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import date, datetime, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 from typing import Literal, NamedTuple
 
 from egomem.errors import TimeError
@@ -33,6 +33,7 @@ _FOLLOWS = re.compile(
 """A word after a bare hour that leaves it one: "at four yesterday", but not "at four houses"."""
 
 
+_ONE_DAY = timedelta(days=1)
 _VAGUE = frozenset(cue[0] for cue in VAGUE)
 
 
@@ -201,14 +202,19 @@ def _expression(parser: Parser, i: int) -> _Found | None:
         raise TimeError("the time lies outside the calendar") from None
 
 
-def _read(parser: Parser, i: int) -> _Found | None:
-    """A time with the words that lead it in: "after", "around", "from X to Y"."""
+def _read(parser: Parser, i: int, day: Piece | None = None) -> _Found | None:
+    """A time with the words that lead it in: "after", "around", "from X to Y".
+
+    `day` was said before it: only a time of that day is read then.
+    """
+    if day is None and (found := _on_a_day(parser, i)):
+        return found
     if parser.word(i) in ("from", "between"):
         between = parser.word(i) == "between"
         parser.idiom = False
-        found = _range(parser, i + 1, between=between, begin=i)
+        found = _range(parser, i + 1, between=between, begin=i, day=day)
         parser.idiom = True
-        return found or (None if between else _read(parser, i + 1))
+        return found or (None if between or day else _read(parser, i + 1))
     j = i + int(parser.word(i) in ("shortly", "just", "right") and parser.word(i + 1) in _RELATIONS)
     relation = _RELATIONS.get(parser.word(j))
     j += int(relation is not None)
@@ -219,8 +225,10 @@ def _read(parser: Parser, i: int) -> _Found | None:
             break
     if parser.word(j) in ("around", "about") and j == i + 1:
         around, j = True, j + 1
-    if not relation and not around and (ranged := _range(parser, j)):
+    if not relation and not around and (ranged := _range(parser, j, day=day)):
         return ranged
+    if day and not relation and not around:
+        return None
     led = j > i
     if (read := parser.atom(j)) is None and led and parser.word(j) == "the":
         j += 1
@@ -228,6 +236,10 @@ def _read(parser: Parser, i: int) -> _Found | None:
     if read is None:
         return None
     piece, after = read
+    if day:
+        if (of_day := _of_day(piece, day)) is None:
+            return None
+        piece = of_day
     evident = (piece.evident and not piece.bare) or (led and _leads(parser, i, j, piece, after))
     whole = led or not piece.bare
     kind: Relation = "at" if not relation else "before" if relation == "before" else "after"
@@ -245,8 +257,36 @@ def _read(parser: Parser, i: int) -> _Found | None:
     return _Found(placed, "", None, kind, evident, whole, first, after)
 
 
+def _on_a_day(parser: Parser, i: int) -> _Found | None:
+    """A day, and then a time of it: "yesterday from 10 to 11 am", "on Monday after lunch"."""
+    j = i + int(parser.word(i) == "on")
+    read = parser.atom(j)
+    if read is None or not read[0].days or read[0].dial or read[0].absolute:
+        return None
+    day, after = read
+    if read[0].days[1] - read[0].days[0] != _ONE_DAY:
+        return None
+    found = _read(parser, after + int(parser.word(after) == ","), day)
+    if found is None or (found.placed and found.placed.span):
+        return None
+    return found._replace(evident=True, whole=True, begin=j)
+
+
+def _of_day(piece: Piece, day: Piece) -> Piece | None:
+    """A clock time or a part of a day, of the day that was said; None for anything else."""
+    if piece.days or piece.absolute or piece.elapsed or piece.problem:
+        return None
+    part = piece.part or (day.part if piece.dial else None)
+    return replace(piece, days=day.days, part=part, zone=piece.zone or day.zone)
+
+
 def _range(
-    parser: Parser, i: int, *, between: bool = False, begin: int | None = None
+    parser: Parser,
+    i: int,
+    *,
+    between: bool = False,
+    begin: int | None = None,
+    day: Piece | None = None,
 ) -> _Found | None:
     """X to Y; or with `begin`, the token of "from" or "between", what follows that."""
     if (left := parser.atom(i)) is None:
@@ -259,6 +299,11 @@ def _range(
         right = parser.atom(j + 1)
     if right is None:
         return None
+    if day:
+        bare = left[0].bare and right[0].bare
+        if (bare and not _ends(parser, right[1])) or not (piece := _of_day(left[0], day)):
+            return None
+        left = piece, left[1]
     sides = (left[0], right[0])
     evident = any(side.evident or (begin is not None and side.elapsed) for side in sides)
     first, after = (i if begin is None else begin), right[1]
@@ -281,9 +326,14 @@ def _leads(parser: Parser, i: int, j: int, piece: Piece, after: int) -> bool:
     if piece.bare and not piece.days:
         if intro in ("on", "in", "over", "within", "during", "by", "about"):
             return False
-        rest = parser.tokens[after:]
-        return not rest or rest[0].text in ".,;:?!)" or _FOLLOWS.fullmatch(rest[0].text) is not None
+        return _ends(parser, after)
     return True
+
+
+def _ends(parser: Parser, after: int) -> bool:
+    """Whether a bare number that ends before a token may be an hour."""
+    rest = parser.tokens[after:]
+    return not rest or rest[0].text in ".,;:?!)" or _FOLLOWS.fullmatch(rest[0].text) is not None
 
 
 def _vague(found: list[Token], i: int) -> int:
