@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from egomem.errors import UsageError
-from egomem.score import bootstrap, minimum_detectable, permutation_test
+from egomem.score import bootstrap, minimum_detectable, permutation_test, resample
 from egomem.score.resample import _by_cluster, _draws
 
 
@@ -52,6 +54,25 @@ def test_each_stratum_gives_as_many_videos_as_it_has() -> None:
     assert (weights[:, short].sum(axis=1) == 3).all()
     assert (weights.sum(axis=1) == 10).all()
     assert weights.max() > 1  # with replacement
+
+
+def test_memory_is_bounded_whatever_the_number_of_videos(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = np.random.default_rng(7).integers(0, 2, 40).astype(float)
+    whole = bootstrap(right, [str(k) for k in range(40)], resamples=4000)
+    monkeypatch.setattr(resample, "BLOCK", 300)
+    drawn: list[int] = []
+    draws = resample._draws
+
+    def counted(*arguments: Any) -> Any:
+        drawn.append(arguments[-1])
+        return draws(*arguments)
+
+    monkeypatch.setattr(resample, "_draws", counted)
+    parts = bootstrap(right, [str(k) for k in range(40)], resamples=4000)
+    assert max(drawn) == 7
+    assert sum(drawn) == len(parts.samples) == 4000
+    assert parts.interval(0).low == pytest.approx(whole.interval(0).low, abs=0.03)
+    assert parts.standard_error(0) == pytest.approx(whole.standard_error(0), rel=0.05)
 
 
 def test_questions_of_a_video_stay_together() -> None:

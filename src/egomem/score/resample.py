@@ -19,6 +19,8 @@ from egomem.score.sheet import Floats
 
 RESAMPLES = 10_000
 LEVEL = 0.95
+BLOCK = 4_000_000
+"""Counts (resamples times videos) that are held at once: some 100 MB."""
 
 
 class Interval(Record):
@@ -79,8 +81,10 @@ def bootstrap(
     columns = right[:, None] if right.ndim == 1 else right
     sums, sizes, members = _by_cluster(columns, clusters, strata)
     rng = np.random.default_rng(seed)
-    weights = _draws(rng, members, len(sizes), resamples)
-    held = weights @ np.column_stack([sums, sizes])
+    totals = np.column_stack([sums, sizes])
+    block = max(1, BLOCK // len(sizes))
+    blocks = [min(block, resamples - k) for k in range(0, resamples, block)]
+    held = np.vstack([_draws(rng, members, len(sizes), n) @ totals for n in blocks])
     return Bootstrap(
         values=sums.sum(axis=0) / sizes.sum(), samples=held[:, :-1] / held[:, -1:], level=level
     )
@@ -102,15 +106,22 @@ def permutation_test(
     """
     sums, _, _ = _by_cluster((a - b)[:, None], clusters, None)
     gaps = sums[:, 0]
-    if 2.0 ** len(gaps) <= resamples:
-        patterns = np.arange(2 ** len(gaps))[:, None] >> np.arange(len(gaps)) & 1
+    count = len(gaps)
+    if 2.0**count <= resamples:
+        blocks = [np.arange(2**count)[:, None] >> np.arange(count) & 1]
         extra = 0
     else:
-        patterns = np.random.default_rng(seed).integers(0, 2, (resamples, len(gaps)), np.int8)
+        rng = np.random.default_rng(seed)
+        block = max(1, BLOCK // count)
+        sizes = [min(block, resamples - k) for k in range(0, resamples, block)]
+        blocks = [rng.integers(0, 2, (n, count), np.int8) for n in sizes]
         extra = 1
-    totals = (2.0 * patterns - 1.0) @ gaps
-    at_least = np.count_nonzero(np.abs(totals) >= abs(gaps.sum()) - 1e-9)
-    return (int(at_least) + extra) / (len(totals) + extra)
+    at_least = drawn = 0
+    for patterns in blocks:
+        totals = (2.0 * patterns - 1.0) @ gaps
+        at_least += int(np.count_nonzero(np.abs(totals) >= abs(gaps.sum()) - 1e-9))
+        drawn += len(totals)
+    return (at_least + extra) / (drawn + extra)
 
 
 def minimum_detectable(standard_error: float, *, level: float = LEVEL, power: float = 0.8) -> float:
