@@ -136,7 +136,8 @@ class Memory:
         from egomem.timeline import read_start, zone_of
 
         files = media_files(paths)
-        window, fps = window or self.settings.window, fps or self.settings.fps
+        window = self.settings.window if window is None else window
+        fps = self.settings.fps if fps is None else fps
         place = zone_of(zone) if zone else None
         began = read_start(start, zone=place) if isinstance(start, str) else start
         key = (window, fps, budget, caption)

@@ -14,7 +14,7 @@ import pytest
 
 from egomem.cli import COMMANDS, main
 from egomem.models.fake_server import FakeServer, Rule, Script
-from egomem.observe import Composed, Embedded, Window
+from egomem.observe import Composed, Embedded, PartStatus, Window
 from egomem.records import Observation, Track
 
 MakeVideo = Callable[..., Path]
@@ -96,7 +96,11 @@ def test_the_same_as_json(run: Run, make_video: MakeVideo) -> None:
     assert body(out)["result"]["counts"] == {"unchanged": 1}
     _, out, _ = run("search", "kettle", "-k", "1", "--json")
     (hit,) = body(out)["result"]["hits"]
-    assert (hit["name"], hit["span"], hit["when"]) == ("day.mp4", [0, 4], None)
+    assert (hit["name"], hit["span"], hit["when"]) == (
+        "day.mp4",
+        {"start": 0, "end": 4},
+        None,
+    )
     assert hit["observations"][0]["text"] == "a red kettle"
     _, out, _ = run("ask", "Did I see a red kettle?", "--json")
     assert body(out)["result"]["evidence"][0]["name"] == "day.mp4"
@@ -164,6 +168,18 @@ def test_a_question_without_a_usable_reply_is_said_and_exit_code_3(
         code, out, _ = run(*asked, "--json")
         assert code == 3
         assert body(out)["problems"]
+
+
+def test_without_anybody_to_observe_nothing_is_ingested(
+    run: Run, make_video: MakeVideo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lacking = PartStatus("speech", False, "faster-whisper is not installed", "run: pip install it")
+    nobody = Embedded(None, (), (), (lacking,))
+    monkeypatch.setattr("egomem.ingest.observers.embedded_observers", lambda **_: nobody)
+    code, out, err = run("ingest", str(make_video("day.mp4")))
+    assert (code, out) == (3, "")
+    assert "faster-whisper is not installed" in err
+    assert "pip install 'egomem[embedded]'" in err
 
 
 def test_an_unreadable_time_is_wrong_usage(run: Run, make_video: MakeVideo) -> None:

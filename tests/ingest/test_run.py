@@ -8,10 +8,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from egomem.errors import ModelError
+from egomem.errors import FullError, ModelError, UsageError
 from egomem.ingest import Observers, Report, Watching, ingest
 from egomem.media import AudioBlock
-from egomem.memory import Store
+from egomem.memory import Done, Store
 from egomem.memory.thumbnails import thumbnail_file
 from egomem.observe.window import Window
 from egomem.records import Observation, Recording, Track
@@ -154,6 +154,49 @@ def test_a_name_that_is_not_utf_8_is_one_clear_fault(tmp_path: Path, make_video:
     assert outcome.status == "failed"
     assert "not UTF-8" in outcome.faults[0]
     assert outcome.remedy == "rename it"
+
+
+@pytest.mark.parametrize("bad", [0, -1, float("nan"), float("inf")])
+def test_watching_that_cannot_be_is_refused(bad: float) -> None:
+    with pytest.raises(UsageError):
+        Watching(window=bad)
+    with pytest.raises(UsageError):
+        Watching(fps=bad)
+
+
+def test_a_known_recording_keeps_its_wearer(tmp_path: Path, make_video: MakeVideo) -> None:
+    video = make_video("a.mp4")
+    run(tmp_path, [video], Watcher(), wearer="ann")
+    run(tmp_path, [video], Watcher("another"), wearer="ben")
+    with Store.open(tmp_path / "memory") as store:
+        assert [r.wearer for r in store.recordings()] == ["ann"]
+
+
+def test_a_full_disk_ends_the_run(tmp_path: Path, make_video: MakeVideo) -> None:
+    class Full(Watcher):
+        async def observe(self, window: Window) -> list[Observation]:
+            raise FullError("the disk is full")
+
+    with pytest.raises(FullError):
+        run(tmp_path, [make_video("a.mp4"), make_video("b.mp4", level=9)], Full())
+
+
+def test_a_window_is_marked_in_the_transaction_of_what_was_seen(
+    tmp_path: Path, make_video: MakeVideo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[tuple[int, int]] = []
+    add = Store.add
+
+    def counted(
+        store: Store, observations: Iterable[Observation], *, done: Iterable[Done] = ()
+    ) -> int:
+        observations, done = list(observations), list(done)
+        calls.append((len(observations), len(done)))
+        return add(store, observations, done=done)
+
+    monkeypatch.setattr(Store, "add", counted)
+    run(tmp_path, [make_video("a.mp4")], Watcher(), Watcher("other"))
+    assert calls == [(2, 2), (2, 2)]
 
 
 def test_stopped_at_a_window_the_next_run_goes_on_there(

@@ -46,7 +46,7 @@ def search(
             {
                 "recording": hit.recording,
                 "name": names.get(hit.recording or ""),
-                "span": [hit.span.start, hit.span.end],
+                "span": {"start": hit.span.start, "end": hit.span.end},
                 "when": hit.when and hit.when.isoformat(),
                 "score": hit.score,
                 "parts": hit.parts,

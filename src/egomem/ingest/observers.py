@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from egomem.errors import EgomemError
 from egomem.ingest.run import Observers
 from egomem.models import Models, Role
 from egomem.models.weights import untold
@@ -70,6 +71,12 @@ def choose(
     if caption == "active":
         return _active(found, models, notes, window=window, budget=budget)
     if models is None or not models.has(Role.CAPTIONER):
+        if found.speech is None and not found.observers:
+            lacking = "; ".join(f"{m.part}: {m.detail}" for m in found.missing)
+            raise EgomemError(
+                f"there is nobody to observe ({lacking})",
+                "run: pip install 'egomem[embedded]', or give a --model captioner=SPEC",
+            )
         return Chosen(Observers(found.speech, found.observers), 1, (*notes, VLM_SEES_MORE))
     from egomem.observe.captioner import Captioner
 

@@ -55,6 +55,10 @@ class Watching:
     ahead: int = 1
     thumbnail: int = 320
 
+    def __post_init__(self) -> None:
+        windows(1.0, self.window)  # what cannot be is said before anything is watched
+        sample_times(Span(0.0, 1.0), self.fps)
+
 
 @dataclass(frozen=True, slots=True)
 class Observers:
