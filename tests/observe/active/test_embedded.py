@@ -137,6 +137,25 @@ def test_words_that_nobody_in_view_says_are_looked_into(make_tools: Make) -> Non
     assert "person" not in done.caption
 
 
+def test_a_thing_that_one_picture_showed_is_hedged_until_another_does(make_tools: Make) -> None:
+    class Guess:
+        """Sees a cat in the second frame's whole picture, and up close only if there is one."""
+
+        def __init__(self, there: bool) -> None:
+            self.there, self.seen = there, 0
+
+        def detect(self, image: Any, least: float) -> list[Detection]:
+            self.seen += 1
+            close = max(image.shape[:2]) >= CLOSE_SIDE
+            cat = self.there if close else self.seen == 2
+            return [Detection("cat", 0.6, (0.4, 0.4, 0.6, 0.6))] if cat else []
+
+    for there, caption in ((True, "[0:05] A cat is seen."), (False, "[0:05] Not certain: A cat")):
+        done = run(make_tools(detector=Guess(there)))
+        assert done.caption.startswith(caption)
+        assert [g.change for g in done.state.gaps] == ["confirm a cat at 5.0 s"]
+
+
 def test_nothing_installed_and_nothing_known_is_no_caption(make_tools: Make) -> None:
     done = run(make_tools())
     assert (done.caption, done.state.stop) == ("", "no open gap")

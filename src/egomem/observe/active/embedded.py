@@ -9,8 +9,9 @@ view says. Denser, closer looks settle them.
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -43,6 +44,7 @@ from egomem.observe.active.state import (
 from egomem.observe.active.tools import Picture, Shown, Tools, around, listed, things_in
 from egomem.observe.changes import cells
 from egomem.observe.coco import article, counted
+from egomem.observe.detect import Detection
 from egomem.timeline import Span
 
 SETTLED = 1.0
@@ -228,7 +230,7 @@ def _statements(findings: Sequence[Finding]) -> list[Statement]:
     return [
         *_in_view(seen, steady),
         *(_told(c) for p in steady for c in changes(p)),
-        *_passing(seen, steady),
+        *(_told_passing(thing) for thing in _passing(seen)),
         *_texts(findings),
         *_words(findings),
     ]
@@ -265,21 +267,44 @@ def _told(change: Change) -> Statement:
     return text, change.span, change.findings, change.frames, settled
 
 
-def _passing(seen: Sequence[View], steady: Sequence[Place]) -> list[Statement]:
-    """What was seen once. The whole picture alone does not settle it: a closer look does."""
-    by_label: defaultdict[str, dict[float, list[View]]] = defaultdict(lambda: defaultdict(list))
-    for label, view, _ in passing(seen, steady):
-        by_label[label][round(view.time, 1)].append(view)
-    found: list[Statement] = []
-    for label, times in sorted(by_label.items()):
-        for time in sorted(times)[:MOST_PASSING]:
-            here = times[time]
-            text = f"{article(label).capitalize()} is seen."
-            ids = tuple(dict.fromkeys(v.finding for v in here))
-            exact = tuple(sorted({v.time for v in here}))
-            close = any(not v.whole for v in here)
-            found.append((text, Span(time, time), ids, exact, close))
+@dataclass(frozen=True, slots=True)
+class _Passing:
+    """A thing seen at one time: in which pictures, and the box that scored best."""
+
+    label: str
+    time: float
+    views: tuple[View, ...]
+    best: Detection
+
+    @property
+    def text(self) -> str:
+        return f"{article(self.label).capitalize()} is seen."
+
+    @property
+    def settled(self) -> bool:
+        """Two pictures agree, the whole and a close one or two close ones: a detector that is wrong
+        about one of them is seldom wrong about the other."""
+        return len({v.region for v in self.views}) > 1
+
+
+def _passing(seen: Sequence[View]) -> list[_Passing]:
+    by: defaultdict[tuple[str, float], list[tuple[View, Detection]]] = defaultdict(list)
+    for label, view, thing in passing(seen, places(seen)):
+        by[label, round(view.time, 1)].append((view, thing))
+    counts: Counter[str] = Counter()
+    found = []
+    for (label, time), rows in sorted(by.items()):
+        counts[label] += 1
+        if counts[label] <= MOST_PASSING:
+            best = max((thing for _, thing in rows), key=lambda t: t.score)
+            found.append(_Passing(label, time, tuple(view for view, _ in rows), best))
     return found
+
+
+def _told_passing(thing: _Passing) -> Statement:
+    ids = tuple(dict.fromkeys(v.finding for v in thing.views))
+    exact = tuple(sorted({v.time for v in thing.views}))
+    return thing.text, Span(thing.time, thing.time), ids, exact, thing.settled
 
 
 def _texts(findings: Sequence[Finding]) -> list[Statement]:
@@ -442,30 +467,28 @@ def _unplaced(coarse: Sequence[Frame], state: State) -> list[Gap]:
 
 
 def _unconfirmed(coarse: Sequence[Frame], state: State) -> list[Gap]:
-    """Things that only the whole picture showed, and once."""
+    """Things that one picture showed, and once: the place where each was seen is enlarged."""
     if not coarse:
         return []
     height, width = coarse[0].image.shape[:2]
-    seen = views(state.findings)
     found = []
-    for label, view, thing in passing(seen, places(seen)):
-        if not view.whole:
+    for thing in _passing(views(state.findings)):
+        if thing.settled:
             continue
-        box = _close_up(thing.box, width, height)
-        look = Detect(start=view.time, end=view.time, boxes=(box,))
-        text = f"{article(label).capitalize()} is seen."
+        exact = thing.views[0].time
+        box = _close_up(thing.best.box, width, height)
+        look = Detect(start=exact, end=exact, boxes=(box,))
         claim = next(
-            (c for c in state.claims if c.text == text and abs(c.span.start - view.time) < 0.1),
-            None,
+            (c for c in state.claims if c.text == thing.text and c.span.start == thing.time), None
         )
         found.append(
             Gap(
                 id="",
                 kind="observation",
                 concern="ambiguity",
-                change=f"confirm {article(label)} at {view.time:.1f} s",
+                change=f"confirm {article(thing.label)} at {thing.time:.1f} s",
                 claim=claim.id if claim else None,
-                priority=0.4 + thing.score / 10,
+                priority=0.4 + thing.best.score / 10,
                 look=look,
             )
         )
@@ -547,7 +570,9 @@ def _unheard(tools: Tools, state: State) -> list[Gap]:
     found = []
     said = [f for f in state.findings if f.data.get("said")]
     span = tools.scene.span
-    tried = any(g.look is not None and g.look.tool == "listen" for g in state.gaps)
+    tried = any(
+        g.look is not None and g.look.tool == "listen" and g.state != "open" for g in state.gaps
+    )
     if not said and not tried and tools.listener is not None:
         found.append(
             Gap(
