@@ -90,6 +90,8 @@ def test_other_names_and_shapes_of_the_same_things(tmp_path: Path) -> None:
         ({"answerable": "yes"}, "neither true nor false"),
         ({"at": "2026-03-01T09:00:00"}, "has no zone"),
         ({"at": "nine"}, "no time"),
+        ({"at": float("nan")}, "not a time"),
+        ({"at": -4, "evidence": []}, "it is asked at -4 s"),
         ({"at": 12, "video": None}, "no video is named"),
         ({"evidence": [[9, 4]]}, "evidence from 9 s to 4 s cannot be"),
         ({"evidence": [[-3, 4]]}, "evidence from -3 s to 4 s cannot be"),
@@ -213,3 +215,5 @@ def test_files_belong_to_videos_by_name(tmp_path: Path, make_video: Any) -> None
     held = load(tmp_path, media=tmp_path / "clips")
     assert held.by_id["v"].path == str(tmp_path / "clips" / "v.mkv")
     assert held.by_id["w"].path is None
+    save(tmp_path, "videos.jsonl", {"id": "v", "path": "clips/other.mp4"})
+    assert load(tmp_path).by_id["v"].path == str(tmp_path / "clips" / "other.mp4")

@@ -61,6 +61,17 @@ def test_a_right_answer_has_no_reason_and_a_failed_reply_has_its_own(ask: Any, s
     assert why_wrong(ask(key=None, answerable=False), say()) is None
 
 
+def test_an_oracle_whose_reply_failed_says_nothing(ask: Any, say: Any) -> None:
+    question = ask(key="A", at=40.0)
+    wrong, failed = say("B", trace=READ_ALL), say(status=Status.ERROR)
+    got = why_wrong(question, wrong, oracle_captions=failed, oracle_frames=say("A"))
+    assert got is not None
+    assert (got.why, got.sure) == (Why.MISREAD, False)
+    got = why_wrong(question, wrong, oracle_captions=say("B"), oracle_frames=failed)
+    assert got is not None
+    assert (got.why, got.sure) == (Why.NOT_OBSERVED, False)
+
+
 def test_frames_looked_at_count_within_their_slack(ask: Any, say: Any) -> None:
     question = ask(key="A", at=40.0)
 

@@ -79,7 +79,9 @@ def _times(question: Question, videos: Mapping[str, Video]) -> Iterator[tuple[st
     at = question.at
     if isinstance(at, RecordingTime):
         length = length_of(at.recording)
-        if length is not None and not 0 <= at.seconds <= length + SLACK:
+        if at.seconds < 0:
+            yield "time", f"it is asked at {at.seconds:g} s"
+        if length is not None and at.seconds > length + SLACK:
             yield "time", f"it is asked at {at.seconds:g} s, and the video ends at {length:g} s"
         late = [e for e in question.evidence if e.recording == at.recording]
         if late and all(e.span.start > at.seconds for e in late):

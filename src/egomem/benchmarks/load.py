@@ -86,16 +86,23 @@ def load(
     read = chosen.read or partial(egolifeqa.read, zone=zone, day_one=day_one, frame_base=frame_base)
     name = str(about.get("name") or _stem(path))
     questions, videos, faults = _collect(read(_questions(path, files, chosen)), strict)
+    folder = path if path.is_dir() else path.parent
     made = Benchmark(
         name=name,
         format=chosen.name,
-        videos=videos,
+        videos=tuple(_placed(video, folder) for video in videos),
         questions=questions,
         faults=faults,
         licence=str(about.get("licence") or chosen.licence),
         provenance=str(about.get("provenance") or ""),
     )
     return made.with_media(media) if media is not None else made
+
+
+def _placed(video: Video, folder: Path) -> Video:
+    """A path that a file of videos names is meant from that file's folder."""
+    path = str(folder / video.path) if video.path else None
+    return video.model_copy(update={"path": path}) if path else video
 
 
 def _stem(path: Path) -> str:

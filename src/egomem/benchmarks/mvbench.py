@@ -30,9 +30,8 @@ def read(files: Sequence[Path]) -> Iterator[Part]:
             video = str(row.fields.get("video") or "")
             if video and video not in seen:
                 seen.add(video)
-                yield Video(
-                    id=video, path=video, duration=_duration(row.fields), source_dataset="MVBench"
-                )
+                duration = _duration(row.fields)
+                yield Video(id=video, duration=duration, source_dataset="MVBench")
             yield from each(iter([found]), _question)
 
 

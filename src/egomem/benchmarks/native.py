@@ -9,6 +9,7 @@ docs/reference/benchmark-formats.md.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -101,6 +102,8 @@ def _moment(value: object, video: str | None) -> RecordingTime | datetime | None
         seconds = float(str(value))  # a Parquet column holds both kinds as text
     except ValueError:
         return _instant(value)
+    if not math.isfinite(seconds):
+        raise RowError(f"at is {value!r}, not a time")
     if video is None:
         raise RowError("at is a second of a video, and no video is named")
     return RecordingTime(video, seconds)

@@ -48,7 +48,8 @@ def why_wrong(
     In this order: a reply without a reading; an item that cannot be answered, which was (misread);
     evidence that the oracle of captions cannot answer from (not observed, unless the oracle of
     frames cannot either: misread); evidence that the trace shows was not before the reader (not
-    retrieved); then wrongly abstained, or misread. `slack`: seconds by which a frame may miss.
+    retrieved); then wrongly abstained, or misread. An oracle whose reply failed says nothing.
+    `slack`: seconds by which a frame may miss.
     """
     if is_right(question, answer, verdict) >= 0.5:
         return None
@@ -57,8 +58,7 @@ def why_wrong(
         return _said(Why.NO_READING, status, True)
     if question.answerable is False:
         return _said(Why.MISREAD, "it cannot be answered, and an answer was given", True)
-    seen = None if oracle_captions is None else is_right(question, oracle_captions) >= 0.5
-    shown = None if oracle_frames is None else is_right(question, oracle_frames) >= 0.5
+    seen, shown = _told(question, oracle_captions), _told(question, oracle_frames)
     if seen is False and shown is True:
         return _said(Why.NOT_OBSERVED, "the evidence's frames show it, its captions do not", True)
     if seen is False and shown is None:
@@ -71,6 +71,13 @@ def why_wrong(
     if abstains(question, answer):
         return _said(Why.WRONGLY_ABSTAINED, _held(found), seen is True)
     return _said(Why.MISREAD, _held(found), seen is True and found is True)
+
+
+def _told(question: Question, oracle: Answer | None) -> bool | None:
+    """Whether an oracle answered rightly; None where it did not run, or its reply failed."""
+    if oracle is None or oracle.status not in (Status.PARSED, Status.ABSTAINED):
+        return None
+    return is_right(question, oracle) >= 0.5
 
 
 def _said(why: Why, because: str, sure: bool) -> Explanation:
