@@ -1,33 +1,45 @@
 """Kill a writer at random moments, and look whether anything that it acknowledged is lost.
 
-    python bench/crash.py [--kills 200] [--seed 0] [--json FILE]
+    python bench/crash.py [--kills 200] [--others 40] [--video FILE] [--seed 0] [--json FILE]
 
 A child process adds observations and vectors and says so after each call returned; segments are
 written and merged all the time. It is killed (SIGKILL) after a random while; then the memory is
 opened again, and everything acknowledged has to be there once, to be found by a search, and the
 index has to agree with the record. All kills hit one growing memory. Needs os.fork (not Windows).
+
+`--others` kills each of: an import, forgetting, repairing and, with `--video`, the ingest of that
+video by scripted observers; what was killed is done again, and the memory has to be the one that
+nobody killed, without a trace of what was forgotten.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import os
 import random
+import shutil
 import signal
 import sys
 import tempfile
 import time
+import traceback
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from unittest import mock
 
 import numpy as np
 
 from _narrations import Narrator
+from egomem.ingest import Observers, Watching, ingest
+from egomem.ingest.importing import import_files
 from egomem.memory import Store, index
 from egomem.memory.check import check
-from egomem.records import Observation, Recording
+from egomem.observe.window import Window
+from egomem.records import Observation, Recording, Track
 from egomem.timeline import Span
 
 DIMENSION = 16
@@ -62,6 +74,145 @@ def write_until_killed(folder: Path, trial: int, said: int) -> None:
                 os.write(said, f"vec {' '.join(ids)}\n".encode())
             if r.random() < 0.1:
                 store.flush()
+
+
+def killed(work: Callable[[], object], seconds: float | None) -> bool:
+    """Whether a child that works was killed before it had finished; None: it is let finish."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+    if seconds is not None:
+        time.sleep(seconds)
+        os.kill(child, signal.SIGKILL)  # which a child that has ended is past
+    _, status = os.waitpid(child, 0)
+    if os.WIFEXITED(status) and os.WEXITSTATUS(status):
+        sys.exit("the child failed: see its error above")
+    return os.WIFSIGNALED(status)
+
+
+SECRET = "zanzibar"
+
+
+def made(count: int, seed: int) -> list[Observation]:
+    narrator = Narrator(seed)
+    return [
+        Observation(
+            recording="r",
+            span=Span(at, at + 1),
+            text=f"{narrator.sentence()} {SECRET if at % 3 == 0 else ''}",
+            source="caption",
+            track="caption/crash",
+        )
+        for at in range(count)
+    ]
+
+
+def prepare(folder: Path, observations: list[Observation]) -> None:
+    with Store.open(folder, create=True) as store:
+        store.put_recording(Recording(id="r", name="r", duration=1e6))
+        store.add(observations)
+        ids = [o.id for o in observations]
+        store.add_vectors("e", "r", ids, np.ones((len(ids), DIMENSION)))
+
+
+def importing(folder: Path, source: Path) -> None:
+    with Store.open(folder, create=True) as store:
+        import_files(store, [source])
+
+
+def forgetting(folder: Path) -> None:
+    with Store.open(folder) as store:
+        store.forget(match=SECRET)
+
+
+def repairing(folder: Path) -> None:
+    with Store.open(folder) as store:
+        for file in (folder / "index").glob("*.seg"):
+            file.unlink()
+        check(store, repair=True)
+
+
+class Scripted:
+    """Sees the number of its window."""
+
+    track = Track(source="caption", observer="scripted", window=2)
+
+    async def observe(self, window: Window) -> list[Observation]:
+        return [
+            Observation(
+                recording=window.recording.id,
+                span=window.span,
+                text=f"window at {window.span.start:g}, {len(window.frames)} frames",
+                source="caption",
+                track=self.track.id,
+            )
+        ]
+
+
+def ingesting(folder: Path, video: Path) -> None:
+    with Store.open(folder, create=True) as store:
+        observers = Observers(frames=[Scripted()])
+        asyncio.run(ingest(store, [video], observers, watching=Watching(window=2, fps=1)))
+
+
+def content(folder: Path) -> list[str]:
+    with Store.open(folder) as store:
+        return sorted(o.id for o in store.view().observations())
+
+
+def traces(folder: Path) -> int:
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return sum(SECRET.encode() in path.read_bytes().lower() for path in files)
+
+
+def others(scratch: Path, kills: int, r: random.Random, video: Path | None) -> Counter[str]:
+    """Kill each kind of work, finish it, and compare with the memory that nobody killed."""
+    found: Counter[str] = Counter()
+    observations = made(1500, 1)
+    source = scratch / "r.jsonl"
+    lines = [
+        {"video_id": "r", "start": o.span.start, "end": o.span.end, "text": o.text}
+        for o in observations
+    ]
+    source.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    full = scratch / "full"
+    prepare(full, observations)
+    work: dict[str, Callable[[Path], object]] = {
+        "import": lambda folder: importing(folder, source),
+        "forget": forgetting,
+        "repair": repairing,
+    }
+    if video:
+        work["ingest"] = lambda folder: ingesting(folder, video)
+    for name, run in work.items():
+
+        def fresh(folder: Path, name: str = name) -> Path:
+            if name in ("forget", "repair"):
+                shutil.copytree(full, folder)
+            return folder
+
+        right = fresh(scratch / f"{name}-right")
+        begin = time.perf_counter()
+        killed(partial(run, right), None)  # in a child, as threads do not survive a fork
+        longest = time.perf_counter() - begin
+        for trial in range(kills):
+            folder = fresh(scratch / f"{name}{trial}")
+            # A few times, as each may leave something behind for the next.
+            while killed(partial(run, folder), r.uniform(0.0, 1.2 * longest)):
+                found[f"{name}: kills"] += 1
+            if name == "forget":
+                found["forget: traces"] += traces(folder)
+            found[f"{name}: differs"] += content(folder) != content(right)
+            with Store.open(folder) as store:
+                found[f"{name}: not healed"] += not check(store, repair=True).ok
+                found[f"{name}: not sound"] += len(check(store).findings)
+            shutil.rmtree(folder)
+    return found
 
 
 def one_kill(folder: Path, trial: int, seconds: float) -> list[str]:
@@ -121,6 +272,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--others", type=int, default=10, help="kills of each other kind of work")
+    parser.add_argument("--video", type=Path, help="a short video to ingest")
     parser.add_argument("--longest", type=float, default=0.25, help="seconds until the kill")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
@@ -135,13 +288,18 @@ def main() -> None:
             check(store, repair=True)
             total["not_repaired"] = len(check(store).findings)
             total["observations"] = store.view().count()
+        more = others(Path(folder), options.others, r, options.video) if options.others else {}
     wanted = ("kills", "observations", "acknowledged", "unacknowledged", "vectors")
     faults = ("lost", "duplicates", "not_found", "vectors_lost", "not_healed", "not_repaired")
     for name in (*wanted, *faults, "index_left_over"):
         print(f"{name.replace('_', ' '):22}{total[name]:8}")
+    for name, count in more.items():
+        print(f"{name:22}{count:8}")
     if options.json:
-        options.json.write_text(json.dumps({name: total[name] for name in total}, indent=1))
-    sys.exit(1 if any(total[name] for name in faults) else 0)
+        options.json.write_text(json.dumps({**total, **more}, indent=1))
+    wrong = any(total[name] for name in faults)
+    wrong |= any(count for name, count in more.items() if not name.endswith("kills"))
+    sys.exit(1 if wrong else 0)
 
 
 if __name__ == "__main__":
