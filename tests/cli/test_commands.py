@@ -231,3 +231,22 @@ def test_output_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 3
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "said"),
+    [
+        (KeyboardInterrupt(), 130, "egomem: stopped; the same command goes on where it stopped"),
+        (OSError(28, "No space left on device"), 3, "No space left on device"),
+    ],
+)
+def test_what_ends_a_command_from_outside_has_its_own_exit_code(
+    run: Run, monkeypatch: pytest.MonkeyPatch, raised: BaseException, code: int, said: str
+) -> None:
+    def end(*_: object, **__: object) -> None:
+        raise raised
+
+    monkeypatch.setattr("egomem.cli.show.open_memory", end)
+    got, out, err = run("show")
+    assert (got, out) == (code, "")
+    assert said in err

@@ -107,6 +107,10 @@ def _root(
     """
 
 
+STOPPED = 130
+_STOPPED = ("stopped", "the same command goes on where it stopped")
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run one command line; returns its exit code."""
     from egomem.cli.output import fault
@@ -119,8 +123,8 @@ def main(arguments: list[str] | None = None) -> int:
         fault(error.message, error.remedy, json=as_json)
         return error.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        fault("stopped", "the same command goes on where it stopped", json=as_json)
-        return 130
+        fault(*_STOPPED, json=as_json)
+        return STOPPED
     except BrokenPipeError:  # the reader of our output has gone, as `| head` does
         sys.stderr.close()
         return 0
@@ -136,6 +140,8 @@ def main(arguments: list[str] | None = None) -> int:
         command = context.command_path if context else "egomem"
         fault(error.format_message(), f"see: {command} --help", json=as_json)
         return 2
+    if code == STOPPED:  # typer keeps the interrupt to itself
+        fault(*_STOPPED, json=as_json)
     return code if isinstance(code, int) else 0
 
 
