@@ -118,6 +118,13 @@ def test_videomme_grouped_and_flat(tmp_path: Path) -> None:
     assert flat.by_id["001"].source_uid == "yt"
 
 
+def test_letters_that_are_part_of_the_text_stay(tmp_path: Path) -> None:
+    row = {"video_id": "1", "question_id": "1-1", "task_type": "t", "question": "Who?",
+           "options": ["B. Franklin", "A. Lincoln"], "answer": "B"}  # fmt: skip
+    question = load(dump(tmp_path / "q.jsonl", [row])).questions[0]
+    assert [o.text for o in question.options] == ["B. Franklin", "A. Lincoln"]
+
+
 EGOLIFE = {
     "ID": "7", "query_time": {"date": "DAY2", "time": "11210217"}, "type": "EventRecall",
     "need_audio": False, "need_name": True, "last_time": False, "trigger": "t", "question": "Who?",

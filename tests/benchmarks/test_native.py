@@ -128,6 +128,12 @@ def test_without_strictness_what_can_be_read_is_kept(tmp_path: Path) -> None:
     assert [f.id for f in held.faults] == ["q2"]
 
 
+def test_a_question_may_have_evidence_on_both_sides_of_its_time(tmp_path: Path) -> None:
+    held = load(save(tmp_path, "questions.jsonl", {**FULL, "at": 15.0}))
+    assert held.faults == ()
+    assert len(held.questions[0].evidence) == 3
+
+
 def test_torn_and_odd_lines(tmp_path: Path) -> None:
     odd = json.dumps({**FULL, "question": "a\u2028b\u0085c"}, ensure_ascii=False)
     save(tmp_path, "questions.jsonl", odd, "", "[1, 2]", '{"id": "q9", "quest')
@@ -152,7 +158,8 @@ def test_evidence_in_another_video_is_held_against_that_one(tmp_path: Path) -> N
 
 def test_other_files_of_a_folder_are_no_questions(tmp_path: Path) -> None:
     save(tmp_path, "captions.jsonl", *({"video_id": "v", "text": "a mug"} for _ in range(30)))
-    save(tmp_path, "part_1.jsonl", "{torn", {**FULL, "id": None}, FULL)
+    nameless = {name: value for name, value in FULL.items() if name != "id"}
+    save(tmp_path, "part_1.jsonl", "{torn", nameless, FULL)
     save(tmp_path, "part_2.jsonl", {**FULL, "id": "q2"})
     save(tmp_path, "part_3.jsonl", "{torn")
     held = load(tmp_path)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from egomem.benchmarks import load
-from egomem.records import Question, Video
+from egomem.records import Evidence, Question, Video
 from egomem.score import (
     BASELINES,
     Sheet,
@@ -26,6 +26,7 @@ from egomem.score import (
     tables,
     tag,
 )
+from egomem.timeline import Span
 
 
 def counts(made: Any) -> dict[str, int]:
@@ -52,6 +53,14 @@ def test_evidence_falls_into_bins_by_where_it_begins(ask: Any, say: Any) -> None
     assert middle_drop(made) == pytest.approx((1 / 3 + 1) / 2 - 1 / 2)
     assert counts(table(held, position((0.5,)))) == {"0%-50%": 4, "50%-100%": 3, "no evidence": 1}
     assert middle_drop(table(held, position((0.5,)))) is None
+
+
+def test_the_position_is_within_the_questions_own_video(ask: Any) -> None:
+    elsewhere = Evidence(recording="w", span=Span(1.0, 2.0))
+    here = Evidence(recording="v", span=Span(80.0, 81.0))
+    questions = [ask("a", evidence=(elsewhere, here)), ask("b", evidence=(elsewhere,))]
+    held = sheet(questions, {}, videos=[Video(id="v", duration=90.0)])
+    assert counts(table(held, position())) == {"67%-100%": 1, "no evidence": 1}
 
 
 def test_a_question_counts_in_each_of_its_tags_once(ask: Any, say: Any) -> None:
