@@ -159,7 +159,7 @@ def test_evidence_in_another_video_is_held_against_that_one(tmp_path: Path) -> N
 def test_other_files_of_a_folder_are_no_questions(tmp_path: Path) -> None:
     save(tmp_path, "captions.jsonl", *({"video_id": "v", "text": "a mug"} for _ in range(30)))
     nameless = {name: value for name, value in FULL.items() if name != "id"}
-    save(tmp_path, "part_1.jsonl", "{torn", nameless, FULL)
+    save(tmp_path, "part_1.jsonl", nameless, "{torn", FULL)
     save(tmp_path, "part_2.jsonl", {**FULL, "id": "q2"})
     save(tmp_path, "part_3.jsonl", "{torn")
     held = load(tmp_path)
