@@ -54,6 +54,12 @@ def test_a_bad_file_is_named(text: str, said: str) -> None:
         load()
 
 
+def test_limits_are_set_by_file_and_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("egomem.toml").write_text("[limits.reader]\nimages = 8\nside = 512")
+    monkeypatch.setenv("EGOMEM_LIMITS_READER_IMAGES", "128")
+    assert load().limits == {"reader": {"images": 128, "side": 512}}
+
+
 def test_a_bad_variable_and_a_bad_flag_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EGOMEM_WINDOW", "long")
     with pytest.raises(ConfigError, match="'window' in EGOMEM_WINDOW"):

@@ -14,7 +14,7 @@
     images = 128
 
 The same as variables: EGOMEM_MEMORY, EGOMEM_WEARER, EGOMEM_WINDOW, EGOMEM_MODEL (every role) and
-EGOMEM_MODEL_<ROLE> (one role).
+EGOMEM_MODEL_<ROLE> (one role), EGOMEM_LIMITS_<ROLE>_<LIMIT>.
 """
 
 from __future__ import annotations
@@ -81,8 +81,12 @@ class Settings(BaseModel):
         return value.expanduser()
 
 
+_LIMITS = "EGOMEM_LIMITS"
+
+
 def _environment() -> dict[str, Any]:
-    """EGOMEM_* as settings: EGOMEM_WINDOW, EGOMEM_MODEL, EGOMEM_MODEL_READER, EGOMEM_FIT ..."""
+    """EGOMEM_* as settings: EGOMEM_WINDOW, EGOMEM_MODEL, EGOMEM_MODEL_READER,
+    EGOMEM_LIMITS_READER_IMAGES, EGOMEM_FIT ..."""
     found: dict[str, Any] = {}
     for name in Settings.model_fields:
         value = os.environ.get(f"EGOMEM_{name.upper()}")
@@ -96,7 +100,13 @@ def _environment() -> dict[str, Any]:
     }
     if head.lower() in table:
         table[EVERY_ROLE] = table.pop(head.lower())
-    return found | ({"model": table} if table else {})
+    limits: dict[str, Any] = {}
+    for name, value in os.environ.items():
+        if value and name.startswith(f"{_LIMITS}_"):
+            role, _, limit = name.removeprefix(f"{_LIMITS}_").lower().rpartition("_")
+            limits.setdefault(role, {})[limit] = value
+    tables = {"model": table, "limits": limits}
+    return found | {name: held for name, held in tables.items() if held}
 
 
 def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,6 +21,9 @@ EXTRAS = {
     "text": ("reading of screen text", ("rapidocr", "onnxruntime")),
     "objects": ("object detection", ("cv2",)),
     "models": ("vision-language models", ("pydantic_ai", "openai")),
+    "embed": ("sentence vectors", ("onnxruntime", "tokenizers", "fastembed")),
+    "anthropic": ("Anthropic's models", ("anthropic",)),
+    "google": ("Google's models", ("google.genai",)),
     "parquet": ("Parquet import and export", ("pyarrow",)),
     "plots": ("plots", ("matplotlib",)),
 }
@@ -63,7 +66,7 @@ def _decoder() -> Finding:
 
 
 def _extra(extra: str, what: str, modules: tuple[str, ...]) -> Finding:
-    missing = [name for name in modules if importlib.util.find_spec(name) is None]
+    missing = [name for name in modules if not _there(name)]
     if missing:
         return Finding(
             name=extra,
@@ -74,10 +77,19 @@ def _extra(extra: str, what: str, modules: tuple[str, ...]) -> Finding:
     return Finding(name=extra, state="ok", detail=f"{what}: {', '.join(map(_version, modules))}")
 
 
+def _there(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # of a package that it would lie in
+        return False
+
+
 def _version(module: str) -> str:
-    package = {"cv2": "opencv-python-headless", "pydantic_ai": "pydantic-ai-slim"}.get(
-        module, module.replace("_", "-")
-    )
+    package = {
+        "cv2": "opencv-python-headless",
+        "pydantic_ai": "pydantic-ai-slim",
+        "google.genai": "google-genai",
+    }.get(module, module.replace("_", "-"))
     try:
         return f"{package} {version(package)}"
     except PackageNotFoundError:

@@ -263,6 +263,9 @@ def test_a_broken_file_is_reported_and_the_rest_goes_on(
     assert [o.status for o in report.outcomes] == ["failed", "partial", "done"]
     assert "empty.mp4" in report.outcomes[0].faults[0]
     assert "no picture after" in report.outcomes[1].faults[0]
+    again = run(tmp_path, [cut], Watcher()).outcomes[0]
+    assert again.status == "unchanged"
+    assert "known to be damaged: no picture after" in again.notes[-1]
 
 
 def test_frames_after_the_damage_are_not_made_up(tmp_path: Path, make_video: MakeVideo) -> None:

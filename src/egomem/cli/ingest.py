@@ -56,6 +56,9 @@ def ingest(
     Stopped at any moment, the same command goes on where it was. A file that is already remembered
     is left alone; one that cannot be used is reported, and the rest goes on (exit code 1).
     """
+    from egomem.ingest import media_files
+
+    media_files(paths)  # a wrong path is said before a memory is made
     with (
         open_memory(memory, create=True, models=model, fit=fit) as held,
         steps(quiet=json) as progress,
@@ -90,4 +93,5 @@ def ingest(
 
     problems = [(fault, o.remedy) for o in said.faulty for fault in o.faults]
     result = said.model_dump(mode="json") | {"counts": said.counts, "memory": str(folder)}
-    report("ingest", result, show=show, json=json, problems=problems)
+    none = all(o.status == "failed" for o in said.outcomes)
+    report("ingest", result, show=show, json=json, problems=problems, nothing=none)

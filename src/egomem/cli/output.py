@@ -110,6 +110,12 @@ class Steps:
 
     def step(self, step: Step) -> None:
         key = (step.path, step.stage)
+        if step.stage == "reading":
+            return
+        if step.done >= step.total:
+            if key in self._tasks:
+                self._progress.remove_task(self._tasks.pop(key))
+            return
         if key not in self._tasks:
             name = f"{step.stage} {PurePath(step.path).name}"
             self._tasks[key] = self._progress.add_task(name, total=step.total)

@@ -31,7 +31,7 @@ def show(memory: MemoryOption = None, json: JsonOption = False) -> None:
             out.print(f"  {count:8}  {source}")
         for track in summary.tracks:
             out.print(f"  track {track}", markup=False)
-        for line in (*summary.gaps, *summary.overlaps):
+        for line in (*summary.damaged, *summary.gaps, *summary.overlaps):
             out.print(f"  {line}", markup=False)
         out.print(summary.folder, markup=False)
 

@@ -30,6 +30,7 @@ from egomem.media import (
     jpeg,
     probe,
 )
+from egomem.media import Report as DecodeReport
 from egomem.memory import Done, Store
 from egomem.memory.thumbnails import keep_thumbnail
 from egomem.observe import Observer, SpeechObserver, Window
@@ -37,6 +38,10 @@ from egomem.records import Observation, Recording
 from egomem.timeline import Span, format_time, sample_times, windows
 
 log = logging.getLogger(__name__)
+
+
+DAMAGE = "damage"
+"""What of a recording's facts says which part of its picture could not be decoded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +174,8 @@ async def _one(
     on_step: OnStep,
 ) -> Outcome:
     notes = list(start.notes) if start.clock == recording.clock else []
+    if damage := recording.facts.get(DAMAGE):
+        notes.append(f"known to be damaged: {damage}")
     tally = _Tally(notes=notes)
     todo = _unfinished(store, recording, observers, watching)
     listen = bool(facts.audio) and not _heard(store, recording, observers)
@@ -204,6 +211,9 @@ def _recording(
 ) -> Recording:
     """The recording that a file holds. One that is known keeps its wearer, and its clock where
     nothing new is known of it."""
+    told = facts.model_dump(mode="json", exclude={"path"})
+    if held is not None and DAMAGE in held.facts:
+        told[DAMAGE] = held.facts[DAMAGE]
     return Recording(
         id=digest[:16],
         wearer=held.wearer if held else wearer,
@@ -212,7 +222,7 @@ def _recording(
         sha256=digest,
         duration=facts.duration,
         clock=start.clock or (held.clock if held else None),
-        facts=facts.model_dump(mode="json", exclude={"path"}),
+        facts=told,
     )
 
 
@@ -335,12 +345,24 @@ async def _watch(
                 group.create_task(observe(*found))
     except BaseExceptionGroup as failed:
         raise failed.exceptions[0] from None
-    if stream is not None and stream.report.decoded_until is not None:
-        report = stream.report
-        tally.faults.append(
-            f"{path.name}: no picture after {report.decoded_until:.1f} of {facts.duration:.1f} s "
-            f"({report.cause or 'the file ends'}); the rest has none"
-        )
+    if stream is not None and (damage := _damage(stream.report, facts)):
+        tally.faults.append(f"{path.name}: {damage}")
+        known = {**recording.facts, DAMAGE: damage}
+        store.put_recording(recording.model_copy(update={"facts": known}))
+
+
+def _damage(report: DecodeReport, facts: Facts) -> str:
+    """Which stretches have no picture, in a line; "" where all of it could be decoded."""
+    lost = [
+        f"between {format_time(before or 0.0)} and {format_time(after)}"
+        for before, after in report.lost
+        if after is not None
+    ]
+    if report.decoded_until is not None:
+        length = format_time(facts.duration)
+        lost.append(f"after {format_time(report.decoded_until)} of {length}")
+    cause = f" ({report.cause})" if report.cause else ""
+    return f"no picture {' and '.join(lost)}{cause}" if lost else ""
 
 
 def _frames(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from egomem.ingest.coverage import gaps, overlaps
+from egomem.ingest.run import DAMAGE
 from egomem.memory import Store
 from egomem.records import Record, Recording
 
@@ -21,6 +22,7 @@ class Summary(Record):
     observations: dict[str, int]
     tracks: tuple[str, ...]
     gaps: tuple[str, ...] = ()
+    damaged: tuple[str, ...] = ()
     overlaps: tuple[str, ...] = ()
 
 
@@ -36,6 +38,7 @@ def summarise(store: Store) -> Summary:
         hours=sum(r.duration for r in recordings) / 3600,
         observations=dict(counts),
         tracks=tuple(t.id for t in store.tracks()),
+        damaged=tuple(f"{r.name}: {r.facts[DAMAGE]}" for r in recordings if DAMAGE in r.facts),
         gaps=tuple(str(gap) for gap in gaps(recordings)),
         overlaps=tuple(str(overlap) for overlap in overlaps(recordings)),
     )

@@ -25,9 +25,6 @@ Samples = npt.NDArray[np.float32]
 RATE = 16_000
 """Samples a second that Whisper and the voice detector expect."""
 
-_TEMPERATURES = (0.0, 0.4, 0.8)
-"""Tried in turn while the words look wrong; Whisper's six cost twice as much on music."""
-
 _GAP = 0.05
 """Seconds that a block may begin early or late before the sound counts as interrupted."""
 
@@ -133,7 +130,7 @@ class Speech:
             vad_filter=True,
             vad_parameters={"speech_pad_ms": PAD_MS},
             condition_on_previous_text=False,  # or one invented line breeds the next
-            temperature=_TEMPERATURES,
+            temperature=0.0,  # sampling would make two memories of the same sound
             word_timestamps=True,
         )
         heard = [
