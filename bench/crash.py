@@ -261,7 +261,7 @@ def examine(folder: Path, trial: int, lines: list[str]) -> Counter[str]:
         vectors = set(mine.vectors("e")[0]) if mine else set()
         found["vectors_lost"] = len(set(acknowledged["vec"]) - vectors)
         found["index_left_over"] = sum(
-            "belongs to nothing" in f.what for f in check(store).findings
+            f.part == "index" and "belongs to nothing" in f.what for f in check(store).findings
         )
         store.flush()  # as the next writer does
         found["not_healed"] = sum(f.part != "vectors" for f in check(store).findings)

@@ -154,6 +154,21 @@ def test_a_memory_of_a_newer_form_is_left_alone(store: Store) -> None:
         Store.open(store.folder)
 
 
+def test_an_index_that_a_crash_left_behind_heals_at_the_next_opening(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index, "FLUSH", 3)
+    store.put_recording(recording("a"))
+    with monkeypatch.context() as crash:
+        crash.setattr(Store, "flush", lambda self: None)
+        store.add(caption("a", at, at + 1, "a red mug") for at in range(3))
+        store._db.close()
+        store._wrote = False
+    with Store.open(store.folder) as again:
+        assert index.behind(again._db) == 0
+        assert len(again.view().search("mug")) == 3
+
+
 def test_a_memory_of_an_older_form_is_brought_up_to_date(folder: Path) -> None:
     folder.mkdir()
     db = sqlite3.connect(folder / "memory.db")

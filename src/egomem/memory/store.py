@@ -96,16 +96,21 @@ class Store:
                 with self._lock.held():
                     migrate(self._db)
         (forgetting,) = self._all("SELECT value FROM state WHERE name = 'forgetting'")[0]
-        if forgetting:
-            from egomem.memory.forget import finish
-
-            # Unless somebody is at it, or reads so that it must wait for another time.
+        behind = index.behind(self._db) >= index.FLUSH
+        if not forgetting and not behind:
+            return
+        # A crash, or an older form. Unless somebody is at it, or reads so that it must wait.
+        self._lock.wait, wait = 0.0, self._lock.wait
+        try:
             with suppress(LockedError):
-                self._lock.wait, wait = 0.0, self._lock.wait
-                try:
+                if forgetting:
+                    from egomem.memory.forget import finish
+
                     finish(self)
-                finally:
-                    self._lock.wait = wait
+                if behind:
+                    self.flush()
+        finally:
+            self._lock.wait = wait
 
     def close(self) -> None:
         """Bring the index up to date and let go of the files."""

@@ -34,14 +34,9 @@ _UNSPACED = (
     "\U00020000-\U0003ffff\u1100-\u11ff\uac00-\ud7a3"
     "\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff"
 )
-# Of these a single character has a meaning: Chinese characters, and syllables of Hangul.
-_MEANT = re.compile(
-    "[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\uac00-\ud7a3]"
-)
 _JOINERS = "-:/.'_@&+#"
 _ASCII = re.compile(rf"[a-z0-9]+(?:[{_JOINERS}]+[a-z0-9]+)*")
 _PART = re.compile(rf"[^{_JOINERS}]+")
-_DIGIT = re.compile(r"[^\D0-9]")
 # Letters of the same look or of no look at all: typographic apostrophes and dashes, joiners.
 _SAME = str.maketrans(
     dict.fromkeys("\u2018\u2019\u02bc\u2032", "'")
@@ -65,12 +60,26 @@ def _any_script() -> tuple[re.Pattern[str], re.Pattern[str]]:
     return word, re.compile(rf"[{_UNSPACED}{marks}]*[{_UNSPACED}][{_UNSPACED}{marks}]*")
 
 
+@cache
+def _digit() -> re.Pattern[str]:
+    """A digit of another script."""
+    return re.compile(r"[^\D0-9]")
+
+
+@cache
+def _meant() -> re.Pattern[str]:
+    """Of unspaced scripts, what means something by itself: Chinese characters, Hangul syllables."""
+    return re.compile(
+        "[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\uac00-\ud7a3]"
+    )
+
+
 def normal(text: str) -> str:
     """NFKC, case folded; digits of every script are 0 to 9."""
     if text.isascii():
         return text.lower()
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    return _DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), folded.translate(_SAME))
+    return _digit().sub(lambda digit: str(unicodedata.decimal(digit[0])), folded.translate(_SAME))
 
 
 def phrase(text: str) -> str:
@@ -112,7 +121,8 @@ def _take(word: str, found: list[str]) -> None:
 
 
 def _take_run(run: str, found: list[str]) -> None:
-    found.extend(c for c in run if _MEANT.match(c) or len(run) == 1)
+    meant = _meant().match
+    found.extend(c for c in run if meant(c) or len(run) == 1)
     found.extend(map("".join, pairwise(run)))
 
 
