@@ -25,14 +25,13 @@ def predictions(folder: Path) -> dict[str, bytes]:
     return {p.name: p.read_bytes() for p in sorted((folder / FOLDER).iterdir())}
 
 
-@pytest.mark.parametrize("count", [2, 3])
 def test_merged_shards_are_one_run_bit_for_bit(
-    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, server: FakeServer, count: int
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, server: FakeServer
 ) -> None:
     go(benchmark, config, tmp_path / "one")
-    folders = [tmp_path / f"part{k}" for k in range(1, count + 1)]
+    folders = [tmp_path / f"part{k}" for k in (1, 2)]
     for k, folder in enumerate(folders, 1):
-        go(benchmark, shard(config, k, count), folder)
+        go(benchmark, shard(config, k, 2), folder)
     assert merge(tmp_path / "whole", folders) == 20
     assert predictions(tmp_path / "whole") == predictions(tmp_path / "one")
     one, whole = load_run(tmp_path / "one"), load_run(tmp_path / "whole")
@@ -51,8 +50,11 @@ def test_every_video_is_captioned_in_one_shard(
     benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, server: FakeServer
 ) -> None:
     only = config.model_copy(update={"settings": ("caption@2",)})
+    ordered = sorted(benchmark.questions, key=lambda q: q.recording or "")
     for k in (1, 2):
-        go(benchmark, shard(only, k, 2), tmp_path / f"part{k}")
+        other = benchmark.model_copy(update={"questions": tuple(ordered)})
+        go(other, shard(only, k, 2), tmp_path / f"part{k}")
+        assert len({q.recording for q in load_run(tmp_path / f"part{k}").questions}) == 1
     captions = [s for s in server.seen if "Question:" not in s.text]
     assert len(captions) == 4  # two videos of two windows each
 

@@ -18,9 +18,11 @@ from egomem.benchmarks import Benchmark
 from egomem.errors import LockedError, ModelError
 from egomem.evaluate import Column, Config, Outcome, Progress, load_run
 from egomem.evaluate.results import NAME
+from egomem.memory import Store
 from egomem.models import Conduct
 from egomem.models.fake_server import FakeServer, Rule, Script
-from egomem.records import Status
+from egomem.records import Observation, Recording, Status, Track
+from egomem.timeline import Span
 
 Go = Callable[..., Outcome]
 
@@ -164,6 +166,33 @@ def test_a_changed_setting_asks_what_it_touches(
     assert held.asked == 20
 
 
+def test_what_was_remembered_anew_is_asked_anew(
+    benchmark: Benchmark, tmp_path: Path, go: Go
+) -> None:
+    """Something more is remembered of v1: the questions about it are answered again, alone."""
+
+    def note(video: str, text: str) -> Observation:
+        return Observation(
+            recording=video, span=Span(0, 1), text=text, source="caption", track="caption/made"
+        )
+
+    memory = tmp_path / "memory"
+    with Store.open(memory, create=True) as store:
+        store.put_track(Track(source="caption", observer="made"))
+        for video in ("v0", "v1"):
+            store.put_recording(Recording(id=video, name=video, duration=4))
+            store.add([note(video, "A red drawer is opened.")])
+    config = Config(settings=("extractive",))
+    assert go(benchmark, config, tmp_path / "run", memory=memory).asked == 5
+    assert go(benchmark, config, tmp_path / "run", memory=memory).asked == 0
+    with Store.open(memory) as store:
+        store.add([note("v1", "The black drawer is shut.")])
+    outcome = go(benchmark, config, tmp_path / "run", memory=memory)
+    assert (outcome.asked, outcome.asked_again) == (2, {"memory": 2})
+    cell = load_run(tmp_path / "run").cells["q1", Column(setting="extractive")]
+    assert all(e.recording == "v1" for e in cell.answer.evidence)
+
+
 def test_torn_and_odd_lines_are_told_and_their_cells_asked_from_the_cache(
     benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
 ) -> None:
@@ -187,6 +216,18 @@ def test_torn_and_odd_lines_are_told_and_their_cells_asked_from_the_cache(
     assert len(run.cells) == 20
     assert len(run.results.unreadable) == 6  # what was torn stays alone on its line
     assert b"\n\n" not in (folder / NAME).read_bytes()
+
+
+def test_a_cell_that_stands_twice_counts_once(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    only = config.model_copy(update={"settings": ("clean",)})
+    go(benchmark, only, tmp_path / "run")
+    file = tmp_path / "run" / NAME
+    file.write_bytes(file.read_bytes() + file.read_bytes().split(b"\n")[0] + b"\n")
+    run = load_run(tmp_path / "run")
+    assert (len(run.cells), run.results.repeated) == (5, 1)
+    assert len(run.sheet(run.columns[0])) == 5
 
 
 def test_odd_characters_of_a_reply_are_kept_and_end_no_line(

@@ -17,7 +17,7 @@ from egomem.models.fake_server import FakeServer, Seen
 from egomem.score import read_predictions, sheet
 
 Go = Callable[..., Outcome]
-LIMIT = 40
+LIMIT = 15
 
 
 def last(seen: Seen) -> str:

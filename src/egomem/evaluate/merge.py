@@ -87,13 +87,13 @@ def _once(loaded: Sequence[Loaded]) -> dict[Key, Finished]:
     cells: dict[Key, Finished] = {}
     twice: list[Key] = []
     for shard in loaded:
-        own = {q.id for q in shard.questions}
-        for key, cell in shard.cells.items():
-            if key[0] not in own:
+        wanted = [(q.id, c) for q in shard.questions for c in shard.config.columns()]
+        for key in wanted:
+            if key not in shard.cells:
                 continue
             if key in cells:
                 twice.append(key)
-            cells[key] = cell
+            cells[key] = shard.cells[key]
     if twice:
         raise UsageError(
             f"{len(twice)} cells stand in two shards: {_listed(twice)}",

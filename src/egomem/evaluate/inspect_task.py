@@ -1,0 +1,184 @@
+# mypy: disable-error-code="import-not-found, untyped-decorator"
+"""egomem's strategies inside inspect_ai: its models, logs and viewer, our memory and strategies.
+
+    inspect eval egomem/memory_qa -T data=questions.jsonl -T memory=my-memory --model openai/gpt-5
+
+inspect_ai asks the model (and caches, limits and logs the requests); the strategy decides what is
+asked. Registered by the entry point `egomem` of the group `inspect_ai`.
+"""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+from typing import Any
+
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageSystem,
+    ChatMessageUser,
+    Content,
+    ContentImage,
+    ContentText,
+    GenerateConfig,
+    get_model,
+)
+from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, accuracy, scorer, stderr
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+
+from egomem.answer import answer
+from egomem.benchmarks import Benchmark, load
+from egomem.errors import UsageError
+from egomem.evaluate.places import in_memory
+from egomem.media import frames
+from egomem.memory import Store
+from egomem.models import Audio, Image, Models, Reply, Request, Text, Video
+from egomem.models.reading import read
+from egomem.records import Answer, Question, Status, Usage
+from egomem.score import is_right
+
+_FINISHES = {"max_tokens": "length", "model_length": "length", "stop": "stop"}
+"""inspect_ai's stop reasons in the words of OpenAI's protocol; the others are left as they are."""
+
+
+@task
+def memory_qa(
+    data: str,
+    memory: str,
+    strategy: str = "caption",
+    format: str | None = None,
+    settings: dict[str, Any] | None = None,
+) -> Task:
+    """The questions of a benchmark in any format that egomem reads, asked of a memory.
+
+    `settings` are the strategy's: `-T settings='{"format": "letter", "abstain": false}'`.
+    """
+    benchmark = load(data, format)
+    samples = [
+        Sample(
+            id=q.id,
+            input=q.text,
+            choices=[o.text for o in q.options] or None,
+            target=q.answer or "",
+            metadata={"question": q.model_dump(mode="json")},
+        )
+        for q in benchmark.questions
+    ]
+    return Task(
+        dataset=MemoryDataset(samples, name=benchmark.name),
+        solver=memory_strategy(benchmark, memory, strategy, settings or {}),
+        scorer=right(),
+    )
+
+
+@solver
+def memory_strategy(
+    benchmark: Benchmark, memory: str, strategy: str, settings: dict[str, Any]
+) -> Solver:
+    """Answer with a strategy; the whole answer with its trace goes into the sample's metadata."""
+    store = Store.open(Path(memory))
+    places = in_memory(benchmark, store)
+
+    def of(recording: str, times: Any, side: int | None = None) -> Any:
+        held = store.recording(recording)
+        if held is None or held.path is None:
+            raise UsageError(f"the video of {recording} is not at hand")
+        return frames(held.path, times, side=side)
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        question = Question.model_validate(state.metadata["question"])
+        local = places.localised(question)
+        view = store.view(local.at)
+        if question.recording in places.recordings:
+            view = view.narrow(recordings=[local.recording or ""])
+        elif question.recording is not None:
+            raise UsageError(f"the memory holds no recording of {question.recording}")
+        said = await answer(
+            local, view, strategy, settings=settings, models=InspectModels(), frames=of
+        )
+        said = places.named(said)
+        state.output.completion = said.choice or said.text
+        state.metadata["answer"] = said.model_dump(mode="json")
+        state.completed = True
+        return state
+
+    return solve
+
+
+@scorer(metrics=[accuracy(), stderr()])
+def right() -> Scorer:
+    """Strict: an abstention or an unreadable reply is not right, and its status is told."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        question = Question.model_validate(state.metadata["question"])
+        said = Answer.model_validate(state.metadata["answer"])
+        return Score(
+            value=CORRECT if is_right(question, said) >= 0.5 else INCORRECT,
+            answer=said.choice or said.text,
+            explanation=said.reason,
+            metadata={"status": said.status.value, "strategy": said.strategy},
+        )
+
+    return score
+
+
+class InspectModels(Models):
+    """Every role is the model that inspect_ai runs the task with."""
+
+    def __init__(self) -> None:
+        super().__init__({"all": "openai-compatible:inspect@http://inspect.invalid/v1"}, environ={})
+
+    async def ask(self, request: Request) -> Reply:
+        model = get_model()
+        config = GenerateConfig(
+            temperature=request.temperature, max_tokens=request.max_tokens, seed=request.seed
+        )
+        output = await model.generate(messages(request), config=config)
+        if output.error:
+            return Reply(status=Status.ERROR, detail=output.error, model=output.model)
+        reason = output.stop_reason
+        said = read(output.completion, "", _FINISHES.get(reason, reason), request.schema)
+        used = output.usage
+        return Reply(
+            status=said.status,
+            text=said.text,
+            raw=output.completion,
+            data=said.data,
+            detail=said.detail,
+            finish=reason,
+            model=output.model,
+            usage=Usage(
+                requests=1,
+                tokens_in=used.input_tokens if used else 0,
+                tokens_out=used.output_tokens if used else 0,
+                frames=len(request.images),
+                seconds=output.time or 0.0,
+            ),
+            frames=tuple(i.time for i in request.images if i.time is not None),
+            attempts=1,
+        )
+
+
+def messages(request: Request) -> list[ChatMessage]:
+    """A request in inspect_ai's words; each frame's time stands before it."""
+    content: list[Content] = []
+    for part in request.parts:
+        if isinstance(part, Text):
+            content.append(ContentText(text=part.text))
+        elif isinstance(part, Audio):
+            raise UsageError("sound cannot be sent through inspect_ai")
+        else:
+            content += _pictures(part)
+    system: list[ChatMessage] = [ChatMessageSystem(content=request.system)]
+    return [*(system if request.system else []), ChatMessageUser(content=content)]
+
+
+def _pictures(part: Image | Video) -> list[Content]:
+    found: list[Content] = []
+    for image in part.frames if isinstance(part, Video) else (part,):
+        data = base64.b64encode(image.data).decode()
+        found += [ContentText(text=image.label)] if image.label else []
+        found.append(ContentImage(image=f"data:image/jpeg;base64,{data}"))
+    return found
