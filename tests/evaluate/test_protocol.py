@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from egomem.benchmarks import Benchmark
-from egomem.evaluate import Column, Config, Outcome, load_run
+from egomem.evaluate import Column, Config, Loaded, Outcome, Results, load_run
 from egomem.evaluate.gate import measured
+from egomem.evaluate.report import entries
+from egomem.evaluate.report.figures import cross
+from egomem.evaluate.report.grid import Grid
 from egomem.evaluate.results import Finished
 from egomem.memory import Store
 from egomem.models.fake_server import FakeServer, Rule, Script
@@ -99,6 +102,7 @@ def test_aligned_captions_are_made_from_exactly_the_frames_of_video(
         frames = looked["frames"]
         assert isinstance(frames, list)
         times = [f["time"] for f in frames if isinstance(f, dict)]
+        assert {f["recording"] for f in frames if isinstance(f, dict)} == {f"v{int(id[1:]) % 2}"}
         assert times == captioned[f"v{int(id[1:]) % 2}.mp4"]
         assert len(times) == 3
 
@@ -123,6 +127,43 @@ def test_crossed_captions_are_built_once_for_each_captioner(
         captions = [r for r in s.seen if "Question:" not in r.text]
         assert len(captions) == 2 * 4
         assert {str(r.body["model"]) for r in captions} == {"one", "two"}
+    run = load_run(tmp_path / "run")
+    table = cross(entries([run])).parts[0]
+    assert isinstance(table, Grid)
+    assert table.headings == ("captions by", "one", "two")
+    assert table.rows == (
+        ("one", "40.0", "40.0"),
+        ("two", "40.0", "40.0"),
+        ("max - min", "0.0", "0.0"),
+    )
+
+
+def test_the_spread_is_over_captioners_for_each_reader() -> None:
+    """A reader that is right with one captioner's captions alone."""
+    config = Config(
+        settings=("caption@30",),
+        readers=("ollama:r", "ollama:s"),
+        captioners=("ollama:c", "ollama:d"),
+        cross=True,
+    )
+    questions = [Question.of("?", ["a", "b"], id=f"q{k}", answer="A") for k in range(4)]
+    benchmark = Benchmark(name="b", format="native", videos=(), questions=tuple(questions))
+    results = Results(Path("nowhere"))
+    for column in config.columns():
+        right = 3 if (column.reader, column.captioner) == ("ollama:r", "ollama:d") else 1
+        for k, q in enumerate(questions):
+            choice = "A" if k < right else "B"
+            said = Answer(text="", status=Status.PARSED, choice=choice, strategy="caption")
+            cell = Finished(question=q.id, column=column, parts={}, answer=said)
+            results.cells[cell.key] = cell
+    run = Loaded(Path("run"), {}, config, benchmark, results)
+    table = cross(entries([run])).parts[0]
+    assert isinstance(table, Grid)
+    assert table.rows == (
+        ("c", "25.0", "25.0"),
+        ("d", "75.0", "25.0"),
+        ("max - min", "50.0", "0.0"),
+    )
 
 
 def test_oracles_see_the_evidence_alone(
@@ -187,3 +228,20 @@ def test_windows_that_could_not_be_captioned_keep_their_questions_open(
         assert first.errors in (2, 3)
         assert len(first.faults) == 1
         assert go(benchmark, only, tmp_path / "run").by_status == {"parsed": 5}
+
+
+def test_evidence_names_the_videos_of_the_benchmark(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    said = '{"answer": "A", "scores": {"A": 0.9, "B": 0.1, "C": 0, "D": 0}, "evidence": [2]}'
+    rules = (Rule(when="Question:", reply=said), Rule(reply="A drawer."))
+    with FakeServer(Script(rules=rules)) as server:
+        spec = f"openai-compatible:fake@{server.url}"
+        only = config.model_copy(
+            update={"settings": ("caption@2",), "readers": (spec,), "format": "scores"}
+        )
+        go(benchmark, only, tmp_path / "run")
+    for (id, _), cell in load_run(tmp_path / "run").cells.items():
+        (piece,) = cell.answer.evidence
+        assert (piece.recording, piece.span.start) == (f"v{int(id[1:]) % 2}", 2.0)
+        assert cell.answer.scores["A"] == 0.9

@@ -16,11 +16,13 @@ import pytest
 
 from egomem.benchmarks import Benchmark
 from egomem.errors import UsageError
-from egomem.evaluate import Config, Outcome, load_run
+from egomem.evaluate import Config, Finished, Loaded, Outcome, Results, load_run
 from egomem.evaluate.report import differences, entries, sections_of, svg, write_report
 from egomem.evaluate.report.browser import explained
+from egomem.evaluate.report.figures import draws, model_table
 from egomem.evaluate.report.grid import Grid, Section, grid, latex, markdown
 from egomem.models.fake_server import FakeServer, Rule, Script
+from egomem.records import Answer, Question, Status
 
 Go = Callable[..., Outcome]
 
@@ -159,6 +161,35 @@ def test_what_verify_did_is_counted(folder: Path) -> None:
     row = dict(zip(part.headings, part.rows[0], strict=True))
     assert (row["support"], row["n"], row["fixed"], row["broken"]) == ("all", "5", "0", "4")
     assert "post hoc" in sections["Retrieve and verify"].text[0]
+
+
+def test_the_model_table_sets_the_better_window_against_frames() -> None:
+    """Two readers; captions win for one of them, by the second window."""
+    settings = ("video", "caption@30", "caption@60")
+    config = Config(settings=settings, readers=("ollama:r", "openai:s"))
+    right = {("ollama:r", "video"): 2, ("ollama:r", "caption@30"): 1, ("ollama:r", "caption@60"): 4}
+    right |= {("openai:s", s): 3 for s in settings}
+    questions = [
+        Question.of("?", ["a", "b"], id=f"q{k}", answer="A", recording=f"v{k}") for k in range(4)
+    ]
+    results = Results(Path("nowhere"))
+    for column in config.columns():
+        for k, q in enumerate(questions):
+            choice = "A" if k < right[column.reader, column.setting] else "B"
+            said = Answer(text="", status=Status.PARSED, choice=choice, strategy="x")
+            cell = Finished(question=q.id, column=column, parts={}, answer=said)
+            results.cells[cell.key] = cell
+    made = Benchmark(name="b", format="native", videos=(), questions=tuple(questions))
+    held = entries([Loaded(Path("run"), {}, config, made, results)])
+    section = model_table(draws(held))
+    assert section.text[0].startswith(
+        "Captions read beat frames seen for open: 1 of 1, closed: 0 of 1."
+    )
+    table = section.parts[0]
+    assert isinstance(table, Grid)
+    first = dict(zip(table.headings, table.rows[0], strict=True))
+    assert first["better window"] == "caption@60 100.0"
+    assert first["better - video (points)"].startswith("+50.0 [")
 
 
 def test_runs_that_differ_are_refused_by_name(

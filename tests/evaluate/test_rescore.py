@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from egomem.answer import reader
 from egomem.answer.choice import ChoiceReading
 from egomem.benchmarks import Benchmark
 from egomem.evaluate import Config, Outcome, load_run, rescore
+from egomem.evaluate.predictions import FOLDER
 from egomem.evaluate.results import NAME
 from egomem.models.fake_server import FakeServer, Rule, Script
 from egomem.records import Status
@@ -37,6 +39,14 @@ def test_the_same_reader_reads_the_same(
         said = rescore(tmp_path / "run")
         assert len(server.seen) == sent
     assert (said.read, said.kept, said.changed) == (20, 0, ())
+    rows = [
+        json.loads(line)
+        for path in (tmp_path / "run" / FOLDER).iterdir()
+        for line in path.read_text().splitlines()
+    ]
+    assert len(rows) == 20
+    assert any(row.get("scores") for row in rows)
+    assert all("seconds" not in row and "at" not in row for row in rows)
     assert (tmp_path / "run" / NAME).read_bytes() == before
     assert len({c.answer.status for c in load_run(tmp_path / "run").cells.values()}) >= 2
 
