@@ -52,7 +52,7 @@ def test_a_run_from_plan_to_report(
     assert said["result"]["outcome"]["by_status"] == {"parsed": 10}
     assert len(server.seen) == 14
     run = load_run(tmp_path / "run")
-    assert run.about["command"][:2] == ["egomem", "eval"] or run.about["command"][0] == "egomem"
+    assert run.about["config_hash"] == said["result"]["config_hash"]
     code, said = told("eval", "status", tmp_path / "run")
     assert [(c["done"], c["total"]) for c in said["result"]["columns"]] == [(5, 5), (5, 5)]
     code, said = told("eval", "rescore", tmp_path / "run")
@@ -115,3 +115,29 @@ def test_a_terminal_gets_the_plan_first(
     assert "5 cells answered, 0 kept" in out
     assert "gate of" in err
     assert "answers 5 / 5" in err
+
+
+def test_a_given_memory_is_read_and_not_written_to(
+    data: Path, tmp_path: Path, spec: str, told: Told
+) -> None:
+    from egomem.memory import Store
+    from egomem.records import Observation, Recording, Track
+    from egomem.timeline import Span
+
+    memory = tmp_path / "held"
+    with Store.open(memory, create=True) as store:
+        store.put_track(Track(source="caption", observer="made"))
+        store.put_recording(Recording(id="v0", name="v0.mp4", duration=4))
+        note = {"text": "A red drawer.", "source": "caption", "track": "caption/made"}
+        store.add([Observation(recording="v0", span=Span(0, 1), **note)])
+    before = (memory / "memory.db").read_bytes()
+    code, said = told(
+        "eval", "capmem", "--data", data, "--settings", "caption,extractive", "--memory", memory,
+        "--model", f"reader={spec}", "--out", tmp_path / "run",
+    )  # fmt: skip
+    assert code == 1  # v1 is not in that memory
+    assert said["result"]["outcome"]["by_status"]["error"] == 4
+    assert said["result"]["plan"]["missing"].keys() == {"v1"}
+    run = load_run(tmp_path / "run")
+    assert run.about["config_hash"] == said["result"]["config_hash"]
+    assert (memory / "memory.db").read_bytes() == before

@@ -256,13 +256,13 @@ def _run(
     conduct = Conduct(deadline=given.deadline, concurrency=given.concurrency)
     dropped = [f for f in benchmark.faults if f.dropped]
 
-    async def whole() -> tuple[Plan, Outcome | None]:
+    async def whole() -> tuple[str, Plan, Outcome | None]:
         async with opened(benchmark, config, out, memory=memory, conduct=conduct) as work:
             planned = plan(work)
             if not json:
                 _show_plan(planned, len(dropped))
             if only_plan:
-                return planned, None
+                return work.config.hash, planned, None
             with Line(quiet=json) as line:
                 done = await run(
                     work,
@@ -271,16 +271,16 @@ def _run(
                     on_note=line.say,
                     on_progress=line.update,
                 )
-            return planned, done
+            return work.config.hash, planned, done
 
     try:
-        planned, done = asyncio.run(whole())
+        config_hash, planned, done = asyncio.run(whole())
     except KeyboardInterrupt:
         fault("stopped", "the same command goes on where it stopped", json=json)
         raise typer.Exit(130) from None
     result: dict[str, Any] = {
         "run": str(out),
-        "config_hash": config.hash,
+        "config_hash": config_hash,
         "dropped_questions": len(dropped),
         "plan": planned.model_dump(mode="json"),
         "outcome": done.model_dump(mode="json") if done else None,
