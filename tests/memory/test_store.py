@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import subprocess
@@ -19,9 +20,10 @@ from egomem.errors import (
     TimeError,
     UsageError,
 )
-from egomem.memory import Done, Store, index, terms
+from egomem.memory import Done, Store, index, terms, vectors
 from egomem.memory.check import check
 from egomem.memory.schema import LATEST, MIGRATIONS
+from egomem.memory.thumbnails import keep_thumbnail
 from egomem.records import Provenance, Recording, Track
 from egomem.timeline import Clock, RecordingTime, Span
 
@@ -288,6 +290,27 @@ def test_a_full_disk_is_one_line_and_loses_nothing(store: Store) -> None:
     store.close()
     with Store.open(store.folder) as again:
         assert again.view().count() == kept + 1
+
+
+def test_a_disk_too_full_for_vectors_and_pictures_is_one_line(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.put_recording(recording("a"))
+    seen = caption("a", 0, 1, "a mug")
+    store.add([seen])
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(vectors, "_write_at", full)
+    with pytest.raises(FullError, match="is full"):
+        store.add_vectors("e", "a", [seen.id], [[1.0, 2.0]])
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(FullError, match="is full"):
+        keep_thumbnail(store.folder, "a", 0, b"jpeg")
+    assert not list((store.folder / "thumbnails" / "a").iterdir())
+    assert store.view().observations() == [seen]
+    assert store.view().vectors("e")[0] == []
 
 
 def test_a_disk_too_full_for_the_index_slows_a_search_and_no_more(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -41,21 +42,21 @@ def writable(folder: Path) -> bool:
 
 @contextmanager
 def faults(folder: Path) -> Iterator[None]:
-    """Turns SQLite's errors into one line with a remedy; a transaction has been rolled back."""
+    """Turns faults of SQLite and the disk into one line with a remedy; transactions are undone."""
     try:
         yield
+    except OSError as fault:
+        if fault.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise _full(folder) from fault
+        if fault.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+            raise cannot_write(folder) from fault
+        raise
     except sqlite3.DatabaseError as fault:
         code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
         if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _is_full(folder)):
-            raise FullError(
-                f"the disk that holds {folder} is full",
-                "nothing that was remembered is lost; free some space and run it again",
-            ) from fault
+            raise _full(folder) from fault
         if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
-            raise FullError(
-                f"cannot write to {folder}",
-                "nothing was lost; make the folder writable, or use another with --memory",
-            ) from fault
+            raise cannot_write(folder) from fault
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise LockedError(f"{folder} is in use by another program", "try again") from fault
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
@@ -64,6 +65,20 @@ def faults(folder: Path) -> Iterator[None]:
                 "restore it from a backup; run: egomem check",
             ) from fault
         raise StoreError(f"{folder / NAME}: {fault}", "run: egomem check") from fault
+
+
+def _full(folder: Path) -> FullError:
+    return FullError(
+        f"the disk that holds {folder} is full",
+        "nothing that was remembered is lost; free some space and run it again",
+    )
+
+
+def cannot_write(folder: Path) -> FullError:
+    return FullError(
+        f"cannot write to {folder}",
+        "nothing was lost; make the folder writable, or use another with --memory",
+    )
 
 
 def _is_full(folder: Path) -> bool:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from egomem.errors import FullError, LockedError, NoMemoryError, StoreError, UsageError
 from egomem.memory import index, rows, vectors
-from egomem.memory.database import NAME, connect, faults, writable
+from egomem.memory.database import NAME, cannot_write, connect, faults, writable
 from egomem.memory.lock import WriterLock
 from egomem.memory.schema import LATEST, migrate
 from egomem.memory.scope import Scope
@@ -137,10 +137,7 @@ class Store:
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         """All or nothing, and on the disk when it ends."""
         if self.read_only:
-            raise FullError(
-                f"cannot write to {self.folder}",
-                "nothing was lost; make the folder writable, or use another with --memory",
-            )
+            raise cannot_write(self.folder)
         with self._lock.held(), self._threads, faults(self.folder):
             self._db.execute("BEGIN IMMEDIATE")
             try:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from egomem.memory.database import faults
+
 FOLDER = "thumbnails"
 
 
@@ -13,12 +15,17 @@ def thumbnail_file(memory: Path, recording: str, start: float) -> Path:
 
 
 def keep_thumbnail(memory: Path, recording: str, start: float, jpeg: bytes) -> None:
-    """Write a window's picture; a reader sees all of it or nothing."""
+    """Write a window's picture; a reader sees all of it or nothing. Raises FullError."""
     file = thumbnail_file(memory, recording, start)
-    file.parent.mkdir(parents=True, exist_ok=True)
     part = file.with_suffix(".part")
-    part.write_bytes(jpeg)
-    part.replace(file)
+    with faults(memory):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            part.write_bytes(jpeg)
+            part.replace(file)
+        except OSError:
+            part.unlink(missing_ok=True)  # a full disk has better uses for it
+            raise
 
 
 def start_of(file: Path) -> float:
