@@ -83,11 +83,12 @@ def test_denser_looks_place_a_coming_and_a_going(make_tools: Make) -> None:
 
     done = run(make_tools(source=ball_source(there), detector=Squares()))
     spans = {c.text: c.span for c in done.state.asserted}
-    assert 5.7 <= spans["The sports ball at the left leaves."].start <= 6.2
-    assert 6.2 <= spans["The sports ball at the left leaves."].end <= 6.7
+    left = spans["The sports ball at the left leaves."]
+    assert left.start < 6.2 <= left.end
+    assert left.length <= 1.1
     back = spans["A sports ball is back at the left."]
     assert back.start < 13.1 <= back.end
-    assert back.length <= 1.0
+    assert back.length <= 1.1
     assert "In view: up to 3 sports balls" in done.caption
 
 
@@ -109,7 +110,7 @@ def test_frames_are_not_overspent(make_tools: Make, frames: int) -> None:
     done = run(make_tools(source=ball_source(there), detector=detector), frames=frames)
     assert done.state.pictures <= frames
     assert detector.looked <= frames + len(done.log.scene.coarse)
-    assert all(c.standing is not Standing.SUPPORTED or c.span.length <= 1 or "In view" in c.text
+    assert all(c.standing is not Standing.SUPPORTED or c.span.length <= 1.1 or "In view" in c.text
                for c in done.state.claims)  # fmt: skip
 
 

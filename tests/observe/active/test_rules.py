@@ -210,6 +210,16 @@ def test_edits_are_computed_whatever_a_reviser_claims() -> None:
     assert revised(after, said("a cup"), said("a spoon lies left")).quiet == 1
 
 
+def test_a_statement_that_is_made_twice_is_one() -> None:
+    seen = (finding("a cup stands left"),)
+    copies = said("a cup stands left"), said("A cup stands left.", "e1")
+    after = revised(state_with(findings=seen), *copies)
+    assert [(c.text, c.standing) for c in after.claims] == [
+        ("a cup stands left", Standing.SUPPORTED)
+    ]
+    assert written(after) == "[0:00-0:10] a cup stands left"
+
+
 def test_a_gap_that_stays_inconclusive_is_left_unresolved() -> None:
     look = Crop(start=1, end=1)
     gap = Gap(id="", kind="observation", concern="omission", change="name it", look=look)

@@ -9,6 +9,7 @@ view says. Denser, closer looks settle them.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -47,9 +48,9 @@ from egomem.observe.coco import article, counted
 from egomem.observe.detect import Detection
 from egomem.timeline import Span
 
-SETTLED = 1.0
+SETTLED = 1.25
 """Seconds within which a change must be placed to be stated as fact."""
-STEP = 0.5
+STEP = 1.0
 """Seconds between the frames of a look for a change."""
 ZOOM = 1.5
 """Size of the region around a thing that is looked at closely, in sizes of the thing."""
@@ -444,7 +445,7 @@ def _unplaced(coarse: Sequence[Frame], state: State) -> list[Gap]:
     found = []
     for span, group in _joined(due):
         boxes = [_close_up(c.place.box, width, height) for c in group]
-        count = max(2, round(span.length / STEP) - 1)
+        count = max(2, math.ceil(span.length / STEP - 0.05) - 1)
         step = span.length / (count + 1)
         look = Detect(
             start=span.start + step, end=span.end - step, count=count, boxes=tuple(boxes[:3])
@@ -520,7 +521,7 @@ def _close_up(box: Box, width: int, height: int) -> Box:
 
 def _places_it(findings: Sequence[Finding], span: Span, look: Look) -> bool:
     """True where a change within the look's span is now placed."""
-    near = Span(span.start - STEP * 2, span.end + STEP * 2)
+    near = Span(max(0.0, span.start - STEP * 1.5), span.end + STEP * 1.5)
     return any(
         c.span.length <= SETTLED and near.start <= c.span.start and c.span.end <= near.end
         for p in places(views(findings))

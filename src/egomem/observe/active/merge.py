@@ -6,7 +6,7 @@ The edits are computed here by aligning atomic claims; what a model says it chan
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from egomem.observe.active.claims import Said, align, content, covers, missing, same, weaker
 from egomem.observe.active.state import Claim, Edit, Finding, Line, Standing, State
@@ -38,7 +38,7 @@ def merge(state: State, lines: Sequence[Line], *, first: bool = False) -> State:
       without, as unsupported: it is listed, and not stated;
     - one that is supported is not dropped, and only changed by newer conclusive evidence.
     """
-    atoms = [a for k, line in enumerate(lines) for a in _atoms(line, k)]
+    atoms = _distinct([a for k, line in enumerate(lines) for a in _atoms(line, k)])
     before: list[Said] = [(c.text, c.span) for c in state.claims]
     matched = align(before, [(a.text, a.span) for a in atoms])
     edits: list[Edit] = []
@@ -108,6 +108,20 @@ def _atoms(line: Line, number: int) -> list[_Atom]:
     if not line.claims:
         return [_Atom(line.text, line.span, line.evidence[0] if line.evidence else (), number)]
     return [_Atom(t, line.span, e, number) for t, e in zip(line.claims, cited, strict=False)]
+
+
+def _distinct(atoms: Sequence[_Atom]) -> list[_Atom]:
+    """Each statement once, in its first line, with the evidence of all its copies."""
+    found: list[_Atom] = []
+    for atom in atoms:
+        for k, other in enumerate(found):
+            if same(atom.text, atom.span, other.text, other.span):
+                joint = tuple(dict.fromkeys((*other.evidence, *atom.evidence)))
+                found[k] = replace(other, evidence=joint)
+                break
+        else:
+            found.append(atom)
+    return found
 
 
 def _cited(state: State, atom: _Atom) -> list[Finding]:
