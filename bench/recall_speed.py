@@ -75,21 +75,25 @@ class Drawn:
 
 @dataclass
 class Speed:
-    """Milliseconds: the median over the questions after the first, and the first."""
+    """Milliseconds: the median over the questions after the first, and the first; `processor` is
+    the median of processor time, all threads together, which other work on the machine does not
+    change as much."""
 
     size: str
     what: str
     median: float
     first: float
+    processor: float
 
 
 def timed(size: str, what: str, ask: Callable[[str], Any], questions: Sequence[str]) -> Speed:
-    taken = []
+    taken, busy = [], []
     for question in questions:
-        begun = time.perf_counter()
+        begun, before = time.perf_counter(), time.process_time()
         ask(question)
+        busy.append(1000 * (time.process_time() - before))
         taken.append(1000 * (time.perf_counter() - begun))
-    return Speed(size, what, statistics.median(taken[1:]), taken[0])
+    return Speed(size, what, statistics.median(taken[1:]), taken[0], statistics.median(busy[1:]))
 
 
 def measure(model: Embedder | None) -> list[Speed]:
@@ -179,15 +183,25 @@ def _lancedb(
 
 
 def table(found: Sequence[Speed]) -> str:
-    lines = [f"{'memory':16} {'what':24} {'median ms':>10} {'first ms':>9}  ratios"]
-    by = {(s.size, s.what): s.median for s in found}
+    lines = [
+        f"{'memory':16} {'what':24} {'median ms':>10} {'first ms':>9} {'processor ms':>12}"
+        "  ratios (of processor time)"
+    ]
+    by = {(s.size, s.what): (s.median, s.processor) for s in found}
     for s in found:
         said = ""
         if s.what == "egomem":
             others = [(o, by.get((s.size, o))) for o in ("rank_bm25", "LanceDB, hybrid")]
-            said = ", ".join(f"{o} takes {ms / s.median:.1f}x" for o, ms in others if ms)
+            said = ", ".join(
+                f"{o} takes {ms[0] / s.median:.1f}x ({ms[1] / s.processor:.1f}x)"
+                for o, ms in others
+                if ms
+            )
         elif s.what == "egomem, hybrid":
-            parts = sum(ms for (size, what), ms in by.items() if size == s.size and "part" in what)
-            said = f"{s.median / parts:.2f}x its parts"
-        lines.append(f"{s.size:16} {s.what:24} {s.median:10.2f} {s.first:9.1f}  {said}")
+            parts = [ms for (size, what), ms in by.items() if size == s.size and "part" in what]
+            wall, busy = (sum(column) for column in zip(*parts, strict=True))
+            said = f"{s.median / wall:.2f}x its parts ({s.processor / busy:.2f}x)"
+        lines.append(
+            f"{s.size:16} {s.what:24} {s.median:10.2f} {s.first:9.1f} {s.processor:12.2f}  {said}"
+        )
     return "\n".join(lines)

@@ -7,6 +7,7 @@ way: a word as it is written, up to the next space, is stemmed once however ofte
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import chain
 
 import numpy as np
@@ -91,10 +92,10 @@ class _Written(dict[str, tuple[int, ...]]):
         return self._numbered(stems[:length]), [self._number(stem) for stem in stems[length:]]
 
     def __missing__(self, word: str) -> tuple[int, ...]:
-        stems, length = terms(word)
-        if len(stems) > length:  # a word of another language, perhaps: its whole text tells
+        stems, foreign = _stems(word)
+        if foreign:  # a word of another language, perhaps: its whole text tells
             self._foreign.add(word)
-        self[word] = tuple(self._numbered(stems[:length]))
+        self[word] = tuple(map(self._number, stems))
         return self[word]
 
     def _numbered(self, stems: list[str]) -> list[int]:
@@ -102,3 +103,10 @@ class _Written(dict[str, tuple[int, ...]]):
 
     def _number(self, stem: str) -> int:
         return self.numbers.setdefault(stem, len(self.numbers))
+
+
+@lru_cache(maxsize=1 << 16)
+def _stems(word: str) -> tuple[tuple[str, ...], bool]:
+    """The stems of a word as it is written, and whether it speaks for another language."""
+    stems, length = terms(word)
+    return tuple(s for s in stems[:length] if s not in STOP_WORDS), len(stems) > length
