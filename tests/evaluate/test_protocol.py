@@ -17,6 +17,7 @@ from egomem.evaluate.results import Finished
 from egomem.memory import Store
 from egomem.models.fake_server import FakeServer, Rule, Script
 from egomem.records import Answer, Question, Status
+from egomem.timeline import Span
 
 Go = Callable[..., Outcome]
 
@@ -170,7 +171,10 @@ def test_oracles_see_the_evidence_alone(
     benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
 ) -> None:
     settings = ("caption@2", "caption@evidence", "video@evidence")
-    go(benchmark, config.model_copy(update={"settings": settings}), tmp_path / "run")
+    piece = benchmark.questions[0].evidence[0].model_copy(update={"span": Span(3.0, 3.5)})
+    late = benchmark.questions[0].model_copy(update={"evidence": (piece,)})
+    other = benchmark.model_copy(update={"questions": (late, *benchmark.questions[1:])})
+    go(other, config.model_copy(update={"settings": settings}), tmp_path / "run")
     run = load_run(tmp_path / "run")
     spec = config.readers[0]
     whole = run.cells["q0", Column(setting="caption@2", reader=spec, captioner=spec)]
@@ -190,7 +194,7 @@ def test_oracles_see_the_evidence_alone(
     assert isinstance(frames, list)
     times = [f["time"] for f in frames if isinstance(f, dict)]
     assert times
-    assert all(0.0 <= float(str(t)) <= 3.5 for t in times)  # 0.5-1.5 s and 2 s on each side
+    assert all(1.0 <= float(str(t)) <= 4.0 for t in times)  # 3-3.5 s and 2 s on each side
 
 
 def test_a_question_without_evidence_is_no_error_of_an_oracle(

@@ -12,9 +12,9 @@ from pydantic import ValidationError
 
 from egomem.benchmarks import Benchmark
 from egomem.errors import UsageError
+from egomem.evaluate.about import BENCHMARK, read_about
 from egomem.evaluate.config import Column, Config
 from egomem.evaluate.results import Finished, Key, Results
-from egomem.evaluate.run import BENCHMARK, read_about
 from egomem.evaluate.work import chosen
 from egomem.memory import Store
 from egomem.memory.replies import ReplyCache

@@ -10,13 +10,13 @@ from typing import Any
 
 from egomem.benchmarks import Benchmark
 from egomem.errors import UsageError
+from egomem.evaluate.about import ABOUT, BENCHMARK
 from egomem.evaluate.cells import digest
 from egomem.evaluate.config import Config
 from egomem.evaluate.gate import measured
 from egomem.evaluate.load import Loaded, load_run
 from egomem.evaluate.predictions import write_predictions
 from egomem.evaluate.results import NAME, Finished, Key, Results
-from egomem.evaluate.run import ABOUT, BENCHMARK
 from egomem.evaluate.work import chosen, locked, question_digest
 from egomem.memory import Store
 from egomem.memory.replies import ReplyCache

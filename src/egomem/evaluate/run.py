@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from pydantic import Field
@@ -25,12 +21,13 @@ from egomem.errors import (
     StoreError,
 )
 from egomem.evaluate import captions
-from egomem.evaluate.cells import Cell, prompt_hash
+from egomem.evaluate.about import write_about
+from egomem.evaluate.cells import Cell
 from egomem.evaluate.config import Column
 from egomem.evaluate.gate import Gate, gates
 from egomem.evaluate.predictions import write_predictions
-from egomem.evaluate.results import Finished, version
-from egomem.evaluate.work import Work, question_digest
+from egomem.evaluate.results import Finished
+from egomem.evaluate.work import Work
 from egomem.records import Answer, Question, Record, Status, Usage
 
 log = logging.getLogger(__name__)
@@ -139,7 +136,7 @@ async def run(
         spent=runner.spent(),
         unpriced=runner.unpriced,
     )
-    write_about(work, command, outcome)
+    write_about(work, command, outcome, judged)
     write_predictions(work.folder, work.questions, columns, work.results.cells)
     return outcome
 
@@ -376,70 +373,3 @@ def worth(said: Answer) -> Usage:
     if not total.requests:
         return said.usage
     return total
-
-
-# -- run.json ---------------------------------------------------------------------------------
-
-ABOUT = "run.json"
-BENCHMARK = "benchmark.json"
-
-
-def write_about(work: Work, command: Sequence[str], outcome: Outcome | None = None) -> None:
-    """Write down what each number of this run leads back to."""
-    config = work.config
-    before = read_about(work.folder)
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    about: dict[str, Any] = {
-        "command": list(command) or before.get("command", []),
-        "config": config.model_dump(mode="json"),
-        "config_hash": config.hash,
-        "prompts": prompt_hash(config),
-        "benchmark": {
-            "name": work.benchmark.name,
-            "format": work.benchmark.format,
-            "licence": work.benchmark.licence,
-            "provenance": work.benchmark.provenance,
-            "questions": len(work.questions),
-            "of": len(work.benchmark.questions),
-            "asked": question_digest(work.questions),
-        },
-        "tracks": {column.label: work.track(column) for column in work.columns},
-        "recordings": {v: r.id for v, r in work.places.recordings.items()},
-        "memory": str(work.store.folder.resolve()),
-        "versions": versions(),
-        "started": before.get("started", now),
-        "ended": now if outcome else None,
-        "gates": [g.model_dump(mode="json") for g in outcome.gates] if outcome else [],
-        "last": outcome.model_dump(mode="json", exclude={"gates"}) if outcome else None,
-    }
-    _write(work.folder / ABOUT, json.dumps(about, ensure_ascii=False, indent=1))
-    _write(work.folder / BENCHMARK, work.benchmark.model_dump_json())
-
-
-def read_about(folder: Path) -> dict[str, Any]:
-    """What run.json holds; {} where there is none."""
-    try:
-        held = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return held if isinstance(held, dict) else {}
-
-
-def versions() -> dict[str, str]:
-    """Of egomem, Python, and what decodes and asks."""
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as installed
-
-    found = {"egomem": version(), "python": sys.version.split()[0]}
-    for name in ("av", "numpy", "pydantic", "pydantic-ai-slim"):
-        try:
-            found[name] = installed(name)
-        except PackageNotFoundError:
-            continue
-    return found
-
-
-def _write(path: Path, text: str) -> None:
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
