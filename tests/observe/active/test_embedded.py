@@ -11,10 +11,10 @@ import pytest
 
 from egomem.media import Frame
 from egomem.observe.active import Budget, EmbeddedBackend, Tools, caption_actively, caption_once
-from egomem.observe.active.embedded import tiles
 from egomem.observe.active.looks import Crop, Dense, Detect, GazeCrop, ReadText, clamped
 from egomem.observe.active.places import changes, most_at_once, places, views
 from egomem.observe.active.state import Finding, Standing
+from egomem.observe.active.suspicion import tiles
 from egomem.observe.active.tools import CLOSE_SIDE, Picture, cut_out, held_frames, things_in
 from egomem.observe.detect import Detection
 from egomem.observe.lines import Line as TextLine
