@@ -336,3 +336,27 @@ def test_a_run_holds_no_pictures_in_its_answers(
     for line in (tmp_path / "run" / NAME).read_text().splitlines():
         assert len(line) < 20_000
         assert json.loads(line)["answer"]["status"] == Status.PARSED
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_verify_starts_from_the_very_caption_answer(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, apart: bool
+) -> None:
+    """Also where that reply was cut off, which no cache keeps, and in a run of its own."""
+    whole = "You get notes that were written"
+    rules = (
+        Rule(when=whole, reply="The answer", finish="length"),
+        Rule(when="Question:", reply="A"),
+        Rule(reply="A drawer."),
+    )
+    with FakeServer(Script(rules=rules)) as server:
+        spec = f"openai-compatible:fake@{server.url}"
+        both = config.model_copy(update={"settings": ("caption@2", "verify@2"), "readers": (spec,)})
+        if apart:
+            alone = both.model_copy(update={"settings": ("caption@2",)})
+            go(benchmark, alone, tmp_path / "run")
+        go(benchmark, both, tmp_path / "run")
+        assert sum(whole in s.text for s in server.seen) == 5
+    cells = load_run(tmp_path / "run").cells
+    assert {c.answer.status for c in cells.values()} == {Status.TRUNCATED}
+    assert len(cells) == 10
