@@ -113,8 +113,13 @@ def test_minmax_is_within_bounds_and_silent_where_all_are_equal(scores):
     assert ((scaled >= 0) & (scaled <= 1)).all()
     if len(scores) and scores.max() - scores.min() > 1e-6:
         assert scaled[scores.argmax()] == 1
-    if len(set(scores.tolist())) == 1:
+    if len(scores) > 1 and len(set(scores.tolist())) == 1:
         assert not scaled.any()
+
+
+def test_a_lone_candidate_that_speaks_scores():
+    assert signals.minmax(np.array([0.3])).tolist() == [1]
+    assert signals.minmax(np.array([0.0])).tolist() == [0]
 
 
 def speech(start: float, text: str, speaker: str | None = None):

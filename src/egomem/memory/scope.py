@@ -165,7 +165,7 @@ class Scope:
             return [("o.n <= ?", [self.shape.horizon])]
         shape, found = self.shape, []
         wanted = self._status != _NONE if counted else self._status == _SOME
-        for line in np.unique(shape.tally_line[wanted]):
+        for line in sorted(set(shape.tally_line[wanted].tolist())):  # np.unique imports numpy.ma
             here = shape.tally_track[wanted & (shape.tally_line == line)]
             where = "o.recording = ? AND o.end <= ? AND o.n <= ?"
             values: list[object] = [

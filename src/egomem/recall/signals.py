@@ -159,7 +159,12 @@ def fullness(corpus: Corpus) -> Scores:
 
 
 def minmax(scores: Scores) -> Scores:
-    """Scores on `[0, 1]`; a signal that says the same of every candidate says nothing: all 0."""
+    """Scores on `[0, 1]`; a signal that says the same of every candidate says nothing: all 0.
+
+    Of a lone candidate, which has nothing to be compared with, it says whether it speaks at all.
+    """
+    if len(scores) == 1:
+        return (scores > 0).astype(np.float64)
     if not len(scores) or (spread := scores.max() - scores.min()) <= 1e-12:
         return np.zeros(len(scores))
     scaled: Scores = (scores - scores.min()) / spread
