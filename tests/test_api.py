@@ -7,6 +7,9 @@ import pytest
 
 import egomem
 from egomem.errors import MediaError, TimeError, UsageError
+from egomem.models import Models
+from egomem.models.fake_server import FakeServer, Script
+from egomem.observe import Embedded
 from egomem.records import Observation, Recording, Track
 from egomem.timeline import Clock, RecordingTime, Span
 
@@ -150,3 +153,27 @@ def test_the_summary_counts_and_names_gaps(memory: egomem.Memory) -> None:
 def test_opening_where_nothing_is(tmp_path: Path) -> None:
     with pytest.raises(egomem.EgomemError, match="there is no memory at"):
         egomem.open(tmp_path / "nothing", create=False)
+
+
+def test_each_ingest_has_its_own_cost_and_keeps_its_connections_to_its_end(
+    tmp_path: Path, make_video: MakeVideo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "egomem.ingest.observers.embedded_observers", lambda **_: Embedded(None, (), (), ())
+    )
+    monkeypatch.setenv("EGOMEM_CONCURRENCY", "1")  # or the requests overlap, and hold them open
+    closed = []
+    close = Models.close
+
+    async def counted(models: Models) -> None:
+        closed.append(1)
+        await close(models)
+
+    monkeypatch.setattr(Models, "close", counted)
+    with FakeServer(Script()) as server:
+        spec = f"openai-compatible:fake@{server.url}"
+        with egomem.open(tmp_path / "m", models={"captioner": spec}) as held:
+            first = held.ingest(make_video("a.mp4", seconds=6), window=2)
+            second = held.ingest(make_video("b.mp4", seconds=4, level=50), window=2)
+    assert (first.usage.requests, second.usage.requests) == (3, 2)
+    assert len(closed) == 2

@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from datetime import datetime
 from functools import cached_property, wraps
 from pathlib import Path
@@ -141,8 +142,9 @@ class Memory:
         place = zone_of(zone) if zone else None
         began = read_start(start, zone=place) if isinstance(start, str) else start
         key = (window, fps, budget, caption)
-        if key not in self._chosen:  # their models are loaded once
-            self._chosen[key] = await asyncio.to_thread(
+        chosen = self._chosen.get(key)
+        if chosen is None:
+            chosen = await asyncio.to_thread(
                 choose,
                 self.models,
                 window=window,
@@ -151,7 +153,8 @@ class Memory:
                 caption=caption,
                 transcriber=self.settings.model.get("transcriber", "embedded"),
             )
-        chosen = self._chosen[key]
+        if chosen.captioner is None:  # models are loaded once; a captioner counts one ingest's cost
+            self._chosen[key] = chosen
 
         def plan(recordings: list[Recording]) -> None:
             if line := chosen.plan(recordings, self.models, window=window, fps=fps):
@@ -392,10 +395,10 @@ class Memory:
 
         async def whole() -> T:
             try:
-                return await work
+                async with self.models or nullcontext():  # connections stay open for all of it
+                    return await work
             finally:
-                if self.models is not None:  # connections belong to this event loop
-                    await self.models.close()
+                work.close()
 
         try:
             asyncio.get_running_loop()

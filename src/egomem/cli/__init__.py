@@ -125,9 +125,6 @@ def main(arguments: list[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         fault(*_STOPPED, json=as_json)
         return STOPPED
-    except BrokenPipeError:  # the reader of our output has gone, as `| head` does
-        sys.stderr.close()
-        return 0
     except OSError as error:  # such as a full disk where our output goes
         fault(f"cannot go on: {error}", "", json=as_json)
         return 3

@@ -33,7 +33,12 @@ def demo(
             failed = []
             for clip in day:
                 outcome = memory.ingest(
-                    clip.path, window=5, fps=2.5, start=clip.start, on_step=progress.step
+                    clip.path,
+                    window=5,
+                    fps=2.5,
+                    start=clip.start,
+                    on_note=progress.say,
+                    on_step=progress.step,
                 ).outcomes[0]
                 failed += [(fault, outcome.remedy) for fault in outcome.faults]
             names = {r.id: r.name for r in memory.store.recordings()}

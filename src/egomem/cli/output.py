@@ -102,10 +102,12 @@ class Steps:
             disable=quiet or not console.is_terminal,
         )
         self._quiet = quiet
+        self._said: set[str] = set()
         self._tasks: dict[tuple[str, str], TaskID] = {}
 
     def say(self, line: str) -> None:
-        if not self._quiet:
+        if not self._quiet and line not in self._said:
+            self._said.add(line)
             self._progress.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def step(self, step: Step) -> None:
