@@ -34,6 +34,8 @@ def test_merged_shards_are_one_run_bit_for_bit(
         go(benchmark, shard(config, k, 2), folder)
     assert merge(tmp_path / "whole", folders) == 20
     assert predictions(tmp_path / "whole") == predictions(tmp_path / "one")
+    for name in ("answers.jsonl", "benchmark.json"):
+        assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "one" / name).read_bytes()
     one, whole = load_run(tmp_path / "one"), load_run(tmp_path / "whole")
     assert whole.config == one.config
     tables = [

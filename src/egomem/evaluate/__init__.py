@@ -11,10 +11,11 @@ from egomem.evaluate.config import Column, Config, Shard
 from egomem.evaluate.gate import Gate
 from egomem.evaluate.load import Loaded, Standing, load_run, status
 from egomem.evaluate.merge import merge
+from egomem.evaluate.outcome import Outcome, Progress
 from egomem.evaluate.plan import Part, Plan, plan
 from egomem.evaluate.rescore import Rescored, rescore
 from egomem.evaluate.results import Finished, Results
-from egomem.evaluate.run import Outcome, Progress, run
+from egomem.evaluate.run import run
 from egomem.evaluate.ways import Way, read_way, read_ways
 from egomem.evaluate.work import Work, opened
 

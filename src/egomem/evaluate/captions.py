@@ -9,6 +9,7 @@ from pathlib import Path
 from egomem.answer.video import spread
 from egomem.errors import ConfigError, EgomemError, StoreError
 from egomem.evaluate.config import Column, Config
+from egomem.evaluate.purse import Spent
 from egomem.evaluate.ways import Way
 from egomem.ingest import Observers, Watching, ingest
 from egomem.media import distinct, frames
@@ -22,7 +23,8 @@ from egomem.timeline import Span, windows
 AHEAD = 8
 """Windows captioned at once."""
 
-OnWindow = Callable[[], None]
+OnWindow = Callable[[str], None]
+"""Told of each window: "" where it has its caption now, else why not."""
 
 
 class Aligned:
@@ -36,6 +38,45 @@ class Aligned:
     async def observe(self, window: Window) -> list[Observation]:
         seen = await self.inner.observe(window)
         return [o.model_copy(update={"track": self.track.id}) for o in seen]
+
+
+class Watched:
+    """A captioner of which each window is told, and that ends cleanly where the budget is spent:
+    windows that are under way are finished, and no other is begun."""
+
+    def __init__(self, inner: Captioner | Aligned, on_window: OnWindow) -> None:
+        self.inner = inner
+        self.track = inner.track
+        self.spent: Spent | None = None
+        self._on_window = on_window
+        self._under_way = 0
+        self._ended = asyncio.Event()
+
+    async def observe(self, window: Window) -> list[Observation]:
+        self._under_way += 1
+        try:
+            self.check()
+            made = await self.inner.observe(window)
+        except Spent as spent:
+            self.spent = spent
+        except EgomemError as error:
+            self._on_window(str(error))
+            raise
+        else:
+            self._on_window("")
+            return made
+        finally:
+            self._under_way -= 1
+            self._ended.set()
+        while self._under_way:
+            self._ended.clear()
+            await self._ended.wait()
+        raise self.spent
+
+    def check(self) -> None:
+        """Raise Spent where nothing more can be captioned."""
+        if self.spent is not None:
+            raise self.spent
 
 
 def captioner(models: Models, way: Way, config: Config, reader: str) -> Captioner | Aligned:
@@ -82,11 +123,12 @@ async def build(
     config: Config,
     models: Models,
     *,
-    on_window: OnWindow = lambda: None,
+    on_window: OnWindow = lambda fault: None,
 ) -> str:
     """Caption what is not captioned yet; "" or why some of it could not be.
 
-    Each window is durable as soon as it is captioned, and no question is known here.
+    Each window is durable as soon as it is captioned, and no question is known here. Raises Spent
+    where the budget does not allow the next one.
     """
     way = config.way(column)
     by = captioner(models, way, config, column.reader)
@@ -95,17 +137,19 @@ async def build(
     if not todo:
         return ""
     limits = models.limits(Role.CAPTIONER)
+    watched = Watched(by, on_window)
     if isinstance(by, Aligned):
-        faults = await _aligned(store, recording, by, todo, config, column, limits, on_window)
+        faults = await _aligned(store, recording, watched, todo, config, column, limits)
     else:
         report = await ingest(
             store,
             [Path(recording.path or "")],
-            Observers(frames=(by,)),
+            Observers(frames=(watched,)),
             watching=Watching(window=window, fps=config.fps, side=limits.side, ahead=AHEAD),
-            on_step=lambda step: on_window() if step.stage == "watching" else None,
+            on_step=lambda step: watched.check(),
         )
         faults = list(report.outcomes[0].faults)
+    watched.check()
     left = unfinished(store, recording, by.track, window)
     if not left:
         return ""
@@ -116,12 +160,11 @@ async def build(
 async def _aligned(
     store: Store,
     recording: Recording,
-    by: Aligned,
+    by: Watched,
     todo: Sequence[Span],
     config: Config,
     column: Column,
     limits: Limits,
-    on_window: OnWindow,
 ) -> list[str]:
     """Windows of the frames that `video` shows this reader."""
     store.put_track(by.track)
@@ -142,8 +185,8 @@ async def _aligned(
             faults.append(f"{_unit(span)} s: {error}")
             return
         store.add(made, done=[Done(recording.id, by.track.id, _unit(span))])
-        on_window()
 
     for begin in range(0, len(todo), AHEAD):
+        by.check()
         await asyncio.gather(*(one(span) for span in todo[begin : begin + AHEAD]))
     return faults

@@ -49,7 +49,12 @@ def merge(target: Path, shards: Sequence[Path]) -> int:
         )
     target.mkdir(parents=True, exist_ok=True)
     with locked(target):
-        Results(target / NAME).rewrite(cells[key] for key in wanted)
+        joined = Results(target / NAME)
+        for key in wanted:
+            joined.put(cells[key])
+        for shard in loaded:
+            joined.measures = {**shard.results.measures, **joined.measures}
+        joined.settle(wanted)
         _memories(target, loaded)
         _about(target, whole, loaded, config, questions, cells)
         (target / BENCHMARK).write_text(benchmark.model_dump_json(), encoding="utf-8")

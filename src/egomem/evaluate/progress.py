@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Self, TextIO
 
+from egomem.evaluate.outcome import Progress
 from egomem.evaluate.plan import Part, Plan
-from egomem.evaluate.run import Progress
 
 EVERY = 30.0
 """Seconds between two lines where the output is no terminal."""

@@ -2,24 +2,32 @@
 
 A file may end in a torn line, hold lines that some editor or disk made, or hold a cell twice: the
 last good line of a cell counts, and lines that cannot be read are counted and told, never guessed.
+
+While a run goes on, a line holds all of a cell, so that one write makes it durable. At its end the
+file is put in order, question by question, and what was measured goes to `usage.jsonl`: two runs
+that say the same then have the same bytes, in however many shards they were made.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
 from egomem.errors import FullError
+from egomem.evaluate import measured
 from egomem.evaluate.config import Column
 from egomem.records import Answer, Record, Status, Usage
 
 NAME = "answers.jsonl"
+UNREADABLE = "answers.unreadable"
+"""Where lines that are no cell go when the file is put in order."""
 
 Key = tuple[str, Column]
 """A cell: a question's id and a column."""
@@ -29,14 +37,16 @@ class Finished(Record):
     """A cell's answer, with what it rests on.
 
     `parts` are hashes of the question, setting, prompt, model and memory that it was made from.
-    `usage` is what the cell costs by itself: replies that came out of a cache count in full. `at`
-    is when it was finished, `version` the egomem that did it.
+    `base` is the caption answer that a look at the frames started from, where no other cell holds
+    it. `usage` is what the cell costs by itself: replies that came out of a cache count in full.
+    `at` is when it was finished, `version` the egomem that did it.
     """
 
     question: str
     column: Column
     parts: dict[str, str]
     answer: Answer
+    base: Answer | None = None
     usage: Usage = Usage()
     at: str = ""
     version: str = ""
@@ -53,33 +63,45 @@ class Finished(Record):
 
 @dataclass
 class Results:
-    """The finished cells of one file. `unreadable` are the numbers of lines that are no cell."""
+    """The finished cells of one file. `unreadable` are the numbers of lines that are no cell,
+    `unmeasured` counts cells whose line in usage.jsonl is lost.
+
+    `measures` holds what each cell took, also of answers that others have replaced since: their
+    replies may still be cached.
+    """
 
     path: Path
     cells: dict[Key, Finished] = field(default_factory=dict)
     unreadable: list[int] = field(default_factory=list)
     repeated: int = 0
+    unmeasured: int = 0
+    measures: dict[tuple[Key, str], Mapping[str, Any]] = field(default_factory=dict)
+    _lost: list[bytes] = field(default_factory=list)
+    _loose: bool = False
 
     @classmethod
     def read(cls, folder: Path) -> Results:
         """What a run's folder holds; nothing where there is no file yet."""
         found = cls(folder / NAME)
-        try:
-            data = found.path.read_bytes()
-        except FileNotFoundError:
-            return found
-        # By newline alone: other separators of Unicode may stand inside a text.
-        for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        for line in _lines(folder / measured.NAME):
+            found._recall(line)
+        for number, line in enumerate(_lines(found.path), 1):
             if not line.strip():
                 continue
             try:
                 cell = Finished.model_validate_json(line)
             except (ValidationError, RecursionError):
                 found.unreadable.append(number)
+                found._lost.append(line)
                 continue
             found.repeated += cell.key in found.cells
-            found.cells[cell.key] = cell
+            found.cells[cell.key] = found._whole(cell)
+        found._loose |= bool(found.unreadable or found.repeated)
         return found
+
+    def measure(self, key: Key, parts: Mapping[str, str]) -> Mapping[str, Any] | None:
+        """What a cell of these parts took when it was answered; None where it never was."""
+        return self.measures.get((key, measured.packed(sorted(parts.items()))))
 
     def add(self, cell: Finished) -> None:
         """Append a cell; it is on the disk when this returns. Raises FullError."""
@@ -89,8 +111,7 @@ class Results:
                 "version": cell.version or version(),
             }
         )
-        # As ASCII: no character of a reply can end the line for any reader.
-        line = json.dumps(stamped.model_dump(mode="json"), ensure_ascii=True).encode() + b"\n"
+        line = measured.packed(stamped.model_dump(mode="json")).encode() + b"\n"
         try:
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
             try:
@@ -104,22 +125,124 @@ class Results:
             finally:
                 os.close(handle)
         except OSError as fault:
-            raise FullError(
-                f"cannot write to {self.path}: {fault.strerror}",
-                "nothing that was finished is lost; make room and run the same command again",
-            ) from fault
-        self.cells[stamped.key] = stamped
+            raise _full(self.path, fault) from fault
+        self.put(stamped)
 
-    def rewrite(self, cells: Iterable[Finished]) -> None:
-        """Replace the file, all or nothing, by these cells."""
-        part = self.path.with_suffix(".part")
-        part.unlink(missing_ok=True)
-        fresh = Results(part)
-        part.touch()
-        for cell in cells:
-            fresh.add(cell)
-        os.replace(part, self.path)
-        self.cells = fresh.cells
+    def put(self, cell: Finished) -> None:
+        """Hold a cell that is not in the file, or not in its place there; `settle` writes it."""
+        self.cells[cell.key] = cell
+        self._note(cell)
+        self._loose = True
+
+    def settle(self, order: Iterable[Key]) -> None:
+        """Put the file in order: these cells first, then what else there is; all or nothing.
+
+        What was measured goes to usage.jsonl, and lines that are no cell to answers.unreadable.
+        Raises FullError.
+        """
+        wanted = [key for key in order if key in self.cells]
+        known = set(wanted)
+        keys = [*wanted, *(key for key in self.cells if key not in known)]
+        if keys == list(self.cells) and not self._loose:
+            return
+        cells = {key: self.cells[key] for key in keys}
+        current = {_place(cell): self.measures[_place(cell)] for cell in cells.values()}
+        earlier = {place: row for place, row in self.measures.items() if place not in current}
+        if self._lost:
+            torn = self.path.with_name(UNREADABLE)
+            held = torn.read_bytes() if torn.exists() else b""
+            _replace(torn, [held, *(line + b"\n" for line in self._lost)])
+        rows = [*current.values(), *earlier.values()]
+        usage = self.path.with_name(measured.NAME)
+        _replace(usage, (measured.packed(row).encode() + b"\n" for row in rows))
+        _replace(self.path, (_said(cell) for cell in cells.values()))
+        self.cells = cells
+        self._lost, self._loose = [], False
+
+    def _whole(self, cell: Finished) -> Finished:
+        """A cell with what was measured of it, which a file in order keeps apart."""
+        if cell.at:
+            self._note(cell)
+            self._loose = True
+            return cell
+        row = self.measures.get(_place(cell))
+        if row is None:
+            self.unmeasured += 1
+            self._note(cell)
+            return cell
+        base = cell.base and measured.put_back(cell.base, row.get("base") or {})
+        return cell.model_copy(
+            update={
+                "at": str(row["at"]),
+                "usage": Usage.model_validate(row["usage"]),
+                "answer": measured.put_back(cell.answer, row["answer"]),
+                "base": base,
+            }
+        )
+
+    def _note(self, cell: Finished) -> None:
+        self.measures[_place(cell)] = {
+            "question": cell.question,
+            "column": cell.column.model_dump(mode="json"),
+            "parts": cell.parts,
+            "at": cell.at,
+            "usage": cell.usage.model_dump(mode="json"),
+            "answer": measured.taken_out(cell.answer)[1],
+            "base": measured.taken_out(cell.base)[1] if cell.base else None,
+            "keys": measured.keys_of(cell.answer, cell.base),
+        }
+
+    def _recall(self, line: bytes) -> None:
+        """A line of usage.jsonl; one that is damaged leaves its cell unmeasured."""
+        try:
+            row = json.loads(line)
+            key = str(row["question"]), Column.model_validate(row["column"])
+            parts = measured.packed(sorted(row["parts"].items()))
+            Usage.model_validate(row["usage"])
+            str(row["at"]), row["answer"]["usage"], list(row["keys"])
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            return
+        self.measures[key, parts] = row
+
+
+def _place(cell: Finished) -> tuple[Key, str]:
+    return cell.key, measured.packed(sorted(cell.parts.items()))
+
+
+def _said(cell: Finished) -> bytes:
+    held = cell.model_dump(mode="json", exclude={"at", "usage", "answer", "base"})
+    held["answer"] = measured.taken_out(cell.answer)[0]
+    if cell.base is not None:
+        held["base"] = measured.taken_out(cell.base)[0]
+    return measured.packed(held).encode() + b"\n"
+
+
+def _lines(path: Path) -> Sequence[bytes]:
+    """By newline alone: other separators of Unicode may stand inside a text."""
+    try:
+        return path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    except FileNotFoundError:
+        return ()
+
+
+def _replace(path: Path, lines: Iterable[bytes]) -> None:
+    """Write a file anew, all or nothing."""
+    part = path.with_name(path.name + ".part")
+    try:
+        with part.open("wb") as file:
+            file.writelines(lines)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except OSError as fault:
+        raise _full(path, fault) from fault
+
+
+def _full(path: Path, fault: OSError) -> FullError:
+    return FullError(
+        f"cannot write to {path}: {fault.strerror}",
+        "nothing that was finished is lost; make room and run the same command again",
+    )
 
 
 def version() -> str:

@@ -6,11 +6,8 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from typing import Any
-
-from pydantic import Field
 
 from egomem.answer import answer
 from egomem.errors import (
@@ -24,11 +21,13 @@ from egomem.evaluate import captions
 from egomem.evaluate.about import write_about
 from egomem.evaluate.cells import Cell
 from egomem.evaluate.config import Column
-from egomem.evaluate.gate import Gate, gates
+from egomem.evaluate.gate import gates
+from egomem.evaluate.outcome import OnNote, OnProgress, Outcome, Progress
 from egomem.evaluate.predictions import write_predictions
+from egomem.evaluate.purse import Spent
 from egomem.evaluate.results import Finished
 from egomem.evaluate.work import Work
-from egomem.records import Answer, Question, Record, Status, Usage
+from egomem.records import Answer, Question, Status, Usage
 
 log = logging.getLogger(__name__)
 
@@ -36,59 +35,6 @@ AT_ONCE = 8
 """Questions answered at once."""
 IN_A_ROW = 20
 """So many errors, one after the other, end a run: the server is gone or the key is wrong."""
-
-
-class Outcome(Record):
-    """What a run did. `asked` cells were answered now, `kept` were finished before.
-
-    `asked_again` says why cells were answered anew: part -> how many. `spent` is what this process
-    really sent.
-    """
-
-    cells: int
-    asked: int = 0
-    kept: int = 0
-    by_status: dict[str, int] = Field(default_factory=dict)
-    asked_again: dict[str, int] = Field(default_factory=dict)
-    gates: tuple[Gate, ...] = ()
-    stopped: tuple[str, ...] = ()
-    faults: tuple[str, ...] = ()
-    seconds: float = 0.0
-    spent: Usage = Usage()
-    unpriced: int = 0
-
-    @property
-    def errors(self) -> int:
-        return self.by_status.get(Status.ERROR.value, 0)
-
-
-@dataclass
-class Progress:
-    """Where a run stands. `stage` is `captions` or `answers`; `total` counts windows or cells."""
-
-    stage: str
-    total: int
-    done: int = 0
-    errors: int = 0
-    began: float = field(default_factory=time.monotonic)
-    spent: Usage = field(default_factory=Usage)
-    last_error: str = ""
-
-    @property
-    def rate(self) -> float:
-        """A second, since this stage began."""
-        return self.done / max(1e-9, time.monotonic() - self.began)
-
-    def line(self) -> str:
-        """`answers 120 / 400, 3.1 a second, $0.0123, 2 errors`"""
-        money = "price unknown" if self.spent.cost is None else f"${self.spent.cost:.4f}"
-        money = money if self.spent.requests else "nothing sent"
-        errors = f", {self.errors} errors" if self.errors else ""
-        return f"{self.stage} {self.done} / {self.total}, {self.rate:.1f} a second, {money}{errors}"
-
-
-OnProgress = Callable[[Progress], None]
-OnNote = Callable[[str], None]
 
 
 async def run(
@@ -102,14 +48,16 @@ async def run(
     """Everything that is left to do: stage 1, its gate, captions, stage 2.
 
     Killed at any moment, the same call goes on. A cell that ends in an error is tried again by the
-    next run. Raises ConfigError and StoreError, and ModelError after `IN_A_ROW` errors.
+    next run. Where the budget is spent, what is under way is finished, and the outcome says so.
+    Raises ConfigError and StoreError, and ModelError after `IN_A_ROW` errors.
     """
     began = time.monotonic()
     runner = _Runner(work, at_once, on_note, on_progress)
     write_about(work, command)
     first = [c for c in work.columns if work.way(c).strategy == "clean"]
     await runner.answer(first)
-    judged = gates(work)
+    # A gate is over all questions: it is not judged before they are answered.
+    judged = gates(work) if work.purse.closed is None else []
     stopped = {g.reader for g in judged if not g.passed} if work.config.gate == "stop" else set()
     for gate in judged:
         on_note(f"gate of {gate.reader}: {gate.reason}{'' if gate.passed else '; it fails'}")
@@ -117,25 +65,10 @@ async def run(
     await runner.caption(rest)
     await runner.answer(rest)
     columns = [*first, *rest]
-    held = [
-        found
-        for question in work.questions
-        for column in columns
-        if (found := work.results.cells.get((question.id, column)))
-    ]
-    outcome = Outcome(
-        cells=len(columns) * len(work.questions),
-        asked=runner.asked,
-        kept=runner.kept,
-        by_status=dict(Counter(f.answer.status.value for f in held)),
-        asked_again=dict(runner.again),
-        gates=tuple(judged),
-        stopped=tuple(sorted(stopped)),
-        faults=tuple(runner.faults),
-        seconds=time.monotonic() - began,
-        spent=runner.spent(),
-        unpriced=runner.unpriced,
+    outcome = runner.outcome(columns, time.monotonic() - began).model_copy(
+        update={"gates": tuple(judged), "stopped": tuple(sorted(stopped))}
     )
+    work.results.settle((q.id, c) for q in work.questions for c in work.columns)
     write_about(work, command, outcome, judged)
     write_predictions(work.folder, work.questions, columns, work.results.cells)
     return outcome
@@ -150,18 +83,31 @@ class _Runner:
         self.asked = self.kept = self.in_a_row = 0
         self.again: Counter[str] = Counter()
         self.faults: list[str] = []
-        self._counted: Counter[int] = Counter()
-        self._spent = Usage()
-        self.unpriced = 0
 
-    def spent(self) -> Usage:
-        """What was really sent so far; each line of a ledger is looked at once."""
-        for models in self.work.all_models():
-            for entry in models.ledger.entries[self._counted[id(models)] :]:
-                self._spent += entry.usage
-                self.unpriced += bool(entry.usage.tokens_in) and entry.usage.cost is None
-                self._counted[id(models)] += 1
-        return self._spent
+    def outcome(self, columns: Sequence[Column], seconds: float) -> Outcome:
+        work, purse = self.work, self.work.purse
+        held = [
+            found
+            for question in work.questions
+            for column in columns
+            if (found := work.results.cells.get((question.id, column)))
+        ]
+        cells = len(columns) * len(work.questions)
+        return Outcome(
+            cells=cells,
+            asked=self.asked,
+            kept=self.kept,
+            left=cells - self.asked - self.kept,
+            by_status=dict(Counter(f.answer.status.value for f in held)),
+            asked_again=dict(self.again),
+            faults=tuple(self.faults),
+            halted=purse.closed.message if purse.closed else "",
+            remedy=purse.closed.remedy if purse.closed else "",
+            seconds=seconds,
+            spent=purse.spent(),
+            spent_in_all=purse.earlier + purse.spent(),
+            unpriced=purse.unpriced,
+        )
 
     # -- captions -----------------------------------------------------------------------------
 
@@ -179,12 +125,15 @@ class _Runner:
         total = sum(self.work.unfinished(c, recordings[id]) for (id, _), c in todo.items())
         progress = Progress("captions", total)
 
-        def window() -> None:
-            progress.done += 1
-            progress.spent = self.spent()
+        def window(fault: str) -> None:
+            progress.done += not fault
+            progress.errors += bool(fault)
+            progress.spent = self.work.purse.spent()
             self.on_progress(progress)
 
         for (id, _), column in todo.items():
+            if self.work.purse.closed:
+                return
             models = self.work.models(column)
             assert models is not None
             recording = recordings[id]
@@ -198,13 +147,14 @@ class _Runner:
                         models,
                         on_window=window,
                     )
+            except Spent:
+                return
             except (ConfigError, StoreError, MissingExtraError):
                 raise
             except EgomemError as error:
                 fault = str(error)
             if fault:
                 self.faults.append(f"{recording.name}: {fault}")
-                progress.errors += 1
                 self.on_note(self.faults[-1])
 
     # -- answers ------------------------------------------------------------------------------
@@ -226,6 +176,8 @@ class _Runner:
         progress = Progress("answers", total)
         for group, asked in plans:
             models = self.work.models(group[0])
+            if models is not None and self.work.purse.closed:
+                continue
             try:
                 if models is None:
                     await self._group(group, asked, progress)
@@ -260,6 +212,8 @@ class _Runner:
         async with asyncio.TaskGroup() as group:
             for question, left in asked:
                 await self.places.acquire()
+                if columns[0].reader and self.work.purse.closed:
+                    break
                 group.create_task(one(question, left))
 
     async def _question(
@@ -286,7 +240,10 @@ class _Runner:
             if column not in left:
                 continue
             known = family(column)
-            said = await self._cell(question, column, known)
+            try:
+                said = await self._cell(question, column, known)
+            except Spent:
+                continue  # not answered; what was paid for it is kept
             usage = worth(said)
             base = known.get("caption")
             if self.work.way(column).strategy == "verify" and base and _well(base):
@@ -325,7 +282,7 @@ class _Runner:
                 frames=work.frames,
                 known=known,
             )
-        except (ConfigError, StoreError, MissingExtraError):
+        except (Spent, ConfigError, StoreError, MissingExtraError):
             raise
         except EgomemError as error:
             reason = str(error)
@@ -337,7 +294,7 @@ class _Runner:
     def _count(self, said: Answer, progress: Progress) -> None:
         self.asked += 1
         progress.done += 1
-        progress.spent = self.spent()
+        progress.spent = self.work.purse.spent()
         failed = said.status is Status.ERROR
         self.in_a_row = self.in_a_row + 1 if failed else 0
         if failed:

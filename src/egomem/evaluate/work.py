@@ -18,15 +18,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from egomem.benchmarks import Benchmark
-from egomem.errors import UsageError
+from egomem.errors import LockedError, UsageError
 from egomem.evaluate import captions
 from egomem.evaluate.cells import Cell, cell, digest, memory_digest
 from egomem.evaluate.config import Column, Config
 from egomem.evaluate.places import Places, from_files, in_memory
+from egomem.evaluate.purse import Purse
 from egomem.evaluate.results import Results
 from egomem.evaluate.ways import Way
 from egomem.media import Frame, frames
 from egomem.memory import Store, View
+from egomem.memory.lock import NAME as LOCK
 from egomem.memory.lock import WriterLock
 from egomem.memory.replies import ReplyCache
 from egomem.models import Conduct, Models
@@ -55,6 +57,7 @@ class Work:
     cache: ReplyCache
     conduct: Conduct
     environ: Mapping[str, str]
+    purse: Purse = field(default_factory=Purse)
     _whole: set[tuple[str, str]] = field(default_factory=set)
     _digests: dict[Any, str] = field(default_factory=dict)
     _tracks: dict[Column, str | None] = field(default_factory=dict)
@@ -87,12 +90,10 @@ class Work:
                 conduct=self.conduct,
                 cache=self.cache,
                 environ=self.environ,
+                hold=self.purse.hold,
             )
+            self.purse.watch(self._models[key])
         return self._models[key]
-
-    def all_models(self) -> list[Models]:
-        """Every set of models that was used so far."""
-        return list(self._models.values())
 
     def track(self, column: Column) -> str | None:
         """The id of the caption track that a column reads; None where the strategy chooses."""
@@ -226,11 +227,14 @@ async def opened(
     memory: Path | None = None,
     conduct: Conduct | None = None,
     environ: Mapping[str, str] = os.environ,
+    budget: float | None = None,
+    max_requests: int | None = None,
 ) -> AsyncIterator[Work]:
     """Open a run's folder, made where there is none; one process at a time may.
 
-    `memory`: a memory with captions that exist; without one, the run keeps its own. Raises
-    LockedError where another process is at it.
+    `memory`: a memory with captions that exist; without one, the run keeps its own. `budget` (US
+    dollars) and `max_requests` hold for the run in all, earlier calls too. Raises LockedError
+    where another process is at it.
     """
     config = config.model_copy(update={"given_memory": memory is not None}).checked()
     folder.mkdir(parents=True, exist_ok=True)
@@ -238,6 +242,8 @@ async def opened(
         store = Store.open(memory or folder / "memory", create=memory is None)
         cache = ReplyCache(folder)
         try:
+            purse = Purse(budget=budget, max_requests=max_requests)
+            purse.recall(cache.stats().spent.values())
             about = benchmark.only(q.id for q in chosen(benchmark.questions, config))
             if any(q.recording is None for q in about.questions):
                 about = benchmark  # asked about all of the memory
@@ -257,6 +263,7 @@ async def opened(
                 cache=cache,
                 conduct=conduct or Conduct(),
                 environ=environ,
+                purse=purse,
             )
         finally:
             cache.close()
@@ -266,5 +273,16 @@ async def opened(
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Keep other processes out of a run's folder."""
-    with WriterLock(folder, 0.0).held():
+    with WriterLock(folder, 0.2).held():
         yield
+
+
+def at_work(folder: Path) -> str:
+    """Who is at a run now, for a person; "" where nobody is, or nobody can be."""
+    if not (folder / LOCK).exists() or not os.access(folder / LOCK, os.W_OK):
+        return ""
+    try:
+        with WriterLock(folder, 0.0).held():
+            return ""
+    except LockedError as held:
+        return held.message

@@ -6,7 +6,8 @@ import asyncio
 import os
 import random
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -43,6 +44,14 @@ class Conduct(Record):
     pause: float = 1.0
 
 
+Hold = Callable[[Request, ModelSpec], AbstractAsyncContextManager[object]]
+"""Entered before a request is sent and left once its reply is there; raises to forbid it."""
+
+
+def _free(request: Request, spec: ModelSpec) -> AbstractAsyncContextManager[object]:
+    return nullcontext()
+
+
 @dataclass
 class _Session:
     """What belongs to one event loop: connections, gates, requests under way.
@@ -63,7 +72,8 @@ class Models:
     """The models that fill the roles. Use as an async context manager, to close connections.
 
     `specs` maps role names (or `all`) to specs. `environ` holds the servers' keys. Replies are
-    looked up in and kept in `cache`; what is spent goes to `ledger`.
+    looked up in and kept in `cache`; what is spent goes to `ledger`. `hold` is around every request
+    that is really sent.
     """
 
     def __init__(
@@ -74,12 +84,14 @@ class Models:
         conduct: Conduct | None = None,
         cache: Cache | None = None,
         environ: Mapping[str, str] = os.environ,
+        hold: Hold = _free,
     ) -> None:
         self.specs = read_specs(specs, environ)
         self.conduct = conduct or Conduct()
         self.cache = cache
         self.ledger = Ledger()
         self._environ = environ
+        self._hold = hold
         self._limits = dict(limits or {})
         self._prompted: set[ModelSpec] = set()
         self._sessions: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Session] = (
@@ -201,7 +213,8 @@ class Models:
         turn: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         under_way[key] = turn
         try:
-            reply = await self._send(whole, request, spec, limits)
+            async with self._hold(request, spec):
+                reply = await self._send(whole, request, spec, limits)
             reply = reply.model_copy(update={"key": key})
             if self.cache is not None and reply.ok:
                 self.cache.put(reply, described, request.about)
