@@ -70,11 +70,11 @@ def test_egoschema_in_its_three_shapes(tmp_path: Path) -> None:
     hub: dict[str, Any] = {
         "question_idx": "77",
         "question": "Why?",
-        "video_idx": "u1",
+        "video_idx": "u2",
         "option": listed,
     }
     hub["answer"] = "3"
-    dump(tmp_path / "hub.jsonl", [hub, {**hub, "question_idx": "78", "answer": None}])
+    dump(tmp_path / "hub.jsonl", [{**hub, "video_idx": "u1", "answer": None}, hub])
     mapped = {"u1": {k: v for k, v in raw.items() if k != "q_uid"} | {"truth": 3}}
     dump(tmp_path / "subset_anno.json", mapped)
     both = load(tmp_path / "raw")
@@ -83,7 +83,7 @@ def test_egoschema_in_its_three_shapes(tmp_path: Path) -> None:
     ]  # fmt: skip
     flat, held = load(tmp_path / "hub.jsonl"), load(tmp_path / "subset_anno.json")
     assert [(q.id, q.recording, q.answer) for q in flat.questions] == [
-        ("77", "u1", "D"), ("78", "u1", None),
+        ("u1", "u1", None), ("u2", "u2", "D"),
     ]  # fmt: skip
     assert (held.questions[0].id, held.questions[0].answer) == ("u1", "D")
     for made in (both, flat, held):
@@ -141,7 +141,12 @@ def test_egolifeqa_is_placed_on_the_wearers_timeline(tmp_path: Path) -> None:
             "ID": "8",
             "target_time": {"date": "DAY1", "time_list": ["09000000", "09000010"]},
         },
-        {**EGOLIFE, "ID": "9", "target_time": "DAY1_09000000-10000000, DAY2 08000000"},
+        {
+            **EGOLIFE,
+            "ID": "9",
+            "target_time": "DAY1_09000000-10000000, DAY2 08000000",
+            "query_time": {"date": "DAY3", "time": "11210217"},
+        },
         {**EGOLIFE, "ID": "10", "target_time": [{"date": "DAY1", "time": "09000000"}]},
         {**EGOLIFE, "ID": "11", "target_time": "09000000"},
         {**EGOLIFE, "ID": "12", "query_time": {"date": "DAY2", "time": "99210217"}},
@@ -152,15 +157,16 @@ def test_egolifeqa_is_placed_on_the_wearers_timeline(tmp_path: Path) -> None:
     zone = ZoneInfo("Asia/Shanghai")
     held = load(file, zone=zone, day_one=date(2024, 5, 1))
     assert held.format == "egolifeqa"
-    assert [q.id for q in held.questions] == ["7", "8", "9", "10"]
-    assert [f.id for f in held.faults] == ["11", "12"]
-    assert "has no day" in held.faults[0].message
+    assert [q.id for q in held.questions] == ["7", "8", "9", "10", "11"]
+    assert [(f.id, f.line, f.dropped) for f in held.faults] == [("11", 5, False), ("12", 6, True)]
+    assert "the target time 09000000 has no day: it is left out" in held.faults[0].message
+    assert held.questions[4].evidence == ()
     first = held.questions[0]
     assert first.at == datetime(2024, 5, 2, 11, 21, 2, 850_000, tzinfo=zone)  # frame 17 of 20
     assert (first.answer, first.recording, first.tags["type"]) == ("A", None, "EventRecall")
     at = [e.span.start for e in first.evidence]
     assert at == [datetime(2024, 5, 1, 12, tzinfo=UTC).timestamp()]
-    days = [[e.when for e in q.evidence] for q in held.questions[1:]]
+    days = [[e.when for e in q.evidence] for q in held.questions[1:4]]
     nine = datetime(2024, 5, 1, 9, tzinfo=zone)
     assert days == [
         [nine, nine.replace(microsecond=500_000)],
@@ -190,7 +196,7 @@ def test_nextgqa_joins_questions_and_spans(tmp_path: Path) -> None:
             "c",
             "d",
         ],
-        ["91", 600, 640, 480, "what now", "4", 5, "TN", "e", "f", "g", "h", "i"],
+        ["91", 600, 640, 480, "what now", "i", 5, "TN", "e", "f", "g", "h", "i"],
         ["92", 300, 640, 480, "how", "nothing", 1, "CH", "k", "l", "m", "n", "o"],
     ]
     with (tmp_path / "val.csv").open("w", newline="") as file:
@@ -216,7 +222,8 @@ def test_mvbench_is_a_file_a_task(tmp_path: Path) -> None:
         tmp_path / "object_motion.json",
         [item, {**item, "question": "And?", "start": 2.0, "end": 5}],
     )
-    dump(tmp_path / "state.json", [item, {**item, "answer": "shoe"}])
+    still = {**item, "video": "b.mp4"}
+    dump(tmp_path / "state.json", [still, {**still, "question": "Why?", "answer": "shoe"}])
     held = load(tmp_path)
     assert held.format == "mvbench"
     assert [q.answer for q in held.questions] == ["B", "B", "B"]

@@ -6,7 +6,14 @@ from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
+from egomem.errors import UsageError
 from egomem.records import Question, Record, Video
+
+MEDIA = (
+    ".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".ts", ".mts", ".mpg", ".mpeg", ".3gp",
+    ".flv", ".wmv", ".ogv", ".wav", ".flac", ".mp3", ".m4a", ".ogg", ".opus",
+)  # fmt: skip
+"""Endings of video and audio files: a subtitle or a caption file of the same name is none."""
 
 
 class Fault(Record):
@@ -54,15 +61,32 @@ class Benchmark(Record):
     def with_media(self, folder: Path) -> Benchmark:
         """The same with `path` set for each video whose file lies in `folder`.
 
-        A file belongs to a video where its name, or its name without its ending, is the video's
-        path's name, id or source uid. Subfolders are looked through.
+        A file belongs to a video where its name, or its name without a video's ending, is the
+        video's path's name, id or source uid. Subfolders are looked through; of several such files,
+        those in a folder that the path or id names go first, and where more than one is left, which
+        of them is meant is a fault. Raises UsageError where there is no such folder.
         """
-        found: dict[str, Path] = {}
+        if not folder.is_dir():
+            raise UsageError(f"there is no folder of media at {folder}")
+        found: dict[str, list[Path]] = {}
         for path in sorted(p for p in folder.rglob("*") if p.is_file()):
-            found.setdefault(path.name, path)
-            found.setdefault(path.stem, path)
-        videos = [v.model_copy(update={"path": _file(v, found)}) for v in self.videos]
-        return self.model_copy(update={"videos": tuple(videos)})
+            found.setdefault(path.name, []).append(path)
+            if path.suffix.lower() in MEDIA:
+                found.setdefault(path.stem, []).append(path)
+        videos, faults = [], list(self.faults)
+        for video in self.videos:
+            files = _files(video, found, folder)
+            if len(files) == 1:
+                video = video.model_copy(update={"path": str(files[0])})
+            elif files:
+                said = f"{len(files)} files have its name: {files[0]}, {files[1]}"
+                said += " ..." if len(files) > 2 else ""
+                faults.append(Fault(id=video.id, kind="media", message=said))
+            videos.append(video)
+        if self.videos and not any(video.path for video in videos):
+            said = f"none of the {len(videos)} videos has a file in {folder}"
+            faults.append(Fault(id="", kind="media", message=said))
+        return self.model_copy(update={"videos": tuple(videos), "faults": tuple(faults)})
 
     def only(self, ids: Iterable[str]) -> Benchmark:
         """The questions of these ids, in the benchmark's order, and the videos they are about."""
@@ -73,9 +97,15 @@ class Benchmark(Record):
         return self.model_copy(update={"questions": questions, "videos": videos})
 
 
-def _file(video: Video, found: dict[str, Path]) -> str | None:
-    names = [Path(video.path).name] if video.path else []
-    for name in (*names, video.id, video.source_uid):
-        if name and name in found:
-            return str(found[name])
-    return video.path
+def _files(video: Video, found: dict[str, list[Path]], folder: Path) -> list[Path]:
+    for name in (video.path, video.id, video.source_uid):
+        files = found.get(Path(name).name, []) if name else []
+        if files:
+            named = set(_parts(Path(name or "").parent))
+            near = [f for f in files if named & set(_parts(f.relative_to(folder).parent))]
+            return near or files
+    return []
+
+
+def _parts(path: Path) -> list[str]:
+    return [part.casefold() for part in path.parts]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from egomem.benchmarks.benchmark import Fault
 from egomem.benchmarks.fields import by_label, number, options, span, tags, text
-from egomem.benchmarks.rows import Fields, Part, each, rows
+from egomem.benchmarks.rows import Fields, Part, Placed, Row, each, rows
 from egomem.records import Evidence, Question, Video
 
 LICENCE = "annotations CC BY-NC 4.0; source media under its providers' terms"
@@ -30,7 +30,18 @@ def read(files: Sequence[Path]) -> Iterator[Part]:
         for row in rows(path):
             if not row.fault:
                 yield from _video(row.file, row.line, row.fields, seen)
-            yield from each(iter([row]), _question, key="qid")
+            yield from _read(row)
+
+
+def _read(row: Row) -> Iterator[Part]:
+    """Each question has one evidence time; one without it can be asked, and is told."""
+    for made in each(iter([row]), _question, key="qid"):
+        yield made
+        if isinstance(made, Placed) and isinstance(made.made, Question) and not made.made.evidence:
+            said = "it has no evidence_time_s"
+            yield Fault(
+                id=made.made.id, kind="evidence", message=said, file=row.file, line=row.line
+            )
 
 
 def _video(file: str, line: int, row: Fields, seen: dict[str, Video]) -> Iterator[Part]:

@@ -27,11 +27,12 @@ def validate(benchmark: Benchmark, *, hash_media: bool = False) -> list[Fault]:
     Media is looked for where any video has a path; `hash_media` reads the files and compares.
     """
     media = any(video.path for video in benchmark.videos)
+    told = {f.id for f in benchmark.faults if f.kind == "media"}
     return [
         *benchmark.faults,
         *(f for q in benchmark.questions for f in row_faults(q, benchmark.by_id)),
         *_duplicates(benchmark),
-        *(f for v in benchmark.videos if media for f in _media(v, hash_media)),
+        *(f for v in benchmark.videos if media and v.id not in told for f in _media(v, hash_media)),
         *_whole(benchmark),
     ]
 
@@ -87,6 +88,11 @@ def _times(question: Question, videos: Mapping[str, Video]) -> Iterator[tuple[st
         if late and all(e.span.start > at.seconds for e in late):
             first = min(e.span.start for e in late)
             yield "time", f"it is asked at {at.seconds:g} s, before its evidence at {first:g} s"
+    elif at is not None:
+        seen = [e.when for e in question.evidence if e.when is not None]
+        if seen and min(seen) > at:
+            said = f"it is asked on {at:%Y-%m-%d %H:%M:%S}, before its evidence on "
+            yield "time", said + f"{min(seen):%Y-%m-%d %H:%M:%S}"
 
 
 def _duplicates(benchmark: Benchmark) -> Iterator[Fault]:

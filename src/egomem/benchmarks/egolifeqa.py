@@ -12,13 +12,15 @@ from dataclasses import replace
 from datetime import date, datetime, tzinfo
 from pathlib import Path
 
+from egomem.benchmarks.benchmark import Fault
 from egomem.benchmarks.fields import by_label, lettered, tags, text
-from egomem.benchmarks.rows import Fields, Part, RowError, each, rows
-from egomem.errors import UsageError
+from egomem.benchmarks.rows import Fields, Part, Placed, RowError, each, rows
+from egomem.errors import TimeError, UsageError
 from egomem.records import Evidence, Question
 from egomem.timeline import HABITS, Span, read_time
 
-_DAY_OR_TIME = re.compile(r"DAY\s*(\d+)|(?<!\d)(\d{8})(?!\d)", re.IGNORECASE)
+_TIME = re.compile(r"\d{8}")
+_DAY_OR_TIME = re.compile(r"DAY[\s_]*(\d{1,2}?)(?=\d{8}(?!\d)|\D|$)|(\d+)", re.IGNORECASE)
 
 
 def detect(row: Fields) -> bool:
@@ -28,7 +30,10 @@ def detect(row: Fields) -> bool:
 def read(
     files: Sequence[Path], *, zone: tzinfo | None, day_one: date | None, frame_base: int
 ) -> Iterator[Part]:
-    """Raises UsageError without a zone and a first day: a question at no time sees the future."""
+    """A target time that cannot be read is a fault, and its question stays.
+
+    Raises UsageError without a zone and a first day: a question at no time sees the future.
+    """
     if zone is None or day_one is None:
         raise UsageError(
             "EgoLifeQA asks at times of numbered days",
@@ -37,12 +42,20 @@ def read(
     habits = replace(HABITS, frames_per_second=frame_base)
 
     def instant(day: str, time: str) -> datetime:
-        found = read_time(f"{day} {time}", zone=zone, day_one=day_one, habits=habits).instants
+        time = f"0{time}" if len(time) == 7 else time  # a number lost its leading zero
+        told = f"{day} {time}"
+        found = None
+        if _TIME.fullmatch(time):
+            found = read_time(told, zone=zone, day_one=day_one, habits=habits).instants
         if found is None:
-            raise RowError(f"the time {day} {time} cannot be placed")
+            raise RowError(f"the time {told} is not a day and HHMMSSFF")
         return found.start
 
+    odd: list[str] = []
+
     def question(row: Fields) -> Question:
+        found, faults = _targets(row.get("target_time"), instant)
+        odd[:] = faults
         choices = lettered(row.get(f"choice_{k}") for k in "abcd")
         asked = row.get("query_time")
         if not isinstance(asked, Mapping):
@@ -54,14 +67,19 @@ def read(
             at=instant(text(asked, "date"), text(asked, "time")),
             answer=by_label(text(row, "answer"), choices),
             answerable=True,
-            evidence=tuple(_evidence(when) for when in _targets(row.get("target_time"), instant)),
+            evidence=tuple(_evidence(when) for when in found),
             tags=tags(
                 row, "type", "need_audio", "need_name", "last_time", "trigger", "keywords", "reason"
             ),
         )
 
     for path in files:
-        yield from each(rows(path), question, key="ID")
+        for row in rows(path):
+            made = next(each(iter([row]), question, key="ID"))
+            yield made
+            if isinstance(made, Placed):
+                id, place = made.made.id, {"file": row.file, "line": row.line}
+                yield from (Fault(id=id, kind="evidence", message=m, **place) for m in odd)
 
 
 def _evidence(when: datetime) -> Evidence:
@@ -69,21 +87,28 @@ def _evidence(when: datetime) -> Evidence:
     return Evidence(recording=None, span=Span(seconds, seconds), when=when)
 
 
-def _targets(value: object, instant: Callable[[str, str], datetime]) -> list[datetime]:
-    """Target times as they are released: a map, a list of maps, or a string of days and times.
+def _targets(
+    value: object, instant: Callable[[str, str], datetime]
+) -> tuple[list[datetime], list[str]]:
+    """Target times as they are released, and what cannot be read of them.
 
-    A time belongs to the day before it. Raises RowError for a time before any day.
+    `{"date", "time"}`, `{"date", "time_list"}`, a list of these, or a string. A `time` may hold
+    more of them, run together: 17044917DAY4_20593813. A time belongs to the day before it.
     """
     found: list[datetime] = []
+    faults: list[str] = []
     day = ""
     for number, time in _DAY_OR_TIME.findall(_joined(value)):
         if number:
             day = f"DAY{int(number)}"
-        elif not day:
-            raise RowError(f"the target time {time} has no day")
-        else:
+            continue
+        try:
+            if not day:
+                raise RowError(f"the target time {time} has no day")
             found.append(instant(day, time))
-    return list(dict.fromkeys(found))
+        except (RowError, TimeError) as error:
+            faults.append(f"{error}: it is left out of the evidence")
+    return list(dict.fromkeys(found)), faults
 
 
 def _joined(value: object) -> str:

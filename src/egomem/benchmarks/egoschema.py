@@ -1,7 +1,8 @@
 """EgoSchema: five options a question, one video each; keys for the 500-question subset only.
 
 Read in three shapes: `questions.json` with `subset_answers.json` beside it, rows of the hub's
-Parquet or JSON (`video_idx`, `option`), and a map of video to question with `truth`.
+Parquet or JSON (`video_idx`, `option`), and a map of video to question with `truth`. A question's
+id is its video's, as in submissions, whatever the shape.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from egomem.records import Question, Video
 
 _ANSWERS = "subset_answers.json"
 _MOST = 9
+_UNTOLD = ("", "None", "-1")
+"""What stands for a key where it is not public."""
 
 
 def detect(row: Fields) -> bool:
@@ -23,46 +26,53 @@ def detect(row: Fields) -> bool:
 
 
 def read(files: Sequence[Path]) -> Iterator[Part]:
+    """The hub's folder holds the full set several times, and the keys in its subset alone."""
     keys: dict[str, Any] = {}
     for path in files:
         if base(path) == _ANSWERS:
             held = document(path)
-            keys = held if isinstance(held, dict) else {}
-    for path in files:
-        if base(path) != _ANSWERS:
-            found = [row._replace(fields=_flat(row, keys)) for row in rows(path)]
-            yield from (Video(id=v) for v in _videos(found))
-            yield from each(iter(found), _question)
+            keys |= held if isinstance(held, dict) else {}
+    found = [(p, [_flat(row) for row in rows(p)]) for p in files if base(p) != _ANSWERS]
+    for _, listed in found:
+        keys |= {str(r.fields["id"]): k for r in listed if (k := r.fields["index"]) is not None}
+    first: dict[str, tuple[Path, object]] = {}
+    for path, listed in found:
+        for row in listed:
+            id = str(row.fields["id"] or "")
+            content = (row.fields["question"], row.fields["choices"])
+            place, held = first.setdefault(id, (path, content))
+            if id and place != path and held == content:
+                continue
+            if id and place == path and held is content:
+                yield Video(id=id, source_dataset="EgoSchema", source_uid=id)
+            fields = {**row.fields, "index": keys.get(id)}
+            yield from each(iter([row._replace(fields=fields)]), _question)
 
 
-def _flat(row: Row, keys: dict[str, Any]) -> dict[str, Any]:
-    """One shape for the three: `id`, `video`, `choices` and `index` (None where it is not told)."""
+def _flat(row: Row) -> Row:
+    """One shape for the three: `id`, `choices` and `index` (None where it is not told)."""
     fields = row.fields
-    video = fields.get("q_uid") or fields.get("video_idx") or fields.get("key")
-    choices: list[Any] = list(fields.get("option") or ())
+    listed = fields.get("option")
+    choices: list[Any] = list(listed) if isinstance(listed, list | tuple) else []
     choices += [fields[f"option {k}"] for k in range(_MOST) if f"option {k}" in fields]
-    told = fields.get("truth", fields.get("answer"))
-    return {
-        "id": fields.get("question_idx") or video,
-        "video": video,
+    told = [str(v).strip() for k in ("truth", "answer") if (v := fields.get(k)) is not None]
+    flat = {
+        "id": fields.get("q_uid") or fields.get("video_idx") or fields.get("key"),
         "question": fields.get("question"),
         "choices": choices,
-        "index": keys.get(str(video)) if told in (None, "") else told,
+        "index": next((key for key in told if key not in _UNTOLD), None),
     }
-
-
-def _videos(found: list[Row]) -> list[str]:
-    return list(dict.fromkeys(str(v) for row in found if (v := row.fields.get("video"))))
+    return row._replace(fields=flat)
 
 
 def _question(row: Fields) -> Question:
     choices = unlettered(row["choices"])
-    index = row.get("index")
+    index = row["index"]
     return Question(
         id=text(row, "id"),
         text=text(row, "question"),
         options=choices,
-        recording=text(row, "video"),
-        answer=None if index in (None, "") else by_index(index, choices),
+        recording=text(row, "id"),
+        answer=None if index is None else by_index(index, choices),
         answerable=True,
     )

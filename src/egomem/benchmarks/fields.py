@@ -12,7 +12,7 @@ from egomem.records import Evidence, Option
 from egomem.timeline import Span
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_LETTERED = re.compile(r"\s*\(?([A-Z])[.):]\)?\s+", re.DOTALL)
+_LETTERED = re.compile(r"\s*\(?([A-Z])[.):]\)?\s*", re.DOTALL)
 
 
 def text(row: Fields, *names: str, default: str | None = None) -> str:
@@ -82,7 +82,7 @@ def options(value: object) -> tuple[Option, ...]:
 def by_index(value: object, choices: Sequence[Option]) -> str:
     """The label at an index that counts from 0. Raises RowError where it is none."""
     try:
-        index = int(str(value))
+        index = int(str(value).strip().removesuffix(".0"))  # 3.0: a column that had gaps
     except ValueError:
         raise RowError(f"the answer is {value!r}, not the index of an option") from None
     if not 0 <= index < len(choices):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, tzinfo
 from functools import partial
@@ -22,7 +22,7 @@ from egomem.benchmarks import (
 )
 from egomem.benchmarks.benchmark import Benchmark, Fault
 from egomem.benchmarks.checks import row_faults
-from egomem.benchmarks.rows import ENDINGS, Fields, Part, Placed, base, rows
+from egomem.benchmarks.rows import ENDINGS, LINES, Fields, Part, Placed, base, rows
 from egomem.errors import UsageError
 from egomem.records import Question, Video
 
@@ -52,9 +52,10 @@ FORMATS: dict[str, Format] = {
                capmem.LICENCE),
         Format("egolifeqa", "EgoLifeQA; needs a zone and the date of DAY1", egolifeqa.detect),
         Format("egoschema", "EgoSchema", egoschema.detect, egoschema.read),
-        Format("videomme", "Video-MME, grouped or flat", videomme.detect, videomme.read),
-        Format("nextgqa", "NExT-GQA", nextgqa.detect, nextgqa.read, nextgqa.LICENCE),
-        Format("mvbench", "MVBench", mvbench.detect, mvbench.read),
+        Format("videomme", "Video-MME, grouped or flat", videomme.detect, videomme.read,
+               videomme.LICENCE),
+        Format("nextgqa", "NExT-GQA and NExT-QA", nextgqa.detect, nextgqa.read, nextgqa.LICENCE),
+        Format("mvbench", "MVBench and MLVU", mvbench.detect, mvbench.read),
         Format("native", "egomem's own: JSON Lines or Parquet", native.detect, _native),
     )
 }  # fmt: skip
@@ -81,18 +82,19 @@ def load(
     """
     path = Path(path)
     files = _files(path)
-    chosen = _format(path, files, format)
-    about = _about(path if path.is_dir() else path.parent)
+    first, unreadable = _look(path, files)
+    chosen = _format(path, first, format)
+    folder = path if path.is_dir() else path.parent
+    about = _about(folder)
     read = chosen.read or partial(egolifeqa.read, zone=zone, day_one=day_one, frame_base=frame_base)
     name = str(about.get("name") or _stem(path))
-    questions, videos, faults = _collect(read(_questions(path, files, chosen)), strict)
-    folder = path if path.is_dir() else path.parent
+    questions, videos, faults = _collect(read(_questions(path, first, chosen)), strict)
     made = Benchmark(
         name=name,
         format=chosen.name,
         videos=tuple(_placed(video, folder) for video in videos),
         questions=questions,
-        faults=faults,
+        faults=(*unreadable, *faults),
         licence=str(about.get("licence") or chosen.licence),
         provenance=str(about.get("provenance") or ""),
     )
@@ -127,34 +129,70 @@ def _beside(path: Path) -> bool:
     return path.is_file() and known and name.endswith(ENDINGS)
 
 
-def _format(path: Path, files: Sequence[Path], name: str | None) -> Format:
+First = Mapping[Path, Sequence[Fields]]
+"""The first rows of each file that can be read."""
+
+
+def _look(path: Path, files: Sequence[Path]) -> tuple[First, list[Fault]]:
+    """What a folder's files begin with; one that cannot be read at all is a fault beside others.
+
+    Raises UsageError where a lone file cannot be read, or none of a folder's.
+    """
+    first: dict[Path, Sequence[Fields]] = {}
+    broken: list[UsageError] = []
+    faults: list[Fault] = []
+    for file in files:
+        try:
+            # One damaged row does not hide what a file is.
+            first[file] = [row.fields for row in islice(rows(file), 20) if not row.fault]
+        except UsageError as error:
+            if file == path:
+                raise
+            broken.append(error)
+            faults.append(Fault(id="", kind="unreadable", message=str(error), dropped=True))
+    if broken and not any(first.values()):
+        raise broken[0]
+    return first, faults
+
+
+def _format(path: Path, first: First, name: str | None) -> Format:
+    """The named one, or the one that the files are in. Raises UsageError for none or several."""
     known = ", ".join(FORMATS)
     if name is not None:
         if name not in FORMATS:
             raise UsageError(f"there is no format named {name}", f"choose one of: {known}")
         return FORMATS[name]
-    for file in files:
-        first = _first(file)
-        for format in FORMATS.values():
-            if any(map(format.detect, first)):
-                return format
+    found: dict[str, Path] = {}
+    for file, begin in first.items():
+        fits = (f.name for f in FORMATS.values() if any(map(f.detect, begin)))
+        if format := next(fits, None):
+            found.setdefault(format, file)
+        if file == path and found:
+            break
+    if len(found) > 1:
+        said = ", ".join(f"{file.name} is {format}" for format, file in found.items())
+        raise UsageError(
+            f"{path} holds questions in several formats: {said}",
+            "name one with --format, or give one file",
+        )
+    if found:
+        return FORMATS[next(iter(found))]
     raise UsageError(
         f"{path} holds no questions in a known format",
         f"name one with --format ({known}) or bring it into the native one",
     )
 
 
-def _first(file: Path) -> list[Fields]:
-    """The first rows that can be read: one that is damaged does not hide what a file is."""
-    return [row.fields for row in islice(rows(file), 20) if not row.fault]
+def _questions(path: Path, first: First, format: Format) -> list[Path]:
+    """The files to read: what else lies in a folder, such as captions, holds no questions.
 
-
-def _questions(path: Path, files: Sequence[Path], format: Format) -> list[Path]:
-    """The files to read: what else lies in a folder, such as captions, holds no questions."""
+    JSON Lines of which nothing can be read may have been questions, and are told.
+    """
     if path.is_file():
-        return list(files)
-    found = [f for f in files if not (first := _first(f)) or any(map(format.detect, first))]
-    return [f for f in files if f in found or _beside(f)] if found else list(files)
+        return list(first)
+    torn = [f for f, rows in first.items() if not rows and base(f).endswith(LINES)]
+    found = [f for f, rows in first.items() if f in torn or any(map(format.detect, rows))]
+    return [f for f in first if f in found or _beside(f)] if found else list(first)
 
 
 def _about(folder: Path) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""MVBench: a JSON file a task; the answer is the text of one candidate."""
+"""MVBench: a JSON file a task; the answer is the text of one candidate.
+
+MLVU's files have the same fields, and `duration`.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,28 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from egomem.benchmarks.benchmark import Fault
 from egomem.benchmarks.fields import by_text, lettered, number, span, tags, text
-from egomem.benchmarks.rows import Fields, Part, base, each, rows
+from egomem.benchmarks.rows import Fields, Part, Row, base, each, rows
 from egomem.records import Evidence, Question, Video
+
+_SOURCES = {
+    ("STAR", "star"): ("action_sequence", "action_prediction", "object_interaction"),
+    ("Charades-STA", "sta"): ("action_localization",),
+    ("CLEVRER", "clevrer"): ("moving_count", "moving_direction", "moving_attribute",
+                             "object_existence", "counterfactual_inference"),
+    ("Perception Test", "perception"): ("character_order", "object_shuffle", "state_change",
+                                        "action_count"),
+    ("Something-Something V2", ""): ("action_antonym",),
+    ("VLN-CE", ""): ("egocentric_navigation",),
+    ("TVQA", ""): ("episodic_reasoning",),
+    ("Moments in Time", ""): ("fine_grained_action",),
+    ("NTU RGB+D", ""): ("fine_grained_pose",),
+    ("MoVQA", ""): ("scene_transition",),
+    ("FunQA", ""): ("unexpected_action",),
+}  # fmt: skip
+_SOURCE = {task: source for source, tasks in _SOURCES.items() for task in tasks}
+"""Where each task's videos are from, and the release's folder where names alone are no ids."""
 
 
 def detect(row: Fields) -> bool:
@@ -18,26 +40,43 @@ def detect(row: Fields) -> bool:
 def read(files: Sequence[Path]) -> Iterator[Part]:
     """A question's id follows from its task and content, since the files have none.
 
-    `start` and `end` are the part of the video that is asked about: they stand as evidence.
+    `start` and `end` (`accurate_start` and `accurate_end` where given) are the part of the video
+    that is asked about: they stand as evidence. They are seconds of the uncut video.
     """
-    seen: set[str] = set()
+    videos: set[str] = set()
+    tasks: dict[str, str] = {}
     for path in files:
-        task = base(path).rpartition(".")[0]
+        stem = base(path).rpartition(".")[0]
         for row in rows(path):
-            fields = {**row.fields, "task": task}
-            fields["id"] = f"{task}-{_digest(fields)}"
-            found = row._replace(fields=fields)
-            video = str(row.fields.get("video") or "")
-            if video and video not in seen:
-                seen.add(video)
-                duration = _duration(row.fields)
-                yield Video(id=video, duration=duration, source_dataset="MVBench")
-            yield from each(iter([found]), _question)
+            task = str(row.fields.get("task_type") or stem)
+            digest = _digest(row.fields)
+            if not row.fault and tasks.setdefault(digest, task) != task:
+                yield _told(row, f"{task}-{digest}", tasks[digest])
+                continue
+            source, folder = _SOURCE.get(task, ("", ""))
+            video = _id(row.fields, folder)
+            fields = {**row.fields, "task": task, "id": f"{task}-{digest}", "video_id": video}
+            if video and video not in videos:
+                videos.add(video)
+                yield _video(row.fields, video, source)
+            yield from each(iter([row._replace(fields=fields)]), _question)
 
 
-def _duration(row: Fields) -> float | None:
-    held = row.get("duration")
-    return float(held) if isinstance(held, int | float) and held >= 0 else None
+def _id(row: Fields, folder: str) -> str:
+    name = str(row.get("video") or "").strip()
+    return f"{folder}/{name}" if name and folder else name
+
+
+def _told(row: Row, id: str, task: str) -> Fault:
+    said = f"the same question stands in the task {task}; that one is kept"
+    return Fault(id=id, kind="duplicate", message=said, file=row.file, line=row.line, dropped=True)
+
+
+def _video(row: Fields, id: str, source: str) -> Video:
+    told = row.get("duration")
+    duration = float(told) if isinstance(told, int | float) and told >= 0 else None
+    uid = str(row.get("video"))
+    return Video(id=id, duration=duration, source_dataset=source, source_uid=uid)
 
 
 def _digest(row: Fields) -> str:
@@ -46,18 +85,18 @@ def _digest(row: Fields) -> str:
 
 
 def _question(row: Fields) -> Question:
-    video = text(row, "video")
+    text(row, "video")
     given = row.get("candidates")
     choices = lettered(given if isinstance(given, list) else [])
-    start = number(row, "start")
-    held = span(start, number(row, "end")) if start is not None else None
+    start = number(row, "accurate_start", "start")
+    held = span(start, number(row, "accurate_end", "end")) if start is not None else None
     return Question(
         id=text(row, "id"),
         text=text(row, "question"),
         options=choices,
-        recording=video,
+        recording=row["video_id"],
         answer=by_text(text(row, "answer"), choices),
         answerable=True,
-        evidence=(Evidence(recording=video, span=held),) if held else (),
+        evidence=(Evidence(recording=row["video_id"], span=held),) if held else (),
         tags=tags(row, "question_type", type="task"),
     )

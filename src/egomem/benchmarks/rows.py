@@ -1,7 +1,8 @@
-"""Files -> rows, whatever holds them: JSON Lines, JSON, CSV or Parquet, gzipped or not."""
+"""Files -> rows, whatever holds them: JSON Lines, JSON, CSV, TSV or Parquet, gzipped or not."""
 
 from __future__ import annotations
 
+import ast
 import csv
 import gzip
 import io
@@ -30,7 +31,11 @@ class Placed(NamedTuple):
 Part = Placed | Video | Fault
 """What an adapter yields; a video that has no row of its own comes bare."""
 
-ENDINGS = (".jsonl", ".ndjson", ".json", ".csv", ".parquet")
+LINES = (".jsonl", ".ndjson")
+ENDINGS = (*LINES, ".json", ".csv", ".tsv", ".parquet")
+
+_STRUCTURED = ("options", "option", "choices", "candidates", "evidence", "tags")
+"""Columns whose cells hold a list or a map; in CSV it is written out, as JSON or as Python does."""
 
 
 class Row(NamedTuple):
@@ -60,11 +65,10 @@ def rows(path: Path) -> Iterator[Row]:
     name = base(path)
     if name.endswith(".parquet"):
         yield from _parquet(path)
-    elif name.endswith((".jsonl", ".ndjson")):
+    elif name.endswith(LINES):
         yield from _lines(path)
-    elif name.endswith(".csv"):
-        for number, fields in enumerate(csv.DictReader(io.StringIO(_text(path))), 2):
-            yield Row(path.name, number, fields)
+    elif name.endswith((".csv", ".tsv")):
+        yield from _cells(path)
     else:
         yield from _entries(path)
 
@@ -139,6 +143,33 @@ def _lines(path: Path) -> Iterator[Row]:
             yield Row(path.name, number, held)
         else:
             yield Row(path.name, number, {}, "it is not a JSON object")
+
+
+def _cells(path: Path) -> Iterator[Row]:
+    """Rows of CSV, also with tabs or semicolons: cells may span lines; an empty one is None."""
+    text = _text(path)
+    header = text.partition("\n")[0]
+    csv.field_size_limit(2**31 - 1)  # else one long cell hides the rest of the file
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",\t;", key=header.count))
+    try:
+        for cells in reader:
+            line = reader.line_num - sum(v.count("\n") for k, v in cells.items() if k and v)
+            told: dict[str, Any] = {k: _cell(k, v) for k, v in cells.items() if k}
+            fault = "it has more cells than the first line names" if None in cells else ""
+            yield Row(path.name, line, told, fault)
+    except csv.Error as error:
+        raise UsageError(f"{path} cannot be read as CSV: {error}") from None
+
+
+def _cell(name: str, value: str | None) -> Any:
+    if not value or name not in _STRUCTURED or value.lstrip()[:1] not in ("[", "{"):
+        return value or None
+    for read in (json.loads, ast.literal_eval):
+        try:
+            return read(value)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+    return value
 
 
 def _entries(path: Path) -> Iterator[Row]:

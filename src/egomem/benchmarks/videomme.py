@@ -1,26 +1,43 @@
-"""Video-MME: three questions a video, with options written "A. ..."; grouped or flat."""
+"""Video-MME: three questions a video, with options written "A. ..."; grouped or flat.
+
+The hub's rows are flat. The authors' own grouped files name the same facts otherwise
+(`duration_category`, `video_category`, `choices`); with a `response` they are results, too.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from egomem.benchmarks.fields import by_label, tags, text, unlettered
 from egomem.benchmarks.rows import Fields, Part, Row, each, rows
 from egomem.records import Question, Video
+
+LICENCE = "academic research only, no redistribution (Video-MME's own README)"
+
+_NAMES = {
+    "duration_category": "duration",
+    "video_category": "domain",
+    "video_sub_category": "sub_category",
+    "video_subcategory": "sub_category",
+    "choices": "options",
+}
 
 
 def detect(row: Fields) -> bool:
     nested = row.get("questions")
     if isinstance(nested, list) and nested and isinstance(nested[0], dict):
         return "question_id" in nested[0]
-    return {"question_id", "options", "task_type"} <= row.keys()
+    return {"question_id", "video_id", "question"} <= row.keys() and bool(
+        {"options", "choices"} & row.keys()
+    )
 
 
 def read(files: Sequence[Path]) -> Iterator[Part]:
     """Facts of a video that rows share (`duration`: short, medium or long) become tags."""
+    seen: set[str] = set()
     for path in files:
-        seen: set[str] = set()
         for row in _flat(rows(path)):
             if not row.fault:
                 id = str(row.fields.get("video_id") or "")
@@ -34,20 +51,27 @@ def _flat(found: Iterator[Row]) -> Iterator[Row]:
     for row in found:
         nested = row.fields.get("questions")
         if not isinstance(nested, list):
-            yield row
+            yield row._replace(fields=_named(row.fields))
             continue
         shared = {k: v for k, v in row.fields.items() if k != "questions"}
         for fields in nested:
             if isinstance(fields, dict):
-                yield row._replace(fields={**shared, **fields})
+                yield row._replace(fields=_named({**shared, **fields}))
             else:
                 yield row._replace(fields=shared, fault="a question is not a JSON object")
 
 
+def _named(row: Fields) -> dict[str, Any]:
+    return {_NAMES.get(name, name): value for name, value in row.items()}
+
+
 def _video(row: Fields) -> Video:
+    """Media files are named by the last part of the address, which hub rows give as `videoID`."""
+    url = text(row, "url", default="")
     return Video(
         id=text(row, "video_id"),
-        source_uid=text(row, "videoID", default=""),
+        source_dataset="Video-MME",
+        source_uid=text(row, "videoID", default=url.rpartition("?v=")[2] if "?v=" in url else ""),
         domain=text(row, "domain", default=""),
         tags=tags(row, "sub_category", "url", length="duration"),
     )
