@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,41 +13,144 @@ from egomem.answer import reader
 from egomem.answer.choice import ChoiceReading
 from egomem.benchmarks import Benchmark
 from egomem.evaluate import Config, Outcome, load_run, rescore
-from egomem.evaluate.predictions import FOLDER
-from egomem.evaluate.results import NAME
+from egomem.memory import Store
 from egomem.models.fake_server import FakeServer, Rule, Script
-from egomem.records import Status
+from egomem.records import Observation, Recording, Status, Track
+from egomem.timeline import Span
 
 Go = Callable[..., Outcome]
 
-REPLIES = ("B", "Both A and B", "<think>Maybe A.</think>C", "I cannot tell.", "The answer is (d)")
+REPLIES = (
+    Rule(reply="B"),
+    Rule(reply="Both A and B"),
+    Rule(reply="<think>Maybe A.</think>C"),
+    Rule(reply="I cannot tell."),
+    Rule(reply="The answer is (d)"),
+    Rule(reply="The answer", finish="length"),
+    Rule(reply="A", finish="a new reason"),
+    Rule(reply="", reasoning="It was blue, so C."),
+    Rule(refusal="I must not say."),
+    Rule(reply='{"answer": "A", "scores": {"A": 0.4, "B": 0.9, "C": 0, "D": 0.1}}'),
+    Rule(reply='{"answer": "D", "scores": {"A": 0.4, "B": 0.2'),
+    Rule(reply="none"),
+)
+VERDICTS = (
+    '{"answer": "B", "support": "strong", "reason": "seen at 0:01"}',
+    '{"answer": "D", "support": "partial", "reason": "perhaps"}',
+    '{"answer": "none", "support": "none", "reason": "nothing"}',
+    "It is hard to say.",
+)
+LOGPROBS = {"A": -2.5, " C": -0.2, "D": -3.0, "x": -0.9}
 
 
-@pytest.mark.parametrize("form", ["letter", "scores"])
-def test_the_same_reader_reads_the_same(
-    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, form: str
+PROMPTS = (
+    "You are shown nothing of the recording",
+    "You get frames of the recording",
+    "You get notes that were written",
+    "You get the few notes",
+)
+
+
+def script(seed: int) -> Script:
+    """Every kind of reply to every kind of request, in an order of its own for each seed."""
+    count = len(REPLIES)
+    rules = [
+        REPLIES[(k + 3 * n + 5 * seed) % count].model_copy(
+            update={"when": prompt, "times": 1, "logprobs": LOGPROBS}
+        )
+        for n, prompt in enumerate(PROMPTS)
+        for k in range(count)
+    ]
+    rules += [
+        Rule(when="You check answers", times=1, reply=VERDICTS[(k + seed) % 4]) for k in range(12)
+    ]
+    return Script(rules=(*rules, Rule(reply="[0:00-0:02] A red drawer.")))
+
+
+BOTH = {"verify": {"second_look": True, "abstain_unsupported": True}}
+ALL = ("clean", "video", "caption@2", "verify@2", "aligned@2", "caption@evidence", "video@evidence")
+
+
+@pytest.mark.parametrize(
+    ("seed", "form", "settings", "strategies"),
+    [
+        (0, "letter", ALL, {}),
+        (1, "scores", ("caption@2", "verify@2", "verify@4"), BOTH),
+        (2, "logprobs", ALL, BOTH),
+        (3, "scores", ("verify@2",), BOTH),
+        (4, "letter", ("verify@2", "clean"), BOTH),
+    ],
+)
+def test_an_untouched_run_is_what_it_was(
+    benchmark: Benchmark,
+    config: Config,
+    tmp_path: Path,
+    go: Go,
+    seed: int,
+    form: str,
+    settings: tuple[str, ...],
+    strategies: Any,
 ) -> None:
-    rules = [Rule(when=f"number {k}?", reply=REPLIES[k]) for k in range(5)]
-    rules.append(Rule(reply="A red drawer."))
-    with FakeServer(Script(rules=tuple(rules))) as server:
+    """Whatever was replied, and whether or not the caption answer has a column of its own."""
+    timed = tuple(
+        q.model_copy(update={"text": f"Which drawer is number {k} at 0:0{k % 3}?"}) if k % 2 else q
+        for k, q in enumerate(benchmark.questions)
+    )
+    asked = benchmark.model_copy(update={"questions": timed})
+    with FakeServer(script(seed)) as server:
         spec = f"openai-compatible:fake@{server.url}"
-        mixed = config.model_copy(update={"readers": (spec,), "format": form, "abstain": True})
-        go(benchmark, mixed, tmp_path / "run")
-        before = (tmp_path / "run" / NAME).read_bytes()
+        mixed = config.model_copy(
+            update={
+                "settings": settings,
+                "readers": (spec,),
+                "format": form,
+                "abstain": True,
+                "strategies": strategies,
+            }
+        )
+        go(asked, mixed, tmp_path / "run")
+        before = load_run(tmp_path / "run").cells
+        files = {p: p.read_bytes() for p in (tmp_path / "run").rglob("*.jsonl")}
         sent = len(server.seen)
         said = rescore(tmp_path / "run")
         assert len(server.seen) == sent
-    assert (said.read, said.kept, said.changed) == (20, 0, ())
-    rows = [
-        json.loads(line)
-        for path in (tmp_path / "run" / FOLDER).iterdir()
-        for line in path.read_text().splitlines()
-    ]
-    assert len(rows) == 20
-    assert any(row.get("scores") for row in rows)
-    assert all("seconds" not in row and "at" not in row for row in rows)
-    assert (tmp_path / "run" / NAME).read_bytes() == before
-    assert len({c.answer.status for c in load_run(tmp_path / "run").cells.values()}) >= 2
+    assert (said.read, said.kept, said.changed) == (len(before), 0, ())
+    assert load_run(tmp_path / "run").cells == before
+    assert {p: p.read_bytes() for p in files} == files
+    assert len({c.answer.status for c in before.values()}) >= (3 if "video" in settings else 1)
+    steps = [s["step"] for c in before.values() for s in c.answer.trace if isinstance(s, dict)]
+    assert ("second_look" in steps) == bool(strategies)
+    assert sum("logprobs" in str(c.answer.trace) for c in before.values()) >= 5 * (
+        form == "logprobs"
+    )
+
+
+def test_answers_out_of_a_given_memory_are_what_they_were(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    """Without a model there is no reply to read again, and nothing changes either."""
+    memory = tmp_path / "memory"
+    with Store.open(memory, create=True) as store:
+        store.put_track(Track(source="caption", observer="made", window=4))
+        for video in ("v0", "v1"):
+            store.put_recording(Recording(id=video, name=video, duration=4))
+            note = {"text": "A red drawer is number 2.", "source": "caption"}
+            store.add(
+                [Observation(recording=video, span=Span(0, 4), track="caption/made/4s", **note)]
+            )
+    with FakeServer(script(5)) as server:
+        spec = f"openai-compatible:fake@{server.url}"
+        held = config.model_copy(
+            update={
+                "settings": ("extractive", "extractive@evidence", "caption", "caption@evidence"),
+                "readers": (spec,),
+            }
+        )
+        go(benchmark, held, tmp_path / "run", memory=memory)
+    before = load_run(tmp_path / "run").cells
+    said = rescore(tmp_path / "run")
+    assert (said.read, said.kept, said.changed) == (10, 10, ())
+    assert load_run(tmp_path / "run").cells == before
 
 
 def test_a_better_reader_changes_what_it_reads_better_alone(

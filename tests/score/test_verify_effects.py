@@ -21,10 +21,11 @@ def test_fixed_broken_and_blocked_by_support(ask: Any, say: Any) -> None:
     questions, answers = [ask("plain")], {"plain": say("A")}
     for k, (before, proposed, outcome, support) in enumerate(cases):
         after = proposed if outcome == "overridden" else before
-        verdict = {"answer": proposed, "support": support} if support else None
+        decision = {"outcome": outcome, "before": before, "proposed": proposed, "support": support}
+        # A second look whose verdict did not count is no level of support.
         trace = (
-            {"step": "verdict", "verdict": verdict},
-            {"step": "decision", "outcome": outcome, "before": before, "proposed": proposed},
+            {"step": "verdict", "verdict": {"answer": "D", "support": "none"}},
+            {"step": "decision", **decision},
         )
         questions.append(ask(f"q{k}"))
         answers[f"q{k}"] = say(after, trace=trace)

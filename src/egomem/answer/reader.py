@@ -116,9 +116,21 @@ async def send(task: Task[Any], request: Request) -> Reply:
         dropped=reply.dropped,
         usage=reply.usage.model_dump(mode="json"),
         raw=reply.raw,
+        finish=reply.finish,
         detail=reply.detail,
+        **_more(task.question, reply),
     )
     return reply
+
+
+def _more(question: Question, reply: Reply) -> dict[str, JsonValue]:
+    """What else an answer was read from, so that a trace holds all that reading it again takes."""
+    found: dict[str, JsonValue] = {}
+    if reply.source == "reasoning":
+        found["reasoning"] = reply.text
+    if (token := label_token(question, reply.logprobs)) is not None:
+        found["logprobs"] = [token.model_dump(mode="json")]
+    return found
 
 
 def over_budget(task: Task[Any], request: Request) -> str:
@@ -220,17 +232,22 @@ def token_scores(question: Question, tokens: Sequence[TokenLogprob] | None) -> d
 
     Labels that the server did not list there get nothing: they share the last place.
     """
+    token = label_token(question, tokens)
+    if token is None:
+        return {}
     labels = {o.label for o in question.options}
-    for token in tokens or ():
-        if _bare(token.token) not in labels:
-            continue
-        weights: dict[str, float] = {}
-        for text, logprob in {token.token: token.logprob, **token.top}.items():
-            if _bare(text) in labels:
-                weights[_bare(text)] = weights.get(_bare(text), 0.0) + math.exp(logprob)
-        total = sum(weights.values())
-        return {label: weight / total for label, weight in weights.items()} if total else {}
-    return {}
+    weights: dict[str, float] = {}
+    for text, logprob in {token.token: token.logprob, **token.top}.items():
+        if _bare(text) in labels:
+            weights[_bare(text)] = weights.get(_bare(text), 0.0) + math.exp(logprob)
+    total = sum(weights.values())
+    return {label: weight / total for label, weight in weights.items()} if total else {}
+
+
+def label_token(question: Question, tokens: Sequence[TokenLogprob] | None) -> TokenLogprob | None:
+    """The first token that is a label."""
+    labels = {o.label for o in question.options}
+    return next((t for t in tokens or () if _bare(t.token) in labels), None)
 
 
 def _bare(token: str) -> str:

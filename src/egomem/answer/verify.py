@@ -31,7 +31,7 @@ from egomem.errors import UsageError
 from egomem.memory import View
 from egomem.models import About, Request, Role, Text
 from egomem.recall import Hit, find
-from egomem.records import Answer, Evidence, Recording, Status, Usage
+from egomem.records import Answer, Evidence, Question, Recording, Status, Usage
 from egomem.timeline import RecordingTime, Span, find_times, uniform_times
 
 
@@ -87,18 +87,10 @@ async def verify(task: Task[VerifySettings]) -> Answer:
             other = decide(question, base, second, clock_cue=False)
             if other.outcome == "overridden":
                 verdict, looked, decision = second, looked_again, other
-    final = _final(task, base, candidate, verdict, looked, decision)
-    task.note(
-        "decision",
-        outcome=decision.outcome,
-        why=decision.why,
-        before=base.choice,
-        proposed=verdict.answer if verdict else None,
-        after=final.choice,
-        effect=effect(question, base.choice, final.choice),
-        would_have=effect(question, base.choice, verdict.answer if verdict else base.choice),
-        caveat=CAVEAT,
-    )
+    final = settled(question, settings, base, candidate, verdict, decision)
+    if decision.outcome == "overridden":
+        final = final.model_copy(update={"evidence": _seen(looked, verdict)})
+    task.note("decision", **decided(question, base, verdict, decision, final))
     return final.model_copy(update={"strategy": "verify", "usage": usage})
 
 
@@ -162,34 +154,56 @@ async def _look(
         ),
     )
     verdict = read_verdict(question, reply)
-    task.note("verdict", verdict=verdict.model_dump(mode="json") if verdict else None)
+    task.note(
+        "verdict",
+        verdict=verdict.model_dump(mode="json") if verdict else None,
+        evidence=[e.model_dump(mode="json") for e in _seen(looked, verdict)],
+    )
     return verdict, looked, counted(reply)
 
 
-def _final(
-    task: Task[VerifySettings],
+def decided(
+    question: Question, base: Answer, verdict: Verdict | None, decision: Decision, final: Answer
+) -> dict[str, JsonValue]:
+    """What the trace says of a decision."""
+    proposed = verdict.answer if verdict else None
+    return {
+        "outcome": decision.outcome,
+        "why": decision.why,
+        "before": base.choice,
+        "proposed": proposed,
+        "support": verdict.support.value if verdict else None,
+        "after": final.choice,
+        "effect": effect(question, base.choice, final.choice),
+        "would_have": effect(question, base.choice, proposed if verdict else base.choice),
+        "caveat": CAVEAT,
+    }
+
+
+def settled(
+    question: Question,
+    settings: VerifySettings,
     base: Answer,
     candidate: Answer,
     verdict: Verdict | None,
-    looked: Looked,
     decision: Decision,
 ) -> Answer:
+    """The answer that a decision leaves; one that replaces the base has its evidence still."""
     if decision.outcome == "overridden" and verdict is not None and verdict.answer is not None:
         label = verdict.answer
         return base.model_copy(
             update={
-                "text": option_text(task.question, label),
+                "text": option_text(question, label),
                 "choice": label,
                 "status": Status.PARSED,
                 "scores": raised(base.scores, label),
-                "evidence": _seen(looked, verdict.reason),
                 "reason": f"{decision.why}: {verdict.reason}",
             }
         )
     unsupported = candidate.status is Status.ABSTAINED and (
         verdict is not None and verdict.answer is None
     )
-    if task.settings.abstain_unsupported and unsupported:
+    if settings.abstain_unsupported and unsupported:
         return base.model_copy(
             update={
                 "text": "",
@@ -208,13 +222,13 @@ def raised(scores: dict[str, float], label: str) -> dict[str, float]:
     return {**scores, label: max(1.0, top + 1.0) if label in scores or scores else 1.0}
 
 
-def _seen(looked: Looked, reason: str) -> tuple[Evidence, ...]:
+def _seen(looked: Looked, verdict: Verdict | None) -> tuple[Evidence, ...]:
     """The stretches whose frames were looked at."""
     return tuple(
         Evidence(
             recording=one.recording.id,
             span=one.span,
-            quote=reason,
+            quote=verdict.reason if verdict else "",
             when=one.recording.instant(one.span.start),
         )
         for one in looked.looks

@@ -7,7 +7,7 @@ import json
 from functools import cached_property
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from egomem.answer import settings_hash
 from egomem.answer.strategy import get
@@ -54,7 +54,8 @@ class Config(Record):
     model takes, where that is less. `format`, `abstain` and `max_tokens` are the reader's; the
     temperature is 0 and each question is one turn without examples. `gate`: a reader outside of
     [`gate_low`, `gate_high`] on `clean` goes no further ("stop"), or is reported ("report").
-    `track` names one of the captions of a given memory.
+    `track` names one of the captions of a given memory. `strategies` holds settings of strategies
+    beyond those that follow from the rest, by the strategy's name.
     """
 
     protocol: str = "capmem"
@@ -74,6 +75,7 @@ class Config(Record):
     gate_low: float = 0.15
     gate_high: float = 0.35
     track: str | None = None
+    strategies: dict[str, dict[str, JsonValue]] = Field(default_factory=dict)
     given_memory: bool = False
     limit: int | None = Field(default=None, ge=1)
     shard: Shard | None = None
@@ -110,6 +112,7 @@ class Config(Record):
             raise ConfigError("several captioners are named", "add --cross to pair all with all")
         if self.cross and not (self.captioners and captioned):
             raise ConfigError("--cross needs captioners", "--model captioner=A,B and caption@30")
+        self._check_strategies()
         if self.shard and self.shard.index > self.shard.count:
             raise ConfigError(f"there is no shard {self.shard}", "count from 1: --shard 1/4")
         if self.shard and self.gate == "stop" and any(w.strategy == "clean" for w in ways):
@@ -117,6 +120,23 @@ class Config(Record):
                 "a shard cannot judge the gate, which is over all questions", "add --gate report"
             )
         return self
+
+    def _check_strategies(self) -> None:
+        """Raises ConfigError for a setting that is none, or that the run decides itself."""
+        decided: dict[str, set[str]] = {}
+        for column in self.columns():
+            for name, values in self._decided(column, None).items():
+                decided.setdefault(name, set()).update(values)
+        for name, values in self.strategies.items():
+            if name not in decided:
+                known = ", ".join(decided)
+                raise ConfigError(f"no setting of this run uses {name}", f"it uses {known}")
+            if double := sorted(decided[name] & set(values)):
+                raise ConfigError(
+                    f"--set {name}.{double[0]}: the run decides this itself",
+                    "there is an option or a part of --settings for it; see --help",
+                )
+            get(name).configure(values)
 
     def columns(self) -> list[Column]:
         """Every column, setting by setting."""
@@ -130,6 +150,20 @@ class Config(Record):
 
     def way(self, column: Column) -> Way:
         return next(w for w in self.ways if w.name == column.setting)
+
+    def base(self, column: Column) -> Column | None:
+        """The column of caption answers that a column of `verify` starts from; None where it makes
+        its own, or is of another strategy."""
+        own = self.way(column)
+        if own.strategy != "verify":
+            return None
+        for other in self.columns():
+            way = self.way(other)
+            same = (other.reader, other.captioner) == (column.reader, column.captioner)
+            reads = (way.captions, way.window) == (own.captions, own.window)
+            if way.strategy == "caption" and same and reads:
+                return other
+        return None
 
     def frame_limit(self, reader: str) -> int:
         """Frames that a reader is shown at once."""
@@ -152,6 +186,10 @@ class Config(Record):
 
     def strategy_settings(self, column: Column, track: str | None) -> dict[str, dict[str, Any]]:
         """The settings of the column's strategy, and of those that it builds on, by name."""
+        found = self._decided(column, track)
+        return {n: {**values, **self.strategies.get(n, {})} for n, values in found.items()}
+
+    def _decided(self, column: Column, track: str | None) -> dict[str, dict[str, Any]]:
         way = self.way(column)
         if not way.asks:
             return {way.strategy: {}}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from egomem.errors import ConfigError, UsageError
 from egomem.evaluate.config import Config, Shard
@@ -51,6 +52,24 @@ def frame_limits(given: Iterable[str]) -> dict[str, int]:
         if not equals or not number.isdecimal() or int(number) < 1:
             raise UsageError(f"--frame-limit {text} cannot be read", "write it as MODEL=64")
         found[str(ModelSpec.parse(spec))] = int(number)
+    return found
+
+
+def strategy_settings(given: Iterable[str]) -> dict[str, dict[str, JsonValue]]:
+    """`["verify.second_look=true"]` -> settings by strategy; values are JSON, else text."""
+    found: dict[str, dict[str, JsonValue]] = {}
+    for text in given:
+        place, equals, value = text.partition("=")
+        strategy, dot, name = place.partition(".")
+        if not equals or not dot or not strategy or not name:
+            raise UsageError(
+                f"--set {text} cannot be read", "write it as STRATEGY.NAME=VALUE: verify.pad=10"
+            )
+        try:
+            read = json.loads(value)
+        except ValueError:
+            read = value
+        found.setdefault(strategy, {})[name] = read
     return found
 
 

@@ -188,14 +188,9 @@ class _Runner:
                 raise failed.exceptions[0] from None
 
     def _left(self, cell: Cell) -> bool:
-        before = self.work.results.cells.get((cell.question.id, cell.column))
-        changed = cell.changed(before)
-        if not changed:
-            self.kept += 1
-            return False
-        if before is not None:
-            self.again.update(changed)
-        return True
+        changed = cell.changed(self.work.results.cells.get((cell.question.id, cell.column)))
+        self.kept += not changed
+        return bool(changed)
 
     async def _group(
         self,
@@ -236,24 +231,29 @@ class _Runner:
             before = self.work.results.cells.get((question.id, column))
             if column not in left and before and self.work.way(column).strategy == "caption":
                 family(column)["caption"] = asyncio.create_task(_given(before.answer))
-        for column in columns:
-            if column not in left:
-                continue
+        # A look at the frames comes after the caption answer that it starts from.
+        for column in sorted(left, key=lambda c: self.work.way(c).strategy == "verify"):
             known = family(column)
             try:
                 said = await self._cell(question, column, known)
             except Spent:
                 continue  # not answered; what was paid for it is kept
-            usage = worth(said)
-            base = known.get("caption")
-            if self.work.way(column).strategy == "verify" and base and _well(base):
-                usage += worth(base.result())
+            usage, named = worth(said), self.work.places.named
+            base = None
+            if self.work.way(column).strategy == "verify" and _well(known.get("caption")):
+                base = known["caption"].result()
+                usage += worth(base)
+            before = self.work.results.cells.get((question.id, column))
+            if before is not None:
+                self.again.update(left[column].changed(before))
+            apart = base and self.work.config.base(column) is None
             self.work.results.add(
                 Finished(
                     question=question.id,
                     column=column,
                     parts=left[column].parts,
-                    answer=self.work.places.named(said),
+                    answer=named(said),
+                    base=named(base) if base and apart else None,
                     usage=usage,
                 )
             )
@@ -312,8 +312,8 @@ async def _given(said: Answer) -> Answer:
     return said
 
 
-def _well(task: asyncio.Task[Answer]) -> bool:
-    return task.done() and not task.cancelled() and task.exception() is None
+def _well(task: asyncio.Task[Answer] | None) -> bool:
+    return task is not None and task.done() and not task.cancelled() and task.exception() is None
 
 
 def _models_of(column: Column) -> tuple[str, str]:

@@ -32,8 +32,7 @@ def effects(sheet: Sheet) -> dict[str, Effects]:
         decision = _step(answer, "decision")
         if decision is None:
             continue
-        held = (_step(answer, "verdict") or {}).get("verdict")
-        support = str(held.get("support")) if isinstance(held, Mapping) else UNREAD
+        support = str(decision.get("support") or UNREAD)
         before, proposed = decision.get("before"), decision.get("proposed")
         outcome = str(decision.get("outcome"))
         gain = (proposed == question.answer) - (before == question.answer)
@@ -43,7 +42,7 @@ def effects(sheet: Sheet) -> dict[str, Effects]:
 
 
 def _step(answer: Answer | None, name: str) -> Mapping[str, Any] | None:
-    """The last step of that name, which is the one that counted."""
+    """The last step of that name."""
     for step in reversed(answer.trace if answer else ()):
         if isinstance(step, dict) and step.get("step") == name:
             return step
