@@ -8,6 +8,8 @@ import pytest
 
 from egomem.benchmarks import Benchmark, demo, stats
 from egomem.benchmarks.plots import plots
+from egomem.benchmarks.plots import unit as unit_of
+from egomem.errors import UsageError
 from egomem.records import Evidence, Question, Video
 from egomem.timeline import RecordingTime, Span
 
@@ -58,5 +60,33 @@ def test_plots_are_drawn_of_what_there_is(tmp_path: Path) -> None:
         "durations.png", "evidence_count.png", "evidence_length.png", "evidence_position.png",
         "visual.png", "source.png",
     }  # fmt: skip
-    assert not any(f.name == "gaps.png" for f in files)
+    assert not any(f.name in ("gaps.png", "abstain_option.png") for f in files)
     assert all(f.read_bytes().startswith(b"\x89PNG") for f in files)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="cannot be a folder of plots"):
+        plots(demo(), tmp_path / "file")
+
+
+def test_a_data_sets_own_text_neither_breaks_a_plot_nor_leaves_its_folder(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    questions = tuple(
+        Question.of("?", ["x", "y"], id=str(k), recording="v", answer="A",
+                    tags={"../up": ("$\\frac{", "日本")[k]},
+                    evidence=(Evidence(recording="v", span=Span(5, 5)),),
+                    at=RecordingTime("v", 8.0))
+        for k in range(2)
+    )  # fmt: skip
+    held = Benchmark(
+        name="t", format="native", videos=(Video(id="v", duration=9),), questions=questions
+    )
+    files = plots(held, tmp_path / "p")
+    assert sorted(f.name for f in (tmp_path / "p").iterdir()) == sorted(f.name for f in files) == [
+        "_up.png", "durations.png", "evidence_count.png", "evidence_position.png", "gaps.png",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("seconds", "unit"), [([30.0, 90.0], " s"), ([600.0], " min"), ([90_000.0, 9000.0], " h")]
+)
+def test_times_are_drawn_in_the_unit_that_is_usual(seconds: list[float], unit: str) -> None:
+    assert unit_of("durations", seconds)[0] == unit

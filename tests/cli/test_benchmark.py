@@ -23,16 +23,42 @@ def test_validate_names_every_fault(tmp_path: Path, capsys: pytest.CaptureFixtur
     row = {"id": "q1", "question": "?", "options": ["x", "x"], "answer": "A"}
     (tmp_path / "questions.jsonl").write_text(json.dumps(row) + "\n")
     code, said, _ = run(capsys, "benchmark", "validate", str(tmp_path))
-    assert code == 1
+    assert code == 3  # no question is left
     assert [p["what"] for p in said["problems"]] == [
         "questions.jsonl:1: q1: options A and B are the same: 'x'",
         "no licence of the annotations is stated",
     ]
+    (tmp_path / "other.json").write_text("{")
+    good = {**row, "id": "q2", "options": ["x", "y"], "at": -1, "evidence": [[3, 4]], "video": "v"}
+    rows = [row, good, {**good, "id": "q3", "at": None}]
+    (tmp_path / "questions.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
     assert main(["benchmark", "validate", str(tmp_path)]) == 1
     out = capsys.readouterr()
-    assert "0 questions about 0 videos; 2 faults, 1 rows left out" in out.out
+    assert "1 question about 1 video; 6 faults, 2 rows left out" in out.out
+    assert "other.json is not JSON" in out.err
+    assert "the file is left out" in out.err
     assert "egomem: questions.jsonl:1: q1: options A and B are the same" in out.err
     assert main(["benchmark", "validate", str(tmp_path / "none")]) == 2
+
+
+def test_egolifes_times_are_placed_by_options(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = {"ID": "1", "query_time": {"date": "DAY1", "time": "11210250"}, "question": "Who?",
+           "choice_a": "a", "choice_b": "b", "choice_c": "c", "choice_d": "d",
+           "answer": "A", "target_time": {"date": "DAY1", "time": "11150000"}}  # fmt: skip
+    questions, given = tmp_path / "q.json", tmp_path / "p.jsonl"
+    questions.write_text(json.dumps([row]))
+    given.write_text('{"id": "1", "choice": "a"}\n')
+    assert run(capsys, "benchmark", "stats", str(questions))[0] == 2
+    place = ["--zone", "Asia/Shanghai", "--day-one", "2024-05-01", "--frame-base", "100"]
+    code, said, _ = run(capsys, "benchmark", "stats", str(questions), *place)
+    assert (code, said["result"]["gaps"]["median"]) == (0, 362.5)
+    code, said, _ = run(capsys, "score", str(questions), str(given), *place)
+    assert (code, said["result"]["accuracy"]["value"]) == (0, 1)
+    code, said, _ = run(capsys, "benchmark", "validate", str(questions), *place[:4])
+    assert code == 3
+    assert "frame 50, but a second has 20" in said["problems"][0]["what"]
 
 
 def test_stats_counts_and_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

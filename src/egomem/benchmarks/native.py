@@ -23,9 +23,10 @@ from egomem.records import Question, Video
 from egomem.timeline import Clock, RecordingTime
 
 _QUESTION = (
-    "id", "qid", "video", "video_id", "question", "options", "choices", "answer", "answer_idx",
-    "answerable", "at", "evidence", "tags",
+    "id", "qid", "question_id", "video", "video_id", "question", "options", "choices", "answer",
+    "answer_idx", "answerable", "at", "evidence", "tags",
 )  # fmt: skip
+_IDS = ("qid", "question_id")
 _VIDEO = (
     "id", "video_id", "path", "duration", "start", "end", "source_dataset", "source_uid",
     "scenario", "domain", "sha256", "licence", "clock", "tags",
@@ -33,7 +34,7 @@ _VIDEO = (
 
 
 def detect(row: Fields) -> bool:
-    return "question" in row and bool({"id", "qid"} & row.keys())
+    return "question" in row and bool({"id", *_IDS} & row.keys())
 
 
 def read(questions: Sequence[Path], videos: Sequence[Path]) -> Iterator[Part]:
@@ -41,12 +42,13 @@ def read(questions: Sequence[Path], videos: Sequence[Path]) -> Iterator[Part]:
     for path in videos:
         yield from each(_named(rows(path), "video_id"), _video)
     for path in questions:
-        yield from each(_named(rows(path), "qid"), _question)
+        yield from each(_named(rows(path), *_IDS), _question)
 
 
-def _named(found: Iterator[Row], name: str) -> Iterator[Row]:
+def _named(found: Iterator[Row], *names: str) -> Iterator[Row]:
     for row in found:
-        yield row._replace(fields={"id": row.fields.get(name), **row.fields})
+        said = [v for name in ("id", *names) if (v := row.fields.get(name)) is not None]
+        yield row._replace(fields={**row.fields, "id": next(iter(said), None)})
 
 
 def _video(row: Fields) -> Video:
@@ -70,9 +72,6 @@ def _video(row: Fields) -> Video:
 def _question(row: Fields) -> Question:
     video = text(row, "video", "video_id", default="") or None
     choices = options(row["options"] if row.get("options") is not None else row.get("choices"))
-    answerable = row.get("answerable")
-    if answerable is not None and not isinstance(answerable, bool):
-        raise RowError(f"answerable is {answerable!r}, neither true nor false")
     return Question(
         id=text(row, "id"),
         text=text(row, "question"),
@@ -80,10 +79,18 @@ def _question(row: Fields) -> Question:
         at=_moment(row.get("at"), video),
         recording=video,
         answer=_key(row, choices),
-        answerable=answerable,
+        answerable=_boolean(row.get("answerable"), "answerable"),
         evidence=evidence(row.get("evidence"), video),
         tags=_tags(row, _QUESTION),
     )
+
+
+def _boolean(value: object, name: str) -> bool | None:
+    if isinstance(value, str) and value.strip().casefold() in ("true", "false"):
+        return value.strip().casefold() == "true"  # a cell of CSV
+    if value is None or isinstance(value, bool):
+        return value
+    raise RowError(f"{name} is {value!r}, neither true nor false")
 
 
 def _key(row: Fields, choices: Sequence[Any]) -> str | None:

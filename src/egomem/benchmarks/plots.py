@@ -2,57 +2,133 @@
 
 from __future__ import annotations
 
+import re
+import warnings
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from egomem.benchmarks.benchmark import Benchmark
 from egomem.benchmarks.tables import stats, values
-from egomem.errors import MissingExtraError
+from egomem.errors import MissingExtraError, UsageError
+from egomem.records import ABSTAIN_OPTION
 
-_SPREADS = {
-    "durations": ("length of video (min)", 1 / 60),
-    "evidence_count": ("pieces of evidence per question", 1),
-    "evidence_length": ("length of evidence (s)", 1),
-    "evidence_position": ("start of evidence, share of the video", 1),
-    "gaps": ("evidence to question (min)", 1 / 60),
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LABELS = {
+    "durations": "length of video",
+    "evidence_count": "pieces of evidence per question",
+    "evidence_length": "length of evidence",
+    "evidence_position": "start of evidence, as a share of the video",
+    "gaps": "from evidence to question",
 }
-_BARS = ("visual", "source", "scenario", "domain", "intent", "perspective", "type")
+TAIL = 0.99
+"""The share of values that the axis shows in full; the rest is in the last bar, which says so."""
+
+_NAMES = {"key": "position of key"}
+_COLOUR = "#3b6ea5"
+_LONG = 34
+"""Characters of a bar's label."""
 
 
 def plots(benchmark: Benchmark, folder: Path) -> list[Path]:
     """Histograms of times and bars of tags that the benchmark has; returns the files written.
 
-    Raises MissingExtraError without matplotlib.
+    Raises MissingExtraError without matplotlib, and UsageError where `folder` cannot be a folder.
     """
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
+        from matplotlib.ticker import MaxNLocator
     except ImportError:
         raise MissingExtraError("matplotlib, which draws plots,", "plots") from None
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be a folder of plots: {error.strerror}") from None
     written: list[Path] = []
 
     def save(name: str, figure: Figure) -> None:
         FigureCanvasAgg(figure)
-        path = folder / f"{name}.png"
-        figure.savefig(path, dpi=120)
+        path = folder / (re.sub(r"[^\w-]+", "_", name) + ".png")
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Glyph .* missing")  # a box stands for it
+            figure.savefig(path, dpi=120)
         written.append(path)
 
     for name, found in values(benchmark).items():
-        if not found:
-            continue
-        label, scale = _SPREADS[name]
-        figure = Figure(figsize=(5, 3), layout="constrained")
-        axes = figure.subplots()
-        axes.hist([value * scale for value in found], bins=min(30, max(5, len(set(found)))))
-        axes.set(xlabel=label, ylabel="videos" if name == "durations" else "questions")
-        save(name, figure)
-    for name, counts in stats(benchmark).counts.items():
-        if name not in _BARS or not counts:
-            continue
-        figure = Figure(figsize=(5, 1 + 0.25 * len(counts)), layout="constrained")
-        axes = figure.subplots()
-        labels = list(counts)[::-1]
-        axes.barh(labels, [counts[label] for label in labels])
-        axes.set(xlabel="questions", title=name)
-        save(name, figure)
+        if found and (any(found) or name != "evidence_length"):  # points have no length
+            figure = Figure(figsize=(5, 3), layout="constrained")
+            axes = figure.subplots()
+            axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
+            if name == "evidence_count":
+                axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
+            _histogram(axes, name, found)
+            save(name, figure)
+    held = stats(benchmark)
+    groups = {"key": held.keys, **held.counts}
+    drawn = [("questions", name, counts) for name, counts in groups.items()]
+    for what, name, counts in (*drawn, ("videos", "source", held.videos_by_source)):
+        if len(counts) > 1 and name != ABSTAIN_OPTION:
+            figure = Figure(figsize=(5, 0.8 + 0.25 * len(counts)), layout="constrained")
+            _bars(figure.subplots(), f"{what} by {_NAMES.get(name, name)}", counts)
+            save(name if what == "questions" else f"{what}_by_{name}", figure)
     return written
+
+
+def _histogram(axes: Axes, name: str, found: Sequence[float]) -> None:
+    of, scale = unit(name, found)
+    scaled = np.asarray(found, np.float64) / scale
+    most = float(scaled.max())
+    shown = float(np.quantile(scaled, TAIL))
+    bins: Any = 30
+    if name == "evidence_position":
+        bins, shown = np.linspace(0, 1, 21), most
+    elif name == "evidence_count":
+        shown = max(round(shown), 1)
+        bins = np.arange(0.5, shown + 1, max(1, shown // 30))
+        axes.set_xlim(0.4, max(shown, 4) + 0.6)
+    elif most <= 2 * shown:
+        shown = most
+    beyond = int((scaled > shown).sum())
+    axes.hist(np.minimum(scaled, shown), bins=bins, color=_COLOUR, edgecolor="white", linewidth=0.5)
+    said = f"n {len(found)}, median {_short(float(np.median(scaled)))}{of}"
+    if beyond:
+        larger = "more" if name == "evidence_count" else "longer"
+        said += f"; last bar: {beyond} {larger}, up to {_short(most)}{of}"
+    axes.set_title(said, fontsize=9)
+    axes.set_xlabel(LABELS[name] + (f" ({of.strip()})" if of else ""))
+    axes.set_ylabel("videos" if name == "durations" else "questions")
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def unit(name: str, found: Sequence[float]) -> tuple[str, float]:
+    """Seconds, minutes or hours, by what is usual in the data."""
+    if name not in ("durations", "evidence_length", "gaps"):
+        return "", 1.0
+    usual = float(np.median(np.abs(found)))
+    if usual < 120:
+        return " s", 1.0
+    return (" min", 60.0) if usual < 7200 else (" h", 3600.0)
+
+
+def _bars(axes: Axes, title: str, counts: Mapping[str, int]) -> None:
+    labels = [k if len(k) <= _LONG else f"{k[: _LONG - 1]}…" for k in counts][::-1]
+    numbers = list(counts.values())[::-1]
+    drawn = axes.barh(range(len(numbers)), numbers, color=_COLOUR)
+    axes.bar_label(drawn, padding=2, fontsize=8)
+    # A data set's text is text: a dollar sign in it begins no formula.
+    axes.set_yticks(range(len(labels)), labels, parse_math=False)
+    axes.set_title(title, fontsize=9, parse_math=False)
+    axes.margins(x=0.12)
+    axes.set_ylim(-0.6, len(numbers) - 0.4)
+    axes.set_xticks([])
+    axes.spines[["top", "right", "bottom"]].set_visible(False)

@@ -13,7 +13,7 @@ from egomem.cli.output import report
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from egomem.benchmarks import Benchmark, Spread
+    from egomem.benchmarks import Benchmark, Fault, Spread
 
 benchmark = typer.Typer(
     no_args_is_help=True, help="Check and describe a benchmark's questions and videos."
@@ -34,6 +34,10 @@ ZoneOption = Annotated[
 DayOption = Annotated[
     str | None, typer.Option("--day-one", metavar="DATE", help="The date of EgoLife's DAY1.")
 ]
+FrameOption = Annotated[
+    int,
+    typer.Option("--frame-base", min=1, help="What the last two digits of EgoLife's times count."),
+]
 
 
 @benchmark.command()
@@ -46,22 +50,25 @@ def validate(
     ] = False,
     zone: ZoneOption = None,
     day_one: DayOption = None,
+    frame_base: FrameOption = 20,
     json: JsonOption = False,
 ) -> None:
     """Check options, keys, evidence, times, media, licence notes and ids.
 
-    Every fault is named by id; rows without one load. Ends with 1 where there is any fault.
+    Every fault is named by id; rows without one load. Ends with 1 where there is any fault, and
+    with 3 where no question is left.
     """
     from egomem.benchmarks import validate as check
 
-    held = read(where, format, media, zone, day_one)
+    held = read(where, format, media, zone, day_one, frame_base)
     faults = check(held, hash_media=hash)
-    dropped = sum(fault.dropped for fault in faults)
+    dropped = {(f.file, f.line, f.id) for f in faults if f.dropped and f.line is not None}
 
     def show(out: Console) -> None:
         out.print(
-            f"{held.name} ({held.format}): {len(held.questions)} questions about "
-            f"{len(held.videos)} videos; {len(faults)} faults, {dropped} rows left out",
+            f"{held.name} ({held.format}): {_many(len(held.questions), 'question')} about "
+            f"{_many(len(held.videos), 'video')}; {_many(len(faults), 'fault')}, "
+            f"{_many(len(dropped), 'row')} left out",
             markup=False,
         )
 
@@ -72,9 +79,9 @@ def validate(
         "videos": len(held.videos),
         "faults": [fault.model_dump() for fault in faults],
     }
-    report("benchmark validate", result, show=show, json=json, problems=[
-        (str(fault), "the row is left out" if fault.dropped else "") for fault in faults
-    ])  # fmt: skip
+    problems = [(str(fault), _left_out(fault)) for fault in faults]
+    report("benchmark validate", result, show=show, json=json, problems=problems,
+           nothing=not held.questions)  # fmt: skip
 
 
 @benchmark.command()
@@ -86,12 +93,13 @@ def stats(
     ] = None,
     zone: ZoneOption = None,
     day_one: DayOption = None,
+    frame_base: FrameOption = 20,
     json: JsonOption = False,
 ) -> None:
     """Count durations, evidence, gaps, tags, sources and keys."""
     from egomem.benchmarks import stats as count
 
-    held = read(where, format, None, zone, day_one)
+    held = read(where, format, None, zone, day_one, frame_base)
     found = count(held)
     drawn: list[Path] = []
     if plots is not None:
@@ -113,7 +121,7 @@ def stats(
         groups = {"options": found.options, "position of key": found.keys}
         groups |= {"answerable": found.answerable, "videos by source": found.videos_by_source}
         for name, counts in {**groups, **found.counts}.items():
-            listed = ", ".join(f"{label} {n}" for label, n in counts.items())
+            listed = ", ".join(f"{label} {n}" for label, n in counts.items()) or "not stated"
             out.print(f"{name:22}{listed}", markup=False)
         for path in drawn:
             out.print(f"plot                  {path}", markup=False)
@@ -129,6 +137,7 @@ def manifest(
     media: MediaOption = None,
     zone: ZoneOption = None,
     day_one: DayOption = None,
+    frame_base: FrameOption = 20,
     json: JsonOption = False,
 ) -> None:
     """Name each video's source, licence and SHA-256; the media itself is never passed on.
@@ -137,15 +146,29 @@ def manifest(
     """
     from egomem.benchmarks import manifest as name
 
-    made = name(read(where, format, media, zone, day_one), hash_media=media is not None)
+    held = read(where, format, media, zone, day_one, frame_base)
+    made = name(held, hash_media=media is not None)
 
     def show(out: Console) -> None:
-        out.print(f"{made['name']}: {made['questions']} questions, {made['licence']}", markup=False)
+        licence = made["licence"] or "no licence is stated"
+        out.print(
+            f"{made['name']}: {_many(made['questions'], 'question')}, {licence}", markup=False
+        )
         for video in made["videos"]:
             source = f"{video['source_dataset']} {video['source_uid']}".strip() or "not stated"
             out.print(f"{video['id']}  {video['sha256'] or 'no hash'}  {source}", markup=False)
 
     report("benchmark manifest", made, show=show, json=json)
+
+
+def _many(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
+def _left_out(fault: Fault) -> str:
+    if not fault.dropped:
+        return ""
+    return "the file is left out" if fault.line is None else "the row is left out"
 
 
 def _spread(found: Spread, unit: str) -> str:
@@ -163,6 +186,7 @@ def read(
     media: Path | None = None,
     zone: str | None = None,
     day_one: str | None = None,
+    frame_base: int = 20,
 ) -> Benchmark:
     """The benchmark that a command line names."""
     from datetime import date
@@ -179,4 +203,4 @@ def read(
     except ValueError:
         raise UsageError(f"{day_one!r} is not a date", "write it like 2026-03-01") from None
     place = zone_of(zone) if zone else None
-    return load(where, format, media=media, zone=place, day_one=first)
+    return load(where, format, media=media, zone=place, day_one=first, frame_base=frame_base)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from egomem.cli.benchmark import DayOption, FrameOption, ZoneOption
 from egomem.cli.options import JsonOption
 from egomem.cli.output import report
 
@@ -22,6 +23,9 @@ def score(
     ] = None,
     bins: Annotated[int, typer.Option(min=2, help="Bins of the evidence's position.")] = 3,
     seed: Annotated[int, typer.Option(help="Seed of the resampling.")] = 0,
+    zone: ZoneOption = None,
+    day_one: DayOption = None,
+    frame_base: FrameOption = 20,
     json: JsonOption = False,
 ) -> None:
     """Score anyone's PREDICTIONS; nothing is run.
@@ -33,7 +37,7 @@ def score(
     from egomem.score import read_predictions, sheet, summary
     from egomem.score.summary import HEADINGS, cells, percent
 
-    held = read(questions, format)
+    held = read(questions, format, None, zone, day_one, frame_base)
     given = read_predictions(predictions, held.questions)
     scored = sheet(held.questions, given.answers, videos=held.videos, verdicts=given.verdicts)
     found = summary(scored, bins=bins, seed=seed)
