@@ -187,6 +187,8 @@ def read(
     zone: str | None = None,
     day_one: str | None = None,
     frame_base: int = 20,
+    *,
+    strict: bool = True,
 ) -> Benchmark:
     """The benchmark that a command line names."""
     from datetime import date
@@ -203,4 +205,6 @@ def read(
     except ValueError:
         raise UsageError(f"{day_one!r} is not a date", "write it like 2026-03-01") from None
     place = zone_of(zone) if zone else None
-    return load(where, format, media=media, zone=place, day_one=first, frame_base=frame_base)
+    return load(
+        where, format, media=media, strict=strict, zone=place, day_one=first, frame_base=frame_base
+    )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from egomem.cli.benchmark import DayOption, FrameOption, ZoneOption
 from egomem.cli.options import JsonOption
 from egomem.cli.output import fault, report, spent
 
@@ -36,6 +38,24 @@ ModelOption = Annotated[
         metavar="ROLE=SPEC[,SPEC]",
         help="reader=A,B,C, captioner=A or verifier=A. Without a captioner, each reader reads "
         "captions of its own. Repeatable.",
+    ),
+]
+BudgetOption = Annotated[
+    float | None,
+    typer.Option(
+        min=0, metavar="USD", help="What captions and answers may cost, earlier calls included."
+    ),
+]
+RequestsOption = Annotated[
+    int | None,
+    typer.Option(min=0, metavar="N", help="Requests that may be sent, earlier calls included."),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="STRATEGY.NAME=VALUE",
+        help="A setting of a strategy: verify.second_look=true. Repeatable.",
     ),
 ]
 LimitOption = Annotated[int | None, typer.Option(min=1, help="Ask the first N questions alone.")]
@@ -66,6 +86,13 @@ def capmem(
     ] = None,
     track: Annotated[str | None, typer.Option(help="Which captions of that memory.")] = None,
     format: Annotated[str | None, typer.Option(help="The data's format, where not told.")] = None,
+    zone: ZoneOption = None,
+    day_one: DayOption = None,
+    frame_base: FrameOption = 20,
+    all_rows: Annotated[
+        bool,
+        typer.Option("--all-rows", help="Ask faulty questions, too: n is as it was published."),
+    ] = False,
     frames: Annotated[
         int | None, typer.Option(min=1, help="Frames of a direct request. Default: 768.")
     ] = None,
@@ -75,6 +102,9 @@ def capmem(
     ] = None,
     side: Annotated[
         int | None, typer.Option(min=1, help="Longest side of a frame. Default: 512.")
+    ] = None,
+    fps: Annotated[
+        float | None, typer.Option(min=0.001, help="Frames a second to look at. Default: 1.")
     ] = None,
     reply: Annotated[str | None, typer.Option(help="letter (default), scores or logprobs.")] = None,
     abstain: Annotated[
@@ -90,6 +120,15 @@ def capmem(
             "report: it goes on."
         ),
     ] = None,
+    gate_low: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Accuracy that passes. Default: 0.15.")
+    ] = None,
+    gate_high: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Accuracy that passes. Default: 0.35.")
+    ] = None,
+    set_: SetOption = None,
+    budget: BudgetOption = None,
+    max_requests: RequestsOption = None,
     limit: LimitOption = None,
     shard: Annotated[
         str | None, typer.Option(metavar="I/N", help="Part I of N, counting from 1.")
@@ -102,7 +141,7 @@ def capmem(
     Stage 1 asks without the video and lets through who guesses (15-35 %). Stage 2 answers from
     frames, from captions, and from captions with a look at the frames.
     """
-    from egomem.benchmarks import load
+    from egomem.cli.benchmark import read
     from egomem.config import load as load_settings
     from egomem.config import model_table
     from egomem.evaluate.options import (
@@ -111,6 +150,7 @@ def capmem(
         models_given,
         read_shard,
         split,
+        strategy_settings,
     )
 
     given = load_settings(model=model_table(model) if model else None).model
@@ -128,12 +168,18 @@ def capmem(
         frames=frames,
         frame_limits=frame_limits(frame_limit or ()),
         side=side,
+        fps=fps,
         gate=gate,
+        gate_low=gate_low,
+        gate_high=gate_high,
+        strategies=strategy_settings(set_ or ()),
         track=track,
         limit=limit,
         shard=read_shard(shard) if shard else None,
     )
-    _run(load(data, format, media=media), config, out, memory=memory, only_plan=plan, json=json)
+    benchmark = read(str(data), format, media, zone, day_one, frame_base, strict=not all_rows)
+    limits = {"budget": budget, "max_requests": max_requests}
+    _run(benchmark, config, out, memory=memory, limits=limits, only_plan=plan, json=json)
 
 
 @eval.command()
@@ -148,6 +194,9 @@ def demo(
         str, typer.Option(help="As of capmem; those that ask a model need one.")
     ] = "extractive,extractive@evidence",
     model: ModelOption = None,
+    set_: SetOption = None,
+    budget: BudgetOption = None,
+    max_requests: RequestsOption = None,
     limit: LimitOption = None,
     plan: PlanOption = False,
     json: JsonOption = False,
@@ -156,17 +205,19 @@ def demo(
     from egomem.cli.output import steps
     from egomem.config import model_table
     from egomem.evaluate.demo import prepare
-    from egomem.evaluate.options import make_config, models_given, split
+    from egomem.evaluate.options import make_config, models_given, split, strategy_settings
 
     roles = models_given(model_table(model)) if model else {}
     config = make_config(
         protocol="demo", settings=split(settings), readers=roles.get("reader"), limit=limit,
-        gate="report",
+        gate="report", strategies=strategy_settings(set_ or ()),
     )  # fmt: skip
     with steps(quiet=json) as progress:
         made = prepare(folder, on_note=progress.say, on_step=progress.step)
         benchmark, memory = asyncio.run(made)
-    _run(benchmark, config, out or folder / "eval", memory=memory, only_plan=plan, json=json)
+    limits = {"budget": budget, "max_requests": max_requests}
+    run = out or folder / "eval"
+    _run(benchmark, config, run, memory=memory, limits=limits, only_plan=plan, json=json)
 
 
 @eval.command()
@@ -237,12 +288,22 @@ def merge(
     )
 
 
+@eval.command("lmms-tasks")
+def lmms_tasks(json: JsonOption = False) -> None:
+    """The folder of our tasks for lmms-eval: its --include_path."""
+    from egomem.evaluate.lmms import FOLDER
+
+    show = lambda out: out.print(str(FOLDER), markup=False)  # noqa: E731
+    report("eval lmms-tasks", {"folder": str(FOLDER)}, show=show, json=json)
+
+
 def _run(
     benchmark: Benchmark,
     config: Config,
     out: Path,
     *,
     memory: Path | None,
+    limits: Mapping[str, Any],
     only_plan: bool,
     json: bool,
 ) -> None:
@@ -257,7 +318,7 @@ def _run(
     dropped = [f for f in benchmark.faults if f.dropped]
 
     async def whole() -> tuple[str, Plan, Outcome | None]:
-        async with opened(benchmark, config, out, memory=memory, conduct=conduct) as work:
+        async with opened(benchmark, config, out, memory=memory, conduct=conduct, **limits) as work:
             planned = plan(work)
             if not json:
                 _show_plan(planned, len(dropped))
@@ -291,6 +352,9 @@ def _run(
         if done.errors:
             what = f"{done.errors} of {done.cells} cells ended in an error"
             problems.append((what, "the same command tries them again"))
+        if done.halted:
+            left = f"{done.left} of {done.cells} cells are not answered"
+            problems.append((f"{done.halted}; {left}", done.remedy))
 
     def show(console: Console) -> None:
         if done is None:
@@ -302,6 +366,9 @@ def _run(
         if done.spent.requests:
             bound = " (at least: not every price is known)" if done.unpriced else ""
             console.print(f"sent: {done.spent.requests} requests, {spent(done.spent)}{bound}")
+        if done.spent_in_all.requests > done.spent.requests:
+            total = done.spent_in_all
+            console.print(f"sent by this run in all: {total.requests} requests, {spent(total)}")
         console.print(f"run: {out}   report: egomem report {out}", markup=False)
 
     report("eval", result, show=show, json=json, problems=problems)

@@ -11,7 +11,9 @@ from pydantic import Field
 
 from egomem.answer.video import spread
 from egomem.evaluate import oracle
+from egomem.evaluate.cells import Cell
 from egomem.evaluate.config import Column
+from egomem.evaluate.measured import NAME as USAGE
 from egomem.evaluate.work import Work
 from egomem.models import ModelSpec, Role
 from egomem.models.limits import BYTES_PER_TOKEN, PIXELS_PER_TOKEN
@@ -33,12 +35,14 @@ WIDE = 9 / 16
 
 class Part(Record):
     """One line of a plan. `cells` and `kept` are cells (or windows of captions) to make and made
-    before; `changed` says why cells are asked again."""
+    before; `requests`, `frames`, tokens and `cost` are what is left to send for them, beside
+    `cached` requests whose replies are kept; `changed` says why cells are asked again."""
 
     label: str
     cells: int
     kept: int
     requests: int = 0
+    cached: int = 0
     frames: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
@@ -48,13 +52,15 @@ class Part(Record):
 
 
 class Plan(Record):
-    """`captions` and `columns` in the order in which they are made. `missing` are videos that are
-    not at hand, with why; `changed_questions` are asked again as their text changed."""
+    """`captions` and `columns` in the order in which they are made. `spent` is what the run has
+    sent so far, `replies_cached` how many replies are kept of it. `missing` are videos that are not
+    at hand, with why; `changed_questions` are asked again as their text changed."""
 
     captions: tuple[Part, ...]
     columns: tuple[Part, ...]
     questions: int
     replies_cached: int
+    spent: Usage = Usage()
     missing: dict[str, str] = Field(default_factory=dict)
     changed_questions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -68,6 +74,7 @@ class Plan(Record):
             cells=sum(p.cells for p in self.columns),
             kept=sum(p.kept for p in self.columns),
             requests=sum(p.requests for p in parts),
+            cached=sum(p.cached for p in parts),
             frames=sum(p.frames for p in parts),
             tokens_in=sum(p.tokens_in for p in parts),
             tokens_out=sum(p.tokens_out for p in parts),
@@ -94,6 +101,11 @@ def plan(work: Work) -> Plan:
             f"{work.results.repeated} cells stand twice in {work.results.path.name}; "
             "the last one counts"
         )
+    if work.results.unmeasured:
+        notes.append(
+            f"what {work.results.unmeasured} answers took is lost with their lines of {USAGE}; "
+            "it counts as nothing"
+        )
     changed: dict[str, None] = {}
     columns = [_column(work, column, changed) for column in work.columns]
     return Plan(
@@ -101,6 +113,7 @@ def plan(work: Work) -> Plan:
         columns=tuple(columns),
         questions=len(work.questions),
         replies_cached=work.cache.stats().replies,
+        spent=work.purse.earlier.model_copy(update={"requests": work.purse.requests_earlier}),
         missing=dict(work.places.missing),
         changed_questions=tuple(changed),
         notes=tuple(notes),
@@ -144,7 +157,7 @@ def _captions(work: Work) -> Iterable[Part]:
 
 
 def _column(work: Work, column: Column, changed: dict[str, None]) -> Part:
-    todo = kept = unable = 0
+    todo = kept = unable = cached = 0
     why: Counter[str] = Counter()
     usage = Usage()
     for question in work.questions:
@@ -162,12 +175,16 @@ def _column(work: Work, column: Column, changed: dict[str, None]) -> Part:
         lost = not work.builds(column) and bool(work.why_not(question, column))
         unable += lost
         if column.reader and not lost:
-            usage += _ask(work, question, column)
+            asks = _ask(work, question, column)
+            held = min(asks.requests, _cached(work, cell))
+            cached += held
+            usage += _left(asks, held)
     part = Part(
         label=column.label,
         cells=todo,
         kept=kept,
         requests=usage.requests,
+        cached=cached,
         frames=usage.frames,
         tokens_in=usage.tokens_in,
         tokens_out=usage.tokens_out,
@@ -175,6 +192,24 @@ def _column(work: Work, column: Column, changed: dict[str, None]) -> Part:
         changed=dict(why),
     )
     return _priced(part, column.reader)
+
+
+def _cached(work: Work, cell: Cell) -> int:
+    """How many of a cell's requests have a reply that is kept: of one that was answered before,
+    and has been changed or lost since."""
+    row = work.results.measure((cell.question.id, cell.column), cell.parts)
+    return sum(work.cache.get(key) is not None for key in row["keys"]) if row else 0
+
+
+def _left(asks: Usage, held: int) -> Usage:
+    """What is to be sent where `held` of the requests are not."""
+    share = 1 - held / asks.requests
+    return Usage(
+        requests=asks.requests - held,
+        frames=round(asks.frames * share),
+        tokens_in=round(asks.tokens_in * share),
+        tokens_out=round(asks.tokens_out * share),
+    )
 
 
 def _ask(work: Work, question: Question, column: Column) -> Usage:
@@ -193,13 +228,7 @@ def _ask(work: Work, question: Question, column: Column) -> Usage:
     elif way.captions != "none":
         extra = _caption_tokens(work, question, column, recordings)
     if way.strategy == "verify":
-        shared = any(
-            c.reader == column.reader
-            and c.captioner == column.captioner
-            and work.way(c).strategy == "caption"
-            and work.way(c).window == way.window
-            for c in work.columns
-        )
+        shared = config.base(column) is not None
         requests, frames = 2 + (not shared), CHECK_FRAMES
         extra = (0 if shared else extra) + CANDIDATE_CAPTIONS * TOKENS_OUT
         out = reply * (requests - 1) + VERDICT_TOKENS

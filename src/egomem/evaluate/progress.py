@@ -79,8 +79,13 @@ def plan_lines(plan: Plan, dropped: int = 0) -> Iterator[str]:
     total = plan.total
     bound = ", at least" if plan.money_is_lower_bound and total.cost is not None else ""
     yield f"in all: {total.cells} answers{_takes(total) or ', no request'}{bound}"
-    if plan.replies_cached:
-        yield f"{plan.replies_cached} replies are in the cache and cost nothing"
+    if plan.spent.requests:
+        cost = plan.spent.cost
+        money = "price unknown" if cost is None else f"${cost:.4f}"
+        yield (
+            f"sent so far: {plan.spent.requests:,} requests, {plan.spent.tokens_in:,} tokens in "
+            f"and {plan.spent.tokens_out:,} out, {money}; {plan.replies_cached:,} replies are kept"
+        )
     if plan.changed_questions:
         shown = ", ".join(plan.changed_questions[:10])
         more = len(plan.changed_questions) - 10
@@ -92,10 +97,11 @@ def plan_lines(plan: Plan, dropped: int = 0) -> Iterator[str]:
 
 
 def _takes(part: Part) -> str:
+    kept = f"{part.cached:,} replies out of the cache" if part.cached else ""
     if not part.requests:
-        return ""
+        return f"; {kept}, nothing to send" if kept else ""
     money = "price unknown" if part.cost is None else f"about ${part.cost:.2f}"
     return (
         f"; {part.requests:,} requests, {part.frames:,} frames, about {part.tokens_in:,} tokens in "
-        f"and {part.tokens_out:,} out, {money}"
+        f"and {part.tokens_out:,} out, {money}{', ' + kept if kept else ''}"
     )

@@ -52,6 +52,7 @@ async def run(
     Raises ConfigError and StoreError, and ModelError after `IN_A_ROW` errors.
     """
     began = time.monotonic()
+    work.purse.check_prices(spec for c in work.columns for spec in work.specs(c))
     runner = _Runner(work, at_once, on_note, on_progress)
     write_about(work, command)
     first = [c for c in work.columns if work.way(c).strategy == "clean"]

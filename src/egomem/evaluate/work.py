@@ -81,11 +81,8 @@ class Work:
             return None
         key = column.model_copy(update={"setting": ""})
         if key not in self._models:
-            specs = {"reader": key.reader, "verifier": self.config.verifier or key.reader}
-            if key.captioner:
-                specs["captioner"] = key.captioner
             self._models[key] = Models(
-                specs,
+                self._specs(key),
                 limits=self.config.limits(key.reader),
                 conduct=self.conduct,
                 cache=self.cache,
@@ -94,6 +91,19 @@ class Work:
             )
             self.purse.watch(self._models[key])
         return self._models[key]
+
+    def _specs(self, column: Column) -> dict[str, str]:
+        specs = {"reader": column.reader, "verifier": self.config.verifier or column.reader}
+        return specs | ({"captioner": column.captioner} if column.captioner else {})
+
+    def specs(self, column: Column) -> list[str]:
+        """The models that a column asks."""
+        if not column.reader:
+            return []
+        held = self._specs(column)
+        if self.way(column).strategy != "verify":
+            del held["verifier"]
+        return list(held.values())
 
     def track(self, column: Column) -> str | None:
         """The id of the caption track that a column reads; None where the strategy chooses."""

@@ -1,0 +1,174 @@
+"""A run keeps to its budget: it stops cleanly, what is finished stays, and it goes on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from egomem.benchmarks import Benchmark
+from egomem.errors import ConfigError
+from egomem.evaluate import Config, Outcome, load_run, opened, run
+from egomem.evaluate.purse import Purse, Spent
+from egomem.memory import Store
+from egomem.models import ModelSpec, Request, Role, Text, estimated_tokens
+from egomem.models.fake_server import FakeServer, Rule, Script
+from egomem.models.prices import price
+from egomem.records import Usage
+
+Go = Callable[..., Outcome]
+
+PRICED = "openai:gpt-4o-mini"
+
+
+@pytest.fixture
+def held(benchmark: Benchmark, tmp_path: Path) -> Callable[..., Outcome]:
+    """Run in one folder with limits: `held(config, budget=0.1)`."""
+
+    def go(config: Config, **limits: Any) -> Outcome:
+        async def whole() -> Outcome:
+            keys = {"OPENAI_API_KEY": "sk-none"}
+            folder = tmp_path / "run"
+            async with opened(benchmark, config, folder, environ=keys, **limits) as work:
+                return await run(work)
+
+        return asyncio.run(whole())
+
+    return go
+
+
+def test_each_call_goes_on_and_nothing_is_asked_twice(
+    held: Callable[..., Outcome], config: Config, server: FakeServer, tmp_path: Path
+) -> None:
+    """4 windows and 25 requests of answers, some five at a time: captions first, then cells."""
+    for most in (0, 3, 11, 28):
+        outcome = held(config, max_requests=most)
+        assert len(server.seen) == most
+        assert outcome.halted == f"all of --max-requests {most} are sent"
+        assert "raise --max-requests" in outcome.remedy
+        assert (outcome.errors, outcome.faults) == (0, ())
+        assert outcome.left == 20 - len(load_run(tmp_path / "run").cells) > 0
+    last = held(config, max_requests=29)
+    assert (last.halted, last.left, last.by_status) == ("", 0, {"parsed": 20})
+    assert last.spent_in_all.requests == 29
+    assert set(Counter((s.text, s.images) for s in server.seen).values()) == {1}
+
+
+def test_captions_that_were_paid_for_are_kept(
+    held: Callable[..., Outcome], config: Config, server: FakeServer, tmp_path: Path
+) -> None:
+    only = config.model_copy(update={"settings": ("caption@2", "aligned@2"), "frames": 3})
+    assert held(only, max_requests=3).halted
+    with Store.open(tmp_path / "run" / "memory") as store:
+        assert len(list(store.view().observations())) == 3
+    assert not load_run(tmp_path / "run").cells
+    # The fourth window, then the four of the aligned track, of which one is left.
+    assert held(only, max_requests=7).halted
+    with Store.open(tmp_path / "run" / "memory") as store:
+        assert len(list(store.view().observations())) == 7
+    assert held(only).by_status == {"parsed": 10}
+    # Both tracks say the same here, so that one reply answers each question in both columns.
+    assert len(server.seen) == 4 + 4 + 5
+
+
+def test_the_gate_is_not_judged_before_stage_1_is_finished(
+    held: Callable[..., Outcome], config: Config
+) -> None:
+    """The reader of the fixture is always right: the gate would stop it."""
+    stop = config.model_copy(update={"gate": "stop", "settings": ("clean", "video")})
+    outcome = held(stop, max_requests=3)
+    assert (outcome.gates, outcome.stopped) == ((), ())
+    assert held(stop, max_requests=9).stopped == stop.readers
+
+
+def test_money_is_held_to_and_used(
+    held: Callable[..., Outcome], config: Config, tmp_path: Path
+) -> None:
+    pytest.importorskip("genai_prices")
+    with FakeServer(Script(delay=0.01, rules=(Rule(reply="B"),))) as server:
+        spec = f"{PRICED}@{server.url}"
+        only = config.model_copy(update={"readers": (spec,), "settings": ("clean", "video")})
+        whole = held(only)
+        cost = whole.spent.cost
+        assert cost is not None
+        assert whole.unpriced == 0
+        each = cost / 10
+    (tmp_path / "run").rename(tmp_path / "whole")
+    with FakeServer(Script(delay=0.01, rules=(Rule(reply="B"),))) as server:
+        spec = f"{PRICED}@{server.url}"
+        again = only.model_copy(update={"readers": (spec,)})
+        half = held(again, budget=cost / 2)
+        assert half.halted
+        assert half.spent.cost is not None
+        assert 0 < half.spent.cost <= cost / 2
+        sent = len(server.seen)
+        same = held(again, budget=cost / 2)
+        assert (same.asked, len(server.seen)) == (0, sent)
+        assert f"(${half.spent.cost:.4f} spent)" in same.halted
+        done = held(again, budget=cost + 4 * each)
+        assert (done.halted, done.by_status) == ("", {"parsed": 10})
+        assert len(server.seen) == 10
+        assert done.spent_in_all.cost == pytest.approx(cost)
+
+
+def test_a_budget_without_a_known_price_is_refused(
+    held: Callable[..., Outcome], config: Config, server: FakeServer
+) -> None:
+    with pytest.raises(ConfigError, match=r"no price is known for openai-compatible.*requests"):
+        held(config, budget=5.0)
+    assert not server.seen
+
+
+def test_a_verifier_that_is_not_asked_needs_no_price(
+    held: Callable[..., Outcome], config: Config
+) -> None:
+    pytest.importorskip("genai_prices")
+    with FakeServer(Script(rules=(Rule(reply="B"),))) as server:
+        update = {"readers": (f"{PRICED}@{server.url}",), "verifier": "ollama:x"}
+        clean = config.model_copy(update={**update, "settings": ("clean",)})
+        assert held(clean, budget=1.0).by_status == {"parsed": 5}
+        look = config.model_copy(update={**update, "settings": ("verify@2",)})
+        with pytest.raises(ConfigError, match="no price is known for ollama:x"):
+            held(look, budget=1.0)
+
+
+def request(words: int) -> Request:
+    return Request(role=Role.READER, parts=(Text("word " * words),), prompt="p@1")
+
+
+def test_who_might_go_over_waits_for_what_is_under_way() -> None:
+    """Two requests of 10,000 words fit in turn, as each costs less than it might; not at once."""
+    pytest.importorskip("genai_prices")
+    spec = ModelSpec.parse(PRICED)
+    tokens = estimated_tokens(request(10_000))
+    likely = price(spec, Usage(tokens_in=tokens, tokens_out=250))
+    assert likely is not None
+    purse = Purse(budget=1.5 * likely)
+    order: list[str] = []
+
+    async def send(name: str) -> None:
+        async with purse.hold(request(10_000), spec):
+            order.append(f"{name} begins")
+            await asyncio.sleep(0)
+            order.append(f"{name} ends")
+
+    async def both() -> None:
+        await asyncio.gather(send("a"), send("b"))
+
+    asyncio.run(both())
+    assert order == ["a begins", "a ends", "b begins", "b ends"]
+    assert purse.closed is None
+
+    async def dear() -> None:
+        async with purse.hold(request(20_000), spec):
+            order.append("never")
+
+    with pytest.raises(Spent, match="would go over the budget"):
+        asyncio.run(dear())
+    with pytest.raises(Spent):  # and then nothing more is sent, however cheap
+        asyncio.run(send("c"))
+    assert len(order) == 4
