@@ -11,8 +11,8 @@ from egomem.benchmarks import Benchmark
 from egomem.evaluate import Column, Config, Loaded, Outcome, Results, load_run
 from egomem.evaluate.gate import measured
 from egomem.evaluate.report import entries
-from egomem.evaluate.report.figures import cross
 from egomem.evaluate.report.grid import Grid
+from egomem.evaluate.report.models import cross
 from egomem.evaluate.results import Finished
 from egomem.memory import Store
 from egomem.models.fake_server import FakeServer, Rule, Script

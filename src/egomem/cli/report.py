@@ -23,6 +23,9 @@ def report_(
     force: Annotated[
         bool, typer.Option("--force", help="Put runs side by side that are not comparable.")
     ] = False,
+    bins: Annotated[
+        int, typer.Option(min=2, help="Parts of a video that evidence positions fall into.")
+    ] = 3,
     json: JsonOption = False,
 ) -> None:
     """Write a page, Markdown, CSV and LaTeX of one or several runs.
@@ -32,7 +35,7 @@ def report_(
     from egomem.evaluate.report import write_report
 
     target = out or runs[0] / "report"
-    written = write_report(runs, target, force=force)
+    written = write_report(runs, target, force=force, bins=bins)
 
     def show(console: Console) -> None:
         for path in written.files:

@@ -4,7 +4,7 @@ each other."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from egomem.evaluate.load import Loaded
 from egomem.evaluate.ways import Way
 from egomem.models import ModelSpec
 from egomem.records import Answer
-from egomem.score import Sheet
+from egomem.score import Sheet, Table, View, table
 
 COMPARED = ("frames", "fps", "side", "format", "abstain", "max_tokens", "given_memory", "track")
 """Settings that change what a figure means."""
@@ -27,11 +27,17 @@ CLOSED = ("openai/", "google/gemini", "anthropic/", "x-ai/")
 
 @dataclass
 class Entry:
-    """One column of one run; `name` is unique in the report."""
+    """One column of one run; `name` is unique in the report.
+
+    `panel` and `series` are its parts: whose answers they are, and by which setting.
+    """
 
     run: Loaded
     column: Column
     name: str
+    panel: str = ""
+    series: str = ""
+    _tables: dict[str, Table] = field(default_factory=dict)
 
     @cached_property
     def sheet(self) -> Sheet:
@@ -45,6 +51,12 @@ class Entry:
     def answers(self) -> dict[str, Answer]:
         return self.run.answers(self.column)
 
+    def table(self, view: View) -> Table:
+        """A view of this column, made once; the views of a report have different names."""
+        if view.name not in self._tables:
+            self._tables[view.name] = table(self.sheet, view)
+        return self._tables[view.name]
+
     @property
     def accuracy(self) -> float | None:
         """Strict, in per cent."""
@@ -57,15 +69,21 @@ def entries(runs: Sequence[Loaded]) -> list[Entry]:
     found = []
     for run in runs:
         several = len({c.reader for c in run.columns}) > 1 or len(runs) > 1
+        first = f"{_name(run.folder)}: " if len(runs) > 1 else ""
         for column in run.columns:
-            name = column.setting
-            if column.reader and several:
-                name += f" {shorts[column.reader]}"
-            if column.captioner not in ("", column.reader):
-                name += f" < {shorts[column.captioner]}"
-            if len(runs) > 1:
-                name = f"{run.folder.name}: {name}"
-            found.append(Entry(run, column, name))
+            reader = shorts[column.reader] if column.reader else "no model"
+            by = column.captioner not in ("", column.reader)
+            captions = f" < {shorts[column.captioner]}" if by else ""
+            who = f" {reader}" if column.reader and several else ""
+            found.append(
+                Entry(
+                    run,
+                    column,
+                    name=f"{first}{column.setting}{who}{captions}",
+                    panel=f"{first}{reader}",
+                    series=f"{column.setting}{captions}",
+                )
+            )
     return found
 
 
@@ -104,10 +122,10 @@ def differences(a: Loaded, b: Loaded) -> list[str]:
     """What makes the figures of two runs incomparable, each named with both values."""
     found = []
     one, two = _name(a.folder), _name(b.folder)
-    for field in COMPARED:
-        left, right = getattr(a.config, field), getattr(b.config, field)
+    for name in COMPARED:
+        left, right = getattr(a.config, name), getattr(b.config, name)
         if left != right:
-            found.append(f"{field} is {left} in {one} and {right} in {two}")
+            found.append(f"{name} is {left} in {one} and {right} in {two}")
     for spec in sorted({*a.config.frame_limits} & {*b.config.readers}):
         left, right = a.config.frame_limit(spec), b.config.frame_limit(spec)
         if left != right:
@@ -116,6 +134,12 @@ def differences(a: Loaded, b: Loaded) -> list[str]:
         left, right = prompts(a, setting), prompts(b, setting)
         if left and right and left != right:
             found.append(f"the prompts of {setting} differ between {one} and {two}")
+        left, right = captioning(a, setting), captioning(b, setting)
+        if left and right and left != right:
+            found.append(
+                f"the captions of {setting} are made by {_or(left)} in {one} and by {_or(right)} "
+                f"in {two}"
+            )
     mine, theirs = _asked(a), _asked(b)
     if mine != theirs:
         found.append(
@@ -135,6 +159,17 @@ def prompts(run: Loaded, setting: str) -> set[str]:
         for (id, column), cell in run.cells.items()
         if column.setting == setting and id in own
     }
+
+
+def captioning(run: Loaded, setting: str) -> set[str]:
+    """Prompt, window and sampling of the captions that a setting reads, whoever made them."""
+    labels = {c.label for c in run.columns if c.setting == setting}
+    tracks = run.about.get("tracks", {})
+    return {str(tracks[x]).rpartition("#")[2] for x in labels if tracks.get(x)}
+
+
+def _or(names: set[str]) -> str:
+    return " or ".join(sorted(names))
 
 
 def _asked(run: Loaded) -> dict[str, str]:

@@ -1,28 +1,63 @@
-"""A table as plain values, which every format prints the same."""
+"""A table as plain values, which every format prints the same; Markdown and CSV."""
 
 from __future__ import annotations
 
 import csv
 import io
+import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 
 from egomem.records import Record
 
 
+class Value(Record):
+    """A cell with something beside its figure: n, or answers by status."""
+
+    text: str
+    small: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.text} ({self.small})" if self.small else self.text
+
+
+Cell = str | Value
+
+
 class Grid(Record):
-    """`rows` have a cell for each heading. `note` says what a reader must know of the figures."""
+    """`rows` have a cell for each heading. `note` says what a reader must know of the figures.
+
+    The last `foot` rows are what the others are compared with, such as blind baselines.
+    """
 
     title: str
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    headings: tuple[Cell, ...]
+    rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
+    foot: int = 0
+
+    def is_number(self, column: int) -> bool:
+        """Whether a column holds figures, which stand flush right."""
+        held = [_text(row[column]) for row in self.rows]
+        return column > 0 and all(_FIGURE.fullmatch(text) for text in held if text)
 
 
-class Chart(Record):
-    """A drawing, as SVG without scripts."""
+_FIGURE = re.compile(r"-|(at least )?[-+]?[\d.,]+( \[[-+\d., ]+\]| (to|of) [\d.]+)?")
+
+
+class Panel(Record):
+    """One drawing of a chart: SVG without scripts."""
 
     title: str
     svg: str
+
+
+class Chart(Record):
+    """Drawings that share a legend: (name, small SVG of its mark)."""
+
+    title: str
+    panels: tuple[Panel, ...]
+    legend: tuple[tuple[str, str], ...] = ()
     note: str = ""
 
 
@@ -31,66 +66,81 @@ class Section(Record):
     text: tuple[str, ...] = ()
     parts: tuple[Grid | Chart, ...] = ()
 
+    @property
+    def slug(self) -> str:
+        return re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")
+
 
 def grid(
-    title: str, headings: Sequence[str], rows: Iterable[Sequence[object]], note: str = ""
+    title: str,
+    headings: Sequence[Cell],
+    rows: Iterable[Sequence[object]],
+    note: str = "",
+    foot: int = 0,
 ) -> Grid:
-    cells = tuple(tuple("" if c is None else str(c) for c in row) for row in rows)
-    return Grid(title=title, headings=tuple(headings), rows=cells, note=note)
+    """A table; cells that are no text become text, and None an empty one."""
+    return Grid(
+        title=title,
+        headings=tuple(_cell(h) for h in headings),
+        rows=tuple(tuple(_cell(c) for c in row) for row in rows),
+        note=note,
+        foot=foot,
+    )
+
+
+def _cell(value: object) -> Cell:
+    if isinstance(value, Value) and value.small:
+        return Value(text=one_line(value.text), small=one_line(value.small))
+    if isinstance(value, Value):
+        value = value.text
+    return "" if value is None else one_line(str(value))
+
+
+def _text(cell: Cell) -> str:
+    return cell.text if isinstance(cell, Value) else cell
+
+
+_TURNS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
+"""Characters that turn the direction of the text after them."""
+
+
+def one_line(text: str) -> str:
+    """Without what would end a line, or turn the text around it: each becomes a space."""
+    return "".join(" " if _is_odd(c) else c for c in text)
+
+
+def _is_odd(c: str) -> bool:
+    return c in _TURNS or unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp")
 
 
 def markdown(title: str, sections: Sequence[Section]) -> str:
-    lines = [f"# {title}", ""]
+    lines = [f"# {_escaped(one_line(title))}", ""]
     for section in sections:
-        lines += [f"## {section.title}", "", *(f"{t}\n" for t in section.text)]
+        lines += [f"## {section.title}", ""]
+        lines += [f"{_escaped(one_line(t))}\n" for t in section.text]
         for part in section.parts:
             if isinstance(part, Chart):
                 continue
             if part.title:
-                lines += [f"### {part.title}", ""]
+                lines += [f"### {_escaped(one_line(part.title))}", ""]
             lines.append(_md(part.headings))
-            lines.append("|" + "---|" * len(part.headings))
+            rule = ("---:" if part.is_number(k) else "---" for k in range(len(part.headings)))
+            lines.append("|" + "|".join(rule) + "|")
             lines += [_md(row) for row in part.rows]
-            lines += ["", *([part.note, ""] if part.note else [])]
+            lines += ["", *([_escaped(part.note), ""] if part.note else [])]
     return "\n".join(lines)
 
 
-def _md(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(c.replace("|", "\\|").replace("\n", " ") for c in cells) + " |"
+def _md(cells: Sequence[Cell]) -> str:
+    return "| " + " | ".join(_escaped(str(c)).replace("|", "\\|") for c in cells) + " |"
 
 
-_TEX = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
-    "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "<": r"\textless{}", ">": r"\textgreater{}",
-}  # fmt: skip
+_MARKUP = re.compile(r"[`*\\]|<(?=[a-zA-Z/!?])|\](?=[(\[:])|(?<!\w)_|_(?!\w)|&(?=[#\w]+;)")
 
 
-def latex(sections: Sequence[Section]) -> str:
-    """Each table as a `tabular` between booktabs rules; needs the package booktabs."""
-    lines = ["% needs \\usepackage{booktabs}"]
-    for section in sections:
-        for part in section.parts:
-            if isinstance(part, Chart):
-                continue
-            columns = "l" + "r" * (len(part.headings) - 1)
-            lines += [
-                "",
-                f"% {section.title}: {part.title}".replace("\n", " "),
-                f"\\begin{{tabular}}{{{columns}}}",
-                "\\toprule",
-                _tex(part.headings),
-                "\\midrule",
-                *(_tex(row) for row in part.rows),
-                "\\bottomrule",
-                "\\end{tabular}",
-            ]
-    return "\n".join(lines) + "\n"
-
-
-def _tex(cells: Sequence[str]) -> str:
-    escaped = ("".join(_TEX.get(c, c) for c in cell.replace("\n", " ")) for cell in cells)
-    return " & ".join(escaped) + r" \\"
+def _escaped(text: str) -> str:
+    """So that no text of others becomes a tag, a link, a picture or emphasis."""
+    return _MARKUP.sub(lambda found: "\\" + found[0], text)
 
 
 def csv_text(rows: Iterable[Sequence[object]], headings: Sequence[str]) -> str:

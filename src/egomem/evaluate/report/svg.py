@@ -1,83 +1,172 @@
-"""Two kinds of drawing as SVG: lines over categories, and points with names. Nothing else is
-needed to see them, and the same figures give the same bytes."""
+"""Drawings as SVG: lines over categories, points with names, intervals. Nothing else is needed to
+see them, the same figures give the same bytes, and they take the page's colours, light or dark."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from html import escape
+from typing import NamedTuple
 
-WIDTH, HEIGHT = 640, 320
-LEFT, RIGHT, TOP, BOTTOM = 64, 16, 16, 48
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#555555", "#000000")
-"""Okabe and Ito's colours, which people who see colours differently can tell apart."""
+from egomem.evaluate.report.grid import one_line
+
+WIDTH, HEIGHT = 460, 300
+LEFT, RIGHT, TOP, BOTTOM = 58, 14, 14, 54
+COLOURS = ("#1f83c4", "#d55e00", "#009e73", "#cc79a7", "#b08a00", "#7b6bd6", "#8c8c8c", "#56b4e9")
+"""After Okabe and Ito: people who see colours differently can tell them apart, on white and on
+black."""
+SHAPES = ("circle", "square", "diamond", "triangle")
+
+
+class Mark(NamedTuple):
+    """How one series looks: its colour and shape; `number` counts series."""
+
+    colour: str
+    shape: str
+    dashed: bool = False
+
+
+def mark(number: int) -> Mark:
+    """The look of the n-th series; after eight, lines are dashed."""
+    return Mark(
+        COLOURS[number % len(COLOURS)],
+        SHAPES[number % len(SHAPES)],
+        number // len(COLOURS) % 2 == 1,
+    )
+
+
+REFERENCE = Mark("currentColor", "", True)
+"""What others are compared with, such as chance."""
+
+
+def swatch(look: Mark) -> str:
+    """A small sample of a series for a legend."""
+    parts = [_line([(1, 7), (27, 7)], look)]
+    if look.shape:
+        parts.append(_shape(14, 7, look, ""))
+    return (
+        f'<svg width="28" height="14" viewBox="0 0 28 14" aria-hidden="true">{"".join(parts)}</svg>'
+    )
 
 
 def lines(
     series: Mapping[str, Sequence[float | None]],
-    categories: Sequence[str],
+    categories: Sequence[tuple[str, str]],
     *,
     y: str,
+    looks: Mapping[str, Mark],
+    top: float | None = None,
     log: bool = False,
+    x: str = "",
 ) -> str:
-    """A line for each series over the categories; a value that is None leaves a gap."""
-    known = [v for values in series.values() for v in values if v is not None]
-    low, high, ticks = _range(known, log)
+    """A line for each series over the categories (label, small label); None leaves a gap.
 
-    def x(k: int) -> float:
+    `top`: the largest value of the axis, so that several drawings can be compared.
+    """
+    known = [v for values in series.values() for v in values if v is not None]
+    low, high, ticks = _range([*known, *([] if top is None else [top])], log)
+
+    def across(k: int) -> float:
         return LEFT + (WIDTH - LEFT - RIGHT) * (k + 0.5) / max(1, len(categories))
 
-    def height(v: float) -> float:
+    def up(v: float) -> float:
         return _up(v, low, high, log)
 
-    parts = _frame(y, ticks, height)
-    for k, name in enumerate(categories):
-        parts.append(_text(x(k), HEIGHT - BOTTOM + 18, name, "middle"))
-    for number, (name, values) in enumerate(series.items()):
-        colour = COLOURS[number % len(COLOURS)]
-        run: list[str] = []
+    parts = _frame(y, [(up(t), _short(t)) for t in ticks])
+    for k, (name, small) in enumerate(categories):
+        parts.append(_text(across(k), HEIGHT - BOTTOM + 18, name, "middle"))
+        if small:
+            parts.append(_text(across(k), HEIGHT - BOTTOM + 33, small, "middle", faint=True))
+    if x:
+        parts.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, x, "middle"))
+    for name, values in series.items():
+        look = looks.get(name, REFERENCE)
+        stretch: list[tuple[float, float]] = []
         for k, value in [*enumerate(values), (len(values), None)]:
-            if value is None:
-                if len(run) > 1:
-                    parts.append(
-                        f'<polyline points="{" ".join(run)}" fill="none" stroke="{colour}" '
-                        'stroke-width="2"/>'
-                    )
-                run = []
+            if value is not None:
+                stretch.append((across(k), up(value)))
                 continue
-            run.append(f"{x(k):.1f},{height(value):.1f}")
-            parts.append(_dot(x(k), height(value), colour, f"{name}, {categories[k]}: {value:g}"))
-    return _svg(parts, list(series))
+            if len(stretch) > 1:
+                parts.append(_line(stretch, look))
+            stretch = []
+        for k, value in enumerate(values):
+            if value is not None:
+                said = f"{name}, {categories[k][0]}: {value:,.4g}"
+                parts.append(_shape(across(k), up(value), look, said))
+    return _svg(parts, HEIGHT)
 
 
 def points(
-    held: Mapping[str, tuple[float, float]], *, x: str, y: str, joined: Sequence[str] = ()
+    held: Mapping[str, tuple[float, float]],
+    *,
+    x: str,
+    y: str,
+    looks: Mapping[str, Mark],
+    joined: Sequence[tuple[float, float]] = (),
+    within: Sequence[tuple[float, float]] = (),
 ) -> str:
-    """A dot for each name; those in `joined` are joined by a line in that order. x is logarithmic
-    where all are above zero."""
-    xs = [a for a, _ in held.values()]
+    """A dot for each name, and a line through `joined`. The axes hold `within`, too, so that
+    several drawings can be compared. x is logarithmic where all are above zero and far apart."""
+    every = [*held.values(), *joined, *within]
+    xs = [a for a, _ in every]
     log = bool(xs) and min(xs) > 0 and max(xs) / min(xs) > 20
     left, right, marks = _range(xs, log)
-    low, high, ticks = _range([b for _, b in held.values()], False)
+    low, high, ticks = _range([b for _, b in every], False)
 
-    def across(v: float) -> float:
-        return LEFT + (WIDTH - LEFT - RIGHT) * _share(v, left, right, log)
+    def at(point: tuple[float, float]) -> tuple[float, float]:
+        wide = LEFT + (WIDTH - LEFT - RIGHT) * _share(point[0], left, right, log)
+        return wide, _up(point[1], low, high, False)
 
-    def height(v: float) -> float:
-        return _up(v, low, high, False)
-
-    parts = _frame(y, ticks, height)
-    parts += [_text(across(m), HEIGHT - BOTTOM + 18, _short(m), "middle") for m in marks]
-    parts.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, x, "middle"))
+    parts = _frame(y, [(at((left, t))[1], _short(t)) for t in ticks])
+    parts += [_text(at((m, low))[0], HEIGHT - BOTTOM + 18, _short(m), "middle") for m in marks]
+    parts.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 14, x, "middle"))
     if len(joined) > 1:
-        path = " ".join(f"{across(held[n][0]):.1f},{height(held[n][1]):.1f}" for n in joined)
-        parts.append(
-            f'<polyline points="{path}" fill="none" stroke="#999" stroke-dasharray="4 3"/>'
-        )
-    for number, (name, (a, b)) in enumerate(held.items()):
-        colour = COLOURS[number % len(COLOURS)]
-        parts.append(_dot(across(a), height(b), colour, f"{name}: {a:g}, {b:.1f}"))
-    return _svg(parts, list(held))
+        parts.append(_line([at(p) for p in joined], REFERENCE))
+    for name, point in held.items():
+        said = f"{name}: {point[0]:,.4g}; {point[1]:.1f}"
+        parts.append(_shape(*at(point), looks[name], said))
+    return _svg(parts, HEIGHT)
+
+
+ROW = 24
+NAMES = 150
+
+
+def intervals(
+    rows: Sequence[tuple[str, float, float, float]],
+    *,
+    x: str,
+    looks: Mapping[str, Mark],
+    across: Mapping[str, float],
+    top: float,
+) -> str:
+    """A row for each (name, value, low, high), with vertical lines of reference at `across`."""
+    height = TOP + ROW * len(rows) + 46
+    low, high, ticks = _range([0.0, top], False)
+
+    def at(v: float) -> float:
+        return NAMES + (WIDTH - NAMES - RIGHT) * _share(v, low, high, False)
+
+    base = TOP + ROW * len(rows)
+    parts = []
+    for tick in ticks:
+        parts.append(_rule(at(tick), TOP, at(tick), base))
+        parts.append(_text(at(tick), base + 16, _short(tick), "middle"))
+    parts.append(_text((NAMES + WIDTH - RIGHT) / 2, height - 8, x, "middle"))
+    for name, value in across.items():
+        dashed = _line([(at(value), TOP), (at(value), base)], REFERENCE)
+        parts.append(f"<g><title>{_safe(f'{name}: {value:.1f}')}</title>{dashed}</g>")
+    for k, (name, value, left, right) in enumerate(rows):
+        y, look = TOP + ROW * (k + 0.5), looks[name]
+        parts.append(_text(NAMES - 8, y + 4, _cut(name), "end"))
+        parts.append(_line([(at(left), y), (at(right), y)], look))
+        said = f"{name}: {value:.1f} ({left:.1f} to {right:.1f})"
+        parts.append(_shape(at(value), y, look, said))
+    return _svg(parts, height)
+
+
+def _cut(name: str, most: int = 24) -> str:
+    return name if len(name) <= most else name[: most - 1] + "…"
 
 
 def _range(values: Sequence[float], log: bool) -> tuple[float, float, list[float]]:
@@ -87,12 +176,16 @@ def _range(values: Sequence[float], log: bool) -> tuple[float, float, list[float
     if log:
         first = math.floor(math.log10(max(1e-9, min(values))))
         last = max(first + 1, math.ceil(math.log10(max(1e-9, max(values)))))
-        return 10.0**first, 10.0**last, [10.0**k for k in range(first, last + 1)]
+        steps = (1, 2, 5) if last - first < 3 else (1,)
+        ticks = [m * 10.0**k for k in range(first, last) for m in steps]
+        return 10.0**first, 10.0**last, [*ticks, 10.0**last]
     low, high = min(0.0, min(values)), max(values)
     step = 10 ** math.floor(math.log10(max(1e-9, high - low)))
     if (high - low) / step < 3:
         step /= 2
-    low, high = math.floor(low / step) * step, max(math.ceil(high / step), 1) * step
+    elif (high - low) / step > 6:
+        step *= 2
+    low, high = math.floor(low / step) * step, max(math.ceil(high / step - 1e-9), 1) * step
     return low, high, [low + k * step for k in range(round((high - low) / step) + 1)]
 
 
@@ -106,19 +199,15 @@ def _up(v: float, low: float, high: float, log: bool) -> float:
     return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * _share(v, low, high, log)
 
 
-def _frame(y: str, ticks: Sequence[float], height: object) -> list[str]:
-    assert callable(height)
+def _frame(y: str, ticks: Sequence[tuple[float, str]]) -> list[str]:
     parts = []
-    for tick in ticks:
-        at = height(tick)
-        parts.append(
-            f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at:.1f}" y2="{at:.1f}" stroke="#ddd"/>'
-        )
-        parts.append(_text(LEFT - 6, at + 4, _short(tick), "end"))
+    for at, label in ticks:
+        parts.append(_rule(LEFT, at, WIDTH - RIGHT, at))
+        parts.append(_text(LEFT - 6, at + 4, label, "end"))
     middle = (TOP + HEIGHT - BOTTOM) / 2
     parts.append(
-        f'<text x="14" y="{middle:.1f}" text-anchor="middle" '
-        f'transform="rotate(-90 14 {middle:.1f})">{escape(y)}</text>'
+        f'<text x="13" y="{middle:.1f}" text-anchor="middle" '
+        f'transform="rotate(-90 13 {middle:.1f})">{_safe(y)}</text>'
     )
     return parts
 
@@ -130,26 +219,51 @@ def _short(v: float) -> str:
     return f"{v:g}"
 
 
-def _text(x: float, y: float, text: str, anchor: str) -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+def _safe(text: str) -> str:
+    return escape(one_line(text))
 
 
-def _dot(x: float, y: float, colour: str, said: str) -> str:
-    title = f"<title>{escape(said)}</title>"
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}">{title}</circle>'
+def _text(x: float, y: float, text: str, anchor: str, *, faint: bool = False) -> str:
+    more = ' opacity=".65" font-size="11"' if faint else ""
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{more}>{_safe(text)}</text>'
 
 
-def _svg(parts: Sequence[str], names: Sequence[str]) -> str:
-    legend = []
-    for number, name in enumerate(names):
-        y = HEIGHT + 14 + 18 * number
-        colour = COLOURS[number % len(COLOURS)]
-        legend.append(f'<rect x="{LEFT}" y="{y - 9}" width="12" height="10" fill="{colour}"/>')
-        legend.append(_text(LEFT + 18, y, name, "start"))
-    total = HEIGHT + 10 + 18 * len(names)
+def _rule(x1: float, y1: float, x2: float, y2: float) -> str:
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {total}" '
-        f'width="{WIDTH}" font-size="12" font-family="sans-serif" role="img">'
-        + "".join([*parts, *legend])
+        f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" '
+        'stroke="currentColor" stroke-opacity=".15"/>'
+    )
+
+
+def _line(path: Sequence[tuple[float, float]], look: Mark) -> str:
+    joined = " ".join(f"{x:.1f},{y:.1f}" for x, y in path)
+    dash = ' stroke-dasharray="5 4"' if look.dashed else ""
+    width = "1.2" if look is REFERENCE else "2"
+    return (
+        f'<polyline points="{joined}" fill="none" stroke="{look.colour}" '
+        f'stroke-width="{width}"{dash}/>'
+    )
+
+
+def _shape(x: float, y: float, look: Mark, said: str) -> str:
+    title = f"<title>{_safe(said)}</title>" if said else ""
+    at = f'fill="{look.colour}"'
+    if look.shape == "square":
+        return f'<rect x="{x - 4:.1f}" y="{y - 4:.1f}" width="8" height="8" {at}>{title}</rect>'
+    if look.shape in ("diamond", "triangle"):
+        around = ((0, -5.5), (5.5, 0), (0, 5.5), (-5.5, 0))
+        if look.shape == "triangle":
+            around = ((0, -5), (5, 4), (-5, 4), (0, -5))
+        corners = " ".join(f"{x + a:.1f},{y + b:.1f}" for a, b in around)
+        return f'<polygon points="{corners}" {at}>{title}</polygon>'
+    radius = "4.2" if look.shape else "2"
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" {at}>{title}</circle>'
+
+
+def _svg(parts: Sequence[str], height: float) -> str:
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:g}" '
+        f'width="{WIDTH}" font-size="12" font-family="sans-serif" fill="currentColor" role="img">'
+        + "".join(parts)
         + "</svg>"
     )

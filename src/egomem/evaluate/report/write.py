@@ -8,24 +8,20 @@ from pathlib import Path
 
 from egomem.errors import UsageError
 from egomem.evaluate.gate import measured
-from egomem.evaluate.load import Loaded, load_run, status
-from egomem.evaluate.report.browser import browser, reasons
+from egomem.evaluate.load import Loaded, load_run
+from egomem.evaluate.report.accuracy import overall
+from egomem.evaluate.report.browser import browser
 from egomem.evaluate.report.costs import costs
+from egomem.evaluate.report.draws import draws, statuses
 from egomem.evaluate.report.entries import Entry, check_comparable, entries, short_model
-from egomem.evaluate.report.figures import (
-    cross,
-    draws,
-    model_table,
-    overall,
-    statuses,
-    verified,
-    views,
-)
-from egomem.evaluate.report.grid import Grid, Section, csv_text, grid, latex, markdown
+from egomem.evaluate.report.explain import reasons, verified
+from egomem.evaluate.report.grid import Grid, Section, csv_text, grid, markdown
+from egomem.evaluate.report.latex import latex
+from egomem.evaluate.report.models import cross, model_table
 from egomem.evaluate.report.page import html
+from egomem.evaluate.report.views import views, views_of
 from egomem.evaluate.results import version
 from egomem.records import Record
-from egomem.score import standard_views, table
 
 FILES = ("report.html", "report.md", "figures.csv", "tables.tex")
 
@@ -37,8 +33,10 @@ class Written(Record):
     warnings: tuple[str, ...] = ()
 
 
-def write_report(folders: Sequence[Path], out: Path, *, force: bool = False) -> Written:
-    """Write the report of one or several runs into `out`.
+def write_report(
+    folders: Sequence[Path], out: Path, *, force: bool = False, bins: int = 3
+) -> Written:
+    """Write the report of one or several runs into `out`; `bins` of evidence positions.
 
     Raises UsageError where a folder holds no run, nothing was answered yet, or the runs are not
     comparable (and `force` is off).
@@ -49,38 +47,58 @@ def write_report(folders: Sequence[Path], out: Path, *, force: bool = False) -> 
     if not held:
         raise UsageError(f"nothing was answered yet in {folders[0]}", "run: egomem eval")
     warnings = [*(f"Not comparable: {line}." for line in differ), *_warnings(runs)]
-    sections = sections_of(runs, held, warnings)
+    sections = sections_of(runs, held, warnings, bins=bins)
     title = f"{runs[0].benchmark.name}: {', '.join(r.folder.resolve().name for r in runs)}"
     texts = (
         html(title, sections, browser(held)),
         markdown(title, sections),
-        csv_text(long_rows(held), LONG),
-        latex(sections),
+        csv_text(long_rows(held, bins), LONG),
+        latex(sections, [f"{_lead(run)} {_command(run)}" for run in runs]),
     )
     out.mkdir(parents=True, exist_ok=True)
     for name, text in zip(FILES, texts, strict=True):
-        (out / name).write_text(text, encoding="utf-8")
+        (out / name).write_text(text, encoding="utf-8", errors="replace", newline="\n")
     return Written(files=tuple(out / name for name in FILES), warnings=tuple(warnings))
 
 
 def sections_of(
-    runs: Sequence[Loaded], held: Sequence[Entry], warnings: Sequence[str] = ()
+    runs: Sequence[Loaded],
+    held: Sequence[Entry],
+    warnings: Sequence[str] = (),
+    *,
+    bins: int = 3,
 ) -> list[Section]:
     """All tables and drawings, in the order of the page."""
     drawn = draws(held)
-    first = Section(title="Runs", text=tuple(warnings), parts=tuple(_about(run) for run in runs))
     made = [
-        first,
-        _gates(runs),
+        Section(title="In short", text=(*map(_lead, runs), *warnings)),
         overall(held, drawn),
+        _gates(runs),
         model_table(drawn),
         cross(held),
-        views(held),
+        views(held, bins=bins),
         verified(held),
         reasons(held),
         costs(held),
+        Section(title="Runs", parts=tuple(_about(run) for run in runs)),
     ]
     return [s for s in made if s.parts or s.text]
+
+
+def _lead(run: Loaded) -> str:
+    """What was asked, and what each figure of a run leads back to, in a line."""
+    about = run.about
+    asked = about.get("benchmark", {}).get("name")
+    settings = len({c.setting for c in run.columns})
+    return (
+        f"Run {run.folder.resolve().name}: {len(run.questions)} questions of {asked}, {settings} "
+        f"settings, {len(run.config.readers)} readers; configuration {about.get('config_hash')}, "
+        f"prompts {about.get('prompts')}, egomem {about.get('versions', {}).get('egomem')}."
+    )
+
+
+def _command(run: Loaded) -> str:
+    return shlex.join(map(str, run.about.get("command", [])))
 
 
 def _about(run: Loaded) -> Grid:
@@ -89,7 +107,7 @@ def _about(run: Loaded) -> Grid:
     asked = about.get("benchmark", {})
     shard = f", shard {config.shard}" if config.shard else ""
     rows: list[list[object]] = [
-        ["command", shlex.join(map(str, about.get("command", [])))],
+        ["command", _command(run)],
         ["configuration", f"{about.get('config_hash')} ({config.protocol}{shard})"],
         ["prompts", about.get("prompts")],
         ["questions", f"{asked.get('questions')} of {asked.get('of')}, {asked.get('name')}"],
@@ -108,7 +126,7 @@ def _about(run: Loaded) -> Grid:
         ["time", f"{about.get('started')} to {about.get('ended') or 'not finished'}"],
     ]
     rows += [[f"frames of {spec}", f"at most {n}"] for spec, n in config.frame_limits.items()]
-    return grid(f"Run {run.folder.resolve().name}", ("", "value"), rows)
+    return grid(f"Run {run.folder.resolve().name}", ("", ""), rows)
 
 
 def _servers(run: Loaded) -> list[str]:
@@ -124,7 +142,9 @@ def _servers(run: Loaded) -> list[str]:
 def _warnings(runs: Sequence[Loaded]) -> Iterator[str]:
     for run in runs:
         name = run.folder.resolve().name
-        left = sum(s.total - s.done for s in status(run) if s.done)
+        asked = ((q.id, column) for column in run.columns for q in run.questions)
+        found = (run.cells.get(key) for key in asked)
+        left = sum(cell is None or cell.failed for cell in found)
         if left:
             yield f"{name}: {left} cells have no answer or ended in an error; they count as wrong."
         if run.results.unreadable:
@@ -132,8 +152,9 @@ def _warnings(runs: Sequence[Loaded]) -> Iterator[str]:
             yield f"{name}: {lines} lines of answers.jsonl cannot be read and are left out."
         if run.config.limit or run.config.shard:
             yield f"{name}: a part of the questions, not the whole set."
-        if run.about.get("versions", {}).get("egomem") not in (None, version()):
-            yield f"{name} was made by egomem {run.about['versions']['egomem']}."
+        made = {c.version for c in run.cells.values() if c.version} - {version()}
+        if made:
+            yield f"{name}: answers were made by egomem {', '.join(sorted(made))}."
     yield (
         "Ours where the papers are silent: prompts, bins of evidence, edges of regimes, signal "
         "weights of recall, levels of support, where frames lie (see the documentation)."
@@ -150,26 +171,27 @@ def _gates(runs: Sequence[Loaded]) -> Section:
             verdict = "passes" if gate.passed else "fails"
             rows.append([short_model(gate.reader), gate.n, said, verdict, gate.reason])
     heads = ("reader", "n", "n by status", "gate", "reason")
-    parts = (grid("Stage 1: answered without the video", heads, rows),) if rows else ()
+    parts = (grid("Answered without the video", heads, rows),) if rows else ()
     return Section(title="Gate", parts=parts)
 
 
 LONG = (
-    "run", "config_hash", "setting", "reader", "captioner", "view", "group", "n", "right",
-    "accuracy", "by_status", "chance", "blind",
+    "run", "config_hash", "egomem", "setting", "reader", "captioner", "view", "group", "n",
+    "right", "accuracy", "by_status", "chance", "blind",
 )  # fmt: skip
 
 
-def long_rows(held: Sequence[Entry]) -> Iterator[list[object]]:
+def long_rows(held: Sequence[Entry], bins: int = 3) -> Iterator[list[object]]:
     """Every figure of every view as one row of a long table."""
     for entry in held:
-        for view in standard_views():
-            for row in table(entry.sheet, view).rows:
+        for view in views_of(held, bins):
+            for row in entry.table(view).rows:
                 made = row.figure
                 blind = "; ".join(f"{k} {b.accuracy:.4f}" for k, b in made.blind.items())
                 yield [
                     entry.run.folder.resolve().name,
                     entry.run.about.get("config_hash"),
+                    entry.run.about.get("versions", {}).get("egomem"),
                     entry.column.setting,
                     entry.column.reader,
                     entry.column.captioner,

@@ -1,0 +1,141 @@
+"""Columns of the same questions on the same draws, and how their figures are written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from egomem.evaluate.report import svg
+from egomem.evaluate.report.entries import Entry
+from egomem.evaluate.report.grid import Value
+from egomem.score import Blind, Bootstrap, Figure, Interval, bootstrap, strata
+from egomem.score.sheet import Mask
+from egomem.score.summary import percent
+
+RESAMPLING = (
+    "95 % percentile intervals of a bootstrap of 10,000 draws of whole clusters (a video; a "
+    "question about none stands for itself) within regimes of duration (at most 20 min, longer)"
+)
+
+SHORT = {
+    "abstained": "a", "refused": "r", "truncated": "t", "unparsable": "u", "error": "e",
+    "missing": "m",
+}  # fmt: skip
+SMALL = (
+    "Small letters count the answers that were not read as a choice: "
+    + ", ".join(f"{short} {status}" for status, short in SHORT.items())
+    + "; all others were."
+)
+
+
+class Draws(NamedTuple):
+    """Columns of the same questions on the same draws. `clusters`: the video of each question."""
+
+    entries: list[Entry]
+    drawn: Bootstrap
+    clusters: tuple[str, ...]
+
+    @property
+    def n(self) -> int:
+        """Questions."""
+        return len(self.clusters)
+
+    @property
+    def groups(self) -> int:
+        """What is drawn: videos, and questions about none."""
+        return len(set(self.clusters))
+
+    def interval(self, k: int) -> str:
+        """Of a column's accuracy in per cent; "-" where one video tells nothing of others."""
+        held = self.drawn.interval(k)
+        return f"{100 * held.low:.1f} to {100 * held.high:.1f}" if self.groups > 1 else "-"
+
+    def gap(self, a: int | Sequence[int], b: int | Sequence[int]) -> str:
+        """Of two columns, or of the mean of several pairs: `+3.2 [+0.5, +6.1]`, in points."""
+        return signed(self.drawn.difference(a, b), self.groups > 1)
+
+
+def draws(entries: Sequence[Entry]) -> list[Draws]:
+    """A bootstrap for each set of questions that has keys. Runs of the same questions share it, so
+    that their differences are paired."""
+    sets: dict[object, list[Entry]] = {}
+    for entry in entries:
+        sheet = entry.sheet
+        asked = tuple((q.id, q.answer) for q in sheet.questions)
+        sets.setdefault((asked, sheet.clusters, tuple(strata(sheet))), []).append(entry)
+    return [drawn(own) for own in sets.values() if len(own[0].sheet)]
+
+
+def drawn(own: list[Entry], keep: Mask | None = None) -> Draws:
+    """On all questions, or on those of `keep`, of which there is one at least."""
+    first = own[0].sheet if keep is None else own[0].sheet.only(keep)
+    right = np.column_stack([e.sheet.right for e in own])
+    right = right if keep is None else right[keep]
+    return Draws(own, bootstrap(right, first.clusters, strata(first)), first.clusters)
+
+
+def looks(entries: Sequence[Entry]) -> dict[str, svg.Mark]:
+    """How each series is drawn, in all drawings of a report."""
+    names = dict.fromkeys(e.series for e in entries)
+    return {name: svg.mark(k) for k, name in enumerate(names)}
+
+
+def panels(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
+    found: dict[str, list[Entry]] = {}
+    for entry in entries:
+        found.setdefault(entry.panel, []).append(entry)
+    return found
+
+
+def legend(
+    entries: Sequence[Entry], *more: tuple[str, svg.Mark], among: Sequence[Entry] = ()
+) -> tuple[tuple[str, str], ...]:
+    """Names and samples of the entries' series, as they look among all of a report."""
+    all_looks = looks(among or entries)
+    own = [(name, all_looks[name]) for name in dict.fromkeys(e.series for e in entries)]
+    return tuple((name, svg.swatch(look)) for name, look in [*own, *more])
+
+
+def shown(made: Figure | None, n: int | None = None) -> Value:
+    """An accuracy in per cent; beside it n where it is not `n`, and answers without a choice."""
+    if made is None:
+        return Value(text="-")
+    more = [f"n {made.n}"] if n is not None and made.n != n else []
+    more += [f"{v}{SHORT[k]}" for k, v in made.by_status.items() if k in SHORT]
+    return Value(text=percent(made.accuracy), small=" ".join(more))
+
+
+def best_of(made: Figure) -> tuple[str, Blind] | None:
+    """The best blind baseline, of those that can answer all questions where there is one."""
+    whole = {name: b for name, b in made.blind.items() if b.n == made.n} or made.blind
+    return max(whole.items(), key=lambda held: held[1].accuracy, default=None)
+
+
+def best_blind(made: Figure) -> Value:
+    """The best blind baseline by name; with n where it cannot answer all questions."""
+    best = best_of(made)
+    if best is None:
+        return Value(text="-")
+    few = f", n {best[1].n}" if best[1].n < made.n else ""
+    return Value(text=percent(best[1].accuracy), small=best[0] + few)
+
+
+def blind_rows(figures: Sequence[Figure]) -> list[list[object]]:
+    """What figures are compared with: chance, and the best blind baseline of each."""
+    return [
+        ["chance", *(percent(f.chance) for f in figures)],
+        ["best blind baseline", *(best_blind(f) for f in figures)],
+    ]
+
+
+def statuses(made: Figure) -> str:
+    """`38 parsed, 2 refused`"""
+    return ", ".join(f"{n} {status}" for status, n in made.by_status.items())
+
+
+def signed(held: Interval, several: bool = True) -> str:
+    low, high = 100 * held.low, 100 * held.high
+    interval = f" [{low:+.1f}, {high:+.1f}]" if several else ""
+    return f"{100 * held.value:+.1f}{interval}"

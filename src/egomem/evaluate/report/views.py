@@ -1,0 +1,138 @@
+"""Accuracy by tag, position, duration, source and so on: tables in the paper's form, and plots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from egomem.evaluate.report import svg
+from egomem.evaluate.report.draws import SMALL, best_of, blind_rows, legend, looks, panels, shown
+from egomem.evaluate.report.entries import Entry
+from egomem.evaluate.report.grid import Chart, Grid, Panel, Section, Value, grid
+from egomem.score import (
+    Figure,
+    Table,
+    View,
+    frame_cap,
+    leave_one_out,
+    middle_drop,
+    of_video,
+    standard_views,
+)
+from egomem.score.tables import UNKNOWN
+
+WIDEST = 8
+"""Groups that are set beside each other; more stand below each other."""
+
+TITLES = {"long": "duration, in two", "type": "type of question", "answerable": "answerable or not"}
+DRAWN = ("duration", "evidence position")
+
+
+def views_of(entries: Sequence[Entry], bins: int = 3) -> list[View]:
+    """The views of a report; the frame cap is that of the first run."""
+    config = entries[0].run.config
+    cap = frame_cap(config.frames, config.fps)
+    return [cap if v.name == cap.name else v for v in standard_views(bins=bins)]
+
+
+def views(entries: Sequence[Entry], *, bins: int = 3) -> Section:
+    """Accuracy by tag, position, duration, source and so on."""
+    parts: list[Grid | Chart] = []
+    for view in views_of(entries, bins)[1:]:
+        held = [e.table(view) for e in entries]
+        labels = list(dict.fromkeys(row.label for t in held for row in t.rows))
+        if len(labels) < 2:
+            continue
+        parts.append(_grid(entries, view, held, labels))
+        known = [x for x in labels if x not in (UNKNOWN, "no evidence")]
+        if view.name in DRAWN and len(known) > 1:
+            parts.append(_chart(entries, view, held, known))
+        if view.name == "evidence position":
+            parts += _middle(entries, held)
+    parts += _without(entries)
+    return Section(title="Views", text=(SMALL,) if parts else (), parts=tuple(parts))
+
+
+def _grid(
+    entries: Sequence[Entry],
+    view: View,
+    held: Sequence[Table],
+    labels: Sequence[str],
+) -> Grid:
+    """Settings below each other and groups side by side, or, of many groups, the other way."""
+    by_label = [[_at(t, label) for t in held] for label in labels]
+    first = [next(f for f in figures if f is not None) for figures in by_label]
+    title = f"{TITLES.get(view.name, view.name).capitalize()}, accuracy %"
+    note = _sentence(view.note)
+    chance, best = blind_rows(first)
+    if len(labels) > WIDEST and len(labels) > len(entries):
+        rows = [
+            [label, made.n, *(shown(f, made.n) for f in figures), chance[k + 1], best[k + 1]]
+            for k, (label, made, figures) in enumerate(zip(labels, first, by_label, strict=True))
+        ]
+        heads = ("", "n", *(e.name for e in entries), "chance", "best blind baseline")
+        return grid(title, heads, rows, note)
+    rows = [
+        [
+            e.name,
+            *(shown(figures[k], made.n) for figures, made in zip(by_label, first, strict=True)),
+        ]
+        for k, e in enumerate(entries)
+    ]
+    groups = [Value(text=x, small=f"n {f.n}") for x, f in zip(labels, first, strict=True)]
+    return grid(title, ("setting", *groups), [*rows, chance, best], note, foot=2)
+
+
+def _at(held: Table, label: str) -> Figure | None:
+    return next((r.figure for r in held.rows if r.label == label), None)
+
+
+def _sentence(note: str) -> str:
+    return f"{note[0].upper()}{note[1:].rstrip('.')}." if note else ""
+
+
+def _chart(
+    entries: Sequence[Entry], view: View, held: Sequence[Table], labels: Sequence[str]
+) -> Chart:
+    first = [next(f for t in held if (f := _at(t, x)) is not None) for x in labels]
+    categories = [(x, f"n {f.n}") for x, f in zip(labels, first, strict=True)]
+    blind = [None if (best := best_of(f)) is None else 100 * best[1].accuracy for f in first]
+    series = {
+        e.name: [_accuracy(_at(made, x)) for x in labels]
+        for e, made in zip(entries, held, strict=True)
+    }
+    values = [v for own in series.values() for v in own if v is not None]
+    found = []
+    for title, own in panels(entries).items():
+        lines = {e.series: series[e.name] for e in own}
+        lines["best blind baseline"] = blind
+        drawn = svg.lines(
+            lines, categories, y="accuracy %", looks=looks(entries), top=max(values, default=None)
+        )
+        found.append(Panel(title=title, svg=drawn))
+    return Chart(
+        title=f"Accuracy by {view.name}",
+        panels=tuple(found),
+        legend=legend(entries, ("best blind baseline", svg.REFERENCE)),
+    )
+
+
+def _accuracy(made: Figure | None) -> float | None:
+    return None if made is None or made.accuracy is None else 100 * made.accuracy
+
+
+def _middle(entries: Sequence[Entry], held: Sequence[Table]) -> list[Grid]:
+    rows: list[list[object]] = []
+    for entry, made in zip(entries, held, strict=True):
+        drop = middle_drop(made)
+        if drop is not None:
+            n = sum(r.figure.n for r in made.rows if r.label not in (UNKNOWN, "no evidence"))
+            rows.append([entry.name, n, f"{100 * drop:+.1f}"])
+    note = "Mean of the first and the last bin, less what lies between; our reading of the term."
+    return [grid("Middle drop", ("setting", "n", "points"), rows, note)] if rows else []
+
+
+def _without(entries: Sequence[Entry]) -> list[Grid]:
+    view = View("leave one source out", of_video("source_dataset"))
+    held = [leave_one_out(e.sheet, view) for e in entries]
+    labels = list(dict.fromkeys(r.label for t in held for r in t.rows))
+    return [_grid(entries, view, held, labels)] if labels else []
