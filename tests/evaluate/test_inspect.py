@@ -8,6 +8,7 @@ import pytest
 
 from egomem import benchmarks
 from egomem.benchmarks import Benchmark
+from egomem.errors import UsageError
 from egomem.memory import Store
 from egomem.records import Observation, Recording, Track
 from egomem.timeline import Span
@@ -82,6 +83,42 @@ def test_a_strategy_asks_inspect_s_model_and_is_scored(
     text = str(asked[0].input)
     assert "The drawer of v1 is opened." in text
     assert "v0" not in text
+
+
+def test_a_video_that_the_memory_lacks_is_an_error_that_counts(
+    benchmark: Benchmark, memory: Path, tmp_path: Path
+) -> None:
+    from inspect_ai import eval as run
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+    from egomem.evaluate.inspect_task import memory_qa
+
+    lost = benchmark.questions[0].model_copy(update={"id": "lost", "recording": "v9"})
+    asked = (lost, benchmark.questions[1])
+    benchmarks.write(benchmark.model_copy(update={"questions": asked}), tmp_path / "data")
+    told = {"strategy": "caption", "settings": {"format": "letter", "abstain": False}}
+    output = ModelOutput.from_content("mockllm/model", "B")
+    output.usage = ModelUsage(input_tokens=100, output_tokens=2, total_tokens=102)
+    (log,) = run(
+        memory_qa(str(tmp_path / "data"), str(memory), **told),
+        model=get_model("mockllm/model", custom_outputs=[output]),
+        log_dir=str(tmp_path / "logs"),
+        display="none",
+    )
+    assert log.status == "success", log.error
+    assert log.results is not None
+    assert log.results.scores[0].metrics["accuracy"].value == pytest.approx(1 / 2)
+    found = {s.id: s.scores["right"].metadata for s in log.samples or [] if s.scores}
+    assert {i: m["status"] for i, m in found.items() if m} == {"lost": "error", "q1": "parsed"}
+
+
+def test_clean_needs_no_memory(benchmark: Benchmark, tmp_path: Path) -> None:
+    from egomem.evaluate.inspect_task import memory_qa
+
+    benchmarks.write(benchmark, tmp_path / "data")
+    assert len(memory_qa(str(tmp_path / "data"), strategy="clean").dataset) == 5
+    with pytest.raises(UsageError, match="caption reads a memory, and none is named"):
+        memory_qa(str(tmp_path / "data"))
 
 
 def test_frames_go_with_their_times() -> None:

@@ -9,6 +9,7 @@ asked. Registered by the entry point `egomem` of the group `inspect_ai`.
 
 from __future__ import annotations
 
+import atexit
 import base64
 from pathlib import Path
 from typing import Any
@@ -28,13 +29,8 @@ from inspect_ai.model import (
 from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, accuracy, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from egomem.answer import answer
-from egomem.benchmarks import Benchmark, load
-from egomem.errors import UsageError
-from egomem.evaluate.places import in_memory
-from egomem.media import frames
-from egomem.memory import Store
-from egomem.models import Audio, Image, Models, Reply, Request, Text, Video
+from egomem.evaluate.harness import Asked, HarnessModels, read_benchmark, shown
+from egomem.models import Reply, Request
 from egomem.models.reading import read
 from egomem.records import Answer, Question, Status, Usage
 from egomem.score import is_right
@@ -46,16 +42,19 @@ _FINISHES = {"max_tokens": "length", "model_length": "length", "stop": "stop"}
 @task
 def memory_qa(
     data: str,
-    memory: str,
+    memory: str = "",
     strategy: str = "caption",
     format: str | None = None,
     settings: dict[str, Any] | None = None,
 ) -> Task:
     """The questions of a benchmark in any format that egomem reads, asked of a memory.
 
+    `data` may be "demo"; `memory` can be left out for the strategy `clean` alone.
     `settings` are the strategy's: `-T settings='{"format": "letter", "abstain": false}'`.
     """
-    benchmark = load(data, format)
+    benchmark = read_benchmark(data, format)
+    asked = Asked.of(benchmark, Path(memory) if memory else None, strategy)
+    atexit.register(asked.close)
     samples = [
         Sample(
             id=q.id,
@@ -68,37 +67,18 @@ def memory_qa(
     ]
     return Task(
         dataset=MemoryDataset(samples, name=benchmark.name),
-        solver=memory_strategy(benchmark, memory, strategy, settings or {}),
+        solver=memory_strategy(asked, strategy, settings or {}),
         scorer=right(),
     )
 
 
 @solver
-def memory_strategy(
-    benchmark: Benchmark, memory: str, strategy: str, settings: dict[str, Any]
-) -> Solver:
+def memory_strategy(asked: Asked, strategy: str, settings: dict[str, Any]) -> Solver:
     """Answer with a strategy; the whole answer with its trace goes into the sample's metadata."""
-    store = Store.open(Path(memory))
-    places = in_memory(benchmark, store)
-
-    def of(recording: str, times: Any, side: int | None = None) -> Any:
-        held = store.recording(recording)
-        if held is None or held.path is None:
-            raise UsageError(f"the video of {recording} is not at hand")
-        return frames(held.path, times, side=side)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         question = Question.model_validate(state.metadata["question"])
-        local = places.localised(question)
-        view = store.view(local.at)
-        if question.recording in places.recordings:
-            view = view.narrow(recordings=[local.recording or ""])
-        elif question.recording is not None:
-            raise UsageError(f"the memory holds no recording of {question.recording}")
-        said = await answer(
-            local, view, strategy, settings=settings, models=InspectModels(), frames=of
-        )
-        said = places.named(said)
+        said = await asked.answer(question, strategy, settings, InspectModels())
         state.output.completion = said.choice or said.text
         state.metadata["answer"] = said.model_dump(mode="json")
         state.completed = True
@@ -124,13 +104,10 @@ def right() -> Scorer:
     return score
 
 
-class InspectModels(Models):
-    """Every role is the model that inspect_ai runs the task with."""
+class InspectModels(HarnessModels):
+    """The model that inspect_ai runs the task with."""
 
-    def __init__(self) -> None:
-        super().__init__({"all": "openai-compatible:inspect@http://inspect.invalid/v1"}, environ={})
-
-    async def ask(self, request: Request) -> Reply:
+    async def pass_on(self, request: Request) -> Reply:
         model = get_model()
         config = GenerateConfig(
             temperature=request.temperature, max_tokens=request.max_tokens, seed=request.seed
@@ -164,21 +141,11 @@ class InspectModels(Models):
 def messages(request: Request) -> list[ChatMessage]:
     """A request in inspect_ai's words; each frame's time stands before it."""
     content: list[Content] = []
-    for part in request.parts:
-        if isinstance(part, Text):
-            content.append(ContentText(text=part.text))
-        elif isinstance(part, Audio):
-            raise UsageError("sound cannot be sent through inspect_ai")
+    for part in shown(request):
+        if isinstance(part, str):
+            content.append(ContentText(text=part))
         else:
-            content += _pictures(part)
+            data = base64.b64encode(part.data).decode()
+            content.append(ContentImage(image=f"data:image/jpeg;base64,{data}"))
     system: list[ChatMessage] = [ChatMessageSystem(content=request.system)]
     return [*(system if request.system else []), ChatMessageUser(content=content)]
-
-
-def _pictures(part: Image | Video) -> list[Content]:
-    found: list[Content] = []
-    for image in part.frames if isinstance(part, Video) else (part,):
-        data = base64.b64encode(image.data).decode()
-        found += [ContentText(text=image.label)] if image.label else []
-        found.append(ContentImage(image=f"data:image/jpeg;base64,{data}"))
-    return found

@@ -31,9 +31,10 @@ def write_predictions(
     written = []
     for column in columns:
         held = [cells[q.id, column] for q in questions if (q.id, column) in cells]
+        rows = [row(cell.question, cell.answer) for cell in held]
         path = target / f"{file_name(column)}.jsonl"
         part = path.with_suffix(".part")
-        part.write_text("".join(json.dumps(_row(cell)) + "\n" for cell in held))
+        part.write_text("".join(json.dumps(r) + "\n" for r in rows))
         part.replace(path)
         written.append(path)
     return written
@@ -47,18 +48,18 @@ def file_name(column: Column) -> str:
     return "-".join(re.sub(r"[^\w@.]+", "_", p) for p in parts if p)
 
 
-def _row(cell: Finished) -> dict[str, Any]:
-    said = cell.answer
-    row: dict[str, Any] = {"id": cell.question, "status": said.status.value}
+def row(question: str, said: Answer) -> dict[str, Any]:
+    """An answer to the question of this id, as a row that `egomem score` reads."""
+    found: dict[str, Any] = {"id": question, "status": said.status.value}
     if said.choice is not None:
-        row["choice"] = said.choice
+        found["choice"] = said.choice
     if said.text:
-        row["text"] = said.text
+        found["text"] = said.text
     if said.scores:
-        row["scores"] = said.scores
+        found["scores"] = said.scores
     if (raw := raw_of(said)) is not None:
-        row["raw"] = raw
-    return {**row, "strategy": said.strategy}
+        found["raw"] = raw
+    return {**found, "strategy": said.strategy}
 
 
 def raw_of(said: Answer) -> str | None:

@@ -2,7 +2,7 @@
 
 A row is `{"id": "...", "choice": "B"}`, with any of `text` (an open answer), `status`, `scores`
 (label -> number), `raw` (the reply), `verdict` (a judge's 0 to 1) and `usage`; the whole is in
-docs/reference/benchmark-formats.md.
+docs/reference/benchmark-formats.md. A line of a harness's log may hold it as its `prediction`.
 """
 
 from __future__ import annotations
@@ -56,6 +56,8 @@ def read_predictions(path: Path | str, questions: Iterable[Question]) -> Predict
             continue
         try:
             row = json.loads(line)
+            if isinstance(row, dict):
+                row = row.get("prediction", row)
             if not isinstance(row, dict) or not row.get("id"):
                 raise ValueError("it is no JSON object with an id")
             id = str(row["id"])

@@ -1,0 +1,159 @@
+"""A benchmark asked of a memory where another harness asks the model.
+
+What inspect_ai and lmms-eval share: the strategy decides what is asked and reads what comes back;
+the harness sends it, and caches, limits and logs the requests.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from egomem.answer import FrameSource, answer
+from egomem.benchmarks import Benchmark, demo, load
+from egomem.config import load as load_settings
+from egomem.errors import UsageError
+from egomem.evaluate.places import Places, in_memory
+from egomem.media import Frame, frames
+from egomem.memory import Store
+from egomem.models import Audio, Image, Models, Reply, Request, Text, Video, read_limits
+from egomem.models.limits import fitted, over
+from egomem.models.reply import Fault
+from egomem.records import Answer, Question, Recording, Status
+
+BLIND = "clean"
+"""The strategy that needs no memory."""
+
+
+def read_benchmark(data: str, format: str | None = None) -> Benchmark:
+    """The benchmark in a folder or file, or "demo" for ours. Raises UsageError if it is empty."""
+    held = demo() if data == "demo" and not Path(data).exists() else load(data, format)
+    if not held.questions:
+        raise UsageError(f"{data} holds no questions", f"run: egomem benchmark validate {data}")
+    return held
+
+
+@dataclass
+class Asked:
+    """Questions of a benchmark with the memory that they are asked of. Made by `of`."""
+
+    benchmark: Benchmark
+    store: Store
+    places: Places
+    _open: ExitStack = field(default_factory=ExitStack, repr=False)
+
+    @classmethod
+    def of(cls, benchmark: Benchmark, memory: Path | None, strategy: str) -> Asked:
+        """Open the memory; `clean` is given one that holds the videos' names and no more.
+
+        Raises UsageError where none of the benchmark's videos is in it.
+        """
+        with ExitStack() as opened:
+            store = opened.enter_context(_store(benchmark, memory, strategy, opened))
+            places = in_memory(benchmark, store)
+            kept = opened.pop_all()
+        if benchmark.videos and not places.recordings:
+            kept.close()
+            raise UsageError(
+                f"the memory at {memory} holds none of the {len(benchmark.videos)} videos of "
+                f"{benchmark.name} ({benchmark.videos[0].id}, ...)",
+                "its recordings need the ids, hashes or file names of the videos",
+            )
+        return cls(benchmark, store, places, kept)
+
+    def close(self) -> None:
+        self._open.close()
+
+    async def answer(
+        self,
+        question: Question,
+        strategy: str,
+        settings: Mapping[str, Any],
+        models: Models,
+        frames: FrameSource | None = None,
+    ) -> Answer:
+        """A strategy's answer, with the benchmark's names of videos in its evidence and trace.
+
+        One to a question about a video that the memory does not hold is an error, and counts.
+        """
+        video = question.recording
+        if video is not None and video not in self.places.recordings:
+            why = f"video {video} is not at hand: {self.places.missing.get(video, 'unknown')}"
+            return Answer(text="", status=Status.ERROR, strategy=strategy, reason=why)
+        local = self.places.localised(question)
+        view = self.store.view(local.at)
+        if local.recording is not None:
+            view = view.narrow(recordings=[local.recording])
+        said = await answer(
+            local, view, strategy, settings=settings, models=models, frames=frames or self.frames
+        )
+        return self.places.named(said)
+
+    def frames(
+        self, recording: str, times: Sequence[float], side: int | None = None
+    ) -> Iterable[Frame]:
+        """Frames of a recording, from its file."""
+        held = self.store.recording(recording)
+        if held is None or held.path is None:
+            raise UsageError(f"the video of {recording} is not at hand")
+        return frames(held.path, times, side=side)
+
+
+def _store(benchmark: Benchmark, memory: Path | None, strategy: str, opened: ExitStack) -> Store:
+    if strategy != BLIND:
+        if memory is None:
+            raise UsageError(f"strategy {strategy} reads a memory, and none is named")
+        return Store.open(memory)
+    folder = tempfile.mkdtemp(prefix="egomem-")
+    opened.callback(shutil.rmtree, folder, ignore_errors=True)
+    store = Store.open(folder, create=True)
+    for v in benchmark.videos:
+        known = {"duration": v.duration or 0.0, "clock": v.clock}
+        store.put_recording(Recording(id=v.id, name=v.id, **known))
+    return store
+
+
+class HarnessModels(Models):
+    """Every role is the model that the harness runs with; a subclass says how it is asked.
+
+    Limits are those of egomem's settings (EGOMEM_LIMITS_READER_IMAGES, ...).
+    """
+
+    def __init__(self) -> None:
+        held = load_settings()
+        super().__init__(
+            {"all": "openai-compatible:harness@http://harness.invalid/v1"},
+            limits=read_limits(held.limits, fit=held.fit),
+            environ={},
+        )
+
+    async def ask(self, request: Request) -> Reply:
+        limits = self.limits(request.role)
+        if limits.fit:
+            request = fitted(request, limits)
+        if broken := over(request, limits):
+            return Reply(status=Status.ERROR, fault=Fault.IMAGES, detail=broken)
+        return await self.pass_on(request)
+
+    async def pass_on(self, request: Request) -> Reply:
+        """The harness's reply to a request that is within the limits."""
+        raise NotImplementedError
+
+
+def shown(request: Request) -> Iterator[str | Image]:
+    """A request's texts and images in order; each frame's time stands before it as a text."""
+    for part in request.parts:
+        if isinstance(part, Text):
+            yield part.text
+        elif isinstance(part, Audio) or (isinstance(part, Video) and not part.frames):
+            raise UsageError("sound and whole video files cannot be sent through another harness")
+        else:
+            for image in part.frames if isinstance(part, Video) else (part,):
+                if image.label:
+                    yield image.label
+                yield image
