@@ -41,6 +41,24 @@ def test_validate_names_every_fault(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main(["benchmark", "validate", str(tmp_path / "none")]) == 2
 
 
+def test_rows_that_are_left_out_are_never_out_of_sight(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good = {"id": "q1", "question": "?", "options": ["x", "y"], "answer": "A"}
+    questions, given = tmp_path / "q.jsonl", tmp_path / "p.jsonl"
+    rows = [good, {**good, "id": "q2", "options": ["x", "x"]}, {**good, "id": "q3", "answer": "Z"}]
+    questions.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    given.write_text("".join(f'{{"id": "{id}", "choice": "a"}}\n' for id in ("q1", "q2")))
+    for command in (["benchmark", "stats"], ["benchmark", "manifest"], ["score"]):
+        files = [str(questions), *([str(given)] if command == ["score"] else [])]
+        main([*command, *files])
+        assert "; 2 rows left out (see egomem benchmark validate)" in capsys.readouterr().out
+        main([*command, *files, "--keep-faulty"])
+        assert "; 1 row left out (see egomem benchmark validate)" in capsys.readouterr().out
+    assert run(capsys, "score", str(questions), str(given))[1]["result"]["left_out"] == 2
+    assert run(capsys, "benchmark", "stats", str(questions))[1]["result"]["left_out"] == 2
+
+
 def test_egolifes_times_are_placed_by_options(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -55,6 +55,12 @@ class Benchmark(Record):
         """The videos by id."""
         return {video.id: video for video in self.videos}
 
+    @property
+    def left_out(self) -> int:
+        """How many rows loading left out; a row may have several faults."""
+        dropped = (f for f in self.faults if f.dropped and f.line is not None)
+        return len({(f.file, f.line, f.id) for f in dropped})
+
     def video_of(self, question: Question) -> Video | None:
         return self.by_id.get(question.recording or "")
 

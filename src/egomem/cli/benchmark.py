@@ -38,6 +38,12 @@ FrameOption = Annotated[
     int,
     typer.Option("--frame-base", min=1, help="What the last two digits of EgoLife's times count."),
 ]
+KeepOption = Annotated[
+    bool,
+    typer.Option(
+        "--keep-faulty", help="Keep faulty rows that can be read, so that n is as published."
+    ),
+]
 
 
 @benchmark.command()
@@ -62,13 +68,12 @@ def validate(
 
     held = read(where, format, media, zone, day_one, frame_base)
     faults = check(held, hash_media=hash)
-    dropped = {(f.file, f.line, f.id) for f in faults if f.dropped and f.line is not None}
 
     def show(out: Console) -> None:
         out.print(
             f"{held.name} ({held.format}): {_many(len(held.questions), 'question')} about "
             f"{_many(len(held.videos), 'video')}; {_many(len(faults), 'fault')}, "
-            f"{_many(len(dropped), 'row')} left out",
+            f"{_many(held.left_out, 'row')} left out",
             markup=False,
         )
 
@@ -94,12 +99,13 @@ def stats(
     zone: ZoneOption = None,
     day_one: DayOption = None,
     frame_base: FrameOption = 20,
+    keep_faulty: KeepOption = False,
     json: JsonOption = False,
 ) -> None:
     """Count durations, evidence, gaps, tags, sources and keys."""
     from egomem.benchmarks import stats as count
 
-    held = read(where, format, None, zone, day_one, frame_base)
+    held = read(where, format, None, zone, day_one, frame_base, strict=not keep_faulty)
     found = count(held)
     drawn: list[Path] = []
     if plots is not None:
@@ -109,7 +115,7 @@ def stats(
 
     def show(out: Console) -> None:
         out.print(f"{held.name} ({held.format})", markup=False)
-        out.print(f"questions {found.questions}, videos {found.videos}")
+        out.print(f"questions {found.questions}, videos {found.videos}{left_out(held)}")
         for label, spread, unit in (
             ("length of video", found.durations, " s"),
             ("pieces of evidence", found.evidence_count, ""),
@@ -126,7 +132,8 @@ def stats(
         for path in drawn:
             out.print(f"plot                  {path}", markup=False)
 
-    result = {"name": held.name, **found.model_dump(), "plots": [str(p) for p in drawn]}
+    result = {"name": held.name, **found.model_dump(), "left_out": held.left_out}
+    result["plots"] = [str(p) for p in drawn]
     report("benchmark stats", result, show=show, json=json)
 
 
@@ -138,6 +145,7 @@ def manifest(
     zone: ZoneOption = None,
     day_one: DayOption = None,
     frame_base: FrameOption = 20,
+    keep_faulty: KeepOption = False,
     json: JsonOption = False,
 ) -> None:
     """Name each video's source, licence and SHA-256; the media itself is never passed on.
@@ -146,19 +154,24 @@ def manifest(
     """
     from egomem.benchmarks import manifest as name
 
-    held = read(where, format, media, zone, day_one, frame_base)
+    held = read(where, format, media, zone, day_one, frame_base, strict=not keep_faulty)
     made = name(held, hash_media=media is not None)
 
     def show(out: Console) -> None:
         licence = made["licence"] or "no licence is stated"
-        out.print(
-            f"{made['name']}: {_many(made['questions'], 'question')}, {licence}", markup=False
-        )
+        n = _many(made["questions"], "question")
+        out.print(f"{made['name']}: {n}, {licence}{left_out(held)}", markup=False)
         for video in made["videos"]:
             source = f"{video['source_dataset']} {video['source_uid']}".strip() or "not stated"
             out.print(f"{video['id']}  {video['sha256'] or 'no hash'}  {source}", markup=False)
 
     report("benchmark manifest", made, show=show, json=json)
+
+
+def left_out(held: Benchmark) -> str:
+    """What a command adds to its number of questions, so that no row goes unseen."""
+    said = f"; {_many(held.left_out, 'row')} left out (see egomem benchmark validate)"
+    return said if held.left_out else ""
 
 
 def _many(n: int, what: str) -> str:
@@ -206,5 +219,11 @@ def read(
         raise UsageError(f"{day_one!r} is not a date", "write it like 2026-03-01") from None
     place = zone_of(zone) if zone else None
     return load(
-        where, format, media=media, strict=strict, zone=place, day_one=first, frame_base=frame_base
+        where,
+        format,
+        media=media,
+        strict=strict,
+        zone=place,
+        day_one=first,
+        frame_base=frame_base,
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from egomem.cli.benchmark import DayOption, FrameOption, ZoneOption
+from egomem.cli.benchmark import DayOption, FrameOption, KeepOption, ZoneOption
 from egomem.cli.options import JsonOption
 from egomem.cli.output import report
 
@@ -26,6 +26,7 @@ def score(
     zone: ZoneOption = None,
     day_one: DayOption = None,
     frame_base: FrameOption = 20,
+    keep_faulty: KeepOption = False,
     json: JsonOption = False,
 ) -> None:
     """Score anyone's PREDICTIONS; nothing is run.
@@ -33,11 +34,11 @@ def score(
     A row is {"id": "q1", "choice": "B"}; see docs/reference/benchmark-formats.md. A question
     without a row counts as wrong, and an id that stands twice is refused.
     """
-    from egomem.cli.benchmark import read
+    from egomem.cli.benchmark import left_out, read
     from egomem.score import read_predictions, sheet, summary
     from egomem.score.summary import HEADINGS, cells, percent
 
-    held = read(questions, format, None, zone, day_one, frame_base)
+    held = read(questions, format, None, zone, day_one, frame_base, strict=not keep_faulty)
     given = read_predictions(predictions, held.questions)
     scored = sheet(held.questions, given.answers, videos=held.videos, verdicts=given.verdicts)
     found = summary(scored, bins=bins, seed=seed)
@@ -49,7 +50,7 @@ def score(
             out.print(
                 f"{held.name}: {percent(found.accuracy.value)} % of {found.n} questions, 95 % "
                 f"interval {percent(found.accuracy.low)} to {percent(found.accuracy.high)} "
-                f"({found.clusters} videos or lone questions resampled)",
+                f"({found.clusters} videos or lone questions resampled){left_out(held)}",
                 markup=False,
             )
         if found.unscored:
@@ -71,4 +72,5 @@ def score(
 
     problems = [(text, "its question counts as wrong") for text in given.problems]
     problems += [(f"{id} is no question of {held.name}", "") for id in given.unknown]
-    report("score", found.model_dump(), show=show, json=json, problems=problems)
+    result = {**found.model_dump(), "left_out": held.left_out}
+    report("score", result, show=show, json=json, problems=problems)
