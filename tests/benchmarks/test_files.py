@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +108,21 @@ def test_media_that_is_nowhere_is_told_once(tmp_path: Path) -> None:
     assert [f.message for f in validate(held)] == [f"none of the 2 videos has a file in {tmp_path}"]
     with pytest.raises(UsageError, match="no folder of media"):
         videos("v").with_media(tmp_path / "none")
+
+
+def test_columns_that_json_could_not_hold(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    odd = {"made": datetime(2024, 5, 1, 9), "cost": Decimal("1.5"),
+           "video_file": {"bytes": b"\x00", "path": "v.mp4"}, "blob": b"\xff"}  # fmt: skip
+    table = pa.Table.from_pylist([{**ROW, **odd, "at": datetime(2024, 5, 2, tzinfo=UTC)}])
+    pytest.importorskip("pyarrow.parquet").write_table(table, tmp_path / "q.parquet")
+    held = load(tmp_path)
+    assert held.faults == ()
+    question = held.questions[0]
+    assert question.at == datetime(2024, 5, 2, tzinfo=UTC)
+    assert question.tags == {
+        "made": "2024-05-01T09:00:00", "cost": 1.5, "video_file": {"bytes": None, "path": "v.mp4"},
+    }  # fmt: skip
 
 
 def test_an_index_that_a_gap_made_a_fraction(tmp_path: Path) -> None:

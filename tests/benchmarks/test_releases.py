@@ -94,6 +94,14 @@ def test_videomme_as_its_authors_hand_it_out(tmp_path: Path) -> None:
         assert "academic research only" in held.licence
 
 
+def test_videomme_v2_writes_its_options_on_lines_and_has_no_task(tmp_path: Path) -> None:
+    row = {"video_id": "001", "question_id": "001-1", "question": "Who?", "answer": "E",
+           "options": "\n".join(f"{a}. one {a}." for a in "ABCDEFGH"), "level": "1"}  # fmt: skip
+    held = load(parquet(tmp_path / "test.parquet", [row]))
+    assert (held.format, held.faults) == ("videomme", ())
+    assert (held.questions[0].answer, held.questions[0].options[4].text) == ("E", "one E.")
+
+
 def test_egoschema_on_the_hub_has_its_questions_three_times_and_its_keys_once(
     tmp_path: Path,
 ) -> None:

@@ -8,6 +8,8 @@ import gzip
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping
+from datetime import date, time
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -200,6 +202,22 @@ def _parquet(path: Path) -> Iterator[Row]:
             for batch in file.iter_batches():
                 for fields in batch.to_pylist():
                     number += 1
-                    yield Row(path.name, number, fields)
+                    yield Row(path.name, number, {k: _plain(v) for k, v in fields.items()})
     except (OSError, ValueError) as error:  # pyarrow's faults derive from ValueError
         raise UsageError(f"{path} cannot be read as Parquet: {error}") from None
+
+
+def _plain(value: Any) -> Any:
+    """As JSON would hold it: times as ISO 8601; bytes, such as a hub's media, are left behind."""
+    match value:
+        case list():
+            return [_plain(v) for v in value]
+        case dict():
+            return {k: _plain(v) for k, v in value.items()}
+        case date() | time():
+            return value.isoformat()
+        case Decimal():
+            return float(value)
+        case bytes():
+            return None
+    return value

@@ -79,6 +79,8 @@ def _video(row: Fields) -> Video:
 
 def _question(row: Fields) -> Question:
     given = row.get("options")
+    if isinstance(given, str):
+        given = given.splitlines()  # so in Video-MME-v2
     choices = unlettered(given if isinstance(given, list) else [])
     return Question(
         id=text(row, "question_id"),
