@@ -67,6 +67,10 @@ def test_a_strategy_asks_inspect_s_model_and_is_scored(
     assert log.results is not None
     metrics = log.results.scores[0].metrics
     assert metrics["accuracy"].value == pytest.approx(3 / 5)  # q0, q2, q3
+    counts = {name: m.value for name, m in metrics.items() if name.startswith("n_") and m.value}
+    assert counts == {"n_parsed": 4, "n_unparsable": 1}
+    # v0: 2 of 3 right, v1: 1 of 2; residuals 2 - 3 * 0.6 and 1 - 2 * 0.6, times 2 / (2 - 1)
+    assert metrics["stderr"].value == pytest.approx((2 * (0.2**2 + 0.2**2)) ** 0.5 / 5)
     samples = {s.id: s for s in log.samples or []}
     told = {i: s.scores["right"].metadata for i, s in samples.items() if s.scores}
     assert {i: m["status"] for i, m in told.items() if m} == {
@@ -116,7 +120,13 @@ def test_clean_needs_no_memory(benchmark: Benchmark, tmp_path: Path) -> None:
     from egomem.evaluate.inspect_task import memory_qa
 
     benchmarks.write(benchmark, tmp_path / "data")
-    assert len(memory_qa(str(tmp_path / "data"), strategy="clean").dataset) == 5
+    with (tmp_path / "data" / "questions.jsonl").open("a") as out:
+        out.write('{"id"\n{"id": "q9", "question": "Which?", "options": ["red", "blue"]}\n')
+    made = memory_qa(str(tmp_path / "data"), strategy="clean")
+    assert (len(made.dataset), made.metadata) == (
+        5,
+        {"dropped_questions": 1, "unscored_questions": 1},
+    )
     with pytest.raises(UsageError, match="caption reads a memory, and none is named"):
         memory_qa(str(tmp_path / "data"))
 

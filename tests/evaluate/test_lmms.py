@@ -244,6 +244,27 @@ def test_a_strategy_of_others_sees_the_question_s_video_alone(
     assert "drawer of v0" not in text
 
 
+def test_the_log_of_samples_can_be_scored(
+    place: Place, benchmark: Benchmark, tmp_path: Path
+) -> None:
+    docs = lmms.rows(place("caption"))
+    found = [lmms.process_results(d, [r]) for d, r in zip(docs, REPLIES, strict=True)]
+    lines = [json.dumps({"doc_id": k, "target": "A", **f}) + "\n" for k, f in enumerate(found)]
+    (tmp_path / "log.jsonl").write_text("".join(lines))
+    read = read_predictions(tmp_path / "log.jsonl", benchmark.questions)
+    assert [a.status.value for a in read.answers.values()] == STATUSES
+    assert [a.choice for a in read.answers.values()] == ["A", None, None, "D", "B"]
+    assert (read.missing, read.unknown, read.problems) == ((), (), ())
+
+
+def test_rows_that_cannot_be_read_are_counted(place: Place, tmp_path: Path) -> None:
+    with (tmp_path / "data" / "questions.jsonl").open("a") as out:
+        out.write('{"id": "q7", "question": "Which?", "options": ["red"], "answer": "Z"}\n{"id"\n')
+    docs = lmms.rows(place("caption"))
+    found = [lmms.process_results(d, [r]) for d, r in zip(docs, REPLIES, strict=True)]
+    assert [f["n_dropped"]["count"] for f in found] == [2, 0, 0, 0, 0]
+
+
 def test_what_a_strategy_answers_without_a_model_is_its_answer(
     place: Place, benchmark: Benchmark, tmp_path: Path
 ) -> None:
@@ -258,6 +279,7 @@ def test_what_a_strategy_answers_without_a_model_is_its_answer(
     # v1 is not in that memory: an error of that question, which counts, and the run goes on.
     found = lmms.process_results(docs[1], ["B"])
     assert (found["prediction"]["status"], found["accuracy"]["score"]) == ("error", 0.0)
+    assert found["request"]["reason"].startswith("video v1 is not at hand")
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import atexit
 import base64
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,20 @@ from inspect_ai.model import (
     GenerateConfig,
     get_model,
 )
-from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, accuracy, scorer, stderr
+from inspect_ai.scorer import (
+    CORRECT,
+    INCORRECT,
+    Metric,
+    SampleScore,
+    Score,
+    Scorer,
+    Target,
+    Value,
+    accuracy,
+    metric,
+    scorer,
+    stderr,
+)
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from egomem.evaluate.harness import Asked, HarnessModels, read_benchmark, shown
@@ -34,6 +48,7 @@ from egomem.models import Reply, Request
 from egomem.models.reading import read
 from egomem.records import Answer, Question, Status, Usage
 from egomem.score import is_right
+from egomem.score.sheet import is_keyed
 
 _FINISHES = {"max_tokens": "length", "model_length": "length", "stop": "stop"}
 """inspect_ai's stop reasons in the words of OpenAI's protocol; the others are left as they are."""
@@ -49,26 +64,35 @@ def memory_qa(
 ) -> Task:
     """The questions of a benchmark in any format that egomem reads, asked of a memory.
 
-    `data` may be "demo"; `memory` can be left out for the strategy `clean` alone.
+    `data` may be "demo"; `memory` can be left out for the strategy `clean` alone. Questions without
+    a key are not asked; how many, and how many rows could not be read, stands in the metadata.
     `settings` are the strategy's: `-T settings='{"format": "letter", "abstain": false}'`.
     """
     benchmark = read_benchmark(data, format)
     asked = Asked.of(benchmark, Path(memory) if memory else None, strategy)
     atexit.register(asked.close)
+    keyed = [q for q in benchmark.questions if is_keyed(q)]
     samples = [
         Sample(
             id=q.id,
             input=q.text,
             choices=[o.text for o in q.options] or None,
             target=q.answer or "",
-            metadata={"question": q.model_dump(mode="json")},
+            metadata={
+                "question": q.model_dump(mode="json"),
+                "video": q.recording or f"question {q.id}",
+            },
         )
-        for q in benchmark.questions
+        for q in keyed
     ]
     return Task(
         dataset=MemoryDataset(samples, name=benchmark.name),
         solver=memory_strategy(asked, strategy, settings or {}),
         scorer=right(),
+        metadata={
+            "dropped_questions": sum(f.dropped for f in benchmark.faults),
+            "unscored_questions": len(benchmark.questions) - len(keyed),
+        },
     )
 
 
@@ -87,9 +111,23 @@ def memory_strategy(asked: Asked, strategy: str, settings: dict[str, Any]) -> So
     return solve
 
 
-@scorer(metrics=[accuracy(), stderr()])
+@metric
+def statuses() -> Metric:
+    """How many answers ended in each status."""
+
+    def counted(scores: list[SampleScore]) -> Value:
+        found = Counter((s.score.metadata or {}).get("status") for s in scores)
+        return {f"n_{status}": found[status.value] for status in Status}
+
+    return counted
+
+
+@scorer(metrics=[accuracy(), stderr(cluster="video"), statuses()])
 def right() -> Scorer:
-    """Strict: an abstention or an unreadable reply is not right, and its status is told."""
+    """Strict: an abstention or an unreadable reply is not right, and its status is told.
+
+    The standard error is that of whole videos.
+    """
 
     async def score(state: TaskState, target: Target) -> Score:
         question = Question.model_validate(state.metadata["question"])

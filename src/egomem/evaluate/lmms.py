@@ -84,12 +84,21 @@ def rows(place: Doc) -> list[dict[str, str]]:
     """
     held = {k: v for k, v in place.items() if v is not None}
     settings = {k: v for k, v in held.get("settings", {}).items() if v is not None}
-    blank = {"id": "", "video": "", "asked": "", "target": "", "question": "", "place": ""}
+    blank = {
+        "id": "",
+        "video": "",
+        "asked": "",
+        "target": "",
+        "question": "",
+        "place": "",
+        "dropped": "",
+    }
     try:
         told = _placed({**held, "settings": settings})
-        questions = _run(told).asked.benchmark.questions
+        benchmark = _run(told).asked.benchmark
     except EgomemError as fault:
         return [{**blank, "fault": str(fault)}]
+    dropped = sum(f.dropped for f in benchmark.faults)
     return [
         {
             "id": q.id,
@@ -99,8 +108,9 @@ def rows(place: Doc) -> list[dict[str, str]]:
             "question": q.model_dump_json(),
             "place": told,
             "fault": "",
+            "dropped": "" if k else str(dropped),
         }
-        for q in questions
+        for k, q in enumerate(benchmark.questions)
     ]
 
 
@@ -146,7 +156,7 @@ def process_results(doc: Doc, results: Sequence[str | None]) -> dict[str, Any]:
     """One question's figures, and under `prediction` a row that `egomem score` reads.
 
     A question without a key counts in `n` and `n_unscored`; every other one in the accuracy,
-    whatever became of its reply.
+    whatever became of its reply. Rows of the data that could not be read count with the first.
     """
     question = Question.model_validate_json(doc["question"])
     run = _run(doc["place"])
@@ -159,12 +169,14 @@ def process_results(doc: Doc, results: Sequence[str | None]) -> dict[str, Any]:
         "chance": guess,
         "n": {"count": 1},
         "n_unscored": {"count": int(not keyed)},
+        "n_dropped": {"count": int(doc["dropped"] or 0)},
         **{f"n_{status}": {"count": int(said.status is status)} for status in Status},
         "prediction": row(question.id, said),
         "request": {
             "prompt": sent.prompt if sent else "",
             "frames": len(sent.images) if sent else 0,
             "settings": run.settings_hash,
+            "reason": said.reason,
         },
     }
 

@@ -56,8 +56,8 @@ def read_predictions(path: Path | str, questions: Iterable[Question]) -> Predict
             continue
         try:
             row = json.loads(line)
-            if isinstance(row, dict):
-                row = row.get("prediction", row)
+            if isinstance(row, dict) and isinstance(row.get("prediction"), dict):
+                row = row["prediction"]
             if not isinstance(row, dict) or not row.get("id"):
                 raise ValueError("it is no JSON object with an id")
             id = str(row["id"])
