@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from egomem.cli.benchmark import DayOption, FrameOption, ZoneOption
+from egomem.cli.benchmark import DayOption, FrameOption, KeepOption, ZoneOption
 from egomem.cli.options import JsonOption
 from egomem.cli.output import fault, report, spent
 
@@ -89,10 +89,7 @@ def capmem(
     zone: ZoneOption = None,
     day_one: DayOption = None,
     frame_base: FrameOption = 20,
-    all_rows: Annotated[
-        bool,
-        typer.Option("--all-rows", help="Ask faulty questions, too: n is as it was published."),
-    ] = False,
+    keep_faulty: KeepOption = False,
     frames: Annotated[
         int | None, typer.Option(min=1, help="Frames of a direct request. Default: 768.")
     ] = None,
@@ -177,7 +174,7 @@ def capmem(
         limit=limit,
         shard=read_shard(shard) if shard else None,
     )
-    benchmark = read(str(data), format, media, zone, day_one, frame_base, strict=not all_rows)
+    benchmark = read(str(data), format, media, zone, day_one, frame_base, strict=not keep_faulty)
     limits = {"budget": budget, "max_requests": max_requests}
     _run(benchmark, config, out, memory=memory, limits=limits, only_plan=plan, json=json)
 
@@ -222,32 +219,40 @@ def demo(
 
 @eval.command()
 def status(run: RunArgument, json: JsonOption = False) -> None:
-    """How far a run is: finished cells by setting, model and status."""
+    """Whether a run goes on, how far it is, and what it has cost."""
     from egomem.evaluate import load_run
     from egomem.evaluate import status as standing
 
     held = load_run(run)
-    rows = standing(held)
+    now = standing(held)
 
     def show(out: Console) -> None:
         from rich.table import Table
         from rich.text import Text
 
+        state = ": ".join(part for part in (now.state, now.who, now.why) if part)
+        out.print(f"{state}; {now.done} of {now.total} cells finished", markup=False)
+        for track in now.captions:
+            out.print(f"captions {track.track}: {track.done} / {track.total}", markup=False)
         table = Table("setting", "finished", "by status", box=None)
-        for row in rows:
+        for row in now.columns:
             counts = ", ".join(f"{n} {s}" for s, n in sorted(row.by_status.items()))
             cells = (row.column.label, f"{row.done} / {row.total}", counts)
             table.add_row(*(Text(cell) for cell in cells))
         out.print(table)
         for gate in held.about.get("gates", ()):
             out.print(f"gate of {gate['reader']}: {gate['reason']}", markup=False)
+        if now.spent.requests:
+            bound = " (at least: not every price is known)" if now.unpriced else ""
+            out.print(f"sent: {now.spent.requests} requests, {spent(now.spent)}{bound}")
+        if now.unreadable_lines:
+            out.print(f"{len(now.unreadable_lines)} lines of the answers cannot be read")
+        if now.unmeasured:
+            out.print(f"what {now.unmeasured} answers took is lost")
 
-    body = {
+    body = now.model_dump(mode="json") | {
         "config_hash": held.about.get("config_hash"),
-        "ended": held.about.get("ended"),
         "gates": held.about.get("gates", []),
-        "columns": [row.model_dump(mode="json") for row in rows],
-        "unreadable_lines": held.results.unreadable,
     }
     report("eval status", body, show=show, json=json)
 

@@ -9,13 +9,14 @@ async with opened(benchmark, config, Path("run")) as work:
 
 from egomem.evaluate.config import Column, Config, Shard
 from egomem.evaluate.gate import Gate
-from egomem.evaluate.load import Loaded, Standing, load_run, status
+from egomem.evaluate.load import Loaded, load_run
 from egomem.evaluate.merge import merge
 from egomem.evaluate.outcome import Outcome, Progress
 from egomem.evaluate.plan import Part, Plan, plan
 from egomem.evaluate.rescore import Rescored, rescore
 from egomem.evaluate.results import Finished, Results
 from egomem.evaluate.run import run
+from egomem.evaluate.standing import Standing, State, Track, status
 from egomem.evaluate.ways import Way, read_way, read_ways
 from egomem.evaluate.work import Work, opened
 
@@ -33,6 +34,8 @@ __all__ = [
     "Results",
     "Shard",
     "Standing",
+    "State",
+    "Track",
     "Way",
     "Work",
     "load_run",

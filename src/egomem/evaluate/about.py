@@ -11,16 +11,16 @@ from typing import Any
 
 from egomem.evaluate.cells import prompt_hash
 from egomem.evaluate.gate import Gate
+from egomem.evaluate.outcome import Outcome
 from egomem.evaluate.results import version
 from egomem.evaluate.work import Work, question_digest
-from egomem.records import Record
 
 ABOUT = "run.json"
 BENCHMARK = "benchmark.json"
 
 
 def write_about(
-    work: Work, command: Sequence[str], outcome: Record | None = None, gates: Sequence[Gate] = ()
+    work: Work, command: Sequence[str], outcome: Outcome | None = None, gates: Sequence[Gate] = ()
 ) -> None:
     """Write down what each number of this run leads back to."""
     config = work.config
@@ -45,7 +45,7 @@ def write_about(
         "memory": str(work.store.folder.resolve()),
         "versions": versions(),
         "started": before.get("started", now),
-        "ended": now if outcome else None,
+        "ended": now if outcome and not outcome.halted else None,
         "gates": [g.model_dump(mode="json") for g in gates],
         "last": outcome.model_dump(mode="json", exclude={"gates"}) if outcome else None,
     }

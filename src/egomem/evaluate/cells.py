@@ -50,10 +50,15 @@ def cell(
     """The cell of a question; `memory` is the digest of what is read or looked at."""
     way = config.way(column)
     limits = config.limits(column.reader)
+    given = config.strategy_settings(column, track)
     looker = Role.VERIFIER if way.strategy == "verify" else Role.READER
-    sent = limits[looker].model_dump(mode="json") if way.looks else None
+    sent = limits[looker].model_dump(mode="json") if way.looks else {}
+    if way.strategy == oracle.FRAMES:
+        # A limit that the evidence does not reach makes no other request.
+        wanted = oracle.FramesSettings.model_validate(given[way.strategy]).frames
+        sent["images"] = oracle.frames_each(wanted, sent["images"], len(question.evidence))
     asked: Any = [question.text, [[o.label, o.text] for o in question.options], str(question.at)]
-    if way.strategy in (oracle.CAPTIONS, oracle.FRAMES):
+    if way.evidence or way.strategy in (oracle.CAPTIONS, oracle.FRAMES):
         asked.append([[e.recording, e.span.start, e.span.end] for e in question.evidence])
     models = [column.reader]
     if way.strategy == "verify":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ from egomem.evaluate.results import Finished, Key, Results
 from egomem.evaluate.work import chosen
 from egomem.memory import Store
 from egomem.memory.replies import ReplyCache
-from egomem.records import Answer, Question, Record, Usage
+from egomem.records import Answer, Question, Usage
 from egomem.score.sheet import Sheet, sheet
 
 
@@ -96,31 +95,3 @@ def load_run(folder: Path) -> Loaded:
             f"there is no run{why} at {folder}", "name the folder given to --out"
         ) from None
     return Loaded(folder, about, config, benchmark, Results.read(folder))
-
-
-class Standing(Record):
-    """How far a column is: `done` of `total`, by status."""
-
-    column: Column
-    total: int
-    done: int
-    by_status: dict[str, int]
-
-
-def status(run: Loaded) -> list[Standing]:
-    """Each column of the configuration, those without an answer too."""
-    own = {q.id for q in run.questions}
-    found = []
-    for column in run.config.columns():
-        said = [a for id, a in run.answers(column).items() if id in own]
-        found.append(
-            Standing(
-                column=column,
-                total=len(own),
-                done=sum(
-                    not f.failed for (i, c), f in run.cells.items() if c == column and i in own
-                ),
-                by_status=dict(Counter(a.status.value for a in said)),
-            )
-        )
-    return found

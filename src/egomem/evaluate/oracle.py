@@ -74,7 +74,7 @@ async def frames(task: Task[FramesSettings]) -> Answer:
     held = {r.id: r for r in scope(task.view, task.question).recordings()}
     looks = []
     pieces = [e for e in task.question.evidence if e.recording in held]
-    most = max(1, min(settings.frames, limits.images // max(1, len(pieces))))
+    most = frames_each(settings.frames, limits.images, len(pieces))
     for piece in sorted(pieces, key=lambda e: (e.recording or "", e.span)):
         recording = held[piece.recording or ""]
         wide = Span(max(0.0, piece.span.start - settings.pad), piece.span.end + settings.pad)
@@ -95,6 +95,11 @@ async def frames(task: Task[FramesSettings]) -> Answer:
         evident=looked.evident,
         strategy=FRAMES,
     )
+
+
+def frames_each(wanted: int, images: int, pieces: int) -> int:
+    """Frames of each piece of evidence, where a request takes so many images."""
+    return max(1, min(wanted, images // max(1, pieces)))
 
 
 def _nothing(strategy: str, reason: str) -> Answer:

@@ -100,8 +100,12 @@ def _takes(part: Part) -> str:
     kept = f"{part.cached:,} replies out of the cache" if part.cached else ""
     if not part.requests:
         return f"; {kept}, nothing to send" if kept else ""
-    money = "price unknown" if part.cost is None else f"about ${part.cost:.2f}"
+    money = "price unknown" if part.cost is None else _about(part.cost)
     return (
         f"; {part.requests:,} requests, {part.frames:,} frames, about {part.tokens_in:,} tokens in "
         f"and {part.tokens_out:,} out, {money}{', ' + kept if kept else ''}"
     )
+
+
+def _about(cost: float) -> str:
+    return f"about ${cost:.2f}" if cost >= 0.005 else "less than $0.01"

@@ -40,6 +40,7 @@ class Purse:
         self._spent = Usage()
         self._sent = 0
         self._likely: list[float] = []
+        self._guessed = 0.0
         self._ended = asyncio.Event()
         self._models: list[Models] = []
         self._counted: Counter[int] = Counter()
@@ -78,7 +79,8 @@ class Purse:
     async def hold(self, request: Request, spec: ModelSpec) -> AsyncIterator[None]:
         """Around one request. Raises Spent where it may not be sent."""
         usage = Usage(tokens_in=estimated_tokens(request), tokens_out=TOKENS_OUT)
-        likely = price(spec, usage) or 0.0
+        guess = price(spec, usage) or 0.0
+        likely = guess * self._dearer
         while self._likely and self._over(likely):
             await self._ended.wait()
         self.closed = self.closed or self._over(likely)
@@ -91,8 +93,15 @@ class Purse:
         finally:
             # Who waits goes on when the ledger has the price: nothing up to there gives way.
             self._likely.remove(likely)
+            self._guessed += guess
             ended, self._ended = self._ended, asyncio.Event()
             ended.set()
+
+    @property
+    def _dearer(self) -> float:
+        """How much more than guessed the requests so far have cost."""
+        spent = self.spent().cost or 0.0
+        return max(1.0, spent / self._guessed) if self._guessed else 1.0
 
     def _over(self, likely: float) -> Spent | None:
         """Why a request of that price is too much; None where it is not."""

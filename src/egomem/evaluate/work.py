@@ -134,6 +134,9 @@ class Work:
         if localised.recording is not None:
             known = {r.id for r in self.store.recordings()}
             view = view.narrow(recordings=[r for r in [localised.recording] if r in known])
+        elif not self.config.given_memory:
+            # A file that has changed since has left its old recording behind.
+            view = view.narrow(recordings=[r.id for r in self.places.recordings.values()])
         if way.evidence and localised.evidence:
             spans = [e.span for e in localised.evidence]
             whole = Span(min(s.start for s in spans), max(s.end for s in spans) + POINT)

@@ -1,0 +1,122 @@
+"""Where a run stands, read from its folder; a run that goes on meanwhile is not disturbed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Literal
+
+from egomem.evaluate.config import Column
+from egomem.evaluate.load import Loaded
+from egomem.evaluate.work import at_work
+from egomem.memory import Store
+from egomem.memory.replies import ReplyCache
+from egomem.models import Total
+from egomem.records import Record, Usage
+from egomem.timeline import windows
+
+
+class Standing(Record):
+    """How far a column is: `done` of `total` cells, and the answers there are by status."""
+
+    column: Column
+    total: int
+    done: int
+    by_status: dict[str, int]
+
+
+class Track(Record):
+    """How many windows of the run's recordings have a caption of this track."""
+
+    track: str
+    total: int
+    done: int
+
+
+class State(Record):
+    """`state` is `running` (`who` says which process), `finished`, `halted` (at a budget: `why`) or
+    `unfinished` (killed, stopped, or ended by a fault). `errors` are cells that the same command
+    tries again. `spent` is what all of its calls sent, `unpriced` requests whose price is unknown.
+    """
+
+    state: Literal["running", "finished", "halted", "unfinished"]
+    who: str = ""
+    why: str = ""
+    started: str | None = None
+    ended: str | None = None
+    done: int
+    total: int
+    errors: int
+    spent: Usage
+    unpriced: int
+    captions: tuple[Track, ...]
+    columns: tuple[Standing, ...]
+    unreadable_lines: tuple[int, ...]
+    unmeasured: int
+
+
+def status(run: Loaded) -> State:
+    """Each column of the configuration, those without an answer too."""
+    own = {q.id for q in run.questions}
+    columns = tuple(_column(run, column, own) for column in run.config.columns())
+    last = run.about.get("last") or {}
+    who = at_work(run.folder)
+    ended = run.about.get("ended")
+    why = str(last.get("halted") or "")
+    spent = _spent(run)
+    return State(
+        state="running" if who else "halted" if why else "finished" if ended else "unfinished",
+        who=who,
+        why=why,
+        started=run.about.get("started"),
+        ended=ended,
+        done=sum(c.done for c in columns),
+        total=sum(c.total for c in columns),
+        errors=sum(c.by_status.get("error", 0) for c in columns),
+        spent=sum((t.usage for t in spent), Usage()),
+        unpriced=sum(t.unpriced for t in spent),
+        captions=tuple(_tracks(run)),
+        columns=columns,
+        unreadable_lines=tuple(run.results.unreadable),
+        unmeasured=run.results.unmeasured,
+    )
+
+
+def _column(run: Loaded, column: Column, own: set[str]) -> Standing:
+    held = [f for (id, c), f in run.cells.items() if c == column and id in own]
+    return Standing(
+        column=column,
+        total=len(own),
+        done=sum(not f.failed for f in held),
+        by_status=dict(Counter(f.answer.status.value for f in held)),
+    )
+
+
+def _spent(run: Loaded) -> list[Total]:
+    cache = ReplyCache(run.folder)
+    try:
+        return list(cache.stats().spent.values())
+    finally:
+        cache.close()
+
+
+def _tracks(run: Loaded) -> Iterable[Track]:
+    """The captions that the run makes itself."""
+    memory = run.folder / "memory"
+    if run.config.given_memory or not memory.is_dir():
+        return
+    wanted: dict[str, float] = {}
+    for column in run.config.columns():
+        track = run.about.get("tracks", {}).get(column.label)
+        window = run.config.way(column).window
+        if track and window:
+            wanted.setdefault(track, window)
+    with Store.open(memory) as store:
+        ids = run.about.get("recordings", {}).values()
+        recordings = [held for id in dict.fromkeys(ids) if (held := store.recording(id))]
+        for track, window in wanted.items():
+            yield Track(
+                track=track,
+                total=sum(len(windows(r.duration, window)) for r in recordings),
+                done=sum(sum(d.track == track for d in store.done(r.id)) for r in recordings),
+            )

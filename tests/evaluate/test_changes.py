@@ -1,0 +1,165 @@
+"""What is changed is asked again, exactly that, and the plan says so; as it is typed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from egomem import benchmarks
+from egomem.benchmarks import Benchmark
+from egomem.cli import main
+from egomem.evaluate import load_run
+from egomem.models.fake_server import FakeServer
+
+SETTINGS = "clean,video,caption@2,verify@2,caption@evidence,video@evidence"
+MakeVideo = Callable[..., Path]
+
+
+class Typed:
+    """The command, its files, and how many requests each call sent."""
+
+    def __init__(self, folder: Path, server: FakeServer, capsys: Any) -> None:
+        self.folder, self.server, self.capsys = folder, server, capsys
+
+    def rows(self, change: Callable[[dict[str, Any]], None] | None = None) -> None:
+        """Change each row of the questions' file."""
+        file = self.folder / "data" / "questions.jsonl"
+        held = [json.loads(line) for line in file.read_text().splitlines()]
+        for row in held:
+            if change:
+                change(row)
+        file.write_text("".join(json.dumps(row) + "\n" for row in held))
+
+    def __call__(self, *more: str, settings: str = SETTINGS) -> tuple[dict[str, Any], int]:
+        """The result, and the requests that were sent. The plan has foretold them."""
+        command = [
+            "eval", "capmem", "--data", str(self.folder / "data"), "--settings", settings,
+            "--gate", "report", "--out", str(self.folder / "run"), "--json",
+            *([] if "--model" in more else self.model()), *more,
+        ]  # fmt: skip
+        assert main([*command, "--plan"]) == 0
+        planned = json.loads(self.capsys.readouterr().out)["result"]["plan"]
+        before = len(self.server.seen)
+        assert main(command) == 0
+        result = json.loads(self.capsys.readouterr().out)["result"]
+        sent = len(self.server.seen) - before
+        parts = [*planned["captions"], *planned["columns"]]
+        # What a plan cannot know is which requests of one call are the same.
+        assert sent <= sum(p["requests"] for p in parts)
+        assert sum(p["cells"] for p in planned["columns"]) == result["outcome"]["asked"]
+        return result, sent
+
+    def model(self, name: str = "fake", **roles: str) -> list[str]:
+        roles = {"reader": "fake", "captioner": "fake", **roles, "reader": name}
+        url = self.server.url
+        specs = [f"{role}=openai-compatible:{model}@{url}" for role, model in roles.items()]
+        return [word for spec in specs for word in ("--model", spec)]
+
+
+@pytest.fixture
+def typed(
+    benchmark: Benchmark,
+    server: FakeServer,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> Typed:
+    benchmarks.write(benchmark, tmp_path / "data")
+    made = Typed(tmp_path, server, capsys)
+    made.rows()
+    videos = tmp_path / "data" / "videos.jsonl"
+    held = [json.loads(line) for line in videos.read_text().splitlines()]
+    for row in held:
+        row["path"] = str(tmp_path / f"{row['id']}.mp4")
+    videos.write_text("".join(json.dumps(row) + "\n" for row in held))
+    return made
+
+
+def q2(**fields: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda row: row.update(fields) if row["id"] == "q2" else None
+
+
+def test_each_change_asks_exactly_what_it_touches(typed: Typed) -> None:
+    whole, sent = typed()
+    assert whole["outcome"]["asked"] == 30
+    # 4 windows; clean, video, caption, candidate, verdict and the evidence's frames of 5 questions.
+    # The captions of a window that is all of the evidence make the request of the candidate or of
+    # caption@2 no other.
+    assert 4 + 6 * 5 <= sent <= 4 + 7 * 5
+    file = typed.folder / "data" / "questions.jsonl"
+    original = file.read_text()
+
+    def changed(change: Callable[[dict[str, Any]], None]) -> tuple[Any, int]:
+        file.write_text(original)
+        typed.rows(change)
+        result, sent = typed()
+        return result["outcome"]["asked_again"], sent
+
+    # Its text and options: that question in all columns, and nothing else.
+    again, sent = changed(q2(question="Which shelf is number 2?"))
+    assert (again, 6 <= sent <= 7) == ({"question": 6}, True)
+    # Back again: the cells are answered again, out of the cache.
+    assert changed(q2()) == ({"question": 6}, 0)
+    # Where the evidence lies: the oracles alone.
+    moved = [{"recording": "v0", "start": 2.5, "end": 3.5}]
+    again, sent = changed(q2(evidence=moved))
+    assert (again, 1 <= sent <= 2) == ({"question": 2}, True)
+    # Tags and the key: nothing, and other figures.
+    assert changed(q2(evidence=moved, tags={"visual": ["Text"]}, answer="A")) == ({}, 0)
+    run = load_run(typed.folder / "run")
+    column = next(c for c in run.columns if c.setting == "clean")
+    assert [float(r) for r in run.sheet(column).right] == [1, 1, 0, 1, 1]
+
+
+def test_a_setting_touches_its_own_columns(typed: Typed) -> None:
+    typed()
+    for words, asked, least in (
+        (("--frames", "64"), 5, 0),  # video alone, whose requests stay the same
+        (("--frames", "3", "--side", "32"), 10, 10),  # video, and the evidence's frames
+        (("--frames", "3", "--side", "32", "--set", "verify.pad=1"), 5, 0),
+        (("--reply", "scores"), 30, 25),
+    ):
+        result, sent = typed(*words)
+        assert result["outcome"]["asked"] == asked
+        assert sent >= least
+    result, sent = typed()
+    assert result["outcome"]["asked_again"] == {"setting": 30, "prompt": 30}
+    assert sent == 0
+
+
+def test_another_captioner_or_verifier_leaves_what_does_not_read_them(typed: Typed) -> None:
+    typed()
+    result, sent = typed(*typed.model(captioner="other"))
+    # clean, video and the evidence's frames stay; three columns of captions are new ones.
+    assert (result["outcome"]["asked"], result["outcome"]["kept"]) == (15, 15)
+    captions = [s for s in typed.server.seen if "Question:" not in s.text]
+    assert [str(s.body["model"]) for s in captions] == ["fake"] * 4 + ["other"] * 4
+    result, sent = typed(*typed.model(verifier="strict"))
+    assert result["outcome"]["asked_again"] == {"model": 5}
+    assert sent == 5  # the verdicts; what the notes say is cached
+    result, sent = typed(settings=SETTINGS.replace("@2", "@4"))
+    captions = [s for s in typed.server.seen if "Question:" not in s.text]
+    assert len(captions) == 8 + 2  # one window of 4 s for each video
+    assert (result["outcome"]["asked"], result["outcome"]["kept"]) == (15, 15)
+
+
+def test_a_changed_file_is_watched_again_and_one_that_moved_is_not(
+    typed: Typed, make_video: MakeVideo
+) -> None:
+    typed()
+    moved = typed.folder / "elsewhere"
+    moved.mkdir()
+    for name in ("v0.mp4", "v1.mp4"):
+        (typed.folder / name).rename(moved / name)
+    result, sent = typed("--media", str(moved))
+    assert (result["outcome"]["asked"], sent) == (0, 0)
+    make_video("elsewhere/v1.mp4", level=111)
+    result, sent = typed("--media", str(moved))
+    # q1 and q3, in all columns that watch: not in clean.
+    assert result["outcome"]["asked_again"] == {"memory": 10}
+    last = typed.server.seen[-sent:]
+    assert len([s for s in last if "Question:" not in s.text]) == 2
+    assert not [s for s in last if "number 2?" in s.text or "number 0?" in s.text]
