@@ -44,7 +44,11 @@ def test_a_file_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> 
     assert "telemetry.json is not JSON" in held.faults[1].message
     with pytest.raises(UsageError, match="is not JSON"):
         load(tmp_path / "telemetry.json")
+    lines(tmp_path / "videos.jsonl", {"id": "v"})
+    with pytest.raises(UsageError, match="is not JSON"):
+        load(tmp_path / "telemetry.json")
     (tmp_path / "questions.jsonl").unlink()
+    (tmp_path / "videos.jsonl").unlink()
     with pytest.raises(UsageError, match="cannot be read"):
         load(tmp_path)
 
@@ -73,10 +77,10 @@ def test_csv_may_hold_lists_and_cells_of_several_lines(tmp_path: Path, mark: str
 
 def test_odd_csv(tmp_path: Path) -> None:
     file = tmp_path / "q.csv"
-    file.write_text(f"id,question\nq1,a,b\nq2,{'x' * 200_000}\nq3\n")
+    file.write_text(f'id,question\nq1,a,b\nq2,{"x" * 200_000}\n\n,"of\nthree\nlines"\n')
     held = load(file)
     assert [(q.id, len(q.text)) for q in held.questions] == [("q2", 200_000)]
-    assert [(f.line, f.kind) for f in held.faults] == [(2, "unreadable"), (4, "row")]
+    assert [(f.line, f.kind) for f in held.faults] == [(2, "unreadable"), (5, "row")]
     assert "more cells than the first line names" in held.faults[0].message
     file.write_text("")
     assert list(rows(file)) == []

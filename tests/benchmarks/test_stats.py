@@ -71,7 +71,7 @@ def test_a_data_sets_own_text_neither_breaks_a_plot_nor_leaves_its_folder(tmp_pa
     pytest.importorskip("matplotlib")
     questions = tuple(
         Question.of("?", ["x", "y"], id=str(k), recording="v", answer="A",
-                    tags={"../up": ("$\\frac{", "日本")[k]},
+                    tags={"../up": ("$\\frac{$", "日本")[k]},
                     evidence=(Evidence(recording="v", span=Span(5, 5)),),
                     at=RecordingTime("v", 8.0))
         for k in range(2)
