@@ -46,8 +46,8 @@ class Remembered:
         """The last window's picture before each piece of evidence, and those within it."""
         found: list[Picture] = []
         for piece in question.evidence[:PIECES]:
-            folder = _memory(run) / FOLDER / _recording(run, piece)
-            held = self._held(folder)
+            recording = _recording(run, piece)
+            held = self._held(_memory(run) / FOLDER / recording) if recording else []
             last = [p for p in held if p[0] <= piece.span.start][-1:]
             inside = [p for p in held if piece.span.start < p[0] < piece.span.end]
             for start, path in [*last, *inside][:EACH]:
@@ -84,9 +84,11 @@ class Remembered:
         key = (id(run), recording)
         if key not in self._captions:
             by_track: dict[str, list[Observation]] = {}
-            if (_memory(run) / "memory.db").is_file():
+            if recording and (_memory(run) / "memory.db").is_file():
                 with Store.open(_memory(run)) as store:
-                    for o in store.view().observations(recording=recording):
+                    known = store.recording(recording) is not None
+                    held = store.view().observations(recording=recording) if known else []
+                    for o in held:
                         if o.source == "caption":
                             by_track.setdefault(o.track, []).append(o)
             self._captions[key] = by_track
@@ -105,7 +107,8 @@ def _memory(run: Loaded) -> Path:
 
 
 def _recording(run: Loaded, piece: Evidence) -> str:
-    return str(run.about.get("recordings", {}).get(piece.recording or "", "-"))
+    """Its id in the run's memory; "" where that does not hold it."""
+    return str(run.about.get("recordings", {}).get(piece.recording or "", ""))
 
 
 def _overlaps(one: Span, other: Span) -> bool:

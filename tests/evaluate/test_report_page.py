@@ -1,0 +1,435 @@
+"""The report's page in a real browser: filters, questions, texts that mean harm, both looks."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shutil
+import subprocess
+import urllib.request
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import urlencode
+
+import av
+import numpy as np
+import pytest
+
+from egomem.benchmarks import Benchmark
+from egomem.evaluate import Config, Finished, Loaded, Results
+from egomem.evaluate.report import entries, sections_of
+from egomem.evaluate.report.browser import browser
+from egomem.evaluate.report.explain import explained
+from egomem.evaluate.report.page import html
+from egomem.memory import Store
+from egomem.memory.thumbnails import keep_thumbnail
+from egomem.records import (
+    Answer,
+    Evidence,
+    Observation,
+    Question,
+    Recording,
+    Status,
+    Track,
+    Usage,
+    Video,
+)
+from egomem.timeline import Span
+
+EVIL = (
+    "</script><script>window.hurt = 1</script><img src=x onerror='window.hurt = 1'>"
+    "<!-- \u2028 \u202e ${window.hurt = 1} \x00 &lt;b&gt; \u05d0\u05d1\u05d2"
+)
+COUNT = 60
+READERS = ("ollama:one", "openai:two")
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+
+
+class Chromium:
+    """A headless browser, driven over its DevTools socket."""
+
+    def __init__(self, socket: Any) -> None:
+        self._socket = socket
+        self._number = 0
+        self.events: list[dict[str, Any]] = []
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.tell(f"{domain}.enable")
+        self.tell("Page.setLifecycleEventsEnabled", enabled=True)
+
+    def tell(self, method: str, **params: Any) -> Any:
+        self._number += 1
+        sent = {"id": self._number, "method": method, "params": params}
+        self._socket.send(json.dumps(sent))
+        while True:
+            said = json.loads(self._socket.recv(timeout=60))
+            if said.get("id") == self._number:
+                assert "error" not in said, said
+                return said["result"]
+            self.events.append(said)
+
+    def open(self, address: str) -> None:
+        """Load a page, and forget what came before it."""
+        for place in ("about:blank", address):  # a change after # alone would load nothing
+            self.events.clear()
+            loader = self.tell("Page.navigate", url=place).get("loaderId")
+            while not any(
+                e["name"] == "load" and e["loaderId"] == loader
+                for e in self.seen("Page.lifecycleEvent")
+            ):
+                self.events.append(json.loads(self._socket.recv(timeout=60)))
+
+    def run(self, script: str) -> Any:
+        """The value of an expression in the page; promises are awaited."""
+        said = self.tell(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
+        assert "exceptionDetails" not in said, said
+        return said["result"].get("value")
+
+    def seen(self, method: str) -> list[dict[str, Any]]:
+        return [e["params"] for e in self.events if e["method"] == method]
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
+    program = next((found for name in NAMES if (found := shutil.which(name))), None)
+    if program is None:
+        pytest.skip(f"no browser is installed (looked for {', '.join(NAMES)})")
+    sync = pytest.importorskip("websockets.sync.client")
+    command = [
+        program, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+        "--disable-background-networking", "--disable-dev-shm-usage",
+        f"--user-data-dir={tmp_path_factory.mktemp('profile')}", "--remote-debugging-port=0",
+        "about:blank",
+    ]  # fmt: skip
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            found = (re.search(r"//([^/]+)/devtools", line) for line in process.stderr or ())
+            place = next(match[1] for match in found if match)
+            with urllib.request.urlopen(f"http://{place}/json/list") as reply:
+                pages = [t for t in json.load(reply) if t["type"] == "page"]
+            with sync.connect(pages[0]["webSocketDebuggerUrl"], max_size=None) as socket:
+                yield Chromium(socket)
+        finally:
+            process.terminate()
+
+
+def jpeg() -> bytes:
+    out = io.BytesIO()
+    with av.open(out, "w", format="mjpeg") as container:
+        stream = container.add_stream("mjpeg", rate=1)
+        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuvj420p"
+        frame = av.VideoFrame.from_ndarray(np.full((48, 64, 3), 90, np.uint8), format="rgb24")
+        container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+    return out.getvalue()
+
+
+def asked(count: int) -> tuple[Question, ...]:
+    """Questions about six videos, two of them long; the first one means harm."""
+    found = []
+    for k in range(count):
+        text = EVIL if k == 0 else f"Which drawer is number {k}?"
+        options = [EVIL if k == 0 else f"red {k}", "green", "blue", "black"]
+        found.append(
+            Question.of(
+                text,
+                options,
+                id=f"q{k}",
+                recording=f"v{k % 6}",
+                answer="ABCD"[k % 4],
+                evidence=(Evidence(recording=f"v{k % 6}", span=Span(31.0, 40.0), quote=text),),
+                tags={"visual": [(EVIL, "Action", "Object")[k % 3]]},
+            )
+        )
+    return tuple(found)
+
+
+def answered(question: Question, k: int, column: int) -> Answer:
+    """Every status occurs, and the columns are right for different questions."""
+    status = list(Status)[(k * 7 + column) % 6] if (k + column) % 5 == 0 else Status.PARSED
+    away = 0 if (k * 7 + column * 3) % 5 < 2 else 1 + k % 3  # those that are wrong agree
+    choice = "ABCD"[(k + away) % 4] if status is Status.PARSED else None
+    said = EVIL if k == 0 else f"reply {k}"
+    return Answer(
+        text=said,
+        status=status,
+        choice=choice,
+        strategy="x",
+        reason=said,
+        trace=(
+            {"step": "looked", "frames": [{"recording": "v0", "time": 31.5}], "missing": []},
+            {"step": "asked", "role": "reader", "raw": f"raw {said}", "usage": {"tokens_in": 7}},
+        ),
+    )
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Loaded:
+    folder = tmp_path_factory.mktemp("page") / "run"
+    made = asked(COUNT)
+    videos = tuple(Video(id=f"v{k}", duration=2400.0 if k > 3 else 300.0) for k in range(6))
+    settings = ("video", "caption@30")
+    config = Config(settings=settings, readers=READERS, gate="report")
+    results = Results(folder)
+    for c, column in enumerate(config.columns()):
+        for k, q in enumerate(made):
+            if (k, c) != (5, 0):  # one cell is missing
+                cell = Finished(
+                    question=q.id, column=column, parts={"prompt": "abc"},
+                    answer=answered(q, k, c), usage=Usage(requests=1, tokens_in=9), version="0.1.0",
+                )  # fmt: skip
+                results.cells[cell.key] = cell
+    track = Track(source="caption", observer="vlm", model="ollama:one", prompt="p@1", window=30.0)
+    with Store.open(folder / "memory", create=True) as store:
+        store.put_recording(Recording(id="r0", name="v0", duration=300.0))
+        store.put_track(track)
+        store.add(
+            [
+                Observation(
+                    recording="r0", span=Span(30.0, 60.0), text=EVIL, source="caption",
+                    track=track.id,
+                )
+            ]
+        )  # fmt: skip
+    keep_thumbnail(folder / "memory", "r0", 30.0, jpeg())
+    about = {
+        "recordings": {"v0": "r0"},
+        "tracks": {c.label: track.id for c in config.columns() if c.setting == "caption@30"},
+        "command": ["egomem", "eval", EVIL],
+        "config_hash": config.hash,
+    }
+    benchmark = Benchmark(name=EVIL, format="native", videos=videos, questions=made)
+    return Loaded(folder, about, config, benchmark, results)
+
+
+@pytest.fixture(scope="module")
+def address(run: Loaded, tmp_path_factory: pytest.TempPathFactory) -> str:
+    held = entries([run])
+    text = html(EVIL, sections_of([run], held, [EVIL]), browser(held))
+    path = tmp_path_factory.mktemp("html") / "report.html"
+    path.write_text(text, encoding="utf-8")
+    return path.as_uri()
+
+
+@pytest.fixture
+def page(chromium: Chromium, address: str) -> Chromium:
+    chromium.open(address)
+    return chromium
+
+
+def complaints(page: Chromium) -> list[dict[str, Any]]:
+    kinds = ("Log.entryAdded", "Runtime.exceptionThrown", "Runtime.consoleAPICalled")
+    return [params for kind in kinds for params in page.seen(kind)]
+
+
+def requests(page: Chromium) -> list[str]:
+    sent = (params["request"]["url"] for params in page.seen("Network.requestWillBeSent"))
+    return [url for url in sent if not url.startswith(("data:", "blob:"))]
+
+
+def go_to(page: Chromium, **wanted: str) -> str:
+    """Change the address as a link would; what the page then says of its questions."""
+    hash = json.dumps(f"#questions?{urlencode(wanted)}")
+    page.run(
+        "new Promise((done) => { addEventListener('hashchange', () => setTimeout(done),"
+        f" {{once: true}}); location.hash = {hash}; }})"
+    )
+    said: str = page.run("document.getElementById('count').firstChild.textContent")
+    return said
+
+
+def shown(page: Chromium) -> list[str]:
+    """The texts of the questions in the list."""
+    found: list[str] = page.run(
+        "[...document.querySelectorAll('.question .text')].map((e) => e.textContent)"
+    )
+    return found
+
+
+Said = dict[str, tuple[str, bool, str | None, str | None]]
+"""Column -> status, right, choice, why wrong: of one question, worked out here."""
+
+A, B, C, D = "video one", "video two", "caption@30 one", "caption@30 two"
+
+
+@pytest.fixture(scope="module")
+def truth(run: Loaded) -> list[tuple[Question, Said]]:
+    held = entries([run])
+    assert [e.name for e in held] == [A, B, C, D]
+    why = {e.name: explained(e, held) for e in held}
+    found = []
+    for q in run.questions:
+        said: Said = {}
+        for e in held:
+            answer = e.answers.get(q.id)
+            because = why[e.name][q.id]
+            said[e.name] = (
+                answer.status.value if answer else "missing",
+                answer is not None and answer.choice == q.answer,
+                answer.choice if answer else None,
+                because.why.value if because else None,
+            )
+        found.append((q, said))
+    return found
+
+
+Fits = Callable[[Question, Said], bool]
+
+FILTERS: list[tuple[dict[str, str], Fits]] = [
+    ({"status": "refused"}, lambda q, s: any(v[0] == "refused" for v in s.values())),
+    ({"status": "missing"}, lambda q, s: any(v[0] == "missing" for v in s.values())),
+    ({"status": "parsed", "setting": C}, lambda q, s: s[C][0] == "parsed"),
+    ({"tag": "visual: Action"}, lambda q, s: q.tags["visual"] == ["Action"]),
+    ({"tag": f"visual: {EVIL}"}, lambda q, s: q.tags["visual"] == [EVIL]),
+    ({"duration": "> 20 min"}, lambda q, s: q.recording in ("v4", "v5")),
+    ({"answer": "wrong", "setting": B}, lambda q, s: not s[B][1]),
+    ({"why": "misread", "setting": D}, lambda q, s: s[D][3] == "misread"),
+    ({"disagreement": "some right, some wrong"}, lambda q, s: len({v[1] for v in s.values()}) > 1),
+    (
+        {"disagreement": "answers differ", "setting": A, "against": C},
+        lambda q, s: (s[A][2] or s[A][0]) != (s[C][2] or s[C][0]),
+    ),
+    (
+        {"disagreement": "setting right, against wrong", "setting": A, "against": C},
+        lambda q, s: s[A][1] and not s[C][1],
+    ),
+    (
+        {"disagreement": "setting wrong, against right", "setting": A, "against": C},
+        lambda q, s: not s[A][1] and s[C][1],
+    ),
+    ({"disagreement": "all wrong"}, lambda q, s: not any(v[1] for v in s.values())),
+    ({"text": "NUMBER 1"}, lambda q, s: "number 1" in q.text.lower()),
+    (
+        {"tag": "visual: Object", "duration": "<= 12 min", "answer": "right", "setting": D},
+        lambda q, s: q.tags["visual"] == ["Object"] and q.recording < "v4" and s[D][1],
+    ),
+]
+
+
+def test_filters_show_exactly_the_questions_that_fit(
+    page: Chromium, truth: list[tuple[Question, Said]]
+) -> None:
+    for wanted, fits in FILTERS:
+        expected = [q.text for q, said in truth if fits(q, said)]
+        assert 0 < len(expected) < COUNT, wanted
+        assert go_to(page, **wanted) == f"{len(expected)} of {COUNT} questions", wanted
+        assert shown(page) == expected[:50], wanted
+    # One answer has to be all that is asked; that others are right or refused is not enough.
+    said = [list(s.values()) for _, s in truth]
+    assert any(any(v[1] for v in s) and any(v[0] == "refused" for v in s) for s in said)
+    assert go_to(page, answer="right", status="refused") == f"0 of {COUNT} questions"
+    assert not complaints(page)
+
+
+def test_the_page_asks_for_nothing_and_complains_of_nothing(page: Chromium, address: str) -> None:
+    assert page.run("document.getElementById('count').textContent") == f"60 of {COUNT} questions"
+    assert len(shown(page)) == 50
+    page.run("[...document.querySelectorAll('#list > button')].at(-1).click()")
+    assert len(shown(page)) == COUNT
+    page.run("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    assert requests(page) == [address]
+    assert not complaints(page)
+
+
+def test_what_is_chosen_stands_in_the_address(page: Chromium, address: str) -> None:
+    """A view of the questions can be sent to others."""
+    page.run(
+        "(() => { const [select] = [...document.querySelectorAll('#filters select')]"
+        ".filter((s) => s.getAttribute('aria-label') === 'status'); select.value = 'refused';"
+        " select.dispatchEvent(new Event('input')); })()"
+    )
+    hash, before = page.run("location.hash"), shown(page)
+    assert hash == "#questions?status=refused"
+    page.open(address + hash)
+    assert shown(page) == before
+    counts = page.run("[...document.querySelectorAll('#filters option')].map((o) => o.text)")
+    assert f"refused ({len(before)})" in counts
+    page.run("document.querySelector('#count button').click()")
+    assert page.run("location.hash") == "#questions"
+    assert len(shown(page)) == 50
+
+
+def test_a_question_opens_with_evidence_frames_and_trace(page: Chromium, address: str) -> None:
+    page.open(f"{address}#questions?open=q6")
+    body = "document.querySelector('.question[open] .body')"
+    page.run(
+        f"(async () => {{ while (!{body}?.querySelector('.answer')) "
+        "await new Promise((done) => setTimeout(done, 5)); })()"
+    )
+    assert page.run(f"{body}.querySelector('.key').textContent") == "C. blue (key)"
+    text = page.run(f"{body}.textContent")
+    assert 'evidence: v0 0:31-0:40 "Which drawer is number 6?"' in text
+    size = page.run(
+        f"(async () => {{ const i = {body}.querySelector('img'); await i.decode();"
+        " return [i.naturalWidth, i.naturalHeight, i.alt]; })()"
+    )
+    assert size == [64, 48, "frame of v0 0:30"]
+    assert "captions over the evidence: one, p@1@30s" in text
+    assert "1 frames of v0: 0:31.5" in text
+    assert "raw reply 6" in text
+    assert "egomem 0.1.0; prompt abc" in text
+    assert page.run(f"{body}.querySelectorAll('.answer').length") == 4
+    assert page.run("scrollY") > 100  # the address leads to the questions
+
+
+def test_texts_that_mean_harm_are_shown_and_do_nothing(page: Chromium, address: str) -> None:
+    page.open(f"{address}#questions?open=q0")
+    body = "document.querySelector('.question[open] .body')"
+    page.run(
+        f"(async () => {{ while (!{body}?.querySelector('.answer')) "
+        "await new Promise((done) => setTimeout(done, 5)); })()"
+    )
+    assert shown(page)[0] == EVIL
+    text = page.run(f"{body}.textContent")
+    # option, evidence, caption, tag, then text, reason and raw reply of four settings
+    assert text.count(EVIL) == 4 + 4 * 3
+    assert page.run("window.hurt") is None
+    assert page.run("document.scripts.length") == 2
+    assert page.run("[...document.images].every((i) => i.src.startsWith('data:image/jpeg'))")
+    title = page.run("document.querySelector('h1').textContent")
+    assert title.startswith("</script><script>window.hurt = 1</script><img")
+    assert requests(page) == [address]
+    assert not complaints(page)
+
+
+def test_scripts_of_others_could_not_run_if_they_got_in(page: Chromium) -> None:
+    """The page's own policy refuses them, and every request."""
+    page.run(
+        "(() => { const s = document.createElement('script'); s.textContent = 'window.hurt = 2';"
+        " document.body.append(s); })()"
+    )
+    assert page.run("window.hurt") is None
+    refused = page.run("fetch('http://127.0.0.1:9/').then(() => 'sent', () => 'refused')")
+    assert refused == "refused"
+    assert not [url for url in requests(page) if url.startswith("http")]
+
+
+@pytest.mark.parametrize("look", ["light", "dark"])
+def test_a_narrow_screen_shows_all_in_either_look(
+    chromium: Chromium, address: str, look: str
+) -> None:
+    chromium.tell(
+        "Emulation.setDeviceMetricsOverride",
+        width=400,
+        height=800,
+        deviceScaleFactor=1,
+        mobile=True,
+    )
+    features = [{"name": "prefers-color-scheme", "value": look}]
+    chromium.tell("Emulation.setEmulatedMedia", features=features)
+    try:
+        chromium.open(address)
+        assert chromium.run("document.documentElement.scrollWidth") == 400
+        shades = chromium.run(
+            "['color', 'backgroundColor'].map((n) => getComputedStyle(document.body)[n])"
+        )
+    finally:
+        chromium.tell("Emulation.clearDeviceMetricsOverride")
+        chromium.tell("Emulation.setEmulatedMedia", features=[])
+    ink, paper = (sum(map(int, re.findall(r"\d+", shade)[:3])) for shade in shades)
+    assert (ink > paper) == (look == "dark")
+    assert abs(ink - paper) > 400
