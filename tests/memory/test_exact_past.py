@@ -192,6 +192,10 @@ def test_search_is_bm25_over_what_is_seen(starts, rows, until, source, ids, span
             assert sorted(o.id for o in past.observations()) == sorted(o.id for o in seen)
             named = past.observations(ids=[o.id for o in made])
             assert named == past.observations()
+            near = [("r0", Span(20, 60)), ("r1", Span(30, 30)), ("r0", Span(0, 30))]
+            assert past.stretches(near) == [
+                o for o in named if any(o.recording == r and o.span.overlaps(s) for r, s in near)
+            ]
         scores = sorted(expected.values(), reverse=True)[:k]
         assert [hit.score for hit in hits] == scores
         assert all(expected[hit.observation.id] == hit.score for hit in hits)

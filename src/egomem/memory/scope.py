@@ -166,21 +166,32 @@ class Scope:
         shape, found = self.shape, []
         wanted = self._status != _NONE if counted else self._status == _SOME
         for line in sorted(set(shape.tally_line[wanted].tolist())):  # np.unique imports numpy.ma
-            here = shape.tally_track[wanted & (shape.tally_line == line)]
-            where = "o.recording = ? AND o.end <= ? AND o.n <= ?"
-            values: list[object] = [
-                int(shape.numbers[line]),
-                min(float(self.cut[line]), _FOREVER),
-                shape.horizon,
-            ]
+            where, values = self._of_line(line)
             if self.tracks is not None or not counted:
+                here = shape.tally_track[wanted & (shape.tally_line == line)]
                 where += f" AND o.track IN ({', '.join(map(str, here.tolist()))})"
-            for lows, highs in self.spans:
-                clause, more = _overlaps(float(lows[line]), float(highs[line]))
-                where += f" AND {clause}"
-                values += more
             found.append((where, values))
         return found
+
+    def stretch(self, recording: str, span: Span) -> tuple[str, list[object]]:
+        """As `conditions`, of what overlaps a span of a recording, in its seconds: what
+        `of_recordings` and `within` give, without a scope of its own."""
+        where, values = self._of_line(_place(self.shape, recording))
+        if self.tracks is not None:
+            where += f" AND o.track IN ({', '.join(map(str, sorted(self.tracks)))})"
+        clause, bounds = _overlaps(span.start, span.end)
+        return f"{where} AND {clause}", values + bounds
+
+    def _of_line(self, line: int) -> tuple[str, list[object]]:
+        """What is seen of a line, of all tracks."""
+        where = "o.recording = ? AND o.end <= ? AND o.n <= ?"
+        cut = max(-_FOREVER, min(float(self.cut[line]), _FOREVER))
+        values: list[object] = [int(self.shape.numbers[line]), cut, self.shape.horizon]
+        for lows, highs in self.spans:
+            clause, more = _overlaps(float(lows[line]), float(highs[line]))
+            where += f" AND {clause}"
+            values += more
+        return where, values
 
     # ---------------------------------------------------------------------------------- flags
 

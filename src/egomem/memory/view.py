@@ -144,6 +144,15 @@ class View:
         found.sort(key=view._order)
         return [rows.read_observation(row) for row in found]
 
+    def stretches(self, wanted: Iterable[tuple[str, Span]]) -> list[Observation]:
+        """Observations that overlap any of some spans, each a recording and seconds of it, in time
+        order: those of a narrower view for each, without making one."""
+        found: dict[str, tuple[Any, ...]] = {}
+        for recording, span in wanted:
+            where, values = self.scope.stretch(recording, span)
+            found |= {row[0]: row for row in self._where(where, values)}
+        return [rows.read_observation(row) for row in sorted(found.values(), key=self._order)]
+
     def _order(self, row: tuple[Any, ...]) -> tuple[float, str, float, float, str]:
         """By instant where it is known, then by recording; never by when it was added."""
         id, recording, _, start, end = row[:5]
@@ -154,9 +163,12 @@ class View:
         """Rows of everything in the view."""
         found: list[tuple[Any, ...]] = []
         for where, values in self.scope.conditions():
-            sql = f"SELECT {rows.OBSERVATION} FROM {rows.JOINED} WHERE {where}"
-            found += self.store._all(sql, values)
+            found += self._where(where, values)
         return found
+
+    def _where(self, where: str, values: list[object]) -> list[tuple[Any, ...]]:
+        sql = f"SELECT {rows.OBSERVATION} FROM {rows.JOINED} WHERE {where}"
+        return self.store._all(sql, values)
 
     def _by_id(self, ids: set[str]) -> list[tuple[Any, ...]]:
         """Rows of those of `ids` that are in the view."""

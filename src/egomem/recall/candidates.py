@@ -40,14 +40,21 @@ FROM_VECTORS = 12
 
 @dataclass(frozen=True)
 class Candidates:
-    """Windows to be scored. `statistics` is None where they are all that the view has;
-    `parts` are the views that hold them."""
+    """Windows to be scored. `statistics` is None where they are all that the view has; else
+    `stretches` is where they lie."""
 
     view: View
     corpus: Corpus
     statistics: Statistics | None
     recordings: dict[str, Recording]
-    parts: tuple[View, ...]
+    stretches: tuple[tuple[str | None, Span], ...] = ()
+
+    @cached_property
+    def parts(self) -> tuple[View, ...]:
+        """Views that hold the candidates, and little else."""
+        if self.statistics is None:
+            return (self.view,)
+        return tuple(_part(self.view, recording, span) for recording, span in self.stretches)
 
     @property
     def durations(self) -> dict[str, float]:
@@ -107,7 +114,7 @@ def candidates(
     recordings = {r.id: r for r in view.recordings()}
     durations = {id: r.duration for id, r in recordings.items()}
     if view.count() <= SMALL:
-        return Candidates(view, _whole(view, window, durations), None, recordings, (view,))
+        return Candidates(view, _whole(view, window, durations), None, recordings)
     wanted: dict[tuple[str, str, Span], None] = {}
     from_words = max(FROM_WORDS, 2 * least)
     for text in texts:
@@ -118,12 +125,14 @@ def candidates(
             vector = query_vector(embedder, text)
             found = [s.observation for s in view.nearest(embedder.name, vector, 2 * FROM_VECTORS)]
             wanted |= dict.fromkeys(_first(found, window, FROM_VECTORS))
-    parts = tuple(_part(view, r, span) for r, span in _stretches(wanted, window if beside else 0.0))
-    held = {o.id: o for part in parts for o in part.observations()}
+    stretches = tuple(_stretches(wanted, window if beside else 0.0))
+    held = view.stretches([(r, span) for r, span in stretches if r is not None])
+    digests = [_part(view, None, span) for r, span in stretches if r is None]
+    held += {o.id: o for part in digests for o in part.observations()}.values()
     stems = {s for text in texts for term in asked(text).terms for s in term.stems}
     statistics = Statistics(view.count(), view.document_frequency(stems))
-    corpus = Corpus(windows_of(held.values(), window, durations))
-    return Candidates(view, corpus, statistics, recordings, parts)
+    corpus = Corpus(windows_of(held, window, durations))
+    return Candidates(view, corpus, statistics, recordings, stretches)
 
 
 def _first(found: Iterable[Observation], window: float, most: int) -> list[tuple[str, str, Span]]:
