@@ -53,8 +53,8 @@ class Typed:
         assert sum(p["cells"] for p in planned["columns"]) == result["outcome"]["asked"]
         return result, sent
 
-    def model(self, name: str = "fake", **roles: str) -> list[str]:
-        roles = {"reader": "fake", "captioner": "fake", **roles, "reader": name}
+    def model(self, **roles: str) -> list[str]:
+        roles = {"reader": "fake", "captioner": "fake", **roles}
         url = self.server.url
         specs = [f"{role}=openai-compatible:{model}@{url}" for role, model in roles.items()]
         return [word for spec in specs for word in ("--model", spec)]

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from egomem.benchmarks import Benchmark
-from egomem.evaluate import Config, Outcome, Plan, opened, plan
+from egomem.evaluate import Config, Outcome, Plan, Progress, opened, plan
 from egomem.evaluate.progress import plan_lines
+from egomem.evaluate.results import NAME
 from egomem.models.fake_server import FakeServer
 
 Go = Callable[..., Outcome]
+
+
+class Stopped(Exception):
+    pass
 
 
 def planned(benchmark: Benchmark, config: Config, folder: Path) -> Plan:
@@ -41,6 +47,59 @@ def test_requests_and_frames_are_those_that_are_sent(
     after = planned(benchmark, config, tmp_path / "run")
     assert (after.total.cells, after.total.kept, after.total.requests) == (0, 20, 0)
     assert after.captions[0].kept == 4
+
+
+def test_a_stopped_run_has_so_much_left(
+    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+) -> None:
+    """Stage 1, captions and three answers are there; the rest of 29 requests is left."""
+    folder = tmp_path / "run"
+
+    def stop(progress: Progress) -> None:
+        if progress.total > 5 and progress.done == 3:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        go(benchmark, config, folder, on_progress=stop, at_once=1)
+    sent = len(server.seen)
+    made = planned(benchmark, config, folder)
+    assert (made.captions[0].cells, made.captions[0].kept) == (0, 4)
+    assert {p.label.split(" ")[0]: (p.cells, p.kept) for p in made.columns} == {
+        "clean": (0, 5), "video": (2, 3), "caption@2": (5, 0), "verify@2": (5, 0),
+    }  # fmt: skip
+    assert made.total.requests == 29 - sent == 2 + 5 + 10
+    assert (made.spent.requests, made.replies_cached) == (sent, sent)
+    text = "\n".join(plan_lines(made))
+    assert f"sent so far: {sent} requests" in text
+    go(benchmark, config, folder)
+    assert len(server.seen) == 29
+
+
+def test_replies_that_are_kept_are_not_to_be_sent(
+    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+) -> None:
+    """Two lines are lost, of a question's candidate and verdict and of another in clean."""
+    folder = tmp_path / "run"
+    go(benchmark, config, folder)
+    file = folder / NAME
+    lines = file.read_bytes().splitlines(keepends=True)
+    names = [(r["question"], r["column"]["setting"]) for r in map(json.loads, lines)]
+    lost = [names.index(name) for name in (("q1", "verify@2"), ("q3", "clean"))]
+    file.write_bytes(b"".join(line for k, line in enumerate(lines) if k not in lost))
+    made = planned(benchmark, config, folder)
+    by_setting = {p.label.split(" ")[0]: p for p in made.columns}
+    assert (by_setting["verify@2"].cells, by_setting["verify@2"].cached) == (1, 2)
+    assert (by_setting["clean"].cells, by_setting["clean"].cached) == (1, 1)
+    assert (made.total.requests, made.total.frames, made.total.tokens_in) == (0, 0, 0)
+    assert "1 to do, 4 done; 2 replies out of the cache, nothing to send" in "\n".join(
+        plan_lines(made)
+    )
+    sent = len(server.seen)
+    (folder / "replies.db").unlink()
+    bare = planned(benchmark, config, folder)
+    assert (bare.total.requests, bare.total.cached) == (3, 0)
+    assert bare.total.frames > 0
+    assert len(server.seen) == sent
 
 
 def test_a_changed_question_is_named(

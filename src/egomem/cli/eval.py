@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from egomem.cli.benchmark import DayOption, FrameOption, KeepOption, ZoneOption
 from egomem.cli.options import JsonOption
-from egomem.cli.output import fault, report, spent
+from egomem.cli.output import report, spent
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from egomem.benchmarks import Benchmark
-    from egomem.evaluate import Config, Outcome, Plan
 
 eval = typer.Typer(
     no_args_is_help=True,
@@ -139,6 +134,7 @@ def capmem(
     frames, from captions, and from captions with a look at the frames.
     """
     from egomem.cli.benchmark import read
+    from egomem.cli.eval_run import run_
     from egomem.config import load as load_settings
     from egomem.config import model_table
     from egomem.evaluate.options import (
@@ -176,7 +172,7 @@ def capmem(
     )
     benchmark = read(str(data), format, media, zone, day_one, frame_base, strict=not keep_faulty)
     limits = {"budget": budget, "max_requests": max_requests}
-    _run(benchmark, config, out, memory=memory, limits=limits, only_plan=plan, json=json)
+    run_(benchmark, config, out, memory=memory, limits=limits, only_plan=plan, json=json)
 
 
 @eval.command()
@@ -199,6 +195,7 @@ def demo(
     json: JsonOption = False,
 ) -> None:
     """Our own questions over the demo's recordings, answered without a model."""
+    from egomem.cli.eval_run import run_
     from egomem.cli.output import steps
     from egomem.config import model_table
     from egomem.evaluate.demo import prepare
@@ -214,7 +211,7 @@ def demo(
         benchmark, memory = asyncio.run(made)
     limits = {"budget": budget, "max_requests": max_requests}
     run = out or folder / "eval"
-    _run(benchmark, config, run, memory=memory, limits=limits, only_plan=plan, json=json)
+    run_(benchmark, config, run, memory=memory, limits=limits, only_plan=plan, json=json)
 
 
 @eval.command()
@@ -300,90 +297,3 @@ def lmms_tasks(json: JsonOption = False) -> None:
 
     show = lambda out: out.print(str(FOLDER), markup=False)  # noqa: E731
     report("eval lmms-tasks", {"folder": str(FOLDER)}, show=show, json=json)
-
-
-def _run(
-    benchmark: Benchmark,
-    config: Config,
-    out: Path,
-    *,
-    memory: Path | None,
-    limits: Mapping[str, Any],
-    only_plan: bool,
-    json: bool,
-) -> None:
-    """Plan, run, and print both."""
-    from egomem.config import load as load_settings
-    from egomem.evaluate import opened, plan, run
-    from egomem.evaluate.progress import Line
-    from egomem.models import Conduct
-
-    given = load_settings()
-    conduct = Conduct(deadline=given.deadline, concurrency=given.concurrency)
-    dropped = [f for f in benchmark.faults if f.dropped]
-
-    async def whole() -> tuple[str, Plan, Outcome | None]:
-        async with opened(benchmark, config, out, memory=memory, conduct=conduct, **limits) as work:
-            planned = plan(work)
-            if not json:
-                _show_plan(planned, len(dropped))
-            if only_plan:
-                return work.config.hash, planned, None
-            with Line(quiet=json) as line:
-                done = await run(
-                    work,
-                    command=["egomem", *sys.argv[1:]],
-                    at_once=given.concurrency,
-                    on_note=line.say,
-                    on_progress=line.update,
-                )
-            return work.config.hash, planned, done
-
-    try:
-        config_hash, planned, done = asyncio.run(whole())
-    except KeyboardInterrupt:
-        fault("stopped", "the same command goes on where it stopped", json=json)
-        raise typer.Exit(130) from None
-    result: dict[str, Any] = {
-        "run": str(out),
-        "config_hash": config_hash,
-        "dropped_questions": len(dropped),
-        "plan": planned.model_dump(mode="json"),
-        "outcome": done.model_dump(mode="json") if done else None,
-    }
-    problems: list[tuple[str, str]] = []
-    if done is not None:
-        problems += [(fault, "run the same command again") for fault in done.faults]
-        if done.errors:
-            what = f"{done.errors} of {done.cells} cells ended in an error"
-            problems.append((what, "the same command tries them again"))
-        if done.halted:
-            left = f"{done.left} of {done.cells} cells are not answered"
-            problems.append((f"{done.halted}; {left}", done.remedy))
-
-    def show(console: Console) -> None:
-        if done is None:
-            return
-        counts = ", ".join(f"{n} {s}" for s, n in sorted(done.by_status.items()))
-        console.print(
-            f"{done.asked} cells answered, {done.kept} kept, in {done.seconds:.1f} s: {counts}"
-        )
-        if done.spent.requests:
-            bound = " (at least: not every price is known)" if done.unpriced else ""
-            console.print(f"sent: {done.spent.requests} requests, {spent(done.spent)}{bound}")
-        if done.spent_in_all.requests > done.spent.requests:
-            total = done.spent_in_all
-            console.print(f"sent by this run in all: {total.requests} requests, {spent(total)}")
-        console.print(f"run: {out}   report: egomem report {out}", markup=False)
-
-    report("eval", result, show=show, json=json, problems=problems)
-
-
-def _show_plan(plan: Plan, dropped: int) -> None:
-    from rich.console import Console
-
-    from egomem.evaluate.progress import plan_lines
-
-    console = Console(highlight=False, soft_wrap=True)
-    for line in plan_lines(plan, dropped):
-        console.print(line, markup=False)
