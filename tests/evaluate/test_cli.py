@@ -141,3 +141,109 @@ def test_a_given_memory_is_read_and_not_written_to(
     run = load_run(tmp_path / "run")
     assert run.about["config_hash"] == said["result"]["config_hash"]
     assert (memory / "memory.db").read_bytes() == before
+
+
+def test_a_budget_ends_the_command_with_one_and_it_goes_on(
+    data: Path, tmp_path: Path, server: FakeServer, spec: str, told: Told
+) -> None:
+    command = (
+        "eval", "capmem", "--data", data, "--settings", "clean", "--gate", "report",
+        "--model", f"reader={spec}", "--out", tmp_path / "run",
+    )  # fmt: skip
+    code, said = told(*command, "--max-requests", "2")
+    assert (code, len(server.seen)) == (1, 2)
+    (problem,) = said["problems"]
+    assert problem["what"] == "all of --max-requests 2 are sent; 3 of 5 cells are not answered"
+    assert problem["remedy"].startswith("raise --max-requests and run the same command again")
+    assert said["result"]["outcome"]["spent"]["requests"] == 2
+    code, said = told(*command, "--budget", "1")
+    assert (code, len(server.seen)) == (2, 2)
+    assert "no price is known" in said["problems"][0]["what"]
+    code, said = told(*command)
+    assert (code, len(server.seen)) == (0, 5)
+    assert said["result"]["outcome"]["spent_in_all"]["requests"] == 5
+
+
+def test_settings_of_strategies_are_given_by_name(
+    data: Path, tmp_path: Path, spec: str, told: Told
+) -> None:
+    command = (
+        "eval", "capmem", "--data", data, "--media", tmp_path, "--settings", "verify@2",
+        "--model", f"reader={spec}", "--out", tmp_path / "run",
+    )  # fmt: skip
+    code, said = told(*command, "--set", "verify.second_look=true", "--set", "verify.pad=0.5")
+    assert code == 0
+    held = load_run(tmp_path / "run").config.strategies
+    assert held == {"verify": {"second_look": True, "pad": 0.5}}
+    for given, text in (
+        ("verify.second=true", "strategy verify: second: Extra inputs"),
+        ("verify.pad=wide", "strategy verify: pad"),
+        ("verify.format=scores", "the run decides this itself"),
+        ("video.pad=3", "no setting of this run uses video; it uses verify, caption"),
+        ("pad=3", "cannot be read"),
+        ("verify.pad", "cannot be read"),
+    ):
+        code, said = told(*command, "--set", given)
+        assert code == 2
+        assert text in f"{said['problems'][0]['what']}; {said['problems'][0]['remedy']}"
+
+
+def test_questions_of_egolife_s_days_can_be_asked(
+    tmp_path: Path, server: FakeServer, spec: str, told: Told
+) -> None:
+    """A clip's time counts frames of 20 a second, or of what --frame-base says."""
+    row = {
+        "ID": "1", "question": "What is number 2?", "answer": "C", "type": "EntityLog",
+        "query_time": {"date": "DAY1", "time": "11210218"},
+        "target_time": {"date": "DAY1", "time": "11152408"},
+        **{f"choice_{k}": text for k, text in zip("abcd", ("red", "green", "blue", "pink"),
+                                                  strict=True)},
+    }  # fmt: skip
+    file = tmp_path / "EgoLifeQA.json"
+    file.write_text(json.dumps([row]))
+    command = (
+        "eval", "capmem", "--data", file, "--settings", "clean", "--gate", "report",
+        "--model", f"reader={spec}", "--out", tmp_path / "run",
+    )  # fmt: skip
+    code, said = told(*command)
+    assert code == 2
+    assert "numbered days" in said["problems"][0]["what"]
+    where = ("--zone", "Asia/Shanghai", "--day-one", "2026-03-01")
+    code, _ = told(*command, *where)
+    assert code == 0
+    (asked,) = load_run(tmp_path / "run").questions
+    assert str(asked.at).startswith("2026-03-01 11:21:02.9")
+    code, said = told(*command, *where, "--frame-base", "36")
+    assert said["result"]["outcome"]["asked_again"] == {"question": 1}
+    (asked,) = load_run(tmp_path / "run").questions
+    assert str(asked.at).startswith("2026-03-01 11:21:02.5")
+
+
+def test_faulty_rows_are_asked_where_that_is_wanted(
+    data: Path, tmp_path: Path, spec: str, told: Told
+) -> None:
+    file = data / "questions.jsonl"
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    rows[1]["evidence"] = [{"recording": "v1", "start": 900, "end": 901}]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    command = (
+        "eval", "capmem", "--data", data, "--settings", "clean", "--gate", "report",
+        "--model", f"reader={spec}", "--out", tmp_path / "run",
+    )  # fmt: skip
+    _, said = told(*command, "--plan")
+    assert (said["result"]["plan"]["questions"], said["result"]["dropped_questions"]) == (4, 1)
+    _, said = told(*command, "--plan", "--keep-faulty")
+    assert said["result"]["plan"]["questions"] == 5
+
+
+def test_frames_a_second_and_the_gate_s_bounds_can_be_set(
+    data: Path, tmp_path: Path, server: FakeServer, spec: str, told: Told
+) -> None:
+    code, said = told(
+        "eval", "capmem", "--data", data, "--media", tmp_path, "--settings", "clean,video",
+        "--model", f"reader={spec}", "--out", tmp_path / "run", "--fps", "2.5",
+        "--gate-low", "0.9", "--gate-high", "1",
+    )  # fmt: skip
+    assert code == 0
+    assert said["result"]["outcome"]["gates"][0]["passed"] is True
+    assert {len(s.images) for s in server.seen} == {0, 10}
