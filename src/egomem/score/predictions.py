@@ -1,15 +1,15 @@
 """Anyone's predictions, as JSON Lines: read strictly, so that no item is scored twice.
 
-A row is `{"id": "...", "choice": "B"}`, with any of `text` (an open answer), `status`, `scores`
-(label -> number), `raw` (the reply), `verdict` (a judge's 0 to 1) and `usage`; the whole is in
+A row is `{"id": "...", "choice": "B"}`, with any of `index` or `response` (instead of `choice`: the
+option's number from 0, or a reply to read), `text` (an open answer), `status`, `scores` (label ->
+number), `raw` (the reply), `verdict` (a judge's 0 to 1) and `usage`; the whole is in
 docs/reference/benchmark-formats.md. A line of a harness's log may hold it as its `prediction`.
 """
 
 from __future__ import annotations
 
 import gzip
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,16 @@ from typing import Any
 from pydantic import ValidationError
 
 from egomem.errors import UsageError
-from egomem.records import Answer, Question, Status, Usage
+from egomem.records import Answer, Option, Question, Status, Usage
+from egomem.score.shapes import entries
 
 _KNOWN = frozenset(
-    ("id", "choice", "text", "status", "scores", "raw", "verdict", "usage", "strategy")
-)
+    ("id", "choice", "index", "response", "text", "status", "scores", "raw", "verdict", "usage",
+     "strategy")
+)  # fmt: skip
+
+Read = Callable[[str, Sequence[Option]], tuple[Status, str | None]]
+"""What a reply says, and the label that it chooses."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +43,21 @@ class Predictions:
     problems: tuple[str, ...]
 
 
-def read_predictions(path: Path | str, questions: Iterable[Question]) -> Predictions:
-    """Read a file of predictions for these questions.
+def lone_label(reply: str, options: Sequence[Option]) -> tuple[Status, str | None]:
+    """Reads a reply that is a label and nothing else: "B", "b." or "(B)"."""
+    said = reply.strip().strip("().: ").casefold()
+    label = next((o.label for o in options if o.label.casefold() == said), None)
+    return (Status.PARSED if label else Status.UNPARSABLE), label
 
-    Raises UsageError where it cannot be read, and where an id stands in it twice: which of the two
-    counts is not ours to choose. A row that is damaged is a problem, and its question is missing.
+
+def read_predictions(
+    path: Path | str, questions: Iterable[Question], read: Read = lone_label
+) -> Predictions:
+    """Read a file of predictions for these questions; `read` reads each `response`.
+
+    Raises UsageError where it cannot be read, where an id stands in it twice (which of the two
+    counts is not ours to choose), and where it answers none of the questions. A row that is damaged
+    is a problem, and its question is missing.
     """
     path = Path(path)
     asked = {q.id: q for q in questions}
@@ -51,17 +66,16 @@ def read_predictions(path: Path | str, questions: Iterable[Question]) -> Predict
     problems: list[str] = []
     unknown: list[str] = []
     lines: dict[str, int] = {}
-    for number, line in enumerate(_lines(path), 1):
-        if not line.strip():
-            continue
+    for number, row in entries(_text(path)):
         try:
-            row = json.loads(line)
+            if isinstance(row, ValueError):
+                raise row
             if isinstance(row, dict) and isinstance(row.get("prediction"), dict):
                 row = row["prediction"]
             if not isinstance(row, dict) or not row.get("id"):
                 raise ValueError("it is no JSON object with an id")
             id = str(row["id"])
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             problems.append(f"{path.name}:{number}: {error}")
             continue
         if id in lines:
@@ -74,12 +88,18 @@ def read_predictions(path: Path | str, questions: Iterable[Question]) -> Predict
             unknown.append(id)
             continue
         try:
-            answers[id] = _answer(row, asked[id])
+            answers[id] = _answer(row, asked[id], read)
             if row.get("verdict") is not None:
                 verdicts[id] = _verdict(row["verdict"])
         except (ValueError, TypeError) as error:
             answers.pop(id, None)
             problems.append(f"{path.name}:{number}: {id}: {_first(error)}")
+    if asked and not answers:
+        unasked = [f"{id} is none of them" for id in unknown]
+        raise UsageError(
+            ": ".join([f"{path.name} answers none of the questions", *problems[:1], *unasked[:1]]),
+            'write a row such as {"id": "q1", "choice": "B"} for each question',
+        )
     return Predictions(
         answers=answers,
         verdicts=verdicts,
@@ -89,53 +109,74 @@ def read_predictions(path: Path | str, questions: Iterable[Question]) -> Predict
     )
 
 
-def _lines(path: Path) -> list[str]:
+def _text(path: Path) -> str:
     try:
         held = path.read_bytes()
         if path.name.lower().endswith(".gz"):
             held = gzip.decompress(held)
-        # By newline alone: other characters that str.splitlines() cuts at may stand inside JSON.
-        return held.decode("utf-8-sig").split("\n")
+        return held.decode("utf-8-sig")
     except (OSError, EOFError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} cannot be read: {error}") from None
 
 
-def _answer(row: Mapping[str, Any], question: Question) -> Answer:
+def _answer(row: Mapping[str, Any], question: Question, read: Read) -> Answer:
     extra = sorted(set(row) - _KNOWN)
     if extra:
         raise ValueError(f"the field {extra[0]} is not known")
-    choice = row.get("choice")
     labels = {o.label.casefold(): o.label for o in question.options}
-    if choice is not None:
-        if str(choice).casefold() not in labels:
-            said = ", ".join(labels.values()) or "none: it is an open question"
-            raise ValueError(f"the choice {choice!r} is none of the options ({said})")
-        choice = labels[str(choice).casefold()]
-    text = str(row.get("text") or "")
+    choice = _choice(row, question, labels)
+    status = None
+    raw, text = row.get("raw"), str(row.get("text") or "")
+    if row.get("response") is not None and choice is None:
+        raw = str(row["response"])
+        if question.options:
+            status, choice = read(raw, question.options)
+        else:
+            text = text or raw
     return Answer(
         text=text,
         choice=choice,
-        status=_status(row, choice, text),
+        status=status or _status(row, choice, text, question),
         strategy=str(row.get("strategy") or "given"),
         scores={
             labels.get(k.casefold(), k): float(v) for k, v in (row.get("scores") or {}).items()
         },
         usage=Usage.model_validate(row.get("usage") or {}),
-        trace=({"step": "given", "raw": row["raw"]},) if row.get("raw") is not None else (),
+        trace=({"step": "given", "raw": raw},) if raw is not None else (),
     )
 
 
-def _status(row: Mapping[str, Any], choice: str | None, text: str) -> Status:
-    """As given; else `parsed` where there is an answer. Silence is unparsable, not abstention."""
+def _choice(row: Mapping[str, Any], question: Question, labels: Mapping[str, str]) -> str | None:
+    choice, index = row.get("choice"), row.get("index")
+    if choice is None and index is not None:
+        size = len(question.options)
+        if not str(index).isdecimal() or int(index) >= size:
+            raise ValueError(f"the index {index!r} is none of {size} options, counting from 0")
+        return question.options[int(index)].label
+    if choice is None:
+        return None
+    if str(choice).casefold() not in labels:
+        said = ", ".join(labels.values()) or "none: it is an open question"
+        hint = "; an option's number is its index" if isinstance(choice, int) else ""
+        raise ValueError(f"the choice {choice!r} is none of the options ({said}){hint}")
+    return labels[str(choice).casefold()]
+
+
+def _status(row: Mapping[str, Any], choice: str | None, text: str, question: Question) -> Status:
+    """As given; else `parsed` where there is an answer. Silence is unparsable, not abstention.
+
+    Of a question with options, only a choice is an answer.
+    """
     said = row.get("status")
+    answered = choice or (text and not question.options)
     if said is None:
-        return Status.PARSED if choice or text else Status.UNPARSABLE
+        return Status.PARSED if answered else Status.UNPARSABLE
     try:
         status = Status(said)
     except ValueError:
         known = ", ".join(s.value for s in Status)
         raise ValueError(f"the status {said!r} is none of {known}") from None
-    if status is Status.PARSED and not (choice or text):
+    if status is Status.PARSED and not answered:
         raise ValueError("the status is parsed, and there is no choice and no text")
     return status
 
