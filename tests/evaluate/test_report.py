@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from egomem.evaluate import Config, Finished, Loaded, Outcome, Results, load_run
 from egomem.evaluate.report import differences, entries, sections_of, svg, write_report
 from egomem.evaluate.report.browser import unpack
 from egomem.evaluate.report.draws import draws
+from egomem.evaluate.report.entries import check_comparable
 from egomem.evaluate.report.explain import explained
 from egomem.evaluate.report.grid import Grid, Section, Value, grid, markdown
 from egomem.evaluate.report.latex import latex
@@ -178,6 +180,43 @@ def test_runs_that_differ_are_refused_by_name(
     assert "two: video" in text
 
 
+def loaded(name: str, **fields: Any) -> Loaded:
+    """A run of two readers without answers, in memory alone."""
+    given = {"settings": ("video", "verify@30"), "readers": ("ollama:r", "openai:s"), **fields}
+    made = Benchmark(name="b", format="native", videos=(), questions=())
+    return Loaded(Path(name), {}, Config(**given), made, Results(Path(name)))
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"frame_limits": {"ollama:r": 5}}, "the frames of ollama:r are 768 in a and 5 in b"),
+        ({"frame_limits": {"ollama:r": 900}}, ""),
+        ({"frame_limits": {"ollama:x": 5}}, ""),
+        ({"readers": ("ollama:r",), "frame_limits": {"openai:s": 5}}, ""),
+        ({"strategies": {"verify": {"frames": 7}}}, "settings of verify are {} in a and"),
+        ({"strategies": {"video": {"as_video": True}}}, "settings of video are {} in a and"),
+        ({"side": 224}, "side is 512 in a and 224 in b"),
+    ],
+)
+def test_what_differs_is_found_in_either_order(fields: dict[str, Any], said: str) -> None:
+    a, b = loaded("a"), loaded("b", **fields)
+    for first, second in ((a, b), (b, a)):
+        found = differences(first, second)
+        assert len(found) == bool(said)
+    assert said in "".join(differences(a, b))
+
+
+def test_every_run_is_compared_with_every_other() -> None:
+    """The second and third differ in a reader that the first does not have."""
+    only = loaded("a", readers=("ollama:r",))
+    runs = [only, loaded("b"), loaded("c", frame_limits={"openai:s": 3})]
+    for order in permutations(runs):
+        with pytest.raises(UsageError, match="the frames of openai:s are"):
+            check_comparable(order, force=False)
+        assert len(check_comparable(order, force=True)) == 1
+
+
 def test_runs_with_other_prompts_are_refused(
     benchmark: Benchmark, config: Config, folder: Path, tmp_path: Path, go: Go, monkeypatch: Any
 ) -> None:
@@ -266,7 +305,7 @@ def test_tables_escape_what_their_format_reads() -> None:
     assert "x\\_y \\& z & 1 2 \\\\" in text
     assert "a\\textbar{}b & 50\\% \\\\" in text
     assert "-{}-data \\#1 \\textquotesingle{}q\\textquotesingle{}" in text
-    assert "7.5 {\\scriptsize 2a}" in text
+    assert "7.5 {\\tiny 2a}" in text
 
 
 def test_columns_of_figures_are_flush_right() -> None:

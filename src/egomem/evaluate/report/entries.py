@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import combinations
 from pathlib import Path
 
 from egomem.errors import UsageError
@@ -109,7 +110,7 @@ def check_comparable(runs: Sequence[Loaded], *, force: bool) -> list[str]:
     names = [_name(run.folder) for run in runs]
     if len(set(names)) < len(names):
         raise UsageError("two of the runs have the same folder name", "rename one of the folders")
-    found = [line for other in runs[1:] for line in differences(runs[0], other)]
+    found = [line for a, b in combinations(runs, 2) for line in differences(a, b)]
     if found and not force:
         raise UsageError(
             f"the runs are not comparable: {'; '.join(found)}",
@@ -119,17 +120,24 @@ def check_comparable(runs: Sequence[Loaded], *, force: bool) -> list[str]:
 
 
 def differences(a: Loaded, b: Loaded) -> list[str]:
-    """What makes the figures of two runs incomparable, each named with both values."""
+    """What makes the figures of two runs incomparable, each named with both values; the same facts
+    in either order of the runs."""
     found = []
     one, two = _name(a.folder), _name(b.folder)
     for name in COMPARED:
         left, right = getattr(a.config, name), getattr(b.config, name)
         if left != right:
             found.append(f"{name} is {left} in {one} and {right} in {two}")
-    for spec in sorted({*a.config.frame_limits} & {*b.config.readers}):
+    limited = {*a.config.frame_limits, *b.config.frame_limits}
+    for spec in sorted(limited & {*a.config.readers} & {*b.config.readers}):
         left, right = a.config.frame_limit(spec), b.config.frame_limit(spec)
         if left != right:
             found.append(f"the frames of {spec} are {left} in {one} and {right} in {two}")
+    used = {w.strategy for w in a.config.ways} & {w.strategy for w in b.config.ways}
+    for strategy in sorted(used):
+        left, right = (c.config.strategies.get(strategy, {}) for c in (a, b))
+        if left != right:
+            found.append(f"the settings of {strategy} are {left} in {one} and {right} in {two}")
     for setting in sorted({w.name for w in a.config.ways} & {w.name for w in b.config.ways}):
         left, right = prompts(a, setting), prompts(b, setting)
         if left and right and left != right:
