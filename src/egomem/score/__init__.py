@@ -5,6 +5,7 @@ for table in tables(held).values(): ...
 drawn = bootstrap(held.right, held.clusters, strata)
 """
 
+from egomem.score.accuracy import Accuracies, accuracies
 from egomem.score.answerability import Answerability, Outcomes, answerability, outcomes
 from egomem.score.blind import BASELINES, chance
 from egomem.score.cost import (
@@ -30,12 +31,16 @@ from egomem.score.ranking import (
     retrieval,
 )
 from egomem.score.resample import (
+    FEW_CLUSTERS,
     RESAMPLES,
     Bootstrap,
     Interval,
     bootstrap,
+    caution,
+    holm,
     minimum_detectable,
     permutation_test,
+    permutation_tests,
 )
 from egomem.score.sheet import (
     MISSING,
@@ -72,12 +77,14 @@ from egomem.score.why import Explanation, Why, tally, why_wrong
 
 __all__ = [
     "BASELINES",
+    "FEW_CLUSTERS",
     "FRAME_CAP",
     "MISSING",
     "REGIMES",
     "RESAMPLES",
     "REUSE",
     "STATUSES",
+    "Accuracies",
     "Answerability",
     "Blind",
     "Bootstrap",
@@ -100,8 +107,10 @@ __all__ = [
     "abstain_label",
     "abstains",
     "account",
+    "accuracies",
     "answerability",
     "bootstrap",
+    "caution",
     "chance",
     "cost",
     "duration",
@@ -111,6 +120,7 @@ __all__ = [
     "frames_of",
     "front",
     "hit_at",
+    "holm",
     "is_right",
     "leave_one_out",
     "middle_drop",
@@ -120,6 +130,7 @@ __all__ = [
     "option_rank",
     "outcomes",
     "permutation_test",
+    "permutation_tests",
     "position",
     "read_predictions",
     "recall_at",

@@ -19,6 +19,13 @@ from egomem.score.sheet import Floats
 
 RESAMPLES = 10_000
 LEVEL = 0.95
+FEW_CLUSTERS = 10
+"""Videos below which an interval is warned of and no detectable difference is given.
+
+Percentile intervals of whole clusters are too narrow where there are few of them; where to draw the
+line is our choice. Two videos of different regimes are even drawn the same every time.
+"""
+
 BLOCK = 4_000_000
 """Counts (resamples times videos) that are held at once: some 100 MB."""
 
@@ -30,6 +37,18 @@ class Interval(Record):
     low: float
     high: float
     level: float = LEVEL
+
+    @property
+    def has_spread(self) -> bool:
+        """False where all draws are alike, so that the interval says nothing of other videos."""
+        return self.high - self.low > 1e-12
+
+
+def caution(held: Interval, clusters: int) -> str:
+    """What a reader has to know of an interval over so many clusters; "" where nothing."""
+    found = [f"only {clusters}"] if clusters < FEW_CLUSTERS else []
+    found += [] if held.has_spread else ["all draws alike"]
+    return ", ".join(found)
 
 
 @dataclass(frozen=True)
@@ -47,15 +66,18 @@ class Bootstrap:
     def difference(self, a: int | Sequence[int], b: int | Sequence[int]) -> Interval:
         """Of column a minus column b, paired; of several pairs, their mean (CapMem: six models)."""
         left, right = np.atleast_1d(a), np.atleast_1d(b)
-        return self._interval(
-            float((self.values[left] - self.values[right]).mean()),
-            (self.samples[:, left] - self.samples[:, right]).mean(axis=1),
-        )
+        value = float((self.values[left] - self.values[right]).mean())
+        return self._interval(value, self._gaps(a, b))
 
-    def standard_error(self, a: int, b: int | None = None) -> float:
-        """Of a column, or of the paired difference of two."""
-        draws = self.samples[:, a] if b is None else self.samples[:, a] - self.samples[:, b]
+    def standard_error(self, a: int | Sequence[int], b: int | Sequence[int] | None = None) -> float:
+        """Of a column, or of the paired difference of two, or of the mean of several pairs."""
+        draws = self.samples[:, np.atleast_1d(a)].mean(axis=1) if b is None else self._gaps(a, b)
         return float(np.nanstd(draws, ddof=1))
+
+    def _gaps(self, a: int | Sequence[int], b: int | Sequence[int]) -> Floats:
+        left, right = np.atleast_1d(a), np.atleast_1d(b)
+        gaps: Floats = (self.samples[:, left] - self.samples[:, right]).mean(axis=1)
+        return gaps
 
     def _interval(self, value: float, draws: Floats) -> Interval:
         tail = (1 - self.level) / 2
@@ -104,24 +126,48 @@ def permutation_test(
     difference changes its sign at random. All sign patterns are counted where there are no more
     than `resamples` of them; else p has the usual +1 in both counts.
     """
-    sums, _, _ = _by_cluster((a - b)[:, None], clusters, None)
-    gaps = sums[:, 0]
-    count = len(gaps)
+    return float(permutation_tests((a - b)[:, None], clusters, resamples=resamples, seed=seed)[0])
+
+
+def permutation_tests(
+    gaps: Floats, clusters: Sequence[str], *, resamples: int = RESAMPLES, seed: int = 0
+) -> Floats:
+    """`permutation_test` of every column of paired differences, (questions, comparisons), at once.
+
+    All columns see the same swaps. A column may be the mean of several pairs: then all pairs of a
+    video are swapped together, as they are drawn together.
+    """
+    sums, _, _ = _by_cluster(gaps, clusters, None)
+    count = len(sums)
     if 2.0**count <= resamples:
         blocks = [np.arange(2**count)[:, None] >> np.arange(count) & 1]
         extra = 0
     else:
         rng = np.random.default_rng(seed)
-        block = max(1, BLOCK // count)
+        block = max(1, BLOCK // max(count, sums.shape[1]))
         sizes = [min(block, resamples - k) for k in range(0, resamples, block)]
         blocks = [rng.integers(0, 2, (n, count), np.int8) for n in sizes]
         extra = 1
-    at_least = drawn = 0
+    seen = np.abs(sums.sum(axis=0)) - 1e-9
+    at_least = np.zeros(sums.shape[1])
     for patterns in blocks:
-        totals = (2.0 * patterns - 1.0) @ gaps
-        at_least += int(np.count_nonzero(np.abs(totals) >= abs(gaps.sum()) - 1e-9))
-        drawn += len(totals)
-    return (at_least + extra) / (drawn + extra)
+        totals = (2.0 * patterns - 1.0) @ sums
+        at_least += np.count_nonzero(np.abs(totals) >= seen, axis=0)
+    held: Floats = (at_least + extra) / (sum(map(len, blocks)) + extra)
+    return held
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """p adjusted for all tests of a family (Holm 1979), in the order given.
+
+    It bounds the chance of any false finding in the family, however the tests depend on each other.
+    """
+    order = sorted(range(len(p)), key=lambda k: p[k])
+    found, worst = [1.0] * len(p), 0.0
+    for rank, k in enumerate(order):
+        worst = max(worst, min(1.0, (len(p) - rank) * p[k]))
+        found[k] = worst
+    return found
 
 
 def minimum_detectable(standard_error: float, *, level: float = LEVEL, power: float = 0.8) -> float:

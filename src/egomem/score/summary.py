@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from egomem.records import Record
+from egomem.score.accuracy import Accuracies, accuracies
 from egomem.score.answerability import Answerability, answerability
 from egomem.score.ranking import Mrr, mrr
-from egomem.score.resample import Interval, bootstrap
+from egomem.score.resample import Interval, caution
 from egomem.score.sheet import Sheet
 from egomem.score.tables import (
     REGIMES,
@@ -23,13 +24,17 @@ from egomem.score.tables import (
 class Summary(Record):
     """`accuracy` is strict, with its interval over videos; None where nothing could be scored.
 
-    `clusters`: what was resampled, videos (a question that names no video stands for itself).
+    `accuracies` holds it again, beside that of the replies that were read and the mean over videos.
+    `clusters`: what was resampled, videos (a question that names no video stands for itself);
+    `caution` says where they are too few for the interval, or all draws are alike.
     """
 
     n: int
     unscored: int
     clusters: int
     accuracy: Interval | None
+    accuracies: Accuracies | None
+    caution: str
     mrr: Mrr
     answerability: Answerability | None
     tables: tuple[Table, ...]
@@ -47,13 +52,15 @@ def summary(sheet: Sheet, *, bins: int | Sequence[float] = 3, seed: int = 0) -> 
     views = standard_views(bins=bins)
     made = list(tables(sheet, views).values())
     without = leave_one_out(sheet, next(view for view in views if view.name == "source"))
-    drawn = bootstrap(sheet.right, sheet.clusters, strata(sheet), seed=seed) if len(sheet) else None
+    held = accuracies([sheet], strata(sheet), seed=seed)[0] if len(sheet) else None
     cannot = any(q.answerable is False for q in sheet.questions)
     return Summary(
         n=len(sheet),
         unscored=sheet.unscored,
         clusters=len(set(sheet.clusters)),
-        accuracy=drawn.interval(0) if drawn else None,
+        accuracy=held.strict if held else None,
+        accuracies=held,
+        caution=caution(held.strict, held.clusters) if held else "",
         mrr=mrr(sheet),
         answerability=answerability(sheet) if cannot else None,
         tables=(*made, *([without] if without.rows else [])),
