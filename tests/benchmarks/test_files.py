@@ -53,6 +53,17 @@ def test_a_file_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> 
         load(tmp_path)
 
 
+def test_what_lies_beside_a_file_is_read_by_its_own_format_alone(tmp_path: Path) -> None:
+    lines(tmp_path / "videos.jsonl", {"id": "v", "duration": 9})
+    (tmp_path / "subset_answers.json").write_text('{"u": 1}')
+    (tmp_path / "gsub_val.json").write_text('{"v": {"duration": 5}}')
+    asked = {"video_id": "v", "question_id": "1", "question": "?", "options": ["x", "y"]}
+    other = load(lines(tmp_path / "mme.jsonl", {**asked, "answer": "A", "task_type": "t"}))
+    assert (other.format, other.faults, other.by_id["v"].duration) == ("videomme", (), None)
+    native = load(lines(tmp_path / "q.jsonl", ROW))
+    assert (native.faults, native.by_id["v"].duration) == ((), 9)
+
+
 @pytest.mark.parametrize("mark", [",", "\t", ";"])
 def test_csv_may_hold_lists_and_cells_of_several_lines(tmp_path: Path, mark: str) -> None:
     cells = [

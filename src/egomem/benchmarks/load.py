@@ -113,20 +113,21 @@ def _stem(path: Path) -> str:
 
 def _files(path: Path) -> list[Path]:
     if path.is_file():
-        beside = [p for p in sorted(path.parent.iterdir()) if p != path and _beside(p)]
-        return [path, *beside]
+        near = [p for p in sorted(path.parent.iterdir()) if p != path and p.is_file()]
+        return [path, *(p for p in near if any(_beside(p, name) for name in BESIDE))]
     if not path.is_dir():
         raise UsageError(f"there is no benchmark at {path}")
     found = [p for p in sorted(path.rglob("*")) if p.is_file() and base(p).endswith(ENDINGS)]
     return [p for p in found if base(p) not in ("benchmark.json", "manifest.json")]
 
 
-def _beside(path: Path) -> bool:
-    """What belongs to a lone file of questions: its videos, its keys, its spans."""
+BESIDE = {"native": "videos.", "egoschema": "subset_answers.", "nextgqa": "gsub_"}
+"""What belongs to a format's files of questions: how the names of its other files begin."""
+
+
+def _beside(path: Path, format: str) -> bool:
     name = base(path)
-    stem = name.rpartition(".")[0]
-    known = stem in ("videos", "subset_answers") or stem.startswith("gsub")
-    return path.is_file() and known and name.endswith(ENDINGS)
+    return name.endswith(ENDINGS) and name.startswith(BESIDE.get(format, "/"))
 
 
 First = Mapping[Path, Sequence[Fields]]
@@ -189,10 +190,10 @@ def _questions(path: Path, first: First, format: Format) -> list[Path]:
     JSON Lines of which nothing can be read may have been questions, and are told.
     """
     if path.is_file():
-        return list(first)
+        return [f for f in first if f == path or _beside(f, format.name)]
     torn = [f for f, rows in first.items() if not rows and base(f).endswith(LINES)]
     found = [f for f, rows in first.items() if f in torn or any(map(format.detect, rows))]
-    return [f for f in first if f in found or _beside(f)] if found else list(first)
+    return [f for f in first if f in found or _beside(f, format.name)] if found else list(first)
 
 
 def _about(folder: Path) -> dict[str, Any]:
