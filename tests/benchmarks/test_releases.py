@@ -73,7 +73,7 @@ def test_an_empty_option_does_not_move_the_others(tmp_path: Path) -> None:
 VIDEOMME = {"video_id": "001", "duration_category": "short", "video_category": "Life",
             "video_subcategory": "Pets", "url": "https://example.org/watch?v=aBc"}  # fmt: skip
 ASKED = {"question_id": "001-1", "task_type": "Counting Problem", "question": "How many?",
-         "choices": ["A. 4.", "B.9.", "C. 5.", "D. 13."], "answer": "B"}  # fmt: skip
+         "choices": ["A. 2.", "B.7.", "C. 6.", "D. 30."], "answer": "B"}  # fmt: skip
 
 
 def test_videomme_as_its_authors_hand_it_out(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_videomme_as_its_authors_hand_it_out(tmp_path: Path) -> None:
         held = load(file)
         assert (held.format, held.faults) == ("videomme", ())
         question = held.questions[0]
-        assert [o.text for o in question.options] == ["4.", "9.", "5.", "13."]
+        assert [o.text for o in question.options] == ["2.", "7.", "6.", "30."]
         assert (question.answer, question.tags["length"]) == ("B", "short")
         assert (held.videos[0].domain, held.videos[0].source_uid) == ("Life", "aBc")
         assert held.videos[0].tags["sub_category"] == "Pets"
@@ -136,21 +136,21 @@ EGOLIFE = {
     "type_chinese": "t", "need_audio": False, "need_name": True, "last_time": False,
     "trigger": "t", "question": "Who?", "question_chinese": "q", "choice_a": "Ann",
     "choice_a_chinese": "a", "choice_b": "Bo", "choice_c": "Cy", "choice_d": "Di", "answer": "B",
-    "target_time": {"date": "DAY1", "time": "11152408"}, "keywords": "k", "reason": "r",
+    "target_time": {"date": "DAY1", "time": "09152408"}, "keywords": "k", "reason": "r",
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("target", "days"),
     [
-        ({"date": "DAY1", "time": "17044917DAY4_20593813DAY6_19483807"},
-         [(1, 17), (4, 20), (6, 19)]),
-        ({"date": "DAY1", "time": "11153417DAY1_12181201"}, [(1, 11), (1, 12)]),
-        ({"date": "DAY1", "time": "11153417DAY212181201DAY12 9152408"},
+        ({"date": "DAY1", "time": "10203004DAY4_15120006DAY5_21401511"},
+         [(1, 10), (4, 15), (5, 21)]),
+        ({"date": "DAY1", "time": "11301203DAY1_12031503"}, [(1, 11), (1, 12)]),
+        ({"date": "DAY1", "time": "11301203DAY212031503DAY12 9152408"},
          [(1, 11), (2, 12), (12, 9)]),
-        ({"date": "DAY2", "time_list": ["08152408", "11152408"]}, [(2, 8), (2, 11)]),
+        ({"date": "DAY2", "time_list": ["08152408", "10152408"]}, [(2, 8), (2, 10)]),
         ({"date": "Day2", "time": 9152408}, [(2, 9)]),
-        ({"date": "DAY3", "time": "11152408"}, [(3, 11)]),
+        ({"date": "DAY3", "time": "09152408"}, [(3, 9)]),
     ],
 )  # fmt: skip
 def test_egolifeqas_target_times_run_together(
@@ -167,9 +167,9 @@ def test_egolifeqas_target_times_run_together(
 
 def test_what_cannot_be_read_of_egolifeqas_times_is_told(tmp_path: Path) -> None:
     rows = [
-        {**EGOLIFE, "target_time": {"date": "DAY1", "time": "11152499DAY2_11152408DAY3_111"}},
+        {**EGOLIFE, "target_time": {"date": "DAY1", "time": "09152499DAY2_09152408DAY3_111"}},
         {**EGOLIFE, "ID": "2", "target_time": {"date": "DAY6", "time": "20000100"}},
-        {**EGOLIFE, "ID": "3", "query_time": {"date": "DAY1", "time": "11152499"}},
+        {**EGOLIFE, "ID": "3", "query_time": {"date": "DAY1", "time": "09152499"}},
     ]
     held = load(dump(tmp_path / "q.json", rows), zone=ZoneInfo("UTC"), day_one=date(2024, 5, 1))
     assert [(q.id, len(q.evidence)) for q in held.questions] == [("1", 1)]

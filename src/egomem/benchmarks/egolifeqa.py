@@ -93,7 +93,7 @@ def _targets(
     """Target times as they are released, and what cannot be read of them.
 
     `{"date", "time"}`, `{"date", "time_list"}`, a list of these, or a string. A `time` may hold
-    more of them, run together: 17044917DAY4_20593813. A time belongs to the day before it.
+    more of them, run together: 10203004DAY4_15120006. A time belongs to the day before it.
     """
     found: list[datetime] = []
     faults: list[str] = []
