@@ -115,6 +115,24 @@ def test_money_is_held_to_and_used(
         assert done.spent_in_all.cost == pytest.approx(cost)
 
 
+def test_a_guess_that_is_far_off_is_mended_by_the_first_reply(
+    held: Callable[..., Outcome], config: Config, tmp_path: Path
+) -> None:
+    """The server counts 300 tokens for a picture of 64 pixels, which we guess at four."""
+    pytest.importorskip("genai_prices")
+    with FakeServer(Script(delay=0.01, rules=(Rule(reply="B"),))) as server:
+        only = config.model_copy(
+            update={"readers": (f"{PRICED}@{server.url}",), "settings": ("video",)}
+        )
+        each = held(only, max_requests=1).spent.cost
+        assert each is not None
+        outcome = held(only, budget=3.5 * each)
+        assert len(server.seen) == 3
+        assert outcome.spent_in_all.cost == pytest.approx(3 * each, rel=0.05)
+        assert outcome.spent_in_all.cost < 3.5 * each
+        assert "would go over the budget" in outcome.halted
+
+
 def test_a_budget_without_a_known_price_is_refused(
     held: Callable[..., Outcome], config: Config, server: FakeServer
 ) -> None:

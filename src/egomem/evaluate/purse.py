@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 
 from egomem.errors import ConfigError, EgomemError
-from egomem.models import Models, ModelSpec, Request, Total, estimated_tokens
+from egomem.models import Models, ModelSpec, Request, Role, Total, estimated_tokens
 from egomem.models.prices import price
 from egomem.observe.estimate import TOKENS_OUT
 from egomem.records import Usage
@@ -22,11 +22,16 @@ class Spent(EgomemError):
         super().__init__(why, again)
 
 
+Kind = tuple[str, Role, bool]
+"""A model, a role, and whether there are pictures: requests of a kind cost about alike."""
+
+
 class Purse:
     """Holds a run to `budget` US dollars and `max_requests`, all its calls together.
 
     `earlier` and `requests_earlier` are what calls before this one have spent. A request that
-    might go over waits until those under way are done, as only then their price is known.
+    might go over waits until those under way are done, as only then their price is known; so does
+    the second of a kind for the first, from which the guess at the others' price is mended.
     `closed` says why nothing more is sent; None while there is room.
     """
 
@@ -39,8 +44,9 @@ class Purse:
         self.unpriced = 0
         self._spent = Usage()
         self._sent = 0
-        self._likely: list[float] = []
-        self._guessed = 0.0
+        self._under_way: list[tuple[Kind, float]] = []
+        self._guessed: dict[Kind, float] = {}
+        self._paid: dict[Kind, float] = {}
         self._ended = asyncio.Event()
         self._models: list[Models] = []
         self._counted: Counter[int] = Counter()
@@ -60,6 +66,8 @@ class Purse:
         for k, models in enumerate(self._models):
             for entry in models.ledger.entries[self._counted[k] :]:
                 self._spent += entry.usage
+                kind = entry.model, entry.role, entry.usage.frames > 0
+                self._paid[kind] = self._paid.get(kind, 0.0) + (entry.usage.cost or 0.0)
                 self.unpriced += bool(entry.usage.tokens_in) and entry.usage.cost is None
                 self._counted[k] += 1
         return self._spent
@@ -78,30 +86,36 @@ class Purse:
     @asynccontextmanager
     async def hold(self, request: Request, spec: ModelSpec) -> AsyncIterator[None]:
         """Around one request. Raises Spent where it may not be sent."""
+        kind = str(spec), request.role, bool(request.images)
         usage = Usage(tokens_in=estimated_tokens(request), tokens_out=TOKENS_OUT)
-        guess = price(spec, usage) or 0.0
-        likely = guess * self._dearer
-        while self._likely and self._over(likely):
+        guess = price(spec, usage) or 0.0 if self.budget is not None else 0.0
+        while self._under_way and (self._first(kind) or self._over(self._likely(kind, guess))):
             await self._ended.wait()
-        self.closed = self.closed or self._over(likely)
+        self.closed = self.closed or self._over(self._likely(kind, guess))
         if self.closed:
             raise self.closed
         self._sent += 1
-        self._likely.append(likely)
+        own = kind, self._likely(kind, guess)
+        self._under_way.append(own)
         try:
             yield
         finally:
             # Who waits goes on when the ledger has the price: nothing up to there gives way.
-            self._likely.remove(likely)
-            self._guessed += guess
+            self._under_way.remove(own)
+            self._guessed[kind] = self._guessed.get(kind, 0.0) + guess
             ended, self._ended = self._ended, asyncio.Event()
             ended.set()
 
-    @property
-    def _dearer(self) -> float:
-        """How much more than guessed the requests so far have cost."""
-        spent = self.spent().cost or 0.0
-        return max(1.0, spent / self._guessed) if self._guessed else 1.0
+    def _first(self, kind: Kind) -> bool:
+        """Whether the first request of a kind is under way, so that its price is to be known."""
+        unknown = self.budget is not None and kind not in self._guessed
+        return unknown and any(other == kind for other, _ in self._under_way)
+
+    def _likely(self, kind: Kind, guess: float) -> float:
+        """A guess, raised by what those of its kind have cost over theirs."""
+        self.spent()
+        guessed = self._guessed.get(kind)
+        return guess * max(1.0, self._paid.get(kind, 0.0) / guessed) if guessed else guess
 
     def _over(self, likely: float) -> Spent | None:
         """Why a request of that price is too much; None where it is not."""
@@ -113,7 +127,7 @@ class Purse:
         money = (self.earlier.cost or 0.0) + (self.spent().cost or 0.0)
         if money >= self.budget:
             return Spent(f"the budget of ${self.budget:.2f} is spent (${money:.4f})", "--budget")
-        if money + sum(self._likely) + likely > self.budget:
+        if money + sum(likely for _, likely in self._under_way) + likely > self.budget:
             return Spent(
                 f"the next request, about ${likely:.4f}, would go over the budget of "
                 f"${self.budget:.2f} (${money:.4f} spent)",
