@@ -12,10 +12,20 @@ from egomem.records import Record
 
 
 class Value(Record):
-    """A cell with something beside its figure: n, or answers by status."""
+    """A cell with something beside its figure: n, or answers by status.
+
+    The rest is for the long table: the figure itself and its interval in the unit that is shown, n,
+    the answers by status, and the run that it is of.
+    """
 
     text: str
     small: str = ""
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    by_status: dict[str, int] | None = None
+    run: str = ""
 
     def __str__(self) -> str:
         return f"{self.text} ({self.small})" if self.small else self.text
@@ -27,7 +37,8 @@ Cell = str | Value
 class Grid(Record):
     """`rows` have a cell for each heading. `note` says what a reader must know of the figures.
 
-    The last `foot` rows are what the others are compared with, such as blind baselines.
+    The last `foot` rows are what the others are compared with, such as blind baselines. `spans`
+    stand above the headings: (title, how many columns), from the first column to the last.
     """
 
     title: str
@@ -35,6 +46,7 @@ class Grid(Record):
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
     foot: int = 0
+    spans: tuple[tuple[str, int], ...] = ()
 
     def is_number(self, column: int) -> bool:
         """Whether a column holds figures, which stand flush right."""
@@ -77,6 +89,7 @@ def grid(
     rows: Iterable[Sequence[object]],
     note: str = "",
     foot: int = 0,
+    spans: Sequence[tuple[str, int]] = (),
 ) -> Grid:
     """A table; cells that are no text become text, and None an empty one."""
     return Grid(
@@ -85,14 +98,14 @@ def grid(
         rows=tuple(tuple(_cell(c) for c in row) for row in rows),
         note=note,
         foot=foot,
+        spans=tuple((one_line(name), count) for name, count in spans),
     )
 
 
 def _cell(value: object) -> Cell:
-    if isinstance(value, Value) and value.small:
-        return Value(text=one_line(value.text), small=one_line(value.small))
     if isinstance(value, Value):
-        value = value.text
+        clean = {"text": one_line(value.text), "small": one_line(value.small)}
+        return value.model_copy(update=clean)
     return "" if value is None else one_line(str(value))
 
 
@@ -123,12 +136,24 @@ def markdown(title: str, sections: Sequence[Section]) -> str:
                 continue
             if part.title:
                 lines += [f"### {_escaped(one_line(part.title))}", ""]
-            lines.append(_md(part.headings))
+            lines.append(_md(_spanned(part)))
             rule = ("---:" if part.is_number(k) else "---" for k in range(len(part.headings)))
             lines.append("|" + "|".join(rule) + "|")
             lines += [_md(row) for row in part.rows]
             lines += ["", *([_escaped(part.note), ""] if part.note else [])]
     return "\n".join(lines)
+
+
+def _spanned(part: Grid) -> Sequence[Cell]:
+    """Markdown has no spanning headings: each column says what it belongs to."""
+    above = [name for name, count in part.spans for _ in range(count)]
+    if not above:
+        return part.headings
+    pairs = zip(above, part.headings, strict=True)
+    return [
+        f"{name}, {heading}" if name and str(heading) else name or str(heading)
+        for name, heading in pairs
+    ]
 
 
 def _md(cells: Sequence[Cell]) -> str:

@@ -67,7 +67,14 @@ def _grid(part: Grid) -> str:
         f'<th scope="col"{_class(c)}>{_cell(h)}</th>'
         for h, c in zip(part.headings, classes, strict=True)
     )
-    thead = f"<thead><tr>{head}</tr></thead>" if any(str(h) for h in part.headings) else ""
+    over = "".join(
+        f'<th scope="colgroup" colspan="{count}">{_safe(name)}</th>'
+        if name
+        else f'<td colspan="{count}"></td>'
+        for name, count in part.spans
+    )
+    over = f"<tr>{over}</tr>" if over else ""
+    thead = f"<thead>{over}<tr>{head}</tr></thead>" if any(str(h) for h in part.headings) else ""
     cut = len(part.rows) - part.foot
     body = "".join(_row(row, classes) for row in part.rows[:cut])
     foot = "".join(_row(row, classes) for row in part.rows[cut:])
