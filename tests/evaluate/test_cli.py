@@ -57,6 +57,14 @@ def test_a_run_from_plan_to_report(
     assert [(c["done"], c["total"]) for c in said["result"]["columns"]] == [(5, 5), (5, 5)]
     code, said = told("eval", "rescore", tmp_path / "run")
     assert (code, said["result"]["changed"]) == (0, [])
+    chosen = ("--bins", "0.2,0.8", "--regimes", "0.05", "--closed", "fake")
+    code, said = told("report", tmp_path / "run", *chosen, "--out", tmp_path / "chosen")
+    assert code == 0
+    page = (tmp_path / "chosen" / "report.md").read_text()
+    assert "| fake | closed | 5 |" in page
+    for wrong in ("--bins=1", "--bins=0.5,0.2", "--bins=0,1", "--regimes=20,12", "--open=other"):
+        code, said = told("report", tmp_path / "run", wrong)
+        assert (code, said["problems"][0]["what"].split()[0]) == (2, wrong[: wrong.index("=")])
     code, said = told("report", tmp_path / "run")
     assert code == 0
     assert all(Path(p).is_file() for p in said["result"]["files"])

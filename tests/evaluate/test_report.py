@@ -17,16 +17,16 @@ import pytest
 from egomem.benchmarks import Benchmark
 from egomem.errors import UsageError
 from egomem.evaluate import Config, Finished, Loaded, Outcome, Results, load_run
-from egomem.evaluate.report import differences, entries, sections_of, svg, write_report
-from egomem.evaluate.report.browser import unpack
+from egomem.evaluate.report import differences, entries, sections_of, write_report
+from egomem.evaluate.report.browser import browser, unpack
 from egomem.evaluate.report.draws import draws
-from egomem.evaluate.report.entries import check_comparable
+from egomem.evaluate.report.entries import Choices, check_comparable
 from egomem.evaluate.report.explain import explained
-from egomem.evaluate.report.grid import Grid, Section, Value, grid, markdown
-from egomem.evaluate.report.latex import latex
+from egomem.evaluate.report.grid import Grid, markdown
 from egomem.evaluate.report.models import model_table
 from egomem.models.fake_server import FakeServer, Rule, Script
-from egomem.records import Answer, Question, Status
+from egomem.records import Answer, Evidence, Question, Status, Video
+from egomem.timeline import Span
 
 Go = Callable[..., Outcome]
 
@@ -133,9 +133,10 @@ def test_what_verify_did_is_counted(folder: Path) -> None:
 def test_the_model_table_sets_the_better_window_against_frames() -> None:
     """Two readers; captions win for one of them, by the second window."""
     settings = ("video", "caption@30", "caption@60")
-    config = Config(settings=settings, readers=("ollama:r", "openai:s"))
-    right = {("ollama:r", "video"): 2, ("ollama:r", "caption@30"): 1, ("ollama:r", "caption@60"): 4}
-    right |= {("openai:s", s): 3 for s in settings}
+    a, b = "ollama:gemma3", "openai:gpt-5.2"
+    config = Config(settings=settings, readers=(a, b))
+    right = {(a, "video"): 2, (a, "caption@30"): 1, (a, "caption@60"): 4}
+    right |= {(b, s): 3 for s in settings}
     questions = [
         Question.of("?", ["a", "b"], id=f"q{k}", answer="A", recording=f"v{k}") for k in range(4)
     ]
@@ -178,6 +179,59 @@ def test_runs_that_differ_are_refused_by_name(
     text = (tmp_path / "report" / "report.md").read_text()
     assert "Not comparable: frames is 768" in text
     assert "two: video" in text
+
+
+def test_bins_and_regimes_reach_every_table(
+    graded_run: Loaded,
+) -> None:
+    """Ten videos of 2 to 20 minutes, evidence at a tenth more of each."""
+    choices = Choices(bins=(0.25, 0.5), regimes=(300.0, 840.0))
+    held = entries([graded_run], choices)
+    text = markdown("", sections_of([graded_run], held))
+    table = text.split("### Evidence position, accuracy %")[1].split("###")[0]
+    assert "| 0%-25% (n 3) | 25%-50% (n 2) | 50%-100% (n 5) |" in table
+    assert "| <= 5 min (n 2) | 5-14 min (n 5) | > 14 min (n 3) |" in text
+    assert "> 14 min (n 3, 3 clusters)" in text
+    assert "20 min (n" not in text
+    # Right are the first three questions, by captions: (3/3 + 0) / 2 - 0.
+    drop = text.split("### Middle drop")[1].split("###")[0]
+    assert "| caption@30 | 10 | +50.0 |" in drop
+    regimes = {q["regime"] for q in browser(held)["questions"]}
+    assert regimes == {"<= 5 min", "5-14 min", "> 14 min"}
+
+
+def test_weights_that_are_stated_stand_in_the_table_of_models(graded_run: Loaded) -> None:
+    def table(choices: Choices) -> str:
+        made = sections_of([graded_run], entries([graded_run], choices))
+        return markdown("", made).split("### Accuracy % by reader")[1].split("###")[0]
+
+    assert "| r | not known | 10 |" in table(Choices())
+    assert "| r | open | 10 |" in table(Choices(open=("r",)))
+    with pytest.raises(UsageError, match="--closed s: no reader of that name"):
+        entries([graded_run], Choices(closed=("s",)))
+
+
+@pytest.fixture
+def graded_run() -> Loaded:
+    """One reader; video k of ten has 2(k + 1) minutes and one question about its part k."""
+    config = Config(settings=("video", "caption@30"), readers=("ollama:r",))
+    videos = tuple(Video(id=f"v{k}", duration=120.0 * (k + 1)) for k in range(10))
+    questions = tuple(
+        Question.of(
+            "?", ["a", "b"], id=f"q{k}", answer="A", recording=v.id,
+            evidence=(Evidence(recording=v.id, span=Span(at := 12.0 * k * (k + 1), at)),),
+        )
+        for k, v in enumerate(videos)
+    )  # fmt: skip
+    results = Results(Path("nowhere"))
+    for column in config.columns():
+        for k, q in enumerate(questions):
+            choice = "A" if k < 3 and column.setting == "caption@30" else "B"
+            said = Answer(text="", status=Status.PARSED, choice=choice, strategy="x")
+            cell = Finished(question=q.id, column=column, parts={}, answer=said)
+            results.cells[cell.key] = cell
+    made = Benchmark(name="b", format="native", videos=videos, questions=questions)
+    return Loaded(Path("run"), {}, config, made, results)
 
 
 def loaded(name: str, **fields: Any) -> Loaded:
@@ -285,62 +339,3 @@ def test_numbers_of_the_cost_table_follow_from_what_was_sent(folder: Path) -> No
 def test_a_folder_without_a_run_is_said(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no run"):
         write_report([tmp_path], tmp_path / "report")
-
-
-def test_tables_escape_what_their_format_reads() -> None:
-    evil = "<b>x</b> ![i](http://x.test) a\u202e\x00b *c* _d_"
-    made = Section(
-        title="S",
-        parts=(
-            grid("T", ("a|b", "50%"), [["x_y & z", "1\n2"], ["--data #1 'q'", "2.0"]]),
-            grid("", ("", ""), [[evil, Value(text="7.5", small="2a")]]),
-        ),
-    )
-    text = markdown("M", [made])
-    assert "| a\\|b | 50% |" in text
-    assert "| x_y & z | 1 2 |" in text
-    assert "| \\<b>x\\</b> ![i\\](http://x.test) a  b \\*c\\* \\_d\\_ | 7.5 (2a) |" in text
-    text = latex([made], ["run one:\nx"])
-    assert "% run one: x\n" in text
-    assert "x\\_y \\& z & 1 2 \\\\" in text
-    assert "a\\textbar{}b & 50\\% \\\\" in text
-    assert "-{}-data \\#1 \\textquotesingle{}q\\textquotesingle{}" in text
-    assert "7.5 {\\tiny 2a}" in text
-
-
-def test_columns_of_figures_are_flush_right() -> None:
-    rows = [["a", "1,200", "+3.2 [-1.0, +7.4]", "12 parsed, 1 error", "-", "3 of 4", "1.2.3 x"]]
-    made = grid("T", [f"h{k}" for k in range(7)], rows)
-    assert [made.is_number(k) for k in range(7)] == [False, True, True, False, True, True, False]
-    assert "|---|---:|---:|---|---:|---:|---|" in markdown("M", [Section(title="S", parts=(made,))])
-
-
-def test_drawings_hold_their_points_and_gaps() -> None:
-    series = {"a <b>": [10.0, None, 30.0], "c": [1.0, 2.0, 3.0]}
-    marks = {name: svg.Mark("#123456", "circle") for name in series}
-    drawn = svg.lines(series, [(x, "n 1") for x in "xyz"], y="%", looks=marks)
-    assert drawn.count("<circle") == 5
-    assert drawn.count("<polyline") == 1  # the gap leaves single points
-    assert "a &lt;b&gt;, x: 10" in drawn
-    heights = [float(y) for y in re.findall(r'cy="([\d.]+)"', drawn)][:2]
-    assert heights[0] > heights[1]  # 10 lies below 30
-    for held in ({"a": (1.0, 5.0)}, {"a": (1.0, 5.0), "b": (5000.0, 9.0)}, {"a": (0.0, 0.0)}):
-        looks = {name: svg.Mark("#123456", "circle") for name in held}
-        assert svg.points(held, x="cost", y="%", looks=looks).count("<circle") == len(held)
-
-
-def test_an_interval_is_drawn_where_its_figures_are() -> None:
-    looks = {"a": svg.Mark("#123456", "circle")}
-    drawn = svg.intervals(
-        [("a", 50.0, 40.0, 60.0)], x="accuracy %", looks=looks, across={"chance": 25.0}, top=100.0
-    )
-    chance, value = re.findall(r'<polyline points="([^"]+)"', drawn)
-    left, right = (float(p.split(",")[0]) for p in value.split())
-    wide = svg.WIDTH - svg.NAMES - svg.RIGHT
-    assert right - left == pytest.approx(0.2 * wide, abs=0.2)
-    assert float(chance.split(",")[0]) == pytest.approx(svg.NAMES + 0.25 * wide, abs=0.2)
-
-
-def test_series_that_follow_each_other_look_different() -> None:
-    made = [svg.mark(k) for k in range(16)]
-    assert len(set(made)) == 16

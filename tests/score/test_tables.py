@@ -55,6 +55,25 @@ def test_evidence_falls_into_bins_by_where_it_begins(ask: Any, say: Any) -> None
     assert middle_drop(table(held, position((0.5,)))) is None
 
 
+def test_the_middle_drop_is_that_of_the_bins_that_begin_and_end_the_video(
+    ask: Any, say: Any
+) -> None:
+    """With five bins of 20 s: evidence at 10 (right), 30, 50 (right), 70 and, or not, 90."""
+    answers = {"10": say("A"), "30": say("B"), "50": say("A"), "70": say("B"), "90": say("A")}
+
+    def drop(bins: int | tuple[float, ...], *at: int) -> float | None:
+        questions = [ask(str(t), at=float(t)) for t in at]
+        held = sheet(questions, answers, videos=[Video(id="v", duration=100.0)])
+        return middle_drop(table(held, position(bins)))
+
+    assert drop(5, 10, 30, 50, 70, 90) == pytest.approx(1 - 1 / 3)
+    assert drop(5, 10, 30, 90) == 1.0  # bins that hold nothing say nothing
+    assert drop((0.25, 0.75), 10, 30, 50, 90) == pytest.approx(1 - 1 / 2)
+    assert drop(5, 10, 30, 50, 70) is None  # nothing lies at the end
+    assert drop(5, 30, 50, 90) is None
+    assert drop(5, 10, 90) is None
+
+
 def test_the_position_is_within_the_questions_own_video(ask: Any) -> None:
     elsewhere = Evidence(recording="w", span=Span(1.0, 2.0))
     here = Evidence(recording="v", span=Span(80.0, 81.0))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,8 +44,20 @@ ModelOption = Annotated[
         help="A model for one role, or for all: captioner=ollama:qwen3-vl:8b. Repeatable.",
     ),
 ]
-
-
+BinsOption = Annotated[
+    str,
+    typer.Option(
+        "--bins",
+        metavar="N|SHARES",
+        help="Where evidence lies in a video: so many equal bins, or their inner edges: 0.2,0.8",
+    ),
+]
+RegimesOption = Annotated[
+    str,
+    typer.Option(
+        "--regimes", metavar="MINUTES", help="Edges of durations; the last one parts long videos."
+    ),
+]
 FitOption = Annotated[
     bool | None,
     typer.Option("--fit", help="Shrink requests that are over a server's limits, and record it."),
@@ -61,6 +75,38 @@ def open_memory(
     from egomem.api import open_memory as open_
 
     return open_(folder, create=create, models=models or (), fit=fit)
+
+
+def read_bins(given: str) -> int | tuple[float, ...]:
+    """`5` equal bins, or the inner edges `0.2,0.8`. Raises UsageError for what is neither."""
+    if given.strip().isdecimal() and 2 <= int(given) <= 50:
+        return int(given)
+    edges = _ascending(given)
+    # Bins are named in whole per cent.
+    if edges and edges[0] > 0 and edges[-1] < 1:
+        named = {f"{edge:.0%}" for edge in edges}
+        if len(named) == len(edges) and not named & {"0%", "100%"}:
+            return edges
+    raise UsageError(
+        f"--bins {given}: no bins", "give a number from 2 to 50, or ascending shares: 0.2,0.8"
+    )
+
+
+def read_regimes(given: str) -> tuple[float, ...]:
+    """Seconds of `12,20` (minutes). Raises UsageError for what is no ascending list of times."""
+    edges = _ascending(given)
+    if edges and edges[0] > 0 and edges[-1] < math.inf:
+        return tuple(60 * edge for edge in edges)
+    raise UsageError(f"--regimes {given}: no durations", "give ascending minutes: 12,20")
+
+
+def _ascending(given: str) -> tuple[float, ...]:
+    """Numbers that ascend; () for anything else."""
+    try:
+        found = tuple(float(part) for part in given.split(","))
+    except ValueError:
+        return ()
+    return found if all(a < b for a, b in pairwise(found)) else ()
 
 
 def settings_of(given: Iterable[str], **flags: object) -> dict[str, object] | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from egomem.cli.options import JsonOption
+from egomem.cli.options import BinsOption, JsonOption, RegimesOption, read_bins, read_regimes
 from egomem.cli.output import report as print_report
 
 if TYPE_CHECKING:
@@ -23,19 +23,32 @@ def report_(
     force: Annotated[
         bool, typer.Option("--force", help="Put runs side by side that are not comparable.")
     ] = False,
-    bins: Annotated[
-        int, typer.Option(min=2, help="Parts of a video that evidence positions fall into.")
-    ] = 3,
+    bins: BinsOption = "3",
+    regimes: RegimesOption = "12,20",
+    open_: Annotated[
+        list[str] | None,
+        typer.Option("--open", metavar="MODEL", help="Its weights are published. Repeatable."),
+    ] = None,
+    closed: Annotated[
+        list[str] | None,
+        typer.Option("--closed", metavar="MODEL", help="Its weights are not. Repeatable."),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Write a page, Markdown, CSV and LaTeX of one or several runs.
 
     Runs that differ in frames, prompts, resolution or questions are refused without --force.
     """
-    from egomem.evaluate.report import write_report
+    from egomem.evaluate.report import Choices, write_report
 
+    choices = Choices(
+        bins=read_bins(bins),
+        regimes=read_regimes(regimes),
+        open=tuple(open_ or ()),
+        closed=tuple(closed or ()),
+    )
     target = out or runs[0] / "report"
-    written = write_report(runs, target, force=force, bins=bins)
+    written = write_report(runs, target, force=force, choices=choices)
 
     def show(console: Console) -> None:
         for path in written.files:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from egomem.cli.benchmark import DayOption, FrameOption, KeepOption, ZoneOption
-from egomem.cli.options import JsonOption
+from egomem.cli.options import BinsOption, JsonOption, RegimesOption, read_bins, read_regimes
 from egomem.cli.output import report
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ def score(
     format: Annotated[
         str | None, typer.Option("--format", help="The format of QUESTIONS; default: told.")
     ] = None,
-    bins: Annotated[int, typer.Option(min=2, help="Bins of the evidence's position.")] = 3,
+    bins: BinsOption = "3",
+    regimes: RegimesOption = "12,20",
     seed: Annotated[int, typer.Option(help="Seed of the resampling.")] = 0,
     zone: ZoneOption = None,
     day_one: DayOption = None,
@@ -50,7 +51,7 @@ def score(
 
     given = read_predictions(predictions, held.questions, reply)
     scored = sheet(held.questions, given.answers, videos=held.videos, verdicts=given.verdicts)
-    found = summary(scored, bins=bins, seed=seed)
+    found = summary(scored, bins=read_bins(bins), regimes=read_regimes(regimes), seed=seed)
 
     def show(out: Console) -> None:
         from rich.table import Table

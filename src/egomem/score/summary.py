@@ -47,12 +47,21 @@ def strata(sheet: Sheet, edges: Sequence[float] = REGIMES[-1:]) -> list[str]:
     return [(view.labels(q, v) or ("not stated",))[0] for q, v in pairs]
 
 
-def summary(sheet: Sheet, *, bins: int | Sequence[float] = 3, seed: int = 0) -> Summary:
-    """Accuracy with its interval, MRR, Ans-F1 where items cannot be answered, and every view."""
-    views = standard_views(bins=bins)
+def summary(
+    sheet: Sheet,
+    *,
+    bins: int | Sequence[float] = 3,
+    regimes: Sequence[float] = REGIMES,
+    seed: int = 0,
+) -> Summary:
+    """Accuracy with its interval, MRR, Ans-F1 where items cannot be answered, and every view.
+
+    `bins` of evidence positions, `regimes` of duration (edges in seconds): see `standard_views`.
+    """
+    views = standard_views(bins=bins, regimes=regimes)
     made = list(tables(sheet, views).values())
     without = leave_one_out(sheet, next(view for view in views if view.name == "source"))
-    held = accuracies([sheet], strata(sheet), seed=seed)[0] if len(sheet) else None
+    held = accuracies([sheet], strata(sheet, regimes[-1:]), seed=seed)[0] if len(sheet) else None
     cannot = any(q.answerable is False for q in sheet.questions)
     return Summary(
         n=len(sheet),

@@ -262,12 +262,17 @@ def leave_one_out(sheet: Sheet, view: View) -> Table:
 def middle_drop(positions: Table) -> float | None:
     """By how much the middle bin falls below the mean of the first and last one.
 
-    Our reading of CapMem's middle drop; None without three or more bins that hold questions.
+    Our reading of CapMem's middle drop: the bins that begin and end the video, and the mean of
+    those between that hold questions. None where the first, the last, or all others hold none.
     """
-    accuracy = [
-        r.figure.accuracy for r in positions.rows if r.label not in ("no evidence", UNKNOWN)
-    ]
-    if len(accuracy) < 3 or any(a is None for a in accuracy):
+    first: list[float] = []
+    inner: list[float] = []
+    last: list[float] = []
+    for row in positions.rows:
+        if row.figure.accuracy is None or row.label in ("no evidence", UNKNOWN):
+            continue
+        begins, ends = row.label.startswith("0%-"), row.label.endswith("-100%")
+        (first if begins else last if ends else inner).append(row.figure.accuracy)
+    if not (first and inner and last):
         return None
-    first, *inner, last = (a for a in accuracy if a is not None)
-    return (first + last) / 2 - sum(inner) / len(inner)
+    return (first[0] + last[0]) / 2 - sum(inner) / len(inner)

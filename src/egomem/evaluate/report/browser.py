@@ -42,7 +42,7 @@ def browser(entries: Sequence[Entry]) -> dict[str, Any]:
                 name = f"{question.id} in {run.folder.resolve().name}"
             if name not in held:
                 details = _details(run, question, [e for _, e in own], memory)
-                index = _index(run, question, name)
+                index = _index(run, question, name, own[0][1].choices.regimes)
                 index["said"] = [None] * len(entries)
                 details["said"] = [None] * len(entries)
                 held[name] = (question, index, details)
@@ -74,7 +74,7 @@ def unpack(block: str) -> list[dict[str, Any]]:
     return found
 
 
-def _index(run: Loaded, question: Question, name: str) -> dict[str, Any]:
+def _index(run: Loaded, question: Question, name: str, regimes: Sequence[float]) -> dict[str, Any]:
     video = run.benchmark.by_id.get(question.recording or "")
     return {
         "id": name,
@@ -83,7 +83,7 @@ def _index(run: Loaded, question: Question, name: str) -> dict[str, Any]:
         "key": question.answer,
         "answerable": question.answerable is not False,
         "video": question.recording or "",
-        "regime": (duration().labels(question, video) or (UNKNOWN,))[0],
+        "regime": (duration(regimes).labels(question, video) or (UNKNOWN,))[0],
         "tags": _tags(question),
     }
 

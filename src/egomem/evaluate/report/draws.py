@@ -10,13 +10,14 @@ import numpy as np
 from egomem.evaluate.report import svg
 from egomem.evaluate.report.entries import Entry
 from egomem.evaluate.report.grid import Value
-from egomem.score import Blind, Bootstrap, Figure, Interval, bootstrap, strata
-from egomem.score.sheet import Mask
+from egomem.score import Blind, Bootstrap, Figure, Interval, Sheet, bootstrap, strata
+from egomem.score.sheet import Floats, Mask
 from egomem.score.summary import percent
 
 RESAMPLING = (
     "95 % percentile intervals of a bootstrap of 10,000 draws of whole clusters (a video; a "
-    "question about none stands for itself) within regimes of duration (at most 20 min, longer)"
+    "question about none stands for itself) within regimes of duration (up to the last edge "
+    "of --regimes, 20 min unless chosen, and longer)"
 )
 
 SHORT = {
@@ -31,11 +32,19 @@ SMALL = (
 
 
 class Draws(NamedTuple):
-    """Columns of the same questions on the same draws. `clusters`: the video of each question."""
+    """Columns of the same questions on the same draws. `clusters`: the video of each question;
+    `right`: (questions, columns); `keep`: which of the entries' questions these are, or all."""
 
     entries: list[Entry]
     drawn: Bootstrap
     clusters: tuple[str, ...]
+    right: Floats
+    keep: Mask | None = None
+
+    def sheet(self, k: int) -> Sheet:
+        """A column's answers to these questions."""
+        whole = self.entries[k].sheet
+        return whole if self.keep is None else whole.only(self.keep)
 
     @property
     def n(self) -> int:
@@ -64,7 +73,7 @@ def draws(entries: Sequence[Entry]) -> list[Draws]:
     for entry in entries:
         sheet = entry.sheet
         asked = tuple((q.id, q.answer) for q in sheet.questions)
-        sets.setdefault((asked, sheet.clusters, tuple(strata(sheet))), []).append(entry)
+        sets.setdefault((asked, sheet.clusters, tuple(_strata(entry, sheet))), []).append(entry)
     return [drawn(own) for own in sets.values() if len(own[0].sheet)]
 
 
@@ -73,7 +82,12 @@ def drawn(own: list[Entry], keep: Mask | None = None) -> Draws:
     first = own[0].sheet if keep is None else own[0].sheet.only(keep)
     right = np.column_stack([e.sheet.right for e in own])
     right = right if keep is None else right[keep]
-    return Draws(own, bootstrap(right, first.clusters, strata(first)), first.clusters)
+    held = bootstrap(right, first.clusters, _strata(own[0], first))
+    return Draws(own, held, first.clusters, right, keep)
+
+
+def _strata(entry: Entry, held: Sheet) -> list[str]:
+    return strata(held, entry.choices.regimes[-1:])
 
 
 def looks(entries: Sequence[Entry]) -> dict[str, svg.Mark]:

@@ -13,24 +13,40 @@ from egomem.errors import UsageError
 from egomem.evaluate.cells import digest
 from egomem.evaluate.config import Column
 from egomem.evaluate.load import Loaded
+from egomem.evaluate.report.weights import UNKNOWN, stated
 from egomem.evaluate.ways import Way
 from egomem.models import ModelSpec
 from egomem.records import Answer
-from egomem.score import Sheet, Table, View, table
+from egomem.score import REGIMES, Sheet, Table, View, table
 
 COMPARED = ("frames", "fps", "side", "format", "abstain", "max_tokens", "given_memory", "track")
 """Settings that change what a figure means."""
 
-HOSTED = ("openai", "azure", "google", "google-cloud", "anthropic")
-CLOSED = ("openai/", "google/gemini", "anthropic/", "x-ai/")
-"""Makers at a gateway whose weights are not published."""
+
+@dataclass(frozen=True)
+class Choices:
+    """What is chosen when a report is made. Nothing of it changes an answer.
+
+    `bins` of evidence positions, or their inner edges as shares; `regimes`: edges of durations in
+    seconds, of which the last parts long videos from the others; `open`, `closed`: readers whose
+    weights are stated to be so.
+    """
+
+    bins: int | tuple[float, ...] = 3
+    regimes: tuple[float, ...] = REGIMES
+    open: tuple[str, ...] = ()
+    closed: tuple[str, ...] = ()
+
+
+DEFAULT = Choices()
 
 
 @dataclass
 class Entry:
     """One column of one run; `name` is unique in the report.
 
-    `panel` and `series` are its parts: whose answers they are, and by which setting.
+    `panel` and `series` are its parts: whose answers they are, and by which setting. `weights` are
+    those of its reader: open, closed or not known.
     """
 
     run: Loaded
@@ -38,6 +54,8 @@ class Entry:
     name: str
     panel: str = ""
     series: str = ""
+    weights: str = UNKNOWN
+    choices: Choices = DEFAULT
     _tables: dict[str, Table] = field(default_factory=dict)
 
     @cached_property
@@ -64,8 +82,13 @@ class Entry:
         return 100 * float(self.sheet.right.mean()) if len(self.sheet) else None
 
 
-def entries(runs: Sequence[Loaded]) -> list[Entry]:
-    """All columns that have answers, in the order of the runs and their settings."""
+def entries(runs: Sequence[Loaded], choices: Choices = DEFAULT) -> list[Entry]:
+    """All columns that have answers, in the order of the runs and their settings.
+
+    Raises UsageError where the weights of a model are stated that no run names.
+    """
+    readers = {spec: None for run in runs for spec in run.config.readers}
+    kinds = stated(readers, choices.open, choices.closed)
     shorts = _shorts({s for r in runs for c in r.columns for s in (c.reader, c.captioner) if s})
     found = []
     for run in runs:
@@ -83,6 +106,8 @@ def entries(runs: Sequence[Loaded]) -> list[Entry]:
                     name=f"{first}{column.setting}{who}{captions}",
                     panel=f"{first}{reader}",
                     series=f"{column.setting}{captions}",
+                    weights=kinds.get(column.reader, UNKNOWN),
+                    choices=choices,
                 )
             )
     return found
@@ -96,13 +121,6 @@ def _shorts(specs: set[str]) -> dict[str, str]:
 
 def short_model(spec: str) -> str:
     return ModelSpec.parse(spec).model if spec else "no model"
-
-
-def group(spec: str) -> str:
-    """`closed` where the weights are not published, else `open`; by who serves it and its name."""
-    parsed = ModelSpec.parse(spec)
-    closed = parsed.server in HOSTED or parsed.model.startswith(CLOSED)
-    return "closed" if closed else "open"
 
 
 def check_comparable(runs: Sequence[Loaded], *, force: bool) -> list[str]:

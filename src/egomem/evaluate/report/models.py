@@ -15,12 +15,12 @@ from egomem.evaluate.report.draws import (
     shown,
     signed,
 )
-from egomem.evaluate.report.entries import Entry, group, short_model
+from egomem.evaluate.report.entries import Entry, short_model
 from egomem.evaluate.report.grid import Grid, Section, Value, grid
+from egomem.evaluate.report.weights import UNKNOWN
 from egomem.evaluate.ways import CAPTIONED
 from egomem.score import Figure, duration, figure, minimum_detectable, permutation_test
 from egomem.score.summary import percent
-from egomem.score.tables import REGIMES
 
 Pair = tuple[int, int]
 """Columns a and b of the same draws, for a minus b."""
@@ -87,8 +87,7 @@ def _readers_table(own: Draws, readers: dict[str, Columns]) -> Grid:
     compared = any(_gaps(own, at) and _captioned(own, at) for at in readers.values())
     rows: list[list[object]] = []
     for name, at in readers.items():
-        reader = own.entries[next(iter(at.values()))].column.reader
-        row: list[object] = [name, group(reader), n]
+        row: list[object] = [name, own.entries[next(iter(at.values()))].weights, n]
         row += [shown(made[at[s]]) if s in at else "" for s in settings]
         if compared:
             better, video = _better(own, at), at.get("video")
@@ -106,7 +105,10 @@ def _readers_table(own: Draws, readers: dict[str, Columns]) -> Grid:
     if compared:
         heads += ["better window", "better - video (points)"]
     note = f"{RESAMPLING}, paired. " if compared else ""
-    note += "Weights: open where they are published, by who serves the model and its name."
+    note += (
+        "Weights: open where anyone can download them, by a short table of families of models; "
+        "state what it does not know, or has wrong, with --open and --closed."
+    )
     return grid("Accuracy % by reader", heads, rows, note, foot=2)
 
 
@@ -124,11 +126,14 @@ def _wins(own: Draws, readers: dict[str, Columns]) -> Iterator[str]:
             continue
         for k in _captioned(own, at):
             _count(wins, own.entries[k].column.setting, _above(own, k, video))
-        kind = group(own.entries[video].column.reader)
+        kind = own.entries[video].weights
         _count(by_weights, kind, _above(own, better, video))
     if wins:
         each = ", ".join(f"{s} {w} of {n}" for s, (w, n) in wins.items())
-        kinds = ", ".join(f"{kind} {w} of {n}" for kind, (w, n) in by_weights.items())
+        kinds = ", ".join(
+            f"{name if name != UNKNOWN else 'weights not known'} {w} of {n}"
+            for name, (w, n) in by_weights.items()
+        )
         yield (
             f"Readers that do better with captions than with frames: {each}; with the better "
             f"window {kinds}. Choosing the better window after seeing both favours captions."
@@ -173,8 +178,8 @@ def _by_duration(own: Draws, gaps: dict[str, list[Pair]]) -> Grid:
         "Points above video, by duration",
         [*heads, *ns],
         [*rows, *foot],
-        f"Setting less video, of the same reader. {RESAMPLING}, paired; the edges of 12 and 20 "
-        "minutes are ours.",
+        f"Setting less video, of the same reader. {RESAMPLING}, paired; the edges of "
+        "the regimes are ours.",
         foot=len(foot),
     )
 
@@ -182,13 +187,15 @@ def _by_duration(own: Draws, gaps: dict[str, list[Pair]]) -> Grid:
 def _regimes(own: Draws) -> dict[str, Draws]:
     """The same columns on the videos of each regime of duration that occurs, but is not all."""
     first = own.entries[0].sheet
+    pairs = list(zip(first.questions, first.videos, strict=True))
+    edges = own.entries[0].choices.regimes
+    three, two = duration(edges), duration(edges[-1:])
     found: dict[str, Draws] = {}
-    for view in (duration(), duration(REGIMES[-1:])):
-        pairs = list(zip(first.questions, first.videos, strict=True))
-        for label in view.order:
-            keep = np.array([label in view.labels(q, v) for q, v in pairs], bool)
-            if keep.any() and not keep.all() and label not in found:
-                found[label] = drawn(own.entries, keep)
+    for view, names in ((three, three.order[:-1]), (two, two.order)):
+        for name in names:
+            keep = np.array([name in view.labels(q, v) for q, v in pairs], bool)
+            if keep.any() and not keep.all():
+                found[name] = drawn(own.entries, keep)
     return found
 
 
@@ -223,7 +230,7 @@ def _tested(own: Draws, tests: Sequence[tuple[str, Pair]]) -> Grid:
         p = permutation_test(own.entries[a].sheet.right, own.entries[b].sheet.right, clusters)
         least = 100 * minimum_detectable(own.drawn.standard_error(a, b))
         gap = signed(own.drawn.difference(a, b), several)
-        rows.append([name, own.n, gap, f"{p:.3f}", f"{least:.1f}" if several else "-"])
+        rows.append([name, own.n, gap, f"{p:.4f}", f"{least:.1f}" if several else "-"])
     return grid(
         "Tests",
         ("difference", "n", "points", "p", "detectable (points)"),

@@ -27,17 +27,18 @@ TITLES = {"long": "duration, in two", "type": "type of question", "answerable": 
 DRAWN = ("duration", "evidence position")
 
 
-def views_of(entries: Sequence[Entry], bins: int = 3) -> list[View]:
+def views_of(entries: Sequence[Entry]) -> list[View]:
     """The views of a report; the frame cap is that of the first run."""
-    config = entries[0].run.config
+    config, choices = entries[0].run.config, entries[0].choices
     cap = frame_cap(config.frames, config.fps)
-    return [cap if v.name == cap.name else v for v in standard_views(bins=bins)]
+    made = standard_views(bins=choices.bins, regimes=choices.regimes)
+    return [cap if v.name == cap.name else v for v in made]
 
 
-def views(entries: Sequence[Entry], *, bins: int = 3) -> Section:
+def views(entries: Sequence[Entry]) -> Section:
     """Accuracy by tag, position, duration, source and so on."""
     parts: list[Grid | Chart] = []
-    for view in views_of(entries, bins)[1:]:
+    for view in views_of(entries)[1:]:
         held = [e.table(view) for e in entries]
         labels = list(dict.fromkeys(row.label for t in held for row in t.rows))
         if len(labels) < 2:

@@ -13,7 +13,14 @@ from egomem.evaluate.report.accuracy import overall
 from egomem.evaluate.report.browser import browser
 from egomem.evaluate.report.costs import costs
 from egomem.evaluate.report.draws import draws, statuses
-from egomem.evaluate.report.entries import Entry, check_comparable, entries, short_model
+from egomem.evaluate.report.entries import (
+    DEFAULT,
+    Choices,
+    Entry,
+    check_comparable,
+    entries,
+    short_model,
+)
 from egomem.evaluate.report.explain import reasons, verified
 from egomem.evaluate.report.grid import Grid, Section, csv_text, grid, markdown
 from egomem.evaluate.report.latex import latex
@@ -34,25 +41,25 @@ class Written(Record):
 
 
 def write_report(
-    folders: Sequence[Path], out: Path, *, force: bool = False, bins: int = 3
+    folders: Sequence[Path], out: Path, *, force: bool = False, choices: Choices = DEFAULT
 ) -> Written:
-    """Write the report of one or several runs into `out`; `bins` of evidence positions.
+    """Write the report of one or several runs into `out`.
 
-    Raises UsageError where a folder holds no run, nothing was answered yet, or the runs are not
-    comparable (and `force` is off).
+    Raises UsageError where a folder holds no run, nothing was answered yet, the runs are not
+    comparable (and `force` is off), or a model is chosen that no run names.
     """
     runs = [load_run(folder) for folder in folders]
     differ = check_comparable(runs, force=force)
-    held = entries(runs)
+    held = entries(runs, choices)
     if not held:
         raise UsageError(f"nothing was answered yet in {folders[0]}", "run: egomem eval")
     warnings = [*(f"Not comparable: {line}." for line in differ), *_warnings(runs)]
-    sections = sections_of(runs, held, warnings, bins=bins)
+    sections = sections_of(runs, held, warnings)
     title = f"{runs[0].benchmark.name}: {', '.join(r.folder.resolve().name for r in runs)}"
     texts = (
         html(title, sections, browser(held)),
         markdown(title, sections),
-        csv_text(long_rows(held, bins), LONG),
+        csv_text(long_rows(held), LONG),
         latex(sections, [f"{_lead(run)} {_command(run)}" for run in runs]),
     )
     out.mkdir(parents=True, exist_ok=True)
@@ -65,8 +72,6 @@ def sections_of(
     runs: Sequence[Loaded],
     held: Sequence[Entry],
     warnings: Sequence[str] = (),
-    *,
-    bins: int = 3,
 ) -> list[Section]:
     """All tables and drawings, in the order of the page."""
     drawn = draws(held)
@@ -76,7 +81,7 @@ def sections_of(
         _gates(runs),
         model_table(drawn),
         cross(held),
-        views(held, bins=bins),
+        views(held),
         verified(held),
         reasons(held),
         costs(held),
@@ -181,10 +186,10 @@ LONG = (
 )  # fmt: skip
 
 
-def long_rows(held: Sequence[Entry], bins: int = 3) -> Iterator[list[object]]:
+def long_rows(held: Sequence[Entry]) -> Iterator[list[object]]:
     """Every figure of every view as one row of a long table."""
     for entry in held:
-        for view in views_of(held, bins):
+        for view in views_of(held):
             for row in entry.table(view).rows:
                 made = row.figure
                 blind = "; ".join(f"{k} {b.accuracy:.4f}" for k, b in made.blind.items())
