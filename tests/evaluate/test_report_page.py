@@ -301,6 +301,22 @@ FILTERS: list[tuple[dict[str, str], Fits]] = [
         {"disagreement": "setting wrong, against right", "setting": A, "against": C},
         lambda q, s: not s[A][1] and s[C][1],
     ),
+    (
+        {"disagreement": "setting right, against wrong", "setting": B},
+        lambda q, s: s[B][1] and not all(v[1] for v in s.values()),
+    ),
+    (
+        {"disagreement": "setting wrong, against right", "against": D},
+        lambda q, s: s[D][1] and not all(v[1] for v in s.values()),
+    ),
+    (
+        {"disagreement": "all right", "setting": A, "against": D},
+        lambda q, s: s[A][1] and s[D][1],
+    ),
+    (
+        {"disagreement": "some right, some wrong", "setting": A},
+        lambda q, s: len({v[1] for v in s.values()}) > 1,
+    ),
     ({"disagreement": "all wrong"}, lambda q, s: not any(v[1] for v in s.values())),
     ({"text": "NUMBER 1"}, lambda q, s: "number 1" in q.text.lower()),
     (

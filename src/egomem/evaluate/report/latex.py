@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 
-from egomem.evaluate.report.grid import Cell, Chart, Grid, Section, Value
+from egomem.evaluate.report.grid import Cell, Chart, Grid, Section, Value, one_line
 
 _TEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
@@ -16,8 +17,9 @@ LONG = 40
 """Characters from which a column of text is given a width, so that it can break."""
 
 PREAMBLE = """\
-% \\usepackage[T1]{fontenc} \\usepackage{textcomp,booktabs}
-% pdflatex reads Latin letters; for names in other scripts use xelatex or lualatex."""
+% \\usepackage[T1]{fontenc} \\usepackage{array,textcomp,booktabs}
+% pdflatex reads Latin letters; for names in other scripts use xelatex or lualatex. A table that is
+% too wide fits in \\resizebox{\\linewidth}{!}{...} of graphicx."""
 
 
 def latex(sections: Sequence[Section], sources: Sequence[str] = ()) -> str:
@@ -40,13 +42,15 @@ def _table(section: Section, part: Grid) -> list[str]:
     return [
         f"% {_comment(': '.join(filter(None, (section.title, part.title))))}",
         *([f"% {_comment(part.note)}"] if part.note else []),
+        "{\\footnotesize\\setlength{\\tabcolsep}{3pt}%",
         f"\\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
         "\\toprule",
-        *([_row(part.headings), "\\midrule"] if titled else []),
-        *map(_row, body),
-        *(["\\midrule", *map(_row, foot)] if foot else []),
+        *(_spans(part) if part.spans else []),
+        *([_joined(map(_heading, part.headings)), "\\midrule"] if titled else []),
+        *(_row(part, row) for row in body),
+        *(["\\midrule", *(_row(part, row) for row in foot)] if foot else []),
         "\\bottomrule",
-        "\\end{tabular}",
+        "\\end{tabular}}",
     ]
 
 
@@ -54,17 +58,47 @@ def _column(part: Grid, k: int) -> str:
     if part.is_number(k):
         return "r"
     long = max((len(str(row[k])) for row in part.rows), default=0) > LONG
-    return "p{0.5\\linewidth}" if long else "l"
+    if not long:
+        return "l"
+    wide = 0.75 if len(part.headings) == 2 else 0.3
+    return f">{{\\raggedright\\arraybackslash}}p{{{wide}\\linewidth}}"
 
 
-def _row(cells: Sequence[Cell]) -> str:
-    return " & ".join(map(_cell, cells)) + r" \\"
+def _row(part: Grid, cells: Sequence[Cell]) -> str:
+    return _joined(_cell(cell, part.is_number(k)) for k, cell in enumerate(cells))
 
 
-def _cell(cell: Cell) -> str:
+def _joined(cells: Iterable[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _spans(part: Grid) -> list[str]:
+    """Headings over several columns, each with a rule below it."""
+    cells, rules, first = [], [], 1
+    for name, count in part.spans:
+        cells.append(f"\\multicolumn{{{count}}}{{c}}{{{escaped(name)}}}")
+        if name:
+            rules.append(f"\\cmidrule(lr){{{first}-{first + count - 1}}}")
+        first += count
+    return [_joined(cells), "".join(rules)]
+
+
+def _heading(cell: Cell) -> str:
+    """With what is small in a line of its own."""
     if isinstance(cell, Value) and cell.small:
-        return f"{escaped(cell.text)} {{\\scriptsize {escaped(cell.small)}}}"
+        return f"\\shortstack[r]{{{escaped(cell.text)}\\\\{{\\tiny {escaped(cell.small)}}}}}"
     return escaped(str(cell))
+
+
+def _cell(cell: Cell, number: bool) -> str:
+    text, small = (cell.text, cell.small) if isinstance(cell, Value) else (cell, "")
+    text = escaped(text)
+    if number:
+        text = _MINUS.sub("$-$", text)
+    return f"{text} {{\\tiny {escaped(small)}}}" if small else text
+
+
+_MINUS = re.compile(r"(?<!\w)-(?=\d)")
 
 
 def escaped(text: str) -> str:
@@ -73,4 +107,4 @@ def escaped(text: str) -> str:
 
 
 def _comment(text: str) -> str:
-    return " ".join(text.split())
+    return " ".join(one_line(text).split())

@@ -60,11 +60,11 @@ const fits = (q) => {
     && (!w.why || s[WHY] === w.why);
   if (asked && !own.some(one)) return false;
   if (w.disagreement) {
-    const other = w.against ? q.said[columns.indexOf(w.against)] : null;
-    if (w.disagreement in BETWEEN) return Boolean(own[0] && other && w.setting) && BETWEEN[w.disagreement](own[0], other);
-    const compared = (w.setting || w.against ? [...(w.setting ? own : []), other] : q.said).filter(Boolean);
-    const test = DISAGREE[w.disagreement];
-    return Boolean(test) && compared.length > 1 && test(compared);
+    const other = w.against ? [q.said[columns.indexOf(w.against)]] : q.said;
+    const between = BETWEEN[w.disagreement], among = DISAGREE[w.disagreement];
+    if (between) return own.some((a) => a && other.some((b) => b && between(a, b)));
+    const compared = (w.setting && w.against ? [...own, ...other] : q.said).filter(Boolean);
+    return Boolean(among) && compared.length > 1 && among(compared);
   }
   return true;
 };
