@@ -385,7 +385,7 @@ def test_a_question_opens_with_evidence_frames_and_trace(page: Chromium, address
     )
     assert size == [64, 48, "frame of v0 0:30"]
     assert "captions over the evidence: one, p@1@30s" in text
-    assert "1 frames of v0: 0:31.5" in text
+    assert "1 frame of v0: 0:31.5" in text
     assert "raw reply 6" in text
     assert "egomem 0.1.0; prompt abc" in text
     assert page.run(f"{body}.querySelectorAll('.answer').length") == 4

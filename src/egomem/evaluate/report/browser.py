@@ -10,7 +10,7 @@ from typing import Any
 
 from egomem.evaluate.load import Loaded
 from egomem.evaluate.report.entries import Entry
-from egomem.evaluate.report.explain import explained
+from egomem.evaluate.report.explain import explained, is_explained
 from egomem.evaluate.report.pictures import Remembered
 from egomem.evaluate.report.steps import cut, steps
 from egomem.evaluate.results import Finished
@@ -31,7 +31,7 @@ def browser(entries: Sequence[Entry]) -> dict[str, Any]:
     [status, right, choice, why wrong], or null where that run does not ask the question. `blocks`:
     gzip in base64 of a JSON list of details, `BLOCK` questions each.
     """
-    why = [explained(e, entries) for e in entries]
+    why = [explained(e, entries) if is_explained(e) else {} for e in entries]
     held: dict[str, tuple[Question, dict[str, Any], dict[str, Any]]] = {}
     memory = Remembered()
     for run in {id(e.run): e.run for e in entries}.values():

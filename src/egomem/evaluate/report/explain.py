@@ -49,6 +49,12 @@ def verified(entries: Sequence[Entry]) -> Section:
     )
 
 
+def is_explained(entry: Entry) -> bool:
+    """Whether wrong answers of a column have a reason: not where nothing is read, and not of the
+    oracles, which give the reasons."""
+    return entry.way.strategy != "clean" and not entry.column.setting.endswith("@evidence")
+
+
 def explained(entry: Entry, entries: Sequence[Entry]) -> dict[str, Explanation | None]:
     """Why each answer of a column is wrong, by question; from its trace and the oracle settings of
     the same reader."""
@@ -79,7 +85,7 @@ def reasons(entries: Sequence[Entry]) -> Section:
     """How many wrong answers fall under each reason."""
     rows: list[list[object]] = []
     for entry in entries:
-        if entry.way.strategy == "clean" or entry.column.setting.endswith("@evidence"):
+        if not is_explained(entry):
             continue
         found = explained(entry, entries)
         counts = tally(found.values())

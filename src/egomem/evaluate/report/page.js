@@ -143,9 +143,10 @@ const answer = (q, k, held) => {
   const said = held.said[k] || {};
   const found = make("details", undefined, "answer");
   const summary = make("summary");
-  const text = s[CHOICE] ? `${s[CHOICE]}. ${said.text || ""}` : said.text || s[STATUS];
+  const label = s[CHOICE] ? `${s[CHOICE]}. ` : "";
+  const text = (said.text || "").startsWith(label) ? said.text : label + (said.text || "");
   const status = s[STATUS] === "parsed" ? "" : ` (${s[STATUS]})`;
-  summary.append(make("span", `${sign(s)[0]} ${columns[k]}: `, sign(s)[1]), make("bdi", text + status));
+  summary.append(make("span", `${sign(s)[0]} ${columns[k]}: `, sign(s)[1]), make("bdi", (text || "") + status));
   found.append(summary);
   const body = make("div");
   if (said.why) body.append(make("div", said.why, "wrong"));

@@ -81,7 +81,8 @@ def _grid(part: Grid) -> str:
     title = f"<h3>{_safe(part.title)}</h3>" if part.title else ""
     tfoot = f"<tfoot>{foot}</tfoot>" if foot else ""
     table = f"<table>{thead}<tbody>{body}</tbody>{tfoot}</table>"
-    return f'{title}<div class="wide" tabindex="0">{table}</div>{_note(part.note)}'
+    name = f' role="region" aria-label="{_safe(part.title)}"' if part.title else ""
+    return f'{title}<div class="wide" tabindex="0"{name}>{table}</div>{_note(part.note)}'
 
 
 def _kind(part: Grid, column: int) -> str:

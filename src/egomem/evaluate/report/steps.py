@@ -65,7 +65,8 @@ def _looked(step: Mapping[str, Any]) -> Iterator[str]:
     for recording, found in times.items():
         more = f" and {len(found) - MOST} more" if len(found) > MOST else ""
         at = ", ".join(map(format_time, found[:MOST]))
-        yield f"{len(found)} frames of {recording}: {at}{more}"
+        frames = "1 frame" if len(found) == 1 else f"{len(found)} frames"
+        yield f"{frames} of {recording}: {at}{more}"
 
 
 def _some(value: object) -> list[Mapping[str, Any]]:
