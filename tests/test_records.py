@@ -68,3 +68,9 @@ def test_usage_adds_up_and_an_unknown_price_stays_unknown() -> None:
     total = Usage(requests=1, tokens_in=10, cost=0.5) + Usage(requests=2, frames=3)
     assert (total.requests, total.tokens_in, total.frames, total.cost) == (3, 10, 3, 0.5)
     assert (Usage() + Usage()).cost is None
+    assert (total.cost, total.unpriced, total.without_price) == (0.5, 2, 2)
+    more = total + Usage(requests=3, tokens_in=1) + Usage(requests=1, cost=0.25)
+    assert (more.cost, more.unpriced) == (0.75, 5)
+    none = Usage(requests=1, tokens_in=8) + Usage(requests=1, tokens_in=2)
+    assert (none.cost, none.unpriced, none.without_price) == (None, 0, 2)
+    assert (Usage(cost=0.5, requests=1) + Usage()).without_price == 0

@@ -217,7 +217,11 @@ class Status(StrEnum):
 
 
 class Usage(Record):
-    """What an answer or a caption cost. `cost` is in US dollars, None where a price is unknown."""
+    """What an answer or a caption cost.
+
+    `cost` is in US dollars, None where no price is known. Of a sum, `unpriced` counts the requests
+    that `cost` leaves out, because theirs is not: the sum is a lower bound then.
+    """
 
     requests: int = 0
     tokens_in: int = 0
@@ -226,9 +230,18 @@ class Usage(Record):
     frames: int = 0
     seconds: float = 0.0
     cost: float | None = None
+    unpriced: int = 0
+
+    @property
+    def without_price(self) -> int:
+        """Requests whose price is not known: all of them where there is no cost."""
+        if self.cost is not None:
+            return self.unpriced
+        return max(self.requests, int(self.tokens_in + self.tokens_out > 0))
 
     def __add__(self, other: Usage) -> Usage:
         costs = [c for c in (self.cost, other.cost) if c is not None]
+        without = self.without_price + other.without_price
         return Usage(
             requests=self.requests + other.requests,
             tokens_in=self.tokens_in + other.tokens_in,
@@ -237,6 +250,7 @@ class Usage(Record):
             frames=self.frames + other.frames,
             seconds=self.seconds + other.seconds,
             cost=sum(costs) if costs else None,
+            unpriced=without if costs else 0,
         )
 
 

@@ -73,6 +73,16 @@ def test_costs_per_question_and_money_as_a_lower_bound() -> None:
     assert not cost({"9": Usage()}).money_is_lower_bound  # nothing was asked: it cost nothing
 
 
+def test_money_is_a_lower_bound_where_one_of_a_questions_requests_has_no_price() -> None:
+    """A reader without a price and a verifier with one, and the other way round."""
+    free, priced = Usage(requests=2, tokens_in=40), Usage(requests=1, tokens_in=9, cost=0.5)
+    for both in (free + priced, priced + free, Usage() + free + priced):
+        found = cost({"q": both})
+        assert (found.money, found.money_is_lower_bound) == (0.5, True)
+    assert cost({"q": Usage()}, {"v": free + priced}).money_is_lower_bound
+    assert not cost({"q": priced + priced, "r": Usage() + priced}).money_is_lower_bound
+
+
 def test_the_front_holds_what_nothing_beats() -> None:
     points: dict[str, Any] = {
         "dear": (9.0, 0.6), "good": (5.0, 0.6), "cheap": (1.0, 0.3), "worse": (2.0, 0.3),

@@ -48,7 +48,8 @@ class Row(Record):
         if len(said.evidence) > SHOWN:
             places.append(f"and {len(said.evidence) - SHOWN} more")
         tokens = f"{used.tokens_in} + {used.tokens_out}" if used.requests else "0"
-        cost = "" if used.cost is None else f"${used.cost:.4f}"
+        bound = "at least " if used.without_price else ""
+        cost = "" if used.cost is None else f"{bound}${used.cost:.4f}"
         return self.strategy, text, "\n".join(places), tokens, f"{used.seconds:.2f}", cost
 
 

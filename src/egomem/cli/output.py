@@ -162,7 +162,8 @@ def show_answer(out: Console, answer: Answer, names: Mapping[str, str]) -> None:
 def spent(usage: Usage) -> str:
     """`1,200 tokens in (300 cached), 80 out, 30 frames, $0.0012`"""
     cached = f" ({usage.tokens_cached:,} cached)" if usage.tokens_cached else ""
-    money = "" if usage.cost is None else f", ${usage.cost:.4f}"
+    bound = "at least " if usage.without_price else ""
+    money = "" if usage.cost is None else f", {bound}${usage.cost:.4f}"
     return (
         f"{usage.tokens_in:,} tokens in{cached}, {usage.tokens_out:,} out, "
         f"{usage.frames:,} frames{money}"

@@ -81,7 +81,8 @@ def plan_lines(plan: Plan, dropped: int = 0) -> Iterator[str]:
     yield f"in all: {total.cells} answers{_takes(total) or ', no request'}{bound}"
     if plan.spent.requests:
         cost = plan.spent.cost
-        money = "price unknown" if cost is None else f"${cost:.4f}"
+        bound = "at least " if plan.spent.unpriced else ""
+        money = "price unknown" if cost is None else f"{bound}${cost:.4f}"
         yield (
             f"sent so far: {plan.spent.requests:,} requests, {plan.spent.tokens_in:,} tokens in "
             f"and {plan.spent.tokens_out:,} out, {money}; {plan.replies_cached:,} replies are kept"

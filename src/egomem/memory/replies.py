@@ -263,7 +263,8 @@ class ReplyCache:
             ) from None
 
 
-_USAGE = tuple(Usage.model_fields)
+# Of one request: its price is known or not, and there is nothing that a sum could leave out.
+_USAGE = tuple(name for name in Usage.model_fields if name != "unpriced")
 
 
 def forget(

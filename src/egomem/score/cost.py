@@ -114,7 +114,7 @@ def cost(
         frames_ask=ask.frames,
         seconds=build.seconds + ask.seconds,
         money=(build.cost or 0.0) + (ask.cost or 0.0),
-        money_is_lower_bound=any(u.cost is None and u.requests for u in each),
+        money_is_lower_bound=any(u.without_price for u in each),
         tokens=tokens_per_question(_tokens(build) * per_video, _tokens(ask) * per_question, reuse),
         frames=tokens_per_question(build.frames * per_video, ask.frames * per_question, reuse),
     )
