@@ -157,9 +157,14 @@ def test_the_model_table_sets_the_better_window_against_frames() -> None:
     table = section.parts[0]
     assert isinstance(table, Grid)
     first = dict(zip(table.headings, map(str, table.rows[0]), strict=True))
-    assert first["better window"] == "caption@60"
     assert (first["video"], first["caption@60"]) == ("50.0", "100.0")
-    assert first["better - video (points)"].startswith("+50.0 [")
+    table = section.parts[1]
+    assert isinstance(table, Grid)
+    first = dict(zip(table.headings, map(str, table.rows[0]), strict=True))
+    assert (first["window"], first["captions %"], first["video %"]) == (
+        "caption@60", "100.0", "50.0",
+    )  # fmt: skip
+    assert first["points"].startswith("+50.0 [")
 
 
 def test_runs_that_differ_are_refused_by_name(
@@ -191,7 +196,7 @@ def test_bins_and_regimes_reach_every_table(
     table = text.split("### Evidence position, accuracy %")[1].split("###")[0]
     assert "| 0%-25% (n 3) | 25%-50% (n 2) | 50%-100% (n 5) |" in table
     assert "| <= 5 min (n 2) | 5-14 min (n 5) | > 14 min (n 3) |" in text
-    assert "> 14 min (n 3, 3 clusters)" in text
+    assert "> 14 min (n 3, 3 videos)" in text
     assert "20 min (n" not in text
     # Right are the first three questions, by captions: (3/3 + 0) / 2 - 0.
     drop = text.split("### Middle drop")[1].split("###")[0]

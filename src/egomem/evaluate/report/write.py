@@ -23,9 +23,11 @@ from egomem.evaluate.report.entries import (
 )
 from egomem.evaluate.report.explain import reasons, verified
 from egomem.evaluate.report.grid import Grid, Section, csv_text, grid, markdown
+from egomem.evaluate.report.headline import headline
 from egomem.evaluate.report.latex import latex
 from egomem.evaluate.report.models import cross, model_table
 from egomem.evaluate.report.page import html
+from egomem.evaluate.report.paired import paired_differences
 from egomem.evaluate.report.views import views, views_of
 from egomem.evaluate.results import version
 from egomem.records import Record
@@ -77,10 +79,12 @@ def sections_of(
     drawn = draws(held)
     made = [
         Section(title="In short", text=(*map(_lead, runs), *warnings)),
+        headline(drawn),
         overall(held, drawn),
         _gates(runs),
         model_table(drawn),
         cross(held),
+        paired_differences(drawn),
         views(held),
         verified(held),
         reasons(held),
