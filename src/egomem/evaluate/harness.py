@@ -21,7 +21,7 @@ from egomem.errors import UsageError
 from egomem.evaluate.places import Places, in_memory
 from egomem.media import Frame, frames
 from egomem.memory import Store
-from egomem.models import Audio, Image, Models, Reply, Request, Text, Video, read_limits
+from egomem.models import Image, Models, Reply, Request, Text, Video, read_limits
 from egomem.models.limits import fitted, over
 from egomem.models.reply import Fault
 from egomem.records import Answer, Question, Recording, Status
@@ -146,14 +146,13 @@ class HarnessModels(Models):
 
 
 def shown(request: Request) -> Iterator[str | Image]:
-    """A request's texts and images in order; each frame's time stands before it as a text."""
+    """A request's texts and images in order; an image's label belongs right before it."""
     for part in request.parts:
         if isinstance(part, Text):
             yield part.text
-        elif isinstance(part, Audio) or (isinstance(part, Video) and not part.frames):
-            raise UsageError("sound and whole video files cannot be sent through another harness")
+        elif isinstance(part, Image):
+            yield part
+        elif isinstance(part, Video) and part.frames:
+            yield from part.frames
         else:
-            for image in part.frames if isinstance(part, Video) else (part,):
-                if image.label:
-                    yield image.label
-                yield image
+            raise UsageError("sound and whole video files cannot be sent through another harness")

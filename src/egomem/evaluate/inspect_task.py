@@ -180,9 +180,9 @@ def messages(request: Request) -> list[ChatMessage]:
     """A request in inspect_ai's words; each frame's time stands before it."""
     content: list[Content] = []
     for part in shown(request):
-        if isinstance(part, str):
-            content.append(ContentText(text=part))
-        else:
+        text = part if isinstance(part, str) else part.label
+        content += [ContentText(text=text)] if text else []
+        if not isinstance(part, str):
             data = base64.b64encode(part.data).decode()
             content.append(ContentImage(image=f"data:image/jpeg;base64,{data}"))
     system: list[ChatMessage] = [ChatMessageSystem(content=request.system)]

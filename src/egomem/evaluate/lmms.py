@@ -21,6 +21,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -84,26 +85,17 @@ def rows(place: Doc) -> list[dict[str, str]]:
     """
     held = {k: v for k, v in place.items() if v is not None}
     settings = {k: v for k, v in held.get("settings", {}).items() if v is not None}
-    blank = {
-        "id": "",
-        "video": "",
-        "asked": "",
-        "target": "",
-        "question": "",
-        "place": "",
-        "dropped": "",
-    }
+    fields = ("id", "video", "target", "question", "place", "dropped")
     try:
         told = _placed({**held, "settings": settings})
         benchmark = _run(told).asked.benchmark
     except EgomemError as fault:
-        return [{**blank, "fault": str(fault)}]
+        return [{**dict.fromkeys(fields, ""), "fault": str(fault)}]
     dropped = sum(f.dropped for f in benchmark.faults)
     return [
         {
             "id": q.id,
             "video": q.recording or "",
-            "asked": q.text,
             "target": q.answer or "",
             "question": q.model_dump_json(),
             "place": told,
@@ -119,15 +111,13 @@ def doc_to_text(doc: Doc, lmms_eval_specific_kwargs: Any = None) -> str:
     request = _asked_of(doc)
     if request is None:
         return _NOTHING
-    texts, times = [request.system], []
-    for part in shown(request):
-        if isinstance(part, Image):
-            times.append(texts.pop() if part.label else "")
+    texts = [request.system]
+    for pictures, parts in groupby(shown(request), lambda part: isinstance(part, Image)):
+        if pictures:
+            times = [part.label for part in parts if isinstance(part, Image) and part.label]
+            texts += [f"Frames of the recording, taken at {', '.join(times)}."] * bool(times)
         else:
-            texts.append(part)
-    if any(times):
-        told = ", ".join(times)
-        texts.insert(1, f"The pictures are frames of the recording, taken at {told}.")
+            texts += [str(part) for part in parts]
     return "\n\n".join(text for text in texts if text)
 
 
@@ -142,12 +132,11 @@ def doc_to_messages(doc: Doc, lmms_eval_specific_kwargs: Any = None) -> list[dic
     request = _asked_of(doc)
     if request is None:
         return [{"role": "user", "content": [{"type": "text", "text": _NOTHING}]}]
-    content = [
-        {"type": "image", "url": _picture(part)}
-        if isinstance(part, Image)
-        else {"type": "text", "text": part}
-        for part in shown(request)
-    ]
+    content: list[dict[str, Any]] = []
+    for part in shown(request):
+        text = part.label if isinstance(part, Image) else part
+        content += [{"type": "text", "text": text}] if text else []
+        content += [{"type": "image", "url": _picture(part)}] if isinstance(part, Image) else []
     system = {"role": "system", "content": [{"type": "text", "text": request.system}]}
     return [*([system] if request.system else []), {"role": "user", "content": content}]
 
