@@ -415,9 +415,61 @@ def test_verify_looks_at_the_past_alone(serve: Any, store: Store) -> None:
     assert CAPTIONS[3] not in "".join(s.text for s in server.seen)
 
 
-def test_verify_without_videos_keeps_the_caption_answer(serve: Any, store: Store) -> None:
+@pytest.mark.parametrize("status", [400, 401, 429, 500])
+@pytest.mark.parametrize(
+    ("prompt", "why", "requests"),
+    [
+        ("You check answers", "the frames were not checked", 3),
+        ("the few notes", "the answer from the notes found failed", 2),
+        ("You get notes that were written", "the caption answer failed", 1),
+    ],
+)
+def test_a_request_of_verify_that_fails_is_no_answer(
+    serve: Any, store: Store, status: int, prompt: str, why: str, requests: int
+) -> None:
+    """Not one that was checked and stands; and nothing more is asked for it."""
+    rules = (Rule(when="You check answers", reply=verdict("A", "strong")), Rule(reply=NOTED))
+    server = serve(Rule(when=prompt, status=status), *rules)
+    said = told(server, store, "verify")
+    assert (said.status, said.choice) == (Status.ERROR, None)
+    assert said.reason.startswith(f"{why}: ")
+    assert len(server.seen) == requests
+    assert not [s for s in said.trace if s["step"] == "decision"]
+
+
+def test_a_second_look_that_fails_is_no_answer(serve: Any, store: Store) -> None:
+    rules = [Rule(when="You check answers", reply=verdict("A", "weak"), times=1)]
+    server = serve(*rules, Rule(when="You check answers", status=500), Rule(reply=NOTED))
+    question = QUESTION.model_copy(update={"text": "Where were the keys put at 8:11 am?"})
+    said = told(
+        server, store, "verify", question=question, settings={"second_look": True},
+        at=datetime.fromisoformat("2026-03-02T09:00:00+01:00"),
+    )  # fmt: skip
+    assert said.status is Status.ERROR
+    assert "not checked" in said.reason
+
+
+@pytest.mark.parametrize(
+    ("rule", "why"),
+    [
+        (Rule(refusal="I will not look."), "the verifier refused"),
+        (Rule(reply='{"answer": "A", "supp', finish="length"), "the verdict was cut off"),
+        (Rule(reply="Hard to say."), "the verdict could not be read"),
+    ],
+)
+def test_a_verdict_that_is_none_is_said_to_be_what_it_is(
+    serve: Any, store: Store, rule: Rule, why: str
+) -> None:
+    server = serve(rule.model_copy(update={"when": "You check answers"}), Rule(reply=NOTED))
+    said = told(server, store, "verify")
+    assert (said.status, said.choice) == (Status.PARSED, "B")
+    assert (decision(said)["outcome"], decision(said)["why"]) == ("kept", why)
+
+
+def test_verify_without_videos_has_checked_nothing(serve: Any, store: Store) -> None:
     said, server = checked(serve, store, verdict("A", "strong"), frames=None)
-    assert (said.choice, decision(said)["outcome"]) == ("B", "kept")
+    assert said.status is Status.ERROR
+    assert "the videos are not at hand" in said.reason
     assert not any(s.images for s in server.seen)
 
 

@@ -196,3 +196,41 @@ def test_a_better_reader_changes_what_it_reads_better_alone(
     assert not rescore(folder).changed
     again = go(benchmark, config, folder)
     assert again.asked == 0
+
+
+@pytest.mark.parametrize("which", ["You check answers", "the few notes", "You get notes that were"])
+def test_a_decision_that_nobody_checked_is_taken_back(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, which: str
+) -> None:
+    """Earlier forms left one where a request had failed; the next run asks again."""
+    folder = tmp_path / "run"
+    rules = [Rule(when=which, status=400, times=5)]
+    rules += [Rule(when="You check answers", reply=VERDICTS[0])]
+    rules += [Rule(when="Question:", reply="A"), Rule(reply="A drawer.")]
+    with FakeServer(Script(rules=tuple(rules))) as server:
+        spec = f"openai-compatible:fake@{server.url}"
+        both = config.model_copy(update={"settings": ("caption@2", "verify@2"), "readers": (spec,)})
+        go(benchmark, both, folder)
+        run = load_run(folder)
+        for cell in list(run.cells.values()):
+            if cell.column.setting == "verify@2":
+                steps = ({"step": "verdict", "verdict": None}, {"step": "decision", "after": "B"})
+                made = cell.answer.model_copy(
+                    update={
+                        "status": Status.PARSED,
+                        "choice": "B",
+                        "trace": (*cell.answer.trace, *steps),
+                    }
+                )
+                run.results.add(cell.model_copy(update={"answer": made}))
+        run.results.settle(run.cells)
+        sent = len(server.seen)
+        said = rescore(folder)
+        assert [c[2:] for c in said.changed] == [("B", "error")] * 5
+        for cell in load_run(folder).cells.values():
+            if cell.column.setting == "verify@2":
+                assert cell.failed
+                assert not {"verdict", "decision"} & {s["step"] for s in cell.answer.trace}
+        assert not rescore(folder).changed
+        assert len(server.seen) == sent
+        assert go(benchmark, both, folder).by_status == {"parsed": 10}

@@ -360,3 +360,77 @@ def test_verify_starts_from_the_very_caption_answer(
     cells = load_run(tmp_path / "run").cells
     assert {c.answer.status for c in cells.values()} == {Status.TRUNCATED}
     assert len(cells) == 10
+
+
+WHOLE, FEW, LOOK = "You get notes that were written", "the few notes", "You check answers"
+VERDICT = '{"answer": "C", "support": "strong", "reason": "it is there"}'
+
+
+@pytest.mark.parametrize("status", [400, 401, 500])
+@pytest.mark.parametrize("which", [FEW, LOOK])
+def test_a_check_that_failed_is_an_error_and_tried_again(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, status: int, which: str
+) -> None:
+    quick = Conduct(attempts=1)
+    rules = [Rule(when=which, status=status, times=3), Rule(when=LOOK, reply=VERDICT)]
+    rules += [Rule(when="Question:", reply="A"), Rule(reply="A drawer.")]
+    with FakeServer(Script(rules=tuple(rules))) as server:
+        spec = f"openai-compatible:fake@{server.url}"
+        both = config.model_copy(update={"settings": ("caption@2", "verify@2"), "readers": (spec,)})
+        first = go(benchmark, both, tmp_path / "run", conduct=quick)
+        assert first.by_status == {"parsed": 7, "error": 3}
+        before = len(server.seen)
+        again = go(benchmark, both, tmp_path / "run", conduct=quick)
+        assert (again.asked, again.asked_again) == (3, {"failed": 3})
+        assert again.by_status == {"parsed": 10}
+        # What had come of a check is not paid for again.
+        assert len(server.seen) - before == 3 if which is LOOK else 6
+    cells = load_run(tmp_path / "run").cells
+    looked = [c for c in cells.values() if c.column.setting == "verify@2"]
+    assert {c.answer.choice for c in looked} == {"C"}
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_verify_follows_a_caption_answer_that_was_mended(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, apart: bool
+) -> None:
+    """It overrides no error, and is asked again with what came in its place."""
+    rules = [Rule(when=WHOLE, status=400, times=2), Rule(when=LOOK, reply=VERDICT)]
+    rules += [Rule(when="Question:", reply="A"), Rule(reply="A drawer.")]
+    with FakeServer(Script(rules=tuple(rules))) as server:
+        spec = f"openai-compatible:fake@{server.url}"
+        both = config.model_copy(update={"settings": ("caption@2", "verify@2"), "readers": (spec,)})
+        assert go(benchmark, both, tmp_path / "run").by_status == {"parsed": 6, "error": 4}
+        assert sum(LOOK in s.text for s in server.seen) == 3  # nobody looks where nothing stands
+        if apart:
+            only = both.model_copy(update={"settings": ("caption@2",)})
+            assert go(benchmark, only, tmp_path / "run").asked == 2
+            # As an earlier form left it: an answer that starts from what has been mended since.
+            file = tmp_path / "run" / NAME
+            held = file.read_text().replace('"baseline": "', '"baseline": "0')
+            file.write_text(held)
+        again = go(benchmark, both, tmp_path / "run")
+        assert again.by_status == {"parsed": 10}
+        assert again.asked == (5 if apart else 4)
+        before = len(server.seen)
+        assert go(benchmark, both, tmp_path / "run").asked == 0
+        assert len(server.seen) == before
+    for (_, column), cell in load_run(tmp_path / "run").cells.items():
+        if column.setting == "verify@2":
+            (made,) = [s for s in cell.answer.trace if s["step"] == "decision"]
+            assert (made["before"], made["outcome"], made["after"]) == ("A", "overridden", "C")
+
+
+def test_a_failed_check_keeps_the_caption_answer_that_it_made_itself(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    """Also one that was cut off, which no cache keeps."""
+    rules = [Rule(when=LOOK, status=400, times=5), Rule(when=LOOK, reply=VERDICT)]
+    rules += [Rule(when=WHOLE, reply="The answer", finish="length")]
+    rules += [Rule(when="Question:", reply="A"), Rule(reply="A drawer.")]
+    with FakeServer(Script(rules=tuple(rules))) as server:
+        spec = f"openai-compatible:fake@{server.url}"
+        alone = config.model_copy(update={"settings": ("verify@2",), "readers": (spec,)})
+        assert go(benchmark, alone, tmp_path / "run").errors == 5
+        assert go(benchmark, alone, tmp_path / "run").by_status == {"parsed": 5}
+        assert sum(WHOLE in s.text for s in server.seen) == 5

@@ -89,13 +89,26 @@ def read_verdict(question: Question, reply: Reply) -> Verdict | None:
     return Verdict(answer=reading.letter, support=support, reason=reason)
 
 
+def unread(reply: Reply | None) -> str:
+    """Why a look gave no verdict; None: there was nothing to look at."""
+    if reply is None:
+        return "there was no frame to look at"
+    ends = {Status.REFUSED: "the verifier refused", Status.TRUNCATED: "the verdict was cut off"}
+    return ends.get(reply.status, "the verdict could not be read")
+
+
 def decide(
-    question: Question, base: Answer, verdict: Verdict | None, *, clock_cue: bool
+    question: Question,
+    base: Answer,
+    verdict: Verdict | None,
+    *,
+    clock_cue: bool,
+    why_not: str = "the verdict could not be read",
 ) -> Decision:
     """Whether a verdict replaces the answer that stands: only on strong support for a listed
-    option, and not where a clock time is asked about."""
+    option, and not where a clock time is asked about. `why_not`: why there is no verdict."""
     if verdict is None:
-        return Decision("kept", "the verdict could not be read")
+        return Decision("kept", why_not)
     if not question.options:
         return Decision("kept", "an open answer is never replaced")
     if verdict.answer is None:

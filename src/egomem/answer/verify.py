@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import Field, JsonValue
 
@@ -26,6 +26,7 @@ from egomem.answer.verdict import (
     effect,
     has_clock_cue,
     read_verdict,
+    unread,
 )
 from egomem.errors import UsageError
 from egomem.memory import View
@@ -33,6 +34,10 @@ from egomem.models import About, Request, Role, Text
 from egomem.recall import Hit, find
 from egomem.records import Answer, Evidence, Question, Recording, Status, Usage
 from egomem.timeline import RecordingTime, Span, find_times, uniform_times
+
+NO_BASE = "the caption answer failed"
+NO_CANDIDATE = "the answer from the notes found failed"
+NO_LOOK = "the frames were not checked"
 
 
 class VerifySettings(ReaderSettings):
@@ -61,37 +66,58 @@ class VerifySettings(ReaderSettings):
 
 @register("verify", VerifySettings)
 async def verify(task: Task[VerifySettings]) -> Answer:
-    """Corrects the caption answer where frames of the moments found strongly show another."""
+    """Corrects the caption answer where frames of the moments found strongly show another.
+
+    Where a request of it fails, or no frame can be had, it has failed: an answer that nobody
+    checked is not one that was checked and stands.
+    """
     if task.memo is None:
         raise UsageError("verify starts from the answer of caption, which cannot be had here")
     settings, question = task.settings, task.question
     base = await task.memo("caption")
     task.note("baseline", choice=base.choice, text=base.text, status=base.status.value)
+    if base.status is Status.ERROR:
+        return failed(NO_BASE, base.reason, base.usage)
     view = scope(task.view, question)
     hits, remarks = await asyncio.to_thread(_find, task, view)
     task.note("found", hits=[_hit_step(hit) for hit in hits], notes=list(remarks))
     candidate = await _candidate(task, view, hits)
+    usage = base.usage + candidate.usage
+    if candidate.status is Status.ERROR:
+        return failed(NO_CANDIDATE, candidate.reason, usage)
     task.note("candidate", choice=candidate.choice, text=candidate.text)
     held = {r.id: r for r in view.recordings()}
     looks = intervals(hits, held, most=settings.intervals, count=settings.frames, pad=settings.pad)
-    usage = base.usage + candidate.usage
-    verdict, looked, spent = await _look(task, looks, candidate)
-    decision = decide(question, base, verdict, clock_cue=has_clock_cue(question))
-    usage += spent
+    said, looked = await _look(task, looks, candidate)
+    usage += said.usage
+    if said.fault:
+        return failed(NO_LOOK, said.fault, usage)
+    verdict = said.verdict
+    decision = decide(
+        question, base, verdict, clock_cue=has_clock_cue(question), why_not=said.why_not
+    )
     if settings.second_look and decision.outcome != "overridden":
         again = named_moments(task, view, held)
         if again:
-            second, looked_again, spent = await _look(task, again, candidate)
-            usage += spent
+            second, looked_again = await _look(task, again, candidate)
+            usage += second.usage
+            if second.fault:
+                return failed(NO_LOOK, second.fault, usage)
             task.note("second_look", times=[list(one.times) for one in again])
-            other = decide(question, base, second, clock_cue=False)
+            other = decide(question, base, second.verdict, clock_cue=False)
             if other.outcome == "overridden":
-                verdict, looked, decision = second, looked_again, other
+                verdict, looked, decision = second.verdict, looked_again, other
     final = settled(question, settings, base, candidate, verdict, decision)
     if decision.outcome == "overridden":
         final = final.model_copy(update={"evidence": _seen(looked, verdict)})
     task.note("decision", **decided(question, base, verdict, decision, final))
     return final.model_copy(update={"strategy": "verify", "usage": usage})
+
+
+def failed(what: str, why: str, usage: Usage) -> Answer:
+    """An answer that could not be checked."""
+    reason = f"{what}: {why}" if why else what
+    return Answer(text="", status=Status.ERROR, strategy="verify", reason=reason, usage=usage)
 
 
 def _find(task: Task[VerifySettings], view: View) -> tuple[list[Hit], tuple[str, ...]]:
@@ -130,14 +156,24 @@ async def _candidate(task: Task[VerifySettings], view: View, hits: Sequence[Hit]
     )
 
 
+class _Said(NamedTuple):
+    """What came of a look. `why_not`: why there is no verdict. `fault`: why it could not be done,
+    which is no result; "" where it was."""
+
+    verdict: Verdict | None = None
+    why_not: str = ""
+    fault: str = ""
+    usage: Usage = Usage()
+
+
 async def _look(
     task: Task[VerifySettings], looks: Sequence[Look], candidate: Answer
-) -> tuple[Verdict | None, Looked, Usage]:
-    """Frames of the moments, and what the verifier says of them; None where nothing can be seen."""
+) -> tuple[_Said, Looked]:
+    """Frames of the moments, and what the verifier says of them."""
     models = models_of(task)
     looked = await look(task, looks, models.limits(Role.VERIFIER))
     if not looked.images:
-        return None, looked, Usage()
+        return _Said(why_not=unread(None), fault="; ".join(looked.missing)), looked
     question = task.question
     said = f"{candidate.choice}. {candidate.text}" if candidate.choice else candidate.text
     wanted = prompts.verdict_wanted(question, said)
@@ -153,13 +189,15 @@ async def _look(
             about=About(question.recording, question.id or None),
         ),
     )
+    if reply.status is Status.ERROR:
+        return _Said(fault=reply.detail or "no reply", usage=counted(reply)), looked
     verdict = read_verdict(question, reply)
     task.note(
         "verdict",
         verdict=verdict.model_dump(mode="json") if verdict else None,
         evidence=[e.model_dump(mode="json") for e in _seen(looked, verdict)],
     )
-    return verdict, looked, counted(reply)
+    return _Said(verdict, unread(reply), usage=counted(reply)), looked
 
 
 def decided(

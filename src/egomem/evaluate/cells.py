@@ -13,7 +13,7 @@ from egomem.evaluate.config import Column, Config
 from egomem.evaluate.results import Finished
 from egomem.memory import View
 from egomem.models import Role
-from egomem.records import Question
+from egomem.records import Answer, Question, Status
 
 _PROMPTS: dict[str, tuple[prompts.Prompt, ...]] = {
     "clean": (prompts.CLEAN,),
@@ -25,8 +25,9 @@ _PROMPTS: dict[str, tuple[prompts.Prompt, ...]] = {
 }
 """The prompts of each strategy that asks a reader."""
 
-PARTS = ("question", "setting", "prompt", "model", "memory")
-"""What an answer depends on, in the order in which a change is told."""
+PARTS = ("question", "setting", "prompt", "model", "memory", "baseline")
+"""What an answer depends on, in the order in which a change is told. `baseline` is of `verify`
+alone: the caption answer of another column that it starts from."""
 
 
 class Cell(NamedTuple):
@@ -40,14 +41,27 @@ class Cell(NamedTuple):
         """Which parts differ from those of an answer; () where it still holds."""
         if before is None:
             return ("new",)
-        found = tuple(p for p in PARTS if self.parts[p] != before.parts.get(p))
+        found = tuple(p for p in PARTS if self.parts.get(p) != before.parts.get(p))
+        if len(found) > 1:  # another caption answer follows from the rest
+            found = tuple(p for p in found if p != "baseline")
         return found or (("failed",) if before.failed else ())
+
+    def kept_base(self, before: Finished) -> Answer | None:
+        """The caption answer of its own that a failed cell started from, where that still holds."""
+        base = before.base if self.changed(before) == ("failed",) else None
+        return None if base is None or base.status is Status.ERROR else base
 
 
 def cell(
-    question: Question, column: Column, config: Config, track: str | None, memory: str
+    question: Question,
+    column: Column,
+    config: Config,
+    track: str | None,
+    memory: str,
+    baseline: str | None = None,
 ) -> Cell:
-    """The cell of a question; `memory` is the digest of what is read or looked at."""
+    """The cell of a question; `memory` is the digest of what is read or looked at, `baseline` that
+    of the answer of another column that it starts from."""
     way = config.way(column)
     limits = config.limits(column.reader)
     given = config.strategy_settings(column, track)
@@ -70,7 +84,15 @@ def cell(
         "model": digest(models),
         "memory": memory,
     }
+    if baseline is not None:
+        parts["baseline"] = baseline
     return Cell(question, column, parts)
+
+
+def answer_digest(said: Answer) -> str:
+    """Of all of an answer that another one takes over from it."""
+    evidence = [[e.recording, e.span.start, e.span.end, e.quote] for e in said.evidence]
+    return digest([said.status.value, said.choice, said.text, said.scores, evidence])
 
 
 def prompt_hash(config: Config) -> str:

@@ -9,8 +9,16 @@ from pydantic import JsonValue
 
 from egomem.answer.reader import read_reply, schema_for
 from egomem.answer.strategy import get
-from egomem.answer.verdict import SCHEMA, Verdict, decide, has_clock_cue, read_verdict
-from egomem.answer.verify import VerifySettings, decided, settled
+from egomem.answer.verdict import SCHEMA, Verdict, decide, has_clock_cue, read_verdict, unread
+from egomem.answer.verify import (
+    NO_BASE,
+    NO_CANDIDATE,
+    NO_LOOK,
+    VerifySettings,
+    decided,
+    failed,
+    settled,
+)
 from egomem.evaluate import oracle
 from egomem.evaluate.config import Config
 from egomem.evaluate.results import Finished
@@ -80,14 +88,25 @@ def _verified(
         return None
     settings = get("verify").configure(config.strategy_settings(cell.column, None)["verify"])
     assert isinstance(settings, VerifySettings)
+    if why := _failed(steps, base):
+        # Not a result, whatever was made of it: a decision that nobody checked is taken back.
+        trace = tuple(s for s in cell.answer.trace if s and _name(s) not in ("verdict", "decision"))
+        return failed(*why, cell.answer.usage).model_copy(update={"trace": trace})
     asked = next((s for s in steps if s.get("step") == "asked" and s["role"] == "reader"), None)
     candidate = Answer(text="", status=Status.ABSTAINED, strategy="candidate")
     if asked is not None:
         candidate = _reader(question, asked, config, "candidate", evidence=True)
     looks = _looks(steps)
-    verdicts = [look and read_verdict(question, _reply(look.asked, SCHEMA)) for look in looks]
+    replies = [look and _reply(look.asked, SCHEMA) for look in looks]
+    verdicts = [read_verdict(question, reply) if reply else None for reply in replies]
     verdict = verdicts[0] if verdicts else None
-    decision = decide(question, base, verdict, clock_cue=has_clock_cue(question))
+    decision = decide(
+        question,
+        base,
+        verdict,
+        clock_cue=has_clock_cue(question),
+        why_not=unread(replies[0] if replies else None),
+    )
     used = 0
     if len(verdicts) > 1 and decision.outcome != "overridden":
         other = decide(question, base, verdicts[1], clock_cue=False)
@@ -112,6 +131,19 @@ def _verified(
     )
 
 
+def _failed(steps: list[Step], base: Answer) -> tuple[str, str] | None:
+    """What of a check failed and why; None where it was done."""
+    if base.status is Status.ERROR:
+        return NO_BASE, base.reason
+    for step in steps:
+        if step.get("step") == "asked" and step["status"] == Status.ERROR:
+            what = NO_CANDIDATE if step["role"] == "reader" else NO_LOOK
+            return what, str(step.get("detail") or "no reply")
+        if step.get("step") == "looked" and step["missing"] and not step["frames"]:
+            return NO_LOOK, "; ".join(map(str, step["missing"]))
+    return None
+
+
 def _looks(steps: list[Step]) -> list[_Look | None]:
     """The looks in order; None for one that found no frame, so that nothing was asked."""
     found: list[_Look | None] = []
@@ -131,7 +163,7 @@ def _retold(
     """A step of the trace as it would be noted now."""
     if not isinstance(step, dict):
         return step
-    name = str(step.get("step"))
+    name = _name(step)
     if name != "verdict":
         return {**step, **told.get(name, {})}
     verdict = next(verdicts, None)
@@ -142,6 +174,10 @@ def _retold(
         "verdict": verdict.model_dump(mode="json") if verdict else None,
         "evidence": [{**piece, "quote": quote} for piece in evidence],
     }
+
+
+def _name(step: JsonValue) -> str:
+    return str(step.get("step")) if isinstance(step, dict) else ""
 
 
 def _steps(said: Answer) -> list[Step]:

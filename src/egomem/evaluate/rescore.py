@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from egomem.evaluate.cells import answer_digest
 from egomem.evaluate.load import load_run
 from egomem.evaluate.predictions import write_predictions
 from egomem.evaluate.reread import reread
@@ -44,6 +45,9 @@ def rescore(folder: Path) -> Rescored:
                     kept += 1
                     continue
                 told += 1
+                if under is not None and "baseline" in cell.parts:
+                    parts = {**cell.parts, "baseline": answer_digest(under.answer)}
+                    again = again.model_copy(update={"parts": parts})
                 if (again.answer, again.base) != (cell.answer, cell.base):
                     fresh[cell.key] = again
         changed = []

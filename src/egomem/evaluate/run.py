@@ -19,6 +19,7 @@ from egomem.errors import (
 )
 from egomem.evaluate import captions
 from egomem.evaluate.about import write_about
+from egomem.evaluate.building import keep_building
 from egomem.evaluate.cells import Cell
 from egomem.evaluate.config import Column
 from egomem.evaluate.gate import gates
@@ -63,7 +64,11 @@ async def run(
     for gate in judged:
         on_note(f"gate of {gate.reader}: {gate.reason}{'' if gate.passed else '; it fails'}")
     rest = [c for c in work.columns if c not in first and c.reader not in stopped]
-    await runner.caption(rest)
+    try:
+        await runner.caption(rest)
+    finally:
+        tracks = {t for c in rest if work.builds(c) and (t := work.track(c))}
+        keep_building(work.folder, work.store, work.cache, tracks)
     await runner.answer(rest)
     columns = [*first, *rest]
     outcome = runner.outcome(columns, time.monotonic() - began).model_copy(
@@ -232,9 +237,17 @@ class _Runner:
             before = self.work.results.cells.get((question.id, column))
             if column not in left and before and self.work.way(column).strategy == "caption":
                 family(column)["caption"] = asyncio.create_task(_given(before.answer))
+            elif column in left and before and (base := left[column].kept_base(before)):
+                family(column)["caption"] = asyncio.create_task(_given(base))
         # A look at the frames comes after the caption answer that it starts from.
         for column in sorted(left, key=lambda c: self.work.way(c).strategy == "verify"):
             known = family(column)
+            before = self.work.results.cells.get((question.id, column))
+            cell = self.work.cell(question, column)  # what it starts from is answered by now
+            if not cell.changed(before):
+                self.kept += 1
+                progress.total -= 1
+                continue
             try:
                 said = await self._cell(question, column, known)
             except Spent:
@@ -244,15 +257,14 @@ class _Runner:
             if self.work.way(column).strategy == "verify" and _well(known.get("caption")):
                 base = known["caption"].result()
                 usage += worth(base)
-            before = self.work.results.cells.get((question.id, column))
             if before is not None:
-                self.again.update(left[column].changed(before))
+                self.again.update(cell.changed(before))
             apart = base and self.work.config.base(column) is None
             self.work.results.add(
                 Finished(
                     question=question.id,
                     column=column,
-                    parts=left[column].parts,
+                    parts=cell.parts,
                     answer=named(said),
                     base=named(base) if base and apart else None,
                     usage=usage,

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from egomem.benchmarks import Benchmark
 from egomem.errors import LockedError, UsageError
 from egomem.evaluate import captions
-from egomem.evaluate.cells import Cell, cell, digest, memory_digest
+from egomem.evaluate.cells import Cell, answer_digest, cell, digest, memory_digest
 from egomem.evaluate.config import Column, Config
 from egomem.evaluate.places import Places, from_files, in_memory
 from egomem.evaluate.purse import Purse
@@ -42,6 +42,8 @@ POINT = 1e-3
 """Seconds that a moment without length is given, so that something overlaps it."""
 UNBUILT = "not built yet"
 """The memory part of a cell whose captions are still to be made."""
+UNANSWERED = "not answered yet"
+"""The baseline of a cell that starts from an answer which is still to be given."""
 
 
 @dataclass
@@ -165,7 +167,19 @@ class Work:
         """The cell with the hashes of all that its answer depends on."""
         way, track = self.way(column), self.track(column)
         memory = self._memory(question, way, track, column)
-        return cell(question, column, self.config, track, memory)
+        baseline = self._baseline(question, column)
+        return cell(question, column, self.config, track, memory, baseline)
+
+    def _baseline(self, question: Question, column: Column) -> str | None:
+        """The caption answer that a cell starts from, as it is now; None where it has none in
+        another column."""
+        base = self.config.base(column)
+        if base is None:
+            return None
+        held = self.results.cells.get((question.id, base))
+        if held is None or self.cell(question, base).changed(held):
+            return UNANSWERED
+        return answer_digest(held.answer)
 
     def _memory(self, question: Question, way: Way, track: str | None, column: Column) -> str:
         if way.captions == "none" and not way.looks:
@@ -193,7 +207,10 @@ class Work:
         lost = [v for v in videos if v not in self.places.recordings]
         if lost and (question.recording or len(lost) == len(videos)):
             return f"video {lost[0]} is not at hand: {self.places.missing.get(lost[0], 'unknown')}"
-        left = sum(self.unfinished(column, r) for r in self.recordings(question))
+        held = self.recordings(question)
+        if way.looks and held and not any(r.path and Path(r.path).is_file() for r in held):
+            return f"the video of {held[0].name} is not at hand, and {way.name} looks at frames"
+        left = sum(self.unfinished(column, r) for r in held)
         return f"{left} windows have no caption" if left else ""
 
     def frames(
