@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from egomem.evaluate.report import svg
 from egomem.evaluate.report.draws import (
@@ -15,8 +15,20 @@ from egomem.evaluate.report.draws import (
 )
 from egomem.evaluate.report.entries import Entry
 from egomem.evaluate.report.grid import Chart, Grid, Panel, Section, grid
-from egomem.score import answerability, figure
+from egomem.evaluate.report.values import FEW, baselines, share
+from egomem.score import Accuracies, accuracies, answerability, figure
 from egomem.score.summary import percent
+
+MEANING = (
+    "Strict: right over all questions; whatever is not a right answer is wrong. Answered: right "
+    "over the questions whose reply was read, as a choice or as saying that it cannot be told; "
+    "what was refused, cut off, unreadable, in error or missing is left out. Macro: the mean over "
+    f"videos of each one's strict accuracy. {RESAMPLING}. {FEW[0].upper()}{FEW[1:]}. Below the "
+    "line: what the questions give away without looking; a figure has to beat it."
+)
+
+ROWS = 20
+"""Rows of a table of all columns; of more, each setting has a table of its own."""
 
 
 def overall(entries: Sequence[Entry], held: Sequence[Draws]) -> Section:
@@ -25,26 +37,51 @@ def overall(entries: Sequence[Entry], held: Sequence[Draws]) -> Section:
     text = [f"{unscored} questions have no key and are not scored."] if unscored else []
     parts: list[Grid | Chart] = []
     for drawn in held:
-        parts.append(_table(drawn, len(held) > 1))
+        parts += _tables(drawn, len(held) > 1)
         if drawn.groups > 1:
             parts.append(_chart(entries, drawn))
+    if parts:
+        text.append(MEANING)
     return Section(title="Accuracy", text=tuple(text), parts=(*parts, *_answerability(entries)))
 
 
-def _table(drawn: Draws, several: bool) -> Grid:
-    rows: list[list[object]] = []
-    for k, entry in enumerate(drawn.entries):
-        made = figure(entry.sheet)
-        accuracy = percent(made.accuracy)
-        rows.append([entry.name, made.n, accuracy, drawn.interval(k), statuses(made), drawn.groups])
-    blind: list[list[object]] = [["chance", made.n, percent(made.chance)]]
-    blind += [[name, b.n, percent(b.accuracy)] for name, b in made.blind.items()]
+def _tables(drawn: Draws, several: bool) -> Iterator[Grid]:
+    """One table, or one for each setting where there are many columns."""
+    title = f"Overall, {drawn.n} questions" if several else "Overall"
+    held = accuracies([e.sheet for e in drawn.entries], drawn.strata)
+    rows = [(e, _row(e, made)) for e, made in zip(drawn.entries, held, strict=True)]
+    if len(rows) <= ROWS:
+        yield _table(title, "setting", drawn, [[e.name, *row] for e, row in rows])
+        return
+    for series in dict.fromkeys(e.series for e in drawn.entries):
+        own = [[e.panel, *row] for e, row in rows if e.series == series]
+        yield _table(f"{title}, {series}", "reader", drawn, own)
+
+
+def _row(entry: Entry, made: Accuracies) -> list[object]:
+    answered: object = "-"
+    if made.answered is not None:
+        answered = share(made.answered, made.clusters, made.n_answered)
+    return [
+        made.n,
+        share(made.strict, made.clusters, made.n),
+        answered,
+        made.n_answered,
+        share(made.macro, made.clusters, made.clusters),
+        made.clusters,
+        statuses(figure(entry.sheet)),
+    ]
+
+
+def _table(title: str, first: str, drawn: Draws, rows: list[list[object]]) -> Grid:
+    blind = [
+        [name, drawn.n, value, "", "", "", "", ""]
+        for name, value in baselines([figure(drawn.entries[0].sheet)])
+    ]
     return grid(
-        f"Overall, {len(drawn.entries[0].sheet)} questions" if several else "Overall",
-        ("setting", "n", "accuracy %", "95 % interval", "n by status", "clusters"),
-        [*rows, *([*row, "", "", ""] for row in blind)],
-        "Whatever is not a right answer counts as wrong. Below the line: what the questions give "
-        f"away without looking; a figure has to beat it. {RESAMPLING}.",
+        title,
+        (first, "n", "strict %", "answered %", "n answered", "macro %", "videos", "n by status"),
+        [*rows, *blind],
         foot=len(blind),
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 from egomem.evaluate.report import svg
 from egomem.evaluate.report.entries import Entry
 from egomem.evaluate.report.grid import Value
-from egomem.score import Blind, Bootstrap, Figure, Interval, Sheet, bootstrap, strata
+from egomem.score import Blind, Bootstrap, Figure, Sheet, bootstrap, strata
 from egomem.score.sheet import Floats, Mask
 from egomem.score.summary import percent
 
@@ -41,6 +41,11 @@ class Draws(NamedTuple):
     right: Floats
     keep: Mask | None = None
 
+    @property
+    def strata(self) -> list[str]:
+        """What each question's video is drawn within."""
+        return _strata(self.entries[0], self.sheet(0))
+
     def sheet(self, k: int) -> Sheet:
         """A column's answers to these questions."""
         whole = self.entries[k].sheet
@@ -55,15 +60,6 @@ class Draws(NamedTuple):
     def groups(self) -> int:
         """What is drawn: videos, and questions about none."""
         return len(set(self.clusters))
-
-    def interval(self, k: int) -> str:
-        """Of a column's accuracy in per cent; "-" where one video tells nothing of others."""
-        held = self.drawn.interval(k)
-        return f"{100 * held.low:.1f} to {100 * held.high:.1f}" if self.groups > 1 else "-"
-
-    def gap(self, a: int | Sequence[int], b: int | Sequence[int]) -> str:
-        """Of two columns, or of the mean of several pairs: `+3.2 [+0.5, +6.1]`, in points."""
-        return signed(self.drawn.difference(a, b), self.groups > 1)
 
 
 def draws(entries: Sequence[Entry]) -> list[Draws]:
@@ -118,7 +114,14 @@ def shown(made: Figure | None, n: int | None = None) -> Value:
         return Value(text="-")
     more = [f"n {made.n}"] if n is not None and made.n != n else []
     more += [f"{v}{SHORT[k]}" for k, v in made.by_status.items() if k in SHORT]
-    return Value(text=percent(made.accuracy), small=" ".join(more))
+    value = None if made.accuracy is None else 100 * made.accuracy
+    return Value(
+        text=percent(made.accuracy),
+        small=" ".join(more),
+        value=value,
+        n=made.n,
+        by_status=made.by_status,
+    )
 
 
 def best_of(made: Figure) -> tuple[str, Blind] | None:
@@ -136,20 +139,6 @@ def best_blind(made: Figure) -> Value:
     return Value(text=percent(best[1].accuracy), small=best[0] + few)
 
 
-def blind_rows(figures: Sequence[Figure]) -> list[list[object]]:
-    """What figures are compared with: chance, and the best blind baseline of each."""
-    return [
-        ["chance", *(percent(f.chance) for f in figures)],
-        ["best blind baseline", *(best_blind(f) for f in figures)],
-    ]
-
-
 def statuses(made: Figure) -> str:
     """`38 parsed, 2 refused`"""
     return ", ".join(f"{n} {status}" for status, n in made.by_status.items())
-
-
-def signed(held: Interval, several: bool = True) -> str:
-    low, high = 100 * held.low, 100 * held.high
-    interval = f" [{low:+.1f}, {high:+.1f}]" if several else ""
-    return f"{100 * held.value:+.1f}{interval}"

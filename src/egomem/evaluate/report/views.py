@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from egomem.evaluate.report import svg
-from egomem.evaluate.report.draws import SMALL, best_of, blind_rows, legend, looks, panels, shown
+from egomem.evaluate.report.draws import SMALL, best_of, legend, looks, panels
 from egomem.evaluate.report.entries import Entry
-from egomem.evaluate.report.grid import Chart, Grid, Panel, Section, Value, grid
+from egomem.evaluate.report.grid import Chart, Grid, Panel, Section, grid
+from egomem.evaluate.report.layout import laid_out
 from egomem.score import (
     Figure,
     Table,
@@ -19,9 +20,6 @@ from egomem.score import (
     standard_views,
 )
 from egomem.score.tables import UNKNOWN
-
-WIDEST = 8
-"""Groups that are set beside each other; more stand below each other."""
 
 TITLES = {"long": "duration, in two", "type": "type of question", "answerable": "answerable or not"}
 DRAWN = ("duration", "evidence position")
@@ -43,7 +41,7 @@ def views(entries: Sequence[Entry]) -> Section:
         labels = list(dict.fromkeys(row.label for t in held for row in t.rows))
         if len(labels) < 2:
             continue
-        parts.append(_grid(entries, view, held, labels))
+        parts += _grids(entries, view, held, labels)
         known = [x for x in labels if x not in (UNKNOWN, "no evidence")]
         if view.name in DRAWN and len(known) > 1:
             parts.append(_chart(entries, view, held, known))
@@ -53,34 +51,12 @@ def views(entries: Sequence[Entry]) -> Section:
     return Section(title="Views", text=(SMALL,) if parts else (), parts=tuple(parts))
 
 
-def _grid(
-    entries: Sequence[Entry],
-    view: View,
-    held: Sequence[Table],
-    labels: Sequence[str],
-) -> Grid:
-    """Settings below each other and groups side by side, or, of many groups, the other way."""
-    by_label = [[_at(t, label) for t in held] for label in labels]
-    first = [next(f for f in figures if f is not None) for figures in by_label]
+def _grids(
+    entries: Sequence[Entry], view: View, held: Sequence[Table], labels: Sequence[str]
+) -> list[Grid]:
     title = f"{TITLES.get(view.name, view.name).capitalize()}, accuracy %"
-    note = _sentence(view.note)
-    chance, best = blind_rows(first)
-    if len(labels) > WIDEST and len(labels) > len(entries):
-        rows = [
-            [label, made.n, *(shown(f, made.n) for f in figures), chance[k + 1], best[k + 1]]
-            for k, (label, made, figures) in enumerate(zip(labels, first, by_label, strict=True))
-        ]
-        heads = ("", "n", *(e.name for e in entries), "chance", "best blind baseline")
-        return grid(title, heads, rows, note)
-    rows = [
-        [
-            e.name,
-            *(shown(figures[k], made.n) for figures, made in zip(by_label, first, strict=True)),
-        ]
-        for k, e in enumerate(entries)
-    ]
-    groups = [Value(text=x, small=f"n {f.n}") for x, f in zip(labels, first, strict=True)]
-    return grid(title, ("setting", *groups), [*rows, chance, best], note, foot=2)
+    groups = [{row.label: row.figure for row in made.rows} for made in held]
+    return laid_out(title, entries, labels, groups, _sentence(view.note))
 
 
 def _at(held: Table, label: str) -> Figure | None:
@@ -136,4 +112,4 @@ def _without(entries: Sequence[Entry]) -> list[Grid]:
     view = View("leave one source out", of_video("source_dataset"))
     held = [leave_one_out(e.sheet, view) for e in entries]
     labels = list(dict.fromkeys(r.label for t in held for r in t.rows))
-    return [_grid(entries, view, held, labels)] if labels else []
+    return _grids(entries, view, held, labels) if labels else []
