@@ -39,6 +39,9 @@ def test_it_is_scikit_learns_f1(pairs: list[tuple[bool, str]]) -> None:
         expected = f1_score(truth, said, pos_label=positive, zero_division=0.0)
         assert (value or 0.0) == pytest.approx(expected)
         assert (value is None) == (positive not in truth and positive not in said)
+    whole = {True, False} <= {*truth, *said}
+    macro = f1_score(truth, said, average="macro", labels=[True, False], zero_division=0.0)
+    assert found.f1_macro == (pytest.approx(macro) if whole else None)
     right = [c == "A" if can else c == "-" for can, c in pairs]
     assert held.right.mean() == pytest.approx(accuracy_score([True] * len(pairs), right))
 
@@ -66,7 +69,10 @@ def test_a_reply_without_a_reading_decides_nothing() -> None:
 
 
 def test_what_became_of_the_answerable_items() -> None:
-    found = outcomes(made([(True, "A"), (True, "B"), (True, "-"), (True, "-"), (False, "B")]))
+    held = made([(True, "A"), (True, "B"), (True, "-"), (True, "-"), (False, "B"), (True, "A")])
+    answers = dict(zip((q.id for q in held.questions), held.answers, strict=True))
+    answers["5"] = Answer(text="", status=Status.REFUSED, strategy="t")
+    found = outcomes(sheet(held.questions, {k: a for k, a in answers.items() if a}))
     assert found.model_dump() == {
-        "n": 4, "correct": 1.0, "wrong": 1.0, "abstained": 2, "no_reading": 0,
+        "n": 5, "correct": 1.0, "wrong": 1.0, "abstained": 2, "no_reading": 1,
     }  # fmt: skip
