@@ -22,14 +22,18 @@ from egomem.timeline import Span
 Go = Callable[..., Outcome]
 
 
-def gate(right: int, total: int, errors: int = 0) -> tuple[bool, float | None]:
-    """A reader that is right on so many of 100-odd questions; some of the rest are errors."""
+def gate(
+    right: int, total: int, errors: int = 0, missing: int = 0
+) -> tuple[bool | None, float | None]:
+    """A reader that is right on so many questions; some of the rest are errors, or missing."""
     config = Config(settings=("clean",), readers=("ollama:x",))
     column = Column(setting="clean", reader="ollama:x")
     questions = [Question.of("?", ["a", "b"], id=f"q{k}", answer="A") for k in range(total)]
     cells = {}
     for k, q in enumerate(questions):
-        status = Status.ERROR if k >= total - errors else Status.PARSED
+        if k >= total - missing:
+            continue
+        status = Status.ERROR if k >= total - errors - missing else Status.PARSED
         choice = None if status is Status.ERROR else "A" if k < right else "B"
         said = Answer(text="", status=status, choice=choice, strategy="clean")
         cells[q.id, column] = Finished(question=q.id, column=column, parts={}, answer=said)
@@ -38,12 +42,51 @@ def gate(right: int, total: int, errors: int = 0) -> tuple[bool, float | None]:
     return made.passed, made.accuracy
 
 
-def test_the_gate_holds_both_bounds_and_counts_errors_as_wrong() -> None:
+def test_the_gate_holds_both_bounds() -> None:
     assert gate(15, 100) == (True, 0.15)
     assert gate(35, 100) == (True, 0.35)
     assert gate(14, 100) == (False, 0.14)
     assert gate(36, 100) == (False, 0.36)
-    assert gate(30, 100, errors=70) == (True, 0.30)  # not 30 of 30
+
+
+@pytest.mark.parametrize("lost", ["errors", "missing"])
+@pytest.mark.parametrize(
+    ("right", "unsure", "passed"),
+    [
+        (30, 70, None),  # neither 30 of 30 nor 30 of 100
+        (0, 100, None),
+        (30, 5, True),  # whatever becomes of them
+        (30, 6, None),
+        (14, 1, None),
+        (12, 2, False),
+        (36, 40, False),
+        (35, 0, True),
+    ],
+)
+def test_the_gate_is_not_judged_on_errors(
+    right: int, unsure: int, passed: bool | None, lost: str
+) -> None:
+    """An outage does not decide who goes on, unless it cannot matter."""
+    assert gate(right, 100, **{lost: unsure}) == (passed, right / 100)
+
+
+def test_a_reader_that_could_not_be_asked_is_judged_when_it_can_be(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    folder = tmp_path / "run"
+    with FakeServer(Script(rules=(Rule(status=400, times=5), Rule(reply="C")))) as server:
+        spec = f"openai-compatible:fake@{server.url}"
+        stop = config.model_copy(
+            update={"gate": "stop", "settings": ("clean", "video"), "readers": (spec,)}
+        )
+        outcome = go(benchmark, stop, folder)
+        (made,) = outcome.gates
+        assert (made.passed, made.verdict, outcome.stopped) == (None, "not judged", (spec,))
+        assert "5 of 5 questions ended in an error" in made.reason
+        assert len(server.seen) == 5
+        again = go(benchmark, stop, folder)
+        assert (again.gates[0].verdict, again.stopped) == ("passes", ())
+        assert again.by_status == {"parsed": 10}
 
 
 def test_a_reader_that_fails_the_gate_goes_no_further(

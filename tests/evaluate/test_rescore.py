@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from egomem.answer import reader
 from egomem.answer.choice import ChoiceReading
 from egomem.benchmarks import Benchmark
+from egomem.cli import app
 from egomem.evaluate import Config, Outcome, load_run, rescore
 from egomem.memory import Store
 from egomem.models.fake_server import FakeServer, Rule, Script
@@ -234,3 +236,32 @@ def test_a_decision_that_nobody_checked_is_taken_back(
         assert not rescore(folder).changed
         assert len(server.seen) == sent
         assert go(benchmark, both, folder).by_status == {"parsed": 10}
+
+
+def test_a_gate_follows_what_is_read_anew(
+    benchmark: Benchmark,
+    config: Config,
+    tmp_path: Path,
+    go: Go,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In the run's own record, too, and in what is said of it."""
+    folder = tmp_path / "run"
+    whole = reader.read_choice
+    only = config.model_copy(update={"settings": ("clean",)})
+
+    def blind(text: str, options: Any) -> ChoiceReading:
+        lost = whole(text, options)
+        return lost if lost.letter == "A" else replace(lost, status=Status.UNPARSABLE, letter=None)
+
+    monkeypatch.setattr(reader, "read_choice", blind)
+    outcome = go(benchmark, only.model_copy(update={"gate_low": 0.2, "gate_high": 0.5}), folder)
+    assert outcome.gates[0].accuracy == 0.4  # q0 and q4
+    monkeypatch.setattr(reader, "read_choice", whole)
+    said = rescore(folder)
+    assert said.gates == ((only.readers[0], "passes", "fails"),)
+    (held,) = load_run(folder).about["gates"]
+    assert (held["accuracy"], held["passed"]) == (1.0, False)
+    told = CliRunner().invoke(app, ["eval", "status", str(folder)])
+    assert "100.0% without the video is above" in told.output
+    assert not rescore(folder).gates

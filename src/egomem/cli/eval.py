@@ -219,9 +219,11 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
     """Whether a run goes on, how far it is, and what it has cost."""
     from egomem.evaluate import load_run
     from egomem.evaluate import status as standing
+    from egomem.evaluate.gate import measured
 
     held = load_run(run)
     now = standing(held)
+    gates = measured(held.questions, held.config, held.cells)
 
     def show(out: Console) -> None:
         from rich.table import Table
@@ -237,8 +239,8 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
             cells = (row.column.label, f"{row.done} / {row.total}", counts)
             table.add_row(*(Text(cell) for cell in cells))
         out.print(table)
-        for gate in held.about.get("gates", ()):
-            out.print(f"gate of {gate['reader']}: {gate['reason']}", markup=False)
+        for gate in gates:
+            out.print(f"gate of {gate.reader}: {gate.reason}", markup=False)
         if now.spent.requests:
             bound = " (at least: not every price is known)" if now.unpriced else ""
             out.print(f"sent: {now.spent.requests} requests, {spent(now.spent)}{bound}")
@@ -249,7 +251,7 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
 
     body = now.model_dump(mode="json") | {
         "config_hash": held.about.get("config_hash"),
-        "gates": held.about.get("gates", []),
+        "gates": [gate.model_dump(mode="json") for gate in gates],
     }
     report("eval status", body, show=show, json=json)
 
@@ -268,6 +270,8 @@ def rescore(run: RunArgument, json: JsonOption = False) -> None:
             f"{said.read} replies read again, {len(said.changed)} answers changed, "
             f"{said.kept} without a reply to read"
         )
+        for reader, before, after in said.gates:
+            out.print(f"the gate of {reader} {after}; before: {before}", markup=False)
 
     report("eval rescore", said.model_dump(mode="json"), show=show, json=json)
 

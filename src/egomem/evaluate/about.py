@@ -53,6 +53,12 @@ def write_about(
     _write(work.folder / BENCHMARK, work.benchmark.model_dump_json())
 
 
+def rewrite_about(folder: Path, **fields: Any) -> None:
+    """Put other values of some fields in the place of those that run.json holds."""
+    held = read_about(folder) | fields
+    _write(folder / ABOUT, json.dumps(held, ensure_ascii=False, indent=1))
+
+
 def read_about(folder: Path) -> dict[str, Any]:
     """What run.json holds; {} where there is none."""
     try:

@@ -8,12 +8,16 @@ from collections.abc import Mapping, Sequence
 from egomem.evaluate.config import Column, Config
 from egomem.evaluate.results import Finished, Key
 from egomem.evaluate.work import Work
-from egomem.records import Question, Record
-from egomem.score.sheet import sheet
+from egomem.records import Question, Record, Status
+from egomem.score.sheet import MISSING, sheet
 
 
 class Gate(Record):
-    """`accuracy` is strict: over all `n` questions, wherever the replies ended."""
+    """`accuracy` is strict: over all `n` questions, wherever the replies ended.
+
+    `passed` is None where it cannot be judged yet: questions that ended in an error, or have no
+    answer, could still put the reader on either side of a bound.
+    """
 
     reader: str
     accuracy: float | None
@@ -21,8 +25,12 @@ class Gate(Record):
     by_status: dict[str, int]
     low: float
     high: float
-    passed: bool
+    passed: bool | None
     reason: str
+
+    @property
+    def verdict(self) -> str:
+        return "not judged" if self.passed is None else "passes" if self.passed else "fails"
 
 
 def gates(work: Work) -> list[Gate]:
@@ -46,26 +54,39 @@ def _gate(
 ) -> Gate:
     held = {q.id: cells[q.id, column].answer for q in questions if (q.id, column) in cells}
     found = sheet(questions, held)
-    low, high = config.gate_low, config.gate_high
+    statuses = found.by_status()
     accuracy = float(found.right.mean()) if len(found) else None
-    bounds = f"{low:.0%} to {high:.0%}, both included"
-    if accuracy is None:
-        passed, reason = True, "no question has a key, so nothing can be judged"
-    elif accuracy > high:
-        passed = False
-        reason = f"{accuracy:.1%} without the video is above {bounds}: it knows or guesses too well"
-    elif accuracy < low:
-        passed = False
-        reason = f"{accuracy:.1%} without the video is below {bounds}: it answers badly, or not"
-    else:
-        passed, reason = True, f"{accuracy:.1%} without the video lies within {bounds}"
+    unsure = statuses.get(Status.ERROR.value, 0) + statuses.get(MISSING, 0)
+    passed, reason = _judged(found.right.sum(), unsure, len(found), config)
     return Gate(
         reader=column.reader,
         accuracy=accuracy,
         n=len(found),
-        by_status=found.by_status(),
-        low=low,
-        high=high,
+        by_status=statuses,
+        low=config.gate_low,
+        high=config.gate_high,
         passed=passed,
         reason=reason,
+    )
+
+
+def _judged(right: float, unsure: int, n: int, config: Config) -> tuple[bool | None, str]:
+    """Whether a reader passes and why, whatever becomes of the `unsure` of `n` questions."""
+    low, high = config.gate_low, config.gate_high
+    bounds = f"{low:.0%} to {high:.0%}, both included"
+    if not n:
+        return True, "no question has a key, so nothing can be judged"
+    least, most = right / n, (right + unsure) / n
+    said = f"{least:.1%} without the video"
+    if unsure:
+        said = f"{least:.1%} to {most:.1%} without the video, with {unsure} of {n} not answered,"
+    if least > high:
+        return False, f"{said} is above {bounds}: it knows or guesses too well"
+    if most < low:
+        return False, f"{said} is below {bounds}: it answers badly, or not"
+    if low <= least and most <= high:
+        return True, f"{said} lies within {bounds}"
+    return None, (
+        f"not judged: {unsure} of {n} questions ended in an error or have no answer, and could "
+        f"put it on either side of {bounds}"
     )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from egomem.evaluate.about import rewrite_about
 from egomem.evaluate.cells import answer_digest
+from egomem.evaluate.gate import measured
 from egomem.evaluate.load import load_run
 from egomem.evaluate.predictions import write_predictions
 from egomem.evaluate.reread import reread
@@ -15,11 +17,13 @@ from egomem.records import Answer, Record
 
 class Rescored(Record):
     """`read` replies were read again, of which `changed` now say something else (question, column,
-    before, after); `kept` answers hold no reply that can be read again."""
+    before, after); `kept` answers hold no reply that can be read again. `gates` are those whose
+    verdict is another one now (reader, before, after)."""
 
     read: int
     kept: int
     changed: tuple[tuple[str, str, str, str], ...]
+    gates: tuple[tuple[str, str, str], ...] = ()
 
 
 def rescore(folder: Path) -> Rescored:
@@ -28,6 +32,7 @@ def rescore(folder: Path) -> Rescored:
         run = load_run(folder)
         questions = {q.id: q for q in run.questions}
         columns = run.columns
+        judged = measured(run.questions, run.config, run.cells)
         fresh: dict[Key, Finished] = {}
         told = kept = 0
         # A look at the frames starts from the caption answer as it now reads.
@@ -57,7 +62,15 @@ def rescore(folder: Path) -> Rescored:
             changed.append((key[0], key[1].label, _short(before), _short(cell.answer)))
         run.results.settle((q.id, c) for q in run.questions for c in run.config.columns())
         write_predictions(folder, run.questions, columns, run.results.cells)
-    return Rescored(read=told, kept=kept, changed=tuple(changed))
+        gates = measured(run.questions, run.config, run.cells)
+        if changed:
+            rewrite_about(folder, gates=[g.model_dump(mode="json") for g in gates])
+    turned = [
+        (was.reader, was.verdict, now.verdict)
+        for was, now in zip(judged, gates, strict=True)
+        if was.verdict != now.verdict
+    ]
+    return Rescored(read=told, kept=kept, changed=tuple(changed), gates=tuple(turned))
 
 
 def _short(answer: Answer) -> str:

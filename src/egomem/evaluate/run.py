@@ -62,7 +62,7 @@ async def run(
     judged = gates(work) if work.purse.closed is None else []
     stopped = {g.reader for g in judged if not g.passed} if work.config.gate == "stop" else set()
     for gate in judged:
-        on_note(f"gate of {gate.reader}: {gate.reason}{'' if gate.passed else '; it fails'}")
+        on_note(f"gate of {gate.reader}: {gate.reason}{'; it fails' * (gate.passed is False)}")
     rest = [c for c in work.columns if c not in first and c.reader not in stopped]
     try:
         await runner.caption(rest)

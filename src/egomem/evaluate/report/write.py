@@ -177,8 +177,7 @@ def _gates(runs: Sequence[Loaded]) -> Section:
             if not gate.n:
                 continue
             said = ", ".join(f"{n} {s}" for s, n in gate.by_status.items())
-            verdict = "passes" if gate.passed else "fails"
-            rows.append([short_model(gate.reader), gate.n, said, verdict, gate.reason])
+            rows.append([short_model(gate.reader), gate.n, said, gate.verdict, gate.reason])
     heads = ("reader", "n", "n by status", "gate", "reason")
     parts = (grid("Answered without the video", heads, rows),) if rows else ()
     return Section(title="Gate", parts=parts)
