@@ -12,8 +12,11 @@ import pytest
 from egomem import benchmarks
 from egomem.benchmarks import Benchmark
 from egomem.cli import main
-from egomem.evaluate import load_run
+from egomem.evaluate import Config, Outcome, load_run
+from egomem.memory import Store
 from egomem.models.fake_server import FakeServer
+from egomem.records import Observation, Recording, Track
+from egomem.timeline import Span
 
 SETTINGS = "clean,video,caption@2,verify@2,caption@evidence,video@evidence"
 MakeVideo = Callable[..., Path]
@@ -163,3 +166,46 @@ def test_a_changed_file_is_watched_again_and_one_that_moved_is_not(
     last = typed.server.seen[-sent:]
     assert len([s for s in last if "Question:" not in s.text]) == 2
     assert not [s for s in last if "number 2?" in s.text or "number 0?" in s.text]
+
+
+Go = Callable[..., Outcome]
+
+
+def test_a_question_about_all_videos_reads_no_captions_of_a_file_that_is_gone(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, make_video: MakeVideo
+) -> None:
+    asked = tuple(q.model_copy(update={"recording": None}) for q in benchmark.questions[:1])
+    every = benchmark.model_copy(update={"questions": asked})
+    only = config.model_copy(update={"settings": ("caption@2",)})
+    counts = []
+    for level in (0, 77):
+        make_video("v0.mp4", seconds=4, level=level)
+        go(every, only, tmp_path / "run")
+        (cell,) = load_run(tmp_path / "run").cells.values()
+        counts += [
+            s["observations"]
+            for s in cell.answer.trace
+            if isinstance(s, dict) and s["step"] == "notes"
+        ]
+    assert counts == [4, 4]  # two windows of each of two videos
+    with Store.open(tmp_path / "run" / "memory") as store:
+        assert len(store.recordings()) == 3
+
+
+def test_evidence_that_is_taken_away_is_asked_again(
+    benchmark: Benchmark, tmp_path: Path, go: Go
+) -> None:
+    """Also where it was all that the memory holds."""
+    memory = tmp_path / "memory"
+    with Store.open(memory, create=True) as store:
+        store.put_track(Track(source="caption", observer="made"))
+        store.put_recording(Recording(id="v0", name="v0", duration=4))
+        note = {"text": "A red drawer is number 0.", "source": "caption", "track": "caption/made"}
+        store.add([Observation(recording="v0", span=Span(0.5, 1.5), **note)])
+    config = Config(settings=("extractive", "extractive@evidence"))
+    first = benchmark.questions[0]
+    only = benchmark.model_copy(update={"questions": (first,)})
+    assert go(only, config, tmp_path / "run", memory=memory).asked == 2
+    bare = only.model_copy(update={"questions": (first.model_copy(update={"evidence": ()}),)})
+    outcome = go(bare, config, tmp_path / "run", memory=memory)
+    assert (outcome.asked, outcome.by_status["abstained"]) == (1, 1)
