@@ -329,7 +329,8 @@ def test_numbers_of_the_cost_table_follow_from_what_was_sent(folder: Path) -> No
 
     run = load_run(folder)
     column = next(c for c in run.columns if c.setting == "caption@2")
-    built, asked = run.built(column), run.usage(column)
+    built, asked = run.built(column).by_video, run.usage(column)
+    assert not run.built(column).missing
     assert set(built) == {"v0", "v1"}
     assert sum(u.requests for u in built.values()) == 4
     assert sum(u.frames for u in built.values()) == 8

@@ -83,6 +83,19 @@ def test_money_is_a_lower_bound_where_one_of_a_questions_requests_has_no_price()
     assert not cost({"q": priced + priced, "r": Usage() + priced}).money_is_lower_bound
 
 
+def test_what_is_not_known_makes_no_smaller_number() -> None:
+    asked = {"q": Usage(requests=1, tokens_in=90, frames=2, seconds=3.0, cost=0.5)}
+    built = {"v": Usage(requests=1, tokens_in=800, frames=30, seconds=4.0, cost=0.25)}
+    whole = cost(asked, built, reuse=(1, 5))
+    assert (whole.tokens, whole.prices) == ({1: 890.0, 5: 250.0}, {1: 0.75, 5: 0.55})
+    assert (whole.counted, whole.whole, whole.money_is_lower_bound) == (True, True, False)
+    part = cost(asked, built, counted=False)
+    assert (part.tokens, part.frames, part.prices) == ({}, {}, {})
+    assert (part.counted, part.whole, part.money_is_lower_bound) == (False, False, True)
+    few = cost(asked, built, reuse=(1, 5), lost=1)
+    assert (few.tokens, few.whole, few.money_is_lower_bound) == (whole.tokens, False, True)
+
+
 def test_the_front_holds_what_nothing_beats() -> None:
     points: dict[str, Any] = {
         "dear": (9.0, 0.6), "good": (5.0, 0.6), "cheap": (1.0, 0.3), "worse": (2.0, 0.3),

@@ -12,10 +12,13 @@ from pydantic import ValidationError
 from egomem.benchmarks import Benchmark
 from egomem.errors import UsageError
 from egomem.evaluate.about import BENCHMARK, read_about
+from egomem.evaluate.building import Built, in_cache, read_building
 from egomem.evaluate.config import Column, Config
+from egomem.evaluate.measured import keys_of
 from egomem.evaluate.results import Finished, Key, Results
 from egomem.evaluate.work import chosen
 from egomem.memory import Store
+from egomem.memory.replies import NAME as REPLIES
 from egomem.memory.replies import ReplyCache
 from egomem.records import Answer, Question, Usage
 from egomem.score.sheet import Sheet, sheet
@@ -49,31 +52,40 @@ class Loaded:
         return {id: cell.answer for (id, c), cell in self.cells.items() if c == column}
 
     def usage(self, column: Column) -> dict[str, Usage]:
+        """What each answer took, by question; those are left out of which it is not known."""
         own = {q.id for q in self.questions}
-        return {i: f.usage for (i, c), f in self.cells.items() if c == column and i in own}
+        return {
+            id: cell.usage
+            for (id, c), cell in self.cells.items()
+            if c == column and id in own and (cell.usage.requests or not keys_of(cell.answer))
+        }
 
-    def built(self, column: Column) -> dict[str, Usage]:
-        """What the captions of a column took, by video; {} where this run did not make them."""
+    def built(self, column: Column) -> Built:
+        """What the captions that a column reads took, once for each video."""
+        if self.config.way(column).captions == "none":
+            return Built()
+        if self.config.given_memory:
+            return Built(missing="the captions came with the memory that was given")
         track = self.about.get("tracks", {}).get(column.label)
         memory = self.folder / "memory"
-        if not track or self.config.given_memory or not memory.is_dir():
-            return {}
+        if not track or not memory.is_dir():
+            return Built(missing="the captions are not in the run's folder")
         own = {q.recording for q in self.questions}
-        cache = ReplyCache(self.folder)
+        written, cache = read_building(self.folder), ReplyCache(self.folder)
         found: dict[str, Usage] = {}
+        lost = 0
         with Store.open(memory) as store:
             for video, recording in self.about.get("recordings", {}).items():
                 if video not in own and None not in own:
                     continue
                 for o in store.view().observations(recording=recording, tracks=[track]):
-                    reply = cache.get(o.provenance.request or "")
-                    spent = Usage(requests=1, frames=len(o.provenance.frames))
-                    if reply is not None:
-                        requests = max(1, reply.usage.requests)
-                        spent = reply.usage.model_copy(update={"requests": requests})
+                    spent = written.get(o.provenance.request or "") or in_cache(o, cache)
+                    lost += spent is None
+                    spent = spent or Usage(requests=1, frames=len(o.provenance.frames))
                     found[video] = found.get(video, Usage()) + spent
         cache.close()
-        return found
+        why = f"what {lost} captions took is lost with {REPLIES}" if lost else ""
+        return Built(by_video=found, missing=why)
 
     def sheet(self, column: Column, verdicts: Mapping[str, float] | None = None) -> Sheet:
         """The column's answers to the questions of this run; one without an answer is missing."""

@@ -11,6 +11,7 @@ from typing import Any
 from egomem.benchmarks import Benchmark
 from egomem.errors import UsageError
 from egomem.evaluate.about import ABOUT, BENCHMARK
+from egomem.evaluate.building import keep_building, read_building, write_building
 from egomem.evaluate.cells import digest
 from egomem.evaluate.config import Config
 from egomem.evaluate.gate import measured
@@ -21,6 +22,7 @@ from egomem.evaluate.work import chosen, locked, question_digest
 from egomem.memory import Store
 from egomem.memory.replies import ReplyCache
 from egomem.models import About
+from egomem.records import Usage
 
 SHOWN = 20
 """Ids that an error lists; all are in its count."""
@@ -56,9 +58,11 @@ def merge(target: Path, shards: Sequence[Path]) -> int:
             joined.measures = {**shard.results.measures, **joined.measures}
         joined.settle(wanted)
         _memories(target, loaded)
-        _about(target, whole, loaded, config, questions, cells)
         (target / BENCHMARK).write_text(benchmark.model_dump_json(), encoding="utf-8")
         write_predictions(target, questions, columns, cells)
+        _spent(target, loaded)
+        # Last, as it makes the folder a run: a merge that was killed is begun again.
+        _about(target, whole, loaded, config, questions, cells)
     return len(wanted)
 
 
@@ -116,7 +120,9 @@ def _listed(keys: Sequence[Key]) -> str:
 def _memories(target: Path, loaded: Sequence[Loaded]) -> None:
     """Join the captions and replies, so that the merged run can be gone on with."""
     replies = ReplyCache(target)
+    took: dict[str, Usage] = {}
     for shard in loaded:
+        took |= read_building(shard.folder)
         source_replies = ReplyCache(shard.folder)
         for kept in source_replies.latest(sys.maxsize):
             replies.put(kept.reply, kept.request, About())
@@ -131,7 +137,23 @@ def _memories(target: Path, loaded: Sequence[Loaded]) -> None:
                 store.put_recording(recording)
                 held = source.view().observations(recording=recording.id)
                 store.add(held, done=source.done(recording.id))
+    if took:
+        write_building(target, took)
+    if (target / "memory").is_dir():
+        with Store.open(target / "memory") as store:
+            keep_building(target, store, replies, [t.id for t in store.tracks()])
     replies.close()
+
+
+def _spent(target: Path, loaded: Sequence[Loaded]) -> None:
+    """Join the ledgers: what all shards have sent."""
+    held = ReplyCache(target)
+    for shard in loaded:
+        source = ReplyCache(shard.folder)
+        for entry in source.entries():
+            held.spent(entry)
+        source.close()
+    held.close()
 
 
 def _about(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+from pydantic import Field
+
 from egomem.records import Question, Record, Usage, Video
 from egomem.score.tables import FRAME_CAP
 
@@ -71,10 +73,12 @@ def tokens_per_question(build: float, ask: float, reuse: Sequence[int] = REUSE) 
 
 
 class Cost(Record):
-    """Means per question of what asking took, and of what building did where reused n times.
+    """What asking took, and what building did; per question where n questions share a memory.
 
-    `money` is in US dollars over all questions and the build; `money_is_lower_bound` where a price
-    is unknown. `tokens` at each reuse is the build of one video over n, and one question.
+    `questions` are those whose usage is known. `money` is in US dollars, over all questions and the
+    build; a lower bound where a price or the build is unknown, as `seconds` are where `whole` is
+    False. `tokens`, `frames` and `prices` (US dollars) at each reuse are the build of one video
+    over n, and one question; {} where the build is not `counted`, since less would be wrong.
     """
 
     questions: int
@@ -88,6 +92,9 @@ class Cost(Record):
     money_is_lower_bound: bool
     tokens: dict[int, float]
     frames: dict[int, float]
+    prices: dict[int, float] = Field(default_factory=dict)
+    counted: bool = True
+    whole: bool = True
 
 
 def cost(
@@ -95,16 +102,25 @@ def cost(
     built: Mapping[str, Usage] | None = None,
     *,
     reuse: Sequence[int] = REUSE,
+    counted: bool = True,
+    lost: int = 0,
 ) -> Cost:
     """From the usage of each question, and of each video's captions.
 
-    Tokens are those sent and received; cached ones count, as the work was asked for.
+    Tokens are those sent and received; cached ones count, as the work was asked for. `counted`:
+    whether `built` is all that building took. `lost`: questions whose usage is not known.
     """
     build = sum((built or {}).values(), Usage())
     ask = sum(asked.values(), Usage())
     each = [*asked.values(), *(built or {}).values()]
     videos, questions = len(built or {}), len(asked)
     per_video, per_question = 1 / max(1, videos), 1 / max(1, questions)
+    whole = counted and not lost
+
+    def each_at(built_of: float, asked_of: float) -> dict[int, float]:
+        spread = tokens_per_question(built_of * per_video, asked_of * per_question, reuse)
+        return spread if counted else {}
+
     return Cost(
         questions=questions,
         videos=videos,
@@ -114,9 +130,12 @@ def cost(
         frames_ask=ask.frames,
         seconds=build.seconds + ask.seconds,
         money=(build.cost or 0.0) + (ask.cost or 0.0),
-        money_is_lower_bound=any(u.without_price for u in each),
-        tokens=tokens_per_question(_tokens(build) * per_video, _tokens(ask) * per_question, reuse),
-        frames=tokens_per_question(build.frames * per_video, ask.frames * per_question, reuse),
+        money_is_lower_bound=not whole or any(u.without_price for u in each),
+        tokens=each_at(_tokens(build), _tokens(ask)),
+        frames=each_at(build.frames, ask.frames),
+        prices=each_at(build.cost or 0.0, ask.cost or 0.0),
+        counted=counted,
+        whole=whole,
     )
 
 
