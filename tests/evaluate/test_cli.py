@@ -255,3 +255,21 @@ def test_frames_a_second_and_the_gate_s_bounds_can_be_set(
     assert code == 0
     assert said["result"]["outcome"]["gates"][0]["passed"] is True
     assert {len(s.images) for s in server.seen} == {0, 10}
+
+
+def test_errors_are_told_once_as_they_come(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules = [Rule(status=400, times=3, error="a bad day"), Rule(reply="A")]
+    with FakeServer(Script(rules=tuple(rules))) as server:
+        code = main(
+            ["eval", "capmem", "--data", str(data), "--settings", "clean", "--gate", "report",
+             "--model", f"reader=openai-compatible:x@{server.url}", "--out", str(tmp_path / "run")]
+        )  # fmt: skip
+    said = capsys.readouterr().err
+    assert code == 1
+    assert said.count("a bad day") == 1
+    assert "answers 5 / 5" in said
+    assert ", 3 errors" in said
+    assert main(["eval", "status", str(tmp_path / "run")]) == 0
+    assert "2 of 5 cells finished, 3 ended in an error" in capsys.readouterr().out

@@ -230,7 +230,9 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
         from rich.text import Text
 
         state = ": ".join(part for part in (now.state, now.who, now.why) if part)
-        out.print(f"{state}; {now.done} of {now.total} cells finished", markup=False)
+        errors = f", {now.errors} ended in an error (the same command tries them again)"
+        counted = f"{now.done} of {now.total} cells finished{errors if now.errors else ''}"
+        out.print(f"{state}; {counted}", markup=False)
         for track in now.captions:
             out.print(f"captions {track.track}: {track.done} / {track.total}", markup=False)
         table = Table("setting", "finished", "by status", box=None)

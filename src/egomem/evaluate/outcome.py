@@ -68,7 +68,7 @@ class Progress:
         seconds = round((self.total - self.done) / self.rate) if self.done else 0
         left = f", {seconds // 60}:{seconds % 60:02} left" if seconds else ""
         head = f"{self.stage} {self.done} / {self.total}, {self.rate:.1f} a second"
-        return f"{head}{left}, {money}{errors}"
+        return f"{head}{left}{money}{errors}"
 
 
 OnProgress = Callable[[Progress], None]

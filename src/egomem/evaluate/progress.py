@@ -13,6 +13,8 @@ from egomem.evaluate.plan import Part, Plan
 
 EVERY = 30.0
 """Seconds between two lines where the output is no terminal."""
+TOLD = 5
+"""So many different errors are told as they come; all are counted."""
 
 
 class Line:
@@ -25,6 +27,7 @@ class Line:
         self._last = 0.0
         self._stage = ""
         self._width = 0
+        self._errors: set[str] = set()
 
     def say(self, text: str) -> None:
         if not self._quiet:
@@ -32,6 +35,10 @@ class Line:
             print(text, file=self._stream)
 
     def update(self, progress: Progress) -> None:
+        error = progress.last_error
+        if error and error not in self._errors and len(self._errors) < TOLD:
+            self._errors.add(error)
+            self.say(f"error: {error}")
         now = time.monotonic()
         ended = progress.done >= progress.total
         pause = 0.1 if self._moving else EVERY

@@ -134,6 +134,7 @@ class _Runner:
         def window(fault: str) -> None:
             progress.done += not fault
             progress.errors += bool(fault)
+            progress.last_error = fault or progress.last_error
             progress.spent = self.work.purse.spent()
             self.on_progress(progress)
 
