@@ -186,6 +186,24 @@ def test_runs_that_differ_are_refused_by_name(
     assert "two: video" in text
 
 
+def test_each_role_stands_with_its_own_decoding_and_resolution() -> None:
+    from egomem.evaluate.report.write import _about
+
+    run = loaded("a", side=224, max_tokens=77, abstain=True)
+    rows = {str(name): str(value) for name, value in _about(run).rows}
+    assert rows["as a reader"] == (
+        "reply letter, at most 77 tokens, may abstain; frames of 224 pixels a side"
+    )
+    captioning = "caption@1, free text, at most 1024 tokens; frames of 512 pixels a side"
+    assert rows["as a captioner"] == captioning
+    assert rows["as a verifier"] == "verify@1, JSON, at most 77 tokens; frames of 768 pixels a side"
+    plain = _about(loaded("a", settings=("video",), strategies={"video": {"as_video": True}})).rows
+    assert ("settings of video", "as_video=True") in plain
+    assert [str(r[0]) for r in plain if str(r[0]).startswith("as a ")] == ["as a reader"]
+    given = {str(r[0]) for r in _about(loaded("a", given_memory=True)).rows}
+    assert "as a captioner" not in given
+
+
 def test_bins_and_regimes_reach_every_table(
     graded_run: Loaded,
 ) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from egomem.answer.verdict import Support
 from egomem.score import effects, sheet
+from egomem.score.verify import LEVELS
 
 
 def test_fixed_broken_and_blocked_by_support(ask: Any, say: Any) -> None:
@@ -37,3 +39,16 @@ def test_fixed_broken_and_blocked_by_support(ask: Any, say: Any) -> None:
     assert (got["strong"].n, got["strong"].overridden) == (4, 3)
     assert (got["partial"].blocked_fix, got["weak"].blocked_break) == (1, 1)
     assert got["no verdict"].n == 1
+
+
+def test_levels_stand_from_strong_to_none_in_whatever_order_they_occur(ask: Any, say: Any) -> None:
+    assert tuple(level.value for level in Support) == LEVELS
+    met = (None, "weak", "odd", "none", "strong", "partial")
+    questions = [ask(f"q{k}") for k in range(len(met))]
+    answers = {}
+    for question, support in zip(questions, met, strict=True):
+        decision = {"outcome": "kept", "before": "A", "proposed": None, "support": support}
+        answers[question.id] = say("A", trace=({"step": "decision", **decision},))
+    for held in (questions, questions[::-1]):
+        order = list(effects(sheet(held, answers)))
+        assert order == ["all", "strong", "partial", "weak", "none", "odd", "no verdict"]

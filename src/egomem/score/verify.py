@@ -22,11 +22,17 @@ class Effects(Record):
     blocked_break: int = 0
 
 
+LEVELS = ("strong", "partial", "weak", "none")
+"""Levels of support, from what may override an answer to what speaks for nothing."""
+
 UNREAD = "no verdict"
 
 
 def effects(sheet: Sheet) -> dict[str, Effects]:
-    """By level of support, `all` first; questions whose trace holds no decision are left out."""
+    """By level of support, `all` first, then those of LEVELS, others by name, and UNREAD last.
+
+    Levels that do not occur, and questions whose trace holds no decision, are left out.
+    """
     found: dict[str, list[tuple[str, int]]] = {}
     for question, answer in zip(sheet.questions, sheet.answers, strict=True):
         decision = _step(answer, "decision")
@@ -38,7 +44,14 @@ def effects(sheet: Sheet) -> dict[str, Effects]:
         gain = (proposed == question.answer) - (before == question.answer)
         for level in ("all", support):
             found.setdefault(level, []).append((outcome, gain))
-    return {level: _counted(rows) for level, rows in found.items()}
+    return {level: _counted(found[level]) for level in sorted(found, key=_place)}
+
+
+def _place(level: str) -> tuple[int, str]:
+    ranked = ("all", *LEVELS)
+    if level in ranked:
+        return ranked.index(level), ""
+    return len(ranked) + (level == UNREAD), level
 
 
 def _step(answer: Answer | None, name: str) -> Mapping[str, Any] | None:

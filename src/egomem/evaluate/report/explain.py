@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from egomem.answer.verdict import CAVEAT, Support
+from egomem.answer.verdict import CAVEAT
 from egomem.evaluate.report.entries import Entry
 from egomem.evaluate.report.grid import Section, grid
 from egomem.records import Answer
@@ -13,14 +13,11 @@ from egomem.score import Explanation, Why, effects, tally, why_wrong
 
 def verified(entries: Sequence[Entry]) -> Section:
     """What the look at the frames did to the caption answers, by level of support."""
-    order = ("all", *(s.value for s in Support))
     rows: list[list[object]] = []
     for entry in entries:
         if entry.way.strategy != "verify":
             continue
-        held = effects(entry.sheet)
-        for level in sorted(held, key=lambda x: order.index(x) if x in order else len(order)):
-            made = held[level]
+        for level, made in effects(entry.sheet).items():
             rows.append(
                 [
                     entry.name,

@@ -6,7 +6,9 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from egomem.answer.prompts import VERIFY
 from egomem.errors import UsageError
+from egomem.evaluate.config import Config
 from egomem.evaluate.gate import measured
 from egomem.evaluate.load import Loaded, load_run
 from egomem.evaluate.report.accuracy import overall
@@ -30,6 +32,9 @@ from egomem.evaluate.report.page import html
 from egomem.evaluate.report.paired import paired_differences
 from egomem.evaluate.report.views import views, views_of
 from egomem.evaluate.results import version
+from egomem.models import Role
+from egomem.observe.captioner import MAX_TOKENS as CAPTION_TOKENS
+from egomem.observe.captioner import PROMPT
 from egomem.records import Record
 
 FILES = ("report.html", "report.md", "figures.csv", "tables.tex")
@@ -124,18 +129,37 @@ def _about(run: Loaded) -> Grid:
         ["readers", ", ".join(config.readers) or "no model"],
         ["captioners", ", ".join(config.captioners) or "each reader its own, or a given memory"],
         ["verifier", config.verifier or "the reader"],
-        ["frames", f"at most {config.frames} at {config.fps:g} a second, side {config.side}"],
-        [
-            "decoding",
-            f"temperature 0, reply {config.format}, at most {config.max_tokens} tokens, "
-            f"{'may abstain' if config.abstain else 'has to choose'}, single turn, no examples",
-        ],
+        ["frames", f"at most {config.frames} at {config.fps:g} a second"],
+        ["decoding", "temperature 0, single turn, no examples"],
+        *_roles(config),
         ["versions", ", ".join(f"{k} {v}" for k, v in about.get("versions", {}).items())],
         ["servers", ", ".join(_servers(run)) or "none asked"],
         ["time", f"{about.get('started')} to {about.get('ended') or 'not finished'}"],
     ]
     rows += [[f"frames of {spec}", f"at most {n}"] for spec, n in config.frame_limits.items()]
+    for strategy, given in config.strategies.items():
+        rows.append([f"settings of {strategy}", ", ".join(f"{k}={v}" for k, v in given.items())])
     return grid(f"Run {run.folder.resolve().name}", ("", ""), rows)
+
+
+def _roles(config: Config) -> Iterator[list[object]]:
+    """What each role gets and how it replies: the reader's is not that of the others."""
+    limits = config.limits("")
+
+    def seen(role: Role) -> str:
+        return f"frames of {limits[role].side} pixels a side"
+
+    if config.readers:
+        choice = "may abstain" if config.abstain else "has to choose"
+        reply = f"reply {config.format}, at most {config.max_tokens} tokens, {choice}"
+        yield ["as a reader", f"{reply}; {seen(Role.READER)}"]
+    made = any(w.captions in ("windows", "aligned") for w in config.ways)
+    if made and not config.given_memory:
+        reply = f"{PROMPT}, free text, at most {CAPTION_TOKENS} tokens"
+        yield ["as a captioner", f"{reply}; {seen(Role.CAPTIONER)}"]
+    if any(w.strategy == "verify" for w in config.ways):
+        reply = f"{VERIFY.name}, JSON, at most {config.max_tokens} tokens"
+        yield ["as a verifier", f"{reply}; {seen(Role.VERIFIER)}"]
 
 
 def _servers(run: Loaded) -> list[str]:
