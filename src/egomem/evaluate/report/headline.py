@@ -37,7 +37,7 @@ def headline(held: Sequence[Draws]) -> Section:
         within = regimes(own)
         by_setting: dict[str, list[Pair]] = {}
         for pair in pairs:
-            by_setting.setdefault(pair.labels[1], []).append(pair)
+            by_setting.setdefault(pair.setting, []).append(pair)
         text += _sentences(within, by_setting)
         text += _gated(own, pairs)
         text.append(METHOD)
@@ -137,33 +137,36 @@ def _won(part: Draws, pairs: Sequence[Pair]) -> Value:
 
 
 def _each(within: dict[str, Draws], by_setting: dict[str, list[Pair]]) -> Iterator[Grid]:
-    """Each reader's differences, in one table or in one for each setting."""
+    """Each reader's differences by duration, in one table or in one for each setting."""
+    title = "Captions less video, by reader"
+    some = {name: part for name, part in within.items() if not name.endswith("frames")}
     whole = [pair for pairs in by_setting.values() for pair in pairs]
     if len(whole) <= ROWS:
-        yield _reader_rows("Captions less video, by reader", within, whole)
+        rows = [[p.labels[0], p.setting, *_gaps(some, p)] for p in whole]
+        yield _by_duration(title, ("reader", "setting"), some, rows)
         return
     for setting, pairs in by_setting.items():
-        yield _reader_rows(f"{setting} less video, by reader", within, pairs)
+        rows = [[p.labels[0], *_gaps(some, p)] for p in pairs]
+        yield _by_duration(f"{title}: {setting}", ("reader",), some, rows)
 
 
-def _reader_rows(title: str, within: dict[str, Draws], pairs: Sequence[Pair]) -> Grid:
+def _gaps(within: dict[str, Draws], pair: Pair) -> Iterator[object]:
     whole = within["all"]
-    rows: list[list[object]] = []
-    for pair in pairs:
-        letters = [unread(whole.sheet(k).by_status()) or "0" for k in (pair.a, pair.b)]
-        gaps = [
-            points(part.drawn.difference(pair.a, pair.b), part.groups, part.n)
-            for part in within.values()
-        ]
-        rows.append([*pair.labels, ", ".join(letters), *gaps])
-    heads: list[Value | str] = ["reader", "setting", "not read"]
-    heads += [
+    yield ", ".join(unread(whole.sheet(k).by_status()) or "0" for k in (pair.a, pair.b))
+    for part in within.values():
+        yield points(part.drawn.difference(pair.a, pair.b), part.groups, part.n)
+
+
+def _by_duration(
+    title: str, labels: tuple[str, ...], within: dict[str, Draws], rows: list[list[object]]
+) -> Grid:
+    heads = [
         Value(text=name, small=f"n {part.n}, {part.groups} videos", n=part.n)
         for name, part in within.items()
     ]
     return grid(
         title,
-        heads,
+        (*labels, "not read", *heads),
         rows,
         "Points, paired. Not read: answers of the setting, then of video, that were not read as a "
         "choice.",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from egomem.evaluate.report.grid import Cell, Chart, Grid, Section, Value, one_line
+from egomem.evaluate.report.pieces import pieces
 
 _TEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
@@ -23,12 +24,16 @@ PREAMBLE = """\
 
 
 def latex(sections: Sequence[Section], sources: Sequence[str] = ()) -> str:
-    """Each table as a `tabular`. `sources`: what the figures lead back to, as comments."""
+    """Each table as a `tabular`, or as several where it would not fit a page.
+
+    `sources`: what the figures lead back to, as comments.
+    """
     lines = [PREAMBLE, *(f"% {_comment(source)}" for source in sources)]
     for section in sections:
         for part in section.parts:
             if isinstance(part, Grid):
-                lines += ["", *_table(section, part)]
+                for piece in pieces(part):
+                    lines += ["", *_table(section, piece)]
             elif isinstance(part, Chart):
                 continue
     return "\n".join(lines) + "\n"

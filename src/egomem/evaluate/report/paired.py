@@ -31,29 +31,32 @@ class Kind(NamedTuple):
 
 METHOD = (
     f"{RESAMPLING}, on the same draws for both sides. p: two-sided permutation test that swaps "
-    "whole videos. Detectable: the smallest true difference in points that such a comparison would "
-    f"find with power 0.8; not given for fewer than {FEW_CLUSTERS} videos. "
+    "whole videos. MDD, minimum detectable difference: the smallest true difference in points that "
+    f"such a comparison would find with power 0.8; not given for fewer than {FEW_CLUSTERS} videos. "
     f"{FEW[0].upper()}{FEW[1:]}."
 )
+
+ROWS = 20
+"""Rows of a table; of more differences of a kind, each setting has a table of its own."""
 
 CHOSEN = f"Of more than {MANY}, each is set against {{}}"
 
 KINDS = (
-    Kind("Captions less video", ("reader", "setting"), less_frames),
-    Kind("A look at the frames less captions alone", ("reader", "setting", "less"), less_captions),
+    Kind("Captions less video", ("reader",), less_frames),
+    Kind("A look at the frames less captions alone", ("reader",), less_captions),
     Kind(
         "Readers",
-        ("setting", "reader", "less"),
+        ("reader", "less"),
         less_readers,
         CHOSEN.format("the best, which being chosen afterwards favours."),
     ),
     Kind(
         "Captioners",
-        ("setting", "reader", "captions by", "less"),
+        ("reader", "captions by", "less"),
         less_captioners,
         CHOSEN.format("the reader's own captions, or the best."),
     ),
-    Kind("Runs", ("setting", "reader", "run", "less"), less_runs),
+    Kind("Runs", ("reader", "run", "less"), less_runs),
 )
 
 
@@ -62,8 +65,8 @@ def paired_differences(held: Sequence[Draws]) -> Section:
     made = [part for own in held for part in _tables(own)]
     count = sum(len(part.rows) for part in made)
     text = (
-        f"{count} differences are tested in {len(made)} tables. By chance alone one test in twenty "
-        "falls below p = 0.05: read p (Holm), which is adjusted for all tests of its table.",
+        f"{count} differences are tested. By chance alone one test in twenty falls below p = 0.05: "
+        "read p (Holm), which is adjusted for all tests of its kind.",
         METHOD,
     )
     return Section(title="Differences", text=text if made else (), parts=tuple(made))
@@ -72,36 +75,46 @@ def paired_differences(held: Sequence[Draws]) -> Section:
 def _tables(own: Draws) -> Iterator[Grid]:
     for kind in KINDS:
         pairs = kind.find(own)
-        if pairs:
-            yield _table(own, kind, pairs)
+        if not pairs:
+            continue
+        rows = list(zip(pairs, _tested(own, pairs), strict=True))
+        if len(rows) <= ROWS:
+            held = [[p.labels[0], p.setting, *p.labels[1:], *row] for p, row in rows]
+            yield _table(own, kind, len(rows), kind.title, held, "setting")
+            continue
+        for setting in dict.fromkeys(p.setting for p in pairs):
+            held = [[*p.labels, *row] for p, row in rows if p.setting == setting]
+            yield _table(own, kind, len(rows), f"{kind.title}: {setting}", held)
 
 
-def _table(own: Draws, kind: Kind, pairs: Sequence[Pair]) -> Grid:
-    gaps = own.right[:, [p.a for p in pairs]] - own.right[:, [p.b for p in pairs]]
-    tests = list(map(float, permutation_tests(gaps, own.clusters)))
-    rows: list[list[object]] = []
-    for pair, p, adjusted in zip(pairs, tests, holm(tests), strict=True):
-        rows.append(
-            [
-                *pair.labels,
-                own.n,
-                shown(figure(own.sheet(pair.a)), own.n),
-                shown(figure(own.sheet(pair.b)), own.n),
-                points(own.drawn.difference(pair.a, pair.b), own.groups, own.n),
-                p_value(p),
-                p_value(adjusted),
-                _detectable(own, pair),
-            ]
-        )
+def _table(
+    own: Draws, kind: Kind, tests: int, title: str, rows: list[list[object]], *second: str
+) -> Grid:
     heads = (
-        *kind.labels, "n", "%", "less %", "points", "p", "p (Holm)", "detectable",
+        kind.labels[0], *second, *kind.labels[1:], "n", "%", "less %", "points", "p", "p (Holm)",
+        "MDD",
     )  # fmt: skip
     notes = [
-        f"{own.groups} videos, {len(pairs)} tests.",
+        f"{own.groups} videos; p (Holm) is adjusted for {tests} tests.",
         kind.note,
-        without_looking(figure(own.sheet(pairs[0].a))),
+        without_looking(figure(own.sheet(0))),
     ]
-    return grid(kind.title, heads, rows, " ".join(filter(None, notes)))
+    return grid(title, heads, rows, " ".join(filter(None, notes)))
+
+
+def _tested(own: Draws, pairs: Sequence[Pair]) -> Iterator[list[object]]:
+    gaps = own.right[:, [p.a for p in pairs]] - own.right[:, [p.b for p in pairs]]
+    tests = list(map(float, permutation_tests(gaps, own.clusters)))
+    for pair, p, adjusted in zip(pairs, tests, holm(tests), strict=True):
+        yield [
+            own.n,
+            shown(figure(own.sheet(pair.a)), own.n),
+            shown(figure(own.sheet(pair.b)), own.n),
+            points(own.drawn.difference(pair.a, pair.b), own.groups, own.n),
+            p_value(p),
+            p_value(adjusted),
+            _detectable(own, pair),
+        ]
 
 
 def _detectable(own: Draws, pair: Pair) -> object:

@@ -17,8 +17,9 @@ Columns = dict[str, int]
 
 
 class Pair(NamedTuple):
-    """Column a less column b, and the cells that say so in a table."""
+    """Column a less column b; by setting, and the other cells that say so in a table."""
 
+    setting: str
     labels: tuple[str, ...]
     a: int
     b: int
@@ -35,24 +36,25 @@ def by_reader(own: Draws) -> dict[str, Columns]:
 
 
 def less_frames(own: Draws) -> list[Pair]:
-    """CaptionQA, full or frame-aligned, less VideoQA of the same reader: (reader, setting)."""
+    """CaptionQA, full or frame-aligned, less VideoQA of the same reader: (reader)."""
     found = []
     for name, at in by_reader(own).items():
         video = at.get("video")
         for setting, k in at.items():
             if video is not None and own.entries[k].way.strategy == "caption":
-                found.append(Pair((name, setting), k, video))
+                found.append(Pair(setting, (name,), k, video))
     return found
 
 
 def less_captions(own: Draws) -> list[Pair]:
-    """Retrieve-and-verify less the caption answers that it starts from: (reader, setting, less)."""
+    """Retrieve-and-verify less the caption answers that it starts from: (reader)."""
     found = []
     for k, entry in enumerate(own.entries):
         base = entry.run.config.base(entry.column)
         b = next((i for i, e in enumerate(own.entries) if _is(e, entry, base)), None)
         if b is not None:
-            found.append(Pair((entry.panel, entry.series, own.entries[b].series), k, b))
+            setting = f"{entry.series} less {own.entries[b].column.setting}"
+            found.append(Pair(setting, (entry.panel,), k, b))
     return found
 
 
@@ -61,8 +63,7 @@ def _is(other: Entry, entry: Entry, column: object) -> bool:
 
 
 def less_readers(own: Draws) -> list[Pair]:
-    """Two readers of one setting, of captions each of its own or of the same: (setting, reader,
-    less)."""
+    """Two readers of one setting, of captions each of its own or of the same: (reader, less)."""
     groups: dict[tuple[str, str], list[int]] = {}
     for k, entry in enumerate(own.entries):
         column = entry.column
@@ -74,12 +75,12 @@ def less_readers(own: Draws) -> list[Pair]:
         for a, b in _against(own, columns, _best(own, columns)):
             one, other = own.entries[a], own.entries[b]
             if one.column.reader != other.column.reader and not _doubled(own, a, b):
-                found.append(Pair((one.series, one.panel, other.panel), a, b))
+                found.append(Pair(one.series, (one.panel, other.panel), a, b))
     return found
 
 
 def less_captioners(own: Draws) -> list[Pair]:
-    """Two captioners of one setting and reader: (setting, reader, captions by, less)."""
+    """Two captioners of one setting and reader: (reader, captions by, less)."""
     groups: dict[tuple[str, str], list[int]] = {}
     for k, entry in enumerate(own.entries):
         if entry.column.captioner:
@@ -94,19 +95,19 @@ def less_captioners(own: Draws) -> list[Pair]:
             one, other = own.entries[a], own.entries[b]
             by = [short_model(e.column.captioner) for e in (one, other)]
             if one.column.captioner != other.column.captioner and not _doubled(own, a, b):
-                found.append(Pair((one.column.setting, one.panel, *by), a, b))
+                found.append(Pair(one.column.setting, (one.panel, *by), a, b))
     return found
 
 
 def less_runs(own: Draws) -> list[Pair]:
-    """One column in two runs: (setting, reader, run, less)."""
+    """One column in two runs: (reader, run, less)."""
     found = []
     for b, a in combinations(range(len(own.entries)), 2):
         one, other = own.entries[a], own.entries[b]
         if one.run is not other.run and one.column == other.column:
             names = [e.run.folder.resolve().name for e in (one, other)]
             reader = short_model(one.column.reader)
-            found.append(Pair((one.series, reader, *names), a, b))
+            found.append(Pair(one.series, (reader, *names), a, b))
     return found
 
 
