@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from egomem import benchmarks
 from egomem.benchmarks import Benchmark
 from egomem.cli import main
-from egomem.evaluate import Config, Outcome, load_run
+from egomem.evaluate import Config, Outcome, load_run, opened, run
 from egomem.memory import Store
 from egomem.models.fake_server import FakeServer
 from egomem.records import Observation, Recording, Track
@@ -112,9 +113,9 @@ def test_each_change_asks_exactly_what_it_touches(typed: Typed) -> None:
     assert (again, 1 <= sent <= 2) == ({"question": 2}, True)
     # Tags and the key: nothing, and other figures.
     assert changed(q2(evidence=moved, tags={"visual": ["Text"]}, answer="A")) == ({}, 0)
-    run = load_run(typed.folder / "run")
-    column = next(c for c in run.columns if c.setting == "clean")
-    assert [float(r) for r in run.sheet(column).right] == [1, 1, 0, 1, 1]
+    held = load_run(typed.folder / "run")
+    column = next(c for c in held.columns if c.setting == "clean")
+    assert [float(r) for r in held.sheet(column).right] == [1, 1, 0, 1, 1]
 
 
 def test_a_setting_touches_its_own_columns(typed: Typed) -> None:
@@ -172,15 +173,21 @@ Go = Callable[..., Outcome]
 
 
 def test_a_question_about_all_videos_reads_no_captions_of_a_file_that_is_gone(
-    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, make_video: MakeVideo
+    benchmark: Benchmark, config: Config, tmp_path: Path, make_video: MakeVideo
 ) -> None:
     asked = tuple(q.model_copy(update={"recording": None}) for q in benchmark.questions[:1])
     every = benchmark.model_copy(update={"questions": asked})
     only = config.model_copy(update={"settings": ("caption@2",)})
-    counts = []
+    counts: list[object] = []
+    notes: list[str] = []
+
+    async def again() -> None:
+        async with opened(every, only, tmp_path / "run", environ={}, on_note=notes.append) as work:
+            await run(work)
+
     for level in (0, 77):
         make_video("v0.mp4", seconds=4, level=level)
-        go(every, only, tmp_path / "run")
+        asyncio.run(again())
         (cell,) = load_run(tmp_path / "run").cells.values()
         counts += [
             s["observations"]
@@ -188,6 +195,8 @@ def test_a_question_about_all_videos_reads_no_captions_of_a_file_that_is_gone(
             if isinstance(s, dict) and s["step"] == "notes"
         ]
     assert counts == [4, 4]  # two windows of each of two videos
+    asyncio.run(again())
+    assert notes == [f"reading {n} video files for what is in them" for n in (2, 1)]
     with Store.open(tmp_path / "run" / "memory") as store:
         assert len(store.recordings()) == 3
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from egomem.benchmarks import Benchmark
 from egomem.errors import UsageError
-from egomem.evaluate import Config, Outcome, Shard, load_run, merge
+from egomem.evaluate import Config, Outcome, Shard, load_run, merge, status
 from egomem.evaluate.predictions import FOLDER
 from egomem.evaluate.report import entries, sections_of
 from egomem.models.fake_server import FakeServer
@@ -47,6 +48,35 @@ def test_merged_shards_are_one_run_bit_for_bit(
     before = len(server.seen)
     outcome = go(benchmark, config, tmp_path / "whole")
     assert (outcome.asked, len(server.seen)) == (0, before)
+    assert status(whole).spent.requests == sum(status(load_run(f)).spent.requests for f in folders)
+    assert {k: c.usage.tokens_in for k, c in whole.cells.items()} == {
+        k: c.usage.tokens_in for k, c in one.cells.items()
+    }
+    assert all(c.at for c in whole.cells.values())
+
+
+def test_a_merge_that_was_killed_is_begun_again(
+    benchmark: Benchmark,
+    config: Config,
+    tmp_path: Path,
+    go: Go,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    only = config.model_copy(update={"settings": ("clean",)})
+    folders = [tmp_path / f"part{k}" for k in (1, 2)]
+    for k, folder in enumerate(folders, 1):
+        go(benchmark, shard(only, k, 2), folder)
+
+    def killed(*words: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sys.modules["egomem.evaluate.merge"], "write_predictions", killed)
+        with pytest.raises(KeyboardInterrupt):
+            merge(tmp_path / "whole", folders)
+    assert merge(tmp_path / "whole", folders) == 5
+    with pytest.raises(UsageError, match="holds a run already"):
+        merge(tmp_path / "whole", folders)
 
 
 def test_every_video_is_captioned_in_one_shard(

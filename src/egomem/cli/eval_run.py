@@ -39,13 +39,21 @@ def run_(
     conduct = Conduct(deadline=given.deadline, concurrency=given.concurrency)
 
     async def whole() -> tuple[str, Plan, Outcome | None]:
-        async with opened(benchmark, config, out, memory=memory, conduct=conduct, **limits) as work:
-            planned = plan(work)
-            if not json:
-                _show_plan(planned, benchmark.left_out)
-            if only_plan:
-                return work.config.hash, planned, None
-            with Line(quiet=json) as line:
+        with Line(quiet=json) as line:
+            async with opened(
+                benchmark,
+                config,
+                out,
+                memory=memory,
+                conduct=conduct,
+                on_note=line.say,
+                **limits,
+            ) as work:
+                planned = plan(work)
+                if not json:
+                    _show_plan(planned, benchmark.left_out)
+                if only_plan:
+                    return work.config.hash, planned, None
                 done = await run(
                     work,
                     command=["egomem", *sys.argv[1:]],
@@ -53,7 +61,7 @@ def run_(
                     on_note=line.say,
                     on_progress=line.update,
                 )
-            return work.config.hash, planned, done
+                return work.config.hash, planned, done
 
     try:
         config_hash, planned, done = asyncio.run(whole())

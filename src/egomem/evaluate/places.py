@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -72,13 +72,22 @@ def in_memory(benchmark: Benchmark, store: Store) -> Places:
     return found
 
 
-async def from_files(benchmark: Benchmark, store: Store, folder: Path) -> Places:
+async def from_files(
+    benchmark: Benchmark,
+    store: Store,
+    folder: Path,
+    on_note: Callable[[str], None] = lambda line: None,
+) -> Places:
     """The videos by their files, which are put into the store; one that was read before and has
     not changed since is not read again."""
     known = _known(folder)
     found = Places()
+    stamps = {video.id: _stamp(video) for video in benchmark.videos}
+    new = sum(s is not None and known.get(id, {}).get("stamp") != s for id, s in stamps.items())
+    if new:
+        on_note(f"reading {new} video files for what is in them")
     for video in benchmark.videos:
-        stamp = _stamp(video)
+        stamp = stamps[video.id]
         if stamp is None:
             found.missing[video.id] = f"{video.path} is not there" if video.path else "no file"
             continue

@@ -10,7 +10,7 @@ RUN/replies.db      model replies, so that nothing is asked twice
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -259,12 +259,13 @@ async def opened(
     environ: Mapping[str, str] = os.environ,
     budget: float | None = None,
     max_requests: int | None = None,
+    on_note: Callable[[str], None] = lambda line: None,
 ) -> AsyncIterator[Work]:
     """Open a run's folder, made where there is none; one process at a time may.
 
     `memory`: a memory with captions that exist; without one, the run keeps its own. `budget` (US
-    dollars) and `max_requests` hold for the run in all, earlier calls too. Raises LockedError
-    where another process is at it.
+    dollars) and `max_requests` hold for the run in all, earlier calls too. `on_note` is told what
+    takes long. Raises LockedError where another process is at it.
     """
     config = config.model_copy(update={"given_memory": memory is not None}).checked()
     folder.mkdir(parents=True, exist_ok=True)
@@ -282,7 +283,7 @@ async def opened(
             elif memory is not None:
                 places = in_memory(about, store)
             else:
-                places = await from_files(about, store, folder)
+                places = await from_files(about, store, folder, on_note)
             yield Work(
                 benchmark=benchmark,
                 config=config,
