@@ -112,11 +112,13 @@ def test_every_figure_leads_back_to_its_run(folder: Path) -> None:
     with (folder / "report" / "figures.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert {r["config_hash"] for r in rows} == {run.config.hash}
-    whole = [r for r in rows if r["view"] == "overall"]
+    strict = [r for r in rows if r["table"] == "Overall" and r["column"] == "strict %"]
+    whole = [r for r in strict if r["setting"]]
+    assert {r["row"] for r in strict if not r["setting"]} >= {"chance", "longest option"}
     assert {r["setting"] for r in whole} == {"clean", "video", "caption@2", "verify@2"}
-    assert all(r["n"] == "5" and "parsed" in r["by_status"] and r["blind"] for r in whole)
+    assert all(r["n"] == "5" and "parsed" in r["by_status"] for r in whole)
     # The reader is right, but verify's verdict is always B, which is the key of q1 alone.
-    right = {r["setting"]: r["right"] for r in whole}
+    right = {r["setting"]: f"{float(r['value']) * 5 / 100:g}" for r in whole}
     assert right == {"clean": "5", "video": "5", "caption@2": "5", "verify@2": "1"}
 
 

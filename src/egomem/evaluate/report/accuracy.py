@@ -14,8 +14,8 @@ from egomem.evaluate.report.draws import (
     statuses,
 )
 from egomem.evaluate.report.entries import Entry
-from egomem.evaluate.report.grid import Chart, Grid, Panel, Section, grid
-from egomem.evaluate.report.values import FEW, baselines, share
+from egomem.evaluate.report.grid import Chart, Grid, Panel, Section, Value, grid
+from egomem.evaluate.report.values import FEW, baselines, of, share
 from egomem.score import Accuracies, accuracies, answerability, figure
 from egomem.score.summary import percent
 
@@ -59,17 +59,19 @@ def _tables(drawn: Draws, several: bool) -> Iterator[Grid]:
 
 
 def _row(entry: Entry, made: Accuracies) -> list[object]:
-    answered: object = "-"
+    counts = figure(entry.sheet)
+    strict = share(made.strict, made.clusters, made.n)
+    answered = Value(text="-")
     if made.answered is not None:
         answered = share(made.answered, made.clusters, made.n_answered)
     return [
         made.n,
-        share(made.strict, made.clusters, made.n),
-        answered,
+        of(entry, strict.model_copy(update={"by_status": counts.by_status})),
+        of(entry, answered),
         made.n_answered,
-        share(made.macro, made.clusters, made.clusters),
+        of(entry, share(made.macro, made.clusters, made.clusters)),
         made.clusters,
-        statuses(figure(entry.sheet)),
+        statuses(counts),
     ]
 
 

@@ -136,7 +136,9 @@ def best_blind(made: Figure) -> Value:
     if best is None:
         return Value(text="-")
     few = f", n {best[1].n}" if best[1].n < made.n else ""
-    return Value(text=percent(best[1].accuracy), small=best[0] + few)
+    name, held = best
+    share = 100 * held.accuracy
+    return Value(text=percent(held.accuracy), small=name + few, value=share, n=held.n)
 
 
 def statuses(made: Figure) -> str:

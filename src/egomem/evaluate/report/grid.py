@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -15,7 +13,7 @@ class Value(Record):
     """A cell with something beside its figure: n, or answers by status.
 
     The rest is for the long table: the figure itself and its interval in the unit that is shown, n,
-    the answers by status, and the run that it is of.
+    the answers by status, and the column that it is of (run, setting, reader, captioner).
     """
 
     text: str
@@ -25,7 +23,7 @@ class Value(Record):
     high: float | None = None
     n: int | None = None
     by_status: dict[str, int] | None = None
-    run: str = ""
+    source: tuple[str, str, str, str] | None = None
 
     def __str__(self) -> str:
         return f"{self.text} ({self.small})" if self.small else self.text
@@ -166,11 +164,3 @@ _MARKUP = re.compile(r"[`*\\]|<(?=[a-zA-Z/!?])|\](?=[(\[:])|(?<!\w)_|_(?!\w)|&(?
 def _escaped(text: str) -> str:
     """So that no text of others becomes a tag, a link, a picture or emphasis."""
     return _MARKUP.sub(lambda found: "\\" + found[0], text)
-
-
-def csv_text(rows: Iterable[Sequence[object]], headings: Sequence[str]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(headings)
-    writer.writerows(rows)
-    return out.getvalue()

@@ -8,7 +8,7 @@ from typing import TypeVar
 from egomem.evaluate.report.draws import shown
 from egomem.evaluate.report.entries import Entry
 from egomem.evaluate.report.grid import Grid, Value, grid
-from egomem.evaluate.report.values import baselines
+from egomem.evaluate.report.values import baselines, of
 from egomem.score import Figure
 
 WIDEST = 8
@@ -110,5 +110,4 @@ def _cells(entry: Entry, own: Groups, first: Groups) -> list[Value]:
 
 
 def _cell(entry: Entry, own: Groups, label: str, made: Figure) -> Value:
-    cell = shown(own.get(label), made.n)
-    return cell.model_copy(update={"run": entry.run.folder.resolve().name})
+    return of(entry, shown(own.get(label), made.n))

@@ -8,7 +8,7 @@ from egomem.evaluate.report.draws import Draws, shown
 from egomem.evaluate.report.entries import Entry, short_model
 from egomem.evaluate.report.grid import Grid, Section, grid
 from egomem.evaluate.report.pairs import Columns, above, by_reader
-from egomem.evaluate.report.values import baselines, points, without_looking
+from egomem.evaluate.report.values import baselines, of, points, without_looking
 from egomem.evaluate.report.weights import UNKNOWN
 from egomem.score import figure
 
@@ -46,7 +46,8 @@ def _readers_table(own: Draws, readers: dict[str, Columns]) -> Grid:
     rows: list[list[object]] = []
     for name, at in readers.items():
         row: list[object] = [name, own.entries[next(iter(at.values()))].weights, own.n]
-        rows.append(row + [shown(made[at[s]], own.n) if s in at else "" for s in settings])
+        cells = {s: of(own.entries[k], shown(made[k], own.n)) for s, k in at.items()}
+        rows.append([*row, *(cells.get(s, "") for s in settings)])
     blind = [[name, "", own.n, *(value for _ in settings)] for name, value in baselines([made[0]])]
     return grid(
         "Accuracy % by reader",
@@ -121,7 +122,7 @@ def cross(entries: Sequence[Entry]) -> Section:
         rows: list[list[object]] = []
         for c in captioners:
             held = [at.get((c, r)) for r in readers]
-            cells = [shown(figure(e.sheet)) if e else "-" for e in held]
+            cells = [of(e, shown(figure(e.sheet))) if e else "-" for e in held]
             rows.append([short_model(c), *cells])
         spread = []
         for r in readers:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from egomem.evaluate.report.draws import SHORT
+from egomem.evaluate.report.entries import Entry
 from egomem.evaluate.report.grid import Value
 from egomem.score import BASELINES, FEW_CLUSTERS, Figure, Interval
 from egomem.score.summary import percent
@@ -38,6 +39,13 @@ def _value(held: Interval, clusters: int, n: int | None, form: str) -> Value:
         high=high,
         n=n,
     )
+
+
+def of(entry: Entry, cell: Value) -> Value:
+    """A cell that says in the long table which column it is of."""
+    c = entry.column
+    source = (entry.run.folder.resolve().name, c.setting, c.reader, c.captioner)
+    return cell.model_copy(update={"source": source})
 
 
 def warning(held: Interval, clusters: int) -> str:

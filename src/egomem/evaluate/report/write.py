@@ -14,7 +14,7 @@ from egomem.evaluate.load import Loaded, load_run
 from egomem.evaluate.report.accuracy import overall
 from egomem.evaluate.report.browser import browser
 from egomem.evaluate.report.costs import costs
-from egomem.evaluate.report.draws import draws, statuses
+from egomem.evaluate.report.draws import draws
 from egomem.evaluate.report.entries import (
     DEFAULT,
     Choices,
@@ -24,13 +24,14 @@ from egomem.evaluate.report.entries import (
     short_model,
 )
 from egomem.evaluate.report.explain import reasons, verified
-from egomem.evaluate.report.grid import Grid, Section, csv_text, grid, markdown
+from egomem.evaluate.report.grid import Grid, Section, grid, markdown
 from egomem.evaluate.report.headline import headline
 from egomem.evaluate.report.latex import latex
 from egomem.evaluate.report.models import cross, model_table
 from egomem.evaluate.report.page import html
 from egomem.evaluate.report.paired import paired_differences
-from egomem.evaluate.report.views import views, views_of
+from egomem.evaluate.report.tidy import tidy
+from egomem.evaluate.report.views import views
 from egomem.evaluate.results import version
 from egomem.models import Role
 from egomem.observe.captioner import MAX_TOKENS as CAPTION_TOKENS
@@ -66,7 +67,7 @@ def write_report(
     texts = (
         html(title, sections, browser(held)),
         markdown(title, sections),
-        csv_text(long_rows(held), LONG),
+        tidy(sections, runs),
         latex(sections, [f"{_lead(run)} {_command(run)}" for run in runs]),
     )
     out.mkdir(parents=True, exist_ok=True)
@@ -205,34 +206,3 @@ def _gates(runs: Sequence[Loaded]) -> Section:
     heads = ("reader", "n", "n by status", "gate", "reason")
     parts = (grid("Answered without the video", heads, rows),) if rows else ()
     return Section(title="Gate", parts=parts)
-
-
-LONG = (
-    "run", "config_hash", "egomem", "setting", "reader", "captioner", "view", "group", "n",
-    "right", "accuracy", "by_status", "chance", "blind",
-)  # fmt: skip
-
-
-def long_rows(held: Sequence[Entry]) -> Iterator[list[object]]:
-    """Every figure of every view as one row of a long table."""
-    for entry in held:
-        for view in views_of(held):
-            for row in entry.table(view).rows:
-                made = row.figure
-                blind = "; ".join(f"{k} {b.accuracy:.4f}" for k, b in made.blind.items())
-                yield [
-                    entry.run.folder.resolve().name,
-                    entry.run.about.get("config_hash"),
-                    entry.run.about.get("versions", {}).get("egomem"),
-                    entry.column.setting,
-                    entry.column.reader,
-                    entry.column.captioner,
-                    view.name,
-                    row.label,
-                    made.n,
-                    f"{made.right:g}",
-                    "" if made.accuracy is None else f"{made.accuracy:.6f}",
-                    statuses(made),
-                    "" if made.chance is None else f"{made.chance:.4f}",
-                    blind,
-                ]
