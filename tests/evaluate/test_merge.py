@@ -29,15 +29,17 @@ def predictions(folder: Path) -> dict[str, bytes]:
 def test_merged_shards_are_one_run_bit_for_bit(
     benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, server: FakeServer
 ) -> None:
-    go(benchmark, config, tmp_path / "one")
+    go(benchmark, config, tmp_path / "one" / "run")
     folders = [tmp_path / f"part{k}" for k in (1, 2)]
     for k, folder in enumerate(folders, 1):
         go(benchmark, shard(config, k, 2), folder)
-    assert merge(tmp_path / "whole", folders) == 20
-    assert predictions(tmp_path / "whole") == predictions(tmp_path / "one")
+    assert merge(tmp_path / "whole" / "run", folders) == 20
+    assert predictions(tmp_path / "whole" / "run") == predictions(tmp_path / "one" / "run")
     for name in ("answers.jsonl", "benchmark.json"):
-        assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "one" / name).read_bytes()
-    one, whole = load_run(tmp_path / "one"), load_run(tmp_path / "whole")
+        assert (tmp_path / "whole" / "run" / name).read_bytes() == (
+            tmp_path / "one" / "run" / name
+        ).read_bytes()
+    one, whole = load_run(tmp_path / "one" / "run"), load_run(tmp_path / "whole" / "run")
     assert whole.config == one.config
     other = ("In short", "Runs", "Cost")
     tables = [
@@ -46,7 +48,7 @@ def test_merged_shards_are_one_run_bit_for_bit(
     ]
     assert tables[0] == tables[1]
     before = len(server.seen)
-    outcome = go(benchmark, config, tmp_path / "whole")
+    outcome = go(benchmark, config, tmp_path / "whole" / "run")
     assert (outcome.asked, len(server.seen)) == (0, before)
     assert status(whole).spent.requests == sum(status(load_run(f)).spent.requests for f in folders)
     assert {k: c.usage.tokens_in for k, c in whole.cells.items()} == {
