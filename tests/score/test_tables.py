@@ -42,6 +42,14 @@ def test_regimes_hold_their_upper_edge(graded: Any) -> None:
     assert cap == {"within 768 frames": 1, "over 768 frames": 1}
 
 
+def test_a_video_of_unknown_length_is_in_no_regime_and_under_no_cap(ask: Any, say: Any) -> None:
+    questions = [ask("known"), ask("bare", video="w"), ask("about nothing", video=None)]
+    answers = {q.id: say("A") for q in questions}
+    held = sheet(questions, answers, videos=[Video(id="v", duration=30.0), Video(id="w")])
+    assert counts(table(held, frame_cap())) == {"within 768 frames": 1, "not stated": 2}
+    assert counts(table(held, duration())) == {"<= 12 min": 1, "not stated": 2}
+
+
 def test_evidence_falls_into_bins_by_where_it_begins(ask: Any, say: Any) -> None:
     video = Video(id="v", duration=90.0)
     at = [0.0, 29.9, 30.0, 59.9, 60.0, 90.0, (29.0, 80.0)]

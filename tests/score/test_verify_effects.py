@@ -17,6 +17,7 @@ def test_fixed_broken_and_blocked_by_support(ask: Any, say: Any) -> None:
         ("B", "C", "overridden", "strong"),
         ("B", "A", "blocked", "partial"),
         ("A", "D", "blocked", "weak"),
+        ("B", "C", "blocked", "weak"),
         ("A", "A", "kept", "strong"),
         ("B", None, "kept", None),
     ]
@@ -33,7 +34,7 @@ def test_fixed_broken_and_blocked_by_support(ask: Any, say: Any) -> None:
         answers[f"q{k}"] = say(after, trace=trace)
     got = effects(sheet(questions, answers))
     assert got["all"].model_dump() == {
-        "n": 7, "overridden": 3, "fixed": 1, "broken": 1, "blocked": 2, "blocked_fix": 1,
+        "n": 8, "overridden": 3, "fixed": 1, "broken": 1, "blocked": 3, "blocked_fix": 1,
         "blocked_break": 1,
     }  # fmt: skip
     assert (got["strong"].n, got["strong"].overridden) == (4, 3)
