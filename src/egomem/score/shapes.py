@@ -72,7 +72,4 @@ def _listed(row: Any) -> Iterator[Any]:
 def _mapped(id: str, value: Any) -> dict[str, Any]:
     if isinstance(value, Mapping):
         return {**value, "id": id}
-    if value is None:
-        return {"id": id}
-    numbered = str(value).isdecimal() and not isinstance(value, bool)
-    return {"id": id, "index" if numbered else "choice": value}
+    return {"id": id, "index" if str(value).isdecimal() else "choice": value}
