@@ -46,6 +46,11 @@ def test_a_setting_says_who_answers_and_what_is_read() -> None:
 def test_captions_of_the_evidence_are_those_of_the_window_beside_them() -> None:
     held = {w.name: w.window for w in read_ways(["caption@60", "caption@evidence"])}
     assert held["caption@evidence"] == 60.0
+    named = ["caption@60", "caption@30@evidence", "aligned@45@evidence", "caption@evidence"]
+    held = {w.name: (w.strategy, w.captions, w.window) for w in read_ways(named)}
+    assert held["caption@30@evidence"] == ("evidence-captions", "windows", 30.0)
+    assert held["aligned@45@evidence"] == ("evidence-captions", "aligned", 45.0)
+    assert held["caption@evidence"] == ("evidence-captions", "windows", 60.0)
     (_, evidence) = read_ways(["caption", "caption@evidence"])
     assert (evidence.captions, evidence.window) == ("held", None)
 
@@ -53,7 +58,8 @@ def test_captions_of_the_evidence_are_those_of_the_window_beside_them() -> None:
 @pytest.mark.parametrize(
     "name",
     ["caption@", "caption@-3", "caption@nan", "verify@inf", "aligned", "clean@30", "video@30",
-     "nothing", "clean@evidence", "verify@evidence", "aligned@evidence"],
+     "nothing", "clean@evidence", "verify@evidence", "aligned@evidence",
+     "verify@30@evidence", "caption@x@evidence", "video@30@evidence", "caption@30@30"],
 )  # fmt: skip
 def test_a_setting_that_is_none_is_refused(name: str) -> None:
     with pytest.raises(UsageError):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from egomem.records import Status
-from egomem.score import Why, tally, why_wrong
+from egomem.score import Oracle, Why, tally, why_wrong
 
 READ_ALL = ({"step": "notes", "observations": 7},)
 
@@ -79,26 +79,137 @@ def test_frames_looked_at_count_within_their_slack(ask: Any, say: Any) -> None:
         frames = [{"recording": "v", "time": t} for t in times]
         return say("B", trace=({"step": "looked", "frames": frames},))
 
-    assert why_wrong(question, looked(10.0, 38.5)).why is Why.NOT_RETRIEVED  # type: ignore[union-attr]
+    assert why_wrong(question, looked(10.0, 38.5)).why is Why.NOT_OBSERVED  # type: ignore[union-attr]
     assert why_wrong(question, looked(39.4)).why is Why.MISREAD  # type: ignore[union-attr]
     assert why_wrong(question, looked(38.5), slack=2.0).why is Why.MISREAD  # type: ignore[union-attr]
     other = say("B", trace=found((0, 90), recording="w"))
     assert why_wrong(question, other).why is Why.NOT_RETRIEVED  # type: ignore[union-attr]
 
 
-def test_an_overridden_answer_rests_on_what_was_looked_at(ask: Any, say: Any) -> None:
+@pytest.mark.parametrize(
+    ("before", "times", "because"),
+    [
+        ("A", (39.0, 40.2), "which was right"),
+        ("D", (39.5,), "which was wrong, too"),
+        (None, (80.0,), "which was wrong, too; no frame that was looked at lies in the evidence"),
+    ],
+)
+def test_a_wrong_override_is_the_doing_of_the_look(
+    ask: Any, say: Any, before: str | None, times: tuple[float, ...], because: str
+) -> None:
+    """Whatever the oracles say of the captions that the answer no longer rests on."""
     question = ask(key="A", at=40.0)
-    steps = ({"step": "baseline", "choice": "B"}, *found((60, 90)))
-    kept = say("B", trace=(*steps, {"step": "decision", "outcome": "kept"}))
-    changed = say("B", trace=(*steps, {"step": "decision", "outcome": "overridden"}))
-    assert why_wrong(question, kept).why is Why.MISREAD  # type: ignore[union-attr]
-    assert why_wrong(question, changed).why is Why.NOT_RETRIEVED  # type: ignore[union-attr]
+    frames = [{"recording": "v", "time": t} for t in times]
+    steps = (
+        {"step": "baseline", "choice": before},
+        *found((60, 90)),
+        {"step": "looked", "frames": frames},
+    )
+    kept = say("B", trace=(*steps, {"step": "decision", "outcome": "kept", "before": before}))
+    changed = {"step": "decision", "outcome": "overridden", "before": before}
+    oracles = {"oracle_captions": say("B"), "oracle_frames": say("A")}
+    got = why_wrong(question, say("B", trace=(*steps, changed)), **oracles)
+    assert got is not None
+    assert (got.why, got.sure) == (Why.MISREAD_BY_LOOK, True)
+    assert got.because.endswith(because)
+    assert why_wrong(question, kept, **oracles).why is Why.NOT_OBSERVED  # type: ignore[union-attr]
+
+
+def test_a_look_that_gave_an_answer_where_there_is_none(ask: Any, say: Any) -> None:
+    question = ask(key=None, answerable=False)
+    decision = {"step": "decision", "outcome": "overridden", "before": None}
+    got = why_wrong(question, say("B", trace=(decision,)))
+    assert got is not None
+    assert (got.why, got.because) == (
+        Why.MISREAD_BY_LOOK,
+        "a look at the frames replaced the caption answer, which was right",
+    )
+
+
+@pytest.mark.parametrize(
+    ("captions", "frames", "choice", "why"),
+    [
+        ("B", "A", "B", Why.NOT_OBSERVED),
+        ("B", None, "B", Why.NOT_OBSERVED),
+        ("B", "C", "B", Why.MISREAD),
+        ("A", "A", "B", Why.MISREAD),
+        ("A", None, None, Why.WRONGLY_ABSTAINED),
+    ],
+)
+def test_an_oracle_of_other_captions_shows_nothing_for_sure_and_is_named(
+    ask: Any, say: Any, captions: str, frames: str | None, choice: str | None, why: Why
+) -> None:
+    question, other = ask(key="A", at=(40.0, 45.0)), "of 30 s windows"
+    given = say(choice, trace=READ_ALL)
+    for differs in ("", other):
+        got = why_wrong(
+            question,
+            given,
+            oracle_captions=Oracle(answer=say(captions), name="caption@evidence", other=differs),
+            oracle_frames=frames and Oracle(answer=say(frames), name="video@evidence"),
+        )
+        assert got is not None
+        assert got.why is why
+        assert got.sure is (not differs and (captions, frames) != ("B", None))
+        assert f"(caption@evidence{', of 30 s windows' if differs else ''})" in got.because
+        if frames and captions == "B":
+            assert "(video@evidence)" in got.because
+
+
+def seen(*times: float) -> tuple[Any, ...]:
+    frames = [{"recording": "v", "time": t} for t in times]
+    return ({"step": "looked", "frames": frames},)
+
+
+@pytest.mark.parametrize(
+    ("times", "choice", "oracle", "why", "sure"),
+    [
+        ((10.0, 70.0), "B", "A", Why.NOT_OBSERVED, True),
+        ((10.0, 70.0), None, None, Why.NOT_OBSERVED, True),
+        ((10.0, 43.0), "B", "C", Why.MISREAD, True),
+        ((41.0, 42.0, 43.0), "B", "A", Why.MISREAD, True),
+        ((10.0, 43.0), "B", "A", Why.MISREAD, False),  # the oracle had three frames of it
+        ((10.0, 43.0), "B", None, Why.MISREAD, False),
+        ((41.0, 42.0, 43.0), None, "A", Why.WRONGLY_ABSTAINED, True),
+        ((41.0, 42.0, 43.0), None, None, Why.WRONGLY_ABSTAINED, False),
+    ],
+)
+def test_an_answer_from_frames_is_explained_by_the_oracle_of_frames(
+    ask: Any, say: Any, times: Any, choice: str | None, oracle: str | None, why: Why, sure: bool
+) -> None:
+    question = ask(key="A", at=(40.0, 45.0))
+    ideal = oracle and Oracle(
+        answer=say(oracle, trace=seen(38.0, 40.0, 42.0, 44.0, 48.0)), name="video@evidence"
+    )
+    got = why_wrong(question, say(choice, trace=seen(*times)), oracle_frames=ideal)
+    assert got is not None
+    assert (got.why, got.sure) == (why, sure)
+    if oracle and why is not Why.NOT_OBSERVED:
+        assert "video@evidence" in got.because
+    elif why is not Why.NOT_OBSERVED:
+        assert "no oracle says" in got.because
+    # An oracle of captions says nothing of frames.
+    also = why_wrong(
+        question,
+        say(choice, trace=seen(*times)),
+        oracle_captions=say("B"),
+        oracle_frames=ideal,
+    )
+    assert also == got
+
+
+def test_what_was_not_retrieved_is_sure_where_its_captions_tell_it(ask: Any, say: Any) -> None:
+    question, wrong = ask(key="A", at=40.0), say("B", trace=found((60, 90)))
+    for captions, sure in ((say("A"), True), (None, False)):
+        got = why_wrong(question, wrong, oracle_captions=captions)
+        assert got is not None
+        assert (got.why, got.sure) == (Why.NOT_RETRIEVED, sure)
 
 
 def test_reasons_are_counted_in_order(ask: Any, say: Any) -> None:
     question = ask(key="A", at=40.0)
     found_ = [why_wrong(question, say(c, trace=READ_ALL)) for c in ("A", "B", None, "C")]
     assert tally(found_) == {
-        "not observed": 0, "not retrieved": 0, "misread": 2, "wrongly abstained": 1,
-        "no reading": 0,
+        "not observed": 0, "not retrieved": 0, "misread": 2, "misread by the look": 0,
+        "wrongly abstained": 1, "no reading": 0,
     }  # fmt: skip

@@ -5,7 +5,9 @@ video               frames spread over the whole video
 caption@30          all captions of 30 s windows
 verify@30           the same, and a look at the frames of the moments found
 aligned@30          captions of exactly the frames that `video` looks at
-caption@evidence    the captions of the evidence alone (an oracle: what a perfect recall finds)
+caption@evidence    the captions of the evidence alone (an oracle: what a perfect recall finds), of
+                    the first window that is named; caption@60@evidence and aligned@30@evidence
+                    are of that window, and of those frames
 video@evidence      the frames of the evidence alone (an oracle)
 caption, extractive, NAME   any strategy, on the captions of the memory that is given
 """
@@ -56,6 +58,11 @@ class Way(Record):
 def read_way(name: str) -> Way:
     """The setting of a name. Raises UsageError, saying what there is."""
     head, at, tail = name.strip().partition("@")
+    window, _, last = tail.rpartition("@")
+    kind: Captions = "aligned" if head == "aligned" else "windows"
+    if window and last == "evidence" and head in ("caption", "aligned"):
+        seconds = _seconds(name, window)
+        return Way(name=name, strategy=oracle.CAPTIONS, captions=kind, window=seconds)
     if tail == "evidence" and head in ("clean", "verify", "aligned"):
         raise UsageError(f"there is no setting {name!r}", "use caption@evidence or video@evidence")
     if tail == "evidence" and head in ("caption", "video"):
@@ -65,7 +72,6 @@ def read_way(name: str) -> Way:
     if head in (*CAPTIONED, "aligned"):
         if not at and head in CAPTIONED:
             return Way(name=name, strategy=head, captions="held")
-        kind: Captions = "aligned" if head == "aligned" else "windows"
         strategy = "caption" if head == "aligned" else head
         return Way(name=name, strategy=strategy, captions=kind, window=_seconds(name, tail))
     if at and tail != "evidence":
@@ -81,8 +87,8 @@ def read_way(name: str) -> Way:
 
 
 def read_ways(names: Iterable[str]) -> tuple[Way, ...]:
-    """The settings in the order given, each once; the evidence's captions are of the first window
-    that is named beside them."""
+    """The settings in the order given, each once; `caption@evidence` is of the first window that is
+    named beside it."""
     ways = tuple(dict.fromkeys(read_way(n) for n in names if n.strip()))
     if not ways:
         raise UsageError("no setting is named", "for example --settings clean,video,caption@30")
@@ -90,9 +96,10 @@ def read_ways(names: Iterable[str]) -> tuple[Way, ...]:
     held = any(w.captions == "held" and w.strategy in CAPTIONED for w in ways)
     found = []
     for way in ways:
-        if way.strategy == oracle.CAPTIONS and whole:
+        named = way.strategy == oracle.CAPTIONS and way.name.count("@") > 1
+        if way.strategy == oracle.CAPTIONS and whole and not named:
             way = way.model_copy(update={"window": whole[0]})
-        elif way.strategy == oracle.CAPTIONS and held:
+        elif way.strategy == oracle.CAPTIONS and held and not named:
             way = way.model_copy(update={"window": None, "captions": "held"})
         found.append(way)
     return tuple(found)

@@ -73,7 +73,7 @@ from egomem.score.tables import (
     tag,
 )
 from egomem.score.verify import Effects, effects
-from egomem.score.why import Explanation, Why, tally, why_wrong
+from egomem.score.why import Explanation, Oracle, Why, tally, why_wrong
 
 __all__ = [
     "BASELINES",
@@ -95,6 +95,7 @@ __all__ = [
     "FrameAccount",
     "Interval",
     "Mrr",
+    "Oracle",
     "Outcomes",
     "Predictions",
     "Retrieval",

@@ -21,34 +21,55 @@ class Why(StrEnum):
     NOT_OBSERVED = "not observed"
     NOT_RETRIEVED = "not retrieved"
     MISREAD = "misread"
+    MISREAD_BY_LOOK = "misread by the look"
+    """A look at the frames replaced an answer by a wrong one."""
     WRONGLY_ABSTAINED = "wrongly abstained"
     NO_READING = "no reading"
     """The reply itself failed: refused, cut off, unreadable, an error, or none."""
 
 
 class Explanation(Record):
-    """`sure` where an oracle setting or the trace shows it; else it is what is left."""
+    """`because` names the oracles that it rests on. `sure` where they and the trace show it; else
+    it is what is left."""
 
     why: Why
     because: str
     sure: bool
 
 
+class Oracle(Record):
+    """An answer from the evidence alone. `name` is its setting.
+
+    `other`: how what it read differs from what the answer rests on that is explained; "" where
+    both read the same. An oracle of something else shows nothing for sure.
+    """
+
+    answer: Answer
+    name: str = ""
+    other: str = ""
+
+    @property
+    def said(self) -> str:
+        return f" ({', '.join(filter(None, (self.name, self.other)))})" if self.name else ""
+
+
 def why_wrong(
     question: Question,
     answer: Answer | None,
     *,
-    oracle_captions: Answer | None = None,
-    oracle_frames: Answer | None = None,
+    oracle_captions: Oracle | Answer | None = None,
+    oracle_frames: Oracle | Answer | None = None,
     verdict: float | None = None,
     slack: float = 1.0,
 ) -> Explanation | None:
     """Why an answer is wrong; None where it is right.
 
-    In this order: a reply without a reading; an item that cannot be answered, which was (misread);
-    evidence that the oracle of captions cannot answer from (not observed, unless the oracle of
-    frames cannot either: misread); evidence that the trace shows was not before the reader (not
-    retrieved); then wrongly abstained, or misread. An oracle whose reply failed says nothing.
+    In this order: a reply without a reading; an answer that a look at the frames put in the place
+    of another (misread by the look); an item that cannot be answered, which was (misread). Then,
+    of an answer from captions: evidence that the oracle of captions cannot answer from (not
+    observed, unless the oracle of frames cannot either: misread); evidence that was not before the
+    reader by the trace (not retrieved). Of an answer from frames alone: no frame in the evidence
+    (not observed). Then wrongly abstained, or misread. An oracle whose reply failed says nothing.
     `slack`: seconds by which a frame may miss.
     """
     if is_right(question, answer, verdict) >= 0.5:
@@ -56,28 +77,79 @@ def why_wrong(
     if answer is None or answer.status not in (Status.PARSED, Status.ABSTAINED):
         status = answer.status.value if answer else "there is no answer"
         return _said(Why.NO_READING, status, True)
+    if _overridden(answer):
+        return _said(Why.MISREAD_BY_LOOK, _replaced(question, answer, slack), True)
     if question.answerable is False:
         return _said(Why.MISREAD, "it cannot be answered, and an answer was given", True)
-    seen, shown = _told(question, oracle_captions), _told(question, oracle_frames)
+    captions, frames = _oracle(oracle_captions), _oracle(oracle_frames)
+    if _sees_frames_alone(answer):
+        return _of_frames(question, answer, frames, slack)
+    return _of_captions(question, answer, captions, frames, slack)
+
+
+def _of_captions(
+    question: Question,
+    answer: Answer,
+    captions: Oracle | None,
+    frames: Oracle | None,
+    slack: float,
+) -> Explanation:
+    seen, shown = _told(question, captions), _told(question, frames)
+    same = captions is not None and not captions.other
+    by_captions, by_frames = captions.said if captions else "", frames.said if frames else ""
     if seen is False and shown is True:
-        return _said(Why.NOT_OBSERVED, "the evidence's frames show it, its captions do not", True)
+        why = f"the evidence's frames show it{by_frames}, its captions do not{by_captions}"
+        return _said(Why.NOT_OBSERVED, why, same)
     if seen is False and shown is None:
-        return _said(Why.NOT_OBSERVED, "the evidence's captions do not tell it", False)
+        why = f"the evidence's captions do not tell it{by_captions}; its frames were not tried"
+        return _said(Why.NOT_OBSERVED, why, False)
     if seen is False:
-        return _said(Why.MISREAD, "it was misread from the evidence's own frames, too", True)
+        why = f"it was misread from the evidence's own frames{by_frames}, too"
+        return _said(Why.MISREAD, f"{why}, and from its captions{by_captions}", same)
+    found = retrieved(question, answer, slack=slack)
+    told = seen is True and same
+    ground = f"the evidence's captions tell it{by_captions}" if seen else _NOT_TRIED
+    if found is False:
+        why = f"nothing that was read overlaps the evidence; {ground}"
+        return _said(Why.NOT_RETRIEVED, why, told)
+    kind = Why.WRONGLY_ABSTAINED if abstains(question, answer) else Why.MISREAD
+    return _said(kind, f"{_held(found)}; {ground}", told and found is True)
+
+
+_NOT_TRIED = "no oracle says whether its captions tell it"
+
+
+def _of_frames(
+    question: Question, answer: Answer, frames: Oracle | None, slack: float
+) -> Explanation:
+    """Of an answer that rests on frames alone: nothing was noted, and nothing retrieved."""
+    shown, by = _told(question, frames), frames.said if frames else ""
     found = retrieved(question, answer, slack=slack)
     if found is False:
-        return _said(Why.NOT_RETRIEVED, "nothing that was read overlaps the evidence", True)
-    if abstains(question, answer):
-        return _said(Why.WRONGLY_ABSTAINED, _held(found), seen is True)
-    return _said(Why.MISREAD, _held(found), seen is True and found is True)
+        return _said(Why.NOT_OBSERVED, "no frame that was shown lies in the evidence", True)
+    if shown is False:
+        why = f"it was misread from the evidence's own frames{by}, too"
+        return _said(Why.MISREAD, f"{_held(found)}; {why}", found is True)
+    kind = Why.WRONGLY_ABSTAINED if abstains(question, answer) else Why.MISREAD
+    if shown is None or frames is None:
+        why = f"{_held(found)}; no oracle says whether its frames show it"
+        return _said(kind, why, False)
+    had, had_there = (_frames_in(question, a, slack) for a in (answer, frames.answer))
+    why = f"{_held(found)}; the evidence's frames show it{by}"
+    if had < had_there:
+        why += f", with {had_there} frames of it where {had} were shown here"
+    return _said(kind, why, found is True and had >= had_there and not frames.other)
 
 
-def _told(question: Question, oracle: Answer | None) -> bool | None:
+def _oracle(given: Oracle | Answer | None) -> Oracle | None:
+    return Oracle(answer=given) if isinstance(given, Answer) else given
+
+
+def _told(question: Question, oracle: Oracle | None) -> bool | None:
     """Whether an oracle answered rightly; None where it did not run, or its reply failed."""
-    if oracle is None or oracle.status not in (Status.PARSED, Status.ABSTAINED):
+    if oracle is None or oracle.answer.status not in (Status.PARSED, Status.ABSTAINED):
         return None
-    return is_right(question, oracle) >= 0.5
+    return is_right(question, oracle.answer) >= 0.5
 
 
 def _said(why: Why, because: str, sure: bool) -> Explanation:
@@ -86,6 +158,51 @@ def _said(why: Why, because: str, sure: bool) -> Explanation:
 
 def _held(found: bool | None) -> str:
     return "the evidence was before the reader" if found else "what was read is not known"
+
+
+def _overridden(answer: Answer) -> bool:
+    decisions = [s.get("outcome") for s in _steps(answer) if s.get("step") == "decision"]
+    return "overridden" in decisions
+
+
+def _replaced(question: Question, answer: Answer, slack: float) -> str:
+    """What a look did that replaced an answer by a wrong one."""
+    before = next((s.get("before") for s in _steps(answer) if s.get("step") == "decision"), None)
+    status = Status.ABSTAINED if before is None else Status.PARSED
+    base = Answer(text="", status=status, choice=before, strategy="caption")
+    was = "right" if is_right(question, base) >= 0.5 else "wrong, too"
+    why = f"a look at the frames replaced the caption answer, which was {was}"
+    if question.evidence and not _frames_in(question, answer, slack):
+        why += "; no frame that was looked at lies in the evidence"
+    return why
+
+
+def _sees_frames_alone(answer: Answer) -> bool:
+    steps = _steps(answer)
+    names = {step.get("step") for step in steps}
+    noted = names & {"notes", "found", "baseline"} or any("hits" in step for step in steps)
+    return "looked" in names and not noted
+
+
+def _frames_in(question: Question, answer: Answer, slack: float) -> int:
+    """Frames that the trace shows in the evidence, or within `slack` seconds of it."""
+    gold: list[Place] = [(e.recording, e.span) for e in question.evidence]
+    return sum(any(touches(place, g) for g in gold) for place in _looked(answer, slack))
+
+
+def _steps(answer: Answer) -> list[Mapping[str, Any]]:
+    return [step for step in answer.trace if isinstance(step, dict)]
+
+
+def _looked(answer: Answer, slack: float) -> list[Place]:
+    """The frames that were looked at, each widened by `slack`."""
+    times = [
+        (_id(frame), _time(frame, "time"))
+        for step in _steps(answer)
+        if step.get("step") == "looked"
+        for frame in _maps(step.get("frames"))
+    ]
+    return [(id, Span(max(0.0, time - slack), time + slack)) for id, time in times]
 
 
 def retrieved(question: Question, answer: Answer, *, slack: float = 1.0) -> bool | None:
@@ -111,23 +228,16 @@ def before_reader(answer: Answer, slack: float = 1.0) -> tuple[bool, list[Place]
     (`frames`, each widened by `slack`), and the evidence that the answer names. An answer of
     `verify` that was not overridden is the one read from all notes.
     """
-    places: list[Place] = []
-    told = False
-    steps = [step for step in answer.trace if isinstance(step, dict)]
-    outcomes = [step.get("outcome") for step in steps if step.get("step") == "decision"]
-    for step in steps:
+    places = _looked(answer, slack)
+    told = bool(places)
+    for step in _steps(answer):
         if step.get("step") == "notes" and step.get("observations"):
             return True, None
-        if step.get("step") == "baseline" and "overridden" not in outcomes:
+        if step.get("step") == "baseline" and not _overridden(answer):
             return True, None
         for hit in _maps(step.get("hits")):
-            told = True
             places.append((_id(hit), Span(_time(hit, "start"), _time(hit, "end"))))
         told = told or "hits" in step
-        for frame in _maps(step.get("frames")) if step.get("step") == "looked" else ():
-            told = True
-            time = _time(frame, "time")
-            places.append((_id(frame), Span(max(0.0, time - slack), time + slack)))
     places += [(e.recording, e.span) for e in answer.evidence]
     return False, places if told or places else None
 
