@@ -332,7 +332,10 @@ def test_why_an_answer_is_wrong_comes_from_trace_and_oracles(
     )
     with FakeServer(Script(rules=rules)) as server:
         spec = f"openai-compatible:fake@{server.url}"
-        settings = ("caption@2", "caption@evidence", "video@evidence")
+        settings = (
+            "caption@2", "caption@evidence", "video@evidence", "caption@1", "caption@1@evidence",
+            "aligned@2", "aligned@2@evidence",
+        )  # fmt: skip
         wrong = config.model_copy(update={"settings": settings, "readers": (spec,)})
         go(benchmark, wrong, tmp_path / "run")
     held = entries([load_run(tmp_path / "run")])
@@ -340,6 +343,13 @@ def test_why_an_answer_is_wrong_comes_from_trace_and_oracles(
     assert why["q1"] is None  # its key is B
     assert why["q0"] is not None
     assert (why["q0"].why.value, why["q0"].sure) == ("not observed", True)
+    assert "(caption@evidence)" in why["q0"].because
+    for name in ("caption@1", "aligned@2"):
+        (entry,) = (e for e in held if e.column.setting == name)
+        own = explained(entry, held)["q0"]
+        assert own is not None
+        assert (own.why.value, own.sure) == ("not observed", True)
+        assert f"({name}@evidence)" in own.because
     assert why["q2"] is not None
     assert why["q2"].why.value == "misread"  # its key is C: wrong from the frames, too
 
