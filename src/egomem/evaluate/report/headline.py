@@ -12,7 +12,7 @@ from egomem.evaluate.report.draws import RESAMPLING, Draws, best_blind, drawn, s
 from egomem.evaluate.report.entries import short_model
 from egomem.evaluate.report.grid import Grid, Section, Value, grid
 from egomem.evaluate.report.pairs import Pair, above, less_frames, tied
-from egomem.evaluate.report.values import FEW, p_value, points, unread
+from egomem.evaluate.report.values import FEW, p_value, points, total, unread
 from egomem.score import Figure, View, duration, figure, frame_cap, holm, permutation_tests
 
 METHOD = (
@@ -118,13 +118,11 @@ def _p_values(part: Draws, by_setting: dict[str, list[Pair]]) -> dict[str, float
 
 def _mean(figures: Sequence[Figure]) -> Value:
     """The mean accuracy of several readers of the same questions, and their answers by status."""
-    statuses: dict[str, int] = {}
-    for made in figures:
-        for status, n in made.by_status.items():
-            statuses[status] = statuses.get(status, 0) + n
-    n = figures[0].n
     pooled = Figure(
-        n=n * len(figures), right=sum(f.right for f in figures), by_status=statuses, blind={}
+        n=sum(f.n for f in figures),
+        right=sum(f.right for f in figures),
+        by_status=total(f.by_status for f in figures),
+        blind={},
     )
     return shown(pooled, pooled.n)
 

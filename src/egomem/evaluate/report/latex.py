@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from egomem.evaluate.report.grid import Cell, Chart, Grid, Section, Value, one_line
-from egomem.evaluate.report.pieces import pieces
+from egomem.evaluate.report.pieces import broken, is_long, pieces
 
 _TEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
@@ -14,9 +14,6 @@ _TEX = {
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}",
     "'": r"\textquotesingle{}", "`": r"\textasciigrave{}",
 }  # fmt: skip
-LONG = 40
-"""Characters from which a column of text is given a width, so that it can break."""
-
 PREAMBLE = """\
 % \\usepackage[T1]{fontenc} \\usepackage{array,textcomp,booktabs}
 % pdflatex reads Latin letters; for names in other scripts use xelatex or lualatex. A table that is
@@ -62,11 +59,9 @@ def _table(section: Section, part: Grid) -> list[str]:
 def _column(part: Grid, k: int) -> str:
     if part.is_number(k):
         return "r"
-    long = max((len(str(row[k])) for row in part.rows), default=0) > LONG
-    if not long:
+    if not is_long(part, k):
         return "l"
-    wide = 0.75 if len(part.headings) == 2 else 0.3
-    return f">{{\\raggedright\\arraybackslash}}p{{{wide}\\linewidth}}"
+    return f">{{\\raggedright\\arraybackslash}}p{{{broken(part)}\\linewidth}}"
 
 
 def _row(part: Grid, cells: Sequence[Cell]) -> str:

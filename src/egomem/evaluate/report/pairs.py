@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -72,9 +73,9 @@ def less_readers(own: Draws) -> list[Pair]:
             groups.setdefault((column.setting, by), []).append(k)
     found = []
     for columns in groups.values():
-        for a, b in _against(own, columns, _best(own, columns)):
+        for a, b in _compared(own, columns, lambda some: _best(own, some)):
             one, other = own.entries[a], own.entries[b]
-            if one.column.reader != other.column.reader and not _doubled(own, a, b):
+            if one.column.reader != other.column.reader:
                 found.append(Pair(one.series, (one.panel, other.panel), a, b))
     return found
 
@@ -88,13 +89,10 @@ def less_captioners(own: Draws) -> list[Pair]:
             groups.setdefault(key, []).append(k)
     found = []
     for columns in groups.values():
-        each = (
-            k for k in columns if own.entries[k].column.captioner == own.entries[k].column.reader
-        )
-        for a, b in _against(own, columns, next(each, _best(own, columns))):
+        for a, b in _compared(own, columns, lambda some: _own(own, some)):
             one, other = own.entries[a], own.entries[b]
             by = [short_model(e.column.captioner) for e in (one, other)]
-            if one.column.captioner != other.column.captioner and not _doubled(own, a, b):
+            if one.column.captioner != other.column.captioner:
                 found.append(Pair(one.column.setting, (one.panel, *by), a, b))
     return found
 
@@ -111,7 +109,22 @@ def less_runs(own: Draws) -> list[Pair]:
     return found
 
 
-def _against(own: Draws, columns: Sequence[int], chosen: int) -> Iterator[tuple[int, int]]:
+def _compared(
+    own: Draws, columns: Sequence[int], choose: Callable[[Sequence[int]], int]
+) -> Iterator[tuple[int, int]]:
+    """Pairs within each run; and between runs, of the columns that no two of them hold."""
+    runs = {id(own.entries[k].run): own.entries[k].run for k in columns}.values()
+    for run in runs:
+        within = [k for k in columns if own.entries[k].run is run]
+        yield from _against(within, choose(within))
+    held = Counter(own.entries[k].column for k in columns)
+    alone = [k for k in columns if held[own.entries[k].column] == 1]
+    for a, b in _against(alone, choose(alone)) if alone else ():
+        if own.entries[a].run is not own.entries[b].run:
+            yield a, b
+
+
+def _against(columns: Sequence[int], chosen: int) -> Iterator[tuple[int, int]]:
     """All pairs, the later less the earlier; of many columns, each less the chosen one."""
     if len(columns) <= MANY:
         yield from ((a, b) for b, a in combinations(columns, 2))
@@ -123,13 +136,11 @@ def _best(own: Draws, columns: Sequence[int]) -> int:
     return max(columns, key=lambda k: own.drawn.values[k])
 
 
-def _doubled(own: Draws, a: int, b: int) -> bool:
-    """Whether one of two runs holds both columns, so that they are compared there."""
-    runs = own.entries[a].run, own.entries[b].run
-    if runs[0] is runs[1]:
-        return False
-    held = [{e.column for e in own.entries if e.run is run} for run in runs]
-    return own.entries[b].column in held[0] or own.entries[a].column in held[1]
+def _own(own: Draws, columns: Sequence[int]) -> int:
+    """The column of the reader's own captions, or the best."""
+    held = [own.entries[k].column for k in columns]
+    by_own = (k for k, c in zip(columns, held, strict=True) if c.captioner == c.reader)
+    return next(by_own, _best(own, columns))
 
 
 def above(own: Draws, a: int, b: int) -> bool:

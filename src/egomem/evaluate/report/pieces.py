@@ -16,15 +16,13 @@ NARROW = frozenset(".,:;'|!()[]- ijltI")
 TINY, GAP = 0.82, 6.0
 """What is smaller still, against small print; and points between columns."""
 
-BROKEN = 0.3
-"""Share of the line that a column of long texts is given."""
+LONG_TEXT = 40
+"""Characters from which a column of text is given a width, so that it can break."""
 
 
 def pieces(part: Grid, wide: float = WIDE, long: int = LONG) -> list[Grid]:
     """The table in parts that fit; each has the labels, the headings and the baselines again."""
-    found = [
-        piece for columns in _columns(part, wide) for piece in _rows(_only(part, columns), long)
-    ]
+    found = [_only(some, columns) for some in _rows(part, long) for columns in _columns(some, wide)]
     if len(found) < 2:
         return [part]
     return [
@@ -44,12 +42,23 @@ def labels(part: Grid) -> int:
 def width(part: Grid, column: int) -> float:
     """Points that a column takes."""
     texts = [row[column] for row in part.rows]
-    if not part.is_number(column) and max((len(str(t)) for t in texts), default=0) > 40:
-        return WIDE * (0.75 if len(part.headings) == 2 else BROKEN) + GAP
+    if is_long(part, column):
+        return WIDE * broken(part) + GAP
     heading = part.headings[column]
     over, below = _texts(heading)
     own = max((_points(text) for text in texts), default=0.0)
     return max(own, points(over), TINY * points(below)) + GAP
+
+
+def is_long(part: Grid, column: int) -> bool:
+    """Whether a column holds texts that have to break."""
+    longest = max((len(str(row[column])) for row in part.rows), default=0)
+    return longest > LONG_TEXT and not part.is_number(column)
+
+
+def broken(part: Grid) -> float:
+    """Share of the line that a column of long texts is given: more in a list of names and texts."""
+    return 0.3 if any(str(h) for h in part.headings) else 0.75
 
 
 def points(text: str) -> float:

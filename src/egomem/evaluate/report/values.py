@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from egomem.evaluate.report.draws import SHORT
 from egomem.evaluate.report.entries import Entry
 from egomem.evaluate.report.grid import Value
-from egomem.score import BASELINES, FEW_CLUSTERS, Figure, Interval
+from egomem.score import BASELINES, FEW_CLUSTERS, STATUSES, Figure, Interval
 from egomem.score.summary import percent
 
 FEW = (
@@ -60,6 +61,14 @@ def p_value(p: float) -> Value:
 def unread(by_status: dict[str, int]) -> str:
     """`6u 1e`: the answers that were not read as a choice."""
     return " ".join(f"{n}{SHORT[status]}" for status, n in by_status.items() if status in SHORT)
+
+
+def total(counts: Iterable[dict[str, int]]) -> dict[str, int]:
+    """Answers by status of several figures."""
+    found: Counter[str] = Counter()
+    for by_status in counts:
+        found.update(by_status)
+    return {status: found[status] for status in STATUSES if found[status]}
 
 
 def baselines(figures: Sequence[Figure | None]) -> list[list[object]]:

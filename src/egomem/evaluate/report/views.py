@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from egomem.evaluate.report import svg
 from egomem.evaluate.report.draws import SMALL, best_of, legend, looks, panels
 from egomem.evaluate.report.entries import Entry
-from egomem.evaluate.report.grid import Chart, Grid, Panel, Section, grid
+from egomem.evaluate.report.grid import Chart, Grid, Panel, Section, Value, grid
 from egomem.evaluate.report.layout import laid_out
+from egomem.evaluate.report.values import of, total, unread
 from egomem.score import (
+    BASELINES,
     Figure,
+    Row,
     Table,
     View,
     frame_cap,
@@ -98,14 +101,37 @@ def _accuracy(made: Figure | None) -> float | None:
 
 
 def _middle(entries: Sequence[Entry], held: Sequence[Table]) -> list[Grid]:
+    """The middle drop of each column, and of the blind baselines."""
     rows: list[list[object]] = []
     for entry, made in zip(entries, held, strict=True):
         drop = middle_drop(made)
         if drop is not None:
-            n = sum(r.figure.n for r in made.rows if r.label not in (UNKNOWN, "no evidence"))
-            rows.append([entry.name, n, f"{100 * drop:+.1f}"])
+            known = [r.figure for r in made.rows if r.label not in (UNKNOWN, "no evidence")]
+            n = sum(f.n for f in known)
+            statuses = total(f.by_status for f in known)
+            cell = Value(text=f"{100 * drop:+.1f}", value=100 * drop, n=n, by_status=statuses)
+            rows.append([entry.name, n, of(entry, cell), unread(statuses)])
+    blind: list[list[object]] = []
+    for name in BASELINES if rows else ():
+        drop = middle_drop(_of_baseline(held[0], name))
+        if drop is not None:
+            blind.append([name, rows[0][1], f"{100 * drop:+.1f}", ""])
     note = "Mean of the first and the last bin, less what lies between; our reading of the term."
-    return [grid("Middle drop", ("setting", "n", "points"), rows, note)] if rows else []
+    heads = ("setting", "n", "points", "not read")
+    return [grid("Middle drop", heads, [*rows, *blind], note, len(blind))] if rows else []
+
+
+def _of_baseline(made: Table, name: str) -> Table:
+    """The same bins, answered by a blind baseline."""
+    found = []
+    for row in made.rows:
+        if name in row.figure.blind:
+            held = row.figure.blind[name]
+            right = held.accuracy * held.n
+            found.append(
+                Row(label=row.label, figure=Figure(n=held.n, right=right, by_status={}, blind={}))
+            )
+    return Table(view=made.view, rows=tuple(found))
 
 
 def _without(entries: Sequence[Entry]) -> list[Grid]:
