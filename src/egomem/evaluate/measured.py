@@ -20,14 +20,23 @@ STEP = ("usage", "cached", "seconds")
 """What a step of a trace may hold that is measured."""
 
 
-def taken_out(answer: Answer) -> tuple[dict[str, Any], dict[str, Any]]:
-    """An answer as JSON without what was measured, and that: `{"usage", "trace": {step: ...}}`."""
-    said = answer.model_dump(mode="json")
-    measured: dict[str, Any] = {"usage": said.pop("usage"), "trace": {}}
-    for number, step in enumerate(said["trace"]):
-        if isinstance(step, dict) and (held := {k: step.pop(k) for k in STEP if k in step}):
-            measured["trace"][str(number)] = held
-    return said, measured
+def taken_out(answer: Answer) -> dict[str, Any]:
+    """What was measured of an answer: `{"usage": ..., "trace": {number of a step: ...}}`."""
+    steps = {
+        str(number): held
+        for number, step in enumerate(answer.trace)
+        if isinstance(step, dict) and (held := {k: step[k] for k in STEP if k in step})
+    }
+    return {"usage": answer.usage.model_dump(mode="json"), "trace": steps}
+
+
+def without(answer: Answer) -> dict[str, Any]:
+    """An answer as JSON without what was measured."""
+    said = answer.model_dump(mode="json", exclude={"usage"})
+    for step in said["trace"]:
+        for name in STEP if isinstance(step, dict) else ():
+            step.pop(name, None)
+    return said
 
 
 def put_back(answer: Answer, measured: Mapping[str, Any]) -> Answer:

@@ -187,8 +187,8 @@ class Results:
             "parts": cell.parts,
             "at": cell.at,
             "usage": cell.usage.model_dump(mode="json"),
-            "answer": measured.taken_out(cell.answer)[1],
-            "base": measured.taken_out(cell.base)[1] if cell.base else None,
+            "answer": measured.taken_out(cell.answer),
+            "base": measured.taken_out(cell.base) if cell.base else None,
             "keys": measured.keys_of(cell.answer, cell.base),
         }
 
@@ -211,9 +211,9 @@ def _place(cell: Finished) -> tuple[Key, str]:
 
 def _said(cell: Finished) -> bytes:
     held = cell.model_dump(mode="json", exclude={"at", "usage", "answer", "base"})
-    held["answer"] = measured.taken_out(cell.answer)[0]
+    held["answer"] = measured.without(cell.answer)
     if cell.base is not None:
-        held["base"] = measured.taken_out(cell.base)[0]
+        held["base"] = measured.without(cell.base)
     return measured.packed(held).encode() + b"\n"
 
 
