@@ -190,3 +190,28 @@ def test_who_might_go_over_waits_for_what_is_under_way() -> None:
     with pytest.raises(Spent):  # and then nothing more is sent, however cheap
         asyncio.run(send("c"))
     assert len(order) == 4
+
+
+def test_only_the_first_of_a_kind_goes_alone() -> None:
+    """Its price mends the guess at the others'; these, and other kinds, go at once."""
+    pytest.importorskip("genai_prices")
+    reader, other = ModelSpec.parse(PRICED), ModelSpec.parse("openai:gpt-4o")
+    purse = Purse(budget=5.0)
+    order: list[str] = []
+
+    async def send(name: str, spec: ModelSpec, turns: int) -> None:
+        async with purse.hold(request(10), spec):
+            order.append(f"{name} begins")
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            order.append(f"{name} ends")
+
+    async def all_of_them() -> None:
+        await asyncio.gather(
+            send("a", reader, 5), send("x", other, 20), send("b", reader, 9), send("c", reader, 9)
+        )
+
+    asyncio.run(all_of_them())
+    assert order == [
+        "a begins", "x begins", "a ends", "b begins", "c begins", "b ends", "c ends", "x ends",
+    ]  # fmt: skip
