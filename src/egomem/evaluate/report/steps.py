@@ -33,7 +33,7 @@ def _step(step: Mapping[str, Any]) -> dict[str, Any]:
 
 def _facts(fields: Mapping[str, Any]) -> Iterator[str]:
     for name, value in fields.items():
-        if name in _LEFT_OUT or value in (None, "", [], {}, False):
+        if name in _LEFT_OUT or value is False or value in (None, "", [], {}):
             continue
         if isinstance(value, Mapping):
             yield f"{name}: {', '.join(_facts(value))}"
