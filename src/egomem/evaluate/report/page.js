@@ -31,7 +31,13 @@ const readAddress = () => {
 const writeAddress = () => {
   const asked = new URLSearchParams(Object.entries(wanted).filter(([, value]) => value)).toString();
   const hash = asked ? `#questions?${asked}` : "#questions";
-  if (hash !== location.hash) history.replaceState(null, "", hash);
+  if (hash === location.hash) return;
+  try {
+    history.replaceState(null, "", hash);
+  } catch (error) {
+    // Some browsers allow a hundred changes in half a minute; the view is right without.
+    console.warn(error);
+  }
 };
 
 const cells = (q) => q.said.filter(Boolean);
