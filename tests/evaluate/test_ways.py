@@ -123,3 +123,15 @@ def test_options_of_the_command_line_are_read() -> None:
         models_given({"planner": "ollama:x"})
     with pytest.raises(ConfigError, match="format"):
         make_config(settings=("clean",), format="essay")
+
+
+def test_the_protocol_is_what_an_empty_configuration_does() -> None:
+    """CapMem: 768 frames, one a second, one lone letter, no way out, 15 to 35 % at the gate."""
+    config = Config(settings=("video",), readers=(A,))
+    (column,) = config.columns()
+    assert config.strategy_settings(column, None) == {
+        "video": {
+            "format": "letter", "abstain": False, "max_tokens": 2048, "frames": 768, "fps": 1.0,
+        }
+    }  # fmt: skip
+    assert (config.gate, config.gate_low, config.gate_high) == ("stop", 0.15, 0.35)
