@@ -221,6 +221,13 @@ def test_bins_and_regimes_reach_every_table(
     # Right are the first three questions, by captions: (3/3 + 0) / 2 - 0.
     drop = text.split("### Middle drop")[1].split("###")[0]
     assert "| caption@30 | 10 | +50.0 |" in drop
+    # Videos are drawn within the regimes: the right ones are those of up to 6 minutes.
+    alone, whole = (
+        draws(entries([graded_run], c))[0].drawn.interval(1)
+        for c in (Choices(regimes=(360.0,)), Choices())
+    )
+    assert (alone.low, alone.high) == pytest.approx((0.3, 0.3))
+    assert whole.low < 0.2
     regimes = {q["regime"] for q in browser(held)["questions"]}
     assert regimes == {"<= 5 min", "5-14 min", "> 14 min"}
 
