@@ -369,6 +369,20 @@ def test_what_is_chosen_stands_in_the_address(page: Chromium, address: str) -> N
     assert len(shown(page)) == 50
 
 
+def test_a_count_of_wrong_answers_leads_to_their_questions(page: Chromium) -> None:
+    links = page.run(
+        "[...document.querySelectorAll('#why-wrong td a')].map((a) => [a.textContent, a.hash])"
+    )
+    assert len(links) > 8
+    for count, hash in links:
+        page.run(
+            "new Promise((done) => { addEventListener('hashchange', () => setTimeout(done),"
+            f" {{once: true}}); document.querySelector(`#why-wrong a[href='{hash}']`).click(); }})"
+        )
+        said = page.run("document.getElementById('count').firstChild.textContent")
+        assert said == f"{count} of {COUNT} questions"
+
+
 def test_a_question_opens_with_evidence_frames_and_trace(page: Chromium, address: str) -> None:
     page.open(f"{address}#questions?open=q6")
     body = "document.querySelector('.question[open] .body')"

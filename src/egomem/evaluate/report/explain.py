@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 from egomem.answer.verdict import CAVEAT
 from egomem.evaluate import oracle
 from egomem.evaluate.report.entries import Entry
-from egomem.evaluate.report.grid import Section, grid
+from egomem.evaluate.report.grid import Section, Value, grid
 from egomem.evaluate.ways import CAPTIONED
 from egomem.score import Explanation, Oracle, Why, effects, tally, why_wrong
 
@@ -131,19 +132,26 @@ def reasons(entries: Sequence[Entry]) -> Section:
         sure = sum(e.sure for e in found.values() if e is not None)
         wrong = sum(e is not None for e in found.values())
         by, missing = _used(entry, oracles(entry, entries))
-        rows.append([entry.name, len(found), wrong, *counts.values(), sure, by, missing])
+        counted = [_linked(n, setting=entry.name, why=why) for why, n in counts.items()]
+        shown = _linked(wrong, setting=entry.name, answer="wrong")
+        rows.append([entry.name, len(found), shown, *counted, sure, by, missing])
     heads = (
         "setting", "n", "wrong", *(why.value for why in Why), "of these shown, not inferred",
         "oracles", "would show more",
     )  # fmt: skip
     note = (
         "Questions. From the trace and the oracle settings, which are shown the evidence alone. A "
-        "reason is shown where the trace tells it, with an oracle of the very captions or of no more "
-        "frames of the evidence; else it is what is left. An oracle of other captions shows "
+        "reason is shown where the trace tells it, with an oracle of the very captions or of no "
+        "more frames of the evidence; else it is what is left. An oracle of other captions shows "
         "nothing for sure. Misread by the look: verify replaced an answer by a wrong one."
     )
     parts = (grid("Wrong answers by reason", heads, rows, note),) if rows else ()
     return Section(title="Why wrong", parts=parts)
+
+
+def _linked(count: int, **wanted: str) -> Value:
+    """A count of questions that leads to them."""
+    return Value(text=str(count), questions=urlencode(wanted) if count else "")
 
 
 def _used(entry: Entry, held: Oracles) -> tuple[str, str]:

@@ -14,6 +14,7 @@ class Value(Record):
 
     The rest is for the long table: the figure itself and its interval in the unit that is shown, n,
     the answers by status, and the column that it is of (run, setting, reader, captioner).
+    `questions` asks the page's browser for those that were counted: "setting=video&answer=wrong".
     """
 
     text: str
@@ -24,6 +25,7 @@ class Value(Record):
     n: int | None = None
     by_status: dict[str, int] | None = None
     source: tuple[str, str, str, str] | None = None
+    questions: str = ""
 
     def __str__(self) -> str:
         return f"{self.text} ({self.small})" if self.small else self.text

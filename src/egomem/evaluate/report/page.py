@@ -103,10 +103,13 @@ def _class(name: str) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    if isinstance(cell, Value):
-        small = f" <small>{_safe(cell.small)}</small>" if cell.small else ""
-        return f"{_safe(cell.text)}{small}"
-    return _safe(cell)
+    if not isinstance(cell, Value):
+        return _safe(cell)
+    small = f" <small>{_safe(cell.small)}</small>" if cell.small else ""
+    text = _safe(cell.text)
+    if cell.questions:
+        text = f'<a href="#questions?{escape(cell.questions)}">{text}</a>'
+    return text + small
 
 
 def _chart(part: Chart) -> str:
