@@ -41,6 +41,37 @@ def test_validate_names_every_fault(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main(["benchmark", "validate", str(tmp_path / "none")]) == 2
 
 
+def test_bins_and_regimes_of_scores_are_chosen(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Four videos of 5 to 20 minutes, evidence after 10, 30, 60 and 90 % of each."""
+    rows = [
+        {
+            "qid": f"q{k}", "video_id": f"v{k}", "duration_s": 300 * (k + 1), "question": "?",
+            "options": {"A": "x", "B": "y", "C": "z", "D": "w"}, "answer": "A",
+            "evidence_time_s": share * 300 * (k + 1),
+        }
+        for k, share in enumerate((0.1, 0.3, 0.6, 0.9))
+    ]  # fmt: skip
+    questions, given = tmp_path / "q.jsonl", tmp_path / "p.jsonl"
+    questions.write_text("".join(json.dumps(r) + "\n" for r in rows))
+    given.write_text("".join(f'{{"id": "q{k}", "choice": "A"}}\n' for k in range(4)))
+
+    def tables(*options: str) -> dict[str, dict[str, int]]:
+        said = run(capsys, "score", str(questions), str(given), *options)[1]["result"]["tables"]
+        return {t["view"]: {r["label"]: r["figure"]["n"] for r in t["rows"]} for t in said}
+
+    chosen = tables("--bins", "0.25,0.5", "--regimes", "5,12.5")
+    assert chosen["evidence position"] == {"0%-25%": 1, "25%-50%": 1, "50%-100%": 2}
+    assert chosen["duration"] == {"<= 5 min": 1, "5-12.5 min": 1, "> 12.5 min": 2}
+    assert chosen["long"] == {"<= 12.5 min": 2, "> 12.5 min": 2}
+    plain = tables()
+    assert list(plain["duration"]) == ["<= 12 min", "12-20 min"]
+    for wrong in ("--bins=x", "--bins=0.331,0.333", "--regimes=0", "--regimes=nan"):
+        assert main(["score", str(questions), str(given), wrong]) == 2
+        assert wrong.partition("=")[0] in capsys.readouterr().err
+
+
 def test_rows_that_are_left_out_are_never_out_of_sight(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
