@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
+import shutil
+import subprocess
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -95,3 +99,78 @@ def config(spec: str) -> Config:
     return Config(
         settings=("clean", "video", "caption@2", "verify@2"), readers=(spec,), gate="report"
     )
+
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+"""Browsers that speak the DevTools protocol."""
+
+
+class Chromium:
+    """A headless browser, driven over its DevTools socket."""
+
+    def __init__(self, socket: Any) -> None:
+        self._socket = socket
+        self._number = 0
+        self.events: list[dict[str, Any]] = []
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.tell(f"{domain}.enable")
+        self.tell("Page.setLifecycleEventsEnabled", enabled=True)
+
+    def tell(self, method: str, **params: Any) -> Any:
+        self._number += 1
+        sent = {"id": self._number, "method": method, "params": params}
+        self._socket.send(json.dumps(sent))
+        while True:
+            said = json.loads(self._socket.recv(timeout=60))
+            if said.get("id") == self._number:
+                assert "error" not in said, said
+                return said["result"]
+            self.events.append(said)
+
+    def open(self, address: str) -> None:
+        """Load a page, and forget what came before it."""
+        for place in ("about:blank", address):  # a change after # alone would load nothing
+            self.events.clear()
+            loader = self.tell("Page.navigate", url=place).get("loaderId")
+            while not any(
+                e["name"] == "load" and e["loaderId"] == loader
+                for e in self.seen("Page.lifecycleEvent")
+            ):
+                self.events.append(json.loads(self._socket.recv(timeout=60)))
+
+    def run(self, script: str) -> Any:
+        """The value of an expression in the page; promises are awaited."""
+        said = self.tell(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
+        assert "exceptionDetails" not in said, said
+        return said["result"].get("value")
+
+    def seen(self, method: str) -> list[dict[str, Any]]:
+        return [e["params"] for e in self.events if e["method"] == method]
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
+    program = next((found for name in NAMES if (found := shutil.which(name))), None)
+    if program is None:
+        pytest.skip(f"no browser is installed (looked for {', '.join(NAMES)})")
+    sync = pytest.importorskip("websockets.sync.client")
+    command = [
+        program, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+        "--disable-background-networking", "--disable-dev-shm-usage",
+        f"--user-data-dir={tmp_path_factory.mktemp('profile')}", "--remote-debugging-port=0",
+        "about:blank",
+    ]  # fmt: skip
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            found = (re.search(r"//([^/]+)/devtools", line) for line in process.stderr or ())
+            place = next(match[1] for match in found if match)
+            with urllib.request.urlopen(f"http://{place}/json/list") as reply:
+                pages = [t for t in json.load(reply) if t["type"] == "page"]
+            with sync.connect(pages[0]["webSocketDebuggerUrl"], max_size=None) as socket:
+                yield Chromium(socket)
+        finally:
+            process.terminate()
