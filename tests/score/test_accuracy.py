@@ -110,7 +110,7 @@ def test_nothing_read_has_no_answered_accuracy(ask: Any, say: Any) -> None:
 
 def test_a_summary_warns_of_few_videos(graded: Any) -> None:
     few = summary(graded([("v1", 60.0, "A", "A"), ("v2", 3000.0, "A", "B")]))
-    assert few.caution == "only 2, all draws alike"  # each alone in its regime
+    assert few.caution == "only 2 videos, all draws are alike"  # each alone in its regime
     assert few.accuracies is not None
     assert few.accuracies.strict == few.accuracy
     many = summary(graded([(f"v{k}", 60.0, "A", "AB"[k % 2]) for k in range(FEW_CLUSTERS)]))
@@ -120,8 +120,8 @@ def test_a_summary_warns_of_few_videos(graded: Any) -> None:
 def test_a_caution_names_what_is_amiss() -> None:
     wide, point = Interval(value=0.5, low=0.4, high=0.6), Interval(value=1, low=1, high=1)
     assert caution(wide, FEW_CLUSTERS) == ""
-    assert caution(wide, FEW_CLUSTERS - 1) == f"only {FEW_CLUSTERS - 1}"
-    assert caution(point, 75) == "all draws alike"
+    assert caution(wide, FEW_CLUSTERS - 1) == f"only {FEW_CLUSTERS - 1} videos"
+    assert caution(point, 75) == "all draws are alike"
 
 
 def test_a_mean_over_models_is_that_of_a_loop() -> None:

@@ -63,6 +63,14 @@ def score(
                 f"({found.clusters} videos or lone questions resampled){left_out(held)}",
                 markup=False,
             )
+        if found.caution:
+            out.print(f"the interval is not to be trusted: {found.caution}")
+        if (three := found.accuracies) and three.answered:
+            out.print(
+                f"of the {three.n_answered} replies that were read "
+                f"{percent(three.answered.value)} %; mean over {three.clusters} videos "
+                f"{percent(three.macro.value)} %"
+            )
         if found.unscored:
             out.print(f"{found.unscored} questions have no key and are not scored")
         if found.mrr.value is not None:

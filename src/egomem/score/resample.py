@@ -46,8 +46,8 @@ class Interval(Record):
 
 def caution(held: Interval, clusters: int) -> str:
     """What a reader has to know of an interval over so many clusters; "" where nothing."""
-    found = [f"only {clusters}"] if clusters < FEW_CLUSTERS else []
-    found += [] if held.has_spread else ["all draws alike"]
+    found = [f"only {clusters} videos"] if clusters < FEW_CLUSTERS else []
+    found += [] if held.has_spread else ["all draws are alike"]
     return ", ".join(found)
 
 
