@@ -26,6 +26,7 @@ from egomem.score import (
     tables,
     tag,
 )
+from egomem.score import blind as baselines
 from egomem.timeline import Span
 
 
@@ -161,3 +162,28 @@ def test_known_shortcuts_of_public_sets_show(
     found = figure(held).blind[name]
     assert found.accuracy == pytest.approx(accuracy, abs=0.008)
     assert found.n == len(held)
+
+
+def test_kept_baselines_are_those_of_the_very_questions(
+    ask: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Figures of many groups, kept or not, are those of the baselines asked anew."""
+    monkeypatch.setattr(baselines, "_KEPT", 3)
+    monkeypatch.setattr(baselines, "_MEANS", {})
+    groups = [
+        tuple(
+            ask(f"q{k}", "ABCD"[(k + g) % 4], options=("a", "bb", "cc", "d" * g)) for k in range(g)
+        )
+        for g in (5, 2, 7, 3, 5, 4)
+    ]
+    for group in (*groups, *groups):
+        made = figure(sheet(group, {}))
+        for name, baseline in BASELINES.items():
+            got = baseline(group)
+            known = got[~np.isnan(got)]
+            assert (name in made.blind) == bool(len(known))
+            if len(known):
+                assert made.blind[name].accuracy == pytest.approx(known.mean())
+                assert made.blind[name].n == len(known)
+        assert made.chance == 0.25
+        assert len(baselines._MEANS) <= 3

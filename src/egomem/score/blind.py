@@ -66,6 +66,33 @@ BASELINES: dict[str, Baseline] = {
 """Every blind baseline by the name that tables show."""
 
 
+Means = dict[str, tuple[float, int]]
+"""For chance and each baseline that has something to go by: its mean rightness, over how many."""
+
+_MEANS: dict[tuple[int, ...], tuple[tuple[Question, ...], Means]] = {}
+_KEPT = 1024
+
+
+def means(questions: tuple[Question, ...]) -> Means:
+    """The baselines of a group of questions; "chance" is one of the names.
+
+    A report asks again and again for the same groups, one time for each column, so they are kept by
+    the identity of the questions, which are held on to as long.
+    """
+    key = tuple(map(id, questions))
+    if key not in _MEANS:
+        if len(_MEANS) >= _KEPT:
+            _MEANS.clear()
+        found: Means = {}
+        for name, baseline in {"chance": chance, **BASELINES}.items():
+            got = baseline(questions)
+            known = got[~np.isnan(got)]
+            if len(known):
+                found[name] = (float(known.mean()), len(known))
+        _MEANS[key] = (questions, found)
+    return _MEANS[key][1]
+
+
 def _choose(
     questions: Sequence[Question], rank: Callable[[tuple[str, ...]], list[float] | None]
 ) -> Floats:

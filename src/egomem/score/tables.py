@@ -10,8 +10,8 @@ from itertools import pairwise
 import numpy as np
 
 from egomem.records import Question, Record, Video
-from egomem.score.blind import BASELINES, chance
-from egomem.score.sheet import Floats, Sheet
+from egomem.score.blind import BASELINES, means
+from egomem.score.sheet import Sheet
 
 MINUTE = 60.0
 REGIMES = (12 * MINUTE, 20 * MINUTE)
@@ -73,22 +73,14 @@ UNKNOWN = "not stated"
 
 def figure(sheet: Sheet) -> Figure:
     """The figure of a sheet's questions."""
+    held = means(sheet.questions)
     return Figure(
         n=len(sheet),
         right=float(sheet.right.sum()),
         by_status=sheet.by_status(),
-        chance=_mean(chance(sheet.questions)),
-        blind={
-            name: Blind(accuracy=mean, n=int(np.count_nonzero(~np.isnan(got))))
-            for name, baseline in BASELINES.items()
-            if (mean := _mean(got := baseline(sheet.questions))) is not None
-        },
+        chance=held["chance"][0] if "chance" in held else None,
+        blind={x: Blind(accuracy=held[x][0], n=held[x][1]) for x in BASELINES if x in held},
     )
-
-
-def _mean(values: Floats) -> float | None:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else None
 
 
 @dataclass(frozen=True)
