@@ -1,15 +1,19 @@
 from __future__ import annotations
 
+import http.client
 import json
 import re
 import signal
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -49,6 +53,25 @@ def test_rules_in_order_and_used_up(serve: Fixture) -> None:
         "3 of 0",
         "4 of 0",
     ]
+
+
+def test_it_stops_quietly_while_connections_are_open(caplog: pytest.LogCaptureFixture) -> None:
+    slow = Script(rules=(Rule(delay=60),))
+    server = FakeServer(slow).start()
+    idle, waiting = (http.client.HTTPConnection(urlsplit(server.url).netloc) for _ in range(2))
+    with closing(idle), closing(waiting):
+        idle.request("GET", "/v1/models")
+        assert idle.getresponse().read()
+        asked = {"model": "x", "messages": [{"role": "user", "content": "hello"}]}
+        waiting.request("POST", "/v1/chat/completions", json.dumps(asked))
+        while not server.most_under_way:
+            time.sleep(0.001)
+        server.stop()
+        assert idle.sock is not None
+        assert idle.sock.recv(1) == b""
+        with pytest.raises(http.client.RemoteDisconnected):
+            waiting.getresponse()
+    assert caplog.records == []
 
 
 def test_the_same_script_gives_the_same_answers() -> None:

@@ -129,6 +129,8 @@ async def listen(state: _State, port: int) -> asyncio.Server:
                 pass
         except (ConnectionError, asyncio.IncompleteReadError):
             pass  # the client went away: for a server that is no fault
+        except asyncio.CancelledError:
+            pass  # the server stops; asyncio's streams report a cancelled connection as a crash
         finally:
             writer.close()
 
