@@ -231,8 +231,8 @@ def _accounting(held: Sequence[Held]) -> Grid:
     note = (
         f"{len(videos)} videos, {len(questions)} questions. The protocol's accounting counts "
         f"min({config.frames}, floor(seconds x {config.fps:g})) for each video, in captions and in "
-        f"questions{unknown}. As made and as sent is what this run did: captions see every frame "
-        f"at {config.fps:g} a second, however long the video, and a reader may take fewer."
+        f"questions{unknown}. As made and as sent is what this run did: every window is captioned, "
+        "however long the video, and a model may take fewer frames than the protocol counts."
     )
     return grid("Frames", ("frames of", "frames", ""), rows, note)
 
