@@ -295,6 +295,20 @@ def test_two_runs_of_the_same_questions_are_paired() -> None:
     assert all(r["reader"].text[:3] == r["less"].text[:3] for r in rows_of(held["Readers"]))
 
 
+def test_a_reader_of_two_runs_is_not_averaged_with_itself() -> None:
+    settings = ("video", "caption@30")
+    one, two = made("one", settings=settings), made("two", settings=settings, seed=1)
+    held = grids(headline(draws(entries([one, two]))))
+    rows = rows_of(held["Captions less video, mean of 3 readers"])
+    assert [r["setting"].text for r in rows[:: len(REGIMES)]] == [
+        "one: caption@30",
+        "two: caption@30",
+    ]
+    every = product(READERS, one.questions)
+    gaps = [right(two, "caption@30", r, q) - right(two, "video", r, q) for r, q in every]
+    assert rows[len(REGIMES)]["points"].value == pytest.approx(100 * sum(gaps) / len(gaps))
+
+
 def test_readers_of_two_runs_are_paired() -> None:
     one = made("one", readers=READERS[:1], settings=("video",))
     two = made("two", readers=READERS[1:2], settings=("video",))

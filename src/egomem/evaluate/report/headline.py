@@ -35,15 +35,25 @@ def headline(held: Sequence[Draws]) -> Section:
         if not pairs:
             continue
         within = regimes(own)
-        by_setting: dict[str, list[Pair]] = {}
-        for pair in pairs:
-            by_setting.setdefault(pair.setting, []).append(pair)
+        by_setting = _by_setting(own, pairs)
         text += _sentences(within, by_setting)
         text += _gated(own, pairs)
         text.append(METHOD)
         parts.append(_means(within, by_setting))
         parts += _each(within, by_setting)
     return Section(title="Captions against frames", text=tuple(text), parts=tuple(parts))
+
+
+def _by_setting(own: Draws, pairs: Sequence[Pair]) -> dict[str, list[Pair]]:
+    """What is averaged: the readers of a setting; of one run, where a reader stands in several."""
+    columns = [own.entries[p.a].column for p in pairs]
+    doubled = len(set(columns)) < len(columns)
+    found: dict[str, list[Pair]] = {}
+    for pair in pairs:
+        run = own.entries[pair.a].run.folder.resolve().name
+        name = f"{run}: {pair.setting}" if doubled else pair.setting
+        found.setdefault(name, []).append(pair)
+    return found
 
 
 def regimes(own: Draws) -> dict[str, Draws]:

@@ -48,7 +48,7 @@ KINDS = (
         "Readers",
         ("reader", "less"),
         less_readers,
-        CHOSEN.format("the best, which being chosen afterwards favours."),
+        CHOSEN.format("the best, whose lead is flattered by being chosen afterwards."),
     ),
     Kind(
         "Captioners",
@@ -80,23 +80,29 @@ def _tables(own: Draws) -> Iterator[Grid]:
         rows = list(zip(pairs, _tested(own, pairs), strict=True))
         if len(rows) <= ROWS:
             held = [[p.labels[0], p.setting, *p.labels[1:], *row] for p, row in rows]
-            yield _table(own, kind, len(rows), kind.title, held, "setting")
+            yield _table(own, kind, pairs, kind.title, held, "setting")
             continue
         for setting in dict.fromkeys(p.setting for p in pairs):
             held = [[*p.labels, *row] for p, row in rows if p.setting == setting]
-            yield _table(own, kind, len(rows), f"{kind.title}: {setting}", held)
+            yield _table(own, kind, pairs, f"{kind.title}: {setting}", held)
 
 
 def _table(
-    own: Draws, kind: Kind, tests: int, title: str, rows: list[list[object]], *second: str
+    own: Draws,
+    kind: Kind,
+    pairs: Sequence[Pair],
+    title: str,
+    rows: list[list[object]],
+    *second: str,
 ) -> Grid:
+    many = len({name for p in pairs for name in p.labels[-2:]}) > MANY
     heads = (
         kind.labels[0], *second, *kind.labels[1:], "n", "%", "less %", "points", "p", "p (Holm)",
         "MDD",
     )  # fmt: skip
     notes = [
-        f"{own.groups} videos; p (Holm) is adjusted for {tests} tests.",
-        kind.note,
+        f"{own.groups} videos; p (Holm) is adjusted for {len(pairs)} tests.",
+        kind.note if many else "",
         without_looking(figure(own.sheet(0))),
     ]
     return grid(title, heads, rows, " ".join(filter(None, notes)))
