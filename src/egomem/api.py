@@ -61,7 +61,7 @@ class Memory:
     def __init__(self, store: Store, settings: Settings) -> None:
         self.store = store
         self.settings = settings
-        self._chosen: dict[tuple[float, float, float | None, str], Chosen] = {}
+        self._chosen: dict[tuple[float, float, float | None, int, str], Chosen] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -119,6 +119,7 @@ class Memory:
         zone: str | None = None,
         wearer: str | None = None,
         budget: float | None = None,
+        caption_tokens: int | None = None,
         caption: Literal["direct", "active"] = "direct",
         on_note: Callable[[str], None] = lambda line: None,
         on_step: OnStep = lambda step: None,
@@ -128,10 +129,11 @@ class Memory:
         `paths`: files, folders or globs. `window`: seconds. `start`: the instant of the recording's
         second 0, with its zone; only for one recording (which may be cut into chapters). `zone`:
         where it was recorded ("Europe/Berlin"), for starts told by file names. `budget`: US dollars
-        that captions may cost. `caption` "active": each window's caption is checked, and what it
-        cannot establish is looked for again. `on_note` is told what a user should know before it
-        begins (such as what captioning will take), `on_step` how far it is. Returns what became of
-        each file; one that cannot be used is reported there, and the rest goes on.
+        that captions may cost. `caption_tokens`: of one caption at most. `caption` "active": each
+        window's caption is checked, and what it cannot establish is looked for again. `on_note` is
+        told what a user should know before it begins (such as what captioning will take), `on_step`
+        how far it is. Returns what became of each file; one that cannot be used is reported there,
+        and the rest goes on.
         """
         from egomem.ingest import Watching, choose, ingest, media_files
         from egomem.timeline import read_start, zone_of
@@ -141,7 +143,8 @@ class Memory:
         fps = self.settings.fps if fps is None else fps
         place = zone_of(zone) if zone else None
         began = read_start(start, zone=place) if isinstance(start, str) else start
-        key = (window, fps, budget, caption)
+        tokens = self.settings.caption_tokens if caption_tokens is None else caption_tokens
+        key = (window, fps, budget, tokens, caption)
         chosen = self._chosen.get(key)
         if chosen is None:
             chosen = await asyncio.to_thread(
@@ -151,6 +154,7 @@ class Memory:
                 fps=fps,
                 budget=budget,
                 caption=caption,
+                max_tokens=tokens,
                 transcriber=self.settings.model.get("transcriber", "embedded"),
             )
         if chosen.captioner is None:  # models are loaded once; a captioner counts one ingest's cost

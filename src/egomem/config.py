@@ -14,7 +14,7 @@
     images = 128
 
 The same as variables: EGOMEM_MEMORY, EGOMEM_WEARER, EGOMEM_WINDOW, EGOMEM_MODEL (every role) and
-EGOMEM_MODEL_<ROLE> (one role), EGOMEM_LIMITS_<ROLE>_<LIMIT>.
+EGOMEM_MODEL_<ROLE> (one role), EGOMEM_LIMITS_<ROLE>_<LIMIT>, EGOMEM_FIT, EGOMEM_CAPTION_TOKENS.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class Settings(BaseModel):
     """What can be set. Times are in seconds; see `egomem.models.Role` for the roles of `model`.
 
     `limits` changes a part of a role's `egomem.models.Limits`; `fit` lets a request that is over
-    them be shrunk. `deadline`: of a request, all its attempts together. `concurrency`: requests at
-    once to one server.
+    them be shrunk. `caption_tokens`: of a caption, thinking included. `deadline`: of a request, all
+    its attempts together. `concurrency`: requests at once to one server.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -67,6 +67,7 @@ class Settings(BaseModel):
     model: dict[str, str] = {}
     limits: dict[str, dict[str, float]] = {}
     fit: bool | None = None
+    caption_tokens: int = Field(default=1024, ge=1)
     deadline: float = Field(default=180.0, gt=0)
     concurrency: int = Field(default=8, ge=1)
 

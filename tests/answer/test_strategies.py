@@ -13,10 +13,13 @@ import numpy as np
 import pytest
 
 from egomem.answer import Budget, answer, compare
+from egomem.answer.frames import Look
+from egomem.answer.verify import within
 from egomem.errors import ConfigError
 from egomem.media import Frame
 from egomem.memory import Store
-from egomem.models import Conduct, Models
+from egomem.memory.gaps import Gap, mark
+from egomem.models import Conduct, Limits, Models, Role
 from egomem.models.fake_server import FakeServer, Rule, Script
 from egomem.observe.shown import label
 from egomem.records import Answer, Observation, Question, Recording, Status, Track
@@ -218,6 +221,64 @@ def test_caption_abstains_over_nothing_and_asks_nobody(serve: Any, store: Store)
     assert not server.seen
 
 
+def lose(store: Store, *numbers: int) -> None:
+    """These windows of TRACK are refused, in a second recording whose others are captioned."""
+    store.put_recording(Recording(id="lost", name="lost.mp4", duration=120.0, path="x"))
+    for k in range(4):
+        span = Span(30.0 * k, 30.0 * (k + 1))
+        note = {"recording": "lost", "span": span, "source": "caption", "track": TRACK.id}
+        if k in numbers:
+            store.add([], done=[mark("lost", TRACK.id, Gap(span, "refused"))])
+        else:
+            store.add([Observation(text=f"Room {k}.", **note)])
+
+
+LOST = QUESTION.model_copy(update={"recording": "lost"})
+
+
+def test_a_reader_is_told_where_nothing_could_be_noted(serve: Any, store: Store) -> None:
+    lose(store, 0, 2)
+    server = serve(Rule(reply=NOTED.replace("[3]", "[2]")))
+    said = told(server, store, "caption", question=LOST)
+    lines = [line for line in sent(server).splitlines() if line.startswith("[")]
+    assert lines == [
+        "[-] 0:00-0:30 (nothing could be noted of this stretch)",
+        "[1] 0:30-1:00 Room 1.",
+        "[-] 1:00-1:30 (nothing could be noted of this stretch)",
+        "[2] 1:30-2:00 Room 3.",
+    ]
+    (step,) = [s for s in said.trace if s["step"] == "notes"]
+    assert [(g["start"], g["status"]) for g in step["without"]] == [(0, "refused"), (60, "refused")]
+
+
+def test_what_could_not_be_noted_later_is_not_told(serve: Any, store: Store) -> None:
+    lose(store, 0, 2)
+    server = serve(Rule(reply=NOTED))
+    told(server, store, "caption", question=LOST, at=RecordingTime("lost", 70.0))
+    assert "0:00-0:30 (nothing" in sent(server)
+    assert "1:00-1:30" not in sent(server)
+
+
+def test_gaps_stand_under_their_own_recording(serve: Any, store: Store) -> None:
+    lose(store, 3)
+    server = serve(Rule(reply=NOTED))
+    told(server, store, "caption", question=QUESTION.model_copy(update={"recording": None}))
+    text = sent(server)
+    assert text.index("Recording walk.mp4") < text.index("Recording lost.mp4")
+    assert text.index("Room 2.") < text.index("[-] 1:30-2:00")
+    assert text.count("[-]") == 1
+
+
+def test_nothing_noted_at_all_asks_nobody_and_says_why(serve: Any, store: Store) -> None:
+    lose(store, 0, 1, 2, 3)
+    server = serve(Rule(reply=NOTED))
+    settings = {"track": TRACK.id}
+    said = told(server, store, "caption", question=LOST, settings=settings)
+    assert said.status is Status.ABSTAINED
+    assert "4 windows have no caption" in said.reason
+    assert not server.seen
+
+
 def test_one_of_two_tracks_is_read_and_a_model_s_before_a_composed_one(
     serve: Any, store: Store
 ) -> None:
@@ -405,6 +466,24 @@ def test_nothing_supports_any_option(serve: Any, store: Store) -> None:
     assert run().choice == "B", "the paper's rule: the baseline stands"
     extended = run(abstain_unsupported=True)
     assert (extended.status, extended.choice) == (Status.ABSTAINED, None)
+
+
+def test_a_verifier_gets_no_more_frames_than_it_takes(serve: Any, store: Store) -> None:
+    """The same number of each stretch; a server with a limit of 8 images can be asked."""
+    server = serve(
+        Rule(when="You check answers", reply=verdict("A", "strong")),
+        Rule(reply=NOTED),
+        max_images=8,
+    )
+    few = models_of(server, limits={Role.VERIFIER: Limits(images=8)})
+    question = QUESTION.model_copy(update={"text": "keys bicycle bakery umbrella drawer sign"})
+    said = told(server, store, "verify", question=question, models=few)
+    assert said.choice == "A"
+    (look,) = [s for s in server.seen if s.images]
+    looks = [Look(Recording(id="r", name="r", duration=90), Span(0, 90), (1.0, 2.0, 3.0, 4.0))] * 3
+    assert 0 < len(look.images) <= 8
+    assert [one.times for one in within(looks, 8)] == [(22.5, 67.5)] * 3
+    assert within(looks, 12) == looks
 
 
 def test_verify_looks_at_the_past_alone(serve: Any, store: Store) -> None:

@@ -273,3 +273,94 @@ def test_errors_are_told_once_as_they_come(
     assert ", 3 errors" in said
     assert main(["eval", "status", str(tmp_path / "run")]) == 0
     assert "2 of 5 cells finished, 3 ended in an error" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("way", ["option", "variable", "file", "fit", "fit variable"])
+def test_a_server_with_an_image_limit_is_told_of_as_its_error_says(
+    data: Path, tmp_path: Path, told: Told, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    """Windows of 2 s hold 8 frames at 4 a second; the server takes 3 images."""
+    monkeypatch.chdir(tmp_path)
+    rules = (Rule(when="Question:", reply="A"), Rule(reply="A red drawer."))
+    with FakeServer(Script(rules=rules, max_images=3)) as server:
+        command = (
+            "eval", "capmem", "--data", data, "--media", tmp_path, "--settings", "caption@2",
+            "--fps", "4", "--model", f"reader=openai-compatible:fake@{server.url}",
+            "--out", tmp_path / "run",
+        )  # fmt: skip
+        code, said = told(*command)
+        assert code == 1
+        what = said["problems"][0]["what"]
+        for named in ("limits.captioner.images", "EGOMEM_LIMITS_CAPTIONER_IMAGES", "--fit"):
+            assert named in what
+        more: tuple[str, ...] = ()
+        if way == "option":
+            more = ("--request-limit", "captioner.images=3")
+        elif way == "variable":
+            monkeypatch.setenv("EGOMEM_LIMITS_CAPTIONER_IMAGES", "3")
+        elif way == "file":
+            (tmp_path / "egomem.toml").write_text("[limits.captioner]\nimages = 3\n")
+        elif way == "fit":
+            more = ("--fit",)
+        else:
+            monkeypatch.setenv("EGOMEM_FIT", "true")
+        code, said = told(*command, *more)
+        assert (code, said["result"]["outcome"]["by_status"]) == (0, {"parsed": 5})
+        assert {len(s.images) for s in server.seen if s.images} == {3, 8}
+
+
+def test_limits_that_are_none_are_one_line(data: Path, tmp_path: Path, told: Told) -> None:
+    command = (
+        "eval",
+        "capmem",
+        "--data",
+        data,
+        "--settings",
+        "clean",
+        "--model",
+        "reader=ollama:x",
+    )
+    for given in ("captioner=8", "captioner.images=few", "judge.images=8", "images=8"):
+        code, said = told(*command, "--out", tmp_path / "run", "--request-limit", given)
+        assert code == 2
+        assert given in said["problems"][0]["what"]
+    wrong = ("--request-limit", "captioner.pictures=8")
+    code, said = told(*command, "--out", tmp_path / "run", *wrong)
+    assert code == 2
+    assert "limits.captioner.pictures" in said["problems"][0]["what"]
+
+
+def test_a_refused_window_ends_with_one_in_a_run_and_in_an_ingest_alike(
+    data: Path, tmp_path: Path, told: Told, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules = (
+        Rule(when="0:02-0:04 of the recording", reply="[0:02] The wea", finish="length"),
+        Rule(when="Question:", reply="A"),
+        Rule(reply="A red drawer."),
+    )
+    with FakeServer(Script(rules=rules)) as server:
+        spec = f"openai-compatible:fake@{server.url}"
+        run = (
+            "eval", "capmem", "--data", data, "--media", tmp_path, "--settings", "caption@2",
+            "--model", f"reader={spec}", "--out", tmp_path / "run",
+        )  # fmt: skip
+        ingest = (
+            "ingest", tmp_path / "v0.mp4", "--memory", tmp_path / "memory", "--window", "2",
+            "--model", f"captioner={spec}",
+        )  # fmt: skip
+        for command, window in ((run, "v0 0:02-0:04 truncated"), (ingest, "2-4 s")):
+            code, said = told(*command)
+            sent = len(server.seen)
+            assert code == 1
+            assert window in str(said["problems"])
+            assert "--caption-tokens" in str(said["problems"])
+            code, said = told(*command)
+            assert code == 1
+            assert "0:02-0:04 truncated" in str(said["problems"])
+            assert len(server.seen) == sent
+            told(*command, "--caption-tokens", "5000")
+            again = server.seen[sent:]
+            assert [s.body["max_tokens"] for s in again] == [5000] * len(again)
+            assert len(again) == (2 if command is run else 1)
+    assert main(["eval", "status", str(tmp_path / "run")]) == 0
+    assert "2 / 4, none of 2 truncated" in capsys.readouterr().out

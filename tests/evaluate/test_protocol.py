@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from egomem.benchmarks import Benchmark
 from egomem.evaluate import Column, Config, Loaded, Outcome, Results, load_run
+from egomem.evaluate import status as status_of
 from egomem.evaluate.gate import measured
-from egomem.evaluate.report import entries
+from egomem.evaluate.report import differences, entries, sections_of
 from egomem.evaluate.report.grid import Grid
 from egomem.evaluate.report.models import cross
 from egomem.evaluate.results import Finished
@@ -275,6 +278,118 @@ def test_windows_that_could_not_be_captioned_keep_their_questions_open(
         assert first.errors in (2, 3)
         assert len(first.faults) == 1
         assert go(benchmark, only, tmp_path / "run").by_status == {"parsed": 5}
+
+
+SECOND = "0:02-0:04 of the recording"
+
+
+@pytest.mark.parametrize(
+    ("rule", "status", "sent"),
+    [
+        (Rule(refusal="I cannot describe this."), "refused", 2),
+        (Rule(reply="", finish="content_filter"), "refused", 2),
+        (Rule(reply="[0:02] The wearer op", finish="length"), "truncated", 2),
+        (Rule(reply=""), "unparsable", 4),
+    ],
+)
+def test_a_window_without_a_caption_is_a_gap_and_no_error(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, rule: Rule, status: str, sent: int
+) -> None:
+    """The other captions are read; the gap is told to the reader, counted, and not paid again."""
+    folder = tmp_path / "run"
+    rules = [rule.model_copy(update={"when": SECOND}), Rule(when="Question:", reply="A")]
+    with FakeServer(Script(rules=(*rules, Rule(reply="A red drawer.")))) as server:
+        spec = f"openai-compatible:fake@{server.url}"
+        ways = ("caption@2", "verify@2", "caption@evidence", "aligned@2")
+        only = config.model_copy(update={"settings": ways, "readers": (spec,)})
+        outcome = go(benchmark, only, folder)
+        assert "error" not in outcome.by_status
+        assert (outcome.faults, outcome.left) == ((), 0)
+        lost = [(w.video, w.start, w.end, w.status) for w in outcome.uncaptioned]
+        assert lost == [("v0", 2, 4, status), ("v1", 2, 4, status)] * 2  # two tracks
+        assert sum(SECOND in s.text for s in server.seen) == 2 * sent
+        whole = [s.text for s in server.seen if "You get notes that were" in s.text]
+        told = ["[-] 0:02-0:04 (nothing could be noted" in text for text in whole]
+        # Aligned captions say the same here; the oracle's notes end before.
+        assert (sum(told), len(told)) == (5, 10)
+        before = len(server.seen)
+        again = go(benchmark, only, folder)
+        assert (again.asked, len(server.seen) - before) == (0, 0)
+        assert again.uncaptioned == outcome.uncaptioned
+    run = load_run(folder)
+    assert run.uncaptioned() == list(outcome.uncaptioned)
+    (first, _) = status_of(run).captions
+    assert (first.done, first.total, first.without) == (2, 4, {status: 2})
+    sections = sections_of([run], entries([run]))
+    (made,) = [s for s in sections if s.title == "Gaps in the captions"]
+    (table,) = made.parts
+    assert isinstance(table, Grid)
+    (row, *_) = [list(map(str, r)) for r in table.rows]
+    assert row[1:] == ["caption@2, verify@2, caption@evidence", "v0", "1", f"0:02-0:04 {status}"]
+
+
+def test_a_caption_that_was_cut_off_is_asked_for_again_with_more_tokens(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    rules = (
+        Rule(when=SECOND, reply="[0:02] The wea", finish="length", times=2),
+        Rule(when="Question:", reply="A"),
+        Rule(reply="A red drawer."),
+    )
+    with FakeServer(Script(rules=rules)) as server:
+        spec = f"openai-compatible:fake@{server.url}"
+        only = config.model_copy(update={"settings": ("caption@2",), "readers": (spec,)})
+        assert len(go(benchmark, only, tmp_path / "run").uncaptioned) == 2
+        before = len(server.seen)
+        less = only.model_copy(update={"caption_tokens": 900})
+        assert go(benchmark, less, tmp_path / "run").asked == 0
+        more = only.model_copy(update={"caption_tokens": 4000})
+        outcome = go(benchmark, more, tmp_path / "run")
+        assert (outcome.uncaptioned, outcome.asked_again) == ((), {"memory": 5})
+        captioned = [s for s in server.seen[before:] if "Question:" not in s.text]
+        assert [s.body["max_tokens"] for s in captioned] == [4000, 4000]
+    assert load_run(tmp_path / "run").uncaptioned() == []
+
+
+def test_a_server_with_an_image_limit_runs_everything(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    """At 4 frames a second a window of 2 s holds 8, and it takes 3 of them."""
+    rules = (
+        Rule(when="You check answers", reply='{"answer": "B", "support": "weak", "reason": "r"}'),
+        Rule(when="Question:", reply="A"),
+        Rule(reply="A red drawer."),
+    )
+    with FakeServer(Script(rules=rules, max_images=3)) as server:
+        spec = f"openai-compatible:fake@{server.url}"
+        ways = ("clean", "video", "caption@2", "verify@2", "video@evidence", "caption@evidence")
+        only = config.model_copy(update={"settings": ways, "readers": (spec,), "fps": 4.0})
+        failed = go(benchmark, only, tmp_path / "run")
+        assert failed.errors
+        assert "EGOMEM_LIMITS_CAPTIONER_IMAGES" in failed.faults[0]
+        most = {role: {"images": 3.0} for role in ("captioner", "reader", "verifier")}
+        limited = only.model_copy(update={"given_limits": most})
+        outcome = go(benchmark, limited, tmp_path / "run")
+        assert outcome.by_status == {"parsed": 30}
+        asked = [s for s in server.seen if SECOND in s.text][-1]
+        assert len(asked.images) == 3
+        assert re.findall(r"\[0:0(\S+)\]", asked.text) == ["2.2", "3", "3.5"]
+    run = load_run(tmp_path / "run")
+    tracks = run.about["tracks"]
+    assert all("~4fps-max3" in t for t in tracks.values() if t)
+    assert differences(run, replace(run, config=only)) != []
+
+
+def test_aligned_captions_that_could_not_be_aligned_say_so(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    most = {"captioner": {"images": 1.0}}
+    only = config.model_copy(update={"settings": ("aligned@2",), "given_limits": most})
+    outcome = go(benchmark, only, tmp_path / "run")
+    assert outcome.by_status == {"error": 5}
+    assert "would not be aligned" in outcome.faults[0]
+    fewer = only.model_copy(update={"frames": 2})
+    assert go(benchmark, fewer, tmp_path / "run").by_status == {"parsed": 5}
 
 
 def test_evidence_names_the_videos_of_the_benchmark(

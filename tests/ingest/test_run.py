@@ -12,9 +12,10 @@ from egomem.errors import FullError, ModelError, UsageError
 from egomem.ingest import Observers, Report, Watching, ingest
 from egomem.media import AudioBlock
 from egomem.memory import Done, Store
+from egomem.memory.gaps import gaps
 from egomem.memory.thumbnails import thumbnail_file
-from egomem.observe.window import Window
-from egomem.records import Observation, Recording, Track
+from egomem.observe.window import NoObservation, Window
+from egomem.records import Observation, Recording, Status, Track
 from egomem.timeline import Span
 
 MakeVideo = Callable[..., Path]
@@ -236,6 +237,55 @@ def test_a_fault_of_many_windows_is_one_line(tmp_path: Path, make_video: MakeVid
     report = run(tmp_path, [make_video("a.mp4", seconds=6)], Gone())
     assert report.outcomes[0].faults == (
         "3 windows from 0:00 on, caption: the server has gone; start it again",
+    )
+
+
+@dataclass
+class Unwilling(Watcher):
+    """Refuses a window, and is cut off in another where it may say too little."""
+
+    max_tokens: int = 100
+
+    async def observe(self, window: Window) -> list[Observation]:
+        seen = await super().observe(window)
+        if window.span.start == 2:
+            raise NoObservation("no caption: refused", status=Status.REFUSED)
+        if window.span.start == 4 and self.max_tokens < 500:
+            raise NoObservation("cut off", status=Status.TRUNCATED, tokens=self.max_tokens)
+        return seen
+
+
+def test_a_window_that_cannot_be_told_of_is_reported_and_not_tried_again(
+    tmp_path: Path, make_video: MakeVideo
+) -> None:
+    video = make_video("a.mp4", seconds=8)
+    (first,) = run(tmp_path, [video], Unwilling()).outcomes
+    assert first.status == "partial"
+    assert set(first.faults) == {"2-4 s, caption: no caption: refused", "4-6 s, caption: cut off"}
+    assert len(texts(tmp_path)) == 2
+    again = Unwilling()
+    (second,) = run(tmp_path, [video], again).outcomes
+    assert again.seen == []
+    assert second.status == "partial"
+    told = "caption: nothing is told of 2 windows: 0:02-0:04 refused, 0:04-0:06 truncated"
+    assert second.faults == (told,)
+
+
+def test_a_window_that_was_cut_off_is_tried_where_more_may_be_said(
+    tmp_path: Path, make_video: MakeVideo
+) -> None:
+    video = make_video("a.mp4", seconds=8)
+    run(tmp_path, [video], Unwilling())
+    for tokens, shown, lost in ((100, [], 2), (200, [4], 2), (200, [], 2), (500, [4], 1)):
+        watcher = Unwilling(max_tokens=tokens)
+        (outcome,) = run(tmp_path, [video], watcher).outcomes
+        assert [w.span.start for w in watcher.seen] == shown
+        track = watcher.track.id
+        with Store.open(tmp_path / "memory") as store:
+            assert len(gaps(store, outcome.recording or "", track)) == lost
+    assert len(texts(tmp_path)) == 3
+    assert run(tmp_path, [video], Watcher()).outcomes[0].faults == (
+        "caption: nothing is told of 1 window: 0:02-0:04 refused",
     )
 
 

@@ -13,8 +13,8 @@ import pytest
 from egomem.errors import ConfigError, ModelError
 from egomem.models import Conduct, Image, Limits, Models, ModelSpec, Request, Role, Text
 from egomem.models.fake_server import FakeServer, Rule, Script
-from egomem.observe import Window
-from egomem.observe.captioner import PROMPT, Captioner
+from egomem.observe import NoObservation, Window
+from egomem.observe.captioner import PROMPT, Captioner, spread
 from egomem.observe.estimate import estimate
 from egomem.observe.shown import shown, told_truly
 from egomem.records import Observation, Recording
@@ -169,10 +169,55 @@ def test_times_outside_of_the_window_are_flagged_and_counted(serve: Any, make_wi
 def test_no_caption_out_of_anything_but_a_clean_reply(
     serve: Any, make_window: Any, rule: Rule, status: str
 ) -> None:
-    captioner = Captioner(models_of(serve(rule)))
-    with pytest.raises(ModelError, match=f"no caption: {status}"):
+    server = serve(rule)
+    captioner = Captioner(models_of(server), max_tokens=77)
+    with pytest.raises(ModelError, match=f"no caption: {status}") as caught:
         observe(captioner, make_window(grey(2), start=30, end=60))
     assert captioner.so_far.windows == {status: 1}
+    # What is settled is told from what may go well another time.
+    assert isinstance(caught.value, NoObservation) == (status != "error")
+    if isinstance(caught.value, NoObservation):
+        assert caught.value.status == status
+        assert caught.value.tokens == (77 if status == "truncated" else None)
+        assert ("--caption-tokens" in str(caught.value)) == (status == "truncated")
+    assert len(server.seen) == (2 if status == "unparsable" else 1)
+
+
+@pytest.mark.parametrize("rule", [Rule(reply=""), Rule(reply=CAPTION, finish="strange")])
+def test_an_empty_reply_is_asked_for_once_more(serve: Any, make_window: Any, rule: Rule) -> None:
+    server = serve(rule.model_copy(update={"times": 1}), Rule(reply=CAPTION))
+    captioner = Captioner(models_of(server))
+    (caption,) = observe(captioner, make_window(grey(2), start=30, end=60))
+    assert caption.text == CAPTION
+    assert captioner.so_far.windows == {"parsed": 1}
+    assert captioner.so_far.usage.requests == 2
+
+
+def test_frames_over_the_limit_are_left_out_evenly_and_it_is_recorded(
+    serve: Any, make_window: Any
+) -> None:
+    server = serve(Rule(reply=CAPTION), max_images=8)
+    window = make_window(grey(30), start=30, end=60)
+    models = models_of(server, limits={Role.CAPTIONER: Limits(images=8)})
+    captioner = Captioner(models, window=30, fps=1)
+    (caption,) = observe(captioner, window)
+    assert caption.provenance.frames == (31.0, 35.0, 39.0, 43.0, 46.0, 50.0, 54.0, 58.0)
+    assert caption.data["frames_left_out"] == 22
+    assert captioner.track.sampling == "1fps-max8+speech"
+    assert len(server.seen[0].images) == 8
+    whole = Captioner(models, window=8, fps=1)
+    assert whole.track.sampling == "1fps+speech"  # nothing is left out
+    spec = ModelSpec.parse("ollama:qwen3-vl:8b", {})
+    made = estimate([window.recording], spec, Limits(images=8), window=30, fps=1)
+    assert made.frames == 8 * made.requests
+
+
+@pytest.mark.parametrize(("count", "most"), [(5, 1), (5, 4), (5, 5), (5, 9), (1, 1), (3, 0)])
+def test_so_many_frames_in_order_and_none_twice(make_window: Any, count: int, most: int) -> None:
+    frames = make_window(grey(count), start=0).frames
+    kept = [f.time for f in spread(frames, most)]
+    assert kept == sorted(set(kept))
+    assert len(kept) == max(1, min(count, most))
 
 
 def test_too_many_frames_are_left_out_only_where_that_is_asked(

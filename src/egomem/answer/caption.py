@@ -25,14 +25,12 @@ async def caption(task: Task[CaptionSettings]) -> Answer:
     """Answers from all captions up to the question's time, never from a frame."""
     settings = task.settings
     found = captions(task, settings.track, settings.sources)
-    if not found:
-        return Answer(
-            text="",
-            status=Status.ABSTAINED,
-            strategy="caption",
-            reason="nothing was captioned in this part of the memory",
-        )
-    held = notes(task.view, found)
+    if not found.observations:
+        why = "nothing was captioned in this part of the memory"
+        if lost := sum(map(len, found.gaps.values())):
+            why += f": {lost} windows have no caption"
+        return Answer(text="", status=Status.ABSTAINED, strategy="caption", reason=why)
+    held = notes(task.view, found.observations, found.gaps)
     return await ask_reader(
         task,
         settings,

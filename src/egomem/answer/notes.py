@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
 from egomem.answer.strategy import Task
 from egomem.memory import View
+from egomem.memory.gaps import Gap, gaps_of
 from egomem.records import Evidence, Observation, Question, Recording, Source, Track
 from egomem.timeline import format_instant, format_span
 
@@ -44,20 +45,40 @@ def evidence_of(o: Observation, view: View) -> Evidence:
     )
 
 
-def notes(view: View, observations: Sequence[Observation]) -> Notes:
-    """Number observations that are in order of time, under a heading for each recording."""
+def notes(
+    view: View, observations: Sequence[Observation], gaps: Mapping[str, Sequence[Gap]] | None = None
+) -> Notes:
+    """Number observations that are in order of time, under a heading for each recording.
+
+    `gaps`: recording -> stretches of which nothing could be noted. They are told where they lie,
+    without a number, so that a reader does not take silence for an empty scene.
+    """
     held = {r.id: r for r in view.recordings()}
+    left = {id: sorted(found) for id, found in (gaps or {}).items()}
+    ends = {o.recording: k for k, o in enumerate(observations)}
     lines: list[str] = []
     last: str | None = ""
     for number, o in enumerate(observations, 1):
         if o.recording != last:
             lines += ["", heading(held.get(o.recording or ""))]
             last = o.recording
+        own = left.get(o.recording or "", [])
+        while own and own[0].span.start < o.span.start:
+            lines.append(_unnoted(own.pop(0)))
         time = format_span(o.span) if o.recording is not None else "summary"
         when = view.when(o) if o.recording is None else None
         stamp = f" {format_instant(when)}" if when else ""
         lines.append(f"[{number}] {time}{stamp} {_indented(o.text)}")
+        if ends[o.recording] == number - 1:
+            lines += map(_unnoted, left.pop(o.recording or "", ()))
+    for id in held:
+        if left.get(id):
+            lines += ["", heading(held[id]), *map(_unnoted, left[id])]
     return Notes("\n".join(lines).strip(), tuple(observations), view)
+
+
+def _unnoted(gap: Gap) -> str:
+    return f"[-] {format_span(gap.span)} (nothing could be noted of this stretch)"
 
 
 def heading(recording: Recording | None) -> str:
@@ -103,12 +124,27 @@ def chosen_track(view: View, track: str | None = None) -> str | None:
     return min(covered, key=rank)
 
 
-def captions(task: Task[Any], track: str | None, sources: Sequence[Source]) -> list[Observation]:
+class Read(NamedTuple):
+    """What a reader of captions is given: `observations` in order of time, and the `gaps` of the
+    caption track by recording."""
+
+    observations: list[Observation]
+    gaps: dict[str, list[Gap]]
+
+
+def captions(task: Task[Any], track: str | None, sources: Sequence[Source]) -> Read:
     """All captions of one track up to the question's time, with other sources where asked for."""
     view = scope(task.view, task.question)
     chosen = chosen_track(view, track) if "caption" in sources else None
     others = {s for s in sources if s != "caption"}
     tracks = [t.id for t in view.store.tracks() if t.source in others]
     found = view.observations(tracks=[chosen, *tracks] if chosen else tracks)
-    task.note("notes", track=chosen, sources=list(sources), observations=len(found))
-    return found
+    missing = gaps_of(view, chosen) if chosen else {}
+    told: list[JsonValue] = [
+        {"recording": id, "start": g.span.start, "end": g.span.end, "status": g.status}
+        for id, held in missing.items()
+        for g in held
+    ]
+    without = {"without": told} if told else {}
+    task.note("notes", track=chosen, sources=list(sources), observations=len(found), **without)
+    return Read(found, missing)

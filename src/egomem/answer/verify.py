@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from pydantic import Field, JsonValue
@@ -44,8 +45,9 @@ class VerifySettings(ReaderSettings):
     """How moments are found and looked at (methods A.6); `format` and the like are the reader's.
 
     `profile`: of recall. `window`: seconds of a moment. `windows`: with neighbours, at most.
-    `intervals`, `frames`: at most so many stretches, with so many frames each. `pad`: seconds added
-    on each side. `track`: of captions.
+    `intervals`, `frames`: at most so many stretches, with so many frames each, and no more in all
+    than the verifier takes (limits.verifier.images). `pad`: seconds added on each side. `track`: of
+    captions.
 
     Two extensions of ours, off by default. `abstain_unsupported`: answer nothing where neither the
     notes found nor the frames support any option. `second_look`: where the question names a time
@@ -170,8 +172,8 @@ async def _look(
     task: Task[VerifySettings], looks: Sequence[Look], candidate: Answer
 ) -> tuple[_Said, Looked]:
     """Frames of the moments, and what the verifier says of them."""
-    models = models_of(task)
-    looked = await look(task, looks, models.limits(Role.VERIFIER))
+    limits = models_of(task).limits(Role.VERIFIER)
+    looked = await look(task, within(looks, limits.images), limits)
     if not looked.images:
         return _Said(why_not=unread(None), fault="; ".join(looked.missing)), looked
     question = task.question
@@ -198,6 +200,15 @@ async def _look(
         evidence=[e.model_dump(mode="json") for e in _seen(looked, verdict)],
     )
     return _Said(verdict, unread(reply), usage=counted(reply)), looked
+
+
+def within(looks: Sequence[Look], images: int) -> list[Look]:
+    """The looks with so many frames in all that one request may hold, the same for each."""
+    most = max(1, images // max(1, len(looks)))
+    return [
+        one if len(one.times) <= most else replace(one, times=tuple(uniform_times(one.span, most)))
+        for one in looks
+    ]
 
 
 def decided(

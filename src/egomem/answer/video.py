@@ -21,7 +21,7 @@ CAP = 768
 
 class VideoSettings(ReaderSettings):
     """`frames`: at most so many, and never more than `fps` times the seconds, nor than the reader
-    takes in one request (setting reader.images). `as_video`: send them as one video part, where the
+    takes in one request (limits.reader.images). `as_video`: send them as one video part, where the
     server takes it (vLLM, OpenRouter)."""
 
     frames: int = Field(default=CAP, ge=1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from egomem.cli.benchmark import DayOption, FrameOption, KeepOption, ZoneOption
-from egomem.cli.options import JsonOption
+from egomem.cli.options import FitOption, JsonOption
 from egomem.cli.output import report, spent
 
 if TYPE_CHECKING:
@@ -52,6 +52,18 @@ SetOption = Annotated[
         metavar="STRATEGY.NAME=VALUE",
         help="A setting of a strategy: verify.second_look=true. Repeatable.",
     ),
+]
+RequestLimitOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--request-limit",
+        metavar="ROLE.NAME=N",
+        help="What a server takes in one request: captioner.images=8 shows it 8 frames of a "
+        "window, evenly spread. Also reader and verifier; side, bytes. Repeatable.",
+    ),
+]
+CaptionTokensOption = Annotated[
+    int | None, typer.Option(min=1, help="Of a caption, thinking included. Default: 1024.")
 ]
 LimitOption = Annotated[int | None, typer.Option(min=1, help="Ask the first N questions alone.")]
 PlanOption = Annotated[bool, typer.Option("--plan", help="Print the plan, and do nothing.")]
@@ -105,6 +117,9 @@ def capmem(
     max_tokens: Annotated[
         int | None, typer.Option(min=1, help="Of a reply, thinking included. Default: 2048.")
     ] = None,
+    caption_tokens: CaptionTokensOption = None,
+    request_limit: RequestLimitOption = None,
+    fit: FitOption = None,
     gate: Annotated[
         str | None,
         typer.Option(
@@ -142,11 +157,15 @@ def capmem(
         make_config,
         models_given,
         read_shard,
+        request_limits,
         split,
         strategy_settings,
     )
 
-    given = load_settings(model=model_table(model) if model else None).model
+    held = load_settings(
+        model=model_table(model) if model else None, fit=fit, caption_tokens=caption_tokens
+    )
+    given, most = held.model, request_limits(request_limit or (), held.limits)
     roles = models_given({k: v for k, v in given.items() if v != "embedded"} if given else {})
     config = make_config(
         protocol="capmem",
@@ -158,9 +177,12 @@ def capmem(
         format=reply,
         abstain=abstain,
         max_tokens=max_tokens,
+        caption_tokens=held.caption_tokens,
+        given_limits=most,
+        fit=held.fit,
         frames=frames,
         frame_limits=frame_limits(frame_limit or ()),
-        side=side,
+        side=side or most.get("reader", {}).get("side"),
         fps=fps,
         gate=gate,
         gate_low=gate_low,
@@ -234,7 +256,9 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
         counted = f"{now.done} of {now.total} cells finished{errors if now.errors else ''}"
         out.print(f"{state}; {counted}", markup=False)
         for track in now.captions:
-            out.print(f"captions {track.track}: {track.done} / {track.total}", markup=False)
+            lost = ", ".join(f"{n} {status}" for status, n in sorted(track.without.items()))
+            lost = f", none of {lost}" if lost else ""
+            out.print(f"captions {track.track}: {track.done} / {track.total}{lost}", markup=False)
         table = Table("setting", "finished", "by status", box=None)
         for row in now.columns:
             counts = ", ".join(f"{n} {s}" for s, n in sorted(row.by_status.items()))

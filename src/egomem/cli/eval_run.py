@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from egomem.evaluate import Config, Outcome, Plan
 
 
+REFUSED = (
+    "questions are answered without them; another captioner may write them, and a higher "
+    "--caption-tokens those that are truncated"
+)
+
+
 def run_(
     benchmark: Benchmark,
     config: Config,
@@ -32,6 +38,7 @@ def run_(
     """Plan, run, and print both."""
     from egomem.config import load as load_settings
     from egomem.evaluate import opened, plan, run
+    from egomem.evaluate.captions import without
     from egomem.evaluate.progress import Line
     from egomem.models import Conduct
 
@@ -78,6 +85,8 @@ def run_(
     problems: list[tuple[str, str]] = []
     if done is not None:
         problems += [(fault, "run the same command again") for fault in done.faults]
+        if done.uncaptioned:
+            problems.append((without(done.uncaptioned), REFUSED))
         if done.errors:
             what = f"{done.errors} of {done.cells} cells ended in an error"
             problems.append((what, "the same command tries them again"))

@@ -45,6 +45,9 @@ def ingest(
     budget: Annotated[
         float | None, typer.Option(min=0, metavar="USD", help="What captions may cost.")
     ] = None,
+    caption_tokens: Annotated[
+        int | None, typer.Option(min=1, help="Of a caption, thinking included. Default: 1024.")
+    ] = None,
     caption: Annotated[
         Caption,
         typer.Option(help="'active' checks each window's caption and looks again where it must."),
@@ -71,6 +74,7 @@ def ingest(
             zone=zone,
             wearer=wearer,
             budget=budget,
+            caption_tokens=caption_tokens,
             caption=caption.value,
             on_note=progress.say,
             on_step=progress.step,

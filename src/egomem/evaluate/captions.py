@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from egomem.answer.video import spread
-from egomem.errors import ConfigError, EgomemError, StoreError
+from egomem.errors import ConfigError, EgomemError, StoreError, UsageError
 from egomem.evaluate.config import Column, Config
 from egomem.evaluate.purse import Spent
 from egomem.evaluate.ways import Way
 from egomem.ingest import Observers, Watching, ingest
 from egomem.media import distinct, frames
 from egomem.memory import Done, Store
+from egomem.memory.gaps import Gap, gaps, mark, marked, unit
 from egomem.models import Limits, Models, Role
-from egomem.observe import Window
+from egomem.observe import NoObservation, Window
 from egomem.observe.captioner import Captioner
-from egomem.records import Observation, Recording, Track
-from egomem.timeline import Span, windows
+from egomem.records import Observation, Record, Recording
+from egomem.timeline import Span, format_span, windows
 
 AHEAD = 8
 """Windows captioned at once."""
@@ -32,10 +33,19 @@ class Aligned:
 
     def __init__(self, inner: Captioner, frames: int) -> None:
         self.inner = inner
+        self.max_tokens = inner.max_tokens
         held = inner.track
-        self.track = held.model_copy(update={"sampling": f"{held.sampling}-aligned{frames}"})
+        sampling = (held.sampling or "").partition("-max")[0]
+        self.track = held.model_copy(update={"sampling": f"{sampling}-aligned{frames}"})
 
     async def observe(self, window: Window) -> list[Observation]:
+        if len(window.frames) > self.inner.most:
+            raise UsageError(
+                f"video shows {len(window.frames)} frames of this window, and a request of the "
+                f"captioner holds {self.inner.most} (limits.captioner.images): the captions would "
+                "not be aligned",
+                "name shorter windows, as in aligned@8, or lower --frames",
+            )
         seen = await self.inner.observe(window)
         return [o.model_copy(update={"track": self.track.id}) for o in seen]
 
@@ -47,6 +57,7 @@ class Watched:
     def __init__(self, inner: Captioner | Aligned, on_window: OnWindow) -> None:
         self.inner = inner
         self.track = inner.track
+        self.max_tokens = inner.max_tokens
         self.spent: Spent | None = None
         self._on_window = on_window
         self._under_way = 0
@@ -81,7 +92,13 @@ class Watched:
 
 def captioner(models: Models, way: Way, config: Config, reader: str) -> Captioner | Aligned:
     """Who captions for a setting. `reader` decides the frames of an aligned one."""
-    made = Captioner(models, window=way.window or 30.0, fps=config.fps, transcript=False)
+    made = Captioner(
+        models,
+        window=way.window or 30.0,
+        fps=config.fps,
+        transcript=False,
+        max_tokens=config.caption_tokens,
+    )
     return Aligned(made, config.frame_limit(reader)) if way.captions == "aligned" else made
 
 
@@ -106,14 +123,53 @@ def held_track(store: Store, way: Way, config: Config) -> str | None:
     )
 
 
-def unfinished(store: Store, recording: Recording, track: Track, window: float) -> list[Span]:
-    """The windows of a recording that are not captioned yet."""
-    done = {d.unit for d in store.done(recording.id) if d.track == track.id}
-    return [s for s in windows(recording.duration, window) if _unit(s) not in done]
+def unfinished(
+    store: Store, recording: Recording, track: str, window: float, tokens: int
+) -> list[Span]:
+    """The windows of a recording that are still to be captioned. One that was cut off is, where
+    more than it had are allowed now (`tokens`)."""
+    done = store.done(recording.id)
+    held = {d.unit for d in done if d.track == track}
+    if marked(done, track):
+        held -= {
+            unit(gap.span)
+            for gap in gaps(store, recording.id, track)
+            if gap.tokens is not None and gap.tokens < tokens
+        }
+    return [s for s in windows(recording.duration, window) if unit(s) not in held]
 
 
-def _unit(span: Span) -> str:
-    return f"{span.start:g}-{span.end:g}"  # as ingest names it
+class Uncaptioned(Record):
+    """A window that has no caption, as the captioner refused, was cut off, or said nothing that can
+    be read (`status`). `start` and `end` in seconds; questions are answered without it."""
+
+    track: str
+    video: str
+    start: float
+    end: float
+    status: str
+
+    def __str__(self) -> str:
+        return f"{self.video} {format_span(Span(self.start, self.end))} {self.status}"
+
+
+def uncaptioned(
+    store: Store, recordings: Mapping[str, str], tracks: Iterable[str]
+) -> list[Uncaptioned]:
+    """The windows without a caption of some tracks; `recordings`: video -> its recording's id."""
+    return [
+        Uncaptioned(track=track, video=video, start=g.span.start, end=g.span.end, status=g.status)
+        for track in dict.fromkeys(tracks)
+        for video, id in recordings.items()
+        for g in gaps(store, id, track)
+    ]
+
+
+def without(found: Sequence[Uncaptioned], most: int = 5) -> str:
+    """`2 windows have no caption: v1 1:00-1:30 refused, ...`"""
+    many = "1 window has" if len(found) == 1 else f"{len(found)} windows have"
+    more = f" and {len(found) - most} more" if len(found) > most else ""
+    return f"{many} no caption: {', '.join(map(str, found[:most]))}{more}"
 
 
 async def build(
@@ -125,15 +181,17 @@ async def build(
     *,
     on_window: OnWindow = lambda fault: None,
 ) -> str:
-    """Caption what is not captioned yet; "" or why some of it could not be.
+    """Caption what is not captioned yet; "" or why some of it could not be, and is tried again.
 
-    Each window is durable as soon as it is captioned, and no question is known here. Raises Spent
-    where the budget does not allow the next one.
+    A window that is refused, cut off or unreadable is finished, without a caption. Each window is
+    durable as soon as it is captioned, and no question is known here. Raises Spent where the budget
+    does not allow the next one.
     """
     way = config.way(column)
     by = captioner(models, way, config, column.reader)
     window = way.window or 30.0
-    todo = unfinished(store, recording, by.track, window)
+    tokens = config.caption_tokens
+    todo = unfinished(store, recording, by.track.id, window, tokens)
     if not todo:
         return ""
     limits = models.limits(Role.CAPTIONER)
@@ -150,7 +208,7 @@ async def build(
         )
         faults = list(report.outcomes[0].faults)
     watched.check()
-    left = unfinished(store, recording, by.track, window)
+    left = unfinished(store, recording, by.track.id, window, tokens)
     if not left:
         return ""
     why = faults[0] if faults else "the file cannot be watched"
@@ -181,10 +239,18 @@ async def _aligned(
             made = await by.observe(Window(recording, span, seen))
         except StoreError:
             raise
-        except EgomemError as error:
-            faults.append(f"{_unit(span)} s: {error}")
+        except NoObservation as error:
+            gap = Gap(span, error.status.value, error.tokens)
+            done = [
+                Done(recording.id, by.track.id, unit(span)),
+                mark(recording.id, by.track.id, gap),
+            ]
+            store.add([], done=done)
             return
-        store.add(made, done=[Done(recording.id, by.track.id, _unit(span))])
+        except EgomemError as error:
+            faults.append(f"{unit(span)} s: {error}")
+            return
+        store.add(made, done=[Done(recording.id, by.track.id, unit(span))])
 
     for begin in range(0, len(todo), AHEAD):
         by.check()

@@ -12,6 +12,7 @@ from egomem.evaluate import oracle
 from egomem.evaluate.config import Column, Config
 from egomem.evaluate.results import Finished
 from egomem.memory import View
+from egomem.memory.gaps import gaps_of
 from egomem.models import Role
 from egomem.records import Answer, Question, Status
 
@@ -120,6 +121,14 @@ def memory_digest(view: View, recordings: Sequence[str], tracks: Sequence[str] |
     held: list[Any] = sorted([r.id, r.duration] for r in view.recordings() if r.id in recordings)
     if tracks is None or tracks:
         held.append([o.id for o in view.observations(tracks=tracks)])
+    lost = [
+        [track, id, gap.span.start, gap.span.end]
+        for track in tracks or ()
+        for id, found in gaps_of(view, track).items()
+        for gap in found
+    ]
+    if lost:  # a reader is told where nothing could be noted
+        held.append(lost)
     return digest(held)
 
 

@@ -16,6 +16,8 @@ from egomem.errors import ConfigError
 from egomem.evaluate import oracle
 from egomem.evaluate.ways import CAPTIONED, Way, read_ways
 from egomem.models import DEFAULT_LIMITS, Limits, Role
+from egomem.models.limits import read_limits
+from egomem.observe.captioner import MAX_TOKENS
 from egomem.records import Record
 
 BYTES = 100_000_000
@@ -54,6 +56,8 @@ class Config(Record):
     model takes, where that is less. `format`, `abstain` and `max_tokens` are the reader's; the
     temperature is 0 and each question is one turn without examples. `gate`: a reader outside of
     [`gate_low`, `gate_high`] on `clean` goes no further ("stop"), or is reported ("report").
+    `caption_tokens`: of a caption at most. `given_limits` changes a part of the limits of requests
+    by role (captioner, verifier, reader), `fit` leaves frames out of requests that go over them.
     `track` names one of the captions of a given memory. `strategies` holds settings of strategies
     beyond those that follow from the rest, by the strategy's name.
     """
@@ -67,6 +71,9 @@ class Config(Record):
     format: Literal["letter", "scores", "logprobs"] = "letter"
     abstain: bool = False
     max_tokens: int = Field(default=2048, ge=1)
+    caption_tokens: int = Field(default=MAX_TOKENS, ge=1)
+    given_limits: dict[str, dict[str, float]] = Field(default_factory=dict)
+    fit: bool = False
     frames: int = Field(default=CAP, ge=1)
     frame_limits: dict[str, int] = Field(default_factory=dict)
     side: int = Field(default=DEFAULT_LIMITS[Role.READER].side, ge=1)
@@ -112,6 +119,8 @@ class Config(Record):
             raise ConfigError("several captioners are named", "add --cross to pair all with all")
         if self.cross and not (self.captioners and captioned):
             raise ConfigError("--cross needs captioners", "--model captioner=A,B and caption@30")
+        for reader in self.readers:
+            self.limits(reader)
         self._check_strategies()
         if self.shard and self.shard.index > self.shard.count:
             raise ConfigError(f"there is no shard {self.shard}", "count from 1: --shard 1/4")
@@ -167,22 +176,27 @@ class Config(Record):
 
     def frame_limit(self, reader: str) -> int:
         """Frames that a reader is shown at once."""
-        return min(self.frames, self.frame_limits.get(reader, self.frames))
+        most = self.given_limits.get("reader", {}).get("images", self.frames)
+        return min(self.frames, self.frame_limits.get(reader, self.frames), max(1, int(most)))
 
     def limits(self, reader: str) -> dict[Role, Limits]:
-        """The limits of requests; those of the reader follow from the frame limit."""
+        """The limits of requests; those of the reader follow from the frame limit, unless given.
+
+        Raises ConfigError for a given one that is none.
+        """
         pixels = self.side * self.side
-        reading = Limits(
-            side=self.side, pixels=pixels, images=self.frame_limit(reader), bytes=BYTES
-        )
         captioning = DEFAULT_LIMITS[Role.CAPTIONER]
         longest = max((w.window or 0 for w in self.ways), default=0) * self.fps
         images = max(captioning.images, int(longest) + 1)
-        return {
-            Role.READER: reading,
+        base = {
+            Role.READER: Limits(
+                side=self.side, pixels=pixels, images=self.frame_limit(reader), bytes=BYTES
+            ),
             Role.VERIFIER: DEFAULT_LIMITS[Role.VERIFIER],
             Role.CAPTIONER: captioning.model_copy(update={"images": images, "bytes": BYTES}),
         }
+        found = read_limits(self.given_limits, fit=self.fit or None, base=base)
+        return {role: found[role] for role in base}
 
     def strategy_settings(self, column: Column, track: str | None) -> dict[str, dict[str, Any]]:
         """The settings of the column's strategy, and of those that it builds on, by name."""

@@ -13,6 +13,7 @@ from egomem.benchmarks import Benchmark
 from egomem.errors import UsageError
 from egomem.evaluate.about import BENCHMARK, read_about
 from egomem.evaluate.building import Built, in_cache, read_building
+from egomem.evaluate.captions import Uncaptioned, uncaptioned
 from egomem.evaluate.config import Column, Config
 from egomem.evaluate.measured import keys_of
 from egomem.evaluate.results import Finished, Key, Results
@@ -49,15 +50,16 @@ class Loaded:
         return [c for c in self.config.columns() if c in held]
 
     def answers(self, column: Column) -> dict[str, Answer]:
-        return {id: cell.answer for (id, c), cell in self.cells.items() if c == column}
+        found = ((q.id, self.cells.get((q.id, column))) for q in self.benchmark.questions)
+        return {id: cell.answer for id, cell in found if cell is not None}
 
     def usage(self, column: Column) -> dict[str, Usage]:
         """What each answer took, by question; those are left out of which it is not known."""
-        own = {q.id for q in self.questions}
+        found = ((q.id, self.cells.get((q.id, column))) for q in self.questions)
         return {
             id: cell.usage
-            for (id, c), cell in self.cells.items()
-            if c == column and id in own and (cell.usage.requests or not keys_of(cell.answer))
+            for id, cell in found
+            if cell is not None and (cell.usage.requests or not keys_of(cell.answer))
         }
 
     def built(self, column: Column) -> Built:
@@ -86,6 +88,18 @@ class Loaded:
         cache.close()
         why = f"what {lost} captions took is lost with {REPLIES}" if lost else ""
         return Built(by_video=found, missing=why)
+
+    def uncaptioned(self) -> list[Uncaptioned]:
+        """The windows that have no caption in the tracks that this run made."""
+        memory = self.folder / "memory"
+        if self.config.given_memory or not memory.is_dir():
+            return []
+        own = {q.recording for q in self.questions}
+        held = self.about.get("recordings", {})
+        about = {v: id for v, id in held.items() if v in own or None in own}
+        tracks = self.about.get("tracks", {})
+        with Store.open(memory) as store:
+            return uncaptioned(store, about, [t for t in tracks.values() if t])
 
     def sheet(self, column: Column, verdicts: Mapping[str, float] | None = None) -> Sheet:
         """The column's answers to the questions of this run; one without an answer is missing."""

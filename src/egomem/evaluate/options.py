@@ -73,6 +73,23 @@ def strategy_settings(given: Iterable[str]) -> dict[str, dict[str, JsonValue]]:
     return found
 
 
+def request_limits(
+    given: Iterable[str], settings: Mapping[str, Mapping[str, float]]
+) -> dict[str, dict[str, float]]:
+    """`["captioner.images=8"]` over the settings' limits of the roles that an evaluation has."""
+    found = {role: dict(held) for role, held in settings.items() if role in ROLES}
+    for text in given:
+        place, _, number = text.partition("=")
+        role, _, name = place.partition(".")
+        if role not in ROLES or not name or not number.isdecimal():
+            raise UsageError(
+                f"--request-limit {text} cannot be read",
+                f"write it as ROLE.NAME=N, with a role of {', '.join(ROLES)}: captioner.images=8",
+            )
+        found.setdefault(role, {})[name] = int(number)
+    return found
+
+
 def read_shard(text: str) -> Shard:
     """`2/4`: the second of four."""
     index, slash, count = text.partition("/")

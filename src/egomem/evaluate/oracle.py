@@ -14,6 +14,7 @@ from egomem.answer.notes import chosen_track, notes, scope
 from egomem.answer.prompts import CAPTION, VIDEO
 from egomem.answer.reader import ReaderSettings, ask_reader, models_of
 from egomem.answer.strategy import Task, register
+from egomem.memory.gaps import gaps_of
 from egomem.models import Role, Text
 from egomem.records import Answer, Status
 from egomem.timeline import Span, uniform_times
@@ -50,7 +51,14 @@ async def captions(task: Task[CaptionsSettings]) -> Answer:
         for o in view.observations(recording=piece.recording, span=span, tracks=[track or ""]):
             found[o.id] = o
     if not found:
-        return _nothing(CAPTIONS, "no caption covers the evidence")
+        lost = [
+            gap
+            for piece in task.question.evidence
+            for gap in gaps_of(view, track or "").get(piece.recording or "", ())
+            if gap.span.start <= piece.span.end and piece.span.start < gap.span.end
+        ]
+        why = f", as none could be written: {lost[0]}" if lost else ""
+        return _nothing(CAPTIONS, f"no caption covers the evidence{why}")
     held = notes(view, view.observations(ids=list(found)))
     task.note("notes", track=track, observations=len(found))
     return await ask_reader(
@@ -84,7 +92,9 @@ async def frames(task: Task[FramesSettings]) -> Answer:
             looks.append(Look(recording, span, tuple(uniform_times(span, count))))
     looked = await look(task, looks, limits)
     if not looked.images:
-        reason = "; ".join(looked.missing) or "the evidence lies outside of what was recorded"
+        if not looked.missing:
+            return _nothing(FRAMES, "the evidence lies outside of what was recorded")
+        reason = "; ".join(looked.missing)
         return Answer(text="", status=Status.ERROR, strategy=FRAMES, reason=reason)
     return await ask_reader(
         task,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from pydantic import Field
 
+from egomem.evaluate.captions import Uncaptioned
 from egomem.evaluate.gate import Gate
 from egomem.records import Record, Status, Usage
 
@@ -17,8 +18,9 @@ class Outcome(Record):
     answered.
 
     `asked_again` says why cells were answered anew: part -> how many. `spent` is what this process
-    really sent, `spent_in_all` what all of the run's processes did. `halted` says why it stopped
-    before its end (a budget), `remedy` how to go on; "" where it came to its end.
+    really sent, `spent_in_all` what all of the run's processes did. `uncaptioned` are windows that
+    have no caption, and are not asked about again. `halted` says why it stopped before its end (a
+    budget), `remedy` how to go on; "" where it came to its end.
     """
 
     cells: int
@@ -30,6 +32,7 @@ class Outcome(Record):
     gates: tuple[Gate, ...] = ()
     stopped: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
+    uncaptioned: tuple[Uncaptioned, ...] = ()
     halted: str = ""
     remedy: str = ""
     seconds: float = 0.0

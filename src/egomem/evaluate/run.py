@@ -107,6 +107,7 @@ class _Runner:
             by_status=dict(Counter(f.answer.status.value for f in held)),
             asked_again=dict(self.again),
             faults=tuple(self.faults),
+            uncaptioned=tuple(work.uncaptioned()),
             halted=purse.closed.message if purse.closed else "",
             remedy=purse.closed.remedy if purse.closed else "",
             seconds=seconds,
@@ -310,7 +311,8 @@ class _Runner:
         progress.done += 1
         progress.spent = self.work.purse.spent()
         failed = said.status is Status.ERROR
-        self.in_a_row = self.in_a_row + 1 if failed else 0
+        if said.trace:  # of a cell that nobody was asked about, no server is to blame
+            self.in_a_row = self.in_a_row + 1 if failed else 0
         if failed:
             progress.errors += 1
             progress.last_error = said.reason

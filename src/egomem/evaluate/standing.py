@@ -6,10 +6,13 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Literal
 
+from pydantic import Field
+
 from egomem.evaluate.config import Column
 from egomem.evaluate.load import Loaded
 from egomem.evaluate.work import at_work
 from egomem.memory import Store
+from egomem.memory.gaps import gaps, unit
 from egomem.memory.replies import ReplyCache
 from egomem.models import Total
 from egomem.records import Record, Usage
@@ -26,11 +29,13 @@ class Standing(Record):
 
 
 class Track(Record):
-    """How many windows of the run's recordings have a caption of this track."""
+    """How many windows of the run's recordings have a caption of this track. `without` counts, by
+    why, those that were asked about and have none."""
 
     track: str
     total: int
     done: int
+    without: dict[str, int] = Field(default_factory=dict)
 
 
 class State(Record):
@@ -115,8 +120,12 @@ def _tracks(run: Loaded) -> Iterable[Track]:
         ids = run.about.get("recordings", {}).values()
         recordings = [held for id in dict.fromkeys(ids) if (held := store.recording(id))]
         for track, window in wanted.items():
+            left = [g.status for r in recordings for g in gaps(store, r.id, track)]
+            units = {r.id: set(map(unit, windows(r.duration, window))) for r in recordings}
+            made = (d for id in units for d in store.done(id) if d.track == track)
             yield Track(
                 track=track,
-                total=sum(len(windows(r.duration, window)) for r in recordings),
-                done=sum(sum(d.track == track for d in store.done(r.id)) for r in recordings),
+                total=sum(map(len, units.values())),
+                done=sum(d.unit in units[d.recording] for d in made) - len(left),
+                without=dict(Counter(left)),
             )

@@ -33,7 +33,7 @@ from egomem.memory.lock import WriterLock
 from egomem.memory.replies import ReplyCache
 from egomem.models import Conduct, Models
 from egomem.records import Question, Recording
-from egomem.timeline import Span, windows
+from egomem.timeline import Span
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -152,11 +152,18 @@ class Work:
             return 0
         if (track, recording.id) in self._whole:
             return 0
-        done = {d.unit for d in self.store.done(recording.id) if d.track == track}
-        left = max(0, len(windows(recording.duration, way.window)) - len(done))
+        tokens = self.config.caption_tokens
+        left = len(captions.unfinished(self.store, recording, track, way.window, tokens))
         if not left:
             self._whole.add((track, recording.id))
         return left
+
+    def uncaptioned(self) -> list[captions.Uncaptioned]:
+        """The windows that have no caption in the tracks that this run makes and reads."""
+        tracks = [t for c in self.columns if self.builds(c) and (t := self.track(c))]
+        about = {r.id for q in self.questions for r in self.recordings(q)}
+        held = {v: r.id for v, r in self.places.recordings.items() if r.id in about}
+        return captions.uncaptioned(self.store, held, tracks)
 
     def builds(self, column: Column) -> bool:
         """Whether a column's captions are made by this run."""

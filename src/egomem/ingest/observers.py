@@ -11,6 +11,7 @@ from egomem.ingest.run import Observers
 from egomem.models import Models, Role
 from egomem.models.weights import untold
 from egomem.observe import Composed, Embedded, Objects, ScreenText, embedded_observers
+from egomem.observe.captioner import MAX_TOKENS
 from egomem.records import Recording
 
 if TYPE_CHECKING:
@@ -58,11 +59,13 @@ def choose(
     fps: float,
     budget: float | None = None,
     caption: Caption = "direct",
+    max_tokens: int = MAX_TOKENS,
     transcriber: str = "embedded",
 ) -> Chosen:
     """With a captioner, its captions take the place of the composed ones; speech, screen text and
     objects are observed beside it wherever they can run. `budget`: US dollars for captions.
     `caption` "active": every window's caption is checked, and what is missing looked for.
+    `max_tokens`: of a direct caption.
     `transcriber`: `whisper:NAME`, a folder with a Whisper model, or `embedded` for the default."""
     whisper = "base" if transcriber == "embedded" else transcriber.removeprefix("whisper:")
     found = embedded_observers(window=window, fps=fps, speech_model=whisper)
@@ -81,7 +84,7 @@ def choose(
     from egomem.observe.captioner import Captioner
 
     ahead = models.conduct.concurrency
-    captioner = Captioner(models, window=window, fps=fps, budget=budget)
+    captioner = Captioner(models, window=window, fps=fps, max_tokens=max_tokens, budget=budget)
     seeing = [o for o in found.observers if not isinstance(o, Composed)]
     return Chosen(Observers(found.speech, (*seeing, captioner)), ahead, tuple(notes), captioner)
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from egomem.errors import EgomemError, MediaError, StoreError
 from egomem.ingest import clocks
 from egomem.ingest.clocks import Start
+from egomem.ingest.gaps import finished, known_gaps
 from egomem.ingest.report import OnStep, Outcome, Report, Step
 from egomem.media import (
     Facts,
@@ -32,8 +33,10 @@ from egomem.media import (
 )
 from egomem.media import Report as DecodeReport
 from egomem.memory import Done, Store
+from egomem.memory.gaps import Gap, unit
+from egomem.memory.gaps import mark as gap_mark
 from egomem.memory.thumbnails import keep_thumbnail
-from egomem.observe import Observer, SpeechObserver, Window
+from egomem.observe import NoObservation, Observer, SpeechObserver, Window
 from egomem.records import Observation, Recording
 from egomem.timeline import Span, format_time, sample_times, windows
 
@@ -88,7 +91,7 @@ class _Tally:
         lines = list(self.faults)
         for fault, spans in self.failed.items():
             first = min(spans)
-            where = f"{_unit(first)} s" if len(spans) == 1 else f"{len(spans)} windows"
+            where = f"{unit(first)} s" if len(spans) == 1 else f"{len(spans)} windows"
             since = "" if len(spans) == 1 else f" from {format_time(first.start)} on"
             lines.append(f"{where}{since}, {fault}")
         return tuple(lines)
@@ -178,16 +181,18 @@ async def _one(
         notes.append(f"known to be damaged: {damage}")
     tally = _Tally(notes=notes)
     todo = _unfinished(store, recording, observers, watching)
+    tally.faults += known_gaps(store, recording, observers.frames, todo)
     listen = bool(facts.audio) and not _heard(store, recording, observers)
     if store.recording(recording.id) != recording:
         store.put_recording(recording)
     if not todo and not listen:
         return Outcome(
             path=str(path),
-            status="unchanged",
+            status="partial" if tally.faults else "unchanged",
             recording=recording.id,
             seconds=recording.duration,
             notes=tuple(notes),
+            faults=tally.said(),
         )
     started = time.perf_counter()
     if listen and observers.speech is not None:
@@ -226,15 +231,11 @@ def _recording(
     )
 
 
-def _unit(span: Span) -> str:
-    return f"{span.start:g}-{span.end:g}"
-
-
 def _unfinished(
     store: Store, recording: Recording, observers: Observers, watching: Watching
 ) -> list[Span]:
     """The windows that some observer has not finished."""
-    done = store.done(recording.id)
+    done = finished(store, recording, observers.frames)
     return [
         span
         for span in windows(recording.duration, watching.window)
@@ -246,15 +247,16 @@ def _finished(done: set[Done], recording: Recording, observer: Observer, span: S
     """A track without a window of its own holds what is seen at any time once, so windows of
     another length that cover this one will do."""
     track = observer.track
-    if Done(recording.id, track.id, _unit(span)) in done:
+    if Done(recording.id, track.id, unit(span)) in done:
         return True
     if track.window is not None:
         return False
     reached = span.start
-    for start, end in sorted(_bounds(d.unit) for d in done if d.track == track.id):
+    held = (d.unit for d in done if d.track == track.id and d.unit[0].isdigit())
+    for start, end in sorted(map(_bounds, held)):
         if start <= reached:
             reached = max(reached, end)
-    return reached >= _bounds(_unit(span))[1]
+    return reached >= _bounds(unit(span))[1]
 
 
 def _bounds(unit: str) -> tuple[float, float]:
@@ -397,13 +399,13 @@ async def _observe(
 ) -> None:
     """One window: every observer that has not finished it, then one transaction for all of them."""
     recording = window.recording
-    done = store.done(recording.id)
-    marks = {o.track.id: Done(recording.id, o.track.id, _unit(window.span)) for o in observers}
+    done = finished(store, recording, observers)
+    marks = {o.track.id: Done(recording.id, o.track.id, unit(window.span)) for o in observers}
     own = {o.track.id for o in observers}
     ready = {o.track.id for o in observers if _finished(done, recording, o, window.span)}
     held = store.view().observations(recording=recording.id, span=window.span)
     window = replace(window, held=tuple(o for o in held if o.track not in own or o.track in ready))
-    finished = []
+    marked = []
     made: list[Observation] = []
     for observer in observers:
         mark = marks[observer.track.id]
@@ -416,12 +418,15 @@ async def _observe(
         except EgomemError as error:
             fault = f"{observer.track.source}: {error}"
             tally.failed.setdefault(fault, []).append(window.span)
+            if isinstance(error, NoObservation):
+                gap = Gap(window.span, error.status.value, error.tokens)
+                marked += [mark, gap_mark(recording.id, observer.track.id, gap)]
             continue
         made += seen
-        finished.append(mark)
+        marked.append(mark)
         window = replace(window, held=(*window.held, *seen))
     _keep_thumbnail(store, window, watching)
-    tally.observations += store.add(made, done=finished)
+    tally.observations += store.add(made, done=marked)
     tally.windows += 1
 
 

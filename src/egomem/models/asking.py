@@ -16,6 +16,7 @@ from pydantic import JsonValue
 
 from egomem.errors import ConfigError, MissingExtraError
 from egomem.models.cache import Cache
+from egomem.models.faults import LEAVE_OUT
 from egomem.models.gate import Gate
 from egomem.models.ledger import Entry, Ledger
 from egomem.models.limits import Limits, estimated_tokens, fitted, limits_of, over, thinned
@@ -182,7 +183,7 @@ class Models:
             request = fitted(request, limits)
         if broken := over(request, limits):
             return self._counted(
-                request, spec, _failed(Fault.IMAGES, broken + "; lower the number, or use --fit")
+                request, spec, _failed(Fault.IMAGES, f"{broken}; send less, or {LEAVE_OUT}")
             )
         described = request.described(spec)
         if limits.fit:
@@ -332,4 +333,4 @@ def _late(fault: Fault, deadline: float, heard: str, wait: float = 0.0) -> Reply
     """The reply to a request whose seconds are over, with the last thing that was heard."""
     more = f", and {wait:.0f} s more were to be waited" if wait else ""
     last = f"; last: {heard}" if heard else ""
-    return _failed(fault, f"no reply within {deadline:g} s{more}{last}; raise the deadline")
+    return _failed(fault, f"no reply within {deadline:g} s{more}{last}; raise EGOMEM_DEADLINE")

@@ -49,6 +49,15 @@ _MOST = re.compile(
 _NO_CREDIT = re.compile(r"insufficient[_ ](?:quota|credit|balance)|billing", re.IGNORECASE)
 
 
+LEAVE_OUT = "let frames be left out with --fit or EGOMEM_FIT=true"
+
+
+def _lower(role: str) -> str:
+    """What makes a request of a role smaller, in settings that every command reads."""
+    variable = f"EGOMEM_LIMITS_{role.upper()}_"
+    return f"lower limits.{role}.images or .side ({variable}IMAGES, {variable}SIDE), or {LEAVE_OUT}"
+
+
 class Refusal(NamedTuple):
     """`retry`: another attempt may do. `wait`: seconds the server asked for. `most`: the number of
     images it named. `schema`: it did not like the request for JSON."""
@@ -137,15 +146,15 @@ def explain(
     if _CONTEXT.search(said):
         return Refusal(
             Fault.CONTEXT,
-            f"{at}: {said}; the request is longer than the model's context:"
-            f" lower limits.{role}.images or .side, use --fit, or raise the server's context",
+            f"{at}: {said}; the request is longer than the model's context: {_lower(role)}, or "
+            "raise the server's context",
         )
     if status == 413 or (images and _IMAGES.search(said)):
         most = _MOST.search(said)
         number = int(most[1]) if most and 0 < int(most[1]) < images else None
         return Refusal(
             Fault.IMAGES,
-            f"{at} to {images} images: {said}; lower limits.{role}.images or .side, or use --fit",
+            f"{at} to {images} images: {said}; {_lower(role)}",
             most=number,
         )
     return Refusal(Fault.REQUEST, f"{at}: {said}", schema=bool(_SCHEMA.search(said)))

@@ -52,13 +52,17 @@ def limits_of(role: Role, given: dict[Role, Limits] | None = None) -> Limits:
 
 
 def read_limits(
-    table: Mapping[str, Mapping[str, Any]], *, fit: bool | None = None
+    table: Mapping[str, Mapping[str, Any]],
+    *,
+    fit: bool | None = None,
+    base: dict[Role, Limits] | None = None,
 ) -> dict[Role, Limits]:
-    """Limits from settings: `{"reader": {"images": 128}}` changes a part of a role's defaults.
+    """Limits from settings: `{"reader": {"images": 128}}` changes a part of a role's limits, which
+    are those of `base`, else the defaults.
 
     `fit` sets that of every role. Raises ConfigError naming the setting.
     """
-    found = {role: limits_of(role) for role in Role}
+    found = {role: limits_of(role, base) for role in Role}
     for name, given in table.items():
         if name not in found:
             raise ConfigError(
@@ -95,7 +99,8 @@ def over(request: Request, limits: Limits) -> str:
 
 
 def _line(role: str, name: str, has: str, limit: int) -> str:
-    return f"the request has {has}, the limit is {limit} (setting limits.{role}.{name})"
+    variable = f"EGOMEM_LIMITS_{role}_{name}".upper()
+    return f"the request has {has}, the limit is {limit} (limits.{role}.{name} or {variable})"
 
 
 def payload(request: Request) -> int:

@@ -17,12 +17,13 @@ from egomem.observe.embedded import (
 from egomem.observe.objects import Objects
 from egomem.observe.screen_text import ScreenText
 from egomem.observe.speech import Speech
-from egomem.observe.window import Observer, SpeechObserver, Window
+from egomem.observe.window import NoObservation, Observer, SpeechObserver, Window
 
 __all__ = [
     "PARTS",
     "Composed",
     "Embedded",
+    "NoObservation",
     "Objects",
     "Observer",
     "Part",

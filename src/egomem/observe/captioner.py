@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from pydantic import Field, JsonValue
 
 from egomem.errors import ModelError
+from egomem.media import Frame
 from egomem.models import About, Image, Models, Reply, Request, Role, Text
 from egomem.observe.shown import shown, told_truly
 from egomem.observe.told import Told, resolve
-from egomem.observe.window import Window
-from egomem.records import Observation, Provenance, Record, Track, Usage
-from egomem.timeline import Span, format_span, format_time
+from egomem.observe.window import NoObservation, Window
+from egomem.records import Observation, Provenance, Record, Status, Track, Usage
+from egomem.timeline import Span, format_span, format_time, sample_times
 
 PROMPT = "caption@1"
 """Name and version of the prompt below. A change of its text is a new version, and a new track."""
@@ -57,7 +58,9 @@ class Captioner:
 
     `window` (seconds) and `fps` describe how frames are sampled; they name the track, and the
     windows themselves come from the caller. CapMem: 30 or 60 s at 1 frame a second, the same prompt
-    for both. `transcript` adds speech that is already known of the window. `budget` is in US
+    for both. Where a window holds more frames than a request may (limits.captioner.images), so many
+    of them are shown, evenly spread, and the track says so. `transcript` adds speech that is
+    already known of the window. `max_tokens`: of a reply, thinking included. `budget` is in US
     dollars: once it is spent, nothing more is asked.
     """
 
@@ -73,7 +76,9 @@ class Captioner:
     ) -> None:
         self._models = models
         self._transcript = transcript
-        self._max_tokens = max_tokens
+        self.max_tokens = max_tokens
+        self.most = models.limits(Role.CAPTIONER).images
+        fewer = f"-max{self.most}" if self.most < len(sample_times(Span(0.0, window), fps)) else ""
         self._budget = budget
         self._spent = 0.0
         self._statuses: Counter[str] = Counter()
@@ -85,7 +90,7 @@ class Captioner:
             model=str(models.spec(Role.CAPTIONER)),
             prompt=PROMPT,
             window=window,
-            sampling=f"{fps:g}fps" + ("+speech" if transcript else ""),
+            sampling=f"{fps:g}fps{fewer}" + ("+speech" if transcript else ""),
         )
 
     @property
@@ -99,25 +104,48 @@ class Captioner:
     async def observe(self, window: Window) -> list[Observation]:
         """The window's caption; none for a window without frames.
 
-        Raises ModelError where the reply is not a clean one (refused, cut off, unreadable, or an
-        error): there is no caption then, and the window can be tried again.
+        Raises NoObservation where the reply is not a clean one (refused, cut off, twice not to be
+        read), and ModelError where there was none, so that the window can be tried again.
         """
         if not window.frames:
             return []
         self._hold_budget()
         limits = self._models.limits(Role.CAPTIONER)
-        images = await asyncio.to_thread(shown, window.frames, limits)
+        images = await asyncio.to_thread(shown, spread(window.frames, limits.images), limits)
         said = heard(window) if self._transcript else ""
         request = caption_request(
-            images, window.span, said, about=About(window.recording.id), max_tokens=self._max_tokens
+            images, window.span, said, about=About(window.recording.id), max_tokens=self.max_tokens
         )
-        reply = await self._models.ask(request)
-        self._count(reply)
+        reply = await self._asked(request)
+        self._statuses[reply.status.value] += 1
         if not reply.ok:
-            raise ModelError(f"no caption: {reply.status.value}: {reply.detail}")
+            raise self._no_caption(reply)
         told = resolve(reply.text, window.span)
         self._outside += len(told.outside)
         return [self._observation(window, reply, told)]
+
+    async def _asked(self, request: Request) -> Reply:
+        """The reply; one that is empty or ends strangely may have been an accident of the server,
+        and is asked for once more."""
+        reply = await self._models.ask(request)
+        self._count(reply)
+        if reply.status is Status.UNPARSABLE:
+            reply = await self._models.ask(request)
+            self._count(reply)
+        return reply
+
+    def _no_caption(self, reply: Reply) -> ModelError:
+        if reply.status is Status.ERROR:
+            return ModelError(f"no caption: error: {reply.detail}")
+        if reply.status is Status.TRUNCATED:
+            return NoObservation(
+                f"no caption: truncated: the reply was cut off at {self.max_tokens} tokens",
+                "allow more with --caption-tokens or EGOMEM_CAPTION_TOKENS",
+                status=reply.status,
+                tokens=self.max_tokens,
+            )
+        why = f"no caption: {reply.status.value}: {reply.detail}"
+        return NoObservation(why, status=reply.status)
 
     def _observation(self, window: Window, reply: Reply, told: Told) -> Observation:
         data: dict[str, JsonValue] = {}
@@ -127,8 +155,8 @@ class Captioner:
             data["outside"] = list(told.outside)
         if told.frame == "window":
             data["times_written"] = "window"
-        if reply.dropped:
-            data["frames_left_out"] = reply.dropped
+        if left_out := reply.dropped + max(0, len(window.frames) - self.most):
+            data["frames_left_out"] = left_out
         spoken = [o.id for o in _speech(window)] if self._transcript else []
         return Observation(
             recording=window.recording.id,
@@ -144,7 +172,6 @@ class Captioner:
         )
 
     def _count(self, reply: Reply) -> None:
-        self._statuses[reply.status.value] += 1
         if not reply.cached:
             self._usage += reply.usage
             self._spent += reply.usage.cost or 0.0
@@ -155,6 +182,14 @@ class Captioner:
                 f"the budget of ${self._budget:.2f} is spent (${self._spent:.2f})",
                 "raise --budget and run the same command again; it goes on where it stopped",
             )
+
+
+def spread(frames: Sequence[Frame], most: int) -> Sequence[Frame]:
+    """At most so many of the frames (at least one): the middle ones of so many equal parts."""
+    count = max(1, most)
+    if len(frames) <= count:
+        return frames
+    return [frames[int((k + 0.5) * len(frames) / count)] for k in range(count)]
 
 
 def caption_request(
@@ -201,4 +236,4 @@ def _speech(window: Window) -> list[Observation]:
     return sorted(spoken, key=lambda o: (o.span, o.text))
 
 
-__all__ = ["INSTRUCTIONS", "PROMPT", "Captioned", "Captioner", "caption_request", "heard"]
+__all__ = ["INSTRUCTIONS", "PROMPT", "Captioned", "Captioner", "caption_request", "heard", "spread"]

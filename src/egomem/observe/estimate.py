@@ -71,8 +71,7 @@ def estimate(
 
 
 def _frames(span: Span, fps: float, limits: Limits) -> int:
-    count = len(sample_times(span, fps))
-    return min(count, limits.images) if limits.fit else count
+    return min(len(sample_times(span, fps)), max(1, limits.images))
 
 
 def _image_tokens(recording: Recording, limits: Limits) -> int:

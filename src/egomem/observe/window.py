@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
+from egomem.errors import ModelError
 from egomem.media import AudioBlock, Frame
-from egomem.records import Observation, Recording, Track
+from egomem.records import Observation, Recording, Status, Track
 from egomem.timeline import Span
 
 
@@ -26,8 +27,25 @@ class Window:
     held: tuple[Observation, ...] = ()
 
 
+class NoObservation(ModelError):
+    """A model replied, and nothing of the window can be told from it. Asking the same again would
+    be paid for again, and end the same. `tokens`: the limit at which the reply was cut off."""
+
+    def __init__(
+        self, message: str, remedy: str = "", *, status: Status, tokens: int | None = None
+    ) -> None:
+        super().__init__(message, remedy)
+        self.status = status
+        self.tokens = tokens
+
+
 class Observer(Protocol):
-    """Turns a window into observations. It knows no store, and never sees a question."""
+    """Turns a window into observations. It knows no store, and never sees a question.
+
+    Raises NoObservation where the window is finished without one, and any other EgomemError where
+    it is not finished. One that sets a limit to replies has it as `max_tokens`: windows that were
+    cut off at a lower one are shown again.
+    """
 
     @property
     def track(self) -> Track: ...

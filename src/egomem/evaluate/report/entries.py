@@ -19,7 +19,10 @@ from egomem.models import ModelSpec
 from egomem.records import Answer
 from egomem.score import REGIMES, Sheet, Table, View, table
 
-COMPARED = ("frames", "fps", "side", "format", "abstain", "max_tokens", "given_memory", "track")
+COMPARED = (
+    "frames", "fps", "side", "format", "abstain", "max_tokens", "caption_tokens", "given_limits",
+    "fit", "given_memory", "track",
+)  # fmt: skip
 """Settings that change what a figure means."""
 
 

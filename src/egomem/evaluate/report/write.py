@@ -24,6 +24,7 @@ from egomem.evaluate.report.entries import (
     short_model,
 )
 from egomem.evaluate.report.explain import reasons, verified
+from egomem.evaluate.report.gaps import uncaptioned
 from egomem.evaluate.report.grid import Grid, Section, grid, markdown
 from egomem.evaluate.report.headline import headline
 from egomem.evaluate.report.latex import latex
@@ -95,6 +96,7 @@ def sections_of(
         verified(held),
         reasons(held),
         costs(held),
+        uncaptioned(runs),
         Section(title="Runs", parts=tuple(_about(run) for run in runs)),
     ]
     return [s for s in made if s.parts or s.text]
@@ -181,6 +183,8 @@ def _warnings(runs: Sequence[Loaded]) -> Iterator[str]:
         left = sum(cell is None or cell.failed for cell in found)
         if left:
             yield f"{name}: {left} cells have no answer or ended in an error; they count as wrong."
+        if lost := len(run.uncaptioned()):
+            yield f"{name}: {lost} windows have no caption; see Gaps in the captions."
         if run.results.unreadable:
             lines = len(run.results.unreadable)
             yield f"{name}: {lines} lines of answers.jsonl cannot be read and are left out."

@@ -1,0 +1,35 @@
+"""Windows that have no caption: those who answered from the captions did without them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from egomem.evaluate.captions import Uncaptioned
+from egomem.evaluate.load import Loaded
+from egomem.evaluate.report.grid import Section, grid
+from egomem.timeline import Span, format_span
+
+
+def uncaptioned(runs: Sequence[Loaded]) -> Section:
+    """Each track and video with such windows, and which they are; empty where there is none."""
+    rows: list[list[object]] = []
+    for run in runs:
+        settings: dict[str, list[str]] = {}
+        for column in run.columns:
+            track = run.about.get("tracks", {}).get(column.label)
+            if track:
+                settings.setdefault(track, []).append(column.setting)
+        found: dict[tuple[str, str], list[Uncaptioned]] = {}
+        for window in run.uncaptioned():
+            found.setdefault((window.track, window.video), []).append(window)
+        for (track, video), held in found.items():
+            read_by = ", ".join(dict.fromkeys(settings.get(track, ())))
+            which = ", ".join(f"{format_span(Span(w.start, w.end))} {w.status}" for w in held)
+            rows.append([track, read_by, video, len(held), which])
+    heads = ("captions", "read by", "video", "windows", "which, and how the reply ended")
+    note = (
+        "The captioner refused, was cut off, or said nothing that can be read. Readers are told "
+        "that nothing could be noted there."
+    )
+    parts = (grid("Windows without a caption", heads, rows, note),) if rows else ()
+    return Section(title="Gaps in the captions", parts=parts)

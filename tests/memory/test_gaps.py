@@ -1,0 +1,61 @@
+"""Windows of which nothing could be told: kept as marks, seen in the past, gone once told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from egomem.memory import Done, Store
+from egomem.memory.gaps import Gap, gaps, gaps_of, mark, marked, unit
+from egomem.records import Observation, Recording, Track
+from egomem.timeline import RecordingTime, Span
+
+TRACK = Track(source="caption", observer="vlm", model="m", window=30.0)
+
+
+def note(start: float, end: float) -> Observation:
+    return Observation(
+        recording="r", span=Span(start, end), text="A door.", source="caption", track=TRACK.id
+    )
+
+
+def kept(store: Store, *found: Gap) -> None:
+    store.put_recording(Recording(id="r", name="r.mp4", duration=100.0))
+    store.put_track(TRACK)
+    store.add([note(0, 30)], done=[Done("r", TRACK.id, "0-30")])
+    for gap in found:
+        marks = [Done("r", TRACK.id, unit(gap.span)), mark("r", TRACK.id, gap)]
+        store.add([], done=marks)
+
+
+def test_a_gap_is_kept_and_read(tmp_path: Path) -> None:
+    refused = Gap(Span(30, 60), "refused")
+    cut = Gap(Span(90, 100.25), "truncated", 1024)
+    with Store.open(tmp_path, create=True) as store:
+        kept(store, refused, cut)
+    with Store.open(tmp_path) as store:
+        assert gaps(store, "r", TRACK.id) == [refused, cut]
+        assert gaps(store, "r", "caption/other") == []
+        assert marked(store.done("r"), TRACK.id) == [refused, cut]
+    assert str(refused) == "0:30-1:00 refused"
+
+
+def test_the_past_has_the_gaps_that_had_ended(tmp_path: Path) -> None:
+    with Store.open(tmp_path, create=True) as store:
+        kept(store, Gap(Span(30, 60), "refused"), Gap(Span(60, 90), "unparsable"))
+        assert gaps_of(store.view(RecordingTime("r", 59.0)), TRACK.id) == {}
+        for at in (60.0, 89.0):
+            found = gaps_of(store.view(RecordingTime("r", at)), TRACK.id)
+            assert found == {"r": [Gap(Span(30, 60), "refused")]}
+        assert len(gaps_of(store.view(), TRACK.id)["r"]) == 2
+        assert gaps_of(store.view().narrow(recordings=[]), TRACK.id) == {}
+
+
+def test_a_gap_that_was_told_of_since_is_none_and_one_cut_off_again_is_the_last(
+    tmp_path: Path,
+) -> None:
+    with Store.open(tmp_path, create=True) as store:
+        kept(store, Gap(Span(30, 60), "truncated", 900), Gap(Span(60, 90), "truncated", 900))
+        store.add([], done=[mark("r", TRACK.id, Gap(Span(30, 60), "truncated", 2000))])
+        assert gaps(store, "r", TRACK.id)[0].tokens == 2000
+        store.add([note(60, 90)])
+        assert gaps(store, "r", TRACK.id) == [Gap(Span(30, 60), "truncated", 2000)]
