@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from egomem.benchmarks import Benchmark
-from egomem.evaluate import Config, Outcome, Plan, Progress, opened, plan
+from egomem.evaluate import Config, Outcome, Plan, Progress, opened, plan, run
 from egomem.evaluate.progress import plan_lines
 from egomem.evaluate.results import NAME
-from egomem.models.fake_server import FakeServer
+from egomem.models.fake_server import FakeServer, Rule, Script
 
 Go = Callable[..., Outcome]
 
@@ -125,6 +125,29 @@ def test_known_prices_are_added_up(benchmark: Benchmark, tmp_path: Path) -> None
     assert made.total.cost is not None
     assert made.total.cost > 0
     assert not made.money_is_lower_bound
+
+
+def test_what_is_finished_costs_nothing_more(
+    benchmark: Benchmark, config: Config, tmp_path: Path
+) -> None:
+    pytest.importorskip("genai_prices")
+    with FakeServer(Script(rules=(Rule(reply="B"),))) as server:
+        spec = f"openai:gpt-4o-mini@{server.url}"
+        only = config.model_copy(update={"settings": ("clean", "video"), "readers": (spec,)})
+        clean = only.model_copy(update={"settings": ("clean",)})
+        before = planned(benchmark, only, tmp_path / "run")
+
+        async def first() -> None:
+            keys = {"OPENAI_API_KEY": "sk-none"}
+            async with opened(benchmark, clean, tmp_path / "run", environ=keys) as work:
+                await run(work)
+
+        asyncio.run(first())
+    after = planned(benchmark, only, tmp_path / "run")
+    assert after.columns[0].cost is None
+    assert after.total.cost == before.columns[1].cost
+    assert not after.money_is_lower_bound
+    assert after.spent.cost is not None
 
 
 def test_what_is_missing_is_told(benchmark: Benchmark, config: Config, tmp_path: Path) -> None:
