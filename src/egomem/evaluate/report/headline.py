@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from egomem.evaluate.gate import measured
-from egomem.evaluate.report.draws import RESAMPLING, Draws, best_blind, drawn, shown
+from egomem.evaluate.report.draws import RESAMPLING, SMALL, Draws, best_blind, drawn, shown
 from egomem.evaluate.report.entries import short_model
 from egomem.evaluate.report.grid import Grid, Section, Value, grid
 from egomem.evaluate.report.pairs import Pair, above, less_frames, tied
@@ -19,7 +19,7 @@ METHOD = (
     f"Points: the setting less video, of the same reader, averaged over readers. {RESAMPLING}; a "
     "drawn video brings all its questions and all readers, so an interval covers videos, not "
     "models. p: two-sided permutation test that swaps whole videos, for all readers at once. "
-    f"{FEW[0].upper()}{FEW[1:]}."
+    f"{FEW[0].upper()}{FEW[1:]}. {SMALL}"
 )
 
 ROWS = 20
