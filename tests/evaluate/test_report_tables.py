@@ -206,6 +206,13 @@ def test_the_headline_says_who_wins_on_long_videos() -> None:
     assert any("the gate of stage 1 stops them" in line for line in outside)
 
 
+def test_a_regime_that_holds_all_videos_is_not_said_twice() -> None:
+    run = made(settings=("video", "caption@30"), minutes=(5, 6, 7))
+    (mean, each) = grids(headline(draws(entries([run])))).values()
+    assert [r["videos"].text for r in rows_of(mean)] == ["all"]
+    assert list(map(str, each.headings))[3:] == ["all (n 12, 3 videos)"]
+
+
 def test_differences_are_those_of_plain_loops() -> None:
     """verify less the caption answer it starts from, aligned less video, reader less reader."""
     run = made()

@@ -64,7 +64,7 @@ def score(
                 markup=False,
             )
         if found.caution:
-            out.print(f"the interval is not to be trusted: {found.caution}")
+            out.print(f"careful with this interval: {found.caution}")
         if (three := found.accuracies) and three.answered:
             out.print(
                 f"of the {three.n_answered} replies that were read "
