@@ -168,8 +168,12 @@ def test_score_anyones_predictions(tmp_path: Path, capsys: pytest.CaptureFixture
     views = [table["view"] for table in result["tables"]]
     assert views[0] == "overall"
     assert views[-1] == "source, leave one out"
+    assert result["accuracies"]["n_answered"] == 45
     assert main(["score", "demo", str(file)]) == 0
-    assert "95.7 % of 47 questions" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "95.7 % of 47 questions" in out
+    assert "careful with this interval: only 8 videos" in out
+    assert "of the 45 replies that were read 100.0 %; mean over 8 videos" in out
     file.write_text(file.read_text() + json.dumps(rows[0]) + "\n")
     assert main(["score", "demo", str(file)]) == 2
     assert f"both answer {questions[0].id}" in capsys.readouterr().err
