@@ -1,4 +1,4 @@
-"""CapMem's rules: the gate, frame limits, the aligned control, crossed captions, the oracles."""
+"""CapMem's rules: the gate, frame limits, the aligned control, crossed captions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from egomem.evaluate.results import Finished
 from egomem.memory import Store
 from egomem.models.fake_server import FakeServer, Rule, Script
 from egomem.records import Answer, Question, Status
-from egomem.timeline import Span
 
 Go = Callable[..., Outcome]
 
@@ -211,45 +210,6 @@ def test_the_spread_is_over_captioners_for_each_reader() -> None:
         ("d", "75.0", "25.0"),
         ("max - min", "50.0", "0.0"),
     )
-
-
-def test_oracles_see_the_evidence_alone(
-    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
-) -> None:
-    settings = ("caption@2", "caption@evidence", "video@evidence")
-    piece = benchmark.questions[0].evidence[0].model_copy(update={"span": Span(3.0, 3.5)})
-    late = benchmark.questions[0].model_copy(update={"evidence": (piece,)})
-    other = benchmark.model_copy(update={"questions": (late, *benchmark.questions[1:])})
-    go(other, config.model_copy(update={"settings": settings}), tmp_path / "run")
-    run = load_run(tmp_path / "run")
-    spec = config.readers[0]
-    whole = run.cells["q0", Column(setting="caption@2", reader=spec, captioner=spec)]
-    cut = run.cells["q0", Column(setting="caption@evidence", reader=spec, captioner=spec)]
-
-    def count(cell: Finished) -> object:
-        return next(
-            s["observations"]
-            for s in cell.answer.trace
-            if isinstance(s, dict) and s["step"] == "notes"
-        )
-
-    assert (count(whole), count(cut)) == (2, 1)
-    seen = run.cells["q0", Column(setting="video@evidence", reader=spec)].answer.trace[0]
-    assert isinstance(seen, dict)
-    frames = seen["frames"]
-    assert isinstance(frames, list)
-    times = [f["time"] for f in frames if isinstance(f, dict)]
-    assert times
-    assert all(1.0 <= float(str(t)) <= 4.0 for t in times)  # 3-3.5 s and 2 s on each side
-
-
-def test_a_question_without_evidence_is_no_error_of_an_oracle(
-    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
-) -> None:
-    bare = tuple(q.model_copy(update={"evidence": ()}) for q in benchmark.questions)
-    only = config.model_copy(update={"settings": ("video@evidence",)})
-    outcome = go(benchmark.model_copy(update={"questions": bare}), only, tmp_path / "run")
-    assert outcome.by_status == {"abstained": 5}
 
 
 def test_a_video_that_is_not_at_hand_is_said_in_each_cell(

@@ -14,6 +14,7 @@ from egomem.answer.notes import chosen_track, notes, scope
 from egomem.answer.prompts import CAPTION, VIDEO
 from egomem.answer.reader import ReaderSettings, ask_reader, models_of
 from egomem.answer.strategy import Task, register
+from egomem.answer.verify import merged
 from egomem.memory.gaps import gaps_of
 from egomem.models import Role, Text
 from egomem.records import Answer, Status
@@ -32,7 +33,8 @@ class CaptionsSettings(ReaderSettings):
 
 
 class FramesSettings(ReaderSettings):
-    """`frames` of each piece of evidence at most, one a second; `pad` seconds on each side."""
+    """`frames` of each piece of evidence at most, one a second; `pad` seconds on each side. Pieces
+    that overlap with their pads are looked at as one."""
 
     frames: int = Field(default=16, ge=1)
     pad: float = Field(default=2.0, ge=0)
@@ -80,16 +82,20 @@ async def frames(task: Task[FramesSettings]) -> Answer:
     settings = task.settings
     limits = models_of(task).limits(Role.READER)
     held = {r.id: r for r in scope(task.view, task.question).recordings()}
-    looks = []
     pieces = [e for e in task.question.evidence if e.recording in held]
     most = frames_each(settings.frames, limits.images, len(pieces))
-    for piece in sorted(pieces, key=lambda e: (e.recording or "", e.span)):
+    shown: dict[str, list[Span]] = {}
+    for piece in pieces:
         recording = held[piece.recording or ""]
         wide = Span(max(0.0, piece.span.start - settings.pad), piece.span.end + settings.pad)
-        span = wide.clip(recording.span)
-        if span is not None:
-            count = max(1, min(most, round(span.length)))
-            looks.append(Look(recording, span, tuple(uniform_times(span, count))))
+        if (span := wide.clip(recording.span)) is not None:
+            shown.setdefault(recording.id, []).append(span)
+    looks = []
+    for id in sorted(shown):
+        for span in merged(shown[id]):
+            joined = sum(span.start <= s.start <= span.end for s in shown[id])
+            count = max(1, min(joined * most, round(span.length)))
+            looks.append(Look(held[id], span, tuple(uniform_times(span, count))))
     looked = await look(task, looks, limits)
     if not looked.images:
         if not looked.missing:
