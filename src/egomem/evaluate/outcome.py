@@ -66,7 +66,7 @@ class Progress:
         """`answers 120 / 400, 3.1 a second, 1:30 left, $0.0123, 2 errors`"""
         bound = "at least " if self.spent.unpriced else ""
         money = "price unknown" if self.spent.cost is None else f"{bound}${self.spent.cost:.4f}"
-        money = money if self.spent.requests else "nothing sent"
+        money = f", {money}" if self.spent.requests else ""
         errors = f", {self.errors} errors" if self.errors else ""
         seconds = round((self.total - self.done) / self.rate) if self.done else 0
         left = f", {seconds // 60}:{seconds % 60:02} left" if seconds else ""
