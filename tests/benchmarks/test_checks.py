@@ -13,7 +13,9 @@ from scipy import stats as scipy_stats
 
 from egomem.benchmarks import Benchmark, demo, manifest, validate
 from egomem.benchmarks.checks import chi_squared_tail
-from egomem.records import Question, Video
+from egomem.errors import MediaError
+from egomem.records import Evidence, Question, Video
+from egomem.timeline import RecordingTime, Span
 
 
 def bench(questions: list[Question], *videos: Video, licence: str = "ours") -> Benchmark:
@@ -110,3 +112,56 @@ def test_validate_repeats_what_loading_found() -> None:
 def test_options_are_the_same_after_normalising(word: str) -> None:
     question = Question.of("?", ["café", word + " "], id="q", answer="A")
     assert kinds(bench([question])) == [("q", "options")]
+
+
+def timed(start: float, end: float, at: float | None = None) -> Question:
+    evidence = (Evidence(recording="v", span=Span(start, end)),)
+    asked = None if at is None else RecordingTime("v", at)
+    return Question.of("?", ["a", "b"], id="q", recording="v", evidence=evidence, at=asked)
+
+
+@pytest.mark.parametrize(
+    ("stated", "question", "found"),
+    [
+        (None, timed(40, 61.9), []),
+        (None, timed(40, 63), [("q", "evidence")]),
+        (None, timed(40, 50, at=70), [("q", "time")]),
+        (100.0, timed(70, 80), [("q", "evidence"), ("v", "duration")]),
+        (62.3, timed(0, 1), []),  # rounded
+        (63.0, timed(0, 1), [("v", "duration")]),
+    ],
+)
+def test_times_are_held_against_the_file(
+    tmp_path: Path, stated: float | None, question: Question, found: list[tuple[str, str]]
+) -> None:
+    """Of 61.7 s, whatever is stated of it; without it, all but what is stated goes unseen."""
+    path = tmp_path / "v.mp4"
+    path.touch()
+    held = bench([question], Video(id="v", path=str(path), duration=stated))
+    said = validate(held, length_of=lambda file: 61.7 if file == path else 0.0)
+    assert [(f.id, f.kind) for f in said] == found
+    unmeasured = [f.kind for f in validate(held) if f.kind != "duration"]
+    assert unmeasured == []
+
+
+def test_a_file_that_cannot_be_read_is_told_and_the_others_are_measured(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).touch()
+
+    def length_of(path: Path) -> float:
+        if path.name == "a":
+            raise MediaError("a holds no picture", "look at it")
+        return 12.0
+
+    videos = [Video(id=v, path=str(tmp_path / v)) for v in ("a", "b", "gone")]
+    said = validate(bench(keyed("AB"), *videos), length_of=length_of)
+    told = [(f.id, f.kind) for f in said]
+    assert told == [("gone", "media"), ("a", "media"), ("", "duration")]
+    assert said[1].message == "a holds no picture"
+    assert "2 of 3 videos state no length" in said[2].message
+
+
+def test_lengths_fill_what_is_not_stated() -> None:
+    held = bench([], Video(id="a"), Video(id="b", duration=5.0), Video(id="c"))
+    lengths = {"a": 7.5, "b": 9.0}
+    assert [v.duration for v in held.with_lengths(lengths).videos] == [7.5, 5.0, None]

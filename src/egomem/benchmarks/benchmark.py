@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -93,6 +93,16 @@ class Benchmark(Record):
             said = f"none of the {len(videos)} videos has a file in {folder}"
             faults.append(Fault(id="", kind="media", message=said))
         return self.model_copy(update={"videos": tuple(videos), "faults": tuple(faults)})
+
+    def with_lengths(self, lengths: Mapping[str, float]) -> Benchmark:
+        """The same with the length (seconds) of each video that states none and is in `lengths`."""
+        videos = tuple(
+            v.model_copy(update={"duration": lengths[v.id]})
+            if v.duration is None and v.id in lengths
+            else v
+            for v in self.videos
+        )
+        return self.model_copy(update={"videos": videos})
 
     def only(self, ids: Iterable[str]) -> Benchmark:
         """The questions of these ids, in the benchmark's order, and the videos they are about."""

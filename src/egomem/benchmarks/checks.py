@@ -6,35 +6,78 @@ import hashlib
 import math
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from egomem.benchmarks.benchmark import Benchmark, Fault
+from egomem.errors import EgomemError
 from egomem.records import Question, Video
 from egomem.timeline import RecordingTime
 
 SLACK = 0.5
 """Seconds by which a time may lie past the stated end, since lengths are often rounded."""
 
+ROUNDED = 1.0
+"""Seconds by which a stated length may differ from that of the file."""
+
 BALANCE = 0.001
 """Below this p the keys are called unbalanced over the positions."""
 
 
-def validate(benchmark: Benchmark, *, hash_media: bool = False) -> list[Fault]:
+LengthOf = Callable[[Path], float]
+"""The seconds of a file; raises EgomemError where it cannot be read."""
+
+
+def validate(
+    benchmark: Benchmark, *, hash_media: bool = False, length_of: LengthOf | None = None
+) -> list[Fault]:
     """Every fault: those of loading, of each question, of each video, and of the whole.
 
     A fault says whether its row was left out (`dropped`); the others are for the user to judge.
     Media is looked for where any video has a path; `hash_media` reads the files and compares.
+    `length_of` measures those that are there: times are held against the file, not against what is
+    stated of it.
     """
     media = any(video.path for video in benchmark.videos)
     told = {f.id for f in benchmark.faults if f.kind == "media"}
+    measured, unreadable = _measured(benchmark.videos, length_of)
+    videos = {
+        id: video.model_copy(update={"duration": measured.get(id, video.duration)})
+        for id, video in benchmark.by_id.items()
+    }
     return [
         *benchmark.faults,
-        *(f for q in benchmark.questions for f in row_faults(q, benchmark.by_id)),
+        *(f for q in benchmark.questions for f in row_faults(q, videos)),
         *_duplicates(benchmark),
         *(f for v in benchmark.videos if media and v.id not in told for f in _media(v, hash_media)),
-        *_whole(benchmark),
+        *unreadable,
+        *(f for v in benchmark.videos for f in _length(v, measured.get(v.id))),
+        *_whole(benchmark.with_lengths(measured)),
     ]
+
+
+def _measured(
+    videos: Iterable[Video], length_of: LengthOf | None
+) -> tuple[dict[str, float], list[Fault]]:
+    """The lengths of the files that are there, and the faults of those that cannot be read."""
+    found: dict[str, float] = {}
+    faults = []
+    for video in videos if length_of else ():
+        path = Path(video.path or "")
+        if not path.is_file():
+            continue
+        try:
+            found[video.id] = length_of(path) if length_of else 0.0
+        except EgomemError as error:
+            faults.append(Fault(id=video.id, kind="media", message=error.message))
+    return found, faults
+
+
+def _length(video: Video, measured: float | None) -> Iterator[Fault]:
+    stated = video.duration
+    if stated is not None and measured is not None and abs(stated - measured) > ROUNDED:
+        said = f"it is stated to have {stated:g} s, and its file has {measured:g} s"
+        yield Fault(id=video.id, kind="duration", message=said)
 
 
 def row_faults(question: Question, videos: Mapping[str, Video]) -> list[Fault]:

@@ -61,13 +61,15 @@ def validate(
 ) -> None:
     """Check options, keys, evidence, times, media, licence notes and ids.
 
-    Every fault is named by id; rows without one load. Ends with 1 where there is any fault, and
-    with 3 where no question is left.
+    Times are held against the videos' files where these are at hand. Every fault is named by id;
+    rows without one load. Ends with 1 where there is any fault, and with 3 where no question is
+    left.
     """
     from egomem.benchmarks import validate as check
+    from egomem.media import probe
 
     held = read(where, format, media, zone, day_one, frame_base)
-    faults = check(held, hash_media=hash)
+    faults = check(held, hash_media=hash, length_of=lambda path: probe(path).duration)
 
     def show(out: Console) -> None:
         out.print(
@@ -93,6 +95,7 @@ def validate(
 def stats(
     where: Where,
     format: FormatOption = None,
+    media: MediaOption = None,
     plots: Annotated[
         Path | None, typer.Option("--plots", metavar="DIR", help="Draw plots into this folder.")
     ] = None,
@@ -102,10 +105,15 @@ def stats(
     keep_faulty: KeepOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Count durations, evidence, gaps, tags, sources and keys."""
-    from egomem.benchmarks import stats as count
+    """Count durations, evidence, gaps, tags, sources and keys.
 
-    held = read(where, format, None, zone, day_one, frame_base, strict=not keep_faulty)
+    With --media, videos that state no length have that of their file.
+    """
+    from egomem.benchmarks import stats as count
+    from egomem.evaluate.lengths import lengths
+
+    held = read(where, format, media, zone, day_one, frame_base, strict=not keep_faulty)
+    held = held.with_lengths(lengths(held.videos))
     found = count(held)
     drawn: list[Path] = []
     if plots is not None:

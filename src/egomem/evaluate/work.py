@@ -22,6 +22,7 @@ from egomem.errors import LockedError, UsageError
 from egomem.evaluate import captions
 from egomem.evaluate.cells import Cell, answer_digest, cell, digest, memory_digest
 from egomem.evaluate.config import Column, Config
+from egomem.evaluate.lengths import lengths
 from egomem.evaluate.places import Places, from_files, in_memory
 from egomem.evaluate.purse import Purse
 from egomem.evaluate.results import Results
@@ -291,8 +292,11 @@ async def opened(
                 places = in_memory(about, store)
             else:
                 places = await from_files(about, store, folder, on_note)
+            # All of them, so that the shards of a run say the same of its videos.
+            known = places if memory is None else in_memory(benchmark, store)
+            told = lengths(benchmark.videos, known.recordings)
             yield Work(
-                benchmark=benchmark,
+                benchmark=benchmark.with_lengths(told),
                 config=config,
                 folder=folder,
                 store=store,
