@@ -101,6 +101,15 @@ def test_their_intervals_are_those_of_a_loop_over_videos(uneven: list[Sheet]) ->
         assert (interval.low, interval.high) == pytest.approx(ends, abs=0.012)
 
 
+def test_macro_draws_within_strata_as_the_others_do(graded: Any) -> None:
+    """All right on short videos and all wrong on long ones: no draw can differ."""
+    rows = [(f"v{k}", 60.0 if k % 2 else 3000.0, "A", "A" if k % 2 else "B") for k in range(12)]
+    one = graded(rows)
+    held = accuracies([one], strata(one))[0]
+    assert (held.macro.low, held.macro.high) == (0.5, 0.5)
+    assert accuracies([one])[0].macro.has_spread
+
+
 def test_nothing_read_has_no_answered_accuracy(ask: Any, say: Any) -> None:
     held = sheet([ask("a"), ask("b", video="w")], {"a": say(status=Status.REFUSED)})
     got = accuracies([held])[0]

@@ -172,9 +172,9 @@ def test_kept_baselines_are_those_of_the_very_questions(
     monkeypatch.setattr(baselines, "_MEANS", {})
     groups = [
         tuple(
-            ask(f"q{k}", "ABCD"[(k + g) % 4], options=("a", "bb", "cc", "d" * g)) for k in range(g)
+            ask(f"q{k}", "ABCD"[(k + j) % 4], options=("a", "bb", "cc", "d" * j)) for k in range(g)
         )
-        for g in (5, 2, 7, 3, 5, 4)
+        for j, g in enumerate((5, 5, 2, 7, 3, 4))
     ]
     for group in (*groups, *groups):
         made = figure(sheet(group, {}))

@@ -49,7 +49,7 @@ def accuracies(
     clusters = sheets[0].clusters
     right = np.column_stack([s.right for s in sheets])
     read = np.column_stack([was_read(s) for s in sheets])
-    held = bootstrap(np.column_stack([right, read, right * read]), clusters, strata, seed=seed)
+    held = bootstrap(np.column_stack([right, read]), clusters, strata, seed=seed)
     own = _per_cluster(right, clusters, strata)
     macro = bootstrap(*own, seed=seed)
     k, answered = len(sheets), _ratio(held, len(sheets))
@@ -67,12 +67,10 @@ def accuracies(
 
 
 def _ratio(held: Bootstrap, k: int) -> Bootstrap:
-    """Right among what was read; NaN in a draw in which nothing was."""
+    """Right among what was read (nothing else is right); NaN in a draw in which nothing was."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return Bootstrap(
-            held.values[2 * k :] / held.values[k : 2 * k],
-            held.samples[:, 2 * k :] / held.samples[:, k : 2 * k],
-            held.level,
+            held.values[:k] / held.values[k:], held.samples[:, :k] / held.samples[:, k:], held.level
         )
 
 

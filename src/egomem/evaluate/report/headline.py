@@ -38,9 +38,10 @@ def headline(held: Sequence[Draws]) -> Section:
         by_setting = _by_setting(own, pairs)
         text += _sentences(within, by_setting)
         text += _gated(own, pairs)
-        text.append(METHOD)
         parts.append(_means(within, by_setting))
         parts += _each(within, by_setting)
+    if parts:
+        text.append(METHOD)
     return Section(title="Captions against frames", text=tuple(text), parts=tuple(parts))
 
 
@@ -105,9 +106,9 @@ def _means(within: dict[str, Draws], by_setting: dict[str, list[Pair]]) -> Grid:
         "p (Holm)", "above video",
     )  # fmt: skip
     counts = sorted({len(pairs) for pairs in by_setting.values()})
-    many = " or ".join(map(str, counts))
+    many = " or ".join(map(str, counts)) + (" reader" if counts == [1] else " readers")
     return grid(
-        f"Captions less video, mean of {many} readers",
+        f"Captions less video, mean of {many}",
         heads,
         rows,
         f"Captions %, video %: means over readers, with the answers of all of them that were not "
