@@ -27,6 +27,7 @@ from egomem.evaluate.report.layout import ACROSS
 from egomem.evaluate.report.paired import paired_differences
 from egomem.evaluate.report.pieces import LONG, WIDE, labels, pieces, width
 from egomem.evaluate.report.tidy import tidy
+from egomem.evaluate.report.values import p_value
 from egomem.evaluate.report.views import views
 from egomem.records import Answer, Evidence, Question, Status, Video
 from egomem.score import FEW_CLUSTERS
@@ -347,6 +348,12 @@ def test_few_videos_are_warned_of_and_nothing_is_detectable() -> None:
     assert (row["points"].low, row["points"].small) == (None, "one video, no interval")
 
 
+def test_a_p_too_small_to_print_is_a_figure_all_the_same() -> None:
+    part = grid("T", ("", "p"), [["a", p_value(0.0004)], ["b", p_value(0.2)]])
+    assert [str(row[1]) for row in part.rows] == ["<0.001", "0.200"]
+    assert part.is_number(1)
+
+
 def test_columns_that_do_not_differ_say_so_however_many_videos() -> None:
     run = made(readers=READERS[:1], settings=("video", "caption@30"))
     video, caption = run.columns
@@ -393,6 +400,9 @@ def test_tables_of_many_readers_grow_downwards(large: list[Section]) -> None:
     every = [part for section in large for part in section.parts if isinstance(part, Grid)]
     assert max(len(part.headings) for part in every if part.title[:6] != "Tokens") <= ACROSS + 1
     by_title = {part.title: part for part in every}
+    rest = by_title["Accuracy % by reader: caption@evidence, video@evidence"]
+    assert len(rest.headings) == 5
+    assert len(rest.rows) == 12 + 5
     part = by_title["Duration, accuracy %: clean, video, caption@30, caption@60"]
     assert part.spans[:3] == (("", 1), ("clean", 3), ("video", 3))
     assert [str(row[0]) for row in part.rows[:12]] == [spec.split(":")[1] for spec in MANY]

@@ -54,7 +54,7 @@ class Grid(Record):
         return column > 0 and all(_FIGURE.fullmatch(text) for text in held if text)
 
 
-_FIGURE = re.compile(r"-|(at least )?[-+]?[\d.,]+( \[[-+\d., ]+\]| (to|of) [\d.]+)?")
+_FIGURE = re.compile(r"-|(at least |<)?[-+]?[\d.,]+( \[[-+\d., ]+\]| (to|of) [\d.]+)?")
 
 
 class Panel(Record):

@@ -55,7 +55,7 @@ def _readers_below(
     readers = list(dict.fromkeys(e.panel for e in entries))
     every = list(dict.fromkeys(e.series for e in entries))
     gap = [""] * len(first)
-    for series in _parts(every, max(1, ACROSS // len(first))):
+    for series in cut(every, max(1, ACROSS // len(first))):
         rows = []
         for reader in readers:
             found = (at.get((reader, s)) for s in series)
@@ -82,7 +82,7 @@ def _groups_below(
         names = dict.fromkeys(e.series for e in entries)
         every = [(s, [x for x in each if x[0].series == s]) for s in names]
     for series, own in every:
-        for some in _parts(own, WIDEST):
+        for some in cut(own, WIDEST):
             rows = [
                 [label, made.n, *(_cell(e, groups, label, made) for e, groups in some)]
                 for label, made in first.items()
@@ -97,7 +97,8 @@ def _groups_below(
 T = TypeVar("T")
 
 
-def _parts(held: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+def cut(held: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Parts of at most `size`, in order."""
     return (held[k : k + size] for k in range(0, len(held), size))
 
 

@@ -7,10 +7,14 @@ from collections.abc import Iterator, Sequence
 from egomem.evaluate.report.draws import Draws, shown
 from egomem.evaluate.report.entries import Entry, short_model
 from egomem.evaluate.report.grid import Grid, Section, grid
+from egomem.evaluate.report.layout import cut
 from egomem.evaluate.report.pairs import Columns, above, by_reader
 from egomem.evaluate.report.values import baselines, of, points, without_looking
 from egomem.evaluate.report.weights import UNKNOWN
 from egomem.score import figure
+
+SETTINGS = 7
+"""Settings side by side; more stand in further tables."""
 
 
 def model_table(held: Sequence[Draws]) -> Section:
@@ -20,7 +24,7 @@ def model_table(held: Sequence[Draws]) -> Section:
     for own in held:
         readers = by_reader(own)
         if readers:
-            parts.append(_readers_table(own, readers))
+            parts += _readers_tables(own, readers)
         better = {name: k for name, at in readers.items() if (k := _better(own, at)) is not None}
         if any("video" in readers[name] for name in better):
             text += _wins(own, readers)
@@ -39,24 +43,27 @@ def _better(own: Draws, at: Columns) -> int | None:
     return max(captions, key=lambda k: own.entries[k].accuracy or 0.0) if captions else None
 
 
-def _readers_table(own: Draws, readers: dict[str, Columns]) -> Grid:
+def _readers_tables(own: Draws, readers: dict[str, Columns]) -> Iterator[Grid]:
     """A row for each reader, a column for each setting."""
-    settings = list(dict.fromkeys(s for at in readers.values() for s in at))
+    every = list(dict.fromkeys(s for at in readers.values() for s in at))
     made = [figure(e.sheet) for e in own.entries]
-    rows: list[list[object]] = []
-    for name, at in readers.items():
-        row: list[object] = [name, own.entries[next(iter(at.values()))].weights, own.n]
-        cells = {s: of(own.entries[k], shown(made[k], own.n)) for s, k in at.items()}
-        rows.append([*row, *(cells.get(s, "") for s in settings)])
-    blind = [[name, "", own.n, *(value for _ in settings)] for name, value in baselines([made[0]])]
-    return grid(
-        "Accuracy % by reader",
-        ("reader", "weights", "n", *settings),
-        [*rows, *blind],
-        "Weights: open where anyone can download them, by a short table of families of models; "
-        "state what it does not know, or has wrong, with --open and --closed.",
-        foot=len(blind),
-    )
+    for settings in cut(every, SETTINGS):
+        rows: list[list[object]] = []
+        for name, at in readers.items():
+            row: list[object] = [name, own.entries[next(iter(at.values()))].weights, own.n]
+            cells = {s: of(own.entries[k], shown(made[k], own.n)) for s, k in at.items()}
+            rows.append([*row, *(cells.get(s, "") for s in settings)])
+        blind = [
+            [name, "", own.n, *(value for _ in settings)] for name, value in baselines([made[0]])
+        ]
+        yield grid(
+            f"Accuracy % by reader{'' if settings == every else ': ' + ', '.join(settings)}",
+            ("reader", "weights", "n", *settings),
+            [*rows, *blind],
+            "Weights: open where anyone can download them, by a short table of families of models; "
+            "state what it does not know, or has wrong, with --open and --closed.",
+            foot=len(blind),
+        )
 
 
 def _better_table(own: Draws, readers: dict[str, Columns], better: dict[str, int]) -> Grid:
