@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import replace
 from datetime import timedelta
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 from egomem.errors import ConfigError
 from egomem.memory import Store
 from egomem.recall import DEFAULT, HYBRID, Profile, add_vectors, candidates, search
+from egomem.recall.vectors import contrast
 from egomem.timeline import RecordingTime, Span
 
 from .conftest import START, Hashing, observation, recording
@@ -123,6 +126,7 @@ def test_vectors_that_the_store_has_are_not_made_again(film):
     model = Hashing()
     assert add_vectors(store, model) == 3
     assert add_vectors(store, model) == 0
+    contrast(model)  # measured once
     model.embedded.clear()
     search(store.view(), "cellist", embedder=model)
     assert set(model.embedded) == {"cellist"}
@@ -130,6 +134,34 @@ def test_vectors_that_the_store_has_are_not_made_again(film):
     model.embedded.clear()
     assert search(store.view(), "new thing", embedder=model)[0].span.start == 0
     assert sorted(set(model.embedded)) == ["a new thing", "new thing"]
+
+
+class Squeezed:
+    """An embedder whose cosines all lie high and close together: `c + (1 - c) cosine`."""
+
+    def __init__(self, model: Hashing, c: float) -> None:
+        self.model, self.c = model, c
+        self.name, self.dimensions = f"{model.name} squeezed", model.dimensions + 1
+
+    def embed(self, texts, *, query=False):
+        rows = self.model.embed(texts, query=query)
+        more = np.full((len(rows), 1), math.sqrt(self.c), dtype=np.float32)
+        return np.hstack([rows * np.float32(math.sqrt(1 - self.c)), more])
+
+
+def test_an_embedder_whose_cosines_lie_close_together_is_heard_as_well(film):
+    texts = ["a tree by the road", "a red mug on a tray", "mug and tray", "a wall", "the tray"]
+    view = film(*texts).view()
+    plain = Hashing()
+    tight = Squeezed(plain, 0.75)
+    assert contrast(tight) == pytest.approx(contrast(plain) / 4, rel=1e-3)
+    recipe = Profile("nearest alone", {"nearest": 1.0}, unmatched=True)
+    wide, close = (
+        {h.span.start: h.score for h in search(view, "mug", profile=recipe, embedder=model)}
+        for model in (plain, tight)
+    )
+    assert wide == pytest.approx(close, abs=1e-3)
+    assert len(wide) == 5
 
 
 def test_the_mean_is_the_cosine_with_the_windows_mean_vector(store):

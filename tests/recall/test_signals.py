@@ -117,6 +117,25 @@ def test_minmax_is_within_bounds_and_silent_where_all_are_equal(scores):
         assert not scaled.any()
 
 
+def test_scores_that_hardly_differ_stay_low():
+    assert signals.minmax(np.array([0.2, 0.3, 0.25]), least=0.4).tolist() == pytest.approx(
+        [0, 0.25, 0.125]
+    )
+    assert signals.minmax(np.array([0.2, 0.8]), least=0.4).tolist() == [0, 1]
+
+
+def test_others_near_the_nearest_count_with_it():
+    held = Corpus(
+        windows_of([observation("r", s, s + 1, f"t{s}") for s in (0, 1, 31, 61, 62, 63)], 30)
+    )
+    cosines = np.array([0.5, 0.5, 0.5, 0.6, -0.9, -0.9])
+    soft = signals.nearest(cosines, held, softness=0.1)
+    assert soft.tolist() == pytest.approx([0.5 + 0.1 * math.log(2), 0.5, 0.6], abs=1e-6)
+    assert signals.nearest(cosines, held, softness=0).tolist() == [0.5, 0.5, 0.6]
+    # Many that are all on the other side do not add up to a match.
+    assert (signals.nearest(-np.abs(cosines) / 10, held, softness=0.1) < 0).all()
+
+
 def test_a_lone_candidate_that_speaks_scores():
     assert signals.minmax(np.array([0.3])).tolist() == [1]
     assert signals.minmax(np.array([0.0])).tolist() == [0]

@@ -11,7 +11,7 @@ SIGNALS = {
     "bm25": "BM25 of the window",
     "best": "BM25 of its best observation",
     "pairs": "BM25 of words that stand together",
-    "nearest": "cosine of its nearest observation's vector (with an embedder)",
+    "nearest": "cosines of its nearest observations' vectors (with an embedder)",
     "mean": "mean cosine of its observations' vectors (with an embedder)",
     "speaker": "the named speaker speaks",
     "reply": "it answers a question that matches",
@@ -31,6 +31,9 @@ class Profile:
     match in its other forms (sat, sit); `like` is what a word much like the one asked for counts,
     `options` what a word of the options counts.
     `time_language` reads anchors, order and clock times out of the question (see recall.plan).
+    `softness` is how far behind the nearest vector others still count with it (0: the nearest
+    alone). `spreads` are the least ranges that are stretched to `[0, 1]`: cosines that differ by
+    less tell less. Both are shares of the embedder's contrast (see recall.vectors).
     `same` is what a neighbour of a better window loses for saying the same (see recall.seeds).
     `seeds` is the most windows chosen by score (None: as many as asked for); `apart` is the least
     distance in seconds between the centres of two seeds; `neighbours` are added on each side of a
@@ -49,6 +52,8 @@ class Profile:
     options: float = 0.3
     hash_dimensions: int = 1024
     time_language: bool = True
+    softness: float = 0.2
+    spreads: Mapping[str, float] = field(default_factory=lambda: {"nearest": 1.3, "mean": 0.7})
     same: float = 0.3
     seeds: int | None = None
     apart: float = 0.0
@@ -71,7 +76,8 @@ DEFAULT = Profile(
 HYBRID = Profile(
     "hybrid",
     {"bm25": 0.2, "best": 0.2, "pairs": 0.08, "nearest": 0.3, "mean": 0.35, "speaker": 0.15,
-     "reply": 0.3, "order": 0.15, "fullness": 0.05, "time": 0.2},
+     "reply": 0.3, "order": 0.15, "fullness": 0.1, "time": 0.2},
+    same=0.5,
 )  # fmt: skip
 """Ours, with an embedder."""
 

@@ -21,7 +21,7 @@ from egomem.recall.profile import Profile, profile_of
 from egomem.recall.seeds import beside, choose, varied
 from egomem.recall.speech import without_names
 from egomem.recall.terms import asked, telling
-from egomem.recall.vectors import similarities
+from egomem.recall.vectors import contrast, similarities
 from egomem.records import Observation
 from egomem.timeline import RecordingTime, Span
 
@@ -191,7 +191,8 @@ def _scores(
                 if not near.any():
                     near, norms = similarities(corpus, pool.parts, embedder, text)
                 if name == "nearest":
-                    parts[name] = corpus.best(near)
+                    softness = recipe.softness * contrast(embedder)
+                    parts[name] = signals.nearest(near, corpus, softness=softness)
                 else:
                     parts[name] = corpus.means(near) / norms
             case "speaker":
@@ -215,7 +216,8 @@ def _scores(
                 parts[name] = signals.time_hints(corpus.windows, pool.durations, hints)
     total = np.zeros(len(corpus.windows))
     for name, scores in parts.items():
-        total += weights.get(name, 1.0) * signals.minmax(scores)
+        least = recipe.spreads.get(name, 0.0) * contrast(embedder) if embedder else 0.0
+        total += weights.get(name, 1.0) * signals.minmax(scores, least)
     return total, parts, signals.minmax(best) + signals.minmax(near)
 
 

@@ -94,6 +94,21 @@ def pairs(query: Asked, corpus: Corpus, statistics: Statistics | None = None) ->
     return scores
 
 
+def nearest(cosines: Scores, corpus: Corpus, *, softness: float) -> Scores:
+    """How near a window's observations are to the question: `s ln sum(exp(cosine / s))` with the
+    softness s, which is the largest cosine, or more where others come close to it.
+
+    Where none is on the question's side (above 0) it is the largest alone.
+    """
+    largest = corpus.best(cosines)
+    if softness <= 0 or not len(cosines):
+        return largest
+    top = cosines.max()
+    shares = np.exp(np.maximum((cosines - top) / softness, -700.0))
+    soft: Scores = top + softness * np.log(corpus.sums(shares))
+    return np.where(largest > 0, soft, largest)
+
+
 def hash_cosine(text: str, windows: Sequence[Window], *, dimensions: int = 1024) -> Scores:
     """The cosine of signed feature hashes of words, word pairs and 3- to 5-grams of letters."""
     wanted = _hashed(text, dimensions)
@@ -158,14 +173,15 @@ def fullness(corpus: Corpus) -> Scores:
     return np.log1p(corpus.window_lengths)
 
 
-def minmax(scores: Scores) -> Scores:
+def minmax(scores: Scores, least: float = 0.0) -> Scores:
     """Scores on `[0, 1]`; a signal that says the same of every candidate says nothing: all 0.
 
+    Scores that range over less than `least` stay below 1 in proportion.
     Of a lone candidate, which has nothing to be compared with, it says whether it speaks at all.
     """
     if len(scores) == 1:
         return (scores > 0).astype(np.float64)
     if not len(scores) or (spread := scores.max() - scores.min()) <= 1e-12:
         return np.zeros(len(scores))
-    scaled: Scores = (scores - scores.min()) / spread
+    scaled: Scores = (scores - scores.min()) / max(spread, least)
     return scaled
