@@ -6,11 +6,8 @@ the harness sends it, and caches, limits and logs the requests.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +15,13 @@ from egomem.answer import FrameSource, answer
 from egomem.benchmarks import Benchmark, demo, load
 from egomem.config import load as load_settings
 from egomem.errors import UsageError
-from egomem.evaluate.places import Places, in_memory
+from egomem.evaluate.places import Blind, Places, in_memory
 from egomem.media import Frame, frames
 from egomem.memory import Store
 from egomem.models import Image, Models, Reply, Request, Text, Video, read_limits
 from egomem.models.limits import fitted, over
 from egomem.models.reply import Fault
-from egomem.records import Answer, Question, Recording, Status
+from egomem.records import Answer, Question, Status
 
 BLIND = "clean"
 """The strategy that needs no memory."""
@@ -43,31 +40,32 @@ class Asked:
     """Questions of a benchmark with the memory that they are asked of. Made by `of`."""
 
     benchmark: Benchmark
-    store: Store
     places: Places
-    _open: ExitStack = field(default_factory=ExitStack, repr=False)
+    memory: Store | Blind
 
     @classmethod
     def of(cls, benchmark: Benchmark, memory: Path | None, strategy: str) -> Asked:
-        """Open the memory; `clean` is given one that holds the videos' names and no more.
+        """Open the memory; `clean` needs none.
 
         Raises UsageError where none of the benchmark's videos is in it.
         """
-        with ExitStack() as opened:
-            store = opened.enter_context(_store(benchmark, memory, strategy, opened))
-            places = in_memory(benchmark, store)
-            kept = opened.pop_all()
+        if strategy == BLIND:
+            return cls(benchmark, Places(), Blind())
+        if memory is None:
+            raise UsageError(f"strategy {strategy} reads a memory, and none is named")
+        store = Store.open(memory)
+        places = in_memory(benchmark, store)
         if benchmark.videos and not places.recordings:
-            kept.close()
+            store.close()
             raise UsageError(
                 f"the memory at {memory} holds none of the {len(benchmark.videos)} videos of "
                 f"{benchmark.name} ({benchmark.videos[0].id}, ...)",
                 "its recordings need the ids, hashes or file names of the videos",
             )
-        return cls(benchmark, store, places, kept)
+        return cls(benchmark, places, store)
 
     def close(self) -> None:
-        self._open.close()
+        self.memory.close()
 
     async def answer(
         self,
@@ -81,13 +79,12 @@ class Asked:
 
         One to a question about a video that the memory does not hold is an error, and counts.
         """
-        video = question.recording
-        if video is not None and video not in self.places.recordings:
-            why = f"video {video} is not at hand: {self.places.missing.get(video, 'unknown')}"
+        blind = isinstance(self.memory, Blind)
+        if not blind and (why := self.places.lost(question)):
             return Answer(text="", status=Status.ERROR, strategy=strategy, reason=why)
         local = self.places.localised(question)
-        view = self.store.view(local.at)
-        if local.recording is not None:
+        view = self.memory.view(local.at)
+        if not blind and local.recording is not None:
             view = view.narrow(recordings=[local.recording])
         said = await answer(
             local, view, strategy, settings=settings, models=models, frames=frames or self.frames
@@ -98,24 +95,10 @@ class Asked:
         self, recording: str, times: Sequence[float], side: int | None = None
     ) -> Iterable[Frame]:
         """Frames of a recording, from its file."""
-        held = self.store.recording(recording)
+        held = None if isinstance(self.memory, Blind) else self.memory.recording(recording)
         if held is None or held.path is None:
             raise UsageError(f"the video of {recording} is not at hand")
         return frames(held.path, times, side=side)
-
-
-def _store(benchmark: Benchmark, memory: Path | None, strategy: str, opened: ExitStack) -> Store:
-    if strategy != BLIND:
-        if memory is None:
-            raise UsageError(f"strategy {strategy} reads a memory, and none is named")
-        return Store.open(memory)
-    folder = tempfile.mkdtemp(prefix="egomem-")
-    opened.callback(shutil.rmtree, folder, ignore_errors=True)
-    store = Store.open(folder, create=True)
-    for v in benchmark.videos:
-        known = {"duration": v.duration or 0.0, "clock": v.clock}
-        store.put_recording(Recording(id=v.id, name=v.id, **known))
-    return store
 
 
 class HarnessModels(Models):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +15,9 @@ from pydantic import JsonValue
 
 from egomem.benchmarks import Benchmark
 from egomem.ingest import Observers, ingest
-from egomem.memory import Store
+from egomem.memory import Store, View
 from egomem.records import Answer, Question, Recording, Video
-from egomem.timeline import RecordingTime
+from egomem.timeline import Moment, RecordingTime
 
 NAME = "videos.json"
 
@@ -38,6 +41,21 @@ class Places:
             update={"recording": self._id(question.recording), "at": at, "evidence": evidence}
         )
 
+    def lost(self, question: Question) -> str:
+        """Why a question cannot be placed: the video that it is about, or at whose seconds it is
+        asked, is not at hand. "" where it can."""
+        about, at = question.recording, question.at
+        if about is not None and about not in self.recordings:
+            return self._not_at_hand(about)
+        if isinstance(at, RecordingTime) and at.recording in self.missing:
+            return self._not_at_hand(at.recording)
+        if self.missing and not self.recordings:
+            return self._not_at_hand(next(iter(self.missing)))
+        return ""
+
+    def _not_at_hand(self, video: str) -> str:
+        return f"video {video} is not at hand: {self.missing.get(video, 'unknown')}"
+
     def named(self, answer: Answer) -> Answer:
         """An answer that speaks of videos again: in its evidence, and in its trace."""
         names = {r.id: video for video, r in self.recordings.items()}
@@ -51,6 +69,30 @@ class Places:
     def _id(self, video: str | None) -> str | None:
         found = self.recordings.get(video or "")
         return found.id if found else video
+
+
+class Blind:
+    """Views of no memory at all, for what is asked without one.
+
+    A moment in seconds of a video is placed by the video's name, and a memory knows the names of
+    its own recordings alone: this one, in a temporary folder, learns each as it is asked for.
+    """
+
+    def __init__(self) -> None:
+        self._open = ExitStack()
+
+    @cached_property
+    def _store(self) -> Store:
+        folder = self._open.enter_context(tempfile.TemporaryDirectory(prefix="egomem-"))
+        return self._open.enter_context(Store.open(folder, create=True))
+
+    def view(self, at: Moment | None) -> View:
+        if isinstance(at, RecordingTime) and self._store.recording(at.recording) is None:
+            self._store.put_recording(Recording(id=at.recording, name=at.recording, duration=0.0))
+        return self._store.view(at)
+
+    def close(self) -> None:
+        self._open.close()
 
 
 def in_memory(benchmark: Benchmark, store: Store) -> Places:

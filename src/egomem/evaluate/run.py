@@ -290,7 +290,7 @@ class _Runner:
         try:
             return await answer(
                 localised,
-                work.view(localised, way),
+                work.view(question, way),
                 strategy,
                 others=given,
                 models=work.models(column),

@@ -50,6 +50,11 @@ class Way(Record):
         return issubclass(get(self.strategy).settings, ReaderSettings)
 
     @property
+    def blind(self) -> bool:
+        """Whether nothing of the memory is shown: no captions, no frames."""
+        return self.captions == "none" and not self.looks
+
+    @property
     def looks(self) -> bool:
         """Whether frames are needed when answering."""
         return self.strategy in ("video", "verify", oracle.FRAMES)

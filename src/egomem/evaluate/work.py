@@ -23,7 +23,7 @@ from egomem.evaluate import captions
 from egomem.evaluate.cells import Cell, answer_digest, cell, digest, memory_digest
 from egomem.evaluate.config import Column, Config
 from egomem.evaluate.lengths import lengths
-from egomem.evaluate.places import Places, from_files, in_memory
+from egomem.evaluate.places import Blind, Places, from_files, in_memory
 from egomem.evaluate.purse import Purse
 from egomem.evaluate.results import Results
 from egomem.evaluate.ways import Way
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 POINT = 1e-3
 """Seconds that a moment without length is given, so that something overlaps it."""
+LOST = "not at hand"
+"""The memory part of a cell whose video is not there."""
 UNBUILT = "not built yet"
 """The memory part of a cell whose captions are still to be made."""
 UNANSWERED = "not answered yet"
@@ -60,6 +62,7 @@ class Work:
     cache: ReplyCache
     conduct: Conduct
     environ: Mapping[str, str]
+    blind: Blind
     purse: Purse = field(default_factory=Purse)
     _whole: set[tuple[str, str]] = field(default_factory=set)
     _digests: dict[Any, str] = field(default_factory=dict)
@@ -131,8 +134,11 @@ class Work:
         held = self.places.recordings.get(question.recording)
         return [held] if held else []
 
-    def view(self, localised: Question, way: Way) -> View:
+    def view(self, question: Question, way: Way) -> View:
         """What a setting may see of the memory: the past, of the question's video."""
+        if way.blind:
+            return self.blind.view(question.at)
+        localised = self.places.localised(question)
         view = self.store.view(localised.at)
         if localised.recording is not None:
             known = {r.id for r in self.store.recordings()}
@@ -190,8 +196,10 @@ class Work:
         return answer_digest(held.answer)
 
     def _memory(self, question: Question, way: Way, track: str | None, column: Column) -> str:
-        if way.captions == "none" and not way.looks:
+        if way.blind:
             return ""
+        if self.places.lost(question):
+            return LOST
         recordings = self.recordings(question)
         if any(self.unfinished(column, r) for r in recordings):
             return UNBUILT
@@ -201,20 +209,16 @@ class Work:
         evidence = localised.evidence if way.evidence else ()
         key = (str(localised.at), ids, localised.recording, tracks, evidence)
         if key not in self._digests:
-            self._digests[key] = memory_digest(self.view(localised, way), ids, tracks)
+            self._digests[key] = memory_digest(self.view(question, way), ids, tracks)
         return self._digests[key]
 
     def why_not(self, question: Question, column: Column) -> str:
         """Why a cell cannot be answered here; "" where it can."""
         way = self.way(column)
-        if way.captions == "none" and not way.looks:
+        if way.blind:
             return ""
-        videos = (
-            [question.recording] if question.recording else [v.id for v in self.benchmark.videos]
-        )
-        lost = [v for v in videos if v not in self.places.recordings]
-        if lost and (question.recording or len(lost) == len(videos)):
-            return f"video {lost[0]} is not at hand: {self.places.missing.get(lost[0], 'unknown')}"
+        if lost := self.places.lost(question):
+            return lost
         held = self.recordings(question)
         if way.looks and held and not any(r.path and Path(r.path).is_file() for r in held):
             return f"the video of {held[0].name} is not at hand, and {way.name} looks at frames"
@@ -279,14 +283,14 @@ async def opened(
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
         store = Store.open(memory or folder / "memory", create=memory is None)
-        cache = ReplyCache(folder)
+        cache, blind = ReplyCache(folder), Blind()
         try:
             purse = Purse(budget=budget, max_requests=max_requests)
             purse.recall(cache.stats().spent.values())
             about = benchmark.only(q.id for q in chosen(benchmark.questions, config))
             if any(q.recording is None for q in about.questions):
                 about = benchmark  # asked about all of the memory
-            if all(w.strategy == "clean" for w in config.ways):
+            if all(w.blind for w in config.ways):
                 places = Places()
             elif memory is not None:
                 places = in_memory(about, store)
@@ -305,9 +309,11 @@ async def opened(
                 cache=cache,
                 conduct=conduct or Conduct(),
                 environ=environ,
+                blind=blind,
                 purse=purse,
             )
         finally:
+            blind.close()
             cache.close()
             store.close()
 
