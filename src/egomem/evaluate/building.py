@@ -1,7 +1,8 @@
 """`captions.jsonl` of a run: what each caption took when it was made.
 
 The replies themselves may be deleted at any time; what the memory of a run cost may not go with
-them. A line holds the key of a request and its usage, and no text.
+them. A line holds the key of a request and its usage, and no text. A window that was asked about,
+and has no caption, has a line as well.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from pydantic import Field
 from egomem.errors import FullError
 from egomem.evaluate.measured import packed
 from egomem.memory import Store
+from egomem.memory.gaps import unit
 from egomem.memory.replies import ReplyCache
 from egomem.records import Observation, Record, Usage
+from egomem.timeline import Span
 
 NAME = "captions.jsonl"
 
@@ -60,6 +63,20 @@ def keep_building(folder: Path, store: Store, cache: ReplyCache, tracks: Iterabl
             new[key] = usage
     if new:
         write_building(folder, before | new)
+
+
+def gap_key(track: str, recording: str, window: Span) -> str:
+    """What stands for the request of a window that has no caption."""
+    return f"gap {recording} {unit(window)} {track}"
+
+
+def keep_gap(folder: Path, key: str, usage: Usage) -> None:
+    """Write down what a window took whose reply was no caption; such replies are not cached.
+
+    Raises FullError.
+    """
+    counted = usage.model_copy(update={"requests": max(1, usage.requests)})
+    write_building(folder, read_building(folder) | {key: counted})
 
 
 def write_building(folder: Path, held: Mapping[str, Usage]) -> None:

@@ -116,25 +116,27 @@ class Captioner:
         request = caption_request(
             images, window.span, said, about=About(window.recording.id), max_tokens=self.max_tokens
         )
-        reply = await self._asked(request)
+        reply, usage = await self._asked(request)
         self._statuses[reply.status.value] += 1
         if not reply.ok:
-            raise self._no_caption(reply)
+            raise self._no_caption(reply, usage)
         told = resolve(reply.text, window.span)
         self._outside += len(told.outside)
         return [self._observation(window, reply, told)]
 
-    async def _asked(self, request: Request) -> Reply:
-        """The reply; one that is empty or ends strangely may have been an accident of the server,
-        and is asked for once more."""
+    async def _asked(self, request: Request) -> tuple[Reply, Usage]:
+        """The reply, and what it took; one that is empty or ends strangely may have been an
+        accident of the server, and is asked for once more."""
         reply = await self._models.ask(request)
         self._count(reply)
+        usage = reply.usage
         if reply.status is Status.UNPARSABLE:
             reply = await self._models.ask(request)
             self._count(reply)
-        return reply
+            usage += reply.usage
+        return reply, usage
 
-    def _no_caption(self, reply: Reply) -> ModelError:
+    def _no_caption(self, reply: Reply, usage: Usage) -> ModelError:
         if reply.status is Status.ERROR:
             return ModelError(f"no caption: error: {reply.detail}")
         if reply.status is Status.TRUNCATED:
@@ -143,9 +145,10 @@ class Captioner:
                 "allow more with --caption-tokens or EGOMEM_CAPTION_TOKENS",
                 status=reply.status,
                 tokens=self.max_tokens,
+                usage=usage,
             )
         why = f"no caption: {reply.status.value}: {reply.detail}"
-        return NoObservation(why, status=reply.status)
+        return NoObservation(why, status=reply.status, usage=usage)
 
     def _observation(self, window: Window, reply: Reply, told: Told) -> Observation:
         data: dict[str, JsonValue] = {}

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from egomem.errors import ModelError
 from egomem.media import AudioBlock, Frame
-from egomem.records import Observation, Recording, Status, Track
+from egomem.records import Observation, Recording, Status, Track, Usage
 from egomem.timeline import Span
 
 
@@ -29,14 +29,22 @@ class Window:
 
 class NoObservation(ModelError):
     """A model replied, and nothing of the window can be told from it. Asking the same again would
-    be paid for again, and end the same. `tokens`: the limit at which the reply was cut off."""
+    be paid for again, and end the same. `tokens`: the limit at which the reply was cut off.
+    `usage`: what the replies took."""
 
     def __init__(
-        self, message: str, remedy: str = "", *, status: Status, tokens: int | None = None
+        self,
+        message: str,
+        remedy: str = "",
+        *,
+        status: Status,
+        tokens: int | None = None,
+        usage: Usage | None = None,
     ) -> None:
         super().__init__(message, remedy)
         self.status = status
         self.tokens = tokens
+        self.usage = usage or Usage()
 
 
 class Observer(Protocol):
