@@ -19,6 +19,7 @@ from egomem.evaluate.measured import keys_of
 from egomem.evaluate.results import Finished, Key, Results
 from egomem.evaluate.work import chosen
 from egomem.memory import Store
+from egomem.memory.database import NAME as DATABASE
 from egomem.memory.replies import NAME as REPLIES
 from egomem.memory.replies import ReplyCache
 from egomem.records import Answer, Question, Usage
@@ -34,6 +35,17 @@ class Loaded:
     config: Config
     benchmark: Benchmark
     results: Results
+
+    @property
+    def memory(self) -> Path:
+        """Where the memory lies, or lay, that was read: its own, or the one that was given."""
+        own = self.folder / "memory"
+        return Path(str(self.about.get("memory") or own)) if self.config.given_memory else own
+
+    @property
+    def remembers(self) -> bool:
+        """Whether that memory is still there."""
+        return (self.memory / DATABASE).is_file()
 
     @property
     def cells(self) -> dict[Key, Finished]:
@@ -69,14 +81,13 @@ class Loaded:
         if self.config.given_memory:
             return Built(missing="the captions came with the memory that was given")
         track = self.about.get("tracks", {}).get(column.label)
-        memory = self.folder / "memory"
-        if not track or not memory.is_dir():
+        if not track or not self.remembers:
             return Built(missing="the captions are not in the run's folder")
         own = {q.recording for q in self.questions}
         written, cache = read_building(self.folder), ReplyCache(self.folder)
         found: dict[str, Usage] = {}
         lost = 0
-        with Store.open(memory) as store:
+        with Store.open(self.memory) as store:
             for video, recording in self.about.get("recordings", {}).items():
                 if video not in own and None not in own:
                     continue
@@ -91,14 +102,13 @@ class Loaded:
 
     def uncaptioned(self) -> list[Uncaptioned]:
         """The windows that have no caption in the tracks that this run made."""
-        memory = self.folder / "memory"
-        if self.config.given_memory or not memory.is_dir():
+        if self.config.given_memory or not self.remembers:
             return []
         own = {q.recording for q in self.questions}
         held = self.about.get("recordings", {})
         about = {v: id for v, id in held.items() if v in own or None in own}
         tracks = self.about.get("tracks", {})
-        with Store.open(memory) as store:
+        with Store.open(self.memory) as store:
             return uncaptioned(store, about, [t for t in tracks.values() if t])
 
     def sheet(self, column: Column, verdicts: Mapping[str, float] | None = None) -> Sheet:

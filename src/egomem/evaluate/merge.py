@@ -127,10 +127,12 @@ def _memories(target: Path, loaded: Sequence[Loaded]) -> None:
         for kept in source_replies.latest(sys.maxsize):
             replies.put(kept.reply, kept.request, About())
         source_replies.close()
-        folder = shard.folder / "memory"
-        if not folder.is_dir():
+        if shard.config.given_memory or not shard.remembers:
             continue
-        with Store.open(folder) as source, Store.open(target / "memory", create=True) as store:
+        with (
+            Store.open(shard.memory) as source,
+            Store.open(target / "memory", create=True) as store,
+        ):
             for track in source.tracks():
                 store.put_track(track)
             for recording in source.recordings():
@@ -139,7 +141,7 @@ def _memories(target: Path, loaded: Sequence[Loaded]) -> None:
                 store.add(held, done=source.done(recording.id))
     if took:
         write_building(target, took)
-    if (target / "memory").is_dir():
+    if any(shard.remembers and not shard.config.given_memory for shard in loaded):
         with Store.open(target / "memory") as store:
             keep_building(target, store, replies, [t.id for t in store.tracks()])
     replies.close()

@@ -107,8 +107,7 @@ def _spent(run: Loaded) -> list[Total]:
 
 def _tracks(run: Loaded) -> Iterable[Track]:
     """The captions that the run makes itself."""
-    memory = run.folder / "memory"
-    if run.config.given_memory or not memory.is_dir():
+    if run.config.given_memory or not run.remembers:
         return
     wanted: dict[str, float] = {}
     for column in run.config.columns():
@@ -116,7 +115,7 @@ def _tracks(run: Loaded) -> Iterable[Track]:
         window = run.config.way(column).window
         if track and window:
             wanted.setdefault(track, window)
-    with Store.open(memory) as store:
+    with Store.open(run.memory) as store:
         ids = run.about.get("recordings", {}).values()
         recordings = [held for id in dict.fromkeys(ids) if (held := store.recording(id))]
         for track, window in wanted.items():

@@ -47,7 +47,7 @@ class Remembered:
         found: list[Picture] = []
         for piece in question.evidence[:PIECES]:
             recording = _recording(run, piece)
-            held = self._held(_memory(run) / FOLDER / recording) if recording else []
+            held = self._held(run.memory / FOLDER / recording) if recording else []
             last = [p for p in held if p[0] <= piece.span.start][-1:]
             inside = [p for p in held if piece.span.start < p[0] < piece.span.end]
             for start, path in [*last, *inside][:EACH]:
@@ -84,8 +84,8 @@ class Remembered:
         key = (id(run), recording)
         if key not in self._captions:
             by_track: dict[str, list[Observation]] = {}
-            if recording and (_memory(run) / "memory.db").is_file():
-                with Store.open(_memory(run)) as store:
+            if recording:
+                with Store.open(run.memory) as store:
                     known = store.recording(recording) is not None
                     held = store.view().observations(recording=recording) if known else []
                     for o in held:
@@ -101,13 +101,10 @@ class Remembered:
         return self._starts[folder]
 
 
-def _memory(run: Loaded) -> Path:
-    own = run.folder / "memory"
-    return own if own.is_dir() else Path(str(run.about.get("memory") or own))
-
-
 def _recording(run: Loaded, piece: Evidence) -> str:
-    """Its id in the run's memory; "" where that does not hold it."""
+    """Its id in the run's memory; "" where that does not hold it, or is gone."""
+    if not run.remembers:
+        return ""
     return str(run.about.get("recordings", {}).get(piece.recording or "", ""))
 
 

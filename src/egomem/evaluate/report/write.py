@@ -185,6 +185,11 @@ def _warnings(runs: Sequence[Loaded]) -> Iterator[str]:
             yield f"{name}: {left} cells have no answer or ended in an error; they count as wrong."
         if lost := len(run.uncaptioned()):
             yield f"{name}: {lost} windows have no caption; see Gaps in the captions."
+        if run.about.get("recordings") and not run.remembers:
+            yield (
+                f"{name}: there is no memory at {run.memory}; pictures and captions of the "
+                "evidence, and what captions took, are left out."
+            )
         if run.results.unreadable:
             lines = len(run.results.unreadable)
             yield f"{name}: {lines} lines of answers.jsonl cannot be read and are left out."
