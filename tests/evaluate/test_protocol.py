@@ -20,6 +20,7 @@ from egomem.evaluate.results import Finished
 from egomem.memory import Store
 from egomem.models.fake_server import FakeServer, Rule, Script
 from egomem.records import Answer, Question, Status
+from egomem.timeline import RecordingTime
 
 Go = Callable[..., Outcome]
 
@@ -151,6 +152,61 @@ def test_aligned_captions_are_made_from_exactly_the_frames_of_video(
         assert {f["recording"] for f in frames if isinstance(f, dict)} == {f"v{int(id[1:]) % 2}"}
         assert times == captioned[f"v{int(id[1:]) % 2}.mp4"]
         assert len(times) == 3
+
+
+@pytest.mark.parametrize("frames", [3, 768])
+def test_aligned_captions_are_those_of_what_each_question_may_see(
+    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go, frames: int
+) -> None:
+    """Also where it looks back from before the end, or is asked about all videos."""
+    at = {"q1": RecordingTime("v1", 2.6), "q3": RecordingTime("v1", 1.5)}
+    asked = tuple(
+        q.model_copy(
+            update={"at": at.get(q.id), "recording": None if q.id == "q4" else q.recording}
+        )
+        for q in benchmark.questions
+    )
+    folder = tmp_path / "run"
+    aligned = config.model_copy(
+        update={"settings": ("video", "aligned@2"), "frames": frames, "fps": 3.0}
+    )
+    whole = benchmark.model_copy(update={"questions": asked})
+    assert go(whole, aligned, folder).by_status == {"parsed": 10}
+    run = load_run(folder)
+    with Store.open(folder / "memory") as store:
+        by_id = {o.id: o for t in store.tracks() for o in store.view().observations(tracks=[t.id])}
+        names = {r.id: r.name.removesuffix(".mp4") for r in store.recordings()}
+    counts = {}
+    for question in asked:
+        seen, read = (
+            run.cells[question.id, Column(setting=s, reader=config.readers[0], captioner=c)].answer
+            for s, c in (("video", ""), ("aligned@2", config.readers[0]))
+        )
+        (looked,) = [s for s in seen.trace if s["step"] == "looked"]
+        wanted = {(f["recording"], f["time"]) for f in looked["frames"]}
+        (notes,) = [s for s in read.trace if s["step"] == "notes"]
+        captioned = {
+            (names[o.recording or ""], t)
+            for o in by_id.values()
+            if o.track == notes["track"]
+            for t in o.provenance.frames
+            if question.recording in (None, names[o.recording or ""])
+        }
+        assert captioned == wanted
+        counts[question.id] = (len(wanted), notes["track"].rpartition("-aligned")[2])
+    assert counts["q0"] == counts["q2"]
+    assert counts["q0"] == (min(frames, 12), str(frames))
+    assert counts["q1"] == (min(frames, 7), f"{frames}-until2.6")
+    assert counts["q4"][0] == min(frames, 24)
+    assert "-over2-" in counts["q4"][1]
+    before = len(server.seen)
+    assert go(whole, aligned, folder).asked == 0
+    assert len(server.seen) == before
+    column = Column(setting="aligned@2", reader=config.readers[0], captioner=config.readers[0])
+    built = sum(u.frames for u in run.built(column).by_video.values())
+    assert built == sum(len(o.provenance.frames) for o in by_id.values())
+    if frames == 768:  # else there are windows without a frame, which are finished, too
+        assert sum(t.done for t in status_of(run).captions) == len(by_id)
 
 
 def test_crossed_captions_are_built_once_for_each_captioner(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from egomem.answer.video import spread
+from egomem.answer.frames import Look
 from egomem.errors import ConfigError, EgomemError, StoreError, UsageError
+from egomem.evaluate.cells import digest
 from egomem.evaluate.config import Column, Config
 from egomem.evaluate.purse import Spent
 from egomem.evaluate.ways import Way
@@ -18,25 +20,58 @@ from egomem.memory.gaps import Gap, gaps, mark, marked, unit
 from egomem.models import Limits, Models, Role
 from egomem.observe import NoObservation, Window
 from egomem.observe.captioner import Captioner
-from egomem.records import Observation, Record, Recording
+from egomem.records import Observation, Record, Recording, Usage
 from egomem.timeline import Span, format_span, windows
 
 AHEAD = 8
 """Windows captioned at once."""
 
+OnGap = Callable[[str, str, Span, Usage], None]
+"""Told what a window took that has no caption: track, recording, window."""
 OnWindow = Callable[[str], None]
 """Told of each window: "" where it has its caption now, else why not."""
 
 
-class Aligned:
-    """A captioner of windows that hold exactly the frames of VideoQA; a track of its own."""
+@dataclass(frozen=True)
+class Shown:
+    """What `video` shows of the recordings that a question may see: `recordings`, as long as they
+    were by then, and the times of the frames of each. `cut` names it in a track, and is "" where it
+    is one whole recording."""
 
-    def __init__(self, inner: Captioner, frames: int) -> None:
+    recordings: tuple[Recording, ...]
+    times: dict[str, tuple[float, ...]]
+    cut: str
+
+    @classmethod
+    def of(cls, looks: Sequence[Look], whole: Mapping[str, float]) -> Shown:
+        """`whole`: the full length of each recording in seconds."""
+        recordings = tuple(look.recording for look in looks)
+        times = {look.recording.id: look.times for look in looks}
+        ends = [(r.id, r.duration) for r in recordings]
+        cut = ""
+        if len(looks) != 1:
+            cut = f"-over{len(looks)}-{digest([ends, sorted(times.items())])[:8]}"
+        elif ends[0][1] < whole[ends[0][0]]:
+            cut = f"-until{ends[0][1]:g}"
+        return cls(recordings, times, cut)
+
+
+def cuts(store: Store, track: str) -> list[str]:
+    """A track, and those of aligned captions of what single questions may see of a recording."""
+    cut = tuple(f"{track}-{how}" for how in ("over", "until"))  # and not `-aligned768` itself
+    return [track, *(t.id for t in store.tracks() if t.id.startswith(cut))]
+
+
+class Aligned:
+    """A captioner of windows that hold exactly the frames of VideoQA; a track of its own for each
+    selection of frames (see `Shown.cut`)."""
+
+    def __init__(self, inner: Captioner, frames: int, cut: str = "") -> None:
         self.inner = inner
         self.max_tokens = inner.max_tokens
         held = inner.track
         sampling = (held.sampling or "").partition("-max")[0]
-        self.track = held.model_copy(update={"sampling": f"{sampling}-aligned{frames}"})
+        self.track = held.model_copy(update={"sampling": f"{sampling}-aligned{frames}{cut}"})
 
     async def observe(self, window: Window) -> list[Observation]:
         if len(window.frames) > self.inner.most:
@@ -54,12 +89,15 @@ class Watched:
     """A captioner of which each window is told, and that ends cleanly where the budget is spent:
     windows that are under way are finished, and no other is begun."""
 
-    def __init__(self, inner: Captioner | Aligned, on_window: OnWindow) -> None:
+    def __init__(
+        self, inner: Captioner | Aligned, on_window: OnWindow, on_gap: OnGap | None = None
+    ) -> None:
         self.inner = inner
         self.track = inner.track
         self.max_tokens = inner.max_tokens
         self.spent: Spent | None = None
         self._on_window = on_window
+        self._on_gap = on_gap
         self._under_way = 0
         self._ended = asyncio.Event()
 
@@ -71,6 +109,8 @@ class Watched:
         except Spent as spent:
             self.spent = spent
         except EgomemError as error:
+            if isinstance(error, NoObservation) and self._on_gap:
+                self._on_gap(self.track.id, window.recording.id, window.span, error.usage)
             self._on_window(str(error))
             raise
         else:
@@ -90,8 +130,11 @@ class Watched:
             raise self.spent
 
 
-def captioner(models: Models, way: Way, config: Config, reader: str) -> Captioner | Aligned:
-    """Who captions for a setting. `reader` decides the frames of an aligned one."""
+def captioner(
+    models: Models, way: Way, config: Config, reader: str, cut: str = ""
+) -> Captioner | Aligned:
+    """Who captions for a setting. `reader` decides the frames of an aligned one, `cut` says of what
+    they were chosen."""
     made = Captioner(
         models,
         window=way.window or 30.0,
@@ -99,7 +142,9 @@ def captioner(models: Models, way: Way, config: Config, reader: str) -> Captione
         transcript=False,
         max_tokens=config.caption_tokens,
     )
-    return Aligned(made, config.frame_limit(reader)) if way.captions == "aligned" else made
+    if way.captions != "aligned":
+        return made
+    return Aligned(made, config.frame_limit(reader), cut)
 
 
 def held_track(store: Store, way: Way, config: Config) -> str | None:
@@ -179,25 +224,28 @@ async def build(
     config: Config,
     models: Models,
     *,
+    shown: Shown | None = None,
     on_window: OnWindow = lambda fault: None,
+    on_gap: OnGap | None = None,
 ) -> str:
     """Caption what is not captioned yet; "" or why some of it could not be, and is tried again.
 
-    A window that is refused, cut off or unreadable is finished, without a caption. Each window is
-    durable as soon as it is captioned, and no question is known here. Raises Spent where the budget
-    does not allow the next one.
+    `shown`: what aligned captions are made of. A window that is refused, cut off or unreadable is
+    finished, without a caption. Each window is durable as soon as it is captioned, and no question
+    is known here. Raises Spent where the budget does not allow the next one.
     """
     way = config.way(column)
-    by = captioner(models, way, config, column.reader)
+    by = captioner(models, way, config, column.reader, shown.cut if shown else "")
     window = way.window or 30.0
     tokens = config.caption_tokens
     todo = unfinished(store, recording, by.track.id, window, tokens)
     if not todo:
         return ""
     limits = models.limits(Role.CAPTIONER)
-    watched = Watched(by, on_window)
-    if isinstance(by, Aligned):
-        faults = await _aligned(store, recording, watched, todo, config, column, limits)
+    watched = Watched(by, on_window, on_gap)
+    if shown is not None:
+        times = shown.times[recording.id]
+        faults = await _aligned(store, recording, watched, todo, times, limits)
     else:
         report = await ingest(
             store,
@@ -220,21 +268,19 @@ async def _aligned(
     recording: Recording,
     by: Watched,
     todo: Sequence[Span],
-    config: Config,
-    column: Column,
+    times: Sequence[float],
     limits: Limits,
 ) -> list[str]:
-    """Windows of the frames that `video` shows this reader."""
+    """Windows of the frames that `video` shows."""
     store.put_track(by.track)
-    (looks,) = spread([recording], config.frame_limit(column.reader), config.fps)
     faults: list[str] = []
 
     async def one(span: Span) -> None:
-        times = [t for t in looks.times if span.start <= t < span.end]
+        wanted = [t for t in times if span.start <= t < span.end]
         path = recording.path or ""
         try:
             seen = await asyncio.to_thread(
-                lambda: tuple(distinct(frames(path, times, side=limits.side))) if times else ()
+                lambda: tuple(distinct(frames(path, wanted, side=limits.side))) if wanted else ()
             )
             made = await by.observe(Window(recording, span, seen))
         except StoreError:

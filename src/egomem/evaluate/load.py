@@ -12,17 +12,17 @@ from pydantic import ValidationError
 from egomem.benchmarks import Benchmark
 from egomem.errors import UsageError
 from egomem.evaluate.about import BENCHMARK, read_about
-from egomem.evaluate.building import Built, in_cache, read_building
-from egomem.evaluate.captions import Uncaptioned, uncaptioned
+from egomem.evaluate.building import Built, gap_key, in_cache, read_building
+from egomem.evaluate.captions import Uncaptioned, cuts, uncaptioned
 from egomem.evaluate.config import Column, Config
 from egomem.evaluate.measured import keys_of
 from egomem.evaluate.results import Finished, Key, Results
 from egomem.evaluate.work import chosen
 from egomem.memory import Store
 from egomem.memory.database import NAME as DATABASE
-from egomem.memory.replies import NAME as REPLIES
+from egomem.memory.gaps import gaps
 from egomem.memory.replies import ReplyCache
-from egomem.records import Answer, Question, Usage
+from egomem.records import Answer, Provenance, Question, Usage
 from egomem.score.sheet import Sheet, sheet
 
 
@@ -91,13 +91,23 @@ class Loaded:
             for video, recording in self.about.get("recordings", {}).items():
                 if video not in own and None not in own:
                     continue
-                for o in store.view().observations(recording=recording, tracks=[track]):
-                    spent = written.get(o.provenance.request or "") or in_cache(o, cache)
+                parts = cuts(store, track)
+                made = store.view().observations(recording=recording, tracks=parts)
+                took = [
+                    (written.get(o.provenance.request or "") or in_cache(o, cache), o.provenance)
+                    for o in made
+                ]
+                took += [
+                    (written.get(gap_key(part, recording, gap.span)), Provenance())
+                    for part in parts
+                    for gap in gaps(store, recording, part)
+                ]
+                for spent, rests in took:
                     lost += spent is None
-                    spent = spent or Usage(requests=1, frames=len(o.provenance.frames))
+                    spent = spent or Usage(requests=1, frames=len(rests.frames))
                     found[video] = found.get(video, Usage()) + spent
         cache.close()
-        why = f"what {lost} captions took is lost with {REPLIES}" if lost else ""
+        why = f"what {lost} windows took is not known any more" if lost else ""
         return Built(by_video=found, missing=why)
 
     def uncaptioned(self) -> list[Uncaptioned]:
@@ -109,7 +119,9 @@ class Loaded:
         about = {v: id for v, id in held.items() if v in own or None in own}
         tracks = self.about.get("tracks", {})
         with Store.open(self.memory) as store:
-            return uncaptioned(store, about, [t for t in tracks.values() if t])
+            return uncaptioned(
+                store, about, [c for t in tracks.values() if t for c in cuts(store, t)]
+            )
 
     def sheet(self, column: Column, verdicts: Mapping[str, float] | None = None) -> Sheet:
         """The column's answers to the questions of this run; one without an answer is missing."""

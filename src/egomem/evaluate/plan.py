@@ -121,8 +121,8 @@ def plan(work: Work) -> Plan:
 
 
 def _captions(work: Work) -> Iterable[Part]:
-    """A part for each track that is to be built."""
-    recordings = {r.id: r for q in work.questions for r in work.recordings(q)}
+    """A part for each track that is to be built; aligned captions of what single questions may see
+    of a recording count with those of whole ones."""
     done: set[str] = set()
     for column in work.columns:
         track = work.track(column) if work.builds(column) else None
@@ -132,11 +132,11 @@ def _captions(work: Work) -> Iterable[Part]:
         way, limits = work.way(column), work.config.limits(column.reader)[Role.CAPTIONER]
         window = way.window or 30.0
         todo = kept = frames = 0
-        for recording in recordings.values():
+        for question, recording in _built(work, column):
             every = len(windows(recording.duration, window))
-            left = work.unfinished(column, recording)
+            left = work.unfinished(column, recording, question)
             todo, kept = todo + left, kept + every - left
-            whole = int(recording.duration * work.config.fps)
+            whole = min(int(recording.duration * work.config.fps), every * limits.images)
             if way.captions == "aligned":
                 whole = min(whole, work.config.frame_limit(column.reader))
             frames += round(whole * left / max(1, every))
@@ -154,6 +154,16 @@ def _captions(work: Work) -> Iterable[Part]:
             ),
             column.captioner,
         )
+
+
+def _built(work: Work, column: Column) -> Iterable[tuple[Question, Recording]]:
+    """Each recording that is captioned for a column, in each of its tracks, with one question."""
+    found: dict[tuple[str | None, str], tuple[Question, Recording]] = {}
+    for question in work.questions:
+        for recording in work.captioned(question, column):
+            place = work.track(column, question), recording.id
+            found.setdefault(place, (question, recording))
+    return found.values()
 
 
 def _column(work: Work, column: Column, changed: dict[str, None]) -> Part:

@@ -19,7 +19,7 @@ from egomem.errors import (
 )
 from egomem.evaluate import captions
 from egomem.evaluate.about import write_about
-from egomem.evaluate.building import keep_building
+from egomem.evaluate.building import gap_key, keep_building, keep_gap
 from egomem.evaluate.cells import Cell
 from egomem.evaluate.config import Column
 from egomem.evaluate.gate import gates
@@ -28,7 +28,8 @@ from egomem.evaluate.predictions import write_predictions
 from egomem.evaluate.purse import Spent
 from egomem.evaluate.results import Finished
 from egomem.evaluate.work import Work
-from egomem.records import Answer, Question, Status, Usage
+from egomem.records import Answer, Question, Recording, Status, Usage
+from egomem.timeline import Span
 
 log = logging.getLogger(__name__)
 
@@ -67,7 +68,8 @@ async def run(
     try:
         await runner.caption(rest)
     finally:
-        tracks = {t for c in rest if work.builds(c) and (t := work.track(c))}
+        built = [c for c in rest if work.builds(c)]
+        tracks = {t for c in built for q in work.questions if (t := work.track(c, q))}
         keep_building(work.folder, work.store, work.cache, tracks)
     await runner.answer(rest)
     columns = [*first, *rest]
@@ -120,16 +122,19 @@ class _Runner:
 
     async def caption(self, columns: Sequence[Column]) -> None:
         """Build the captions that these columns read, each once."""
-        todo: dict[tuple[str, str], Column] = {}
-        recordings = {r.id: r for q in self.work.questions for r in self.work.recordings(q)}
-        for column in columns:
-            track = self.work.track(column) if self.work.builds(column) else None
-            for id in recordings if track else ():
-                if self.work.unfinished(column, recordings[id]):
-                    todo.setdefault((id, track or ""), column)
+        work = self.work
+        todo: dict[tuple[str, str], tuple[Column, Question, Recording, int]] = {}
+        for column in filter(work.builds, columns):
+            for question in work.questions:
+                track = work.track(column, question) or ""
+                for recording in work.captioned(question, column):
+                    left = work.unfinished(column, recording, question)
+                    if left:
+                        held = (column, question, recording, left)
+                        todo.setdefault((recording.id, track), held)
         if not todo:
             return
-        total = sum(self.work.unfinished(c, recordings[id]) for (id, _), c in todo.items())
+        total = sum(left for *_, left in todo.values())
         progress = Progress("captions", total)
 
         def window(fault: str) -> None:
@@ -139,21 +144,25 @@ class _Runner:
             progress.spent = self.work.purse.spent()
             self.on_progress(progress)
 
-        for (id, _), column in todo.items():
-            if self.work.purse.closed:
+        def gap(track: str, recording: str, span: Span, usage: Usage) -> None:
+            keep_gap(work.folder, gap_key(track, recording, span), usage)
+
+        for column, question, recording, _ in todo.values():
+            if work.purse.closed:
                 return
-            models = self.work.models(column)
+            models = work.models(column)
             assert models is not None
-            recording = recordings[id]
             try:
                 async with models:
                     fault = await captions.build(
-                        self.work.store,
+                        work.store,
                         recording,
                         column,
-                        self.work.config,
+                        work.config,
                         models,
+                        shown=work.shown(question, column),
                         on_window=window,
+                        on_gap=gap,
                     )
             except Spent:
                 return
@@ -285,7 +294,7 @@ class _Runner:
         if way.evidence and not question.evidence:
             reason = "the question names no evidence"
             return Answer(text="", status=Status.ABSTAINED, strategy=strategy, reason=reason)
-        given = work.config.strategy_settings(column, work.track(column))
+        given = work.config.strategy_settings(column, work.track(column, question))
         localised = work.places.localised(question)
         try:
             return await answer(

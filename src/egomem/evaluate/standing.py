@@ -8,6 +8,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from egomem.evaluate.captions import cuts
 from egomem.evaluate.config import Column
 from egomem.evaluate.load import Loaded
 from egomem.evaluate.work import at_work
@@ -119,12 +120,18 @@ def _tracks(run: Loaded) -> Iterable[Track]:
         ids = run.about.get("recordings", {}).values()
         recordings = [held for id in dict.fromkeys(ids) if (held := store.recording(id))]
         for track, window in wanted.items():
-            left = [g.status for r in recordings for g in gaps(store, r.id, track)]
             units = {r.id: set(map(unit, windows(r.duration, window))) for r in recordings}
-            made = (d for id in units for d in store.done(id) if d.track == track)
-            yield Track(
-                track=track,
-                total=sum(map(len, units.values())),
-                done=sum(d.unit in units[d.recording] for d in made) - len(left),
-                without=dict(Counter(left)),
-            )
+            for own in cuts(store, track):
+                marks = [d for r in units for d in store.done(r) if d.track == own]
+                if own != track:  # of what single questions may see: as long as it was made
+                    units = {r: {d.unit for d in marks if d.recording == r} for r in units}
+                    units = {r: {u for u in held if u[0].isdigit()} for r, held in units.items()}
+                elif not marks and len(cuts(store, track)) > 1:
+                    continue
+                left = [g.status for r in recordings for g in gaps(store, r.id, own)]
+                yield Track(
+                    track=own,
+                    total=sum(map(len, units.values())),
+                    done=sum(d.unit in units[d.recording] for d in marks) - len(left),
+                    without=dict(Counter(left)),
+                )

@@ -17,6 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from egomem.answer.video import spread
 from egomem.benchmarks import Benchmark
 from egomem.errors import LockedError, UsageError
 from egomem.evaluate import captions
@@ -66,6 +67,7 @@ class Work:
     purse: Purse = field(default_factory=Purse)
     _whole: set[tuple[str, str]] = field(default_factory=set)
     _digests: dict[Any, str] = field(default_factory=dict)
+    _shown: dict[Any, captions.Shown] = field(default_factory=dict)
     _tracks: dict[Column, str | None] = field(default_factory=dict)
     _models: dict[Column, Models] = field(default_factory=dict)
 
@@ -111,8 +113,33 @@ class Work:
             del held["verifier"]
         return list(held.values())
 
-    def track(self, column: Column) -> str | None:
-        """The id of the caption track that a column reads; None where the strategy chooses."""
+    def shown(self, question: Question, column: Column) -> captions.Shown | None:
+        """What `video` shows of a question, of which aligned captions are made; None for others."""
+        way = self.way(column)
+        if way.captions != "aligned" or not self.builds(column) or self.places.lost(question):
+            return None
+        localised = self.places.localised(question)
+        key = (column.reader, str(localised.at), localised.recording)
+        if key not in self._shown:
+            seen = self.view(question, way).recordings()
+            looks = spread(seen, self.config.frame_limit(column.reader), self.config.fps)
+            whole = {r.id: r.duration for r in self.places.recordings.values()}
+            self._shown[key] = captions.Shown.of(looks, whole)
+        return self._shown[key]
+
+    def captioned(self, question: Question, column: Column) -> list[Recording]:
+        """The recordings whose captions a cell reads, as long as they are captioned for it."""
+        shown = self.shown(question, column)
+        return self.recordings(question) if shown is None else list(shown.recordings)
+
+    def track(self, column: Column, question: Question | None = None) -> str | None:
+        """The id of the caption track that a column reads; None where the strategy chooses.
+
+        Aligned captions of what a question may see of a recording have a track of their own.
+        """
+        shown = self.shown(question, column) if question else None
+        if shown is not None and shown.cut:
+            return f"{self.track(column)}{shown.cut}"
         if column not in self._tracks:
             self._tracks[column] = self._track(column)
         return self._tracks[column]
@@ -152,9 +179,11 @@ class Work:
             view = view.narrow(span=whole)
         return view
 
-    def unfinished(self, column: Column, recording: Recording) -> int:
-        """Windows that are still to be captioned for a column."""
-        way, track = self.way(column), self.track(column)
+    def unfinished(
+        self, column: Column, recording: Recording, question: Question | None = None
+    ) -> int:
+        """Windows that are still to be captioned for a column, or for a question in it."""
+        way, track = self.way(column), self.track(column, question)
         if not self.builds(column) or track is None or way.window is None:
             return 0
         if (track, recording.id) in self._whole:
@@ -167,7 +196,8 @@ class Work:
 
     def uncaptioned(self) -> list[captions.Uncaptioned]:
         """The windows that have no caption in the tracks that this run makes and reads."""
-        tracks = [t for c in self.columns if self.builds(c) and (t := self.track(c))]
+        made = [c for c in self.columns if self.builds(c)]
+        tracks = [t for c in made for q in self.questions if (t := self.track(c, q))]
         about = {r.id for q in self.questions for r in self.recordings(q)}
         held = {v: r.id for v, r in self.places.recordings.items() if r.id in about}
         return captions.uncaptioned(self.store, held, tracks)
@@ -179,7 +209,7 @@ class Work:
 
     def cell(self, question: Question, column: Column) -> Cell:
         """The cell with the hashes of all that its answer depends on."""
-        way, track = self.way(column), self.track(column)
+        way, track = self.way(column), self.track(column, question)
         memory = self._memory(question, way, track, column)
         baseline = self._baseline(question, column)
         return cell(question, column, self.config, track, memory, baseline)
@@ -201,7 +231,7 @@ class Work:
         if self.places.lost(question):
             return LOST
         recordings = self.recordings(question)
-        if any(self.unfinished(column, r) for r in recordings):
+        if any(self.unfinished(column, r, question) for r in self.captioned(question, column)):
             return UNBUILT
         localised = self.places.localised(question)
         ids = tuple(r.id for r in recordings)
@@ -222,7 +252,7 @@ class Work:
         held = self.recordings(question)
         if way.looks and held and not any(r.path and Path(r.path).is_file() for r in held):
             return f"the video of {held[0].name} is not at hand, and {way.name} looks at frames"
-        left = sum(self.unfinished(column, r) for r in held)
+        left = sum(self.unfinished(column, r, question) for r in self.captioned(question, column))
         return f"{left} windows have no caption" if left else ""
 
     def frames(
