@@ -14,7 +14,7 @@ from egomem.evaluate.building import NAME, read_building
 from egomem.evaluate.config import Shard
 from egomem.evaluate.report import entries, sections_of
 from egomem.evaluate.report.grid import markdown
-from egomem.models.fake_server import FakeServer
+from egomem.models.fake_server import FakeServer, Rule, Script
 from egomem.records import Usage
 
 Go = Callable[..., Outcome]
@@ -62,9 +62,9 @@ def test_what_is_lost_is_not_counted(
     assert list(read_building(tmp_path / "run")) == [json.loads(x)["request"] for x in lines[:3]]
     assert took(load_run(tmp_path / "run"))[1] == ""  # the fourth is in the cache still
     lose_replies(tmp_path / "run")
-    assert took(load_run(tmp_path / "run"))[1] == "what 1 captions took is lost with replies.db"
+    assert took(load_run(tmp_path / "run"))[1] == "what 1 window took is not known any more"
     said = report(tmp_path / "run")
-    assert "Not counted, as what 1 captions took is lost with replies.db: caption@2, verify" in said
+    assert "Not counted, as what 1 window took is not known any more: caption@2, verify" in said
     row = next(x for x in said.splitlines() if x.startswith("| caption@2 | 5 | - (not counted)"))
     cells = [c.strip() for c in row.split("|")]
     assert cells[5:13] == ["-"] * 8
@@ -127,3 +127,31 @@ def test_merged_shards_know_what_their_captions_took(
     found, missing = took(load_run(tmp_path / "merged"))
     want, _ = took(load_run(tmp_path / "whole"))
     assert (missing, found.frames, found.tokens_in) == ("", want.frames, want.tokens_in)
+
+
+@pytest.mark.parametrize(("reply", "asked"), [("", 2), ("[0:02] The wea", 1)])
+def test_what_a_window_without_a_caption_took_is_counted(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, reply: str, asked: int
+) -> None:
+    """The second window of each video is empty twice, or cut off, in two tracks."""
+    second = "0:02-0:04 of the recording"
+    rules = (
+        Rule(when=second, reply=reply, finish="length" if reply else "stop"),
+        Rule(when="Question:", reply="A"),
+        Rule(reply="A red drawer."),
+    )
+    with FakeServer(Script(rules=rules)) as server:
+        spec = f"openai-compatible:fake@{server.url}"
+        only = config.model_copy(
+            update={"settings": ("caption@2", "aligned@2"), "readers": (spec,)}
+        )
+        go(benchmark, only, tmp_path / "run")
+    for setting in only.settings:
+        usage, missing = took(load_run(tmp_path / "run"), setting)
+        assert (missing, usage.requests) == ("", 2 + 2 * asked)
+        assert usage.tokens_in > 400
+    lose_replies(tmp_path / "run")
+    assert took(load_run(tmp_path / "run"), "caption@2")[0].requests == 2 + 2 * asked
+    path = tmp_path / "run" / NAME
+    path.write_text("".join(x for x in path.read_text().splitlines(True) if "gap" not in x))
+    assert took(load_run(tmp_path / "run"))[1] == "what 2 windows took is not known any more"

@@ -191,14 +191,22 @@ def test_runs_that_differ_are_refused_by_name(
 def test_each_role_stands_with_its_own_decoding_and_resolution() -> None:
     from egomem.evaluate.report.write import _about
 
-    run = loaded("a", side=224, max_tokens=77, abstain=True)
+    given = {"captioner": {"images": 9.0}}
+    run = loaded(
+        "a", side=224, max_tokens=77, abstain=True, caption_tokens=88, given_limits=given,
+        frame_limits={"openai:s": 5},
+    )  # fmt: skip
     rows = {str(name): str(value) for name, value in _about(run).rows}
     assert rows["as a reader"] == (
-        "reply letter, at most 77 tokens, may abstain; frames of 224 pixels a side"
+        "reply letter, at most 77 tokens, may abstain; at most 768 frames of 224 pixels a side"
     )
-    captioning = "caption@1, free text, at most 1024 tokens; frames of 512 pixels a side"
+    captioning = "caption@1, free text, at most 88 tokens; at most 9 frames of 512 pixels a side"
     assert rows["as a captioner"] == captioning
-    assert rows["as a verifier"] == "verify@1, JSON, at most 77 tokens; frames of 768 pixels a side"
+    checking = "verify@1, JSON, at most 77 tokens; at most 32 frames of 768 pixels a side"
+    assert rows["as a verifier"] == checking
+    assert rows["frames of openai:s"] == "at most 5"
+    fit = {str(name): str(value) for name, value in _about(loaded("a", fit=True)).rows}
+    assert fit["as a captioner"].endswith("pixels a side, fewer where a server takes fewer")
     plain = _about(loaded("a", settings=("video",), strategies={"video": {"as_video": True}})).rows
     assert ("settings of video", "as_video=True") in plain
     assert [str(r[0]) for r in plain if str(r[0]).startswith("as a ")] == ["as a reader"]

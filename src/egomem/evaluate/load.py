@@ -107,7 +107,8 @@ class Loaded:
                     spent = spent or Usage(requests=1, frames=len(rests.frames))
                     found[video] = found.get(video, Usage()) + spent
         cache.close()
-        why = f"what {lost} windows took is not known any more" if lost else ""
+        windows = "1 window" if lost == 1 else f"{lost} windows"
+        why = f"what {windows} took is not known any more" if lost else ""
         return Built(by_video=found, missing=why)
 
     def uncaptioned(self) -> list[Uncaptioned]:

@@ -32,12 +32,13 @@ from egomem.evaluate.report.models import cross, model_table
 from egomem.evaluate.report.page import html
 from egomem.evaluate.report.paired import paired_differences
 from egomem.evaluate.report.tidy import tidy
+from egomem.evaluate.report.values import without_looking
 from egomem.evaluate.report.views import views
 from egomem.evaluate.results import version
 from egomem.models import Role
-from egomem.observe.captioner import MAX_TOKENS as CAPTION_TOKENS
 from egomem.observe.captioner import PROMPT
 from egomem.records import Record
+from egomem.score import figure
 
 FILES = ("report.html", "report.md", "figures.csv", "tables.tex")
 
@@ -150,7 +151,9 @@ def _roles(config: Config) -> Iterator[list[object]]:
     limits = config.limits("")
 
     def seen(role: Role) -> str:
-        return f"frames of {limits[role].side} pixels a side"
+        held = limits[role]
+        fit = ", fewer where a server takes fewer" if held.fit else ""
+        return f"at most {held.images} frames of {held.side} pixels a side{fit}"
 
     if config.readers:
         choice = "may abstain" if config.abstain else "has to choose"
@@ -158,7 +161,7 @@ def _roles(config: Config) -> Iterator[list[object]]:
         yield ["as a reader", f"{reply}; {seen(Role.READER)}"]
     made = any(w.captions in ("windows", "aligned") for w in config.ways)
     if made and not config.given_memory:
-        reply = f"{PROMPT}, free text, at most {CAPTION_TOKENS} tokens"
+        reply = f"{PROMPT}, free text, at most {config.caption_tokens} tokens"
         yield ["as a captioner", f"{reply}; {seen(Role.CAPTIONER)}"]
     if any(w.strategy == "verify" for w in config.ways):
         reply = f"{VERIFY.name}, JSON, at most {config.max_tokens} tokens"
@@ -213,5 +216,8 @@ def _gates(runs: Sequence[Loaded]) -> Section:
             said = ", ".join(f"{n} {s}" for s, n in gate.by_status.items())
             rows.append([short_model(gate.reader), gate.n, said, gate.verdict, gate.reason])
     heads = ("reader", "n", "n by status", "gate", "reason")
-    parts = (grid("Answered without the video", heads, rows),) if rows else ()
+    sheets = (run.sheet(column) for run in runs for column in run.columns[:1])
+    notes = dict.fromkeys(without_looking(figure(held)) for held in sheets if len(held))
+    title = "Answered without the video"
+    parts = (grid(title, heads, rows, " ".join(notes)),) if rows else ()
     return Section(title="Gate", parts=parts)
