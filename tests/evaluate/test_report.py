@@ -228,7 +228,7 @@ def test_bins_and_regimes_reach_every_table(
     assert "20 min (n" not in text
     # Right are the first three questions, by captions: (3/3 + 0) / 2 - 0.
     drop = text.split("### Middle drop")[1].split("###")[0]
-    assert "| caption@30 | 10 | +50.0 |" in drop
+    assert "| caption@30 | 10 | +50.0 [" in drop
     # Videos are drawn within the regimes: the right ones are those of up to 6 minutes.
     alone, whole = (
         draws(entries([graded_run], c))[0].drawn.interval(1)

@@ -21,12 +21,16 @@ from egomem.score import (
     accuracies,
     bootstrap,
     caution,
+    drop_interval,
     holm,
+    middle_drop,
     permutation_test,
     permutation_tests,
+    position,
     sheet,
     strata,
     summary,
+    table,
 )
 
 
@@ -108,6 +112,40 @@ def test_macro_draws_within_strata_as_the_others_do(graded: Any) -> None:
     held = accuracies([one], strata(one))[0]
     assert (held.macro.low, held.macro.high) == (0.5, 0.5)
     assert accuracies([one])[0].macro.has_spread
+
+
+def test_the_middle_drop_has_the_interval_of_a_loop(ask: Any, say: Any) -> None:
+    rng = random.Random(2)
+    videos = [Video(id=f"v{k:02}", duration=900.0 if k % 2 else 3000.0) for k in range(14)]
+    questions = [
+        ask(f"q{v.id}{i}", video=v.id, at=(v.duration or 0) * share)
+        for v in videos
+        for i, share in enumerate((0.1, 0.2, 0.4, 0.6, 0.8, 0.9))
+    ]
+    answers = {q.id: say("A" if rng.random() < (0.3 if q.id[-1] in "23" else 0.7) else "B")
+               for q in questions}  # fmt: skip
+    one = sheet(questions, answers, videos=videos)
+
+    def drop(rows: list[int]) -> float:
+        bins: dict[int, list[float]] = defaultdict(list)
+        for i in rows:
+            bins[int(one.questions[i].id[-1]) // 2].append(one.right[i])
+        first, middle, last = (sum(bins[b]) / len(bins[b]) for b in range(3))
+        return (first + last) / 2 - middle
+
+    by_video = {v.id: [i for i, c in enumerate(one.clusters) if c == v.id] for v in videos}
+    groups = [[v.id for v in videos if v.duration == d] for d in (900.0, 3000.0)]
+    drawn = sorted(
+        drop([i for g in groups for v in rng.choices(g, k=len(g)) for i in by_video[v]])
+        for _ in range(4000)
+    )
+    held = drop_interval(one, position(), strata(one))
+    assert held is not None
+    assert held.value == pytest.approx(drop(list(range(len(one)))))
+    assert held.value == pytest.approx(middle_drop(table(one, position())))
+    assert (held.low, held.high) == pytest.approx((drawn[100], drawn[3899]), abs=0.025)
+    assert drop_interval(one.only([q.id[-1] in "0123" for q in questions]), position()) is None
+    assert drop_interval(one, position(2)) is None
 
 
 def test_nothing_read_has_no_answered_accuracy(ask: Any, say: Any) -> None:

@@ -18,6 +18,7 @@ from egomem.score.cost import (
     front,
     tokens_per_question,
 )
+from egomem.score.drop import drop_interval
 from egomem.score.predictions import Predictions, read_predictions
 from egomem.score.ranking import (
     Mrr,
@@ -114,6 +115,7 @@ __all__ = [
     "caution",
     "chance",
     "cost",
+    "drop_interval",
     "duration",
     "effects",
     "figure",

@@ -7,20 +7,22 @@ from collections.abc import Sequence
 from egomem.evaluate.report import svg
 from egomem.evaluate.report.draws import SMALL, best_of, legend, looks, panels
 from egomem.evaluate.report.entries import Entry
-from egomem.evaluate.report.grid import Chart, Grid, Panel, Section, Value, grid
+from egomem.evaluate.report.grid import Chart, Grid, Panel, Section, grid
 from egomem.evaluate.report.layout import laid_out
-from egomem.evaluate.report.values import of, total, unread
+from egomem.evaluate.report.values import FEW, of, points, total, unread
 from egomem.score import (
     BASELINES,
     Figure,
     Row,
     Table,
     View,
+    drop_interval,
     frame_cap,
     leave_one_out,
     middle_drop,
     of_video,
     standard_views,
+    strata,
 )
 from egomem.score.tables import UNKNOWN
 
@@ -49,7 +51,7 @@ def views(entries: Sequence[Entry]) -> Section:
         if view.name in DRAWN and len(known) > 1:
             parts.append(_chart(entries, view, held, known))
         if view.name == "evidence position":
-            parts += _middle(entries, held)
+            parts += _middle(entries, view, held)
     parts += _without(entries)
     return Section(title="Views", text=(SMALL,) if parts else (), parts=tuple(parts))
 
@@ -100,23 +102,24 @@ def _accuracy(made: Figure | None) -> float | None:
     return None if made is None or made.accuracy is None else 100 * made.accuracy
 
 
-def _middle(entries: Sequence[Entry], held: Sequence[Table]) -> list[Grid]:
+def _middle(entries: Sequence[Entry], view: View, held: Sequence[Table]) -> list[Grid]:
     """The middle drop of each column, and of the blind baselines."""
     rows: list[list[object]] = []
     for entry, made in zip(entries, held, strict=True):
-        drop = middle_drop(made)
+        drop = drop_interval(entry.sheet, view, strata(entry.sheet, entry.choices.regimes[-1:]))
         if drop is not None:
             known = [r.figure for r in made.rows if r.label not in (UNKNOWN, "no evidence")]
-            n = sum(f.n for f in known)
-            statuses = total(f.by_status for f in known)
-            cell = Value(text=f"{100 * drop:+.1f}", value=100 * drop, n=n, by_status=statuses)
+            n, statuses = sum(f.n for f in known), total(f.by_status for f in known)
+            cell = points(drop, len(set(entry.sheet.clusters)), n)
+            cell = cell.model_copy(update={"by_status": statuses})
             rows.append([entry.name, n, of(entry, cell), unread(statuses)])
     blind: list[list[object]] = []
     for name in BASELINES if rows else ():
-        drop = middle_drop(_of_baseline(held[0], name))
-        if drop is not None:
-            blind.append([name, rows[0][1], f"{100 * drop:+.1f}", ""])
-    note = "Mean of the first and the last bin, less what lies between; our reading of the term."
+        fall = middle_drop(_of_baseline(held[0], name))
+        if fall is not None:
+            blind.append([name, rows[0][1], f"{100 * fall:+.1f}", ""])
+    note = "Mean of the first and the last bin, less what lies between; our reading of the term. "
+    note += f"Intervals as those of accuracies. {FEW[0].upper()}{FEW[1:]}."
     heads = ("setting", "n", "points", "not read")
     return [grid("Middle drop", heads, [*rows, *blind], note, len(blind))] if rows else []
 
