@@ -56,6 +56,12 @@ class Recording(Record):
     def span(self) -> Span:
         return Span(0.0, self.duration)
 
+    @property
+    def has_pictures(self) -> bool:
+        """Whether there are frames to look at: a recording of sound alone has none. True where
+        nobody looked into the file."""
+        return self.facts.get("video", True) is not None
+
     def instant(self, seconds: float) -> datetime | None:
         """The wall-clock instant of a second of this recording, where its clock is known."""
         return self.clock.at(seconds) if self.clock else None

@@ -64,7 +64,8 @@ class Looked:
 async def look(
     task: Task[Any], looks: Sequence[Look], limits: Limits, *, as_video: bool = False
 ) -> Looked:
-    """Fetch frames and make them parts: a heading for each recording, then its frames.
+    """Fetch frames and make them parts: a heading for each recording, then its frames. A recording
+    of sound alone has none, which is no fault.
 
     `as_video`: each look's frames as one video part, with their times in a text before it. A
     recording whose video cannot be used is noted in `missing`, and the others are looked at.
@@ -73,7 +74,7 @@ async def look(
     several = len({look.recording.id for look in looks}) > 1
     last = ""
     for one in looks:
-        if not one.times:
+        if not (one.times and one.recording.has_pictures):
             continue
         try:
             images = await asyncio.to_thread(_fetch, task, one, limits)

@@ -41,7 +41,7 @@ async def video(task: Task[VideoSettings]) -> Answer:
     looks = spread(recordings, most, settings.fps)
     looked = await look(task, looks, limits, as_video=settings.as_video)
     if not looked.images:
-        reason = "; ".join(looked.missing) or "nothing was recorded in this part of the memory"
+        reason = "; ".join(looked.missing) or "no picture was recorded in this part of the memory"
         status = Status.ERROR if looked.missing else Status.ABSTAINED
         return Answer(text="", status=status, strategy="video", reason=reason)
     answer = await ask_reader(
@@ -59,11 +59,12 @@ async def video(task: Task[VideoSettings]) -> Answer:
 
 
 def spread(recordings: Sequence[Recording], most: int, fps: float) -> list[Look]:
-    """At most `most` times, evenly over the joined length of the recordings.
+    """At most `most` times, evenly over the joined length of the recordings that have pictures.
 
     `min(most, floor(seconds * fps))` of them, and at least one where anything was recorded: at the
     centres of equal parts (where within a part the papers look is not stated; our reconstruction).
     """
+    recordings = [r for r in recordings if r.has_pictures]
     length = sum(r.duration for r in recordings)
     count = max(1, min(most, int(length * fps + 1e-6))) if length > 0 else 0
     wanted = [(k + 0.5) * length / count for k in range(count)]

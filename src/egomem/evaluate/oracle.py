@@ -81,7 +81,8 @@ async def frames(task: Task[FramesSettings]) -> Answer:
         return _nothing(FRAMES, "the question names no evidence")
     settings = task.settings
     limits = models_of(task).limits(Role.READER)
-    held = {r.id: r for r in scope(task.view, task.question).recordings()}
+    seen = scope(task.view, task.question).recordings()
+    held = {r.id: r for r in seen if r.has_pictures}
     pieces = [e for e in task.question.evidence if e.recording in held]
     most = frames_each(settings.frames, limits.images, len(pieces))
     shown: dict[str, list[Span]] = {}
@@ -99,7 +100,7 @@ async def frames(task: Task[FramesSettings]) -> Answer:
     looked = await look(task, looks, limits)
     if not looked.images:
         if not looked.missing:
-            return _nothing(FRAMES, "the evidence lies outside of what was recorded")
+            return _nothing(FRAMES, "no picture was recorded where the evidence lies")
         reason = "; ".join(looked.missing)
         return Answer(text="", status=Status.ERROR, strategy=FRAMES, reason=reason)
     return await ask_reader(

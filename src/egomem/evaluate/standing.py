@@ -118,7 +118,8 @@ def _tracks(run: Loaded) -> Iterable[Track]:
             wanted.setdefault(track, window)
     with Store.open(run.memory) as store:
         ids = run.about.get("recordings", {}).values()
-        recordings = [held for id in dict.fromkeys(ids) if (held := store.recording(id))]
+        known = (store.recording(id) for id in dict.fromkeys(ids))
+        recordings = [r for r in known if r and r.has_pictures]
         for track, window in wanted.items():
             units = {r.id: set(map(unit, windows(r.duration, window))) for r in recordings}
             for own in cuts(store, track):

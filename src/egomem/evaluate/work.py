@@ -128,9 +128,11 @@ class Work:
         return self._shown[key]
 
     def captioned(self, question: Question, column: Column) -> list[Recording]:
-        """The recordings whose captions a cell reads, as long as they are captioned for it."""
+        """The recordings whose captions a cell reads, as long as they are captioned for it; there
+        is nothing to caption of sound alone."""
         shown = self.shown(question, column)
-        return self.recordings(question) if shown is None else list(shown.recordings)
+        held = self.recordings(question) if shown is None else shown.recordings
+        return [r for r in held if r.has_pictures]
 
     def track(self, column: Column, question: Question | None = None) -> str | None:
         """The id of the caption track that a column reads; None where the strategy chooses.

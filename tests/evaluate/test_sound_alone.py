@@ -1,0 +1,71 @@
+"""Questions about recordings of sound alone: no frames is no error of a model, and of nobody."""
+
+from __future__ import annotations
+
+import wave
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from egomem.benchmarks import Benchmark
+from egomem.evaluate import Config, Outcome, load_run
+from egomem.evaluate import status as status_of
+from egomem.models.fake_server import FakeServer
+from egomem.records import Evidence, Status, Video
+from egomem.timeline import Span
+
+Go = Callable[..., Outcome]
+SETTINGS = (
+    "clean", "video", "caption@2", "verify@2", "aligned@2", "caption@evidence", "video@evidence",
+)  # fmt: skip
+
+
+@pytest.fixture
+def heard(benchmark: Benchmark, tmp_path: Path) -> Benchmark:
+    """v0 is a film and v1 a note of 4 s of silence; q0 and q1 alone, q1 is asked about the note."""
+    with wave.open(str(tmp_path / "note.wav"), "wb") as file:
+        file.setparams((1, 2, 8000, 0, "NONE", ""))
+        file.writeframes(bytes(2 * 8000 * 4))
+    note = Video(id="v1", path=str(tmp_path / "note.wav"), duration=4)
+    return benchmark.model_copy(
+        update={"videos": (benchmark.videos[0], note), "questions": benchmark.questions[:2]}
+    )
+
+
+def test_what_has_no_pictures_is_no_error(
+    heard: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+) -> None:
+    every = config.model_copy(update={"settings": SETTINGS})
+    outcome = go(heard, every, tmp_path / "run")
+    assert (outcome.by_status, outcome.faults) == ({"parsed": 8, "abstained": 6}, ())
+    run = load_run(tmp_path / "run")
+    said = {c.setting: f.answer for (q, c), f in run.cells.items() if q == "q1"}
+    assert said["clean"].status is Status.PARSED
+    nothing = "nothing was captioned in this part of the memory"
+    assert {k: a.reason for k, a in said.items() if k != "clean"} == {
+        "video": "no picture was recorded in this part of the memory",
+        "caption@2": nothing,
+        "verify@2": nothing,
+        "aligned@2": nothing,
+        "caption@evidence": "no caption covers the evidence",
+        "video@evidence": "no picture was recorded where the evidence lies",
+    }
+    assert [(t.done, t.total) for t in status_of(run).captions] == [(2, 2), (2, 2)]
+    before = len(server.seen)
+    again = go(heard, every, tmp_path / "run")
+    assert (again.asked, again.kept, len(server.seen)) == (0, 14, before)
+
+
+def test_sound_alone_takes_no_frames_from_films(
+    heard: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+) -> None:
+    """A question about everything: four frames, all of the film, and evidence in both."""
+    pieces = tuple(Evidence(recording=f"v{k}", span=Span(1, 2)) for k in (1, 0))
+    asked = heard.questions[0].model_copy(update={"recording": None, "evidence": pieces})
+    only = config.model_copy(update={"settings": ("video", "video@evidence"), "frames": 4})
+    outcome = go(heard.model_copy(update={"questions": (asked,)}), only, tmp_path / "run")
+    assert outcome.by_status == {"parsed": 2}
+    assert {len(s.images) for s in server.seen} == {4}
+    answers = [f.answer for f in load_run(tmp_path / "run").cells.values()]
+    assert all("missing" in s and not s["missing"] for a in answers for s in a.trace[:1])  # type: ignore[operator,index]
