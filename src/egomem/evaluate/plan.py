@@ -239,7 +239,8 @@ def _ask(work: Work, question: Question, column: Column) -> Usage:
         extra = _caption_tokens(work, question, column, recordings)
     if way.strategy == "verify":
         shared = config.base(column) is not None
-        requests, frames = 2 + (not shared), CHECK_FRAMES
+        most = config.limits(column.reader)[Role.VERIFIER].images
+        requests, frames = 2 + (not shared), min(CHECK_FRAMES, most)
         extra = (0 if shared else extra) + CANDIDATE_CAPTIONS * TOKENS_OUT
         out = reply * (requests - 1) + VERDICT_TOKENS
     side = config.limits(column.reader)[Role.VERIFIER if requests > 1 else Role.READER].side
