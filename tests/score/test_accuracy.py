@@ -146,6 +146,7 @@ def test_the_middle_drop_has_the_interval_of_a_loop(ask: Any, say: Any) -> None:
     assert (held.low, held.high) == pytest.approx((drawn[100], drawn[3899]), abs=0.025)
     assert drop_interval(one.only([q.id[-1] in "0123" for q in questions]), position()) is None
     assert drop_interval(one, position(2)) is None
+    assert drop_interval(one, position()) != held  # strata count
 
 
 def test_nothing_read_has_no_answered_accuracy(ask: Any, say: Any) -> None:
