@@ -11,8 +11,9 @@ import pytest
 from egomem.benchmarks import Benchmark
 from egomem.evaluate import Config, Outcome, load_run
 from egomem.evaluate import status as status_of
+from egomem.memory import Store
 from egomem.models.fake_server import FakeServer
-from egomem.records import Evidence, Status, Video
+from egomem.records import Evidence, Observation, Recording, Status, Track, Video
 from egomem.timeline import Span
 
 Go = Callable[..., Outcome]
@@ -69,3 +70,25 @@ def test_sound_alone_takes_no_frames_from_films(
     assert {len(s.images) for s in server.seen} == {4}
     answers = [f.answer for f in load_run(tmp_path / "run").cells.values()]
     assert all("missing" in s and not s["missing"] for a in answers for s in a.trace[:1])  # type: ignore[operator,index]
+
+
+def test_its_transcript_is_read_where_speech_is_asked_for(
+    heard: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+) -> None:
+    with Store.open(tmp_path / "memory", create=True) as store:
+        store.put_track(Track(source="speech", observer="made"))
+        store.put_recording(Recording(id="v1", name="v1", duration=4, facts={"video": None}))
+        said = {"source": "speech", "track": "speech/made", "text": "One two three."}
+        store.add([Observation(recording="v1", span=Span(0, 1), **said)])
+    about = heard.model_copy(update={"questions": heard.questions[1:]})
+    for sources, status in ((["caption"], "abstained"), (["caption", "speech"], "parsed")):
+        given = {"settings": ("caption",), "strategies": {"caption": {"sources": sources}}}
+        done = go(
+            about,
+            config.model_copy(update=given),
+            tmp_path / status,
+            memory=tmp_path / "memory",
+        )
+        assert done.by_status == {status: 1}
+    (sent,) = server.seen
+    assert "One two three." in sent.text
