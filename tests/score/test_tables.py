@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,29 @@ def test_views_that_say_nothing_are_left_out(graded: Any) -> None:
         "overall", "evidence position", "duration", "long", "frame cap", "answerable",
     ]  # fmt: skip
     assert made["overall"].figure("all").accuracy == 0.5
+
+
+def test_the_groups_of_video_mme_are_views(tmp_path: Path) -> None:
+    groups = [("a", "long", "Cooking"), ("b", "short", "Cooking"), ("c", "medium", "Basketball")]
+    rows = [
+        {
+            "video_id": id, "duration": length, "domain": "Life", "sub_category": kind,
+            "questions": [
+                {
+                    "question_id": f"{id}-{k}", "question": "What?", "answer": "A",
+                    "options": ["A. a", "B. b", "C. c", "D. d"],
+                }
+                for k in range(n)
+            ],
+        }
+        for n, (id, length, kind) in enumerate(groups, 1)
+    ]  # fmt: skip
+    (tmp_path / "mme.json").write_text(json.dumps(rows))
+    held = load(tmp_path / "mme.json")
+    made = tables(sheet(held.questions, {}, videos=held.videos))
+    assert list(counts(made["length"]).items()) == [("short", 2), ("medium", 3), ("long", 1)]
+    assert counts(made["sub-category"]) == {"Basketball": 3, "Cooking": 3}
+    assert "duration" not in made  # no seconds are stated
 
 
 def blind(name: str, *questions: Question) -> list[float]:

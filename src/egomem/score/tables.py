@@ -17,6 +17,9 @@ MINUTE = 60.0
 REGIMES = (12 * MINUTE, 20 * MINUTE)
 """Edges of duration regimes in seconds (CapMem; that 12 is not a rounded 12.8 is our reading)."""
 
+LENGTHS = ("short", "medium", "long")
+"""Names of Video-MME's three groups of videos, in their order; other names come after them."""
+
 FRAME_CAP = 768
 """Frames that a direct request may hold (CapMem), at one frame a second."""
 
@@ -220,9 +223,11 @@ def standard_views(
         duration(regimes),
         View("long", duration(regimes[-1:]).labels, duration(regimes[-1:]).order),
         frame_cap(cap),
+        View("length", tag("length"), LENGTHS, "as the data set names it, whatever its seconds"),
         View("source", of_video("source_dataset")),
         View("scenario", of_video("scenario")),
         View("domain", of_video("domain")),
+        View("sub-category", tag("sub_category")),
         View("perspective", tag("perspective")),
         View("intent", tag("intent")),
         View("type", tag("type")),
