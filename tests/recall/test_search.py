@@ -151,7 +151,9 @@ class Squeezed:
 
 def test_an_embedder_whose_cosines_lie_close_together_is_heard_as_well(film):
     texts = ["a tree by the road", "a red mug on a tray", "mug and tray", "a wall", "the tray"]
-    view = film(*texts).view()
+    store = film(*texts)
+    store.add([observation("r", 65, 70, "the mug"), observation("r", 65, 70, "a mug on a tray")])
+    view = store.view()
     plain = Hashing()
     tight = Squeezed(plain, 0.75)
     assert contrast(tight) == pytest.approx(contrast(plain) / 4, rel=1e-3)
