@@ -272,7 +272,14 @@ def test_of_many_readers_each_is_set_against_the_best() -> None:
 def test_captioners_are_set_against_each_other() -> None:
     captioners = ("ollama:a", "ollama:d")
     run = made(settings=("caption@30",), captioners=captioners, cross=True)
-    rows = rows_of(grids(paired_differences(draws(entries([run]))))["Captioners"])
+    held = grids(paired_differences(draws(entries([run]))))
+    # Readers are compared on the captions of each captioner, whoever of them wrote these.
+    readers = [
+        (r["setting"].text, r["reader"].text, r["less"].text) for r in rows_of(held["Readers"])
+    ]
+    pairs = [("b", "a"), ("c", "a"), ("c", "b")]
+    assert sorted(readers) == sorted((f"caption@30 < {c}", *p) for c in "ad" for p in pairs)
+    rows = rows_of(held["Captioners"])
     assert [(r["reader"].text, r["captions by"].text, r["less"].text) for r in rows] == [
         (x, "d", "a") for x in "abc"
     ]

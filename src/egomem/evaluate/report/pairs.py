@@ -69,14 +69,16 @@ def less_readers(own: Draws) -> list[Pair]:
     for k, entry in enumerate(own.entries):
         column = entry.column
         if column.reader:
-            by = "own" if column.captioner == column.reader else column.captioner
-            groups.setdefault((column.setting, by), []).append(k)
+            groups.setdefault((column.setting, column.captioner), []).append(k)
+            if column.captioner == column.reader:
+                groups.setdefault((column.setting, "its own"), []).append(k)
     found = []
     for columns in groups.values():
         for a, b in _compared(own, columns, lambda some: _best(own, some)):
             one, other = own.entries[a], own.entries[b]
             if one.column.reader != other.column.reader:
-                found.append(Pair(one.series, (one.panel, other.panel), a, b))
+                series = max(one.series, other.series, key=len)  # with whose captions, if named
+                found.append(Pair(series, (one.panel, other.panel), a, b))
     return found
 
 
