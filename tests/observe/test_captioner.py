@@ -240,8 +240,13 @@ def test_a_window_without_frames_asks_nobody(serve: Any, make_window: Any) -> No
     assert not server.seen
 
 
-def test_a_spent_budget_asks_nobody(serve: Any, make_window: Any) -> None:
+def test_a_spent_budget_asks_nobody(
+    serve: Any, make_window: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server = serve(Rule(reply=CAPTION))
+    with pytest.raises(ConfigError, match=r"no price is known for .*--budget cannot be held"):
+        Captioner(models_of(server), budget=0.0)
+    monkeypatch.setattr("egomem.models.prices.price", lambda *_: 0.01)
     with pytest.raises(ModelError, match=r"budget of \$0.00 is spent.*raise --budget"):
         observe(Captioner(models_of(server), budget=0.0), make_window(grey(1), start=0, end=30))
     assert not server.seen

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 
-from egomem.errors import ConfigError, EgomemError
+from egomem.errors import EgomemError
 from egomem.models import Models, ModelSpec, Request, Role, Total, estimated_tokens
-from egomem.models.prices import price
+from egomem.models.prices import check_priced, price
 from egomem.observe.estimate import TOKENS_OUT
 from egomem.records import Usage
 
@@ -77,11 +77,9 @@ class Purse:
         if self.budget is None:
             return
         for spec in dict.fromkeys(specs):
-            if price(ModelSpec.parse(spec), Usage(tokens_in=1000, tokens_out=1000)) is None:
-                raise ConfigError(
-                    f"no price is known for {spec}, so --budget cannot be held",
-                    "limit the number of requests instead: --max-requests",
-                )
+            check_priced(
+                ModelSpec.parse(spec), "limit the number of requests instead: --max-requests"
+            )
 
     @asynccontextmanager
     async def hold(self, request: Request, spec: ModelSpec) -> AsyncIterator[None]:

@@ -6,6 +6,7 @@ something else.
 
 from __future__ import annotations
 
+from egomem.errors import ConfigError
 from egomem.models.roles import ModelSpec
 from egomem.records import Usage
 
@@ -44,3 +45,13 @@ def price(spec: ModelSpec, usage: Usage, answered_by: str = "") -> float | None:
         except LookupError:
             continue
     return None
+
+
+def check_priced(spec: ModelSpec, instead: str) -> None:
+    """Raise ConfigError where no price is known, as no budget in dollars could be held then.
+
+    OpenRouter says what each reply cost. `instead` is what the user may do.
+    """
+    some = Usage(tokens_in=1000, tokens_out=1000)
+    if spec.server != "openrouter" and price(spec, some) is None:
+        raise ConfigError(f"no price is known for {spec}, so --budget cannot be held", instead)

@@ -11,6 +11,7 @@ from pydantic import Field, JsonValue
 from egomem.errors import ModelError
 from egomem.media import Frame
 from egomem.models import About, Image, Models, Reply, Request, Role, Text
+from egomem.models.prices import check_priced
 from egomem.observe.shown import shown, told_truly
 from egomem.observe.told import Told, resolve
 from egomem.observe.window import NoObservation, Window
@@ -61,7 +62,8 @@ class Captioner:
     for both. Where a window holds more frames than a request may (limits.captioner.images), so many
     of them are shown, evenly spread, and the track says so. `transcript` adds speech that is
     already known of the window. `max_tokens`: of a reply, thinking included. `budget` is in US
-    dollars: once it is spent, nothing more is asked.
+    dollars: once it is spent, nothing more is asked. Raises ConfigError where the model's price is
+    not known.
     """
 
     def __init__(
@@ -74,6 +76,8 @@ class Captioner:
         max_tokens: int = MAX_TOKENS,
         budget: float | None = None,
     ) -> None:
+        if budget is not None:
+            check_priced(models.spec(Role.CAPTIONER), "leave it out; the plan tells the requests")
         self._models = models
         self._transcript = transcript
         self.max_tokens = max_tokens

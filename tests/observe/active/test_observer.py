@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from egomem.cli import main
-from egomem.errors import ModelError
+from egomem.errors import ConfigError, ModelError
 from egomem.ingest import Observers, Watching, ingest
 from egomem.media import Frame
 from egomem.memory import Store
@@ -71,8 +71,11 @@ def test_a_model_without_a_draft_is_a_fault_of_the_window(scripted: Make) -> Non
     assert captioner.so_far.windows == {"no draft": 1}
 
 
-def test_a_spent_budget_asks_nobody(scripted: Make) -> None:
+def test_a_spent_budget_asks_nobody(scripted: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     _, models = scripted()
+    with pytest.raises(ConfigError, match="no price is known"):
+        ActiveCaptioner(cast(Models, models), window=30, cost=0.0)
+    monkeypatch.setattr("egomem.models.prices.price", lambda *_: 0.01)
     captioner = ActiveCaptioner(cast(Models, models), window=30, cost=0.0)
     with pytest.raises(ModelError, match="raise --budget"):
         asyncio.run(captioner.observe(window()))

@@ -10,7 +10,8 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from egomem.errors import ModelError
-from egomem.models import Models
+from egomem.models import Models, Role
+from egomem.models.prices import check_priced
 from egomem.observe.active import prompts
 from egomem.observe.active.embedded import EmbeddedBackend
 from egomem.observe.active.loop import Backend, Captioning, caption_actively
@@ -35,7 +36,8 @@ class ActiveCaptioner:
 
     With `models`, the captioner's model drafts, checks and plans; without, the embedded observers
     do. `budget` holds for each window; `cost` is in US dollars for all of them together: once it is
-    spent, nothing more is asked. Where the file cannot be opened, looks see the window's frames.
+    spent, nothing more is asked (ConfigError where its price is not known). Where the file cannot
+    be opened, looks see the window's frames.
     """
 
     def __init__(
@@ -49,6 +51,8 @@ class ActiveCaptioner:
         reader: ReadsText | None = None,
         listener: SpeechObserver | None = None,
     ) -> None:
+        if models and cost is not None:
+            check_priced(models.spec(Role.CAPTIONER), "leave it out; the plan tells the requests")
         self.budget = budget or Budget()
         self._cost, self._spent = cost, 0.0
         self._detector, self._reader, self._listener = detector, reader, listener
