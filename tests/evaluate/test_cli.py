@@ -240,8 +240,30 @@ def test_faulty_rows_are_asked_where_that_is_wanted(
     )  # fmt: skip
     _, said = told(*command, "--plan")
     assert (said["result"]["plan"]["questions"], said["result"]["dropped_questions"]) == (4, 1)
+    assert said["result"]["plan"]["left_out"] == 1
     _, said = told(*command, "--plan", "--keep-faulty")
-    assert said["result"]["plan"]["questions"] == 5
+    assert (said["result"]["plan"]["questions"], said["result"]["plan"]["left_out"]) == (5, 0)
+
+
+def test_rows_that_were_left_out_are_said_wherever_the_figures_are(
+    data: Path, tmp_path: Path, spec: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with (data / "questions.jsonl").open("a") as out:
+        out.write('{"id": "q5", "question": "Which?", "options": ["red"], "answer": "Z"}\n{"id"\n')
+    run = tmp_path / "run"
+    command = (
+        "eval", "capmem", "--data", data, "--settings", "clean", "--gate", "report",
+        "--model", f"reader={spec}", "--out", run,
+    )  # fmt: skip
+    assert main([str(word) for word in command]) == 0
+    assert "5 questions (2 rows of the data could not be used)\n" in capsys.readouterr().out
+    assert json.loads((run / "run.json").read_text())["benchmark"]["left_out"] == 2
+    assert main(["report", str(run), "--out", str(tmp_path / "report")]) == 0
+    line = "run: 2 rows of the data were left out, and not asked about: questions.jsonl:6: q5: "
+    assert line in capsys.readouterr().out
+    made = (tmp_path / "report" / "report.md").read_text()
+    assert line in made
+    assert "; 2 rows of the data could not be used" in made
 
 
 def test_frames_a_second_and_the_gate_s_bounds_can_be_set(

@@ -58,7 +58,7 @@ def run_(
             ) as work:
                 planned = plan(work)
                 if not json:
-                    _show_plan(planned, benchmark.left_out)
+                    _show_plan(planned)
                 if only_plan:
                     return work.config.hash, planned, None
                 done = await run(
@@ -112,11 +112,11 @@ def run_(
     report("eval", result, show=show, json=json, problems=problems)
 
 
-def _show_plan(plan: Plan, dropped: int) -> None:
+def _show_plan(plan: Plan) -> None:
     from rich.console import Console
 
     from egomem.evaluate.progress import plan_lines
 
     console = Console(highlight=False, soft_wrap=True)
-    for line in plan_lines(plan, dropped):
+    for line in plan_lines(plan):
         console.print(line, markup=False)

@@ -38,6 +38,7 @@ def write_about(
             "provenance": work.benchmark.provenance,
             "questions": len(work.questions),
             "of": len(work.benchmark.questions),
+            "left_out": work.benchmark.left_out,
             "asked": question_digest(work.questions),
         },
         "tracks": {column.label: work.track(column) for column in work.columns},

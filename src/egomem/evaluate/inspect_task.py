@@ -90,7 +90,7 @@ def memory_qa(
         solver=memory_strategy(asked, strategy, settings or {}),
         scorer=right(),
         metadata={
-            "dropped_questions": sum(f.dropped for f in benchmark.faults),
+            "dropped_questions": benchmark.left_out,
             "unscored_questions": len(benchmark.questions) - len(keyed),
         },
     )

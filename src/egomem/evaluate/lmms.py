@@ -91,7 +91,6 @@ def rows(place: Doc) -> list[dict[str, str]]:
         benchmark = _run(told).asked.benchmark
     except EgomemError as fault:
         return [{**dict.fromkeys(fields, ""), "fault": str(fault)}]
-    dropped = sum(f.dropped for f in benchmark.faults)
     return [
         {
             "id": q.id,
@@ -100,7 +99,7 @@ def rows(place: Doc) -> list[dict[str, str]]:
             "question": q.model_dump_json(),
             "place": told,
             "fault": "",
-            "dropped": "" if k else str(dropped),
+            "dropped": "" if k else str(benchmark.left_out),
         }
         for k, q in enumerate(benchmark.questions)
     ]

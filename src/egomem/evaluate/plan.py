@@ -53,13 +53,15 @@ class Part(Record):
 
 class Plan(Record):
     """`captions` and `columns` in the order in which they are made. `spent` is what the run has
-    sent so far, `replies_cached` how many replies are kept of it. `missing` are videos that are not
-    at hand, with why; `changed_questions` are asked again as their text changed."""
+    sent so far, `replies_cached` how many replies are kept of it. `left_out` rows of the data could
+    not be used. `missing` are videos that are not at hand, with why; `changed_questions` are asked
+    again as their text changed."""
 
     captions: tuple[Part, ...]
     columns: tuple[Part, ...]
     questions: int
     replies_cached: int
+    left_out: int = 0
     spent: Usage = Usage()
     missing: dict[str, str] = Field(default_factory=dict)
     changed_questions: tuple[str, ...] = ()
@@ -112,6 +114,7 @@ def plan(work: Work) -> Plan:
         captions=tuple(_captions(work)),
         columns=tuple(columns),
         questions=len(work.questions),
+        left_out=work.benchmark.left_out,
         replies_cached=work.cache.stats().replies,
         spent=work.purse.earlier.model_copy(update={"requests": work.purse.requests_earlier}),
         missing=dict(work.places.missing),

@@ -10,6 +10,7 @@ from typing import Self, TextIO
 
 from egomem.evaluate.outcome import Progress
 from egomem.evaluate.plan import Part, Plan
+from egomem.score.plural import plural
 
 EVERY = 30.0
 """Seconds between two lines where the output is no terminal."""
@@ -72,10 +73,10 @@ class Line:
             self._stream.flush()
 
 
-def plan_lines(plan: Plan, dropped: int = 0) -> Iterator[str]:
+def plan_lines(plan: Plan) -> Iterator[str]:
     """The plan for a person."""
-    left_out = f" ({dropped} rows of the data could not be used)" if dropped else ""
-    yield f"{plan.questions} questions{left_out}"
+    lost = f" ({plural(plan.left_out, 'row')} of the data could not be used)"
+    yield f"{plural(plan.questions, 'question')}{lost if plan.left_out else ''}"
     for part in (*plan.captions, *plan.columns):
         kept = f", {part.kept} done" if part.kept else ""
         unable = f", {part.unable} without their video" if part.unable else ""

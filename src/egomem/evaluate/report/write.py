@@ -39,6 +39,7 @@ from egomem.models import Role
 from egomem.observe.captioner import PROMPT
 from egomem.records import Record
 from egomem.score import figure
+from egomem.score.plural import plural
 
 FILES = ("report.html", "report.md", "figures.csv", "tables.tex")
 
@@ -124,11 +125,13 @@ def _about(run: Loaded) -> Grid:
     about, config = run.about, run.config
     asked = about.get("benchmark", {})
     shard = f", shard {config.shard}" if config.shard else ""
+    rows_lost = run.benchmark.left_out
+    lost = f"; {plural(rows_lost, 'row')} of the data could not be used" if rows_lost else ""
     rows: list[list[object]] = [
         ["command", _command(run)],
         ["configuration", f"{about.get('config_hash')} ({config.protocol}{shard})"],
         ["prompts", about.get("prompts")],
-        ["questions", f"{asked.get('questions')} of {asked.get('of')}, {asked.get('name')}"],
+        ["questions", f"{asked.get('questions')} of {asked.get('of')}, {asked.get('name')}{lost}"],
         ["licence", asked.get("licence") or "not stated"],
         ["readers", ", ".join(config.readers) or "no model"],
         ["captioners", ", ".join(config.captioners) or "each reader its own, or a given memory"],
@@ -196,6 +199,11 @@ def _warnings(runs: Sequence[Loaded]) -> Iterator[str]:
         if run.results.unreadable:
             lines = len(run.results.unreadable)
             yield f"{name}: {lines} lines of answers.jsonl cannot be read and are left out."
+        if first := next((f for f in run.benchmark.faults if f.dropped), None):
+            rows = run.benchmark.left_out
+            said = plural(rows, "row of the data was", "rows of the data were")
+            what = said if rows else "a file of the data was"
+            yield f"{name}: {what} left out, and not asked about: {first}."
         if run.config.limit or run.config.shard:
             yield f"{name}: a part of the questions, not the whole set."
         made = {c.version for c in run.cells.values() if c.version} - {version()}
