@@ -19,6 +19,7 @@ from egomem.errors import LockedError, ModelError
 from egomem.evaluate import Column, Config, Outcome, Progress, load_run
 from egomem.evaluate.results import NAME, UNREADABLE
 from egomem.memory import Store
+from egomem.memory.gaps import Gap, mark
 from egomem.models import Conduct
 from egomem.models.fake_server import FakeServer, Rule, Script
 from egomem.records import Observation, Recording, Status, Track
@@ -191,6 +192,27 @@ def test_what_was_remembered_anew_is_asked_anew(
     assert (outcome.asked, outcome.asked_again) == (2, {"memory": 2})
     cell = load_run(tmp_path / "run").cells["q1", Column(setting="extractive")]
     assert all(e.recording == "v1" for e in cell.answer.evidence)
+
+
+def test_a_gap_that_a_memory_has_since_is_told_of(
+    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+) -> None:
+    """A window of v1 is refused after its questions were answered: they are asked again, alone."""
+    memory, track = tmp_path / "memory", Track(source="caption", observer="made", window=2)
+    with Store.open(memory, create=True) as store:
+        store.put_track(track)
+        for video in ("v0", "v1"):
+            store.put_recording(Recording(id=video, name=video, duration=4))
+            note = {"text": "A red drawer.", "source": "caption", "track": track.id}
+            store.add([Observation(recording=video, span=Span(0, 2), **note)])
+    only = config.model_copy(update={"settings": ("caption@2",)})
+    assert go(benchmark, only, tmp_path / "run", memory=memory).asked == 5
+    with Store.open(memory) as store:
+        store.add([], done=[mark("v1", track.id, Gap(Span(2, 4), "refused"))])
+    before = len(server.seen)
+    outcome = go(benchmark, only, tmp_path / "run", memory=memory)
+    assert (outcome.asked, outcome.asked_again) == (2, {"memory": 2})
+    assert all("[-] 0:02-0:04" in s.text for s in server.seen[before:])
 
 
 def test_torn_and_odd_lines_are_told_and_their_cells_asked_from_the_cache(

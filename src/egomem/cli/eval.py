@@ -219,14 +219,22 @@ def demo(
     """Our own questions over the demo's recordings, answered without a model."""
     from egomem.cli.eval_run import run_
     from egomem.cli.output import steps
+    from egomem.config import load as load_settings
     from egomem.config import model_table
     from egomem.evaluate.demo import prepare
-    from egomem.evaluate.options import make_config, models_given, split, strategy_settings
+    from egomem.evaluate.options import (
+        make_config,
+        models_given,
+        request_limits,
+        split,
+        strategy_settings,
+    )
 
-    roles = models_given(model_table(model)) if model else {}
+    roles, held = models_given(model_table(model)) if model else {}, load_settings()
     config = make_config(
         protocol="demo", settings=split(settings), readers=roles.get("reader"), limit=limit,
-        gate="report", strategies=strategy_settings(set_ or ()),
+        gate="report", strategies=strategy_settings(set_ or ()), fit=held.fit,
+        given_limits=request_limits((), held.limits),
     )  # fmt: skip
     with steps(quiet=json) as progress:
         made = prepare(folder, on_note=progress.say, on_step=progress.step)
