@@ -335,3 +335,12 @@ def test_the_lock_is_one_for_threads_and_nests(store: Store) -> None:
         store.put_recording(recording("a"))
         assert store.add([caption("a", 0, 1, "x")]) == 1
     assert store.view().observations(span=Span(0, 1))[0].track == CAPTION.id
+
+
+def test_a_closed_memory_says_so(folder: Path) -> None:
+    store = Store.open(folder, create=True)
+    view = store.view()
+    store.close()
+    for use in (store.recordings, store.view, lambda: view.search("mug"), lambda: store.add([])):
+        with pytest.raises(UsageError, match="has been closed; open it again"):
+            use()

@@ -176,3 +176,8 @@ def test_cache_command(
     assert main(["cache", "clear", *folder, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["result"] == {"removed": 2}
     assert main(["cache", "explain", "ab", *folder]) == 2
+    capsys.readouterr()
+    elsewhere = ["--memory", str(tmp_path / "elsewhere")]
+    for command in ("explain", "stats", "clear"):
+        assert main(["cache", command, *elsewhere]) == main(["show", *elsewhere]) != 0
+        assert "there is no memory or run at" in capsys.readouterr().err

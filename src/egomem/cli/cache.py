@@ -97,9 +97,15 @@ def clear(memory: MemoryOption = None, json: JsonOption = False) -> None:
 
 def _held(memory: Path | None) -> ReplyCache:
     from egomem.config import load
+    from egomem.errors import NoMemoryError
     from egomem.memory.replies import ReplyCache
 
-    return ReplyCache(load(memory=memory).memory)
+    folder = load(memory=memory).memory
+    if not folder.is_dir():
+        raise NoMemoryError(
+            f"there is no memory or run at {folder}", "name the folder with --memory"
+        )
+    return ReplyCache(folder)
 
 
 def _short(value: object) -> str:

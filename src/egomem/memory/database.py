@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from egomem.errors import DamagedError, FullError, LockedError, StoreError
+from egomem.errors import DamagedError, FullError, LockedError, StoreError, UsageError
 
 NAME = "memory.db"
 
@@ -51,6 +51,10 @@ def faults(folder: Path) -> Iterator[None]:
         if fault.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
             raise cannot_write(folder) from fault
         raise
+    except sqlite3.ProgrammingError as fault:
+        if "closed database" not in str(fault):
+            raise
+        raise UsageError(f"the memory at {folder} has been closed", "open it again") from fault
     except sqlite3.DatabaseError as fault:
         code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
         if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _is_full(folder)):
