@@ -18,6 +18,7 @@ from pathlib import Path
 from egomem.errors import EgomemError, MediaError, StoreError
 from egomem.ingest import clocks
 from egomem.ingest.clocks import Start
+from egomem.ingest.done import UNTIL, heard, heard_until, is_finished, unfinished
 from egomem.ingest.gaps import finished, known_gaps
 from egomem.ingest.report import OnStep, Outcome, Report, Step
 from egomem.media import (
@@ -180,9 +181,9 @@ async def _one(
     if damage := recording.facts.get(DAMAGE):
         notes.append(f"known to be damaged: {damage}")
     tally = _Tally(notes=notes)
-    todo = _unfinished(store, recording, observers, watching)
+    todo = unfinished(store, recording, observers.frames, watching.window)
     tally.faults += known_gaps(store, recording, observers.frames, todo)
-    listen = bool(facts.audio) and not _heard(store, recording, observers)
+    listen = bool(facts.audio) and not heard(store, recording, observers.speech)
     if store.recording(recording.id) != recording:
         store.put_recording(recording)
     if not todo and not listen:
@@ -231,54 +232,6 @@ def _recording(
     )
 
 
-def _unfinished(
-    store: Store, recording: Recording, observers: Observers, watching: Watching
-) -> list[Span]:
-    """The windows that some observer has not finished."""
-    done = finished(store, recording, observers.frames)
-    return [
-        span
-        for span in windows(recording.duration, watching.window)
-        if any(not _finished(done, recording, o, span) for o in observers.frames)
-    ]
-
-
-def _finished(done: set[Done], recording: Recording, observer: Observer, span: Span) -> bool:
-    """A track without a window of its own holds what is seen at any time once, so windows of
-    another length that cover this one will do."""
-    track = observer.track
-    if Done(recording.id, track.id, unit(span)) in done:
-        return True
-    if track.window is not None:
-        return False
-    reached = span.start
-    held = (d.unit for d in done if d.track == track.id and d.unit[0].isdigit())
-    for start, end in sorted(map(_bounds, held)):
-        if start <= reached:
-            reached = max(reached, end)
-    return reached >= _bounds(unit(span))[1]
-
-
-def _bounds(unit: str) -> tuple[float, float]:
-    start, _, end = unit.partition("-")
-    return float(start), float(end)
-
-
-def _heard(store: Store, recording: Recording, observers: Observers) -> bool:
-    if observers.speech is None:
-        return True
-    return Done(recording.id, observers.speech.track.id, "all") in store.done(recording.id)
-
-
-_UNTIL = "until "
-
-
-def _heard_until(done: set[Done], track: str) -> float:
-    """The end of the last stretch of sound that is stored whole."""
-    units = (d.unit for d in done if d.track == track)
-    return max((float(u.removeprefix(_UNTIL)) for u in units if u.startswith(_UNTIL)), default=0.0)
-
-
 async def _listen(
     store: Store,
     path: Path,
@@ -290,7 +243,7 @@ async def _listen(
     """Transcribe from where an earlier run stopped; each stretch of sound is durable at once."""
     track = speech.track
     store.put_track(track)
-    begin = _heard_until(store.done(recording.id), track.id)
+    begin = heard_until(store.done(recording.id), track.id)
     rest = Span(begin, max(begin, recording.duration))
 
     def stretches() -> Iterator[tuple[float, list[Observation]]]:
@@ -298,9 +251,9 @@ async def _listen(
 
     source = stretches()
     try:
-        while (heard := await asyncio.to_thread(next, source, None)) is not None:
-            end, said = heard
-            mark = Done(recording.id, track.id, f"{_UNTIL}{end!r}")
+        while (stretch := await asyncio.to_thread(next, source, None)) is not None:
+            end, said = stretch
+            mark = Done(recording.id, track.id, f"{UNTIL}{end!r}")
             tally.observations += store.add(said, done=[mark])
             on_step(Step(str(path), "listening", min(end, recording.duration), recording.duration))
     except EgomemError as error:
@@ -402,7 +355,7 @@ async def _observe(
     done = finished(store, recording, observers)
     marks = {o.track.id: Done(recording.id, o.track.id, unit(window.span)) for o in observers}
     own = {o.track.id for o in observers}
-    ready = {o.track.id for o in observers if _finished(done, recording, o, window.span)}
+    ready = {o.track.id for o in observers if is_finished(done, recording, o, window.span)}
     held = store.view().observations(recording=recording.id, span=window.span)
     window = replace(window, held=tuple(o for o in held if o.track not in own or o.track in ready))
     marked = []

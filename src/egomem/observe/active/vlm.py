@@ -22,6 +22,7 @@ from egomem.observe.active.claims import content, sentences
 from egomem.observe.active.looks import LOOK, Crop, Dense, GazeCrop, Look, ReadText
 from egomem.observe.active.loop import OUT_OF_TOKENS
 from egomem.observe.active.reduce import apply
+from egomem.observe.active.standing import is_moot, standing_gaps, told
 from egomem.observe.active.state import (
     Budget,
     Diagnosed,
@@ -31,7 +32,6 @@ from egomem.observe.active.state import (
     Line,
     Looked,
     Revised,
-    Standing,
     State,
     Verdict,
 )
@@ -129,8 +129,8 @@ class VlmBackend:
         return Diagnosed(
             findings=tuple(findings),
             verdicts=tuple(verdicts),
-            gaps=(*gaps, *_standing_gaps(checked_state, gaps)),
-            moot=tuple(g.id for g in state.open if _is_moot(g, checked_state)),
+            gaps=(*gaps, *standing_gaps(checked_state, gaps)),
+            moot=tuple(g.id for g in state.open if is_moot(g, checked_state)),
             usage=step.usage,
             faults=tuple(step.faults),
         )
@@ -185,7 +185,7 @@ class VlmBackend:
         self, coarse: Sequence[Frame], state: State, about: About, step: _Step
     ) -> list[Gap]:
         images = await self._images(coarse, Role.PLANNER)
-        parts: tuple[Text | Image, ...] = (*images, Text(_told(state)))
+        parts: tuple[Text | Image, ...] = (*images, Text(told(state)))
         data = await self._json(Role.PLANNER, prompts.PLAN, parts, prompts.GAPS, about, step)
         gaps = []
         for row in _rows(data, "gaps"):
@@ -276,7 +276,7 @@ class VlmBackend:
         step = _Step(_tokens(state.usage))
         about = About(tools.scene.recording)
         data = await self._json(
-            Role.CAPTIONER, prompts.REVISE, (Text(_told(state)),), prompts.LINES, about, step
+            Role.CAPTIONER, prompts.REVISE, (Text(told(state)),), prompts.LINES, about, step
         )
         if data is None:
             return Revised(lines=None, usage=step.usage, faults=tuple(step.faults))
@@ -383,63 +383,3 @@ def _heard(tools: Tools, span: Span) -> tuple[Finding, ...]:
         )
         for k, o in enumerate(spoken)
     )
-
-
-def _standing_gaps(state: State, planned: Sequence[Gap]) -> list[Gap]:
-    """Gaps that follow from how claims stand, whatever the planner says: what is contradicted is to
-    be rewritten, what nothing supports is to be looked at."""
-    named = {g.claim for g in planned}
-    found = []
-    for claim in state.claims:
-        if claim.id in named or claim.standing is Standing.SUPPORTED:
-            continue
-        if claim.standing is Standing.CONTRADICTED:
-            found.append(
-                Gap(
-                    id="",
-                    kind="revision",
-                    concern="conflict",
-                    change=f"rewrite or remove: {claim.text}",
-                    claim=claim.id,
-                    priority=0.6,
-                    evidence=claim.denies,
-                )
-            )
-        else:
-            look = Dense(start=claim.span.start, end=claim.span.end, count=6)
-            found.append(
-                Gap(
-                    id="",
-                    kind="observation",
-                    concern="unsupported",
-                    change=f"keep or remove: {claim.text}",
-                    claim=claim.id,
-                    priority=0.3,
-                    look=look,
-                )
-            )
-    return found
-
-
-def _is_moot(gap: Gap, state: State) -> bool:
-    """True where the claim in question is gone, or stands without the look."""
-    if gap.claim is None or gap.kind == "revision":
-        return False
-    claim = state.claim(gap.claim)
-    return claim is None or claim.standing is Standing.SUPPORTED
-
-
-def _told(state: State) -> str:
-    """The state for a model: claims with how they stand, evidence, gaps."""
-    claims = "\n".join(
-        f"{c.id} [{c.span.start:g}-{c.span.end:g} s] {c.standing.value} "
-        f"({', '.join((*c.supports, *c.denies)) or 'no evidence'}): {c.text}"
-        for c in state.claims
-    )
-    evidence = "\n".join(
-        f"{f.id} [{f.span.start:g}-{f.span.end:g} s] {f.tool}, "
-        f"{'conclusive' if f.conclusive else 'inconclusive'}: {f.text}"
-        for f in state.findings
-    )
-    gaps = "\n".join(f"{g.id} {g.state}: {g.change}" for g in state.gaps)
-    return f"Claims:\n{claims}\n\nEvidence held:\n{evidence}\n\nGaps:\n{gaps or 'none yet'}"
