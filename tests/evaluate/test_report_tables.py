@@ -331,6 +331,22 @@ def test_readers_of_two_runs_are_paired() -> None:
     assert (row["reader"].text, row["less"].text) == ("two: b", "one: a")
 
 
+def test_tables_of_two_sets_of_questions_tell_which() -> None:
+    one, two = made("one"), made("two", minutes=MINUTES[:5])
+    again = made("again", minutes=MINUTES[:5], seed=1)  # shares the questions of two
+    sections = sections_of([one, two, again], entries([one, two, again]))
+    titles = [part.title for s in sections for part in s.parts if s.title != "Views"]
+    assert [t for t, n in Counter(titles).items() if n > 1] == []
+    first, second = len(one.questions), len(two.questions)
+    assert f"Overall, {first} questions of one" in " ".join(titles)
+    assert f"Captions less video, mean of 3 readers, {second} questions of two and again" in titles
+    (text,) = [s.text for s in sections if s.title == "Captions against frames"]
+    assert len(set(text)) == len(text)
+    assert sum(f"{first} questions of one: " in line for line in text) == 3  # a setting each
+    (whole,) = [s.text for s in sections_of([one], entries([one])) if "against" in s.title]
+    assert not any("questions of" in line for line in whole[:2])
+
+
 def test_other_questions_are_not_paired() -> None:
     one = made("one", readers=READERS[:1], settings=("video",))
     two = made("two", readers=READERS[1:2], settings=("video",), minutes=MINUTES[:-1])

@@ -37,7 +37,7 @@ def overall(entries: Sequence[Entry], held: Sequence[Draws]) -> Section:
     text = [f"{unscored} questions have no key and are not scored."] if unscored else []
     parts: list[Grid | Chart] = []
     for drawn in held:
-        parts += _tables(drawn, len(held) > 1)
+        parts += _tables(drawn)
         if drawn.groups > 1:
             parts.append(_chart(entries, drawn))
     if parts:
@@ -45,9 +45,9 @@ def overall(entries: Sequence[Entry], held: Sequence[Draws]) -> Section:
     return Section(title="Accuracy", text=tuple(text), parts=(*parts, *_answerability(entries)))
 
 
-def _tables(drawn: Draws, several: bool) -> Iterator[Grid]:
+def _tables(drawn: Draws) -> Iterator[Grid]:
     """One table, or one for each setting where there are many columns."""
-    title = f"Overall, {drawn.n} questions" if several else "Overall"
+    title = drawn.titled("Overall")
     held = accuracies([e.sheet for e in drawn.entries], drawn.strata)
     rows = [(e, _row(e, made)) for e, made in zip(drawn.entries, held, strict=True)]
     if len(rows) <= ROWS:
@@ -111,7 +111,7 @@ def _chart(entries: Sequence[Entry], drawn: Draws) -> Chart:
         found.append(Panel(title=title, svg=made_svg))
     note = ", ".join(f"{name} {value:.1f} %" for name, value in across.items())
     return Chart(
-        title="Accuracy with 95 % intervals",
+        title=drawn.titled("Accuracy with 95 % intervals"),
         panels=tuple(found),
         note=f"n {made.n}. Dashed: {note}.",
     )

@@ -11,6 +11,7 @@ from egomem.evaluate.report import svg
 from egomem.evaluate.report.entries import Entry
 from egomem.evaluate.report.grid import Value
 from egomem.score import Blind, Bootstrap, Figure, Sheet, bootstrap, strata
+from egomem.score.plural import plural
 from egomem.score.sheet import Floats, Mask
 from egomem.score.summary import percent
 
@@ -33,13 +34,19 @@ SMALL = (
 
 class Draws(NamedTuple):
     """Columns of the same questions on the same draws. `clusters`: the video of each question;
-    `right`: (questions, columns); `keep`: which of the entries' questions these are, or all."""
+    `right`: (questions, columns); `keep`: which of the entries' questions these are, or all;
+    `asked` names the set of questions where a report has several, and is "" where it has one."""
 
     entries: list[Entry]
     drawn: Bootstrap
     clusters: tuple[str, ...]
     right: Floats
     keep: Mask | None = None
+    asked: str = ""
+
+    def titled(self, title: str) -> str:
+        """A title that is not that of the same table over other questions."""
+        return f"{title}, {self.asked}" if self.asked else title
 
     @property
     def strata(self) -> list[str]:
@@ -70,7 +77,13 @@ def draws(entries: Sequence[Entry]) -> list[Draws]:
         sheet = entry.sheet
         asked = tuple((q.id, q.answer) for q in sheet.questions)
         sets.setdefault((asked, sheet.clusters, tuple(_strata(entry, sheet))), []).append(entry)
-    return [drawn(own) for own in sets.values() if len(own[0].sheet)]
+    found = [drawn(own) for own in sets.values() if len(own[0].sheet)]
+    return [one._replace(asked=_asked(one)) for one in found] if len(found) > 1 else found
+
+
+def _asked(own: Draws) -> str:
+    runs = dict.fromkeys(e.run.folder.resolve().name for e in own.entries)
+    return f"{plural(own.n, 'question')} of {' and '.join(runs)}"
 
 
 def drawn(own: list[Entry], keep: Mask | None = None) -> Draws:

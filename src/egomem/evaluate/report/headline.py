@@ -108,7 +108,7 @@ def _means(within: dict[str, Draws], by_setting: dict[str, list[Pair]]) -> Grid:
     counts = sorted({len(pairs) for pairs in by_setting.values()})
     many = " or ".join(map(str, counts)) + (" reader" if counts == [1] else " readers")
     return grid(
-        f"Captions less video, mean of {many}",
+        within["all"].titled(f"Captions less video, mean of {many}"),
         heads,
         rows,
         f"Captions %, video %: means over readers, with the answers of all of them that were not "
@@ -147,7 +147,7 @@ def _won(part: Draws, pairs: Sequence[Pair]) -> Value:
 
 def _each(within: dict[str, Draws], by_setting: dict[str, list[Pair]]) -> Iterator[Grid]:
     """Each reader's differences by duration, in one table or in one for each setting."""
-    title = "Captions less video, by reader"
+    title = within["all"].titled("Captions less video, by reader")
     some = {name: part for name, part in within.items() if not name.endswith("frames")}
     whole = [pair for pairs in by_setting.values() for pair in pairs]
     if len(whole) <= ROWS:
@@ -195,7 +195,8 @@ def _sentences(within: dict[str, Draws], by_setting: dict[str, list[Pair]]) -> I
             where = "over all videos" if name == "all" else f"on videos {name}"
             said.append(f"{gap} points {where} ({_won(part, pairs)} readers above)")
         mean = f"mean of {len(pairs)} readers" if len(pairs) > 1 else "one reader"
-        yield f"{setting} less video, {mean}: {'; '.join(said)}."
+        what = within["all"].titled(f"{setting} less video, {mean}")
+        yield f"{what}: {'; '.join(said)}."
 
 
 def _gated(own: Draws, pairs: Sequence[Pair]) -> Iterator[str]:

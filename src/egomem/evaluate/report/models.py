@@ -57,7 +57,9 @@ def _readers_tables(own: Draws, readers: dict[str, Columns]) -> Iterator[Grid]:
             [name, "", own.n, *(value for _ in settings)] for name, value in baselines([made[0]])
         ]
         yield grid(
-            f"Accuracy % by reader{'' if settings == every else ': ' + ', '.join(settings)}",
+            own.titled(
+                f"Accuracy % by reader{'' if settings == every else ': ' + ', '.join(settings)}"
+            ),
             ("reader", "weights", "n", *settings),
             [*rows, *blind],
             "Weights: open where anyone can download them, by a short table of families of models; "
@@ -78,7 +80,7 @@ def _better_table(own: Draws, readers: dict[str, Columns], better: dict[str, int
         gap = points(own.drawn.difference(k, video), own.groups, own.n)
         rows.append([*row, shown(figure(own.entries[video].sheet)), gap])
     return grid(
-        "Better window of each reader",
+        own.titled("Better window of each reader"),
         ("reader", "weights", "window", "n", "captions %", "video %", "points"),
         rows,
         "The window with the higher accuracy, chosen after seeing both, which favours captions. "
@@ -104,9 +106,10 @@ def _wins(own: Draws, readers: dict[str, Columns]) -> Iterator[str]:
             f"{name if name != UNKNOWN else 'weights not known'} {w} of {n}"
             for name, (w, n) in by_weights.items()
         )
+        which = own.titled("Readers that do better with captions than with frames")
         yield (
-            f"Readers that do better with captions than with frames: {each}; with the better "
-            f"window {kinds}. Choosing the better window after seeing both favours captions."
+            f"{which}: {each}; with the better window {kinds}. Choosing the better window after "
+            "seeing both favours captions."
         )
 
 

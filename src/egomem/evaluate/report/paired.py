@@ -105,7 +105,7 @@ def _table(
         kind.note if many else "",
         without_looking(figure(own.sheet(0))),
     ]
-    return grid(title, heads, rows, " ".join(filter(None, notes)))
+    return grid(own.titled(title), heads, rows, " ".join(filter(None, notes)))
 
 
 def _tested(own: Draws, pairs: Sequence[Pair]) -> Iterator[list[object]]:
