@@ -15,6 +15,10 @@ from typing import Any
 import av
 import numpy as np
 import pytest
+from hypothesis import settings
+
+settings.register_profile("egomem", deadline=None)  # a loaded machine is no fault of the code
+settings.load_profile("egomem")
 
 MakeVideo = Callable[..., Path]
 

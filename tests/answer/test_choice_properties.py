@@ -27,7 +27,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 REPLIES = st.one_of(st.text(max_size=120), st.lists(PIECES, max_size=14).map(" ".join))
 
-QUICK = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=60, suppress_health_check=list(HealthCheck))
 
 
 def named(labels: str = "ABCD", texts: tuple[str, ...] = TEXTS) -> list[Option]:

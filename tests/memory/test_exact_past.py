@@ -138,7 +138,7 @@ def small_index(rows: int, few: int) -> Iterator[None]:
         yield
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     starts=st.lists(clocks, min_size=3, max_size=3),
     rows=pieces,
@@ -158,7 +158,7 @@ def test_a_view_reads_like_a_memory_that_was_cut(starts, rows, later, until, few
             assert reads(full.view(until), made) == reads(small.view(), made)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     starts=st.lists(clocks, min_size=3, max_size=3),
     rows=pieces,

@@ -38,7 +38,7 @@ def scores(held: list[list[str]], wanted: list[str]) -> tuple[dict[str, float], 
     return idfs, mean, every
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     held=documents,
     wanted=st.lists(st.sampled_from(TERMS), min_size=1, unique=True),
@@ -72,7 +72,7 @@ def test_the_best_are_among_those_found(held, wanted, k, cut, hidden) -> None:
     assert set(found) <= {n for _, n in matching}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     held=documents,
     cuts=st.tuples(st.integers(0, 30), st.integers(0, 30)),

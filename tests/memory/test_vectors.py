@@ -60,7 +60,7 @@ def test_a_view_narrows_vectors_as_it_narrows_text(store: Store) -> None:
     assert {h.observation.id for h in near.nearest("e", matrix[0])} == set(held)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 10_000), later=st.integers(0, 30), k=st.integers(1, 6))
 def test_later_vectors_change_nothing(tmp_path_factory, seed: int, later: int, k: int) -> None:
     """Bit for bit: a product's rounding depends on its size, and scores must not."""

@@ -16,7 +16,7 @@ def run(work: Callable[[], Awaitable[None]]) -> None:
     asyncio.run(inner())
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(1, 5), st.lists(st.sampled_from(["ok", "busy", "fail", "cancel"]), max_size=25))
 def test_never_more_than_allowed_and_nobody_is_forgotten(most: int, fates: list[str]) -> None:
     async def work() -> None:

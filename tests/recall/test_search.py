@@ -273,7 +273,7 @@ def test_later_better_moments_do_not_starve_the_past(film):
 ODD = ["B-17", "km/h", "wife's", "10:30", "AND", "*", '"open']
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(query=st.one_of(st.text(max_size=40), st.sampled_from(ODD)))
 def test_any_text_is_a_question(tmp_path_factory, query):
     folder = tmp_path_factory.mktemp("any")

@@ -28,7 +28,7 @@ def made(pairs: list[tuple[bool, str]]) -> Any:
     return sheet(questions, answers)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(rows)
 def test_it_is_scikit_learns_f1(pairs: list[tuple[bool, str]]) -> None:
     held = made(pairs)
@@ -46,7 +46,6 @@ def test_it_is_scikit_learns_f1(pairs: list[tuple[bool, str]]) -> None:
     assert held.right.mean() == pytest.approx(accuracy_score([True] * len(pairs), right))
 
 
-@settings(deadline=None)
 @given(st.integers(1, 40), st.integers(1, 40))
 def test_always_answering_scores_what_the_share_of_answerable_items_gives(a: int, b: int) -> None:
     found = answerability(made([(True, "B")] * a + [(False, "B")] * b))

@@ -105,7 +105,7 @@ def test_seeds_repeat_and_faults_are_named() -> None:
         bootstrap(np.empty((0, 2)), [])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=3, max_size=8))
 def test_the_permutation_test_is_scipys_exact_one(pairs: list[tuple[int, int]]) -> None:
     a, b = (np.array(side, float) for side in zip(*pairs, strict=True))

@@ -306,7 +306,7 @@ def events(draw: Any) -> Event:
 
 
 @given(st.lists(events(), max_size=8))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_with_inconclusive_looks_nothing_is_ever_asserted(given_events: list[Event]) -> None:
     state = apply(State(), Drafted(lines=(said("red ball", "e1"), said("dragon"))), Budget())
     for event in given_events:
@@ -317,7 +317,7 @@ def test_with_inconclusive_looks_nothing_is_ever_asserted(given_events: list[Eve
 
 
 @given(st.lists(events(), max_size=8))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_with_inconclusive_looks_the_asserted_claims_never_grow(given_events: list[Event]) -> None:
     """From a caption that states all that its evidence shows, whatever a model proposes."""
     held = (finding("red ball lies", tool="check"), finding("“exit”", "e2", tool="ocr"))
@@ -340,7 +340,7 @@ def test_with_inconclusive_looks_the_asserted_claims_never_grow(given_events: li
 
 
 @given(st.lists(events(), max_size=8))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_a_log_replays_to_the_same_state(given_events: list[Event]) -> None:
     scene = Scene(recording="r", name="r", span=ALL)
     log = Log(scene=scene, backend="any", events=tuple(given_events))
