@@ -114,7 +114,7 @@ def test_a_shard_that_lost_a_line_is_missing_that_cell(
         go(benchmark, shard(only, k, 2), tmp_path / f"part{k}")
     file = tmp_path / "part2" / "answers.jsonl"
     file.write_bytes(file.read_bytes()[:-20])
-    with pytest.raises(UsageError, match=r"1 of 5 cells are missing: q\d"):
+    with pytest.raises(UsageError, match=r"1 of 5 cells is missing: q\d"):
         merge(tmp_path / "whole", [tmp_path / "part1", tmp_path / "part2"])
 
 

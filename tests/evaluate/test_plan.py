@@ -159,4 +159,4 @@ def test_what_is_missing_is_told(benchmark: Benchmark, config: Config, tmp_path:
         by_setting == {"clean": 0, "video": 3, "caption@2": 0, "verify@2": 0}
         or by_setting["video"] == 3
     )
-    assert "1 videos are not at hand" in "\n".join(plan_lines(made))
+    assert "1 video is not at hand" in "\n".join(plan_lines(made))

@@ -94,7 +94,7 @@ def test_a_run_that_was_left_or_halted_says_so(
     assert "halted: all of --max-requests 3 are sent; 3 of 5 cells finished" in said
     assert "3 / 5" in said
     assert "sent: 3 requests" in said
-    assert "1 lines of the answers cannot be read" in said
+    assert "1 line of the answers cannot be read" in said
     assert "what 3 answers took is lost" in said
     with locked(tmp_path / "run"):
         assert main(["eval", "status", str(tmp_path / "run"), "--json"]) == 0

@@ -250,6 +250,7 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
     from egomem.evaluate import load_run
     from egomem.evaluate import status as standing
     from egomem.evaluate.gate import measured
+    from egomem.score.plural import plural
 
     held = load_run(run)
     now = standing(held)
@@ -261,7 +262,9 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
 
         state = ": ".join(part for part in (now.state, now.who, now.why) if part)
         errors = f", {now.errors} ended in an error (the same command tries them again)"
-        counted = f"{now.done} of {now.total} cells finished{errors if now.errors else ''}"
+        counted = (
+            f"{now.done} of {plural(now.total, 'cell')} finished{errors if now.errors else ''}"
+        )
         out.print(f"{state}; {counted}", markup=False)
         for track in now.captions:
             lost = ", ".join(f"{n} {status}" for status, n in sorted(track.without.items()))
@@ -277,11 +280,11 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
             out.print(f"gate of {gate.reader}: {gate.reason}", markup=False)
         if now.spent.requests:
             bound = " (at least: not every price is known)" if now.unpriced else ""
-            out.print(f"sent: {now.spent.requests} requests, {spent(now.spent)}{bound}")
+            out.print(f"sent: {plural(now.spent.requests, 'request')}, {spent(now.spent)}{bound}")
         if now.unreadable_lines:
-            out.print(f"{len(now.unreadable_lines)} lines of the answers cannot be read")
+            out.print(f"{plural(len(now.unreadable_lines), 'line')} of the answers cannot be read")
         if now.unmeasured:
-            out.print(f"what {now.unmeasured} answers took is lost")
+            out.print(f"what {plural(now.unmeasured, 'answer')} took is lost")
 
     body = now.model_dump(mode="json") | {
         "config_hash": held.about.get("config_hash"),
@@ -294,6 +297,7 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
 def rescore(run: RunArgument, json: JsonOption = False) -> None:
     """Read the raw replies again with today's reader of choices. No model is asked."""
     from egomem.evaluate import rescore as again
+    from egomem.score.plural import plural
 
     said = again(run)
 
@@ -301,7 +305,8 @@ def rescore(run: RunArgument, json: JsonOption = False) -> None:
         for question, column, before, after in said.changed:
             out.print(f"{question}  {column}: {before} -> {after}", markup=False)
         out.print(
-            f"{said.read} replies read again, {len(said.changed)} answers changed, "
+            f"{plural(said.read, 'reply', 'replies')} read again, "
+            f"{plural(len(said.changed), 'answer')} changed, "
             f"{said.kept} without a reply to read"
         )
         for reader, before, after in said.gates:
@@ -318,12 +323,13 @@ def merge(
 ) -> None:
     """Join the shards of one run. Missing or doubled cells are listed, and nothing is written."""
     from egomem.evaluate import merge as join
+    from egomem.score.plural import plural
 
     count = join(out, shards)
     report(
         "eval merge",
         {"cells": count, "run": str(out)},
-        show=lambda console: console.print(f"{count} cells in {out}", markup=False),
+        show=lambda console: console.print(f"{plural(count, 'cell')} in {out}", markup=False),
         json=json,
     )
 

@@ -41,6 +41,7 @@ def run_(
     from egomem.evaluate.captions import without
     from egomem.evaluate.progress import Line
     from egomem.models import Conduct
+    from egomem.score.plural import plural
 
     given = load_settings()
     conduct = Conduct(deadline=given.deadline, concurrency=given.concurrency)
@@ -88,10 +89,11 @@ def run_(
         if done.uncaptioned:
             problems.append((without(done.uncaptioned), REFUSED))
         if done.errors:
-            what = f"{done.errors} of {done.cells} cells ended in an error"
+            what = f"{done.errors} of {plural(done.cells, 'cell')} ended in an error"
             problems.append((what, "the same command tries them again"))
         if done.halted:
-            left = f"{done.left} of {done.cells} cells are not answered"
+            are = "is" if done.left == 1 else "are"
+            left = f"{done.left} of {plural(done.cells, 'cell')} {are} not answered"
             problems.append((f"{done.halted}; {left}", done.remedy))
 
     def show(console: Console) -> None:
@@ -99,14 +101,19 @@ def run_(
             return
         counts = ", ".join(f"{n} {s}" for s, n in sorted(done.by_status.items()))
         console.print(
-            f"{done.asked} cells answered, {done.kept} kept, in {done.seconds:.1f} s: {counts}"
+            f"{plural(done.asked, 'cell')} answered, {done.kept} kept, "
+            f"in {done.seconds:.1f} s: {counts}"
         )
         if done.spent.requests:
             bound = " (at least: not every price is known)" if done.unpriced else ""
-            console.print(f"sent: {done.spent.requests} requests, {spent(done.spent)}{bound}")
+            console.print(
+                f"sent: {plural(done.spent.requests, 'request')}, {spent(done.spent)}{bound}"
+            )
         if done.spent_in_all.requests > done.spent.requests:
             total = done.spent_in_all
-            console.print(f"sent by this run in all: {total.requests} requests, {spent(total)}")
+            console.print(
+                f"sent by this run in all: {plural(total.requests, 'request')}, {spent(total)}"
+            )
         console.print(f"run: {out}   report: egomem report {out}", markup=False)
 
     report("eval", result, show=show, json=json, problems=problems)

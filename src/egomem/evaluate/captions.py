@@ -21,6 +21,7 @@ from egomem.models import Limits, Models, Role
 from egomem.observe import NoObservation, Window
 from egomem.observe.captioner import Captioner
 from egomem.records import Observation, Record, Recording, Usage
+from egomem.score.plural import plural
 from egomem.timeline import Span, format_span, windows
 
 AHEAD = 8
@@ -212,7 +213,7 @@ def uncaptioned(
 
 def without(found: Sequence[Uncaptioned], most: int = 5) -> str:
     """`2 windows have no caption: v1 1:00-1:30 refused, ...`"""
-    many = "1 window has" if len(found) == 1 else f"{len(found)} windows have"
+    many = plural(len(found), "window has", "windows have")
     more = f" and {len(found) - most} more" if len(found) > most else ""
     return f"{many} no caption: {', '.join(map(str, found[:most]))}{more}"
 
@@ -260,7 +261,7 @@ async def build(
     if not left:
         return ""
     why = faults[0] if faults else "the file cannot be watched"
-    return f"{len(left)} windows have no caption ({why})"
+    return f"{plural(len(left), 'window has', 'windows have')} no caption ({why})"
 
 
 async def _aligned(

@@ -9,6 +9,7 @@ from egomem.evaluate.config import Column, Config
 from egomem.evaluate.results import Finished, Key
 from egomem.evaluate.work import Work
 from egomem.records import Question, Record, Status
+from egomem.score.plural import plural
 from egomem.score.sheet import MISSING, sheet
 
 
@@ -87,6 +88,6 @@ def _judged(right: float, unsure: int, n: int, config: Config) -> tuple[bool | N
     if low <= least and most <= high:
         return True, f"{said} lies within {bounds}"
     return None, (
-        f"not judged: {unsure} of {n} questions ended in an error or have no answer, and could "
-        f"put it on either side of {bounds}"
+        f"not judged: {unsure} of {plural(n, 'question')} ended in an error or without an "
+        f"answer, and could put it on either side of {bounds}"
     )

@@ -22,6 +22,7 @@ from egomem.models import Image, Models, Reply, Request, Text, Video, read_limit
 from egomem.models.limits import fitted, over
 from egomem.models.reply import Fault
 from egomem.records import Answer, Question, Status
+from egomem.score.plural import plural
 
 BLIND = "clean"
 """The strategy that needs no memory."""
@@ -58,7 +59,8 @@ class Asked:
         if benchmark.videos and not places.recordings:
             store.close()
             raise UsageError(
-                f"the memory at {memory} holds none of the {len(benchmark.videos)} videos of "
+                f"the memory at {memory} holds none of the "
+                f"{plural(len(benchmark.videos), 'video')} of "
                 f"{benchmark.name} ({benchmark.videos[0].id}, ...)",
                 "its recordings need the ids, hashes or file names of the videos",
             )

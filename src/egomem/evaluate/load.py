@@ -23,6 +23,7 @@ from egomem.memory.database import NAME as DATABASE
 from egomem.memory.gaps import gaps
 from egomem.memory.replies import ReplyCache
 from egomem.records import Answer, Provenance, Question, Usage
+from egomem.score.plural import plural
 from egomem.score.sheet import Sheet, sheet
 
 
@@ -107,7 +108,7 @@ class Loaded:
                     spent = spent or Usage(requests=1, frames=len(rests.frames))
                     found[video] = found.get(video, Usage()) + spent
         cache.close()
-        windows = "1 window" if lost == 1 else f"{lost} windows"
+        windows = plural(lost, "window")
         why = f"what {windows} took is not known any more" if lost else ""
         return Built(by_video=found, missing=why)
 

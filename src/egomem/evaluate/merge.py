@@ -23,6 +23,7 @@ from egomem.memory import Store
 from egomem.memory.replies import ReplyCache
 from egomem.models import About
 from egomem.records import Usage
+from egomem.score.plural import plural
 
 SHOWN = 20
 """Ids that an error lists; all are in its count."""
@@ -46,7 +47,8 @@ def merge(target: Path, shards: Sequence[Path]) -> int:
     lost = [key for key in wanted if key not in cells]
     if lost:
         raise UsageError(
-            f"{len(lost)} of {len(wanted)} cells are missing: {_listed(lost)}",
+            f"{len(lost)} of {plural(len(wanted), 'cell')} "
+            f"{'is' if len(lost) == 1 else 'are'} missing: {_listed(lost)}",
             "finish the shards, or name the folders of those that are left out",
         )
     target.mkdir(parents=True, exist_ok=True)
@@ -105,7 +107,7 @@ def _once(loaded: Sequence[Loaded]) -> dict[Key, Finished]:
             cells[key] = shard.cells[key]
     if twice:
         raise UsageError(
-            f"{len(twice)} cells stand in two shards: {_listed(twice)}",
+            f"{plural(len(twice), 'cell stands', 'cells stand')} in two shards: {_listed(twice)}",
             "name each shard once",
         )
     return cells

@@ -11,6 +11,7 @@ from pydantic import Field
 from egomem.evaluate.captions import Uncaptioned
 from egomem.evaluate.gate import Gate
 from egomem.records import Record, Status, Usage
+from egomem.score.plural import plural
 
 
 class Outcome(Record):
@@ -67,7 +68,7 @@ class Progress:
         bound = "at least " if self.spent.unpriced else ""
         money = "price unknown" if self.spent.cost is None else f"{bound}${self.spent.cost:.4f}"
         money = f", {money}" if self.spent.requests else ""
-        errors = f", {self.errors} errors" if self.errors else ""
+        errors = f", {plural(self.errors, 'error')}" if self.errors else ""
         seconds = round((self.total - self.done) / self.rate) if self.done else 0
         left = f", {seconds // 60}:{seconds % 60:02} left" if seconds else ""
         head = f"{self.stage} {self.done} / {self.total}, {self.rate:.1f} a second"

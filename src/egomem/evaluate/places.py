@@ -17,6 +17,7 @@ from egomem.benchmarks import Benchmark
 from egomem.ingest import Observers, ingest
 from egomem.memory import Store, View
 from egomem.records import Answer, Question, Recording, Video
+from egomem.score.plural import plural
 from egomem.timeline import Moment, RecordingTime
 
 NAME = "videos.json"
@@ -127,7 +128,7 @@ async def from_files(
     stamps = {video.id: _stamp(video) for video in benchmark.videos}
     new = sum(s is not None and known.get(id, {}).get("stamp") != s for id, s in stamps.items())
     if new:
-        on_note(f"reading {new} video files for what is in them")
+        on_note(f"reading {plural(new, 'video file')} for what is in them")
     for video in benchmark.videos:
         stamp = stamps[video.id]
         if stamp is None:

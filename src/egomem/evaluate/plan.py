@@ -21,6 +21,7 @@ from egomem.models.prices import price
 from egomem.observe.captioner import INSTRUCTIONS
 from egomem.observe.estimate import LABEL_TOKENS, TOKENS_OUT
 from egomem.records import Question, Record, Recording, Usage
+from egomem.score.plural import plural
 from egomem.timeline import windows
 
 PROMPT_TOKENS = 200
@@ -95,17 +96,18 @@ def plan(work: Work) -> Plan:
     if work.results.unreadable:
         lines = ", ".join(map(str, work.results.unreadable[:5]))
         notes.append(
-            f"{len(work.results.unreadable)} lines of {work.results.path.name} are no answers "
-            f"(line {lines}); their cells count as not finished"
+            f"{plural(len(work.results.unreadable), 'line')} of {work.results.path.name} cannot "
+            f"be read (line {lines}); their cells count as not finished"
         )
     if work.results.repeated:
         notes.append(
-            f"{work.results.repeated} cells stand twice in {work.results.path.name}; "
+            f"{plural(work.results.repeated, 'cell stands', 'cells stand')} twice in "
+            f"{work.results.path.name}; "
             "the last one counts"
         )
     if work.results.unmeasured:
         notes.append(
-            f"what {work.results.unmeasured} answers took is lost with their lines of {USAGE}; "
+            f"what {plural(work.results.unmeasured, 'answer')} took is lost with {USAGE}; "
             "it counts as nothing"
         )
     changed: dict[str, None] = {}

@@ -86,14 +86,15 @@ def plan_lines(plan: Plan) -> Iterator[str]:
             yield f"    asked again: {why}"
     total = plan.total
     bound = ", at least" if plan.money_is_lower_bound and total.cost is not None else ""
-    yield f"in all: {total.cells} answers{_takes(total) or ', no request'}{bound}"
+    yield f"in all: {plural(total.cells, 'answer')}{_takes(total) or ', no request'}{bound}"
     if plan.spent.requests:
         cost = plan.spent.cost
         bound = "at least " if plan.spent.unpriced else ""
         money = "price unknown" if cost is None else f"{bound}${cost:.4f}"
         yield (
-            f"sent so far: {plan.spent.requests:,} requests, {plan.spent.tokens_in:,} tokens in "
-            f"and {plan.spent.tokens_out:,} out, {money}; {plan.replies_cached:,} replies are kept"
+            f"sent so far: {plural(plan.spent.requests, 'request')}, {plan.spent.tokens_in:,} "
+            f"tokens in and {plan.spent.tokens_out:,} out, {money}; "
+            f"{plural(plan.replies_cached, 'reply is', 'replies are')} kept"
         )
     if plan.changed_questions:
         shown = ", ".join(plan.changed_questions[:10])
@@ -101,18 +102,20 @@ def plan_lines(plan: Plan) -> Iterator[str]:
         yield f"changed questions: {shown}{f' and {more} more' if more > 0 else ''}"
     if plan.missing:
         id, why = next(iter(plan.missing.items()))
-        yield f"{len(plan.missing)} videos are not at hand, for example {id}: {why}"
+        lost = plural(len(plan.missing), "video is", "videos are")
+        yield f"{lost} not at hand, for example {id}: {why}"
     yield from plan.notes
 
 
 def _takes(part: Part) -> str:
-    kept = f"{part.cached:,} replies out of the cache" if part.cached else ""
+    kept = f"{plural(part.cached, 'reply', 'replies')} out of the cache" if part.cached else ""
     if not part.requests:
         return f"; {kept}, nothing to send" if kept else ""
     money = "price unknown" if part.cost is None else _about(part.cost)
     return (
-        f"; {part.requests:,} requests, {part.frames:,} frames, about {part.tokens_in:,} tokens in "
-        f"and {part.tokens_out:,} out, {money}{', ' + kept if kept else ''}"
+        f"; {plural(part.requests, 'request')}, {plural(part.frames, 'frame')}, about "
+        f"{part.tokens_in:,} tokens in and {part.tokens_out:,} out, {money}"
+        f"{', ' + kept if kept else ''}"
     )
 
 

@@ -35,6 +35,7 @@ from egomem.memory.lock import WriterLock
 from egomem.memory.replies import ReplyCache
 from egomem.models import Conduct, Models
 from egomem.records import Question, Recording
+from egomem.score.plural import plural
 from egomem.timeline import Span
 
 if TYPE_CHECKING:
@@ -255,7 +256,7 @@ class Work:
         if way.looks and held and not any(r.path and Path(r.path).is_file() for r in held):
             return f"the video of {held[0].name} is not at hand, and {way.name} looks at frames"
         left = sum(self.unfinished(column, r, question) for r in self.captioned(question, column))
-        return f"{left} windows have no caption" if left else ""
+        return f"{plural(left, 'window has', 'windows have')} no caption" if left else ""
 
     def frames(
         self, recording: str, times: Sequence[float], side: int | None = None

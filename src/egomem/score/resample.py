@@ -15,6 +15,7 @@ import numpy as np
 
 from egomem.errors import UsageError
 from egomem.records import Record
+from egomem.score.plural import plural
 from egomem.score.sheet import Floats
 
 RESAMPLES = 10_000
@@ -46,7 +47,7 @@ class Interval(Record):
 
 def caution(held: Interval, clusters: int) -> str:
     """What a reader has to know of an interval over so many clusters; "" where nothing."""
-    found = [f"only {clusters} videos"] if clusters < FEW_CLUSTERS else []
+    found = [f"only {plural(clusters, 'video')}"] if clusters < FEW_CLUSTERS else []
     found += [] if held.has_spread else ["all draws are alike"]
     return ", ".join(found)
 

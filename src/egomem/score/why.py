@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from egomem.records import Answer, Question, Record, Status
+from egomem.score.plural import plural
 from egomem.score.ranking import Place, touches
 from egomem.score.sheet import abstains, is_right
 from egomem.timeline import Span
@@ -137,7 +138,8 @@ def _of_frames(
     had, had_there = (_frames_in(question, a, slack) for a in (answer, frames.answer))
     why = f"{_held(found)}; the evidence's frames show it{by}"
     if had < had_there:
-        why += f", with {had_there} frames of it where {had} were shown here"
+        here = f"{had} were" if had > 1 else "one was" if had else "none was"
+        why += f", with {plural(had_there, 'frame')} of it where {here} shown here"
     return _said(kind, why, found is True and had >= had_there and not frames.other)
 
 

@@ -17,6 +17,7 @@ from egomem.evaluate.report.entries import Entry
 from egomem.evaluate.report.grid import Chart, Grid, Panel, Section, Value, grid
 from egomem.evaluate.report.values import FEW, baselines, of, share
 from egomem.score import Accuracies, accuracies, answerability, figure
+from egomem.score.plural import plural
 from egomem.score.summary import percent
 
 MEANING = (
@@ -34,7 +35,11 @@ ROWS = 20
 def overall(entries: Sequence[Entry], held: Sequence[Draws]) -> Section:
     """Strict accuracy with its interval, n by status, and the blind baselines."""
     unscored = sum(e.sheet.unscored for e in entries[:1])
-    text = [f"{unscored} questions have no key and are not scored."] if unscored else []
+    text = (
+        [f"{plural(unscored, 'question has', 'questions have')} no key, and no score."]
+        if unscored
+        else []
+    )
     parts: list[Grid | Chart] = []
     for drawn in held:
         parts += _tables(drawn)

@@ -12,6 +12,7 @@ from egomem.evaluate.report.entries import Entry
 from egomem.evaluate.report.grid import Chart, Grid, Panel, Section, Value, grid
 from egomem.score import REUSE, account, cost, front
 from egomem.score.cost import Cost
+from egomem.score.plural import plural
 
 NOT_COUNTED = Value(text="-", small="not counted")
 
@@ -227,9 +228,14 @@ def _accounting(held: Sequence[Held]) -> Grid:
             most = h.entry.run.config.frame_limit(h.entry.column.reader)
             sent = f"{h.cost.frames_ask / max(1, h.cost.questions):,.1f} a question, at most {most}"
             rows.append([f"as sent: {h.name}", f"{h.cost.frames_ask:,}", sent])
-    unknown = f"; {made.unknown} videos have no stated length" if made.unknown else ""
+    unknown = (
+        f"; {plural(made.unknown, 'video has', 'videos have')} no stated length"
+        if made.unknown
+        else ""
+    )
     note = (
-        f"{len(videos)} videos, {len(questions)} questions. The protocol's accounting counts "
+        f"{plural(len(videos), 'video')}, {plural(len(questions), 'question')}. The protocol's "
+        "accounting counts "
         f"min({config.frames}, floor(seconds x {config.fps:g})) for each video, in captions and in "
         f"questions{unknown}. As made and as sent is what this run did: every window is captioned, "
         "however long the video, and a model may take fewer frames than the protocol counts."

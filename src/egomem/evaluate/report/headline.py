@@ -14,6 +14,7 @@ from egomem.evaluate.report.grid import Grid, Section, Value, grid
 from egomem.evaluate.report.pairs import Pair, above, less_frames, tied
 from egomem.evaluate.report.values import FEW, p_value, points, total, unread
 from egomem.score import Figure, View, duration, figure, frame_cap, holm, permutation_tests
+from egomem.score.plural import plural
 
 METHOD = (
     f"Points: the setting less video, of the same reader, averaged over readers. {RESAMPLING}; a "
@@ -91,7 +92,7 @@ def _means(within: dict[str, Draws], by_setting: dict[str, list[Pair]]) -> Grid:
             [
                 setting,
                 name,
-                Value(text=str(part.n), small=f"{part.groups} videos", n=part.n),
+                Value(text=str(part.n), small=plural(part.groups, "video"), n=part.n),
                 _mean([figure(s) for s in own[: len(left)]]),
                 _mean([figure(s) for s in own[len(left) :]]),
                 best_blind(made),
@@ -112,8 +113,8 @@ def _means(within: dict[str, Draws], by_setting: dict[str, list[Pair]]) -> Grid:
         heads,
         rows,
         f"Captions %, video %: means over readers, with the answers of all of them that were not "
-        f"read. p (Holm): adjusted for the {len(rows)} tests of this table. Above video: readers "
-        "that do better with captions.",
+        f"read. p (Holm): adjusted for the {plural(len(rows), 'test')} of this table. Above video: "
+        "readers that do better with captions.",
     )
 
 
@@ -170,7 +171,7 @@ def _by_duration(
     title: str, labels: tuple[str, ...], within: dict[str, Draws], rows: list[list[object]]
 ) -> Grid:
     heads = [
-        Value(text=name, small=f"n {part.n}, {part.groups} videos", n=part.n)
+        Value(text=name, small=f"n {part.n}, {plural(part.groups, 'video')}", n=part.n)
         for name, part in within.items()
     ]
     return grid(

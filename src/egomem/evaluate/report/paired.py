@@ -18,6 +18,7 @@ from egomem.evaluate.report.pairs import (
 )
 from egomem.evaluate.report.values import FEW, p_value, points, without_looking
 from egomem.score import FEW_CLUSTERS, figure, holm, minimum_detectable, permutation_tests
+from egomem.score.plural import plural
 
 
 class Kind(NamedTuple):
@@ -65,8 +66,9 @@ def paired_differences(held: Sequence[Draws]) -> Section:
     made = [part for own in held for part in _tables(own)]
     count = sum(len(part.rows) for part in made)
     text = (
-        f"{count} differences are tested. By chance alone one test in twenty falls below p = 0.05: "
-        "read p (Holm), which is adjusted for all tests of its kind.",
+        f"{plural(count, 'difference is', 'differences are')} tested. By chance alone one test "
+        "in twenty falls below p = 0.05: read p (Holm), which is adjusted for all tests of its "
+        "kind.",
         METHOD,
     )
     return Section(title="Differences", text=text if made else (), parts=tuple(made))
@@ -101,7 +103,7 @@ def _table(
         "MDD",
     )  # fmt: skip
     notes = [
-        f"{own.groups} videos; p (Holm) is adjusted for {len(pairs)} tests.",
+        f"{plural(own.groups, 'video')}; p (Holm) is adjusted for {plural(len(pairs), 'test')}.",
         kind.note if many else "",
         without_looking(figure(own.sheet(0))),
     ]

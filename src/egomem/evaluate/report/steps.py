@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from egomem.score.plural import plural
 from egomem.timeline import Span, format_span, format_time
 
 LONGEST = 2000
@@ -50,7 +51,7 @@ def _used(usage: object) -> Iterator[str]:
     if not isinstance(usage, Mapping):
         return
     if usage.get("frames"):
-        yield f"{usage['frames']} frames"
+        yield plural(usage["frames"], "frame")
     yield f"{usage.get('tokens_in', 0)} tokens in, {usage.get('tokens_out', 0)} out"
     yield f"{float(usage.get('seconds') or 0.0):.2f} s"
 
@@ -65,7 +66,7 @@ def _looked(step: Mapping[str, Any]) -> Iterator[str]:
     for recording, found in times.items():
         more = f" and {len(found) - MOST} more" if len(found) > MOST else ""
         at = ", ".join(map(format_time, found[:MOST]))
-        frames = "1 frame" if len(found) == 1 else f"{len(found)} frames"
+        frames = plural(len(found), "frame")
         yield f"{frames} of {recording}: {at}{more}"
 
 

@@ -9,6 +9,7 @@ from egomem.evaluate.report.draws import SHORT
 from egomem.evaluate.report.entries import Entry
 from egomem.evaluate.report.grid import Value
 from egomem.score import BASELINES, FEW_CLUSTERS, STATUSES, Figure, Interval
+from egomem.score.plural import plural
 from egomem.score.summary import percent
 
 FEW = (
@@ -96,4 +97,5 @@ def _blind(made: Figure | None, name: str) -> object:
 def without_looking(made: Figure) -> str:
     """All baselines of the questions that a table rests on, as a sentence of its note."""
     found = [f"{row[0]} {row[1]}" for row in baselines([made])]
-    return f"Without looking, the same {made.n} questions give: {', '.join(found)} %."
+    asked = plural(made.n, "question gives", "questions give")
+    return f"Without looking, the same {asked}: {', '.join(found)} %."

@@ -110,9 +110,10 @@ def _lead(run: Loaded) -> str:
     asked = about.get("benchmark", {}).get("name")
     settings = len({c.setting for c in run.columns})
     return (
-        f"Run {run.folder.resolve().name}: {len(run.questions)} questions of {asked}, {settings} "
-        f"settings, {len(run.config.readers)} readers; configuration {about.get('config_hash')}, "
-        f"prompts {about.get('prompts')}, egomem {about.get('versions', {}).get('egomem')}."
+        f"Run {run.folder.resolve().name}: {plural(len(run.questions), 'question')} of {asked}, "
+        f"{plural(settings, 'setting')}, {plural(len(run.config.readers), 'reader')}; "
+        f"configuration {about.get('config_hash')}, prompts {about.get('prompts')}, "
+        f"egomem {about.get('versions', {}).get('egomem')}."
     )
 
 
@@ -188,17 +189,19 @@ def _warnings(runs: Sequence[Loaded]) -> Iterator[str]:
         found = (run.cells.get(key) for key in asked)
         left = sum(cell is None or cell.failed for cell in found)
         if left:
-            yield f"{name}: {left} cells have no answer or ended in an error; they count as wrong."
+            cells = plural(left, "cell has", "cells have")
+            yield f"{name}: {cells} no answer or ended in an error, which counts as wrong."
         if lost := len(run.uncaptioned()):
-            yield f"{name}: {lost} windows have no caption; see Gaps in the captions."
+            windows = plural(lost, "window has", "windows have")
+            yield f"{name}: {windows} no caption; see Gaps in the captions."
         if run.about.get("recordings") and not run.remembers:
             yield (
                 f"{name}: there is no memory at {run.memory}; pictures and captions of the "
                 "evidence, and what captions took, are left out."
             )
         if run.results.unreadable:
-            lines = len(run.results.unreadable)
-            yield f"{name}: {lines} lines of answers.jsonl cannot be read and are left out."
+            lines = plural(len(run.results.unreadable), "line")
+            yield f"{name}: {lines} of answers.jsonl cannot be read, and left out."
         if first := next((f for f in run.benchmark.faults if f.dropped), None):
             rows = run.benchmark.left_out
             said = plural(rows, "row of the data was", "rows of the data were")
