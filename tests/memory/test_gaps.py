@@ -59,3 +59,11 @@ def test_a_gap_that_was_told_of_since_is_none_and_one_cut_off_again_is_the_last(
         assert gaps(store, "r", TRACK.id)[0].tokens == 2000
         store.add([note(60, 90)])
         assert gaps(store, "r", TRACK.id) == [Gap(Span(30, 60), "truncated", 2000)]
+
+
+def test_a_window_refused_when_it_was_shown_again_is_refused(tmp_path: Path) -> None:
+    with Store.open(tmp_path, create=True) as store:
+        refused, cut = Gap(Span(30, 60), "refused"), Gap(Span(30, 60), "truncated", 900)
+        kept(store, cut, refused)
+        assert gaps(store, "r", TRACK.id) == [refused]
+        assert marked(list(store.done("r"))[::-1], TRACK.id) == [refused]

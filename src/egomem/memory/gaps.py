@@ -8,6 +8,7 @@ finished work beside the others; what was said in the place of an observation is
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
 from typing import NamedTuple
 
 from egomem.memory.store import Done, Store
@@ -42,8 +43,8 @@ def mark(recording: str, track: str, gap: Gap) -> Done:
 
 
 def marked(done: Iterable[Done], track: str) -> list[Gap]:
-    """The gaps among what is finished of a recording, in order of time; of a window that was cut
-    off several times, the last."""
+    """The gaps among what is finished of a recording, in order of time; of a window with several,
+    the last: that with no limit, as such a window is not shown again, or else the highest one."""
     found: dict[str, Gap] = {}
     for _, own, name in done:
         if own != track or not name.startswith(_MARK):
@@ -52,9 +53,13 @@ def marked(done: Iterable[Done], track: str) -> list[Gap]:
         status, _, limit = said.partition("@")
         start, _, end = place.partition("-")
         gap = Gap(Span(float(start), float(end)), status, int(limit) if limit else None)
-        if place not in found or (gap.tokens or 0) > (found[place].tokens or 0):
+        if place not in found or _limit(gap) > _limit(found[place]):
             found[place] = gap
     return sorted(found.values())
+
+
+def _limit(gap: Gap) -> float:
+    return inf if gap.tokens is None else gap.tokens
 
 
 def gaps(store: Store, recording: str, track: str) -> list[Gap]:
