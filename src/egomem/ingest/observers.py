@@ -65,14 +65,14 @@ def choose(
     """With a captioner, its captions take the place of the composed ones; speech, screen text and
     objects are observed beside it wherever they can run. `budget`: US dollars for captions.
     `caption` "active": every window's caption is checked, and what is missing looked for.
-    `max_tokens`: of a direct caption.
+    `max_tokens`: of a caption; replies of an active one may have more (see `vlm.MAX_TOKENS`).
     `transcriber`: `whisper:NAME`, a folder with a Whisper model, or `embedded` for the default."""
     whisper = "base" if transcriber == "embedded" else transcriber.removeprefix("whisper:")
     found = embedded_observers(window=window, fps=fps, speech_model=whisper)
     notes = untold(found.origins)
     notes += [f"without {m.part}: {m.detail}; {m.remedy}" for m in found.missing]
     if caption == "active":
-        return _active(found, models, notes, window=window, budget=budget)
+        return _active(found, models, notes, window=window, budget=budget, max_tokens=max_tokens)
     if models is None or not models.has(Role.CAPTIONER):
         if found.speech is None and not found.observers:
             lacking = "; ".join(f"{m.part}: {m.detail}" for m in found.missing)
@@ -96,9 +96,11 @@ def _active(
     *,
     window: float,
     budget: float | None,
+    max_tokens: int,
 ) -> Chosen:
     """An active captioner in the place of the other one; its tools are those that are installed."""
     from egomem.observe.active import ActiveCaptioner
+    from egomem.observe.active.vlm import MAX_TOKENS as ACTIVE_TOKENS
     from egomem.observe.detect import Detector
 
     asked = models if models is not None and models.has(Role.CAPTIONER) else None
@@ -108,6 +110,7 @@ def _active(
         asked,
         window=window,
         cost=budget,
+        max_tokens=max(max_tokens, ACTIVE_TOKENS),
         detector=Detector(squares=False) if detects else None,
         reader=next((o for o in seeing if isinstance(o, ScreenText)), None),
     )

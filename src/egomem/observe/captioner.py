@@ -41,6 +41,7 @@ unclear, say that it is unclear. No introduction and no summary."""
 
 MAX_TOKENS = 1024
 """Tokens of one caption at most. Our choice."""
+MORE_TOKENS = "allow more with --caption-tokens or EGOMEM_CAPTION_TOKENS"
 
 
 class Captioned(Record):
@@ -146,7 +147,7 @@ class Captioner:
         if reply.status is Status.TRUNCATED:
             return NoObservation(
                 f"no caption: truncated: the reply was cut off at {self.max_tokens} tokens",
-                "allow more with --caption-tokens or EGOMEM_CAPTION_TOKENS",
+                MORE_TOKENS,
                 status=reply.status,
                 tokens=self.max_tokens,
                 usage=usage,

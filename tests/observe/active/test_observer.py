@@ -18,12 +18,12 @@ from egomem.media import Frame
 from egomem.memory import Store
 from egomem.models import Models, Reply
 from egomem.models.fake_server import FakeServer, Rule, Script
-from egomem.observe import Composed, Embedded, Window
+from egomem.observe import Composed, Embedded, NoObservation, Window
 from egomem.observe.active import ActiveCaptioner, Budget
 from egomem.observe.active.files import Installed
 from egomem.observe.active.observer import gaze_points
 from egomem.observe.detect import Detection
-from egomem.records import Observation, Recording, Status
+from egomem.records import Observation, Recording, Status, Usage
 from egomem.timeline import Span
 
 Make = Callable[..., Any]
@@ -62,13 +62,69 @@ def test_nothing_established_is_no_caption() -> None:
     assert asyncio.run(ActiveCaptioner(window=30).observe(window())) == []
 
 
-def test_a_model_without_a_draft_is_a_fault_of_the_window(scripted: Make) -> None:
-    refused = Reply(status=Status.REFUSED, detail="I will not look.")
-    _, models = scripted(draft=lambda asked: refused)
-    captioner = ActiveCaptioner(cast(Models, models), window=30)
-    with pytest.raises(ModelError, match="no caption: captioner: refused"):
+@pytest.mark.parametrize(
+    ("status", "requests", "tokens"),
+    [
+        (Status.REFUSED, 1, None),
+        (Status.TRUNCATED, 1, 700),
+        (Status.UNPARSABLE, 2, None),
+        (Status.ERROR, 1, None),
+    ],
+)
+def test_a_reply_that_is_no_draft_settles_the_window_and_an_error_does_not(
+    scripted: Make, status: Status, requests: int, tokens: int | None
+) -> None:
+    reply = Reply(status=status, detail="so it was", usage=Usage(requests=1, tokens_out=9))
+    _, models = scripted(draft=lambda asked: reply)
+    captioner = ActiveCaptioner(cast(Models, models), window=30, max_tokens=700)
+    with pytest.raises(ModelError, match=f"no caption: captioner: {status.value}") as raised:
         asyncio.run(captioner.observe(window()))
     assert captioner.so_far.windows == {"no draft": 1}
+    assert len(models.asked) == requests
+    assert {r.max_tokens for r in models.asked} == {700}
+    error = raised.value
+    assert isinstance(error, NoObservation) == (status is not Status.ERROR)
+    if isinstance(error, NoObservation):
+        assert (error.status, error.tokens) == (status, tokens)
+        assert error.usage.tokens_out == 9 * requests
+        assert ("--caption-tokens" in error.remedy) == (tokens is not None)
+
+
+def test_a_draft_that_can_be_read_the_second_time_is_a_draft(scripted: Make) -> None:
+    replies = iter([Reply(status=Status.UNPARSABLE, detail="empty"), "[0:31] A grey wall."])
+    _, models = scripted(draft=lambda asked: next(replies))
+    captioner = ActiveCaptioner(cast(Models, models), window=30)
+    asyncio.run(captioner.observe(window()))
+    assert "no draft" not in captioner.so_far.windows
+
+
+def test_what_is_no_draft_is_no_gap_where_nothing_was_sent(scripted: Make) -> None:
+    _, models = scripted()
+    captioner = ActiveCaptioner(cast(Models, models), window=30, budget=Budget(tokens=10))
+    with pytest.raises(ModelError, match="token budget") as raised:
+        asyncio.run(captioner.observe(window()))
+    assert not isinstance(raised.value, NoObservation)
+    assert not models.asked
+
+
+def test_a_refusal_is_paid_once_and_a_cut_off_one_again_where_more_is_allowed(
+    scripted: Make, make_video: Make, tmp_path: Path
+) -> None:
+    def asked(status: Status, tokens: int) -> int:
+        _, models = scripted(draft=lambda asked: Reply(status=status, detail="so it was"))
+        captioner = ActiveCaptioner(cast(Models, models), window=4, max_tokens=tokens)
+        report = asyncio.run(
+            ingest(store, [video], Observers(None, (captioner,)), watching=Watching(window=4))
+        )
+        assert report.outcomes[0].status == "partial"
+        return len(models.asked)
+
+    video = make_video("a.mp4", seconds=8)
+    with Store.open(tmp_path / "memory", create=True) as store:
+        errors = [asked(Status.ERROR, 100) for _ in range(2)]
+        cut_off = [asked(Status.TRUNCATED, tokens) for tokens in (100, 100, 200)]
+        refused = [asked(Status.REFUSED, tokens) for tokens in (300, 400)]
+    assert (errors, cut_off, refused) == ([2, 2], [2, 0, 2], [2, 0])
 
 
 def test_a_spent_budget_asks_nobody(scripted: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,7 +178,12 @@ def test_ingest_captions_every_window_and_goes_on_where_it_stopped(
 def test_active_captions_take_the_place_of_the_others() -> None:
     from egomem.ingest import choose
 
+    def limit(chosen: Any) -> int:
+        return int(chosen.captioner.max_tokens)
+
+    assert limit(choose(None, window=30, fps=1, caption="active", max_tokens=9000)) == 9000
     chosen = choose(None, window=30, fps=1, caption="active")
+    assert limit(chosen) == 2048, "its replies are longer than a direct caption"
     names = [type(o).__name__ for o in chosen.observers.frames]
     assert names[-1] == "ActiveCaptioner"
     assert not any(isinstance(o, Composed) for o in chosen.observers.frames)

@@ -15,7 +15,7 @@ from egomem.models.prices import check_priced
 from egomem.observe.active import prompts
 from egomem.observe.active.embedded import EmbeddedBackend
 from egomem.observe.active.loop import Backend, Captioning, caption_actively
-from egomem.observe.active.state import Budget, Finding, Scene, Standing, StopReason
+from egomem.observe.active.state import Budget, Drafted, Finding, Scene, Standing, StopReason
 from egomem.observe.active.tools import (
     COARSE_STEP,
     FindsThings,
@@ -24,10 +24,10 @@ from egomem.observe.active.tools import (
     file_frames,
     held_frames,
 )
-from egomem.observe.active.vlm import VlmBackend
-from egomem.observe.captioner import Captioned
-from egomem.observe.window import SpeechObserver, Window
-from egomem.records import Observation, Provenance, Recording, Track, Usage
+from egomem.observe.active.vlm import MAX_TOKENS, VlmBackend
+from egomem.observe.captioner import MORE_TOKENS, Captioned
+from egomem.observe.window import NoObservation, SpeechObserver, Window
+from egomem.records import Observation, Provenance, Recording, Status, Track, Usage
 from egomem.timeline import Span, windows
 
 
@@ -36,8 +36,8 @@ class ActiveCaptioner:
 
     With `models`, the captioner's model drafts, checks and plans; without, the embedded observers
     do. `budget` holds for each window; `cost` is in US dollars for all of them together: once it is
-    spent, nothing more is asked (ConfigError where its price is not known). Where the file cannot
-    be opened, looks see the window's frames.
+    spent, nothing more is asked (ConfigError where its price is not known). `max_tokens`: of one
+    reply. Where the file cannot be opened, looks see the window's frames.
     """
 
     def __init__(
@@ -50,17 +50,21 @@ class ActiveCaptioner:
         detector: FindsThings | None = None,
         reader: ReadsText | None = None,
         listener: SpeechObserver | None = None,
+        max_tokens: int = MAX_TOKENS,
     ) -> None:
         if models and cost is not None:
             check_priced(models.spec(Role.CAPTIONER), "leave it out; the plan tells the requests")
         self.budget = budget or Budget()
+        self.max_tokens = max_tokens
         self._cost, self._spent = cost, 0.0
         self._detector, self._reader, self._listener = detector, reader, listener
         self.stops: Counter[str] = Counter()
         self.refused: Counter[str] = Counter()
         self.usage = Usage()
         self._backend: Backend = (
-            VlmBackend(models, tokens=self.budget.tokens) if models else EmbeddedBackend()
+            VlmBackend(models, tokens=self.budget.tokens, max_tokens=max_tokens)
+            if models
+            else EmbeddedBackend()
         )
         settings = hashlib.sha256(self.budget.model_dump_json().encode()).hexdigest()[:6]
         parts = [name for name, tool in (("objects", detector), ("text", reader)) if tool]
@@ -96,7 +100,8 @@ class ActiveCaptioner:
     async def observe(self, window: Window) -> list[Observation]:
         """The window's caption; none where nothing could be established.
 
-        Raises ModelError where there was no draft, or the budget in dollars is spent.
+        Raises NoObservation where the reply is no draft (refused, cut off, twice not to be read),
+        and ModelError where there was none, or the budget in dollars is spent.
         """
         if not window.frames and window.recording.path is None:
             return []
@@ -104,8 +109,22 @@ class ActiveCaptioner:
         done = await caption_actively(self._tools(window), self._backend, budget=self.budget)
         self._count(done)
         if done.state.stop is StopReason.FAILED:
-            raise ModelError(f"no caption: {done.state.stop_detail}")
+            raise self._no_caption(done)
         return [self._observation(window, done)] if done.caption else []
+
+    def _no_caption(self, done: Captioning) -> ModelError:
+        why = f"no caption: {done.state.stop_detail}"
+        status = next(e.status for e in done.log.events if isinstance(e, Drafted))
+        if status is None or status is Status.ERROR:
+            return ModelError(why)
+        cut = status is Status.TRUNCATED
+        return NoObservation(
+            why,
+            MORE_TOKENS if cut else "",
+            status=status,
+            tokens=self.max_tokens if cut else None,
+            usage=done.usage,
+        )
 
     def _tools(self, window: Window) -> Tools:
         path = Path(window.recording.path) if window.recording.path else None

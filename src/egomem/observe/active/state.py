@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue
 
 from egomem.observe.active.looks import Box, Look
-from egomem.records import Record, Usage
+from egomem.records import Record, Status, Usage
 from egomem.timeline import Span
 
 Tool = Literal[
@@ -154,13 +154,14 @@ class StopReason(StrEnum):
 
 
 class Drafted(Record):
-    """The coarse view and the first caption."""
+    """The coarse view and the first caption. `status` is that of a reply which is none."""
 
     event: Literal["drafted"] = "drafted"
     lines: tuple[Line, ...]
     findings: tuple[Finding, ...] = ()
     usage: Usage = Usage()
     faults: tuple[str, ...] = ()
+    status: Status | None = None
 
 
 class Diagnosed(Record):

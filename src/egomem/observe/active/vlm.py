@@ -40,7 +40,7 @@ from egomem.observe.captioner import caption_request
 from egomem.observe.shown import shown as encode
 from egomem.observe.shown import told_truly
 from egomem.observe.told import resolve
-from egomem.records import Usage
+from egomem.records import Status, Usage
 from egomem.timeline import Span, format_time
 
 NEAR = 0.6
@@ -88,8 +88,12 @@ class VlmBackend:
         )
         request = caption_request(images, span, said, about=about, max_tokens=self._max)
         reply = await self._ask(request, step)
-        if reply is None:
-            return Drafted(lines=(), usage=step.usage, faults=tuple(step.faults))
+        if reply is not None and reply.status is Status.UNPARSABLE:  # perhaps the server's accident
+            reply = await self._ask(request, step) or reply
+        if reply is None or not reply.ok:
+            status = reply.status if reply is not None else None
+            faults = tuple(step.faults)
+            return Drafted(lines=(), usage=step.usage, faults=faults, status=status)
         lines = _lines(reply.text, span)
         if split and lines:
             lines = await self._split(lines, about, step)
@@ -324,10 +328,12 @@ class VlmBackend:
             about=about,
         )
         reply = await self._ask(told_truly(request), step)
-        return reply.data if reply is not None and isinstance(reply.data, dict) else None
+        if reply is None or not reply.ok:
+            return None
+        return reply.data if isinstance(reply.data, dict) else None
 
     async def _ask(self, request: Request, step: _Step) -> Reply | None:
-        """The reply, if it is a clean one and there are tokens left for it."""
+        """The reply, if there are tokens left for it; one that is not clean is a fault."""
         expected = self._models.estimate(request).tokens_in + (request.max_tokens or 0)
         if step.spent + expected > self._tokens:
             step.faults.append(OUT_OF_TOKENS)
@@ -338,7 +344,6 @@ class VlmBackend:
         step.spent += reply.usage.tokens_in + reply.usage.tokens_out
         if not reply.ok:
             step.faults.append(f"{request.role.value}: {reply.status.value}: {reply.detail}")
-            return None
         return reply
 
 
