@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from egomem.records import Status
+from egomem.records import Evidence, Status
 from egomem.score import Oracle, Why, tally, why_wrong
+from egomem.timeline import Span
 
 READ_ALL = ({"step": "notes", "observations": 7},)
 
@@ -46,6 +47,59 @@ def test_each_step_is_told_apart(
     )
     assert got is not None
     assert (got.why, got.sure) == (why, sure)
+
+
+@pytest.mark.parametrize(
+    ("at", "without", "sources", "captions", "why", "sure"),
+    [
+        ((40, 45), [(30, 60, "refused")], ["caption"], None, Why.NOT_OBSERVED, True),
+        ((30, 60), [(30, 60, "refused")], ["caption"], "A", Why.NOT_OBSERVED, True),
+        ((45, 45), [(30, 60, "refused")], ["caption"], "B", Why.NOT_OBSERVED, True),
+        ((60, 60), [(30, 60, "refused")], ["caption"], None, Why.MISREAD, False),
+        ((40, 70), [(30, 60, "refused")], ["caption"], None, Why.MISREAD, False),
+        ((20, 50), [(30, 60, "refused")], ["caption"], None, Why.MISREAD, False),
+        (
+            (40, 70), [(60, 90, "truncated"), (30, 60, "refused")], ["caption"], None,
+            Why.NOT_OBSERVED, True,
+        ),
+        (
+            (40, 100), [(90, 120, "refused"), (30, 60, "refused")], ["caption"], None,
+            Why.MISREAD, False,
+        ),
+        ((40, 45), [(30, 60, "refused")], ["caption", "speech"], None, Why.NOT_OBSERVED, False),
+        ((40, 45), [(30, 60, "refused")], ["caption", "speech"], "A", Why.MISREAD, True),
+    ],
+)  # fmt: skip
+def test_evidence_without_a_caption_was_not_observed(
+    ask: Any, say: Any, at: tuple[float, float], without: list[tuple[float, float, str]],
+    sources: list[str], captions: str | None, why: Why, sure: bool,
+) -> None:  # fmt: skip
+    told = [{"recording": "v", "start": a, "end": b, "status": s} for a, b, s in without]
+    notes = {"step": "notes", "observations": 7, "sources": sources, "without": told}
+    oracle = say(captions) if captions else None
+    for choice in ("B", None):  # an honest abstention, too, is wrong for want of a caption
+        answer = say(choice, trace=(notes,))
+        got = why_wrong(ask(key="A", at=at), answer, oracle_captions=oracle)
+        assert got is not None
+        reader = Why.MISREAD if choice else Why.WRONGLY_ABSTAINED
+        assert (got.why, got.sure) == (reader if why is Why.MISREAD else why, sure)
+    if why is Why.NOT_OBSERVED:
+        ended = ", ".join(s for *_, s in sorted(without))
+        assert got.because == f"the evidence has no caption: {ended}"
+
+
+def test_evidence_in_two_places_is_lost_where_both_are(ask: Any, say: Any) -> None:
+    pieces = tuple(Evidence(recording=v, span=Span(40.0, 45.0)) for v in ("v", "w"))
+    question = ask(key="A").model_copy(update={"evidence": pieces})
+
+    def why(*recordings: str) -> Why:
+        told = [{"recording": r, "start": 30, "end": 60, "status": "refused"} for r in recordings]
+        notes = {"step": "notes", "observations": 7, "sources": ["caption"], "without": told}
+        got = why_wrong(question, say("B", trace=(notes,)))
+        assert got is not None
+        return got.why
+
+    assert (why("v", "w"), why("v", "v")) == (Why.NOT_OBSERVED, Why.MISREAD)
 
 
 def test_a_right_answer_has_no_reason_and_a_failed_reply_has_its_own(ask: Any, say: Any) -> None:

@@ -67,11 +67,12 @@ def why_wrong(
 
     In this order: a reply without a reading; an answer that a look at the frames put in the place
     of another (misread by the look); an item that cannot be answered, which was (misread). Then,
-    of an answer from captions: evidence that the oracle of captions cannot answer from (not
-    observed, unless the oracle of frames cannot either: misread); evidence that was not before the
-    reader by the trace (not retrieved). Of an answer from frames alone: no frame in the evidence
-    (not observed). Then wrongly abstained, or misread. An oracle whose reply failed says nothing.
-    `slack`: seconds by which a frame may miss.
+    of an answer from captions: evidence that lies in stretches without a caption (not observed);
+    evidence that the oracle of captions cannot answer from (not observed, unless the oracle of
+    frames cannot either: misread); evidence that was not before the reader by the trace (not
+    retrieved). Of an answer from frames alone: no frame in the evidence (not observed). Then
+    wrongly abstained, or misread. An oracle whose reply failed says nothing. `slack`: seconds by
+    which a frame may miss.
     """
     if is_right(question, answer, verdict) >= 0.5:
         return None
@@ -97,6 +98,9 @@ def _of_captions(
 ) -> Explanation:
     seen, shown = _told(question, captions), _told(question, frames)
     same = captions is not None and not captions.other
+    alone, lost = _unnoted(question, answer)
+    if lost and (alone or seen is not True):
+        return _said(Why.NOT_OBSERVED, f"the evidence has no caption: {lost}", alone)
     by_captions, by_frames = captions.said if captions else "", frames.said if frames else ""
     if seen is False and shown is True:
         why = f"the evidence's frames show it{by_frames}, its captions do not{by_captions}"
@@ -221,6 +225,28 @@ def retrieved(question: Question, answer: Answer, *, slack: float = 1.0) -> bool
     if places is None:
         return None
     return any(touches(place, g) for place in places for g in gold)
+
+
+def _unnoted(question: Question, answer: Answer) -> tuple[bool, str]:
+    """Whether captions alone were read, and where all of the evidence lies in stretches that the
+    trace says are without one, how the replies ended there (`refused, truncated`); else ""."""
+    step = next((s for s in _steps(answer) if s.get("step") == "notes"), {})
+    missing = [
+        ((_id(g), Span(_time(g, "start"), _time(g, "end"))), str(g.get("status")))
+        for g in _maps(step.get("without"))
+    ]
+    ended: dict[str, None] = {}
+    for piece in question.evidence:
+        gold: Place = (piece.recording, piece.span)
+        over = sorted((place[1], status) for place, status in missing if touches(place, gold))
+        reached = piece.span.start
+        for span, status in over:
+            if span.start <= reached:
+                reached = max(reached, span.end)
+                ended[status] = None
+        if not over or reached < piece.span.end:
+            return False, ""
+    return step.get("sources") == ["caption"], ", ".join(ended)
 
 
 def before_reader(answer: Answer, slack: float = 1.0) -> tuple[bool, list[Place] | None]:
