@@ -418,6 +418,16 @@ def test_strong_support_replaces_the_caption_answer(serve: Any, store: Store) ->
     assert {e.quote for e in said.evidence} == {"seen at 1:10"}
 
 
+def test_verify_tells_what_the_caption_answer_lacked(serve: Any, store: Store) -> None:
+    said, _ = checked(serve, store, verdict("none", "weak"))
+    assert not any("without" in step for step in said.trace if isinstance(step, dict))
+    lose(store, 0, 2)
+    said, _ = checked(serve, store, verdict("none", "weak"), question=LOST)
+    (step,) = [s for s in said.trace if isinstance(s, dict) and s["step"] == "baseline"]
+    assert [g["start"] for g in step["without"]] == [0, 60]
+    assert (step["choice"], step["sources"]) == ("B", ["caption"])
+
+
 @pytest.mark.parametrize(
     ("seen", "outcome"),
     [

@@ -75,10 +75,12 @@ def test_evidence_without_a_caption_was_not_observed(
     sources: list[str], captions: str | None, why: Why, sure: bool,
 ) -> None:  # fmt: skip
     told = [{"recording": "v", "start": a, "end": b, "status": s} for a, b, s in without]
-    notes = {"step": "notes", "observations": 7, "sources": sources, "without": told}
+    read = {"sources": sources, "without": told}
+    notes = ({"step": "notes", "observations": 7, **read},)
+    verified = ({"step": "baseline", **read}, {"step": "decision", "outcome": "kept"})
     oracle = say(captions) if captions else None
-    for choice in ("B", None):  # an honest abstention, too, is wrong for want of a caption
-        answer = say(choice, trace=(notes,))
+    for choice, trace in (("B", notes), ("B", verified), (None, notes)):
+        answer = say(choice, trace=trace)  # an honest abstention, too, is wrong for want of one
         got = why_wrong(ask(key="A", at=at), answer, oracle_captions=oracle)
         assert got is not None
         reader = Why.MISREAD if choice else Why.WRONGLY_ABSTAINED

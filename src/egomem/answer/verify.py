@@ -77,7 +77,8 @@ async def verify(task: Task[VerifySettings]) -> Answer:
         raise UsageError("verify starts from the answer of caption, which cannot be had here")
     settings, question = task.settings, task.question
     base = await task.memo("caption")
-    task.note("baseline", choice=base.choice, text=base.text, status=base.status.value)
+    status, lacked = base.status.value, _unnoted(base)
+    task.note("baseline", choice=base.choice, text=base.text, status=status, **lacked)
     if base.status is Status.ERROR:
         return failed(NO_BASE, base.reason, base.usage)
     view = scope(task.view, question)
@@ -209,6 +210,12 @@ def within(looks: Sequence[Look], images: int) -> list[Look]:
         one if len(one.times) <= most else replace(one, times=tuple(uniform_times(one.span, most)))
         for one in looks
     ]
+
+
+def _unnoted(base: Answer) -> dict[str, JsonValue]:
+    """Of a caption answer that lacked notes of some stretches: what it read, and these."""
+    read = next((s for s in base.trace if isinstance(s, dict) and s.get("without")), {})
+    return {name: read[name] for name in ("sources", "without") if name in read}
 
 
 def decided(

@@ -230,7 +230,7 @@ def retrieved(question: Question, answer: Answer, *, slack: float = 1.0) -> bool
 def _unnoted(question: Question, answer: Answer) -> tuple[bool, str]:
     """Whether captions alone were read, and where all of the evidence lies in stretches that the
     trace says are without one, how the replies ended there (`refused, truncated`); else ""."""
-    step = next((s for s in _steps(answer) if s.get("step") == "notes"), {})
+    step = next((s for s in _steps(answer) if s.get("without")), {})
     missing = [
         ((_id(g), Span(_time(g, "start"), _time(g, "end"))), str(g.get("status")))
         for g in _maps(step.get("without"))
