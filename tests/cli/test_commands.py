@@ -14,8 +14,8 @@ import pytest
 
 from egomem.cli import COMMANDS, main
 from egomem.models.fake_server import FakeServer, Rule, Script
-from egomem.observe import Composed, Embedded, PartStatus, Window
-from egomem.records import Observation, Track
+from egomem.observe import Composed, Embedded, NoObservation, PartStatus, Window
+from egomem.records import Observation, Status, Track
 
 MakeVideo = Callable[..., Path]
 Run = Callable[..., tuple[int, str, str]]
@@ -109,6 +109,29 @@ def test_the_same_as_json(run: Run, make_video: MakeVideo) -> None:
     assert body(out)["result"]["trace"]
     _, out, _ = run("show", "--json")
     assert body(out)["result"]["observations"] == {"object": 2, "caption": 2}
+
+
+def test_windows_that_a_track_has_nothing_of_are_shown(
+    run: Run, make_video: MakeVideo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Unwilling(Watcher):
+        async def observe(self, window: Window) -> list[Observation]:
+            if window.span.start in (2, 6):
+                raise NoObservation("nothing", status=Status.REFUSED)
+            return await super().observe(window)
+
+    parts = Embedded(None, (Unwilling(), Composed(2)), (), ())
+    monkeypatch.setattr("egomem.ingest.observers.embedded_observers", lambda **_: parts)
+    run("ingest", str(make_video("day.mp4", seconds=8)), "--window", "2")
+    (held,) = body(run("show", "--json")[1])["result"]["recordings"]
+    told = body(run("show", "--json")[1])["result"]["untold"]
+    track = Watcher.track.id
+    own = {"track": track, "recording": held["id"], "name": "day.mp4", "status": "refused"}
+    assert told == [{**own, "start": s, "end": s + 2} for s in (2.0, 6.0)]
+    code, out, _ = run("show")
+    assert code == 0
+    line = f"day.mp4: {track} tells nothing of 2 windows: 0:02-0:04 refused, 0:06-0:08 refused"
+    assert line in " ".join(out.split())
 
 
 def test_one_broken_file_is_exit_code_1_and_the_rest_goes_on(

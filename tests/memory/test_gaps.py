@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from egomem.memory import Done, Store
-from egomem.memory.gaps import Gap, gaps, gaps_of, mark, marked, unit
+from egomem.memory.gaps import Gap, gaps, gaps_by_track, gaps_of, mark, marked, unit
 from egomem.records import Observation, Recording, Track
 from egomem.timeline import RecordingTime, Span
 
@@ -35,6 +35,7 @@ def test_a_gap_is_kept_and_read(tmp_path: Path) -> None:
     with Store.open(tmp_path) as store:
         assert gaps(store, "r", TRACK.id) == [refused, cut]
         assert gaps(store, "r", "caption/other") == []
+        assert gaps_by_track(store, "r") == {TRACK.id: [refused, cut]}
         assert marked(store.done("r"), TRACK.id) == [refused, cut]
     assert str(refused) == "0:30-1:00 refused"
 
@@ -58,6 +59,10 @@ def test_a_gap_that_was_told_of_since_is_none_and_one_cut_off_again_is_the_last(
         store.add([], done=[mark("r", TRACK.id, Gap(Span(30, 60), "truncated", 2000))])
         assert gaps(store, "r", TRACK.id)[0].tokens == 2000
         store.add([note(60, 90)])
+        store.add([], done=[mark("r", "caption/other", Gap(Span(0, 30), "refused"))])
+        assert list(gaps_by_track(store, "r")) == ["caption/other", TRACK.id]
+        store.add([note(0, 30).model_copy(update={"track": "caption/other"})])
+        assert list(gaps_by_track(store, "r")) == [TRACK.id]
         assert gaps(store, "r", TRACK.id) == [Gap(Span(30, 60), "truncated", 2000)]
 
 

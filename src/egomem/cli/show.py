@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from egomem.cli.options import JsonOption, MemoryOption, open_memory
@@ -12,14 +13,19 @@ if TYPE_CHECKING:
 
 
 def show(memory: MemoryOption = None, json: JsonOption = False) -> None:
-    """Show what a memory holds: recordings, hours, observations by source, gaps."""
+    """Show what a memory holds: recordings, hours, observations by source, gaps.
+
+    Gaps are times that no recording covers, and windows that a track has nothing of.
+    """
     with open_memory(memory) as held:
         summary = held.summary()
 
     def text(out: Console) -> None:
         from rich.table import Table
 
-        from egomem.timeline import format_instant, format_time
+        from egomem.ingest.gaps import listed
+        from egomem.memory.gaps import Gap
+        from egomem.timeline import Span, format_instant, format_time
 
         table = Table("recording", "id", "wearer", "starts", "length", box=None, pad_edge=False)
         for r in summary.recordings:
@@ -33,6 +39,11 @@ def show(memory: MemoryOption = None, json: JsonOption = False) -> None:
             out.print(f"  track {track}", markup=False)
         for line in (*summary.damaged, *summary.gaps, *summary.overlaps):
             out.print(f"  {line}", markup=False)
+        for (_, track, name), own in groupby(
+            summary.untold, lambda u: (u.recording, u.track, u.name)
+        ):
+            held = [Gap(Span(u.start, u.end), u.status) for u in own]
+            out.print(f"  {name}: {track} tells nothing of {listed(held)}", markup=False)
         out.print(summary.folder, markup=False)
 
     result = summary.model_dump(mode="json")

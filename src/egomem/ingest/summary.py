@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 
 from egomem.ingest.coverage import gaps, overlaps
 from egomem.ingest.run import DAMAGE
 from egomem.memory import Store
+from egomem.memory.gaps import gaps_by_track
 from egomem.records import Record, Recording
+
+
+class Untold(Record):
+    """A window that a track has nothing of. `start` and `end` in seconds of the recording;
+    `status` is that of the reply (`refused`, `truncated`, `unparsable`)."""
+
+    track: str
+    recording: str
+    name: str
+    start: float
+    end: float
+    status: str
 
 
 class Summary(Record):
     """What a memory holds: recordings in time order, hours, observations by source, what is amiss.
 
     `gaps` and `overlaps` are lines for a person, each about two recordings of one wearer.
+    `untold`: the windows of a recording that a track has nothing of, as its model refused, was cut
+    off, or said nothing that can be read.
     """
 
     folder: str
@@ -24,10 +40,11 @@ class Summary(Record):
     gaps: tuple[str, ...] = ()
     damaged: tuple[str, ...] = ()
     overlaps: tuple[str, ...] = ()
+    untold: tuple[Untold, ...] = ()
 
 
 def summarise(store: Store) -> Summary:
-    """Counts come from the memory's own tally; no observation is read."""
+    """Counts come from the memory's own tally; no observation is read but of tracks with gaps."""
     recordings, shape = store.recordings(), store.shape()
     counts: Counter[str] = Counter()
     for track, count in zip(shape.tally_track, shape.tally_count, strict=True):
@@ -41,4 +58,19 @@ def summarise(store: Store) -> Summary:
         damaged=tuple(f"{r.name}: {r.facts[DAMAGE]}" for r in recordings if DAMAGE in r.facts),
         gaps=tuple(str(gap) for gap in gaps(recordings)),
         overlaps=tuple(str(overlap) for overlap in overlaps(recordings)),
+        untold=tuple(_untold(store, recordings)),
     )
+
+
+def _untold(store: Store, recordings: Iterable[Recording]) -> Iterator[Untold]:
+    for r in recordings:
+        for track, found in gaps_by_track(store, r.id).items():
+            for span, status, _ in found:
+                yield Untold(
+                    track=track,
+                    recording=r.id,
+                    name=r.name,
+                    start=span.start,
+                    end=span.end,
+                    status=status,
+                )

@@ -72,6 +72,13 @@ def gaps(store: Store, recording: str, track: str) -> list[Gap]:
     return [gap for gap in found if unit(gap.span) not in filled]
 
 
+def gaps_by_track(store: Store, recording: str) -> dict[str, list[Gap]]:
+    """Track -> the windows of a recording that it has nothing of; only tracks that have such."""
+    tracks = {d.track for d in store.done(recording) if d.unit.startswith(_MARK)}
+    found = {track: gaps(store, recording, track) for track in sorted(tracks)}
+    return {track: held for track, held in found.items() if held}
+
+
 def gaps_of(view: View, track: str) -> dict[str, list[Gap]]:
     """Recording -> the gaps of a track that lie in a view: those that had ended by then."""
     found = {}
