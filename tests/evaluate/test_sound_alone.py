@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import wave
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from egomem.benchmarks import Benchmark
-from egomem.evaluate import Config, Outcome, load_run
+from egomem.evaluate import Config, Outcome, load_run, opened, plan
 from egomem.evaluate import status as status_of
 from egomem.memory import Store
 from egomem.models.fake_server import FakeServer
@@ -92,3 +93,31 @@ def test_its_transcript_is_read_where_speech_is_asked_for(
         assert done.by_status == {status: 1}
     (sent,) = server.seen
     assert "One two three." in sent.text
+
+
+def test_no_caption_of_it_is_planned(heard: Benchmark, config: Config, tmp_path: Path) -> None:
+    only = config.model_copy(update={"settings": ("caption@2", "aligned@2")})
+
+    async def planned() -> list[tuple[int, int, int]]:
+        async with opened(heard, only, tmp_path / "run", environ={}) as work:
+            return [(p.cells, p.requests, p.frames) for p in plan(work).captions]
+
+    assert asyncio.run(planned()) == [(2, 2, 4), (2, 2, 4)]  # two windows of the film
+
+
+def test_a_look_at_it_is_no_fault(
+    heard: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+) -> None:
+    """Notes of it may be found, as when they were imported; its answer from notes stands."""
+    with Store.open(tmp_path / "memory", create=True) as store:
+        store.put_track(Track(source="caption", observer="made"))
+        path = heard.videos[1].path
+        store.put_recording(
+            Recording(id="v1", name="v1", duration=4, path=path, facts={"video": None})
+        )
+        said = {"source": "caption", "track": "caption/made", "text": "A drawer is number 1."}
+        store.add([Observation(recording="v1", span=Span(0, 1), **said)])
+    about = heard.model_copy(update={"questions": heard.questions[1:]})
+    only = config.model_copy(update={"settings": ("verify",)})
+    done = go(about, only, tmp_path / "run", memory=tmp_path / "memory")
+    assert (done.by_status, done.faults) == ({"parsed": 1}, ())
