@@ -177,3 +177,18 @@ def test_each_ingest_has_its_own_cost_and_keeps_its_connections_to_its_end(
             second = held.ingest(make_video("b.mp4", seconds=4, level=50), window=2)
     assert (first.usage.requests, second.usage.requests) == (3, 2)
     assert len(closed) == 2
+
+
+@pytest.mark.parametrize(
+    ("question", "options", "told"),
+    [
+        ("  ", (), "the question is empty"),
+        ("Which cup?", ("red", " "), "an option is empty"),
+        ("Which cup?", ("red", "green", "Red "), "two options are the same"),
+    ],
+)
+def test_questions_that_cannot_be_answered_are_said_to_be_so(
+    memory: egomem.Memory, question: str, options: tuple[str, ...], told: str
+) -> None:
+    with pytest.raises(UsageError, match=told):
+        memory.ask(question, options=options)

@@ -460,13 +460,15 @@ def _same_file(recording: Recording, path: str) -> None:
 
 
 def _question(question: str | Question, options: Sequence[str], at: Moment | None) -> Question:
-    """Raises UsageError for a question or an option without text."""
+    """Raises UsageError for a question or an option without text, and for options that are alike."""
     if not isinstance(question, str):
         return question
     if not question.strip():
         raise UsageError("the question is empty", "write what you want to know")
     if not all(option.strip() for option in options):
         raise UsageError("an option is empty", "give each --option a text")
+    if len({option.strip().casefold() for option in options}) < len(options):
+        raise UsageError("two options are the same", "give each --option a text of its own")
     return Question.of(question, tuple(options), at=at)
 
 
