@@ -460,7 +460,7 @@ def _same_file(recording: Recording, path: str) -> None:
 
 
 def _question(question: str | Question, options: Sequence[str], at: Moment | None) -> Question:
-    """Raises UsageError for a question or an option without text, and for options that are alike."""
+    """Raises UsageError for a question or an option without text, and for options alike."""
     if not isinstance(question, str):
         return question
     if not question.strip():
