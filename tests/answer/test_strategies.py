@@ -421,6 +421,8 @@ def test_strong_support_replaces_the_caption_answer(serve: Any, store: Store) ->
 def test_verify_tells_what_the_caption_answer_lacked(serve: Any, store: Store) -> None:
     said, _ = checked(serve, store, verdict("none", "weak"))
     assert not any("without" in step for step in said.trace if isinstance(step, dict))
+    (step,) = [s for s in said.trace if isinstance(s, dict) and s["step"] == "baseline"]
+    assert step["track"] == TRACK.id
     lose(store, 0, 2)
     said, _ = checked(serve, store, verdict("none", "weak"), question=LOST)
     (step,) = [s for s in said.trace if isinstance(s, dict) and s["step"] == "baseline"]

@@ -14,6 +14,7 @@ from egomem.evaluate import Column, Config, Loaded, Outcome, Results, load_run
 from egomem.evaluate import status as status_of
 from egomem.evaluate.gate import measured
 from egomem.evaluate.report import differences, entries, sections_of
+from egomem.evaluate.report.browser import browser, unpack
 from egomem.evaluate.report.grid import Grid
 from egomem.evaluate.report.models import cross
 from egomem.evaluate.results import Finished
@@ -202,6 +203,12 @@ def test_aligned_captions_are_those_of_what_each_question_may_see(
     before = len(server.seen)
     assert go(whole, aligned, folder).asked == 0
     assert len(server.seen) == before
+    shown = {}
+    for question, details in zip(asked, unpack(browser(entries([run]))["blocks"][0]), strict=True):
+        if frames == 768:  # else there are windows without a frame, and without a caption
+            (read,) = details["captions"]
+            shown[question.id] = read.rpartition("-aligned")[2]
+    assert shown == ({id: cut for id, (_, cut) in counts.items()} if frames == 768 else {})
     column = Column(setting="aligned@2", reader=config.readers[0], captioner=config.readers[0])
     built = sum(u.frames for u in run.built(column).by_video.values())
     assert built == sum(len(o.provenance.frames) for o in by_id.values())

@@ -11,8 +11,11 @@ from egomem.evaluate import Config, Finished, Loaded, Results
 from egomem.evaluate.report import entries
 from egomem.evaluate.report import pictures as held_pictures
 from egomem.evaluate.report.browser import BLOCK, browser, unpack
+from egomem.evaluate.report.gaps import uncaptioned as gaps_of
+from egomem.evaluate.report.grid import Grid
 from egomem.evaluate.report.steps import MOST, steps
 from egomem.memory import Store
+from egomem.memory.gaps import Gap, mark
 from egomem.memory.thumbnails import keep_thumbnail
 from egomem.records import Answer, Evidence, Observation, Question, Recording, Status, Track
 from egomem.timeline import Span
@@ -119,6 +122,50 @@ def test_a_setting_that_chooses_by_itself_may_have_read_any_caption(remembering:
     remembering.about["tracks"] = {}
     first = unpack(browser(entries([remembering]))["blocks"][0])[0]
     assert list(first["captions"]) == ["one, p@1@30s", "two, p@1@30s"]
+
+
+def test_aligned_captions_are_those_that_the_question_was_read_from(tmp_path: Path) -> None:
+    """Each question may see as much as it may; one whose answer tells no track has the setting's,
+    and a window that was refused is told with the setting that reads it."""
+    made = run(
+        str(tmp_path),
+        asked(3, recording="v0", evidence=(Evidence(recording="v0", span=Span(40.0, 50.0)),)),
+        ("aligned@30",),
+    )
+    (column,) = made.config.columns()
+    whole = Track(
+        source="caption", observer="vlm", model="ollama:one", prompt="p@1", window=30.0,
+        sampling="1fps-aligned3",
+    )  # fmt: skip
+    cut = [f"{whole.sampling}{end}" for end in ("", "-until55", "-until60")]
+    tracks = [whole.model_copy(update={"sampling": s}) for s in cut]
+    with Store.open(tmp_path / "memory", create=True) as store:
+        store.put_recording(Recording(id="r0", name="v0", duration=90.0))
+        for track, said in zip(tracks, ("all", "until 55", "until 60"), strict=True):
+            store.put_track(track)
+            store.add(
+                [
+                    Observation(
+                        recording="r0", span=Span(30, 60), text=said, source="caption",
+                        track=track.id,
+                    )
+                ]
+            )  # fmt: skip
+        gap = Gap(Span(0, 30), "refused")
+        store.add([], done=[mark("r0", tracks[1].id, gap)])
+    for id, read in (("q0", tracks[1]), ("q1", tracks[2])):
+        cell = made.results.cells[id, column]
+        trace = ({"step": "notes", "track": read.id, "observations": 2},)
+        answer = cell.answer.model_copy(update={"trace": trace})
+        made.results.cells[id, column] = cell.model_copy(update={"answer": answer})
+    made.about = {"recordings": {"v0": "r0"}, "tracks": {column.label: whole.id}}
+    held = unpack(browser(entries([made]))["blocks"][0])
+    told = [list(details["captions"].values()) for details in held]
+    assert told == [[[f"0:30-1:00 {said}"]] for said in ("until 55", "until 60", "all")]
+    ((table,),) = [gaps_of([made]).parts]
+    assert isinstance(table, Grid)
+    (row,) = [list(map(str, r)) for r in table.rows]
+    assert row[:2] == [tracks[1].id, "aligned@30"]
 
 
 def test_pictures_that_have_no_room_are_counted(

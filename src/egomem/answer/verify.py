@@ -77,8 +77,8 @@ async def verify(task: Task[VerifySettings]) -> Answer:
         raise UsageError("verify starts from the answer of caption, which cannot be had here")
     settings, question = task.settings, task.question
     base = await task.memo("caption")
-    status, lacked = base.status.value, _unnoted(base)
-    task.note("baseline", choice=base.choice, text=base.text, status=status, **lacked)
+    status, read = base.status.value, _read(base)
+    task.note("baseline", choice=base.choice, text=base.text, status=status, **read)
     if base.status is Status.ERROR:
         return failed(NO_BASE, base.reason, base.usage)
     view = scope(task.view, question)
@@ -212,10 +212,10 @@ def within(looks: Sequence[Look], images: int) -> list[Look]:
     ]
 
 
-def _unnoted(base: Answer) -> dict[str, JsonValue]:
-    """Of a caption answer that lacked notes of some stretches: what it read, and these."""
-    read = next((s for s in base.trace if isinstance(s, dict) and s.get("without")), {})
-    return {name: read[name] for name in ("sources", "without") if name in read}
+def _read(base: Answer) -> dict[str, JsonValue]:
+    """The notes that a caption answer was read from, and the stretches of which it lacked any."""
+    read = next((s for s in base.trace if isinstance(s, dict) and s.get("step") == "notes"), {})
+    return {name: read[name] for name in ("track", "sources", "without") if read.get(name)}
 
 
 def decided(

@@ -59,8 +59,12 @@ class Shown:
 
 def cuts(store: Store, track: str) -> list[str]:
     """A track, and those of aligned captions of what single questions may see of a recording."""
-    cut = tuple(f"{track}-{how}" for how in ("over", "until"))  # and not `-aligned768` itself
-    return [track, *(t.id for t in store.tracks() if t.id.startswith(cut))]
+    return [track, *(t.id for t in store.tracks() if is_cut(t.id, track))]
+
+
+def is_cut(own: str, track: str) -> bool:
+    """Whether a track holds what single questions may see, where another holds whole recordings."""
+    return own.startswith((f"{track}-over", f"{track}-until"))  # and not `-aligned768` itself
 
 
 class Aligned:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from egomem.evaluate.captions import Uncaptioned
+from egomem.evaluate.captions import Uncaptioned, is_cut
 from egomem.evaluate.load import Loaded
 from egomem.evaluate.report.grid import Section, grid
 from egomem.timeline import Span, format_span
@@ -23,7 +23,8 @@ def uncaptioned(runs: Sequence[Loaded]) -> Section:
         for window in run.uncaptioned():
             found.setdefault((window.track, window.video), []).append(window)
         for (track, video), held in found.items():
-            read_by = ", ".join(dict.fromkeys(settings.get(track, ())))
+            read = (s for t, own in settings.items() if track == t or is_cut(track, t) for s in own)
+            read_by = ", ".join(dict.fromkeys(read))
             which = ", ".join(f"{format_span(Span(w.start, w.end))} {w.status}" for w in held)
             rows.append([track, read_by, video, len(held), which])
     heads = ("captions", "read by", "video", "windows", "which, and how the reply ended")

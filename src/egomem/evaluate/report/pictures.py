@@ -63,14 +63,15 @@ class Remembered:
     def captions(
         self, run: Loaded, question: Question, own: Sequence[Entry]
     ) -> dict[str, list[str]]:
-        """The captions that overlap the evidence, by who made them: of the tracks that the run's
-        settings read, or of all where a setting chooses by itself."""
+        """The captions that overlap the evidence, by who made them: of the tracks that the
+        question's answers were read from, or the settings read; of all where a setting chooses by
+        itself and its answers do not tell."""
         found: dict[str, list[str]] = {}
         readers = [e for e in own if e.way.captions != "none"]
         if not readers:
             return {}
         tracks = run.about.get("tracks", {})
-        wanted = {tracks.get(e.column.label) for e in readers}
+        wanted = {_read(e, question) or tracks.get(e.column.label) for e in readers}
         for piece in question.evidence:
             for track, held in self._over(run, _recording(run, piece)).items():
                 if track not in wanted and None not in wanted:
@@ -106,6 +107,14 @@ def _recording(run: Loaded, piece: Evidence) -> str:
     if not run.remembers:
         return ""
     return str(run.about.get("recordings", {}).get(piece.recording or "", ""))
+
+
+def _read(entry: Entry, question: Question) -> str:
+    """The track that the answer says it was read from; "" where it says none. Aligned captions of
+    what a single question may see have another than their setting."""
+    answer = entry.answers.get(question.id)
+    steps = [s for s in answer.trace if isinstance(s, dict)] if answer else []
+    return next((str(s["track"]) for s in steps if s.get("track")), "")
 
 
 def _overlaps(one: Span, other: Span) -> bool:
