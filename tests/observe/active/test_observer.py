@@ -90,6 +90,20 @@ def test_a_reply_that_is_no_draft_settles_the_window_and_an_error_does_not(
         assert ("--caption-tokens" in error.remedy) == (tokens is not None)
 
 
+def test_a_server_that_goes_after_the_draft_leaves_the_window_unfinished(scripted: Make) -> None:
+    """Where a reply is none, nothing is established, and that is how the window ends."""
+
+    def observed(status: Status, detail: str) -> list[Observation]:
+        reply = Reply(status=status, detail=detail)
+        _, models = scripted(draft=lambda asked: "A red ball.", check=lambda asked: reply)
+        return asyncio.run(ActiveCaptioner(cast(Models, models), window=30).observe(window()))
+
+    with pytest.raises(ModelError, match="no caption: verifier: error: gone") as raised:
+        observed(Status.ERROR, "gone")
+    assert not isinstance(raised.value, NoObservation)
+    assert observed(Status.UNPARSABLE, "verifier: error: of its own") == []
+
+
 def test_a_draft_that_can_be_read_the_second_time_is_a_draft(scripted: Make) -> None:
     replies = iter([Reply(status=Status.UNPARSABLE, detail="empty"), "[0:31] A grey wall."])
     _, models = scripted(draft=lambda asked: next(replies))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -101,7 +101,8 @@ class ActiveCaptioner:
         """The window's caption; none where nothing could be established.
 
         Raises NoObservation where the reply is no draft (refused, cut off, twice not to be read),
-        and ModelError where there was none, or the budget in dollars is spent.
+        and ModelError where there was none, nothing was established and a request had failed, or
+        the budget in dollars is spent.
         """
         if not window.frames and window.recording.path is None:
             return []
@@ -110,6 +111,8 @@ class ActiveCaptioner:
         self._count(done)
         if done.state.stop is StopReason.FAILED:
             raise self._no_caption(done)
+        if not done.caption and (failed := _failed(done.state.faults)):
+            raise ModelError(f"no caption: {failed}")
         return [self._observation(window, done)] if done.caption else []
 
     def _no_caption(self, done: Captioning) -> ModelError:
@@ -188,6 +191,12 @@ class ActiveCaptioner:
 
 def _coarse(done: Captioning) -> tuple[float, ...]:
     return done.log.scene.coarse
+
+
+def _failed(faults: Sequence[str]) -> str:
+    """The first request without a reply, as a backend tells it (`verifier: error: ...`)."""
+    said = ((f, f.split(": ", 2)) for f in faults)
+    return next((f for f, parts in said if parts[1:2] == [Status.ERROR.value]), "")
 
 
 def _by_tool(held: list[Finding]) -> str:
