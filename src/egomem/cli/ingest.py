@@ -46,7 +46,10 @@ def ingest(
         float | None, typer.Option(min=0, metavar="USD", help="What captions may cost.")
     ] = None,
     caption_tokens: Annotated[
-        int | None, typer.Option(min=1, help="Of a caption, thinking included. Default: 1024.")
+        int | None,
+        typer.Option(
+            min=1, help="Of a caption, thinking included. Default: 1024; active: 2048 at least."
+        ),
     ] = None,
     caption: Annotated[
         Caption,
