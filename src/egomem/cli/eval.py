@@ -250,6 +250,7 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
     from egomem.evaluate import load_run
     from egomem.evaluate import status as standing
     from egomem.evaluate.gate import measured
+    from egomem.evaluate.load import not_counted
     from egomem.score.plural import plural
 
     held = load_run(run)
@@ -266,6 +267,8 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
             f"{now.done} of {plural(now.total, 'cell')} finished{errors if now.errors else ''}"
         )
         out.print(f"{state}; {counted}", markup=False)
+        if now.stale:
+            out.print(not_counted(held))
         for track in now.captions:
             lost = ", ".join(f"{n} {status}" for status, n in sorted(track.without.items()))
             lost = f", none of {lost}" if lost else ""

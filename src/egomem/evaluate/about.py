@@ -22,7 +22,8 @@ BENCHMARK = "benchmark.json"
 def write_about(
     work: Work, command: Sequence[str], outcome: Outcome | None = None, gates: Sequence[Gate] = ()
 ) -> None:
-    """Write down what each number of this run leads back to."""
+    """Write down what each number of this run leads back to, and which answers are of an earlier
+    configuration: a call that is killed or halted leaves them beside its own."""
     config = work.config
     before = read_about(work.folder)
     now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -47,6 +48,7 @@ def write_about(
         "versions": versions(),
         "started": before.get("started", now),
         "ended": now if outcome and not outcome.halted else None,
+        "stale": work.stale(),
         "gates": [g.model_dump(mode="json") for g in gates],
         "last": outcome.model_dump(mode="json", exclude={"gates"}) if outcome else None,
     }

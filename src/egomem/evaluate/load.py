@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from egomem.errors import UsageError
 from egomem.evaluate.about import BENCHMARK, read_about
 from egomem.evaluate.building import Built, gap_key, in_cache, read_building
 from egomem.evaluate.captions import Uncaptioned, cuts, uncaptioned
+from egomem.evaluate.cells import digest
 from egomem.evaluate.config import Column, Config
 from egomem.evaluate.measured import keys_of
 from egomem.evaluate.results import Finished, Key, Results
@@ -29,13 +31,15 @@ from egomem.score.sheet import Sheet, sheet
 
 @dataclass
 class Loaded:
-    """A run as it lies on the disk; `unreadable` are lines of its answers that are none."""
+    """A run as it lies on the disk. `cells` are the answers of its configuration, `stale` those of
+    its cells that are of an earlier one, and count nowhere."""
 
     folder: Path
     about: dict[str, Any]
     config: Config
     benchmark: Benchmark
     results: Results
+    stale: frozenset[Key] = frozenset()
 
     @property
     def memory(self) -> Path:
@@ -48,9 +52,10 @@ class Loaded:
         """Whether that memory is still there."""
         return (self.memory / DATABASE).is_file()
 
-    @property
+    @cached_property
     def cells(self) -> dict[Key, Finished]:
-        return self.results.cells
+        held = self.results.cells
+        return {k: f for k, f in held.items() if k not in self.stale} if self.stale else held
 
     @property
     def questions(self) -> tuple[Question, ...]:
@@ -144,4 +149,26 @@ def load_run(folder: Path) -> Loaded:
         raise UsageError(
             f"there is no run{why} at {folder}", "name the folder given to --out"
         ) from None
-    return Loaded(folder, about, config, benchmark, Results.read(folder))
+    results = Results.read(folder)
+    stale = frozenset(_stale(about.get("stale") or {}, config, results))
+    return Loaded(folder, about, config, benchmark, results, stale)
+
+
+def _stale(
+    noted: Mapping[str, Mapping[str, str]], config: Config, results: Results
+) -> Iterator[Key]:
+    """The answers that the last call found to be of an earlier configuration, and that are still
+    there: it may have been killed at any moment since."""
+    for column in config.columns():
+        for question, parts in noted.get(column.label, {}).items():
+            held = results.cells.get((question, column))
+            if held is not None and digest(held.parts) == parts:
+                yield question, column
+
+
+def not_counted(run: Loaded) -> str:
+    """What is said of a run's stale answers; "" where it has none."""
+    n = len(run.stale)
+    are = plural(n, "answer is", "answers are")
+    counted = "is" if n == 1 else "are"
+    return f"{are} of another configuration and {counted} not counted" if n else ""

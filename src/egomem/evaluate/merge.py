@@ -177,7 +177,7 @@ def _about(
     about["started"] = min(str(s.about.get("started")) for s in loaded)
     about["ended"] = max(str(s.about.get("ended")) for s in loaded)
     about["gates"] = [g.model_dump(mode="json") for g in measured(questions, config, cells)]
-    about["last"] = None
+    about["last"], about["stale"] = None, {}
     for name in ("tracks", "recordings"):
         about[name] = {k: v for s in loaded for k, v in s.about.get(name, {}).items()}
     if not config.given_memory:

@@ -59,9 +59,10 @@ def rescore(folder: Path) -> Rescored:
         for key, cell in fresh.items():
             before = run.cells[key].answer
             run.results.add(cell)
+            run.cells[key] = run.results.cells[key]
             changed.append((key[0], key[1].label, _short(before), _short(cell.answer)))
         run.results.settle((q.id, c) for q in run.questions for c in run.config.columns())
-        write_predictions(folder, run.questions, columns, run.results.cells)
+        write_predictions(folder, run.questions, columns, run.cells)
         gates = measured(run.questions, run.config, run.cells)
         if changed:
             rewrite_about(folder, gates=[g.model_dump(mode="json") for g in gates])

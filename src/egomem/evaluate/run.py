@@ -78,7 +78,7 @@ async def run(
     )
     work.results.settle((q.id, c) for q in work.questions for c in work.columns)
     write_about(work, command, outcome, judged)
-    write_predictions(work.folder, work.questions, columns, work.results.cells)
+    write_predictions(work.folder, work.questions, columns, work.current())
     return outcome
 
 
@@ -94,13 +94,10 @@ class _Runner:
 
     def outcome(self, columns: Sequence[Column], seconds: float) -> Outcome:
         work, purse = self.work, self.work.purse
-        held = [
-            found
-            for question in work.questions
-            for column in columns
-            if (found := work.results.cells.get((question.id, column)))
-        ]
-        cells = len(columns) * len(work.questions)
+        current = work.current()
+        keys = [(q.id, c) for q in work.questions for c in columns]
+        held = [current[key] for key in keys if key in current]
+        cells = len(keys)
         return Outcome(
             cells=cells,
             asked=self.asked,

@@ -42,7 +42,8 @@ class Track(Record):
 class State(Record):
     """`state` is `running` (`who` says which process), `finished`, `halted` (at a budget: `why`) or
     `unfinished` (killed, stopped, or ended by a fault). `errors` are cells that the same command
-    tries again. `spent` is what all of its calls sent, `unpriced` requests whose price is unknown.
+    tries again, `stale` answers of another configuration, which are not `done`. `spent` is what all
+    of its calls sent, `unpriced` requests whose price is unknown.
     """
 
     state: Literal["running", "finished", "halted", "unfinished"]
@@ -53,6 +54,7 @@ class State(Record):
     done: int
     total: int
     errors: int
+    stale: int
     spent: Usage
     unpriced: int
     captions: tuple[Track, ...]
@@ -79,6 +81,7 @@ def status(run: Loaded) -> State:
         done=sum(c.done for c in columns),
         total=sum(c.total for c in columns),
         errors=sum(c.by_status.get("error", 0) for c in columns),
+        stale=len(run.stale),
         spent=sum((t.usage for t in spent), Usage()),
         unpriced=sum(t.unpriced for t in spent),
         captions=tuple(_tracks(run)),

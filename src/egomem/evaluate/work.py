@@ -26,7 +26,7 @@ from egomem.evaluate.config import Column, Config
 from egomem.evaluate.lengths import lengths
 from egomem.evaluate.places import Blind, Places, from_files, in_memory
 from egomem.evaluate.purse import Purse
-from egomem.evaluate.results import Results
+from egomem.evaluate.results import Finished, Key, Results
 from egomem.evaluate.ways import Way
 from egomem.media import Frame, frames
 from egomem.memory import Store, View
@@ -216,6 +216,26 @@ class Work:
         memory = self._memory(question, way, track, column)
         baseline = self._baseline(question, column)
         return cell(question, column, self.config, track, memory, baseline)
+
+    def stale(self) -> dict[str, dict[str, str]]:
+        """The answers that this configuration asks again: column -> question -> digest of the
+        parts of the answer that is there."""
+        found: dict[str, dict[str, str]] = {}
+        for column in self.columns:
+            for question in self.questions:
+                held = self.results.cells.get((question.id, column))
+                if held and self.cell(question, column).changed(held) not in ((), ("failed",)):
+                    found.setdefault(column.label, {})[question.id] = digest(held.parts)
+        return found
+
+    def current(self) -> dict[Key, Finished]:
+        """The answers that are of this configuration."""
+        stale = self.stale()
+        return {
+            (id, column): held
+            for (id, column), held in self.results.cells.items()
+            if id not in stale.get(column.label, {})
+        }
 
     def _baseline(self, question: Question, column: Column) -> str | None:
         """The caption answer that a cell starts from, as it is now; None where it has none in
