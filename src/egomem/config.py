@@ -27,7 +27,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from egomem.errors import ConfigError
+from egomem.errors import ConfigError, reason
 
 EVERY_ROLE = "all"
 """The key of `Settings.model` that fills each role which has no spec of its own."""
@@ -138,7 +138,11 @@ def load(**flags: Any) -> Settings:
         name = ".".join(str(part) for part in first["loc"])
         where = "on the command line" if name in given else _origin(name)
         raise ConfigError(f"setting {name!r} {where}: {first['msg'].lower()}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+    except OSError as error:
+        raise ConfigError(
+            f"{settings_file()} cannot be read: {reason(error)}", "check its permissions"
+        ) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{settings_file()} is not valid TOML: {error}") from error
     if EVERY_ROLE in given.get("model", {}):  # a flag for all roles is over any role set elsewhere
         settings = settings.model_copy(update={"model": given["model"]})

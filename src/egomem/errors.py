@@ -25,7 +25,7 @@ class EgomemError(Exception):
     """A fault with one clear line for the person who can mend it.
 
     `message` says what is wrong and where; `remedy` says what to do; `exit_code` is what a command
-    that ends with this error returns (see docs/reference/exit-codes.md).
+    that ends with this error returns (see docs/reference/cli.md).
     """
 
     exit_code = 3
@@ -37,6 +37,11 @@ class EgomemError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message}; {self.remedy}" if self.remedy else self.message
+
+
+def reason(fault: BaseException) -> str:
+    """Why, without the number and the path of an OSError: our lines name the path themselves."""
+    return str(getattr(fault, "strerror", None) or fault or type(fault).__name__)
 
 
 class UsageError(EgomemError):

@@ -73,6 +73,7 @@ def test_ids_licence_and_media(tmp_path: Path) -> None:
     assert "Y" in validate(held)[0].message
     placed = held.with_media(tmp_path)
     assert kinds(placed) == [("w", "media"), ("", "licence")]
+    assert held.with_media(str(tmp_path)) == placed
     hashed = validate(placed, hash_media=True)
     assert "is not the file it was" in hashed[0].message
     (tmp_path / "v.mp4").unlink()

@@ -208,7 +208,7 @@ def test_what_is_written_is_read_back_as_it_was(tmp_path: Path, parquet: bool) -
     if parquet:
         pytest.importorskip("pyarrow")
     held = demo()
-    write(held, tmp_path / "out", parquet=parquet)
+    write(held, str(tmp_path / "out"), parquet=parquet)
     assert same(load(tmp_path / "out"), held)
     assert {p.suffix for p in (tmp_path / "out").iterdir()} == {
         ".json", ".parquet" if parquet else ".jsonl",

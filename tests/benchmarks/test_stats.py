@@ -55,7 +55,7 @@ def test_tags_that_tell_items_apart_are_no_groups() -> None:
 
 def test_plots_are_drawn_of_what_there_is(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    files = plots(demo(), tmp_path / "plots")
+    files = plots(demo(), str(tmp_path / "plots"))
     assert {f.name for f in files} >= {
         "durations.png", "evidence_count.png", "evidence_length.png", "evidence_position.png",
         "visual.png", "source.png",

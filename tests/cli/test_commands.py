@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -273,3 +274,69 @@ def test_what_ends_a_command_from_outside_has_its_own_exit_code(
     got, out, err = run("show")
     assert (got, out) == (code, "")
     assert said in err
+
+
+@pytest.mark.parametrize("group", [(), ("benchmark",), ("cache",), ("eval",)])
+def test_a_command_alone_prints_its_help_as_it_is(run: Run, group: tuple[str, ...]) -> None:
+    code, out, err = run(*group)
+    assert (code, out) == (2, "")
+    assert err == run(*group, "--help")[1]
+    assert len(err.splitlines()) > 8
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_command_offers_to_install_completion(run: Run, command: str) -> None:
+    assert "completion" not in run(command, "--help")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("score", "demo", "no.jsonl"), 2, "no.jsonl cannot be read: *; name a file of JSON*"),
+        (("score", "no", "no"), 2, "there is no benchmark at no; name a folder or file *"),
+        (("benchmark", "stats", "demo", "--media", "no"), 2, "*no folder of media at no; name *"),
+        (
+            ("benchmark", "stats", "odd"),
+            2,
+            "odd/a.jsonl.gz cannot be read: Not a gzipped *; check *",
+        ),
+        (("benchmark", "stats", "demo", "--plots", "file/x"), 2, "file/x cannot be a folder *; *"),
+        (("import", "no.srt"), 1, "there is no file no.srt; check the path"),
+        (("cache", "stats", "--memory", "no"), 3, "there is no memory *at no; name the folder *"),
+    ],
+)
+def test_what_cannot_be_used_is_named_once_with_a_remedy(
+    run: Run, tmp_path: Path, arguments: tuple[str, ...], code: int, said: str
+) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "odd").mkdir()
+    (tmp_path / "odd" / "a.jsonl.gz").write_bytes(b"no gzip")
+    got, _, err = run(*arguments)
+    line = err.splitlines()[-1]
+    assert (got, fnmatch(line, f"egomem: {said}")) == (code, True), line
+    assert "Errno" not in line
+
+
+def test_a_path_of_the_system_is_named_once_too(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def end(*_: object, **__: object) -> None:
+        (tmp_path / "no" / "seven").mkdir()
+
+    monkeypatch.setattr("egomem.cli.show.open_memory", end)
+    path = tmp_path / "no" / "seven"
+    code, _, err = run("show")
+    assert code == 3
+    assert err.startswith(f"egomem: cannot use {path}: No such file or directory; check that path")
+    assert err.count("seven") == 1
+
+
+def test_settings_that_cannot_be_read_are_not_called_invalid(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "egomem.toml").mkdir()
+    monkeypatch.setattr("egomem.config.settings_file", lambda: tmp_path / "egomem.toml")
+    monkeypatch.setattr(Path, "is_file", lambda _: True)
+    code, _, err = run("models")
+    assert code == 2
+    assert "egomem.toml cannot be read: Is a directory; check its permissions" in err

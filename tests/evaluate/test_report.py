@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from egomem.benchmarks import Benchmark
-from egomem.errors import UsageError
+from egomem.errors import FullError, UsageError
 from egomem.evaluate import Config, Finished, Loaded, Outcome, Results, load_run
 from egomem.evaluate.report import differences, entries, sections_of, write_report
 from egomem.evaluate.report.browser import browser, unpack
@@ -100,6 +100,14 @@ def test_texts_of_others_cannot_leave_their_place(
     assert len(page.scripts) == 2
     assert all(link.startswith("#") for link in page.links)
     assert json.loads(page.scripts[0])["questions"][0]["text"] == evil
+
+
+def test_a_place_that_cannot_hold_a_report_is_named_once(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "seven").touch()
+    with pytest.raises(FullError) as said:
+        write_report([str(folder)], str(tmp_path / "seven" / "x"))
+    assert said.value.message.endswith("seven/x: Not a directory")
+    assert "--out" in said.value.remedy
 
 
 def test_every_figure_leads_back_to_its_run(folder: Path) -> None:

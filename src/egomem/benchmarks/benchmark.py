@@ -64,7 +64,7 @@ class Benchmark(Record):
     def video_of(self, question: Question) -> Video | None:
         return self.by_id.get(question.recording or "")
 
-    def with_media(self, folder: Path) -> Benchmark:
+    def with_media(self, folder: Path | str) -> Benchmark:
         """The same with `path` set for each video whose file lies in `folder`.
 
         A file belongs to a video where its name, or its name without a video's ending, is the
@@ -72,8 +72,11 @@ class Benchmark(Record):
         those in a folder that the path or id names go first, and where more than one is left, which
         of them is meant is a fault. Raises UsageError where there is no such folder.
         """
+        folder = Path(folder)
         if not folder.is_dir():
-            raise UsageError(f"there is no folder of media at {folder}")
+            raise UsageError(
+                f"there is no folder of media at {folder}", "name the folder that holds the videos"
+            )
         found: dict[str, list[Path]] = {}
         for path in sorted(p for p in folder.rglob("*") if p.is_file()):
             found.setdefault(path.name, []).append(path)

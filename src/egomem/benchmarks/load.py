@@ -23,7 +23,7 @@ from egomem.benchmarks import (
 from egomem.benchmarks.benchmark import Benchmark, Fault
 from egomem.benchmarks.checks import row_faults
 from egomem.benchmarks.rows import ENDINGS, LINES, Fields, Part, Placed, base, rows
-from egomem.errors import UsageError
+from egomem.errors import UsageError, reason
 from egomem.records import Question, Video
 
 Read = Callable[[Sequence[Path]], Iterator[Part]]
@@ -116,7 +116,9 @@ def _files(path: Path) -> list[Path]:
         near = [p for p in sorted(path.parent.iterdir()) if p != path and p.is_file()]
         return [path, *(p for p in near if any(_beside(p, name) for name in BESIDE))]
     if not path.is_dir():
-        raise UsageError(f"there is no benchmark at {path}")
+        raise UsageError(
+            f"there is no benchmark at {path}", "name a folder or file of questions, or 'demo'"
+        )
     found = [p for p in sorted(path.rglob("*")) if p.is_file() and base(p).endswith(ENDINGS)]
     return [p for p in found if base(p) not in ("benchmark.json", "manifest.json")]
 
@@ -202,8 +204,12 @@ def _about(folder: Path) -> dict[str, Any]:
         return {}
     try:
         held = json.loads(file.read_text(encoding="utf-8-sig"))
-    except (ValueError, OSError) as error:
-        raise UsageError(f"{file} is not JSON: {error}") from None
+    except OSError as error:
+        raise UsageError(
+            f"{file} cannot be read: {reason(error)}", "check its permissions"
+        ) from None
+    except ValueError as error:
+        raise UsageError(f"{file} is not JSON: {error}", "mend it, or remove it") from None
     return held if isinstance(held, dict) else {}
 
 

@@ -142,8 +142,9 @@ def _tags(row: Fields, known: Sequence[str]) -> dict[str, Any]:
     return {**extra, **(held or {})}
 
 
-def write(benchmark: Benchmark, folder: Path, *, parquet: bool = False) -> None:
+def write(benchmark: Benchmark, folder: Path | str, *, parquet: bool = False) -> None:
     """Write a benchmark in this format; media is never copied and paths are left out."""
+    folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     about = {
         "name": benchmark.name,

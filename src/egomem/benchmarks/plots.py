@@ -12,7 +12,7 @@ import numpy as np
 
 from egomem.benchmarks.benchmark import Benchmark
 from egomem.benchmarks.tables import stats, values
-from egomem.errors import MissingExtraError, UsageError
+from egomem.errors import MissingExtraError, UsageError, reason
 from egomem.records import ABSTAIN_OPTION
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _LONG = 34
 """Characters of a bar's label."""
 
 
-def plots(benchmark: Benchmark, folder: Path) -> list[Path]:
+def plots(benchmark: Benchmark, folder: Path | str) -> list[Path]:
     """Histograms of times and bars of tags that the benchmark has; returns the files written.
 
     Raises MissingExtraError without matplotlib, and UsageError where `folder` cannot be a folder.
@@ -46,10 +46,13 @@ def plots(benchmark: Benchmark, folder: Path) -> list[Path]:
         from matplotlib.ticker import MaxNLocator
     except ImportError:
         raise MissingExtraError("matplotlib, which draws plots,", "plots") from None
+    folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"{folder} cannot be a folder of plots: {error.strerror}") from None
+        raise UsageError(
+            f"{folder} cannot be a folder of plots: {reason(error)}", "name another"
+        ) from None
     written: list[Path] = []
 
     def save(name: str, figure: Figure) -> None:

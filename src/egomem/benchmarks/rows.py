@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from egomem.benchmarks.benchmark import Fault
-from egomem.errors import EgomemError, MissingExtraError, UsageError
+from egomem.errors import EgomemError, MissingExtraError, UsageError, reason
 from egomem.records import Question, Video
 
 Fields = Mapping[str, Any]
@@ -128,7 +128,9 @@ def _text(path: Path) -> str:
         with _open(path) as file:
             return file.read().decode("utf-8-sig")
     except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from None
+        raise UsageError(
+            f"{path} cannot be read: {reason(error)}", "check its permissions, or fetch it again"
+        ) from None
 
 
 def _lines(path: Path) -> Iterator[Row]:
@@ -204,7 +206,9 @@ def _parquet(path: Path) -> Iterator[Row]:
                     number += 1
                     yield Row(path.name, number, {k: _plain(v) for k, v in fields.items()})
     except (OSError, ValueError) as error:  # pyarrow's faults derive from ValueError
-        raise UsageError(f"{path} cannot be read as Parquet: {error}") from None
+        raise UsageError(
+            f"{path} cannot be read as Parquet: {reason(error)}", "fetch it again, or leave it out"
+        ) from None
 
 
 def _plain(value: Any) -> Any:

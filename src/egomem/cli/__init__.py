@@ -28,7 +28,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from egomem.errors import EgomemError
+from egomem.errors import EgomemError, reason
 
 COMMANDS: dict[str, str] = {
     "ingest": "egomem.cli.ingest:ingest",
@@ -109,6 +109,7 @@ def _root(
 
 STOPPED = 130
 _STOPPED = ("stopped", "the same command goes on where it stopped")
+_DISK = "check that path, its permissions and the room on the disk"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -126,13 +127,18 @@ def main(arguments: list[str] | None = None) -> int:
         fault(*_STOPPED, json=as_json)
         return STOPPED
     except OSError as error:  # such as a full disk where our output goes
-        fault(f"cannot go on: {error}", "", json=as_json)
+        name = error.filename2 or error.filename
+        what = f"cannot use {name}" if name is not None else "cannot go on"
+        fault(f"{what}: {reason(error)}", _DISK, json=as_json)
         return 3
     except Exception as error:
         # Wrong usage. Some releases of typer carry a click of their own, so the kind is told by
         # what all of click's faults have and no other exception has.
         if not hasattr(error, "format_message"):
             raise
+        if type(error).__name__ == "NoArgsIsHelpError":  # its message is the whole help
+            typer.echo(error.format_message(), err=True)
+            return 2
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "egomem"
         fault(error.format_message(), f"see: {command} --help", json=as_json)

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from egomem.benchmarks import Benchmark, Fault, Spread
 
 benchmark = typer.Typer(
-    no_args_is_help=True, help="Check and describe a benchmark's questions and videos."
+    no_args_is_help=True,
+    add_completion=False,
+    help="Check and describe a benchmark's questions and videos.",
 )
 
 Where = Annotated[

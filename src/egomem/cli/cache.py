@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from egomem.memory.replies import ReplyCache
 
 cache = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="Model replies kept so far, and their cost."
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    help="Model replies kept so far, and their cost.",
 )
 
 

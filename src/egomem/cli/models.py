@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 models = typer.Typer(
     invoke_without_command=True,
+    add_completion=False,
     rich_markup_mode=None,
     help="The models that fill the roles, and what they can do.",
 )

@@ -15,7 +15,7 @@ from datetime import UTC, date, datetime, tzinfo
 from pathlib import Path
 from typing import Literal
 
-from egomem.errors import TimeError
+from egomem.errors import TimeError, reason
 from egomem.ingest.coverage import SAME, Gap, Overlap, gaps, overlaps
 from egomem.media import Facts
 from egomem.timeline import Clock, format_time, read_start, read_time, zone_of
@@ -209,7 +209,7 @@ def _sidecar(
         try:
             held = json.loads(beside.read_text(encoding="utf-8-sig"))
         except (ValueError, OSError) as error:
-            notes.append(f"{beside.name} cannot be read: {error}")
+            notes.append(f"{beside.name} cannot be read: {reason(error)}")
             continue
         said = held.get("start", held.get("start_time")) if isinstance(held, dict) else None
         if said is None or isinstance(said, bool):

@@ -133,7 +133,7 @@ def import_files(
 
 def _import(store: Store, path: Path, options: Options, videos: Path | None) -> Imported:
     if not path.is_file():
-        raise UsageError(f"there is no file {path}")
+        raise UsageError(f"there is no file {path}", "check the path")
     if (held := read_memory(path)) is not None:
         rows, new = restore(store, held)
         names = tuple(r.id for r in held.recordings)

@@ -10,7 +10,7 @@ from av.container.input import InputContainer
 from av.stream import Disposition, Stream
 from av.video.stream import VideoStream
 
-from egomem.errors import MediaError
+from egomem.errors import MediaError, reason
 
 DecodeError = (av.error.FFmpegError, EOFError)
 """What PyAV raises for data that cannot be read or decoded."""
@@ -39,11 +39,6 @@ def open_media(path: str | Path) -> InputContainer:
         container.close()
         raise MediaError(f"{path.name} is a text file, not a media file")
     return container
-
-
-def reason(error: BaseException) -> str:
-    """FFmpeg's words for an error, without number and path."""
-    return str(getattr(error, "strerror", None) or error or type(error).__name__)
 
 
 def is_cover(stream: Stream) -> bool:

@@ -11,9 +11,9 @@ import av
 from av.container.input import InputContainer
 from av.video.stream import VideoStream
 
-from egomem.errors import MediaError
+from egomem.errors import MediaError, reason
 from egomem.media.clock import DisplayClock, Timing, frame_step
-from egomem.media.container import DecodeError, open_media, reason, video_streams
+from egomem.media.container import DecodeError, open_media, video_streams
 
 _HEAD = 64
 """Packets in which the first frame has to come."""

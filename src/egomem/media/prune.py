@@ -22,8 +22,9 @@ import av
 from av.container.input import InputContainer
 from av.video.stream import VideoStream
 
+from egomem.errors import reason
 from egomem.media.bitstream import Header, Headers, Restart, Unsafe, headers
-from egomem.media.container import DecodeError, reason
+from egomem.media.container import DecodeError
 from egomem.media.decode import Opened, Picture, Tally, Track
 
 VideoPacket: TypeAlias = "av.Packet[VideoStream]"

@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
-from egomem.errors import MediaError, MissingExtraError, StoreError, TimeError, UsageError
+from egomem.errors import MediaError, MissingExtraError, StoreError, TimeError, UsageError, reason
 from egomem.media.subtitles import Cue, write_srt, write_webvtt
 from egomem.memory.store import Done, Store
 from egomem.memory.view import View
@@ -69,7 +69,7 @@ def export(
             return _export_parquet(view, target)
         return _export_subtitles(view, target, format)
     except OSError as error:
-        raise StoreError(f"cannot write {target}: {error.strerror or error}") from None
+        raise StoreError(f"cannot write {target}: {reason(error)}") from None
 
 
 _ENDINGS: dict[str, Format] = {
@@ -289,7 +289,7 @@ def read_memory(path: str | Path) -> Held | None:
     try:
         file = parquet.ParquetFile(path)
     except Exception as error:
-        raise MediaError(f"{path} is not a Parquet file: {error}") from None
+        raise MediaError(f"{path} is not a Parquet file: {reason(error)}") from None
     head = (file.metadata.metadata or {}).get(_KEY)
     if head is None:
         file.close()

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from egomem.errors import DamagedError, UsageError
+from egomem.errors import DamagedError, UsageError, reason
 from egomem.memory.scope import Scope
 from egomem.memory.segment import sync_folder
 from egomem.memory.shape import Places
@@ -137,7 +137,9 @@ def read(path: Path, line: int, count: int, dimension: int) -> VectorFile:
         facts = np.fromfile(path.with_suffix(".row"), dtype=KIND, count=count)
         mapped = np.memmap(path, dtype="<f4", mode="r", shape=(count, dimension))
     except (OSError, ValueError) as fault:
-        raise DamagedError(f"{path} is damaged ({fault})", "run: egomem check --repair") from None
+        raise DamagedError(
+            f"{path} is damaged ({reason(fault)})", "run: egomem check --repair"
+        ) from None
     if len(facts) < count:
         raise DamagedError(f"{path} is cut short", "run: egomem check --repair")
     columns = [np.ascontiguousarray(facts[name]) for name in ("n", "track", "start", "end")]

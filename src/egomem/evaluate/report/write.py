@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from egomem.answer.prompts import VERIFY
-from egomem.errors import UsageError
+from egomem.errors import FullError, UsageError, reason
 from egomem.evaluate.config import Config
 from egomem.evaluate.gate import measured
-from egomem.evaluate.load import Loaded, load_run
+from egomem.evaluate.load import Loaded, load_run, not_counted
 from egomem.evaluate.report.accuracy import overall
 from egomem.evaluate.report.browser import browser
 from egomem.evaluate.report.costs import costs
@@ -52,14 +52,20 @@ class Written(Record):
 
 
 def write_report(
-    folders: Sequence[Path], out: Path, *, force: bool = False, choices: Choices = DEFAULT
+    folders: Sequence[Path | str],
+    out: Path | str,
+    *,
+    force: bool = False,
+    choices: Choices = DEFAULT,
 ) -> Written:
     """Write the report of one or several runs into `out`.
 
     Raises UsageError where a folder holds no run, nothing was answered yet, the runs are not
-    comparable (and `force` is off), or a model is chosen that no run names.
+    comparable (and `force` is off), or a model is chosen that no run names; FullError where `out`
+    cannot be written.
     """
-    runs = [load_run(folder) for folder in folders]
+    out = Path(out)
+    runs = [load_run(Path(folder)) for folder in folders]
     differ = check_comparable(runs, force=force)
     held = entries(runs, choices)
     if not held:
@@ -73,9 +79,15 @@ def write_report(
         tidy(sections, runs),
         latex(sections, [f"{_lead(run)} {_command(run)}" for run in runs]),
     )
-    out.mkdir(parents=True, exist_ok=True)
-    for name, text in zip(FILES, texts, strict=True):
-        (out / name).write_text(text, encoding="utf-8", errors="replace", newline="\n")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for name, text in zip(FILES, texts, strict=True):
+            (out / name).write_text(text, encoding="utf-8", errors="replace", newline="\n")
+    except OSError as error:
+        raise FullError(
+            f"cannot write the report to {out}: {reason(error)}",
+            "make room, or name another folder with --out",
+        ) from error
     return Written(files=tuple(out / name for name in FILES), warnings=tuple(warnings))
 
 
@@ -191,6 +203,8 @@ def _warnings(runs: Sequence[Loaded]) -> Iterator[str]:
         if left:
             cells = plural(left, "cell has", "cells have")
             yield f"{name}: {cells} no answer or ended in an error, which counts as wrong."
+        if stale := not_counted(run):
+            yield f"{name}: {stale}; the same command asks again."
         if lost := len(run.uncaptioned()):
             windows = plural(lost, "window has", "windows have")
             yield f"{name}: {windows} no caption; see Gaps in the captions."

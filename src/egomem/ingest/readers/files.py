@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, cast
 
-from egomem.errors import MediaError, MissingExtraError, TimeError
+from egomem.errors import MediaError, MissingExtraError, TimeError, reason
 from egomem.ingest.readers.rows import Options, Row
 from egomem.media import LineWarning, read_subtitles
 from egomem.observe.doubt import Doubts, Said
@@ -34,7 +34,9 @@ def file_rows(path: Path, options: Options, problems: list[LineWarning]) -> Rows
         with _open(path) as file:
             begin = file.read(4096)
     except (OSError, EOFError, gzip.BadGzipFile) as error:
-        raise MediaError(f"{path} cannot be read: {error}") from None
+        raise MediaError(
+            f"{path} cannot be read: {reason(error)}", "check the path and its permissions"
+        ) from None
     if begin.startswith(b"PAR1") or name.endswith(".parquet"):
         return _parquet_rows(path), "caption"
     if name.endswith((".srt", ".vtt")) or begin.lstrip(b"\xef\xbb\xbf").startswith(b"WEBVTT"):
@@ -95,7 +97,7 @@ def _until_damaged(file: BinaryIO, problems: list[LineWarning]) -> Iterator[byte
     try:
         yield from file
     except (EOFError, OSError) as error:
-        problems.append(LineWarning(0, f"the file is damaged and ends early: {error}"))
+        problems.append(LineWarning(0, f"the file is damaged and ends early: {reason(error)}"))
 
 
 def _subtitle_rows(path: Path, problems: list[LineWarning]) -> Iterator[Row]:
@@ -257,7 +259,7 @@ def _parquet_rows(path: Path) -> Iterator[Row]:
     try:
         file = parquet.ParquetFile(path)
     except Exception as error:
-        raise MediaError(f"{path.name} is not a Parquet file: {error}") from None
+        raise MediaError(f"{path.name} is not a Parquet file: {reason(error)}") from None
     return _parquet_batches(file)
 
 
