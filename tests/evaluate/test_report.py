@@ -186,13 +186,13 @@ def test_runs_that_differ_are_refused_by_name(
     with pytest.raises(UsageError) as caught:
         write_report([folder, tmp_path / "two"], tmp_path / "report")
     said = str(caught.value)
-    assert "frames is 768 in one and 2 in two" in said
+    assert "--frames is 768 in one and 2 in two" in said
     assert "one asks 5, two asks 3, 3 in both" in said
     assert "--force" in said
     written = write_report([folder, tmp_path / "two"], tmp_path / "report", force=True)
-    assert any("frames is 768 in one and 2 in two" in w for w in written.warnings)
+    assert any("--frames is 768 in one and 2 in two" in w for w in written.warnings)
     text = (tmp_path / "report" / "report.md").read_text()
-    assert "Not comparable: frames is 768" in text
+    assert "Not comparable: --frames is 768" in text
     assert "two: video" in text
 
 
@@ -216,10 +216,19 @@ def test_each_role_stands_with_its_own_decoding_and_resolution() -> None:
     fit = {str(name): str(value) for name, value in _about(loaded("a", fit=True)).rows}
     assert fit["as a captioner"].endswith("pixels a side, fewer where a server takes fewer")
     plain = _about(loaded("a", settings=("video",), strategies={"video": {"as_video": True}})).rows
-    assert ("settings of video", "as_video=True") in plain
+    assert ("settings of video", "as_video=true") in plain
     assert [str(r[0]) for r in plain if str(r[0]).startswith("as a ")] == ["as a reader"]
-    given = {str(r[0]) for r in _about(loaded("a", given_memory=True)).rows}
-    assert "as a captioner" not in given
+    kept = {str(name): str(value) for name, value in _about(loaded("a", given_memory=True)).rows}
+    assert "as a captioner" not in kept
+    assert kept["captioners"] == "none: the captions of a given memory"
+    assert rows["captioners"] == "each reader its own"
+    assert rows["verifier"] == "the reader"
+    assert not {"captioners", "verifier"} & {str(r[0]) for r in plain}
+    alone = loaded("a", settings=("extractive",), readers=(), given_memory=True)
+    silent = {str(r[0]) for r in _about(alone).rows}
+    roles = {"verifier", "frames", "decoding", "as a reader", "as a captioner", "as a verifier"}
+    assert roles <= {*rows}
+    assert not silent & roles
 
 
 def test_bins_and_regimes_reach_every_table(
@@ -296,9 +305,19 @@ def loaded(name: str, **fields: Any) -> Loaded:
         ({"frame_limits": {"ollama:r": 900}}, ""),
         ({"frame_limits": {"ollama:x": 5}}, ""),
         ({"readers": ("ollama:r",), "frame_limits": {"openai:s": 5}}, ""),
-        ({"strategies": {"verify": {"frames": 7}}}, "settings of verify are {} in a and"),
-        ({"strategies": {"video": {"as_video": True}}}, "settings of video are {} in a and"),
-        ({"side": 224}, "side is 512 in a and 224 in b"),
+        ({"strategies": {"verify": {"frames": 7}}}, "--set verify.frames is not given in a and 7"),
+        ({"strategies": {"video": {"as_video": True}}}, "--set video.as_video is not given in a"),
+        ({"strategies": {"explore": {"steps": 7}}}, ""),
+        ({"side": 224}, "--side is 512 in a and 224 in b"),
+        ({"fps": 0.25}, "--fps is 1 in a and 0.25 in b"),
+        ({"format": "scores"}, "--reply is letter in a and scores in b"),
+        (
+            {"given_limits": {"captioner": {"images": 7.0}}},
+            "--request-limit captioner.images is not given in a and 7 in b",
+        ),
+        ({"given_limits": {"verifier": {}}}, ""),
+        ({"fit": True}, "--fit is not given in a and given in b"),
+        ({"track": "import"}, "--track is not given in a and import in b"),
     ],
 )
 def test_what_differs_is_found_in_either_order(fields: dict[str, Any], said: str) -> None:

@@ -96,6 +96,19 @@ def test_frames_by_accounting_and_as_they_were(run: Loaded) -> None:
     assert found["as sent: video gemma3:4b"] == ["32", "8.0 a question, at most 8"]
 
 
+def test_the_note_on_frames_explains_the_rows_that_are_there(run: Loaded) -> None:
+    def note(held: Loaded) -> str:
+        (made,) = (p for p in costs(entries([held])).parts if p.title == "Frames")
+        assert isinstance(made, Grid)
+        return made.note
+
+    blind = run.config.model_copy(update={"settings": ("clean",)})
+    assert note(Loaded(run.folder, run.about, blind, run.benchmark, run.results)).endswith(
+        "in captions and in questions."
+    )
+    assert "As made and as sent" in note(run)
+
+
 def test_money_of_a_model_without_a_price_is_a_lower_bound(run: Loaded) -> None:
     found = {row[0]: row for row in rows(run, "Tokens per question")}
     heads = found["caption@30 gpt-5.2"]

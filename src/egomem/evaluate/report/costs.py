@@ -216,6 +216,7 @@ def _accounting(held: Sequence[Held]) -> Grid:
         [f"by accounting: captions, {lengths}", f"{made.build:,}", f"{made.per_pass:,} each"],
         ["by accounting: frames for each question", f"{made.direct:,}", ratio],
     ]
+    protocol = len(rows)
     seen: set[tuple[int, int]] = set()
     for h in held:
         entry, frames = h.entry, sum(u.frames for u in h.built.by_video.values())
@@ -237,9 +238,13 @@ def _accounting(held: Sequence[Held]) -> Grid:
         f"{plural(len(videos), 'video')}, {plural(len(questions), 'question')}. The protocol's "
         "accounting counts "
         f"min({config.frames}, floor(seconds x {config.fps:g})) for each video, in captions and in "
-        f"questions{unknown}. As made and as sent is what this run did: every window is captioned, "
-        "however long the video, and a model may take fewer frames than the protocol counts."
+        f"questions{unknown}."
     )
+    if len(rows) > protocol:
+        note += (
+            " As made and as sent is what this run did: every window is captioned, however long "
+            "the video, and a model may take fewer frames than the protocol counts."
+        )
     return grid("Frames", ("frames of", "frames", ""), rows, note)
 
 

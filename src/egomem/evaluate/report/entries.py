@@ -3,6 +3,7 @@ each other."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from egomem.errors import UsageError
 from egomem.evaluate.cells import digest
-from egomem.evaluate.config import Column
+from egomem.evaluate.config import Column, Config
 from egomem.evaluate.load import Loaded
 from egomem.evaluate.report.weights import UNKNOWN, stated
 from egomem.evaluate.ways import Way
@@ -19,11 +20,12 @@ from egomem.models import ModelSpec
 from egomem.records import Answer
 from egomem.score import REGIMES, Sheet, Table, View, table
 
-COMPARED = (
-    "frames", "fps", "side", "format", "abstain", "max_tokens", "caption_tokens", "given_limits",
-    "fit", "given_memory", "track",
-)  # fmt: skip
-"""Settings that change what a figure means."""
+COMPARED = {
+    "frames": "--frames", "fps": "--fps", "side": "--side", "format": "--reply",
+    "abstain": "--abstain", "max_tokens": "--max-tokens", "caption_tokens": "--caption-tokens",
+    "fit": "--fit", "given_memory": "--memory", "track": "--track",
+}  # fmt: skip
+"""Settings that change what a figure means, by the option that gives each."""
 
 
 @dataclass(frozen=True)
@@ -145,20 +147,17 @@ def differences(a: Loaded, b: Loaded) -> list[str]:
     in either order of the runs."""
     found = []
     one, two = _name(a.folder), _name(b.folder)
-    for name in COMPARED:
-        left, right = getattr(a.config, name), getattr(b.config, name)
-        if left != right:
-            found.append(f"{name} is {left} in {one} and {right} in {two}")
+    used = {w.strategy for w in a.config.ways} & {w.strategy for w in b.config.ways}
+    mine, theirs = _options(a.config, used), _options(b.config, used)
+    for option in dict.fromkeys([*mine, *theirs]):
+        this, that = (held.get(option, "not given") for held in (mine, theirs))
+        if this != that:
+            found.append(f"{option} is {this} in {one} and {that} in {two}")
     limited = {*a.config.frame_limits, *b.config.frame_limits}
     for spec in sorted(limited & {*a.config.readers} & {*b.config.readers}):
-        left, right = a.config.frame_limit(spec), b.config.frame_limit(spec)
-        if left != right:
-            found.append(f"the frames of {spec} are {left} in {one} and {right} in {two}")
-    used = {w.strategy for w in a.config.ways} & {w.strategy for w in b.config.ways}
-    for strategy in sorted(used):
-        left, right = (c.config.strategies.get(strategy, {}) for c in (a, b))
-        if left != right:
-            found.append(f"the settings of {strategy} are {left} in {one} and {right} in {two}")
+        one_takes, two_takes = a.config.frame_limit(spec), b.config.frame_limit(spec)
+        if one_takes != two_takes:
+            found.append(f"the frames of {spec} are {one_takes} in {one} and {two_takes} in {two}")
     for setting in sorted({w.name for w in a.config.ways} & {w.name for w in b.config.ways}):
         left, right = prompts(a, setting), prompts(b, setting)
         if left and right and left != right:
@@ -169,14 +168,38 @@ def differences(a: Loaded, b: Loaded) -> list[str]:
                 f"the captions of {setting} are made by {_or(left)} in {one} and by {_or(right)} "
                 f"in {two}"
             )
-    mine, theirs = _asked(a), _asked(b)
-    if mine != theirs:
+    asked, other = _asked(a), _asked(b)
+    if asked != other:
+        both = asked.keys() & other.keys()
         found.append(
-            f"the questions differ: {one} asks {len(mine)}, {two} asks {len(theirs)}, "
-            f"{len(mine.keys() & theirs.keys())} in both, "
-            f"{sum(mine[i] != theirs[i] for i in mine.keys() & theirs.keys())} of them changed"
+            f"the questions differ: {one} asks {len(asked)}, {two} asks {len(other)}, "
+            f"{len(both)} in both, {sum(asked[i] != other[i] for i in both)} of them changed"
         )
     return found
+
+
+def _options(config: Config, strategies: set[str]) -> dict[str, str]:
+    """What decides a run's figures, as it is given on a command line."""
+    found = {}
+    for name, option in COMPARED.items():
+        value = getattr(config, name)
+        if value not in (None, False):
+            found[option] = "given" if value is True else written(value)
+    for role, limits in sorted(config.given_limits.items()):
+        for name, n in sorted(limits.items()):
+            found[f"--request-limit {role}.{name}"] = written(n)
+    for strategy, settings in sorted(config.strategies.items()):
+        if strategy in strategies:
+            for name, value in sorted(settings.items()):
+                found[f"--set {strategy}.{name}"] = written(value)
+    return found
+
+
+def written(value: object) -> str:
+    """A setting as a command line has it: `8`, `letter`, `true`."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def prompts(run: Loaded, setting: str) -> set[str]:

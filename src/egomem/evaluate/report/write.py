@@ -22,6 +22,7 @@ from egomem.evaluate.report.entries import (
     check_comparable,
     entries,
     short_model,
+    written,
 )
 from egomem.evaluate.report.explain import reasons, verified
 from egomem.evaluate.report.gaps import uncaptioned
@@ -147,10 +148,6 @@ def _about(run: Loaded) -> Grid:
         ["questions", f"{asked.get('questions')} of {asked.get('of')}, {asked.get('name')}{lost}"],
         ["licence", asked.get("licence") or "not stated"],
         ["readers", ", ".join(config.readers) or "no model"],
-        ["captioners", ", ".join(config.captioners) or "each reader its own, or a given memory"],
-        ["verifier", config.verifier or "the reader"],
-        ["frames", f"at most {config.frames} at {config.fps:g} a second"],
-        ["decoding", "temperature 0, single turn, no examples"],
         *_roles(config),
         ["versions", ", ".join(f"{k} {v}" for k, v in about.get("versions", {}).items())],
         ["servers", ", ".join(_servers(run)) or "none asked"],
@@ -158,13 +155,26 @@ def _about(run: Loaded) -> Grid:
     ]
     rows += [[f"frames of {spec}", f"at most {n}"] for spec, n in config.frame_limits.items()]
     for strategy, given in config.strategies.items():
-        rows.append([f"settings of {strategy}", ", ".join(f"{k}={v}" for k, v in given.items())])
+        rows.append(
+            [f"settings of {strategy}", ", ".join(f"{k}={written(v)}" for k, v in given.items())]
+        )
     return grid(f"Run {run.folder.resolve().name}", ("", ""), rows)
 
 
 def _roles(config: Config) -> Iterator[list[object]]:
-    """What each role gets and how it replies: the reader's is not that of the others."""
+    """Who fills the roles that this run has; what each gets and how it replies."""
     limits = config.limits("")
+    made = any(w.captions in ("windows", "aligned") for w in config.ways)
+    verified = any(w.strategy == "verify" for w in config.ways)
+    if config.given_memory:
+        yield ["captioners", "none: the captions of a given memory"]
+    elif made:
+        yield ["captioners", ", ".join(config.captioners) or "each reader its own"]
+    if verified:
+        yield ["verifier", config.verifier or "the reader"]
+    if config.readers or config.captioners:
+        yield ["frames", f"at most {config.frames} at {config.fps:g} a second"]
+        yield ["decoding", "temperature 0, single turn, no examples"]
 
     def seen(role: Role) -> str:
         held = limits[role]
@@ -175,11 +185,10 @@ def _roles(config: Config) -> Iterator[list[object]]:
         choice = "may abstain" if config.abstain else "has to choose"
         reply = f"reply {config.format}, at most {config.max_tokens} tokens, {choice}"
         yield ["as a reader", f"{reply}; {seen(Role.READER)}"]
-    made = any(w.captions in ("windows", "aligned") for w in config.ways)
     if made and not config.given_memory:
         reply = f"{PROMPT}, free text, at most {config.caption_tokens} tokens"
         yield ["as a captioner", f"{reply}; {seen(Role.CAPTIONER)}"]
-    if any(w.strategy == "verify" for w in config.ways):
+    if verified:
         reply = f"{VERIFY.name}, JSON, at most {config.max_tokens} tokens"
         yield ["as a verifier", f"{reply}; {seen(Role.VERIFIER)}"]
 
@@ -205,6 +214,13 @@ def _warnings(runs: Sequence[Loaded]) -> Iterator[str]:
             yield f"{name}: {cells} no answer or ended in an error, which counts as wrong."
         if stale := not_counted(run):
             yield f"{name}: {stale}; the same command asks again."
+        if back := [c for c in run.held_back if c not in run.columns]:
+            who = ", ".join(dict.fromkeys(short_model(c.reader) for c in back))
+            columns = plural(len(back), "column")
+            yield (
+                f"{name}: the gate held back {columns} ({who}), which have no figures; "
+                "--gate report lets them be answered."
+            )
         if lost := len(run.uncaptioned()):
             windows = plural(lost, "window has", "windows have")
             yield f"{name}: {windows} no caption; see Gaps in the captions."
