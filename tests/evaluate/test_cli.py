@@ -98,7 +98,7 @@ def test_wrong_usage_is_one_line(data: Path, tmp_path: Path, told: Told, spec: s
     base = ("eval", "capmem", "--data", data, "--out", tmp_path / "run")
     for more, text in (
         (("--settings", "clean"), "no reader"),
-        (("--settings", "cleen", "--model", f"reader={spec}"), "no strategy named cleen"),
+        (("--settings", "cleen", "--model", f"reader={spec}"), "no setting 'cleen'"),
         (("--model", f"reader={spec}", "--shard", "5/4", "--gate", "report"), "no shard 5/4"),
         (("--model", f"painter={spec}"), "no role"),
     ):

@@ -263,5 +263,5 @@ def test_a_gate_follows_what_is_read_anew(
     (held,) = load_run(folder).about["gates"]
     assert (held["accuracy"], held["passed"]) == (1.0, False)
     told = CliRunner().invoke(app, ["eval", "status", str(folder)])
-    assert "100.0% without the video is above" in told.output
+    assert "100.0% right without the video is above" in told.output
     assert not rescore(folder).gates

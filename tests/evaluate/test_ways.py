@@ -121,7 +121,7 @@ def test_options_of_the_command_line_are_read() -> None:
             frame_limits([wrong])
     with pytest.raises(ConfigError, match="no role"):
         models_given({"planner": "ollama:x"})
-    with pytest.raises(ConfigError, match="format"):
+    with pytest.raises(ConfigError, match="--reply essay is none that there is"):
         make_config(settings=("clean",), format="essay")
 
 

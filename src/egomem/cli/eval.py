@@ -10,7 +10,7 @@ import typer
 
 from egomem.cli.benchmark import DayOption, FrameOption, KeepOption, ZoneOption
 from egomem.cli.options import FitOption, JsonOption
-from egomem.cli.output import report, spent
+from egomem.cli.output import report
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -209,6 +209,7 @@ def demo(
         str, typer.Option(help="As of capmem; those that ask a model need one.")
     ] = "extractive,extractive@evidence",
     model: ModelOption = None,
+    fit: FitOption = None,
     set_: SetOption = None,
     budget: BudgetOption = None,
     max_requests: RequestsOption = None,
@@ -230,7 +231,7 @@ def demo(
         strategy_settings,
     )
 
-    roles, held = models_given(model_table(model)) if model else {}, load_settings()
+    roles, held = models_given(model_table(model)) if model else {}, load_settings(fit=fit)
     config = make_config(
         protocol="demo", settings=split(settings), readers=roles.get("reader"), limit=limit,
         gate="report", strategies=strategy_settings(set_ or ()), fit=held.fit,
@@ -247,9 +248,10 @@ def demo(
 @eval.command()
 def status(run: RunArgument, json: JsonOption = False) -> None:
     """Whether a run goes on, how far it is, and what it has cost."""
+    from egomem.cli.eval_run import sent
     from egomem.evaluate import load_run
     from egomem.evaluate import status as standing
-    from egomem.evaluate.gate import measured
+    from egomem.evaluate.gate import after, measured
     from egomem.evaluate.load import not_counted
     from egomem.score.plural import plural
 
@@ -266,6 +268,8 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
         counted = (
             f"{now.done} of {plural(now.total, 'cell')} finished{errors if now.errors else ''}"
         )
+        if now.held_back:
+            counted += f", {now.held_back} held back by the gate"
         out.print(f"{state}; {counted}", markup=False)
         if now.stale:
             out.print(not_counted(held))
@@ -274,16 +278,16 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
             lost = f", none of {lost}" if lost else ""
             out.print(f"captions {track.track}: {track.done} / {track.total}{lost}", markup=False)
         table = Table("setting", "finished", "by status", box=None)
+        table.columns[0].overflow = "fold"  # a model's address has no blanks to part it at
         for row in now.columns:
             counts = ", ".join(f"{n} {s}" for s, n in sorted(row.by_status.items()))
             cells = (row.column.label, f"{row.done} / {row.total}", counts)
             table.add_row(*(Text(cell) for cell in cells))
-        out.print(table)
+        out.print(table, soft_wrap=False)
         for gate in gates:
-            out.print(f"gate of {gate.reader}: {gate.reason}", markup=False)
+            out.print(f"gate of {gate.reader}: {after(gate, held.config)}", markup=False)
         if now.spent.requests:
-            bound = " (at least: not every price is known)" if now.unpriced else ""
-            out.print(f"sent: {plural(now.spent.requests, 'request')}, {spent(now.spent)}{bound}")
+            out.print(f"sent: {sent(now.spent, now.unpriced)}")
         if now.unreadable_lines:
             out.print(f"{plural(len(now.unreadable_lines), 'line')} of the answers cannot be read")
         if now.unmeasured:
@@ -325,15 +329,20 @@ def merge(
     json: JsonOption = False,
 ) -> None:
     """Join the shards of one run. Missing or doubled cells are listed, and nothing is written."""
+    from egomem.evaluate import load_run
     from egomem.evaluate import merge as join
     from egomem.score.plural import plural
 
     count = join(out, shards)
+    errors = sum(cell.failed for cell in load_run(out).cells.values())
+    remedy = f"the same command with --out {out} and without --shard tries them again"
+    what = f"{errors} of {plural(count, 'cell')} ended in an error"
     report(
         "eval merge",
-        {"cells": count, "run": str(out)},
+        {"cells": count, "errors": errors, "run": str(out)},
         show=lambda console: console.print(f"{plural(count, 'cell')} in {out}", markup=False),
         json=json,
+        problems=[(what, remedy)] if errors else [],
     )
 
 

@@ -8,15 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from egomem.cli.output import fault, report, spent
+from egomem.cli.output import report, spent
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from egomem.benchmarks import Benchmark
     from egomem.evaluate import Config, Outcome, Plan
+    from egomem.records import Usage
 
 
 REFUSED = (
@@ -71,11 +70,7 @@ def run_(
                 )
                 return work.config.hash, planned, done
 
-    try:
-        config_hash, planned, done = asyncio.run(whole())
-    except KeyboardInterrupt:
-        fault("stopped", "the same command goes on where it stopped", json=json)
-        raise typer.Exit(130) from None
+    config_hash, planned, done = asyncio.run(whole())
     result: dict[str, Any] = {
         "run": str(out),
         "config_hash": config_hash,
@@ -90,7 +85,11 @@ def run_(
             problems.append((without(done.uncaptioned), REFUSED))
         if done.errors:
             what = f"{done.errors} of {plural(done.cells, 'cell')} ended in an error"
-            problems.append((what, "the same command tries them again"))
+            remedy = "the same command tries them again"
+            if planned.total.unable and planned.missing:
+                lost = plural(len(planned.missing), "video is", "videos are")
+                remedy += f"; {lost} not at hand: give them with --media or --memory"
+            problems.append((what, remedy))
         if done.halted:
             are = "is" if done.left == 1 else "are"
             left = f"{done.left} of {plural(done.cells, 'cell')} {are} not answered"
@@ -105,18 +104,23 @@ def run_(
             f"in {done.seconds:.1f} s: {counts}"
         )
         if done.spent.requests:
-            bound = " (at least: not every price is known)" if done.unpriced else ""
-            console.print(
-                f"sent: {plural(done.spent.requests, 'request')}, {spent(done.spent)}{bound}"
-            )
+            console.print(f"sent: {sent(done.spent, done.unpriced)}")
         if done.spent_in_all.requests > done.spent.requests:
             total = done.spent_in_all
-            console.print(
-                f"sent by this run in all: {plural(total.requests, 'request')}, {spent(total)}"
-            )
+            console.print(f"sent by this run in all: {sent(total, total.without_price)}")
         console.print(f"run: {out}   report: egomem report {out}", markup=False)
 
     report("eval", result, show=show, json=json, problems=problems)
+
+
+def sent(usage: Usage, unpriced: int) -> str:
+    """`64 requests, 9,000 tokens in, 64 out, 0 frames, price unknown`; a sum of money leaves out
+    `unpriced` requests."""
+    from egomem.score.plural import plural
+
+    without = "" if not unpriced else f" ({plural(unpriced, 'request')} without a known price)"
+    without = without if usage.cost is not None else ", price unknown" if unpriced else ""
+    return f"{plural(usage.requests, 'request')}, {spent(usage)}{without}"
 
 
 def _show_plan(plan: Plan) -> None:

@@ -108,6 +108,11 @@ class Config(Record):
             raise ConfigError(
                 "a memory and a captioner are both given", "captions come from one of the two"
             )
+        if self.track and not self.given_memory:
+            raise ConfigError(
+                "--track names captions of a memory, and none is given",
+                "give it with --memory, or leave --track out",
+            )
         if any(w.captions == "aligned" for w in ways) and self.given_memory:
             raise ConfigError("aligned captions are made by a captioner", "leave --memory out")
         if any(w.captions == "held" for w in ways) and not self.given_memory:

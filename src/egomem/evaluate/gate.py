@@ -34,6 +34,16 @@ class Gate(Record):
         return "not judged" if self.passed is None else "passes" if self.passed else "fails"
 
 
+def after(gate: Gate, config: Config) -> str:
+    """The reason, and what follows from a gate that was not passed."""
+    if gate.passed:
+        return gate.reason
+    said = gate.reason + "; it fails" * (gate.passed is False)
+    if config.gate == "report":
+        return f"{said}, which is reported and stops nothing" if gate.passed is False else said
+    return f"{said}; its other settings are held back (--gate report lets them go on)"
+
+
 def gates(work: Work) -> list[Gate]:
     """A gate for each reader, where the run has the setting `clean`."""
     return measured(work.questions, work.config, work.results.cells)
@@ -74,17 +84,20 @@ def _gate(
 def _judged(right: float, unsure: int, n: int, config: Config) -> tuple[bool | None, str]:
     """Whether a reader passes and why, whatever becomes of the `unsure` of `n` questions."""
     low, high = config.gate_low, config.gate_high
-    bounds = f"{low:.0%} to {high:.0%}, both included"
+    bounds = f"the {low:.0%} to {high:.0%} that pass (both included)"
     if not n:
         return True, "no question has a key, so nothing can be judged"
     least, most = right / n, (right + unsure) / n
-    said = f"{least:.1%} without the video"
+    said = f"{least:.1%} right without the video"
     if unsure:
-        said = f"{least:.1%} to {most:.1%} without the video, with {unsure} of {n} not answered,"
+        said = f"{least:.1%} to {most:.1%} right without the video ({unsure} of {n} not answered)"
     if least > high:
-        return False, f"{said} is above {bounds}: it knows or guesses too well"
+        return (
+            False,
+            f"{said} is above {bounds}: the reader knows the answers, or sees them in the words",
+        )
     if most < low:
-        return False, f"{said} is below {bounds}: it answers badly, or not"
+        return False, f"{said} is below {bounds}: fewer than guessing gives"
     if low <= least and most <= high:
         return True, f"{said} lies within {bounds}"
     return None, (

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from egomem.benchmarks import Benchmark
 from egomem.errors import UsageError
-from egomem.evaluate.about import BENCHMARK, read_about
+from egomem.evaluate.about import ABOUT, BENCHMARK, read_about
 from egomem.evaluate.building import Built, gap_key, in_cache, read_building
 from egomem.evaluate.captions import Uncaptioned, cuts, uncaptioned
 from egomem.evaluate.cells import digest
@@ -66,6 +66,13 @@ class Loaded:
         """The columns that have an answer."""
         held = {column for _, column in self.cells}
         return [c for c in self.config.columns() if c in held]
+
+    @property
+    def held_back(self) -> list[Column]:
+        """The columns that the gate kept from being answered, when the run came to its end."""
+        stopped = (self.about.get("last") or {}).get("stopped") or ()
+        ways = {c: self.config.way(c) for c in self.config.columns()}
+        return [c for c, w in ways.items() if c.reader in stopped and w.strategy != "clean"]
 
     def answers(self, column: Column) -> dict[str, Answer]:
         found = ((q.id, self.cells.get((q.id, column))) for q in self.benchmark.questions)
@@ -137,8 +144,15 @@ class Loaded:
         )
 
 
+def check_run(folder: Path) -> None:
+    """Raises UsageError where a folder holds no run."""
+    if not (folder / ABOUT).is_file():
+        raise UsageError(f"there is no run at {folder}", "name the folder given to --out")
+
+
 def load_run(folder: Path) -> Loaded:
     """Read a run's folder. Raises UsageError where it holds none."""
+    check_run(folder)
     about = read_about(folder)
     try:
         config = Config.model_validate(about["config"])

@@ -33,7 +33,10 @@ def models_given(table: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
             raise ConfigError(
                 f"an evaluation has no role {role!r}", f"use one of {', '.join(known)}"
             )
-        found[role] = tuple(str(ModelSpec.parse(s)) for s in split(text))
+        try:
+            found[role] = tuple(str(ModelSpec.parse(s)) for s in split(text))
+        except ConfigError as fault:
+            raise ConfigError(f"--model {role}: {fault.message}", fault.remedy) from None
     every = found.pop("all", ())
     if every:
         found.setdefault("reader", every)
@@ -51,7 +54,11 @@ def frame_limits(given: Iterable[str]) -> dict[str, int]:
         spec, equals, number = text.rpartition("=")
         if not equals or not number.isdecimal() or int(number) < 1:
             raise UsageError(f"--frame-limit {text} cannot be read", "write it as MODEL=64")
-        found[str(ModelSpec.parse(spec))] = int(number)
+        try:
+            model = ModelSpec.parse(spec)
+        except ConfigError as fault:
+            raise ConfigError(f"--frame-limit {text}: {fault.message}", fault.remedy) from None
+        found[str(model)] = int(number)
     return found
 
 
@@ -101,11 +108,29 @@ def read_shard(text: str) -> Shard:
         raise UsageError(f"there is no shard {text}", "count from 1: --shard 1/4") from None
 
 
+OPTIONS = {"format": "--reply", "strategies": "--set", "frame_limits": "--frame-limit",
+           "given_limits": "--request-limit", "given_memory": "--memory"}  # fmt: skip
+"""What a field of a configuration is called on the command line, where that is another name."""
+
+
+def option(field: str) -> str:
+    """`max_tokens` -> `--max-tokens`"""
+    return OPTIONS.get(field) or f"--{field.replace('_', '-')}"
+
+
 def make_config(**fields: Any) -> Config:
-    """The configuration; fields that are None keep their default. Raises ConfigError."""
+    """The configuration; fields that are None keep their default. Raises ConfigError, which names
+    the option."""
     try:
         return Config(**{name: value for name, value in fields.items() if value is not None})
     except ValidationError as error:
         first = error.errors()[0]
-        name = ".".join(str(part) for part in first["loc"])
-        raise ConfigError(f"{name}: {first['msg'].lower()}") from None
+        name, *within = (str(part) for part in first["loc"])
+        place = " ".join([option(name), *within])
+        said = f"{place} {first['input']}"
+        if first["type"] == "literal_error":
+            known = str(first["ctx"]["expected"]).replace("'", "")
+            raise ConfigError(f"{said} is none that there is", f"use {known}") from None
+        raise ConfigError(
+            f"{said}: {first['msg'].lower()}", "see: egomem eval capmem --help"
+        ) from None

@@ -30,6 +30,8 @@ REPLY_TOKENS = {"letter": 5, "logprobs": 5, "scores": 60}
 VERDICT_TOKENS = 80
 CANDIDATE_CAPTIONS = 9
 CHECK_FRAMES = 12
+STAMP_TOKENS = 10
+"""Of the times before a caption; our guess."""
 WIDE = 9 / 16
 """Height over width of a frame whose shape is not known."""
 
@@ -256,10 +258,19 @@ def _ask(work: Work, question: Question, column: Column) -> Usage:
 def _caption_tokens(
     work: Work, question: Question, column: Column, recordings: list[Recording]
 ) -> int:
-    window = work.way(column).window
-    if window is None:
-        return TOKENS_OUT * 20
+    if not work.builds(column):
+        return _held_tokens(work, question, column)
+    window = work.way(column).window or 30.0
     return TOKENS_OUT * sum(len(windows(r.duration, window)) for r in recordings)
+
+
+def _held_tokens(work: Work, question: Question, column: Column) -> int:
+    """Of the captions that a given memory holds for a question: counted, as they are there."""
+    track = work.track(column, question)
+    seen = work.view(question, work.way(column)).observations(
+        tracks=None if track is None else [track]
+    )
+    return sum(math.ceil(len(o.text.encode()) / BYTES_PER_TOKEN) + STAMP_TOKENS for o in seen)
 
 
 def _frame_tokens(side: int) -> int:

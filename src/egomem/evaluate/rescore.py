@@ -7,7 +7,7 @@ from pathlib import Path
 from egomem.evaluate.about import rewrite_about
 from egomem.evaluate.cells import answer_digest
 from egomem.evaluate.gate import measured
-from egomem.evaluate.load import load_run
+from egomem.evaluate.load import check_run, load_run
 from egomem.evaluate.predictions import write_predictions
 from egomem.evaluate.reread import reread
 from egomem.evaluate.results import Finished, Key
@@ -27,7 +27,11 @@ class Rescored(Record):
 
 
 def rescore(folder: Path) -> Rescored:
-    """Read all replies of a run again and store the answers that changed."""
+    """Read all replies of a run again and store the answers that changed.
+
+    Raises UsageError where the folder holds no run.
+    """
+    check_run(folder)
     with locked(folder):
         run = load_run(folder)
         questions = {q.id: q for q in run.questions}

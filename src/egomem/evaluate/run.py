@@ -16,13 +16,14 @@ from egomem.errors import (
     MissingExtraError,
     ModelError,
     StoreError,
+    UsageError,
 )
 from egomem.evaluate import captions
 from egomem.evaluate.about import write_about
 from egomem.evaluate.building import gap_key, keep_building, keep_gap
 from egomem.evaluate.cells import Cell
 from egomem.evaluate.config import Column
-from egomem.evaluate.gate import gates
+from egomem.evaluate.gate import after, gates
 from egomem.evaluate.outcome import OnNote, OnProgress, Outcome, Progress
 from egomem.evaluate.predictions import write_predictions
 from egomem.evaluate.purse import Spent
@@ -51,9 +52,11 @@ async def run(
 
     Killed at any moment, the same call goes on. A cell that ends in an error is tried again by the
     next run. Where the budget is spent, what is under way is finished, and the outcome says so.
-    Raises ConfigError and StoreError, and ModelError after `IN_A_ROW` errors.
+    Raises UsageError where no video is at hand and a setting needs one, ConfigError and StoreError,
+    and ModelError after `IN_A_ROW` errors.
     """
     began = time.monotonic()
+    _check_videos(work)
     work.purse.check_prices(spec for c in work.columns for spec in work.specs(c))
     runner = _Runner(work, at_once, on_note, on_progress)
     write_about(work, command)
@@ -63,7 +66,7 @@ async def run(
     judged = gates(work) if work.purse.closed is None else []
     stopped = {g.reader for g in judged if not g.passed} if work.config.gate == "stop" else set()
     for gate in judged:
-        on_note(f"gate of {gate.reader}: {gate.reason}{'; it fails' * (gate.passed is False)}")
+        on_note(f"gate of {gate.reader}: {after(gate, work.config)}")
     rest = [c for c in work.columns if c not in first and c.reader not in stopped]
     try:
         await runner.caption(rest)
@@ -80,6 +83,23 @@ async def run(
     write_about(work, command, outcome, judged)
     write_predictions(work.folder, work.questions, columns, work.current())
     return outcome
+
+
+def _check_videos(work: Work) -> None:
+    """Raises UsageError where no video is at hand and a setting needs one: each answer of it would
+    be an error, and trying again could not help."""
+    needing = [w.name for w in work.config.ways if not w.blind]
+    places = work.places
+    if not needing or places.recordings or not places.missing:
+        return
+    id, why = next(iter(places.missing.items()))
+    remedy = "name a memory that holds them"
+    if not work.config.given_memory:
+        remedy = "give their folder with --media, or a memory of them with --memory"
+    raise UsageError(
+        f"{', '.join(needing)}: no video is at hand ({id}: {why})",
+        f"{remedy}; clean needs none",
+    )
 
 
 class _Runner:

@@ -42,8 +42,9 @@ class Track(Record):
 class State(Record):
     """`state` is `running` (`who` says which process), `finished`, `halted` (at a budget: `why`) or
     `unfinished` (killed, stopped, or ended by a fault). `errors` are cells that the same command
-    tries again, `stale` answers of another configuration, which are not `done`. `spent` is what all
-    of its calls sent, `unpriced` requests whose price is unknown.
+    tries again, `stale` answers of another configuration, which are not `done`. `held_back` are
+    cells without an answer whose reader did not pass the gate. `spent` is what all of its calls
+    sent, `unpriced` requests whose price is unknown.
     """
 
     state: Literal["running", "finished", "halted", "unfinished"]
@@ -55,6 +56,7 @@ class State(Record):
     total: int
     errors: int
     stale: int
+    held_back: int
     spent: Usage
     unpriced: int
     captions: tuple[Track, ...]
@@ -82,6 +84,7 @@ def status(run: Loaded) -> State:
         total=sum(c.total for c in columns),
         errors=sum(c.by_status.get("error", 0) for c in columns),
         stale=len(run.stale),
+        held_back=sum(c.total - c.done for c in columns if c.column in run.held_back),
         spent=sum((t.usage for t in spent), Usage()),
         unpriced=sum(t.unpriced for t in spent),
         captions=tuple(_tracks(run)),

@@ -18,7 +18,7 @@ import math
 from collections.abc import Iterable
 from typing import Literal
 
-from egomem.answer import get
+from egomem.answer import get, strategies
 from egomem.answer.reader import ReaderSettings
 from egomem.errors import UsageError
 from egomem.evaluate import oracle
@@ -79,13 +79,8 @@ def read_way(name: str) -> Way:
             return Way(name=name, strategy=head, captions="held")
         strategy = "caption" if head == "aligned" else head
         return Way(name=name, strategy=strategy, captions=kind, window=_seconds(name, tail))
-    if at and tail != "evidence":
-        raise UsageError(
-            f"there is no setting {name!r}",
-            "use clean, video, caption@30, verify@30, aligned@30, caption@evidence, "
-            "video@evidence or a strategy's name",
-        )
-    get(head)
+    if (at and tail != "evidence") or not _is_strategy(head):
+        raise UsageError(f"there is no setting {name!r}", f"use one of: {', '.join(_known())}")
     if head in ("clean", "video"):
         return Way(name=name, strategy=head)
     return Way(name=name, strategy=head, captions="held", evidence=bool(at))
@@ -108,6 +103,23 @@ def read_ways(names: Iterable[str]) -> tuple[Way, ...]:
             way = way.model_copy(update={"window": None, "captions": "held"})
         found.append(way)
     return tuple(found)
+
+
+def _is_strategy(name: str) -> bool:
+    """Whether a setting may name it: our oracles have settings of their own."""
+    try:
+        get(name)
+    except UsageError:
+        return False
+    return name not in (oracle.CAPTIONS, oracle.FRAMES)
+
+
+def _known() -> list[str]:
+    """What --settings takes."""
+    named = ("clean", "video", "caption@30", "verify@30", "aligned@30")
+    oracles = ("caption@evidence", "video@evidence")
+    rest = [s for s in strategies() if s not in ("clean", "video") and _is_strategy(s)]
+    return [*named, *oracles, *rest]
 
 
 def _seconds(name: str, text: str) -> float:

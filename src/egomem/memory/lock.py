@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
-from egomem.errors import FullError, LockedError
+from egomem.errors import FullError, LockedError, StoreError
 
 NAME = "writer.lock"
 _STEP = 0.02
@@ -56,6 +56,10 @@ class WriterLock:
     def _take(self) -> int:
         try:
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
+        except FileNotFoundError as fault:
+            raise StoreError(
+                f"there is no folder {self.path.parent}", "name one that is there, or make it"
+            ) from fault
         except OSError as fault:
             raise FullError(
                 f"cannot write to {self.path.parent}: {fault.strerror}",
