@@ -368,7 +368,21 @@ def test_few_videos_are_warned_of_and_nothing_is_detectable() -> None:
     assert (row["MDD"].value or 0) > 0
     one = made(readers=READERS[:1], settings=("video", "caption@30"), minutes=(5,))
     (row,) = rows_of(grids(paired_differences(draws(entries([one]))))["Captions less video"])
-    assert (row["points"].low, row["points"].small) == (None, "one video, no interval")
+    assert (row["points"].low, row["points"].small) == (None, "one cluster, no interval")
+
+
+def test_questions_about_no_video_are_not_counted_as_videos() -> None:
+    run = made(readers=READERS[:1], settings=("video", "caption@30"), minutes=(5, 30))
+    lone = run.questions[0].model_copy(update={"recording": None, "evidence": ()})
+    questions = (lone, *run.questions[1:])
+    run.benchmark = run.benchmark.model_copy(update={"questions": questions})
+    held = draws(entries([run]))
+    said = "2 videos and 1 lone question"
+    mean = rows_of(grids(headline(held))["Captions less video, mean of 1 reader"])[0]
+    assert mean["n"].small == said
+    assert grids(paired_differences(held))["Captions less video"].note.startswith(f"{said}; ")
+    first = rows_of(grids(overall(held[0].entries, held))["Overall"])[0]
+    assert first["clusters"].text == "3"
 
 
 def test_a_p_too_small_to_print_is_a_figure_all_the_same() -> None:
@@ -400,7 +414,7 @@ def test_three_accuracies_stand_with_their_n() -> None:
     assert row["strict %"].value == pytest.approx(100 * good / len(answers))
     assert row["answered %"].value == pytest.approx(100 * good / len(read))
     assert row["macro %"].value == pytest.approx(100 * sum(macro) / 12)
-    ns = [row[name].text for name in ("n", "n answered", "videos")]
+    ns = [row[name].text for name in ("n", "n answered", "clusters")]
     assert ns == [str(len(answers)), str(len(read)), "12"]
     unreadable = len(answers) - len(read)
     assert row["n by status"].text == f"{len(read)} parsed, {unreadable} unparsable"

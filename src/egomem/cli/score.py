@@ -41,6 +41,7 @@ def score(
     from egomem.answer import read_choice
     from egomem.cli.benchmark import left_out, read
     from egomem.score import read_predictions, sheet, summary
+    from egomem.score.plural import clusters
     from egomem.score.summary import HEADINGS, cells, percent
 
     held = read(questions, format, None, zone, day_one, frame_base, strict=not keep_faulty)
@@ -53,6 +54,8 @@ def score(
     scored = sheet(held.questions, given.answers, videos=held.videos, verdicts=given.verdicts)
     found = summary(scored, bins=read_bins(bins), regimes=read_regimes(regimes), seed=seed)
 
+    drawn = clusters(found.clusters, found.lone)
+
     def show(out: Console) -> None:
         from rich.table import Table
 
@@ -60,7 +63,7 @@ def score(
             out.print(
                 f"{held.name}: {percent(found.accuracy.value)} % of {found.n} questions, 95 % "
                 f"interval {percent(found.accuracy.low)} to {percent(found.accuracy.high)} "
-                f"({found.clusters} videos or lone questions resampled){left_out(held)}",
+                f"({drawn} resampled){left_out(held)}",
                 markup=False,
             )
         if found.caution:
@@ -68,7 +71,7 @@ def score(
         if (three := found.accuracies) and three.answered:
             out.print(
                 f"of the {three.n_answered} replies that were read "
-                f"{percent(three.answered.value)} %; mean over {three.clusters} videos "
+                f"{percent(three.answered.value)} %; mean over {drawn} "
                 f"{percent(three.macro.value)} %"
             )
         if found.unscored:

@@ -15,7 +15,7 @@ import numpy as np
 
 from egomem.errors import UsageError
 from egomem.records import Record
-from egomem.score.plural import plural
+from egomem.score.plural import clusters
 from egomem.score.sheet import Floats
 
 RESAMPLES = 10_000
@@ -45,9 +45,10 @@ class Interval(Record):
         return self.high - self.low > 1e-12
 
 
-def caution(held: Interval, clusters: int) -> str:
-    """What a reader has to know of an interval over so many clusters; "" where nothing."""
-    found = [f"only {plural(clusters, 'video')}"] if clusters < FEW_CLUSTERS else []
+def caution(held: Interval, count: int, lone: int = 0) -> str:
+    """What a reader has to know of an interval over so many clusters, of which `lone` are questions
+    about no video; "" where nothing."""
+    found = [f"only {clusters(count, lone)}"] if count < FEW_CLUSTERS else []
     found += [] if held.has_spread else ["all draws are alike"]
     return ", ".join(found)
 

@@ -103,6 +103,11 @@ class Sheet:
         """What questions are drawn together by: their video (or a question's id without one)."""
         return tuple(q.recording or f"question {q.id}" for q in self.questions)
 
+    @property
+    def lone(self) -> int:
+        """How many clusters are a question that names no video."""
+        return sum(not q.recording for q in self.questions)
+
     @cached_property
     def durations(self) -> Floats:
         """Seconds of each question's video; NaN where not known."""

@@ -25,13 +25,15 @@ class Summary(Record):
     """`accuracy` is strict, with its interval over videos; None where nothing could be scored.
 
     `accuracies` holds it again, beside that of the replies that were read and the mean over videos.
-    `clusters`: what was resampled, videos (a question that names no video stands for itself);
+    `clusters`: what was resampled, videos (a question that names no video stands for itself, as
+    `lone` of them do);
     `caution` says where they are too few for the interval, or all draws are alike.
     """
 
     n: int
     unscored: int
     clusters: int
+    lone: int
     accuracy: Interval | None
     accuracies: Accuracies | None
     caution: str
@@ -67,9 +69,10 @@ def summary(
         n=len(sheet),
         unscored=sheet.unscored,
         clusters=len(set(sheet.clusters)),
+        lone=sheet.lone,
         accuracy=held.strict if held else None,
         accuracies=held,
-        caution=caution(held.strict, held.clusters) if held else "",
+        caution=caution(held.strict, held.clusters, sheet.lone) if held else "",
         mrr=mrr(sheet),
         answerability=answerability(sheet) if cannot else None,
         tables=(*made, *([without] if without.rows else [])),

@@ -24,7 +24,7 @@ MEANING = (
     "Strict: right over all questions; whatever is not a right answer is wrong. Answered: right "
     "over the questions whose reply was read, as a choice or as saying that it cannot be told; "
     "what was refused, cut off, unreadable, in error or missing is left out. Macro: the mean over "
-    f"videos of each one's strict accuracy. {RESAMPLING}. {FEW[0].upper()}{FEW[1:]}. Below the "
+    f"clusters of each one's strict accuracy. {RESAMPLING}. {FEW[0].upper()}{FEW[1:]}. Below the "
     "line: what the questions give away without looking; a figure has to beat it."
 )
 
@@ -87,7 +87,7 @@ def _table(title: str, first: str, drawn: Draws, rows: list[list[object]]) -> Gr
     ]
     return grid(
         title,
-        (first, "n", "strict %", "answered %", "n answered", "macro %", "videos", "n by status"),
+        (first, "n", "strict %", "answered %", "n answered", "macro %", "clusters", "n by status"),
         [*rows, *blind],
         foot=len(blind),
     )

@@ -11,7 +11,7 @@ from egomem.evaluate.report import svg
 from egomem.evaluate.report.entries import Entry
 from egomem.evaluate.report.grid import Value
 from egomem.score import Blind, Bootstrap, Figure, Sheet, bootstrap, strata
-from egomem.score.plural import plural
+from egomem.score.plural import clusters, plural
 from egomem.score.sheet import Floats, Mask
 from egomem.score.summary import percent
 
@@ -67,6 +67,11 @@ class Draws(NamedTuple):
     def groups(self) -> int:
         """What is drawn: videos, and questions about none."""
         return len(set(self.clusters))
+
+    @property
+    def counted(self) -> str:
+        """The same in words: `5 videos and 3 lone questions`."""
+        return clusters(self.groups, self.sheet(0).lone)
 
 
 def draws(entries: Sequence[Entry]) -> list[Draws]:

@@ -92,7 +92,7 @@ def _means(within: dict[str, Draws], by_setting: dict[str, list[Pair]]) -> Grid:
             [
                 setting,
                 name,
-                Value(text=str(part.n), small=plural(part.groups, "video"), n=part.n),
+                Value(text=str(part.n), small=part.counted, n=part.n),
                 _mean([figure(s) for s in own[: len(left)]]),
                 _mean([figure(s) for s in own[len(left) :]]),
                 best_blind(made),
@@ -171,7 +171,7 @@ def _by_duration(
     title: str, labels: tuple[str, ...], within: dict[str, Draws], rows: list[list[object]]
 ) -> Grid:
     heads = [
-        Value(text=name, small=f"n {part.n}, {plural(part.groups, 'video')}", n=part.n)
+        Value(text=name, small=f"n {part.n}, {part.counted}", n=part.n)
         for name, part in within.items()
     ]
     return grid(

@@ -32,9 +32,9 @@ class Kind(NamedTuple):
 
 METHOD = (
     f"{RESAMPLING}, on the same draws for both sides. p: two-sided permutation test that swaps "
-    "whole videos. MDD, minimum detectable difference: the smallest true difference in points that "
-    f"such a comparison would find with power 0.8; not given for fewer than {FEW_CLUSTERS} videos. "
-    f"{FEW[0].upper()}{FEW[1:]}."
+    "whole clusters. MDD, minimum detectable difference: the smallest true difference in points "
+    "that such a comparison would find with power 0.8; not given for fewer than "
+    f"{FEW_CLUSTERS} clusters. {FEW[0].upper()}{FEW[1:]}."
 )
 
 ROWS = 20
@@ -103,7 +103,7 @@ def _table(
         "MDD",
     )  # fmt: skip
     notes = [
-        f"{plural(own.groups, 'video')}; p (Holm) is adjusted for {plural(len(pairs), 'test')}.",
+        f"{own.counted}; p (Holm) is adjusted for {plural(len(pairs), 'test')}.",
         kind.note if many else "",
         without_looking(figure(own.sheet(0))),
     ]

@@ -13,8 +13,8 @@ from egomem.score.plural import plural
 from egomem.score.summary import percent
 
 FEW = (
-    f"few: fewer than {FEW_CLUSTERS} videos, where such an interval is too narrow; no spread: all "
-    "draws are alike, so the interval tells nothing of other videos"
+    f"few: fewer than {FEW_CLUSTERS} clusters, where such an interval is too narrow; no spread: "
+    "all draws are alike, so the interval tells nothing of other videos"
 )
 """What stands beside intervals that a reader must not trust."""
 
@@ -32,7 +32,7 @@ def share(held: Interval, clusters: int, n: int | None = None) -> Value:
 def _value(held: Interval, clusters: int, n: int | None, form: str) -> Value:
     value, low, high = (100 * x + 0.0 for x in (held.value, held.low, held.high))
     if clusters < 2:
-        return Value(text=f"{value:{form}}", small="one video, no interval", value=value, n=n)
+        return Value(text=f"{value:{form}}", small="one cluster, no interval", value=value, n=n)
     return Value(
         text=f"{value:{form}} [{low:{form}}, {high:{form}}]",
         small=warning(held, clusters),
