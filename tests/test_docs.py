@@ -6,10 +6,12 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
-from egomem.cli import main
+from egomem.cli import app, main
 
 ROOT = Path(__file__).resolve().parents[1]
 RUN = ("README.md", "docs/tutorial/first-memory.md")
@@ -63,3 +65,22 @@ PAGES = [
 def test_links_lead_somewhere(page: Path) -> None:
     missing = [t for t in LINK.findall(page.read_text()) if not (page.parent / t).exists()]
     assert missing == []
+
+
+def options(command: Any, name: str) -> Iterator[tuple[str, str]]:
+    """Each long option below a command, with the command that has it."""
+    if hasattr(command, "list_commands"):
+        for one in command.list_commands(None):
+            yield from options(command.get_command(None, one), f"{name} {one}")
+    for parameter in command.params:
+        long = [o for o in parameter.opts if o.startswith("--")]
+        if long:
+            yield name, long[0]
+
+
+def test_every_option_stands_in_a_page() -> None:
+    texts = [page.read_text() for page in PAGES if page.name != "CHANGELOG.md"]
+    told = {word for text in texts for word in re.findall(r"--[a-z][a-z-]*", text)}
+    found = list(options(typer.main.get_command(app), "egomem"))
+    assert len(found) > 150
+    assert [(name, o) for name, o in found if o not in told] == []
