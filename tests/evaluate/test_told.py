@@ -211,3 +211,20 @@ async def test_captions_of_a_given_memory_are_counted(
         made = plan(work)
     each = 2 * (math.ceil(300 / BYTES_PER_TOKEN) + STAMP_TOKENS)
     assert made.total.tokens_in == 5 * (PROMPT_TOKENS + each)
+
+
+def test_the_demo_takes_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The remedy that a fault names has to be there."""
+    taken: list[Config] = []
+
+    async def prepared(folder: Path, **more: object) -> tuple[Benchmark, Path]:
+        return Benchmark(name="b", format="native", videos=(), questions=()), folder
+
+    def seen(benchmark: Benchmark, config: Config, *more: object, **fields: object) -> None:
+        taken.append(config)
+
+    monkeypatch.setattr("egomem.evaluate.demo.prepare", prepared)
+    monkeypatch.setattr("egomem.cli.eval_run.run_", seen)
+    for words in ([], ["--fit"]):
+        assert main(["eval", "demo", "--folder", str(tmp_path), *words]) == 0
+    assert [c.fit for c in taken] == [False, True]

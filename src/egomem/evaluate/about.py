@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,14 @@ BENCHMARK = "benchmark.json"
 
 
 def write_about(
-    work: Work, command: Sequence[str], outcome: Outcome | None = None, gates: Sequence[Gate] = ()
+    work: Work,
+    command: Sequence[str],
+    stale: Mapping[str, Mapping[str, str]],
+    outcome: Outcome | None = None,
+    gates: Sequence[Gate] = (),
 ) -> None:
-    """Write down what each number of this run leads back to, and which answers are of an earlier
-    configuration: a call that is killed or halted leaves them beside its own."""
+    """Write down what each number of this run leads back to, and which answers are `stale`, of an
+    earlier configuration: a call that is killed or halted leaves them beside its own."""
     config = work.config
     before = read_about(work.folder)
     now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -48,7 +52,7 @@ def write_about(
         "versions": versions(),
         "started": before.get("started", now),
         "ended": now if outcome and not outcome.halted else None,
-        "stale": work.stale(),
+        "stale": stale,
         "gates": [g.model_dump(mode="json") for g in gates],
         "last": outcome.model_dump(mode="json", exclude={"gates"}) if outcome else None,
     }

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from egomem.answer import answer
@@ -27,7 +27,7 @@ from egomem.evaluate.gate import after, gates
 from egomem.evaluate.outcome import OnNote, OnProgress, Outcome, Progress
 from egomem.evaluate.predictions import write_predictions
 from egomem.evaluate.purse import Spent
-from egomem.evaluate.results import Finished
+from egomem.evaluate.results import Finished, Key
 from egomem.evaluate.work import Work
 from egomem.records import Answer, Question, Recording, Status, Usage
 from egomem.timeline import Span
@@ -59,7 +59,7 @@ async def run(
     _check_videos(work)
     work.purse.check_prices(spec for c in work.columns for spec in work.specs(c))
     runner = _Runner(work, at_once, on_note, on_progress)
-    write_about(work, command)
+    write_about(work, command, work.stale())
     first = [c for c in work.columns if work.way(c).strategy == "clean"]
     await runner.answer(first)
     # A gate is over all questions: it is not judged before they are answered.
@@ -76,12 +76,14 @@ async def run(
         keep_building(work.folder, work.store, work.cache, tracks)
     await runner.answer(rest)
     columns = [*first, *rest]
-    outcome = runner.outcome(columns, time.monotonic() - began).model_copy(
+    stale = work.stale()
+    current = work.current(stale)
+    outcome = runner.outcome(columns, current, time.monotonic() - began).model_copy(
         update={"gates": tuple(judged), "stopped": tuple(sorted(stopped))}
     )
     work.results.settle((q.id, c) for q in work.questions for c in work.columns)
-    write_about(work, command, outcome, judged)
-    write_predictions(work.folder, work.questions, columns, work.current())
+    write_about(work, command, stale, outcome, judged)
+    write_predictions(work.folder, work.questions, columns, current)
     return outcome
 
 
@@ -112,9 +114,10 @@ class _Runner:
         self.again: Counter[str] = Counter()
         self.faults: list[str] = []
 
-    def outcome(self, columns: Sequence[Column], seconds: float) -> Outcome:
+    def outcome(
+        self, columns: Sequence[Column], current: Mapping[Key, Finished], seconds: float
+    ) -> Outcome:
         work, purse = self.work, self.work.purse
-        current = work.current()
         keys = [(q.id, c) for q in work.questions for c in columns]
         held = [current[key] for key in keys if key in current]
         cells = len(keys)

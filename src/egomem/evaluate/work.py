@@ -228,9 +228,8 @@ class Work:
                     found.setdefault(column.label, {})[question.id] = digest(held.parts)
         return found
 
-    def current(self) -> dict[Key, Finished]:
-        """The answers that are of this configuration."""
-        stale = self.stale()
+    def current(self, stale: Mapping[str, Mapping[str, str]]) -> dict[Key, Finished]:
+        """The answers without those that are `stale`."""
         return {
             (id, column): held
             for (id, column), held in self.results.cells.items()
