@@ -7,7 +7,7 @@ from pathlib import Path
 from egomem.benchmarks import Benchmark
 from egomem.evaluate import Config, Finished, Loaded, Results
 from egomem.evaluate.report import entries
-from egomem.evaluate.report.explain import explained, oracles, reasons
+from egomem.evaluate.report.explain import explained, oracles, reasons, verified
 from egomem.evaluate.report.grid import Grid
 from egomem.records import Answer, Evidence, Question, Status
 from egomem.timeline import Span
@@ -107,3 +107,15 @@ def test_the_look_that_replaced_a_right_answer_is_named() -> None:
     assert why is not None
     assert (why.why.value, why.sure) == ("misread by the look", True)
     assert why.because == "a look at the frames replaced the caption answer, which was right"
+
+
+def test_no_verdict_is_explained_where_it_occurs() -> None:
+    def note(support: str | None) -> str:
+        kept = {"step": "decision", "outcome": "kept", "before": "B", "support": support}
+        said = Answer(text="", status=Status.PARSED, choice="B", strategy="verify", trace=(kept,))
+        table = verified(entries([run(*SETTINGS, said={"verify@60": said})])).parts[0]
+        assert isinstance(table, Grid)
+        return table.note
+
+    assert "No verdict: nothing was looked at" in note(None)
+    assert "No verdict" not in note("weak")

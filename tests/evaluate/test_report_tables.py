@@ -23,7 +23,7 @@ from egomem.evaluate.report.draws import draws
 from egomem.evaluate.report.grid import Grid, Section, Value, grid
 from egomem.evaluate.report.headline import headline
 from egomem.evaluate.report.latex import latex
-from egomem.evaluate.report.layout import ACROSS
+from egomem.evaluate.report.layout import ACROSS, cut
 from egomem.evaluate.report.paired import paired_differences
 from egomem.evaluate.report.pieces import LONG, WIDE, labels, pieces, width
 from egomem.evaluate.report.tidy import tidy
@@ -205,6 +205,28 @@ def test_the_headline_says_who_wins_on_long_videos() -> None:
     assert f"on videos > 20 min ({wins} of 3 readers above)" in text
     outside = headline(draws(entries([made(seed=3)]))).text
     assert any("the gate of stage 1 stops them" in line for line in outside)
+
+
+def test_ties_of_the_headline_stand_beside_its_wins() -> None:
+    run = made(readers=READERS[:1], settings=("video", "caption@30"), minutes=(5, 6, 30))
+    for q in run.questions:
+        columns = {c.setting: c for c in run.columns}
+        said = run.cells[q.id, columns["video"]].answer
+        old = run.cells[q.id, columns["caption@30"]]
+        run.cells[old.key] = old.model_copy(update={"answer": said})
+    text = headline(draws(entries([run]))).text[0]
+    assert text.count("(0 of 1 reader above, 1 tied)") == 3
+
+
+def test_a_reader_that_the_gate_stops_in_two_runs_is_named_with_each() -> None:
+    settings = ("clean", "video", "caption@30")
+    runs = [made(name, READERS[:1], settings, gate_low=0.97) for name in ("one", "two")]
+    (said,) = [x for x in headline(draws(entries(runs))).text if "stops them" in x]
+    assert said.endswith("stops them: a (one), a (two).")
+    (gate,) = [s for s in sections_of(runs, entries(runs)) if s.title == "Gate"]
+    assert [r["reader"].text for r in rows_of(*grids(gate).values())] == ["one: a", "two: a"]
+    (said,) = [x for x in headline(draws(entries(runs[:1]))).text if "stops them" in x]
+    assert said.endswith("stops them: a.")
 
 
 def test_a_regime_that_holds_all_videos_is_not_said_twice() -> None:
@@ -437,10 +459,10 @@ def test_tables_of_many_readers_grow_downwards(large: list[Section]) -> None:
     every = [part for section in large for part in section.parts if isinstance(part, Grid)]
     assert max(len(part.headings) for part in every if part.title[:6] != "Tokens") <= ACROSS + 1
     by_title = {part.title: part for part in every}
-    rest = by_title["Accuracy % by reader: caption@evidence, video@evidence"]
-    assert len(rest.headings) == 5
-    assert len(rest.rows) == 12 + 5
-    part = by_title["Duration, accuracy %: clean, video, caption@30, caption@60"]
+    whole = by_title["Accuracy % by reader"]
+    assert tuple(map(str, whole.headings))[3:] == NINE
+    assert len(whole.rows) == 12 + 5
+    part = by_title["Duration, accuracy %: clean, video, caption@30"]
     assert part.spans[:3] == (("", 1), ("clean", 3), ("video", 3))
     assert [str(row[0]) for row in part.rows[:12]] == [spec.split(":")[1] for spec in MANY]
     names = [str(row[0]) for row in part.rows[12:]]
@@ -460,6 +482,13 @@ def test_tables_of_many_readers_grow_downwards(large: list[Section]) -> None:
     assert cell.source == ("run", "video", MANY[4], "")
     assert cell.by_status is not None
     assert sum(cell.by_status.values()) == len(short)
+
+
+def test_what_is_cut_leaves_no_column_alone() -> None:
+    assert [list(part) for part in cut(range(9), 4)] == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
+    assert [list(part) for part in cut("abcdefgh", 7)] == [list("abcd"), list("efgh")]
+    assert [list(part) for part in cut("abc", 7)] == [list("abc")]
+    assert list(cut("", 7)) == []
 
 
 def test_every_table_of_figures_has_n_and_baselines(large: list[Section]) -> None:
@@ -505,25 +534,25 @@ def test_cut_tables_fit_a_page_and_lose_nothing(large: list[Section]) -> None:
         for part in section.parts:
             if not isinstance(part, Grid):
                 continue
-            cut = pieces(part)
-            for piece in cut:
+            parts = pieces(part)
+            for piece in parts:
                 assert len(piece.rows) <= LONG
                 wide = sum(width(piece, k) for k in range(len(piece.headings)))
                 assert wide <= WIDE or len(piece.headings) == labels(part) + 1, piece.title
                 assert sum(n for _, n in piece.spans) in (0, len(piece.headings))
             cells = Counter(str(c) for row in part.rows for c in row[labels(part) :])
-            kept = Counter(str(c) for piece in cut for row in piece.rows for c in row)
+            kept = Counter(str(c) for piece in parts for row in piece.rows for c in row)
             assert not cells - kept
 
 
 def test_a_long_table_is_cut_by_rows_with_its_baselines_again() -> None:
     rows = [[f"r{k}", f"{k}.0"] for k in range(100)]
     part = grid("T", ("", "x"), [*rows, ["chance", "25.0"]], foot=1)
-    cut = pieces(part)
-    assert [piece.title for piece in cut] == ["T (1 of 3)", "T (2 of 3)", "T (3 of 3)"]
-    assert [len(piece.rows) for piece in cut] == [LONG, LONG, 13]
-    assert all(piece.rows[-1] == ("chance", "25.0") for piece in cut)
-    assert [row for piece in cut for row in piece.rows[:-1]] == [tuple(row) for row in rows]
+    parts = pieces(part)
+    assert [piece.title for piece in parts] == ["T (1 of 3)", "T (2 of 3)", "T (3 of 3)"]
+    assert [len(piece.rows) for piece in parts] == [LONG, LONG, 13]
+    assert all(piece.rows[-1] == ("chance", "25.0") for piece in parts)
+    assert [row for piece in parts for row in piece.rows[:-1]] == [tuple(row) for row in rows]
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
@@ -565,7 +594,7 @@ def test_the_csv_holds_all_that_the_tables_show(large: list[Section]) -> None:
     assert {r["config_hash"] for r in rows} == {run.config.hash}
     (row,) = (
         r for r in rows
-        if r["table"] == "Duration, accuracy %: clean, video, caption@30, caption@60"
+        if r["table"] == "Duration, accuracy %: clean, video, caption@30"
         and (r["row"], r["column"]) == ("maker/model-4-instruct", "video, <= 12 min")
     )  # fmt: skip
     short = [q for own in videos_of(run, REGIMES["<= 12 min"]).values() for q in own]

@@ -12,6 +12,7 @@ from egomem.evaluate.report.entries import Entry
 from egomem.evaluate.report.grid import Section, Value, grid
 from egomem.evaluate.ways import CAPTIONED
 from egomem.score import Explanation, Oracle, Why, effects, tally, why_wrong
+from egomem.score.verify import UNREAD
 
 
 def verified(entries: Sequence[Entry]) -> Section:
@@ -42,6 +43,11 @@ def verified(entries: Sequence[Entry]) -> Section:
         "Questions. Overridden: the caption answer was replaced, which fixed a wrong one, broke a "
         "right one, or neither. Blocked: the rule forbade another answer; what it would have done."
     )
+    if any(row[1] == UNREAD for row in rows):
+        note += (
+            " No verdict: nothing was looked at, or what was said of it could not be read; no "
+            "answer was replaced."
+        )
     return Section(
         title="Retrieve and verify",
         text=(CAVEAT,) if rows else (),

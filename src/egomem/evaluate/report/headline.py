@@ -194,7 +194,10 @@ def _sentences(within: dict[str, Draws], by_setting: dict[str, list[Pair]]) -> I
             part = within[name]
             gap = points(part.drawn.difference(left, right), part.groups)
             where = "over all videos" if name == "all" else f"on videos {name}"
-            said.append(f"{gap} points {where} ({_won(part, pairs)} readers above)")
+            won = _won(part, pairs)
+            readers = "reader" if len(pairs) == 1 else "readers"
+            ties = f", {won.small}" if won.small else ""
+            said.append(f"{gap} points {where} ({won.text} {readers} above{ties})")
         mean = f"mean of {len(pairs)} readers" if len(pairs) > 1 else "one reader"
         what = within["all"].titled(f"{setting} less video, {mean}")
         yield f"{what}: {'; '.join(said)}."
@@ -205,7 +208,7 @@ def _gated(own: Draws, pairs: Sequence[Pair]) -> Iterator[str]:
     runs = {id(e.run): e.run for e in own.entries}.values()
     asked = {own.entries[p.a].column.reader for p in pairs}
     failed = [
-        short_model(gate.reader)
+        short_model(gate.reader) + (f" ({run.folder.resolve().name})" if len(runs) > 1 else "")
         for run in runs
         for gate in measured(run.questions, run.config, run.cells)
         if gate.n and gate.reader in asked and gate.passed is False

@@ -98,8 +98,9 @@ T = TypeVar("T")
 
 
 def cut(held: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    """Parts of at most `size`, in order."""
-    return (held[k : k + size] for k in range(0, len(held), size))
+    """Parts of at most `size`, in order; of about the same size, so that none is left over."""
+    count = -(-len(held) // size)
+    return (held[k * len(held) // count : (k + 1) * len(held) // count] for k in range(count))
 
 
 def _heads(first: Groups) -> list[Value]:

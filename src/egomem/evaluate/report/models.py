@@ -13,8 +13,8 @@ from egomem.evaluate.report.values import baselines, of, points, without_looking
 from egomem.evaluate.report.weights import UNKNOWN
 from egomem.score import figure
 
-SETTINGS = 7
-"""Settings side by side; more stand in further tables."""
+SETTINGS = 10
+"""Settings side by side; more stand in further tables. LaTeX cuts by its own width."""
 
 
 def model_table(held: Sequence[Draws]) -> Section:

@@ -255,7 +255,9 @@ def _gates(runs: Sequence[Loaded]) -> Section:
             if not gate.n:
                 continue
             said = ", ".join(f"{n} {s}" for s, n in gate.by_status.items())
-            rows.append([short_model(gate.reader), gate.n, said, gate.verdict, gate.reason])
+            of = f"{run.folder.resolve().name}: " if len(runs) > 1 else ""
+            name = f"{of}{short_model(gate.reader)}"
+            rows.append([name, gate.n, said, gate.verdict, gate.reason])
     heads = ("reader", "n", "n by status", "gate", "reason")
     sheets = (run.sheet(column) for run in runs for column in run.columns[:1])
     notes = dict.fromkeys(without_looking(figure(held)) for held in sheets if len(held))
