@@ -14,7 +14,7 @@ from egomem.cli.options import (
     ModelOption,
     open_memory,
 )
-from egomem.cli.output import answer_json, report
+from egomem.cli.output import answer_json, plain_table, report
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,10 +42,9 @@ def compare(
         names = held.names()
 
     def show(out: Console) -> None:
-        from rich.table import Table
         from rich.text import Text
 
-        table = Table("strategy", "answer", "evidence", "tokens", "seconds", "cost", box=None)
+        table = plain_table("strategy", "answer", "evidence", "tokens", "seconds", "cost", box=None)
         for row in rows:
             table.add_row(*(Text(cell) for cell in row.cells(names)))
         out.print(table)

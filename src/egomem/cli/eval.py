@@ -10,7 +10,7 @@ import typer
 
 from egomem.cli.benchmark import DayOption, FrameOption, KeepOption, ZoneOption
 from egomem.cli.options import FitOption, JsonOption
-from egomem.cli.output import report
+from egomem.cli.output import plain_table, report
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -260,7 +260,6 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
     gates = measured(held.questions, held.config, held.cells)
 
     def show(out: Console) -> None:
-        from rich.table import Table
         from rich.text import Text
 
         state = ": ".join(part for part in (now.state, now.who, now.why) if part)
@@ -277,13 +276,12 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
             lost = ", ".join(f"{n} {status}" for status, n in sorted(track.without.items()))
             lost = f", none of {lost}" if lost else ""
             out.print(f"captions {track.track}: {track.done} / {track.total}{lost}", markup=False)
-        table = Table("setting", "finished", "by status", box=None)
-        table.columns[0].overflow = "fold"  # a model's address has no blanks to part it at
+        table = plain_table("setting", "finished", "by status", box=None)
         for row in now.columns:
             counts = ", ".join(f"{n} {s}" for s, n in sorted(row.by_status.items()))
             cells = (row.column.label, f"{row.done} / {row.total}", counts)
             table.add_row(*(Text(cell) for cell in cells))
-        out.print(table, soft_wrap=False)
+        out.print(table)
         for gate in gates:
             out.print(f"gate of {gate.reader}: {after(gate, held.config)}", markup=False)
         if now.spent.requests:

@@ -14,6 +14,7 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import TaskID
+    from rich.table import Table
 
     from egomem.ingest import Step
     from egomem.records import Answer, Usage
@@ -82,6 +83,17 @@ def _line(what: str, remedy: str) -> str:
     what = what.rstrip(".")
     text = f"{what}; {remedy}" if remedy else what
     return " ".join(text.split())
+
+
+def plain_table(*headings: str, **more: Any) -> Table:
+    """A table whose cells are never cut short: what has no blanks to part it at is parted anywhere,
+    as the names of models and files are told apart by their ends."""
+    from rich.table import Table
+
+    made = Table(**more)
+    for heading in headings:
+        made.add_column(heading, overflow="fold")
+    return made
 
 
 class Steps:

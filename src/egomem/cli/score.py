@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -86,7 +86,8 @@ def score(
         for made in found.tables:
             shown = Table(title=made.view, title_justify="left")
             for heading in HEADINGS:
-                shown.add_column(heading, justify="right" if heading == "n" else "left")
+                side: Literal["left", "right"] = "right" if heading == "n" else "left"
+                shown.add_column(heading, justify=side, overflow="fold")
             for row in made.rows:
                 shown.add_row(*cells(row.label, row.figure))
             out.print(shown)

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from egomem.cli.options import JsonOption, MemoryOption, open_memory
-from egomem.cli.output import report
+from egomem.cli.output import plain_table, report
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,13 +21,12 @@ def show(memory: MemoryOption = None, json: JsonOption = False) -> None:
         summary = held.summary()
 
     def text(out: Console) -> None:
-        from rich.table import Table
-
         from egomem.ingest.gaps import listed
         from egomem.memory.gaps import Gap
         from egomem.timeline import Span, format_instant, format_time
 
-        table = Table("recording", "id", "wearer", "starts", "length", box=None, pad_edge=False)
+        headings = ("recording", "id", "wearer", "starts", "length")
+        table = plain_table(*headings, box=None, pad_edge=False)
         for r in summary.recordings:
             starts = format_instant(r.clock.start) if r.clock else "clock unknown"
             table.add_row(r.name, r.id, r.wearer, starts, format_time(r.duration))
