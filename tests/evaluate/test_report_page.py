@@ -386,3 +386,54 @@ def test_a_narrow_screen_shows_all_in_either_look(chromium: Any, address: str, l
     ink, paper = (sum(map(int, re.findall(r"\d+", shade)[:3])) for shade in shades)
     assert (ink > paper) == (look == "dark")
     assert abs(ink - paper) > 400
+
+
+@pytest.fixture(scope="module")
+def broad(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A page of eight settings and two readers with long names, whose usage is known."""
+    settings = (
+        "clean", "video", "caption@30", "caption@60", "verify@30", "aligned@30",
+        "caption@evidence", "video@evidence",
+    )  # fmt: skip
+    readers = ("ollama:qwen3-vl-32b_instruct", "openai:maker/model-5.2")
+    config = Config(settings=settings, readers=readers, gate="report")
+    asks = tuple(q.model_copy(update={"tags": {}}) for q in asked(13)[1:])
+    folder = tmp_path_factory.mktemp("broad")
+    results = Results(folder)
+    for c, column in enumerate(config.columns()):
+        for k, q in enumerate(asks, 1):
+            used = Usage(requests=1, tokens_in=123_456, frames=768, seconds=4321.0, cost=12.5)
+            said = answered(q, k, c)
+            cell = Finished(question=q.id, column=column, parts={}, answer=said, usage=used)
+            results.cells[cell.key] = cell
+    videos = tuple(Video(id=f"v{k}", duration=2400.0 if k > 3 else 300.0) for k in range(6))
+    benchmark = Benchmark(name="b", format="native", videos=videos, questions=asks)
+    loaded = Loaded(folder, {}, config, benchmark, results)
+    held = entries([loaded])
+    path = folder / "report.html"
+    path.write_text(html("b", sections_of([loaded], held), browser(held)), encoding="utf-8")
+    return path.as_uri()
+
+
+@pytest.mark.parametrize("width", [1280, 1920])
+def test_no_table_runs_off_a_wide_screen(chromium: Any, broad: str, width: int) -> None:
+    chromium.tell(
+        "Emulation.setDeviceMetricsOverride",
+        width=width,
+        height=900,
+        deviceScaleFactor=1,
+        mobile=False,
+    )
+    try:
+        chromium.open(broad)
+        boxes = chromium.run(
+            "[...document.querySelectorAll('.wide')].map((e) => [e.ariaLabel,"
+            " e.scrollWidth - e.clientWidth, e.clientWidth])"
+        )
+    finally:
+        chromium.tell("Emulation.clearDeviceMetricsOverride")
+    names = [name for name, _, _ in boxes]
+    assert "Wrong answers by reason" in names
+    assert any(name.startswith("Tokens per question") for name in names)
+    assert [(name, over) for name, over, _ in boxes if over > 0] == []
+    assert all(room > 0.85 * width for _, _, room in boxes)

@@ -12,7 +12,7 @@ from typing import Any
 
 from egomem.evaluate.report.grid import Cell, Chart, Grid, Section, Value, one_line
 
-BROKEN = 60
+BROKEN = 30
 """Characters from which the texts of a column are broken into lines."""
 
 
