@@ -58,6 +58,15 @@ def test_a_view_narrows_vectors_as_it_narrows_text(store: Store) -> None:
         matrix[wanted] / np.linalg.norm(matrix[wanted], axis=1, keepdims=True), abs=1e-6
     )
     assert {h.observation.id for h in near.nearest("e", matrix[0])} == set(held)
+    # By id: of those that the view sees, whatever else is asked for.
+    some, of_some = near.vectors("e", [*ids[:16], "0" * 20])
+    assert some == [id for id in held if id in ids[:16]] != []
+    assert (of_some == found[[held.index(id) for id in some]]).all()
+    both, of_both = store.view().vectors("e", ids[9:13])
+    assert sorted(both) == sorted(ids[9:13])
+    unit = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
+    assert of_both == pytest.approx(unit[[ids.index(id) for id in both]], abs=1e-6)
+    assert near.vectors("e", [])[0] == near.vectors("another", ids)[0] == []
 
 
 @settings(max_examples=20)

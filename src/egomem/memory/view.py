@@ -287,17 +287,27 @@ class View:
         }
         return self._first([(s, {"cosine": s}, found[n]) for n, s in nearest if n in found], k)
 
-    def vectors(self, embedder: str) -> tuple[list[str], Matrix]:
-        """The ids of the observations that have a vector, and the matrix (ids, dimension)."""
+    def vectors(self, embedder: str, ids: Iterable[str] | None = None) -> tuple[list[str], Matrix]:
+        """The ids of the observations (of `ids` alone where given) that have a vector, and the
+        matrix (ids, dimension)."""
         numbers, pieces = [], []
-        for file in self._vector_files(embedder):
-            places = self.scope.places(file)
+        if ids is None:
+            files = self._vector_files(embedder)
+            held = {}
+        else:
+            found = self._by_id(set(ids))
+            held = {row[10]: row[0] for row in found}
+            files = self.store.vector_files(embedder, {row[11] for row in found})
+        wanted = np.array(list(held), dtype=np.int64)
+        for file in files:
+            places = self.scope.places(file) if ids is None else np.isin(file.n, wanted)
             at = slice(None) if places is None else places
             numbers += file.n[at].tolist()
             pieces.append(file.matrix[at])
-        ids = dict(self._by_row("o.n, o.id", "observation o", numbers))
+        if ids is None:
+            held = dict(self._by_row("o.n, o.id", "observation o", numbers))
         matrix = np.concatenate(pieces) if pieces else np.zeros((0, 0), dtype=np.float32)
-        return [ids[n] for n in numbers], matrix
+        return [held[n] for n in numbers], matrix
 
     def _vector_files(self, embedder: str) -> list[VectorFile]:
         return self.store.vector_files(embedder, self.scope.lines)

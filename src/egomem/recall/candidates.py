@@ -40,21 +40,12 @@ FROM_VECTORS = 12
 
 @dataclass(frozen=True)
 class Candidates:
-    """Windows to be scored. `statistics` is None where they are all that the view has; else
-    `stretches` is where they lie."""
+    """Windows to be scored. `statistics` is None where they are all that the view has."""
 
     view: View
     corpus: Corpus
     statistics: Statistics | None
     recordings: dict[str, Recording]
-    stretches: tuple[tuple[str | None, Span], ...] = ()
-
-    @cached_property
-    def parts(self) -> tuple[View, ...]:
-        """Views that hold the candidates, and little else."""
-        if self.statistics is None:
-            return (self.view,)
-        return tuple(_part(self.view, recording, span) for recording, span in self.stretches)
 
     @property
     def durations(self) -> dict[str, float]:
@@ -125,14 +116,19 @@ def candidates(
             vector = query_vector(embedder, text)
             found = [s.observation for s in view.nearest(embedder.name, vector, 2 * FROM_VECTORS)]
             wanted |= dict.fromkeys(_first(found, window, FROM_VECTORS))
-    stretches = tuple(_stretches(wanted, window if beside else 0.0))
+    stretches = _stretches(wanted, window if beside else 0.0)
     held = view.stretches([(r, span) for r, span in stretches if r is not None])
-    digests = [_part(view, None, span) for r, span in stretches if r is None]
-    held += {o.id: o for part in digests for o in part.observations()}.values()
+    digests: dict[str, Observation] = {}
+    for r, span in stretches:
+        if r is None:
+            start, end = (datetime.fromtimestamp(at, UTC) for at in (span.start, span.end))
+            seen = view.narrow(sources=["digest"], between=(start, end)).observations()
+            digests |= {o.id: o for o in seen}
+    held += digests.values()
     stems = {s for text in texts for term in asked(text).terms for s in term.stems}
     statistics = Statistics(view.count(), view.document_frequency(stems))
     corpus = Corpus(windows_of(held, window, durations))
-    return Candidates(view, corpus, statistics, recordings, stretches)
+    return Candidates(view, corpus, statistics, recordings)
 
 
 def _first(found: Iterable[Observation], window: float, most: int) -> list[tuple[str, str, Span]]:
@@ -156,13 +152,6 @@ def _stretches(
             joined.pop()
         joined.append((recording or None, wide))
     return joined
-
-
-def _part(view: View, recording: str | None, span: Span) -> View:
-    if recording is not None:
-        return view.narrow(recordings=[recording], span=span)
-    start, end = (datetime.fromtimestamp(seconds, UTC) for seconds in (span.start, span.end))
-    return view.narrow(sources=["digest"], between=(start, end))
 
 
 _KEPT = 4

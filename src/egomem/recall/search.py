@@ -189,7 +189,7 @@ def _scores(
                 parts[name] = signals.pairs(question, corpus, pool.statistics)
             case "nearest" | "mean" if embedder is not None:
                 if not near.any():
-                    near, norms = similarities(corpus, pool.parts, embedder, text)
+                    near, norms = similarities(corpus, pool.view, embedder, text)
                 if name == "nearest":
                     softness = recipe.softness * contrast(embedder)
                     parts[name] = signals.nearest(near, corpus, softness=softness)

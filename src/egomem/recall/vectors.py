@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -48,15 +48,12 @@ def add_vectors(store: Store, embedder: Embedder) -> int:
 
 
 def similarities(
-    corpus: Corpus, parts: Iterable[View], embedder: Embedder, text: str
+    corpus: Corpus, view: View, embedder: Embedder, text: str
 ) -> tuple[Scores, Scores]:
     """The cosine of each observation's vector with the text's, and the length of each window's
-    mean vector (the mean of a window's cosines over it is the cosine with the mean).
-
-    `parts` are the views to read the vectors from.
-    """
+    mean vector (the mean of a window's cosines over it is the cosine with the mean)."""
     if embedder.name not in corpus.vectors:
-        rows = _rows(embedder, corpus.observations, parts)
+        rows = _rows(embedder, corpus.observations, view)
         corpus.vectors[embedder.name] = rows, np.maximum(corpus.norms(rows), 1e-9)
     rows, norms = corpus.vectors[embedder.name]
     return (rows @ query_vector(embedder, text)).astype(np.float64), norms
@@ -95,18 +92,16 @@ def query_vector(embedder: Embedder, text: str) -> Vectors:
     return vector
 
 
-def _rows(embedder: Embedder, held: Sequence[Observation], parts: Iterable[View]) -> Vectors:
+def _rows(embedder: Embedder, held: Sequence[Observation], view: View) -> Vectors:
     """The observations' vectors, a row each: the store's, and those that it lacks made now."""
     place = {o.id: i for i, o in enumerate(held)}
     rows = np.zeros((len(held), embedder.dimensions), dtype=np.float32)
     lacking = np.ones(len(held), dtype=bool)
-    for part in parts:
-        ids, matrix = part.vectors(embedder.name)
-        known = [(place[id], row) for row, id in enumerate(ids) if id in place]
-        if known:
-            here, there = map(list, zip(*known, strict=True))
-            rows[here] = matrix[there]
-            lacking[here] = False
+    ids, matrix = view.vectors(embedder.name, place if len(held) < view.count() else None)
+    if ids:
+        here = [place[id] for id in ids]
+        rows[here] = matrix
+        lacking[here] = False
     for i, vector in zip(
         np.flatnonzero(lacking).tolist(),
         _embedded(embedder, [embedded_text(o) for o, no in zip(held, lacking, strict=True) if no]),
