@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from io import StringIO
+from pathlib import Path
 
+import pytest
 from rich.console import Console
 
+from egomem.cli import main
 from egomem.cli.output import plain_table
+from egomem.memory import Store
+from egomem.records import Observation, Recording
+from egomem.timeline import Span
 
 
 def test_what_does_not_fit_is_wrapped_and_not_cut() -> None:
@@ -17,3 +23,31 @@ def test_what_does_not_fit_is_wrapped_and_not_cut() -> None:
     out = StringIO()
     Console(file=out, width=40, soft_wrap=True).print(table)
     assert "".join(out.getvalue().replace("7", "").split()) == "x" * 49 + "a" + "x" * 49 + "b"
+
+
+def test_names_in_brackets_are_printed_as_they_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "[bold]walk [/red] :smile:.mp4"
+    with Store.open(tmp_path, create=True) as store:
+        store.put_recording(Recording(id="r", name=name, duration=60))
+        track = "caption/[i]hand"
+        store.add(
+            [
+                Observation(
+                    recording="r",
+                    span=Span(0, 30),
+                    text="a [red]mug[/red] on the table",
+                    source="caption",
+                    track=track,
+                )
+            ]
+        )
+    memory = ["--memory", str(tmp_path)]
+    assert main(["show", *memory]) == 0
+    assert name in capsys.readouterr().out
+    for command in (["search", "mug"], ["ask", "Where is the mug?"]):
+        assert main([*command, *memory]) == 0
+        said = capsys.readouterr().out
+        assert name in said
+        assert "a [red]mug[/red] on the table" in said

@@ -78,7 +78,6 @@ def validate(
             f"{held.name} ({held.format}): {_many(len(held.questions), 'question')} about "
             f"{_many(len(held.videos), 'video')}; {_many(len(faults), 'fault')}, "
             f"{_many(held.left_out, 'row')} left out",
-            markup=False,
         )
 
     result = {
@@ -124,7 +123,7 @@ def stats(
         drawn = draw(held, plots)
 
     def show(out: Console) -> None:
-        out.print(f"{held.name} ({held.format})", markup=False)
+        out.print(f"{held.name} ({held.format})")
         out.print(f"questions {found.questions}, videos {found.videos}{left_out(held)}")
         for label, spread, unit in (
             ("length of video", found.durations, " s"),
@@ -133,14 +132,14 @@ def stats(
             ("start of evidence", found.evidence_position, " of the video"),
             ("evidence to question", found.gaps, " s"),
         ):
-            out.print(f"{label:22}{_spread(spread, unit)}", markup=False)
+            out.print(f"{label:22}{_spread(spread, unit)}")
         groups = {"options": found.options, "position of key": found.keys}
         groups |= {"answerable": found.answerable, "videos by source": found.videos_by_source}
         for name, counts in {**groups, **found.counts}.items():
             listed = ", ".join(f"{label} {n}" for label, n in counts.items()) or "not stated"
-            out.print(f"{name:22}{listed}", markup=False)
+            out.print(f"{name:22}{listed}")
         for path in drawn:
-            out.print(f"plot                  {path}", markup=False)
+            out.print(f"plot                  {path}")
 
     result = {"name": held.name, **found.model_dump(), "left_out": held.left_out}
     result["plots"] = [str(p) for p in drawn]
@@ -170,10 +169,10 @@ def manifest(
     def show(out: Console) -> None:
         licence = made["licence"] or "no licence is stated"
         n = _many(made["questions"], "question")
-        out.print(f"{made['name']}: {n}, {licence}{left_out(held)}", markup=False)
+        out.print(f"{made['name']}: {n}, {licence}{left_out(held)}")
         for video in made["videos"]:
             source = f"{video['source_dataset']} {video['source_uid']}".strip() or "not stated"
-            out.print(f"{video['id']}  {video['sha256'] or 'no hash'}  {source}", markup=False)
+            out.print(f"{video['id']}  {video['sha256'] or 'no hash'}  {source}")
 
     report("benchmark manifest", made, show=show, json=json)
 

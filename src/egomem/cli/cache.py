@@ -40,10 +40,10 @@ def explain(
 
     def show(out: Console) -> None:
         for item in kept:
-            out.print(f"{item.key}  {item.made}  {item.reply.model}", markup=False, emoji=False)
+            out.print(f"{item.key}  {item.made}  {item.reply.model}")
             if key:
                 for name, value in item.request.items():
-                    out.print(f"  {name}: {_short(value)}", markup=False, emoji=False)
+                    out.print(f"  {name}: {_short(value)}")
         if other:
             out.print(f"differs in: {', '.join(differ) or 'nothing'}")
         if not kept:

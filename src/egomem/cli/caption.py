@@ -66,12 +66,12 @@ def caption(
         for way, done in made.items():
             if explain:
                 for line in as_text(done):
-                    out.print(line, markup=False)
+                    out.print(line)
             if compare or explain:
-                out.print(f"\n{way}: {_cost(done)}", markup=False)
-            out.print(done.caption or "Nothing could be established.", markup=False)
+                out.print(f"\n{way}: {_cost(done)}")
+            out.print(done.caption or "Nothing could be established.")
         for line in found.missing:
-            out.print(f"without a tool: {line}", markup=False)
+            out.print(f"without a tool: {line}")
 
     result: dict[str, Any] = {way: as_json(done) for way, done in made.items()}
     report("caption", result if compare else next(iter(result.values())), show=show, json=json)

@@ -27,10 +27,10 @@ def check(
 
     def show(out: Console) -> None:
         looked_at = ", ".join(f"{n} {what.replace('_', ' ')}" for what, n in found.figures.items())
-        out.print(looked_at, markup=False)
+        out.print(looked_at)
         for finding in found.findings:
             if finding.repaired:
-                out.print(f"mended: {finding.what}", markup=False)
+                out.print(f"mended: {finding.what}")
         if found.ok:
             out.print("sound" if not found.findings else "sound again")
 

@@ -50,11 +50,14 @@ def demo(
         for clip in day:
             out.print(f"  {clip.start[11:16]}  {clip.path.name:12}  {clip.about}")
         for asked, answer, good in zip(QUESTIONS, answers, right, strict=True):
-            out.print(f"\n[bold]{asked.text}[/]   ({asked.kind})")
+            out.print(f"\n{asked.text}   ({asked.kind})", style="bold")
             for label, option in zip("ABC", asked.options, strict=False):
                 out.print(f"  {label} {option}")
             show_answer(out, answer, names)
-            out.print("  as it is in truth" if good else "  [red]not as it is in truth[/]")
+            if good:
+                out.print("  as it is in truth")
+            else:
+                out.print("  not as it is in truth", style="red")
         out.print(f"\n{sum(right)} of {len(right)} answers agree with what was seen and heard.")
         out.print(f"Ask more:  egomem ask --memory {folder / 'memory'} 'What did the sign say?'")
 

@@ -23,9 +23,9 @@ def doctor(memory: MemoryOption = None, json: JsonOption = False) -> None:
 
     def show(out: Console) -> None:
         for finding in findings:
-            out.print(f"{finding.state:8} {finding.name:18} {finding.detail}", markup=False)
+            out.print(f"{finding.state:8} {finding.name:18} {finding.detail}")
             if finding.remedy and finding.state != "wrong":
-                out.print(f"{'':27} {finding.remedy}", markup=False)
+                out.print(f"{'':27} {finding.remedy}")
 
     result = {"findings": [finding.model_dump() for finding in findings]}
     problems = [(f"{f.name}: {f.detail}", f.remedy) for f in findings if f.state == "wrong"]

@@ -269,13 +269,13 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
         )
         if now.held_back:
             counted += f", {now.held_back} held back by the gate"
-        out.print(f"{state}; {counted}", markup=False)
+        out.print(f"{state}; {counted}")
         if now.stale:
             out.print(not_counted(held))
         for track in now.captions:
             lost = ", ".join(f"{n} {status}" for status, n in sorted(track.without.items()))
             lost = f", none of {lost}" if lost else ""
-            out.print(f"captions {track.track}: {track.done} / {track.total}{lost}", markup=False)
+            out.print(f"captions {track.track}: {track.done} / {track.total}{lost}")
         table = plain_table("setting", "finished", "by status", box=None)
         for row in now.columns:
             counts = ", ".join(f"{n} {s}" for s, n in sorted(row.by_status.items()))
@@ -283,7 +283,7 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
             table.add_row(*(Text(cell) for cell in cells))
         out.print(table)
         for gate in gates:
-            out.print(f"gate of {gate.reader}: {after(gate, held.config)}", markup=False)
+            out.print(f"gate of {gate.reader}: {after(gate, held.config)}")
         if now.spent.requests:
             out.print(f"sent: {sent(now.spent, now.unpriced)}")
         if now.unreadable_lines:
@@ -308,14 +308,14 @@ def rescore(run: RunArgument, json: JsonOption = False) -> None:
 
     def show(out: Console) -> None:
         for question, column, before, after in said.changed:
-            out.print(f"{question}  {column}: {before} -> {after}", markup=False)
+            out.print(f"{question}  {column}: {before} -> {after}")
         out.print(
             f"{plural(said.read, 'reply', 'replies')} read again, "
             f"{plural(len(said.changed), 'answer')} changed, "
             f"{said.kept} without a reply to read"
         )
         for reader, before, after in said.gates:
-            out.print(f"the gate of {reader} {after}; before: {before}", markup=False)
+            out.print(f"the gate of {reader} {after}; before: {before}")
 
     report("eval rescore", said.model_dump(mode="json"), show=show, json=json)
 
@@ -338,7 +338,7 @@ def merge(
     report(
         "eval merge",
         {"cells": count, "errors": errors, "run": str(out)},
-        show=lambda console: console.print(f"{plural(count, 'cell')} in {out}", markup=False),
+        show=lambda console: console.print(f"{plural(count, 'cell')} in {out}"),
         json=json,
         problems=[(what, remedy)] if errors else [],
     )
@@ -349,5 +349,5 @@ def lmms_tasks(json: JsonOption = False) -> None:
     """The folder of our tasks for lmms-eval: its --include_path."""
     from egomem.evaluate.lmms import FOLDER
 
-    show = lambda out: out.print(str(FOLDER), markup=False)  # noqa: E731
+    show = lambda out: out.print(str(FOLDER))  # noqa: E731
     report("eval lmms-tasks", {"folder": str(FOLDER)}, show=show, json=json)

@@ -108,7 +108,7 @@ def run_(
         if done.spent_in_all.requests > done.spent.requests:
             total = done.spent_in_all
             console.print(f"sent by this run in all: {sent(total, total.without_price)}")
-        console.print(f"run: {out}   report: egomem report {out}", markup=False)
+        console.print(f"run: {out}   report: egomem report {out}")
 
     report("eval", result, show=show, json=json, problems=problems)
 
@@ -128,6 +128,6 @@ def _show_plan(plan: Plan) -> None:
 
     from egomem.evaluate.progress import plan_lines
 
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
     for line in plan_lines(plan):
-        console.print(line, markup=False)
+        console.print(line)

@@ -44,8 +44,8 @@ def export(
 
     def show(out: Console) -> None:
         for file in done.files:
-            out.print(file, markup=False)
+            out.print(file)
         left = f"; {done.left_out} digests have no place in subtitles" if done.left_out else ""
-        out.print(f"{done.observations} observations{left}", markup=False)
+        out.print(f"{done.observations} observations{left}")
 
     report("export", done.model_dump(mode="json"), show=show, json=json)

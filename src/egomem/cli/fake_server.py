@@ -37,8 +37,8 @@ def fake_server(
         spec = f"openai-compatible:{told.model}@{server.url}"
 
         def show(out: Console) -> None:
-            out.print(f"serving {told.model} at {server.url}; stop with Ctrl-C", markup=False)
-            out.print(f"use it with: --model {spec}", markup=False)
+            out.print(f"serving {told.model} at {server.url}; stop with Ctrl-C")
+            out.print(f"use it with: --model {spec}")
 
         result = {"url": server.url, "model": told.model, "spec": spec}
         report("fake-server", result, show=show, json=json)

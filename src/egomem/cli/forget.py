@@ -67,9 +67,9 @@ def forget(
     def show(out: Console) -> None:
         if dry_run:
             for o in gone:
-                out.print(f'{place(o)}: "{o.text}" ({o.source})', markup=False)
+                out.print(f'{place(o)}: "{o.text}" ({o.source})')
         counts = ", ".join(f"{n} {what}" for what, n in receipt.counts.items() if n)
-        out.print(f"{'would go' if dry_run else 'gone'}: {counts or 'nothing'}", markup=False)
+        out.print(f"{'would go' if dry_run else 'gone'}: {counts or 'nothing'}")
 
     result = {
         "dry_run": dry_run,

@@ -86,11 +86,10 @@ def import_(
             out.print(
                 f"{o.path}: {o.observations} new observations of {len(o.recordings)} recordings, "
                 f"{o.known} known, {o.passed_over} of {o.rows} rows passed over",
-                markup=False,
             )
             for problem in o.problems:
-                out.print(f"  {problem}", markup=False)
-        out.print(f"memory: {folder}", markup=False)
+                out.print(f"  {problem}")
+        out.print(f"memory: {folder}")
 
     problems = [(o.fault, o.remedy) for o in done if o.fault]
     result = {"files": [o.model_dump(mode="json") for o in done], "memory": folder}

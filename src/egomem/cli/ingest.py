@@ -89,14 +89,13 @@ def ingest(
             out.print(
                 f"{o.status:9} {o.path}  {o.seconds:.1f} s, {o.windows} new windows, "
                 f"{o.observations} new observations",
-                markup=False,
             )
             for note in o.notes:
-                out.print(f"          {note}", markup=False)
+                out.print(f"          {note}")
         if said.usage.requests:
             out.print(f"captions: {said.usage.requests} requests, {spent(said.usage)}")
         counts = ", ".join(f"{n} {status}" for status, n in said.counts.items())
-        out.print(f"{counts}; memory: {folder}", markup=False)
+        out.print(f"{counts}; memory: {folder}")
 
     problems = [(fault, o.remedy) for o in said.faulty for fault in o.faults]
     result = said.model_dump(mode="json") | {"counts": said.counts, "memory": str(folder)}

@@ -46,16 +46,14 @@ def show(ctx: typer.Context, model: ModelOption = None, json: JsonOption = False
             return
         for spec in dict.fromkeys(row["spec"] for row in rows):
             alike = [row for row in rows if row["spec"] == spec]
-            out.print(
-                f"{spec}: {', '.join(row['role'] for row in alike)}", markup=False, emoji=False
-            )
+            out.print(f"{spec}: {', '.join(row['role'] for row in alike)}")
             if spec != "embedded":
                 row = alike[0]
                 told = row["told"]
                 can = [f"{n.replace('_', ' ')} {_cell(row[n], n not in told)}" for n in _SHOWN]
-                out.print(f"    {', '.join(can)}", markup=False, emoji=False)
+                out.print(f"    {', '.join(can)}")
                 if row["note"]:
-                    out.print(f"    {row['note']}", markup=False, emoji=False)
+                    out.print(f"    {row['note']}")
         out.print("* stated by egomem, not told by the server; ? nobody says")
 
     report("models", {"roles": rows}, show=blocks, json=json)
@@ -83,7 +81,6 @@ def try_roles(model: ModelOption = None, json: JsonOption = False) -> None:
         for row in rows:
             out.print(
                 f"{row['role']:<12} {row['status']:<10} {row['seconds']:6.2f} s  {row['text']}",
-                markup=False,
                 emoji=False,
             )
         if not rows:

@@ -56,7 +56,7 @@ class _Console:
         if self._made is None:
             from rich.console import Console
 
-            self._made = Console(highlight=False, soft_wrap=True, emoji=False)
+            self._made = Console(highlight=False, soft_wrap=True, emoji=False, markup=False)
         return getattr(self._made, name)
 
 
@@ -103,9 +103,9 @@ class Steps:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-        console = Console(stderr=True, emoji=False)
+        console = Console(stderr=True, emoji=False, markup=False)
         self._progress = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             TextColumn("{task.completed:.0f} / {task.total:.0f} s"),
             TimeRemainingColumn(),
@@ -120,7 +120,7 @@ class Steps:
     def say(self, line: str) -> None:
         if not self._quiet and line not in self._said:
             self._said.add(line)
-            self._progress.console.print(line, markup=False, highlight=False, soft_wrap=True)
+            self._progress.console.print(line, highlight=False, soft_wrap=True)
 
     def step(self, step: Step) -> None:
         key = (step.path, step.stage)
@@ -160,15 +160,13 @@ def where(
 
 
 def show_answer(out: Console, answer: Answer, names: Mapping[str, str]) -> None:
-    from rich.markup import escape
-
     if answer.text:
-        out.print(f"  [bold]{escape(answer.text)}[/]")
+        out.print(f"  {answer.text}", style="bold")
     if answer.abstained and answer.reason not in answer.text:
-        out.print(f"  {escape(answer.reason)}")
+        out.print(f"  {answer.reason}")
     for piece in answer.evidence:
         place = where(piece.recording, piece.span, piece.when, names)
-        out.print(f'    {place}: "{piece.quote}" ({piece.source})', markup=False)
+        out.print(f'    {place}: "{piece.quote}" ({piece.source})')
 
 
 def spent(usage: Usage) -> str:

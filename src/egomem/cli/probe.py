@@ -44,10 +44,10 @@ def probe(
         from egomem.timeline import format_span
 
         for name, value in _lines(facts):
-            out.print(f"{name:10} {value}", markup=False)
+            out.print(f"{name:10} {value}")
         for span, times in zip(spans, cut, strict=True):
             seen = " ".join(f"{t:.3f}" for t in times) or "no frame"
-            out.print(f"window     {format_span(span)}  {seen}", markup=False)
+            out.print(f"window     {format_span(span)}  {seen}")
 
     result: dict[str, Any] = facts.model_dump(mode="json")
     result["windows"] = [

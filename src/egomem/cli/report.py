@@ -52,8 +52,8 @@ def report_(
 
     def show(console: Console) -> None:
         for path in written.files:
-            console.print(str(path), markup=False)
+            console.print(str(path))
         for line in written.warnings:
-            console.print(line, markup=False)
+            console.print(line)
 
     print_report("report", written.model_dump(mode="json"), show=show, json=json)

@@ -64,7 +64,6 @@ def score(
                 f"{held.name}: {percent(found.accuracy.value)} % of {found.n} questions, 95 % "
                 f"interval {percent(found.accuracy.low)} to {percent(found.accuracy.high)} "
                 f"({drawn} resampled){left_out(held)}",
-                markup=False,
             )
         if found.caution:
             out.print(f"careful with this interval: {found.caution}")

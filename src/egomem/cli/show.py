@@ -35,15 +35,15 @@ def show(memory: MemoryOption = None, json: JsonOption = False) -> None:
         for source, count in sorted(summary.observations.items()):
             out.print(f"  {count:8}  {source}")
         for track in summary.tracks:
-            out.print(f"  track {track}", markup=False)
+            out.print(f"  track {track}")
         for line in (*summary.damaged, *summary.gaps, *summary.overlaps):
-            out.print(f"  {line}", markup=False)
+            out.print(f"  {line}")
         for (_, track, name), own in groupby(
             summary.untold, lambda u: (u.recording, u.track, u.name)
         ):
             held = [Gap(Span(u.start, u.end), u.status) for u in own]
-            out.print(f"  {name}: {track} tells nothing of {listed(held)}", markup=False)
-        out.print(summary.folder, markup=False)
+            out.print(f"  {name}: {track} tells nothing of {listed(held)}")
+        out.print(summary.folder)
 
     result = summary.model_dump(mode="json")
     report("show", result, show=text, json=json)
