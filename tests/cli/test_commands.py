@@ -83,7 +83,7 @@ def test_from_a_file_to_an_answer(run: Run, make_video: MakeVideo) -> None:
     assert "umbrella" in out or "not" in out.lower()
     code, out, _ = run("show")
     assert code == 0
-    assert "1 recordings" in out
+    assert "1 recording, " in out
 
 
 def test_the_same_as_json(run: Run, make_video: MakeVideo) -> None:

@@ -17,7 +17,7 @@ def test_import_and_export(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     mapping = ["--map", "video_id=clip,start=t0", "--map", "end=t1,text=narration"]
     assert main(["import", str(captions), *mapping, *memory]) == 0
     said = capsys.readouterr().out
-    assert "1 new observations of 1 recordings, 0 known, 1 of 2 rows passed over" in said
+    assert "1 new observation of 1 recording, 0 known, 1 of 2 rows passed over" in said
     assert "line 2: it has no text" in said
 
     assert main(["export", str(tmp_path / "a.vtt"), *memory, "--json"]) == 0

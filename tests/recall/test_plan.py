@@ -169,7 +169,7 @@ def test_recordings_without_a_clock_are_left_out_of_a_clock_time_and_that_is_sai
     store.add([observation("a", 0, 9, "a mug"), observation("b", 0, 9, "a mug")])
     found = find(store.view(), "Where was the mug at 8 am?", now=NOW.replace(day=2))
     assert [h.recording for h in found.hits] == ["a"]
-    assert "no clock was left out (1 recordings)" in found.notes[0]
+    assert "no clock was left out (1 recording)" in found.notes[0]
 
 
 def test_a_time_of_a_recording_bounds_one_recording_only(film):

@@ -12,7 +12,7 @@ from scipy import stats as scipy_stats
 
 from egomem.errors import UsageError
 from egomem.score import bootstrap, minimum_detectable, permutation_test, resample
-from egomem.score.resample import _by_cluster, _draws
+from egomem.score.resample import _by_cluster, _draws, clusters
 
 
 def test_the_interval_is_scipys_where_each_question_is_a_video() -> None:
@@ -142,3 +142,17 @@ def test_the_standard_error_is_that_of_a_mean() -> None:
     assert held.standard_error(0) == pytest.approx(right.std() / 20, rel=0.03)
     gap = right - np.roll(right, 1)
     assert held.standard_error(0, 1) == pytest.approx(gap.std() / 20, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("count", "lone", "said"),
+    [
+        (7, 0, "7 videos"),
+        (7, 2, "5 videos and 2 lone questions"),
+        (2, 1, "1 video and 1 lone question"),
+        (4, 4, "4 lone questions"),
+        (0, 0, "0 videos"),
+    ],
+)
+def test_questions_about_no_video_are_not_called_videos(count: int, lone: int, said: str) -> None:
+    assert clusters(count, lone) == said

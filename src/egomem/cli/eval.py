@@ -253,7 +253,7 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
     from egomem.evaluate import status as standing
     from egomem.evaluate.gate import after, measured
     from egomem.evaluate.load import not_counted
-    from egomem.score.plural import plural
+    from egomem.plural import plural
 
     held = load_run(run)
     now = standing(held)
@@ -302,7 +302,7 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
 def rescore(run: RunArgument, json: JsonOption = False) -> None:
     """Read the raw replies again with today's reader of choices. No model is asked."""
     from egomem.evaluate import rescore as again
-    from egomem.score.plural import plural
+    from egomem.plural import plural
 
     said = again(run)
 
@@ -329,7 +329,7 @@ def merge(
     """Join the shards of one run. Missing or doubled cells are listed, and nothing is written."""
     from egomem.evaluate import load_run
     from egomem.evaluate import merge as join
-    from egomem.score.plural import plural
+    from egomem.plural import plural
 
     count = join(out, shards)
     errors = sum(cell.failed for cell in load_run(out).cells.values())

@@ -40,7 +40,7 @@ def run_(
     from egomem.evaluate.captions import without
     from egomem.evaluate.progress import Line
     from egomem.models import Conduct
-    from egomem.score.plural import plural
+    from egomem.plural import plural
 
     given = load_settings()
     conduct = Conduct(deadline=given.deadline, concurrency=given.concurrency)
@@ -116,7 +116,7 @@ def run_(
 def sent(usage: Usage, unpriced: int) -> str:
     """`64 requests, 9,000 tokens in, 64 out, 0 frames, price unknown`; a sum of money leaves out
     `unpriced` requests."""
-    from egomem.score.plural import plural
+    from egomem.plural import plural
 
     without = "" if not unpriced else f" ({plural(unpriced, 'request')} without a known price)"
     without = without if usage.cost is not None else ", price unknown" if unpriced else ""

@@ -80,12 +80,15 @@ def import_(
         folder = str(held.folder)
 
     def show(out: Console) -> None:
+        from egomem.plural import plural
+
         for o in done:
             if o.fault:
                 continue
             out.print(
-                f"{o.path}: {o.observations} new observations of {len(o.recordings)} recordings, "
-                f"{o.known} known, {o.passed_over} of {o.rows} rows passed over",
+                f"{o.path}: {plural(o.observations, 'new observation')} of "
+                f"{plural(len(o.recordings), 'recording')}, "
+                f"{o.known} known, {o.passed_over} of {o.rows} rows passed over"
             )
             for problem in o.problems:
                 out.print(f"  {problem}")

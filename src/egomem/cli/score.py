@@ -41,7 +41,7 @@ def score(
     from egomem.answer import read_choice
     from egomem.cli.benchmark import left_out, read
     from egomem.score import read_predictions, sheet, summary
-    from egomem.score.plural import clusters
+    from egomem.score.resample import clusters
     from egomem.score.summary import HEADINGS, cells, percent
 
     held = read(questions, format, None, zone, day_one, frame_base, strict=not keep_faulty)

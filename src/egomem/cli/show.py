@@ -23,6 +23,7 @@ def show(memory: MemoryOption = None, json: JsonOption = False) -> None:
     def text(out: Console) -> None:
         from egomem.ingest.gaps import listed
         from egomem.memory.gaps import Gap
+        from egomem.plural import plural
         from egomem.timeline import Span, format_instant, format_time
 
         headings = ("recording", "id", "wearer", "starts", "length")
@@ -31,7 +32,7 @@ def show(memory: MemoryOption = None, json: JsonOption = False) -> None:
             starts = format_instant(r.clock.start) if r.clock else "clock unknown"
             table.add_row(r.name, r.id, r.wearer, starts, format_time(r.duration))
         out.print(table)
-        out.print(f"\n{len(summary.recordings)} recordings, {summary.hours:.2f} hours")
+        out.print(f"\n{plural(len(summary.recordings), 'recording')}, {summary.hours:.2f} hours")
         for source, count in sorted(summary.observations.items()):
             out.print(f"  {count:8}  {source}")
         for track in summary.tracks:

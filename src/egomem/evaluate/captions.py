@@ -20,8 +20,8 @@ from egomem.memory.gaps import Gap, gaps, mark, marked, unit
 from egomem.models import Limits, Models, Role
 from egomem.observe import NoObservation, Window
 from egomem.observe.captioner import Captioner
+from egomem.plural import plural
 from egomem.records import Observation, Record, Recording, Usage
-from egomem.score.plural import plural
 from egomem.timeline import Span, format_span, windows
 
 AHEAD = 8

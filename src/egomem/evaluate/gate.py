@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from egomem.evaluate.config import Column, Config
 from egomem.evaluate.results import Finished, Key
 from egomem.evaluate.work import Work
+from egomem.plural import plural
 from egomem.records import Question, Record, Status
-from egomem.score.plural import plural
 from egomem.score.sheet import MISSING, sheet
 
 

@@ -21,8 +21,8 @@ from egomem.memory import Store
 from egomem.models import Image, Models, Reply, Request, Text, Video, read_limits
 from egomem.models.limits import fitted, over
 from egomem.models.reply import Fault
+from egomem.plural import plural
 from egomem.records import Answer, Question, Status
-from egomem.score.plural import plural
 
 BLIND = "clean"
 """The strategy that needs no memory."""

@@ -24,8 +24,8 @@ from egomem.memory import Store
 from egomem.memory.database import NAME as DATABASE
 from egomem.memory.gaps import gaps
 from egomem.memory.replies import ReplyCache
+from egomem.plural import plural
 from egomem.records import Answer, Provenance, Question, Usage
-from egomem.score.plural import plural
 from egomem.score.sheet import Sheet, sheet
 
 

@@ -22,8 +22,8 @@ from egomem.evaluate.work import chosen, locked, question_digest
 from egomem.memory import Store
 from egomem.memory.replies import ReplyCache
 from egomem.models import About
+from egomem.plural import plural
 from egomem.records import Usage
-from egomem.score.plural import plural
 
 SHOWN = 20
 """Ids that an error lists; all are in its count."""

@@ -10,8 +10,8 @@ from pydantic import Field
 
 from egomem.evaluate.captions import Uncaptioned
 from egomem.evaluate.gate import Gate
+from egomem.plural import plural
 from egomem.records import Record, Status, Usage
-from egomem.score.plural import plural
 
 
 class Outcome(Record):

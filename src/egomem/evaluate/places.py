@@ -16,8 +16,8 @@ from pydantic import JsonValue
 from egomem.benchmarks import Benchmark
 from egomem.ingest import Observers, ingest
 from egomem.memory import Store, View
+from egomem.plural import plural
 from egomem.records import Answer, Question, Recording, Video
-from egomem.score.plural import plural
 from egomem.timeline import Moment, RecordingTime
 
 NAME = "videos.json"

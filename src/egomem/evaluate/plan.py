@@ -20,8 +20,8 @@ from egomem.models.limits import BYTES_PER_TOKEN, PIXELS_PER_TOKEN
 from egomem.models.prices import price
 from egomem.observe.captioner import INSTRUCTIONS
 from egomem.observe.estimate import LABEL_TOKENS, TOKENS_OUT
+from egomem.plural import plural
 from egomem.records import Question, Record, Recording, Usage
-from egomem.score.plural import plural
 from egomem.timeline import windows
 
 PROMPT_TOKENS = 200

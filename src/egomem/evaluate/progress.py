@@ -10,7 +10,7 @@ from typing import Self, TextIO
 
 from egomem.evaluate.outcome import Progress
 from egomem.evaluate.plan import Part, Plan
-from egomem.score.plural import plural
+from egomem.plural import plural
 
 EVERY = 30.0
 """Seconds between two lines where the output is no terminal."""

@@ -34,8 +34,8 @@ from egomem.memory.lock import NAME as LOCK
 from egomem.memory.lock import WriterLock
 from egomem.memory.replies import ReplyCache
 from egomem.models import Conduct, Models
+from egomem.plural import plural
 from egomem.records import Question, Recording
-from egomem.score.plural import plural
 from egomem.timeline import Span
 
 if TYPE_CHECKING:

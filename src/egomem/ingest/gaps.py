@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from egomem.memory import Done, Store
 from egomem.memory.gaps import Gap, gaps, unit
 from egomem.observe import Observer
+from egomem.plural import plural
 from egomem.records import Recording
 from egomem.timeline import Span
 
@@ -40,5 +41,5 @@ def known_gaps(
 def listed(held: Sequence[Gap], most: int = 5) -> str:
     """`2 windows: 1:00-1:30 refused, 2:00-2:30 truncated`"""
     more = f" and {len(held) - most} more" if len(held) > most else ""
-    many = "1 window" if len(held) == 1 else f"{len(held)} windows"
+    many = plural(len(held), "window")
     return f"{many}: {', '.join(map(str, held[:most]))}{more}"

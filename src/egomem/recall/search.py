@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egomem.memory import View
+from egomem.plural import plural
 from egomem.recall import signals
 from egomem.recall.candidates import Candidates, candidates
 from egomem.recall.corpus import Scores
@@ -257,7 +258,8 @@ def _bounded(view: View, bounds: Sequence[When], window: float) -> tuple[View, t
         if t.instants is not None:
             unknown = sum(r.clock is None for r in view.recordings())
             if unknown:
-                notes.append(f"“{t.text}”: what has no clock was left out ({unknown} recordings)")
+                lost = plural(unknown, "recording")
+                notes.append(f"“{t.text}”: what has no clock was left out ({lost})")
             # A point is looked for within a window on each side.
             wide = timedelta(seconds=0.0 if t.instants.seconds else window)
             view = view.narrow(between=(t.instants.start - wide, t.instants.end + wide))

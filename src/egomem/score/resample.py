@@ -14,8 +14,8 @@ from statistics import NormalDist
 import numpy as np
 
 from egomem.errors import UsageError
+from egomem.plural import plural
 from egomem.records import Record
-from egomem.score.plural import clusters
 from egomem.score.sheet import Floats
 
 RESAMPLES = 10_000
@@ -215,3 +215,10 @@ def _draws(
         drawn = stratum[rng.integers(0, len(stratum), (resamples, len(stratum)))]
         counts += np.bincount((rows + drawn).ravel(), minlength=resamples * clusters)
     return counts.reshape(resamples, clusters)
+
+
+def clusters(count: int, lone: int) -> str:
+    """What is drawn, of which so many are questions about no video: `5 videos and 3 lone
+    questions`."""
+    videos = [plural(count - lone, "video")] if count > lone or not lone else []
+    return " and ".join([*videos, *([plural(lone, "lone question")] if lone else [])])

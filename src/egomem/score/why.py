@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
+from egomem.plural import plural
 from egomem.records import Answer, Question, Record, Status
-from egomem.score.plural import plural
 from egomem.score.ranking import Place, touches
 from egomem.score.sheet import abstains, is_right
 from egomem.timeline import Span

@@ -16,8 +16,8 @@ from egomem.evaluate.report.draws import (
 from egomem.evaluate.report.entries import Entry
 from egomem.evaluate.report.grid import Chart, Grid, Panel, Section, Value, grid
 from egomem.evaluate.report.values import FEW, baselines, of, share
+from egomem.plural import plural
 from egomem.score import Accuracies, accuracies, answerability, figure
-from egomem.score.plural import plural
 from egomem.score.summary import percent
 
 MEANING = (

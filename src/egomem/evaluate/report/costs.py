@@ -10,9 +10,9 @@ from egomem.evaluate.report import svg
 from egomem.evaluate.report.draws import legend, looks, panels
 from egomem.evaluate.report.entries import Entry
 from egomem.evaluate.report.grid import Chart, Grid, Panel, Section, Value, grid
+from egomem.plural import plural
 from egomem.score import REUSE, account, cost, front
 from egomem.score.cost import Cost
-from egomem.score.plural import plural
 
 NOT_COUNTED = Value(text="-", small="not counted")
 

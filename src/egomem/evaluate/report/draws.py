@@ -10,8 +10,9 @@ import numpy as np
 from egomem.evaluate.report import svg
 from egomem.evaluate.report.entries import Entry
 from egomem.evaluate.report.grid import Value
+from egomem.plural import plural
 from egomem.score import Blind, Bootstrap, Figure, Sheet, bootstrap, strata
-from egomem.score.plural import clusters, plural
+from egomem.score.resample import clusters
 from egomem.score.sheet import Floats, Mask
 from egomem.score.summary import percent
 

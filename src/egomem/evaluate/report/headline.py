@@ -13,8 +13,8 @@ from egomem.evaluate.report.entries import short_model
 from egomem.evaluate.report.grid import Grid, Section, Value, grid
 from egomem.evaluate.report.pairs import Pair, above, less_frames, tied
 from egomem.evaluate.report.values import FEW, p_value, points, total, unread
+from egomem.plural import plural
 from egomem.score import Figure, View, duration, figure, frame_cap, holm, permutation_tests
-from egomem.score.plural import plural
 
 METHOD = (
     f"Points: the setting less video, of the same reader, averaged over readers. {RESAMPLING}; a "

@@ -17,8 +17,8 @@ from egomem.evaluate.report.pairs import (
     less_runs,
 )
 from egomem.evaluate.report.values import FEW, p_value, points, without_looking
+from egomem.plural import plural
 from egomem.score import FEW_CLUSTERS, figure, holm, minimum_detectable, permutation_tests
-from egomem.score.plural import plural
 
 
 class Kind(NamedTuple):

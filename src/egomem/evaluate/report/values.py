@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from egomem.evaluate.report.draws import SHORT
 from egomem.evaluate.report.entries import Entry
 from egomem.evaluate.report.grid import Value
+from egomem.plural import plural
 from egomem.score import BASELINES, FEW_CLUSTERS, STATUSES, Figure, Interval
-from egomem.score.plural import plural
 from egomem.score.summary import percent
 
 FEW = (

@@ -38,9 +38,9 @@ from egomem.evaluate.report.views import views
 from egomem.evaluate.results import version
 from egomem.models import Role
 from egomem.observe.captioner import PROMPT
+from egomem.plural import plural
 from egomem.records import Record
 from egomem.score import figure
-from egomem.score.plural import plural
 
 FILES = ("report.html", "report.md", "figures.csv", "tables.tex")
 
