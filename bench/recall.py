@@ -6,8 +6,10 @@ One line a set: R@1, R@3, R@5 and MRR of `egomem.recall.search` over a store, wi
 (with --embedder) with one, beside plain BM25 (Okapi) and chance on the same rows. A hit is a window
 that overlaps the evidence by more than nothing; MRR counts ranks up to 100. Intervals: bootstrap
 over videos or conversations. `half` is the half of them (by SHA-256 of the id) that no setting was
-chosen on. The lines of the extractive reader come from bench/recall_answers.py, the speed table
-(--speed) from bench/recall_speed.py, which compares with rank_bm25 and lancedb where installed.
+chosen on; --json has the other half, `chosen`, too. --profile '{"softness": 0}' tries other
+settings with the embedder (fields of egomem.recall.Profile). The lines of the extractive reader
+come from bench/recall_answers.py, the speed table (--speed) from bench/recall_speed.py, which
+compares with rank_bm25 and lancedb where installed.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ import recall_answers
 import recall_speed
 from egomem.memory import Store
 from egomem.models.embedders import Embedder, embedder
-from egomem.recall import DEFAULT, HYBRID, Window, add_vectors, search, windows_of
+from egomem.recall import DEFAULT, HYBRID, Profile, Window, add_vectors, search, windows_of
 from egomem.records import Observation, Recording
 from egomem.timeline import Clock, Span
 from recall_answers import Row, held_out, remember, rows
@@ -55,7 +57,8 @@ class Query:
 
 @dataclass
 class Result:
-    """A line of the table, over all rows; `half` holds the same on the half not chosen on."""
+    """A line of the table, over all rows; `half` holds the same on the half not chosen on, `chosen`
+    on the other."""
 
     name: str
     method: str
@@ -67,6 +70,7 @@ class Result:
     mrr: float
     interval: tuple[float, float]
     half: dict[str, float]
+    chosen: dict[str, float]
     seconds: float
 
 
@@ -233,7 +237,11 @@ class Okapi:
 
 
 def measure(
-    name: str, data: Path, model: Embedder | None, sample: int | None = None
+    name: str,
+    data: Path,
+    model: Embedder | None,
+    sample: int | None = None,
+    hybrid: Profile = HYBRID,
 ) -> list[Result]:
     with tempfile.TemporaryDirectory() as folder:
         store, queries, length = SETS[name](data, folder)
@@ -262,7 +270,7 @@ def measure(
             seconds["Okapi"] += time.perf_counter() - begun
             for method, profile, with_model in (
                 ("egomem", DEFAULT, None),
-                ("egomem + embedder", HYBRID, model),
+                ("egomem + embedder", hybrid, model),
             ):
                 if method == "egomem + embedder" and model is None:
                     continue
@@ -319,6 +327,7 @@ def _summary(
         **_figures(ranks),
         interval=_interval(inverse, groups),
         half=_figures(ranks[unseen]),
+        chosen=_figures(ranks[~unseen]),
         seconds=s,
     )
 
@@ -350,7 +359,7 @@ def _chance(name: str, counts: Sequence[tuple[int, int]], groups: Sequence[str])
     windows = float(np.mean([n for n, _ in counts]))
     return Result(
         name, "random", len(counts), windows, **mean, interval=(math.nan, math.nan), half={},
-        seconds=0.0,
+        chosen={}, seconds=0.0,
     )  # fmt: skip
 
 
@@ -392,11 +401,15 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--only", nargs="*", choices=sorted(SETS), default=[])
     parser.add_argument("--sample", type=int, help="at most so many questions a set (seeded)")
+    parser.add_argument("--profile", type=json.loads, default={}, help="JSON: see above")
     parser.add_argument("--no-answers", action="store_true", help="leave the reader's lines out")
     parser.add_argument("--speed", action="store_true", help="measure speed, too")
     parser.add_argument("--only-speed", action="store_true", help="measure nothing else")
     options = parser.parse_args()
     model = embedder(options.embedder) if options.embedder else None
+    given = options.profile
+    weights = {**HYBRID.weights, **given.pop("weights", {})}
+    hybrid = replace(HYBRID, weights=weights, **given)
     figures: dict[str, list[Any]] = {"retrieval": [], "answers": [], "speed": []}
 
     def keep(part: str, results: Sequence[Any], shown: str) -> None:
@@ -412,7 +425,7 @@ def main() -> None:
     if model is not None and options.vectors:
         model = recall_speed.Kept(model, options.vectors)
     for name in options.only or SETS:
-        found = measure(name, options.data, model, options.sample)
+        found = measure(name, options.data, model, options.sample, hybrid)
         keep("retrieval", found, table(found))
     if not options.no_answers:
         for name in recall_answers.SETS:

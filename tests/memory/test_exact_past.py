@@ -201,6 +201,29 @@ def test_search_is_bm25_over_what_is_seen(starts, rows, until, source, ids, span
         assert all(expected[hit.observation.id] == hit.score for hit in hits)
 
 
+def test_stretches_are_what_narrower_views_of_them_hold(store: Store) -> None:
+    """By track, by the past, and by a span of the view, each of which leaves something out."""
+    rows = [(0, 0, 3, "red mug", False), (0, 2, 1, "the table", True), (0, 4, 1, "walks", False)]
+    recordings, made = world([0.0, 50.0, None], [*rows, (1, 0, 2, "B-17", False)])
+    for r in recordings:
+        store.put_recording(r)
+    store.add(made)
+    wide = [("r0", Span(0, 100)), ("r1", Span(0, 100))]
+    for view, left in (
+        (store.view(), {0, 1, 2, 3}),
+        (store.view(sources=["caption"]), {0, 2, 3}),
+        (store.view(sources=["speech"]), {1}),
+        (store.view(recordings=["r1"]), {3}),
+        (store.view(RecordingTime("r0", 30)), {0, 1}),
+        (store.view().narrow(span=Span(25, 45)), {0, 1, 2}),
+    ):
+        ids = {made[i].id for i in left}
+        assert {o.id for o in view.stretches(wide)} == ids
+        assert {o.id for o in view.observations()} >= ids
+    assert [o.id for o in store.view().stretches([("r0", Span(30, 40))])] == []
+    assert [o.id for o in store.view().stretches([("r0", Span(45, 46))])] == [made[2].id]
+
+
 def naive(seen: list[Observation], query: str) -> dict[str, float]:
     wanted = list(dict.fromkeys(terms(query)[0]))
     documents = {o.id: terms(o.text) for o in seen}

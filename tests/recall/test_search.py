@@ -166,6 +166,13 @@ def test_an_embedder_whose_cosines_lie_close_together_is_heard_as_well(film):
     assert len(wide) == 5
 
 
+def test_a_profile_without_vectors_asks_an_embedder_for_none(film):
+    model = Hashing()
+    view = film("a tree", "a red mug", "a wall").view()
+    assert search(view, "red mug", profile="capmem", embedder=model)[0].span.start == 30
+    assert model.embedded == []
+
+
 def test_the_mean_is_the_cosine_with_the_windows_mean_vector(store):
     store.put_recording(recording("r", 60))
     store.add(

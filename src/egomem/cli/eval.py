@@ -1,4 +1,4 @@
-"""`egomem eval capmem | demo | status | rescore | merge`"""
+"""`egomem eval capmem | demo | status | rescore | merge | lmms-tasks`"""
 
 from __future__ import annotations
 
@@ -349,5 +349,5 @@ def lmms_tasks(json: JsonOption = False) -> None:
     """The folder of our tasks for lmms-eval: its --include_path."""
     from egomem.evaluate.lmms import FOLDER
 
-    show = lambda out: out.print(str(FOLDER))  # noqa: E731
-    report("eval lmms-tasks", {"folder": str(FOLDER)}, show=show, json=json)
+    folder = str(FOLDER)
+    report("eval lmms-tasks", {"folder": folder}, show=lambda out: out.print(folder), json=json)

@@ -217,7 +217,8 @@ def _scores(
                 parts[name] = signals.time_hints(corpus.windows, pool.durations, hints)
     total = np.zeros(len(corpus.windows))
     for name, scores in parts.items():
-        least = recipe.spreads.get(name, 0.0) * contrast(embedder) if embedder else 0.0
+        spread = recipe.spreads.get(name)
+        least = spread * contrast(embedder) if embedder and spread else 0.0
         total += weights.get(name, 1.0) * signals.minmax(scores, least)
     return total, parts, signals.minmax(best) + signals.minmax(near)
 
