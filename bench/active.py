@@ -43,19 +43,19 @@ from egomem.observe.active import (
     caption_once,
     file_frames,
 )
-from egomem.observe.active.looks import Crop, Look
+from egomem.observe.active.actions import Crop, Inspection
 from egomem.observe.active.state import (
     Diagnosed,
     Drafted,
     Finding,
     Gap,
+    Inspected,
     Line,
-    Looked,
     Revised,
     Standing,
     Verdict,
 )
-from egomem.observe.active.tools import Shown
+from egomem.observe.active.tools import InspectionResult
 from egomem.observe.detect import Detection, Detector
 from egomem.observe.screen_text import ScreenText
 from egomem.timeline import Span
@@ -240,10 +240,12 @@ class Made:
         )  # fmt: skip
         return Diagnosed(findings=findings, verdicts=verdicts, gaps=gaps)
 
-    async def read(self, tools: Tools, state: State, gap: Gap, look: Look, shown: Shown) -> Looked:
+    async def read(
+        self, tools: Tools, state: State, gap: Gap, look: Inspection, shown: InspectionResult
+    ) -> Inspected:
         (id,) = state.fresh(1)
         found = Finding(id=id, tool="crop", span=look.span, text=gap.change, conclusive=True)
-        return Looked(gap=gap.id, look=look, findings=(found,))
+        return Inspected(gap=gap.id, look=look, findings=(found,))
 
     async def revise(self, tools: Tools, coarse: Sequence[Frame], state: State) -> Revised:
         kept = [self._line(c.text) for c in state.claims]

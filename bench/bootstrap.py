@@ -122,7 +122,7 @@ def main() -> None:
     data, n = task(), options.resamples
     rows = {}
     for name, run, rounds in (
-        ("egomem.score.bootstrap", ours, options.rounds * 2),
+        ("egomem.score.cluster_bootstrap", ours, options.rounds * 2),
         ("numpy loop", numpy_loop, options.rounds),
         ("numpy loop over sums", numpy_sums, options.rounds),
         ("pure Python loop", python_loop, 1),
@@ -130,7 +130,7 @@ def main() -> None:
         seconds, samples = timed(lambda run=run: run(*data, n), rounds)  # type: ignore[misc]
         low, high = np.quantile(samples, [0.025, 0.975], axis=0)
         rows[name] = {"seconds": seconds, "low": low.mean(), "high": high.mean()}
-    base = rows["egomem.score.bootstrap"]
+    base = rows["egomem.score.cluster_bootstrap"]
     print(f"{COLUMNS} columns, {QUESTIONS} questions, {VIDEOS} videos, {n} resamples")
     print(f"{'':26}{'CPU s':>9}{'slower':>9}{'mean interval':>20}")
     for name, row in rows.items():

@@ -87,12 +87,12 @@ def pool() -> list[bytes]:
 
 
 def egomem(url: str, at_once: int) -> Ask:
-    from egomem.models import Conduct, Image, Models, Request, Role, Text
+    from egomem.models import Image, ModelClient, Request, RequestPolicy, Role, Text
 
     images = tuple(Image(data) for data in pool())
-    held = Models(
+    held = ModelClient(
         {"captioner": f"openai-compatible:m@{url}"},
-        conduct=Conduct(concurrency=at_once),
+        conduct=RequestPolicy(concurrency=at_once),
         environ={},
     )
     started = held.__aenter__()

@@ -34,7 +34,7 @@ from unittest import mock
 import numpy as np
 
 from _narrations import Narrator
-from egomem.ingest import Observers, Watching, ingest
+from egomem.ingest import Observers, SamplingOptions, ingest
 from egomem.ingest.importing import import_files
 from egomem.memory import Store, index
 from egomem.memory.check import check
@@ -157,7 +157,7 @@ class Scripted:
 def ingesting(folder: Path, video: Path) -> None:
     with Store.open(folder, create=True) as store:
         observers = Observers(frames=[Scripted()])
-        asyncio.run(ingest(store, [video], observers, watching=Watching(window=2, fps=1)))
+        asyncio.run(ingest(store, [video], observers, watching=SamplingOptions(window=2, fps=1)))
 
 
 def content(folder: Path) -> list[str]:

@@ -20,8 +20,8 @@ import numpy as np
 
 from egomem.media import AudioBlock, audio, frames
 from egomem.observe import ScreenText, Speech
-from egomem.observe.changes import CHANGE, looks
 from egomem.observe.detect import Detector
+from egomem.observe.keyframes import CHANGE, select_keyframes
 from egomem.records import Recording
 from egomem.timeline import Span
 
@@ -53,8 +53,8 @@ def reading(data: Path) -> list[tuple[str, str, float, str]]:
             rows.append((what, way, cpu(work), "s a frame"))
     images = list(frames(data / "bottle-detection.mp4", [float(t) for t in range(30)]))
     for change in (CHANGE, 2 * CHANGE):
-        kept = len(looks(images, Span(0, 30), fps=1, change=change))
-        seconds = cpu(partial(looks, images, Span(0, 30), fps=1, change=change)) / 30
+        kept = len(select_keyframes(images, Span(0, 30), fps=1, change=change))
+        seconds = cpu(partial(select_keyframes, images, Span(0, 30), fps=1, change=change)) / 30
         what = f"is it a new picture? change {change:g}"
         rows.append((what, f"{kept} of 30 looked at", seconds, "s a frame"))
     return rows

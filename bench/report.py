@@ -20,8 +20,8 @@ from pathlib import Path
 
 from egomem.benchmarks import Benchmark
 from egomem.evaluate import Config, Finished
-from egomem.evaluate.report import write_report
 from egomem.records import Answer, Evidence, Question, Status, Video
+from egomem.report import write_report
 from egomem.timeline import Span
 
 SETTINGS = ("clean", "video", "caption@30", "caption@60", "verify@30", "caption@evidence")

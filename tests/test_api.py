@@ -7,10 +7,10 @@ import pytest
 
 import egomem
 from egomem.errors import MediaError, TimeError, UsageError
-from egomem.models import Models
-from egomem.models.fake_server import FakeServer, Script
+from egomem.models import ModelClient
 from egomem.observe import Embedded
 from egomem.records import Observation, Recording, Track
+from egomem.testing.fake_server import FakeServer, Script
 from egomem.timeline import Clock, RecordingTime, Span
 
 MakeVideo = Callable[..., Path]
@@ -159,17 +159,17 @@ def test_each_ingest_has_its_own_cost_and_keeps_its_connections_to_its_end(
     tmp_path: Path, make_video: MakeVideo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "egomem.ingest.observers.embedded_observers", lambda **_: Embedded(None, (), (), ())
+        "egomem.ingest.observer_set.embedded_observers", lambda **_: Embedded(None, (), (), ())
     )
     monkeypatch.setenv("EGOMEM_CONCURRENCY", "1")  # or the requests overlap, and hold them open
     closed = []
-    close = Models.close
+    close = ModelClient.close
 
-    async def counted(models: Models) -> None:
+    async def counted(models: ModelClient) -> None:
         closed.append(1)
         await close(models)
 
-    monkeypatch.setattr(Models, "close", counted)
+    monkeypatch.setattr(ModelClient, "close", counted)
     with FakeServer(Script()) as server:
         spec = f"openai-compatible:fake@{server.url}"
         with egomem.open(tmp_path / "m", models={"captioner": spec}) as held:

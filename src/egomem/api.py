@@ -26,18 +26,18 @@ from egomem.records import Answer, Question, Recording
 from egomem.timeline import Moment, RecordingTime, Span
 
 if TYPE_CHECKING:
-    from egomem.answer import Row
+    from egomem.answer import StrategyResult
     from egomem.config import Settings
-    from egomem.ingest import Chosen, OnStep, Report
+    from egomem.ingest import IngestReport, ObserverSet, OnStep
     from egomem.ingest.importing import Imported
     from egomem.ingest.summary import Summary
     from egomem.media import Frame
-    from egomem.memory.check import Report as Check
+    from egomem.memory.check import CheckReport as Check
     from egomem.memory.export import Exported
     from egomem.memory.forget import Receipt
-    from egomem.models import Models
+    from egomem.models import ModelClient
     from egomem.models.embedders import Embedder
-    from egomem.recall import Found, Hit
+    from egomem.recall import Hit, SearchResult
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -61,7 +61,7 @@ class Memory:
     def __init__(self, store: Store, settings: Settings) -> None:
         self.store = store
         self.settings = settings
-        self._chosen: dict[tuple[float, float, float | None, int, str], Chosen] = {}
+        self._chosen: dict[tuple[float, float, float | None, int, str], ObserverSet] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -123,7 +123,7 @@ class Memory:
         caption: Literal["direct", "active"] = "direct",
         on_note: Callable[[str], None] = lambda line: None,
         on_step: OnStep = lambda step: None,
-    ) -> Report:
+    ) -> IngestReport:
         """Watch recordings and remember them; what is already known is not watched again.
 
         `paths`: files, folders or globs. `window`: seconds. `start`: the instant of the recording's
@@ -135,7 +135,7 @@ class Memory:
         how far it is. Returns what became of each file; one that cannot be used is reported there,
         and the rest goes on.
         """
-        from egomem.ingest import Watching, choose, ingest, media_files
+        from egomem.ingest import SamplingOptions, choose, ingest, media_files
         from egomem.timeline import read_start, zone_of
 
         files = media_files(paths)
@@ -171,7 +171,7 @@ class Memory:
             files,
             chosen.observers,
             notes=chosen.notes,
-            watching=Watching(window=window, fps=fps, ahead=chosen.ahead),
+            watching=SamplingOptions(window=window, fps=fps, ahead=chosen.ahead),
             wearer=wearer or self.settings.wearer,
             start=began,
             zone=place,
@@ -205,7 +205,7 @@ class Memory:
         k: int = 10,
         at: Moment | str | None = None,
         profile: str = "default",
-    ) -> Found:
+    ) -> SearchResult:
         """As `search`, with how the query was read and notes on what could not be resolved."""
         from egomem.recall import find
 
@@ -262,7 +262,7 @@ class Memory:
         strategies: Sequence[str] = (),
         options: Sequence[str] = (),
         at: Moment | str | None = None,
-    ) -> list[Row]:
+    ) -> list[StrategyResult]:
         """Several strategies on one question, side by side; without names, all that can run.
 
         A strategy that cannot run has the status `error` and says why; the others go on.
@@ -341,7 +341,7 @@ class Memory:
             dry_run=dry_run,
         )
         if not dry_run:
-            from egomem.ingest.again import compose_again
+            from egomem.ingest.recompose import compose_again
 
             compose_again(self.store, [*receipt.observations, *receipt.resting])
         return receipt
@@ -367,7 +367,7 @@ class Memory:
     # -- who helps ----------------------------------------------------------------------------
 
     @cached_property
-    def models(self) -> Models | None:
+    def models(self) -> ModelClient | None:
         """The models that fill the roles, or None where no role is set (or only `embedded`)."""
         named = {role for role, spec in self.settings.model.items() if spec != "embedded"}
         if not named - {"embedder", "transcriber"}:

@@ -18,11 +18,11 @@ from egomem.answer.verify import within
 from egomem.errors import ConfigError
 from egomem.media import Frame
 from egomem.memory import Store
-from egomem.memory.gaps import Gap, mark
-from egomem.models import Conduct, Limits, Models, Role
-from egomem.models.fake_server import FakeServer, Rule, Script
-from egomem.observe.shown import label
+from egomem.memory.failed_windows import FailedWindow, mark
+from egomem.models import Limits, ModelClient, RequestPolicy, Role
+from egomem.observe.frame_encoding import label
 from egomem.records import Answer, Observation, Question, Recording, Status, Track
+from egomem.testing.fake_server import FakeServer, Rule, Script
 from egomem.timeline import Clock, RecordingTime, Span
 
 START = datetime.fromisoformat("2026-03-02T08:10:00+01:00")
@@ -83,9 +83,9 @@ def serve() -> Iterator[Callable[..., FakeServer]]:
         server.stop()
 
 
-def models_of(server: FakeServer, **fields: Any) -> Models:
-    conduct = Conduct(deadline=10, pause=0.01, attempts=1)
-    return Models(
+def models_of(server: FakeServer, **fields: Any) -> ModelClient:
+    conduct = RequestPolicy(deadline=10, pause=0.01, attempts=1)
+    return ModelClient(
         {"all": f"openai-compatible:fake@{server.url}"}, conduct=conduct, environ={}, **fields
     )
 
@@ -228,7 +228,7 @@ def lose(store: Store, *numbers: int) -> None:
         span = Span(30.0 * k, 30.0 * (k + 1))
         note = {"recording": "lost", "span": span, "source": "caption", "track": TRACK.id}
         if k in numbers:
-            store.add([], done=[mark("lost", TRACK.id, Gap(span, "refused"))])
+            store.add([], done=[mark("lost", TRACK.id, FailedWindow(span, "refused"))])
         else:
             store.add([Observation(text=f"Room {k}.", **note)])
 
@@ -354,7 +354,7 @@ def test_video_keeps_to_the_limit_of_the_reader_and_the_budget(serve: Any, store
 
 def test_frames_go_as_one_video_where_that_is_asked(serve: Any, store: Store) -> None:
     server = serve(Rule(reply="B"))
-    models = Models({"all": f"vllm:fake@{server.url}"}, environ={})
+    models = ModelClient({"all": f"vllm:fake@{server.url}"}, environ={})
     settings = {"frames": 4, "as_video": True}
     said = told(server, store, "video", settings=settings, models=models)
     (seen,) = server.seen

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from egomem.cli import COMMANDS, main
-from egomem.models.fake_server import FakeServer, Rule, Script
-from egomem.observe import Composed, Embedded, NoObservation, PartStatus, Window
+from egomem.observe import Embedded, PartStatus, TemplateCaptioner, Window, WindowFailed
 from egomem.records import Observation, Status, Track
+from egomem.testing.fake_server import FakeServer, Rule, Script
 
 MakeVideo = Callable[..., Path]
 Run = Callable[..., tuple[int, str, str]]
@@ -46,8 +46,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("EGOMEM_MEMORY", str(tmp_path / "memory"))
     monkeypatch.setattr(
-        "egomem.ingest.observers.embedded_observers",
-        lambda **_: Embedded(None, (Watcher(), Composed(2)), (), ()),
+        "egomem.ingest.observer_set.embedded_observers",
+        lambda **_: Embedded(None, (Watcher(), TemplateCaptioner(2)), (), ()),
     )
 
     def go(*arguments: str) -> tuple[int, str, str]:
@@ -118,11 +118,11 @@ def test_windows_that_a_track_has_nothing_of_are_shown(
     class Unwilling(Watcher):
         async def observe(self, window: Window) -> list[Observation]:
             if window.span.start in (2, 6):
-                raise NoObservation("nothing", status=Status.REFUSED)
+                raise WindowFailed("nothing", status=Status.REFUSED)
             return await super().observe(window)
 
-    parts = Embedded(None, (Unwilling(), Composed(2)), (), ())
-    monkeypatch.setattr("egomem.ingest.observers.embedded_observers", lambda **_: parts)
+    parts = Embedded(None, (Unwilling(), TemplateCaptioner(2)), (), ())
+    monkeypatch.setattr("egomem.ingest.observer_set.embedded_observers", lambda **_: parts)
     run("ingest", str(make_video("day.mp4", seconds=8)), "--window", "2")
     (held,) = body(run("show", "--json")[1])["result"]["recordings"]
     told = body(run("show", "--json")[1])["result"]["untold"]
@@ -199,7 +199,7 @@ def test_without_anybody_to_observe_nothing_is_ingested(
 ) -> None:
     lacking = PartStatus("speech", False, "faster-whisper is not installed", "run: pip install it")
     nobody = Embedded(None, (), (), (lacking,))
-    monkeypatch.setattr("egomem.ingest.observers.embedded_observers", lambda **_: nobody)
+    monkeypatch.setattr("egomem.ingest.observer_set.embedded_observers", lambda **_: nobody)
     code, out, err = run("ingest", str(make_video("day.mp4")))
     assert (code, out) == (3, "")
     assert "faster-whisper is not installed" in err

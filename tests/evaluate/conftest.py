@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from egomem.benchmarks import Benchmark
-from egomem.evaluate import Config, Outcome, opened, run
-from egomem.models.fake_server import FakeServer, Seen
+from egomem.evaluate import Config, RunSummary, opened, run
 from egomem.records import Evidence, Question, Video
+from egomem.testing.fake_server import FakeServer, Seen
 from egomem.timeline import Span
 
 SECONDS = 4
@@ -75,17 +75,17 @@ def questions(count: int) -> tuple[Question, ...]:
     )
 
 
-Go = Callable[..., Outcome]
+Go = Callable[..., RunSummary]
 
 
 @pytest.fixture
 def go() -> Go:
     """Run to the end: `go(benchmark, config, folder)`."""
 
-    def done(benchmark: Benchmark, config: Config, folder: Path, **fields: Any) -> Outcome:
+    def done(benchmark: Benchmark, config: Config, folder: Path, **fields: Any) -> RunSummary:
         opening = {k: fields.pop(k) for k in ("memory", "conduct") if k in fields}
 
-        async def whole() -> Outcome:
+        async def whole() -> RunSummary:
             async with opened(benchmark, config, folder, environ={}, **opening) as work:
                 return await run(work, **fields)
 

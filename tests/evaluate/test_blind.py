@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 from egomem.benchmarks import Benchmark
-from egomem.evaluate import Config, Outcome, load_run
-from egomem.evaluate.harness import Asked
+from egomem.evaluate import Config, RunSummary, load_run
+from egomem.integrations.harness import Asked
 from egomem.memory import Store
-from egomem.models import Models
-from egomem.models.fake_server import FakeServer
+from egomem.models import ModelClient
 from egomem.records import Recording, Status
+from egomem.testing.fake_server import FakeServer
 from egomem.timeline import RecordingTime
 
-Go = Callable[..., Outcome]
+Go = Callable[..., RunSummary]
 NOW = datetime(2026, 3, 4, 15, 16, tzinfo=UTC)
 
 
@@ -106,7 +106,7 @@ def test_another_harness_tells_the_same(
 
     async def whole() -> list[str]:
         asked = Asked.of(timed, None, "clean")
-        async with Models({"reader": spec}, environ={}) as models:
+        async with ModelClient({"reader": spec}, environ={}) as models:
             said = [await asked.answer(q, "clean", {}, models) for q in timed.questions]
         asked.close()
         return [a.status.value for a in said]

@@ -12,25 +12,25 @@ import pytest
 
 from egomem.benchmarks import Benchmark
 from egomem.errors import ConfigError
-from egomem.evaluate import Config, Outcome, load_run, opened, run
-from egomem.evaluate.purse import Purse, Spent
+from egomem.evaluate import Config, RunSummary, load_run, opened, run
+from egomem.evaluate.budget import BudgetExhausted, RunBudget
 from egomem.memory import Store
 from egomem.models import ModelSpec, Request, Role, Text, estimated_tokens
-from egomem.models.fake_server import FakeServer, Rule, Script
 from egomem.models.prices import price
 from egomem.records import Usage
+from egomem.testing.fake_server import FakeServer, Rule, Script
 
-Go = Callable[..., Outcome]
+Go = Callable[..., RunSummary]
 
 PRICED = "openai:gpt-4o-mini"
 
 
 @pytest.fixture
-def held(benchmark: Benchmark, tmp_path: Path) -> Callable[..., Outcome]:
+def held(benchmark: Benchmark, tmp_path: Path) -> Callable[..., RunSummary]:
     """Run in one folder with limits: `held(config, budget=0.1)`."""
 
-    def go(config: Config, **limits: Any) -> Outcome:
-        async def whole() -> Outcome:
+    def go(config: Config, **limits: Any) -> RunSummary:
+        async def whole() -> RunSummary:
             keys = {"OPENAI_API_KEY": "sk-none"}
             folder = tmp_path / "run"
             async with opened(benchmark, config, folder, environ=keys, **limits) as work:
@@ -42,7 +42,7 @@ def held(benchmark: Benchmark, tmp_path: Path) -> Callable[..., Outcome]:
 
 
 def test_each_call_goes_on_and_nothing_is_asked_twice(
-    held: Callable[..., Outcome], config: Config, server: FakeServer, tmp_path: Path
+    held: Callable[..., RunSummary], config: Config, server: FakeServer, tmp_path: Path
 ) -> None:
     """4 windows and 25 requests of answers, some five at a time: captions first, then cells."""
     for most in (0, 3, 11, 28):
@@ -59,7 +59,7 @@ def test_each_call_goes_on_and_nothing_is_asked_twice(
 
 
 def test_captions_that_were_paid_for_are_kept(
-    held: Callable[..., Outcome], config: Config, server: FakeServer, tmp_path: Path
+    held: Callable[..., RunSummary], config: Config, server: FakeServer, tmp_path: Path
 ) -> None:
     only = config.model_copy(update={"settings": ("caption@2", "aligned@2"), "frames": 3})
     assert held(only, max_requests=3).halted
@@ -76,7 +76,7 @@ def test_captions_that_were_paid_for_are_kept(
 
 
 def test_the_gate_is_not_judged_before_stage_1_is_finished(
-    held: Callable[..., Outcome], config: Config
+    held: Callable[..., RunSummary], config: Config
 ) -> None:
     """The reader of the fixture is always right: the gate would stop it."""
     stop = config.model_copy(update={"gate": "stop", "settings": ("clean", "video")})
@@ -86,7 +86,7 @@ def test_the_gate_is_not_judged_before_stage_1_is_finished(
 
 
 def test_money_is_held_to_and_used(
-    held: Callable[..., Outcome], config: Config, tmp_path: Path
+    held: Callable[..., RunSummary], config: Config, tmp_path: Path
 ) -> None:
     pytest.importorskip("genai_prices")
     with FakeServer(Script(delay=0.01, rules=(Rule(reply="B"),))) as server:
@@ -116,7 +116,7 @@ def test_money_is_held_to_and_used(
 
 
 def test_a_guess_that_is_far_off_is_mended_by_the_first_reply(
-    held: Callable[..., Outcome], config: Config, tmp_path: Path
+    held: Callable[..., RunSummary], config: Config, tmp_path: Path
 ) -> None:
     """The server counts 300 tokens for a picture of 64 pixels, which we guess at four."""
     pytest.importorskip("genai_prices")
@@ -134,7 +134,7 @@ def test_a_guess_that_is_far_off_is_mended_by_the_first_reply(
 
 
 def test_a_budget_without_a_known_price_is_refused(
-    held: Callable[..., Outcome], config: Config, server: FakeServer
+    held: Callable[..., RunSummary], config: Config, server: FakeServer
 ) -> None:
     with pytest.raises(ConfigError, match=r"no price is known for openai-compatible.*requests"):
         held(config, budget=5.0)
@@ -142,7 +142,7 @@ def test_a_budget_without_a_known_price_is_refused(
 
 
 def test_a_verifier_that_is_not_asked_needs_no_price(
-    held: Callable[..., Outcome], config: Config
+    held: Callable[..., RunSummary], config: Config
 ) -> None:
     pytest.importorskip("genai_prices")
     with FakeServer(Script(rules=(Rule(reply="B"),))) as server:
@@ -165,7 +165,7 @@ def test_who_might_go_over_waits_for_what_is_under_way() -> None:
     tokens = estimated_tokens(request(10_000))
     likely = price(spec, Usage(tokens_in=tokens, tokens_out=250))
     assert likely is not None
-    purse = Purse(budget=1.5 * likely)
+    purse = RunBudget(budget=1.5 * likely)
     order: list[str] = []
 
     async def send(name: str) -> None:
@@ -185,9 +185,9 @@ def test_who_might_go_over_waits_for_what_is_under_way() -> None:
         async with purse.hold(request(20_000), spec):
             order.append("never")
 
-    with pytest.raises(Spent, match="would go over the budget"):
+    with pytest.raises(BudgetExhausted, match="would go over the budget"):
         asyncio.run(dear())
-    with pytest.raises(Spent):  # and then nothing more is sent, however cheap
+    with pytest.raises(BudgetExhausted):  # and then nothing more is sent, however cheap
         asyncio.run(send("c"))
     assert len(order) == 4
 
@@ -196,7 +196,7 @@ def test_only_the_first_of_a_kind_goes_alone() -> None:
     """Its price mends the guess at the others'; these, and other kinds, go at once."""
     pytest.importorskip("genai_prices")
     reader, other = ModelSpec.parse(PRICED), ModelSpec.parse("openai:gpt-4o")
-    purse = Purse(budget=5.0)
+    purse = RunBudget(budget=5.0)
     order: list[str] = []
 
     async def send(name: str, spec: ModelSpec, turns: int) -> None:

@@ -13,10 +13,10 @@ import pytest
 from egomem import benchmarks
 from egomem.benchmarks import Benchmark
 from egomem.cli import main
-from egomem.evaluate import Config, Outcome, load_run, opened, run
+from egomem.evaluate import Config, RunSummary, load_run, opened, run
 from egomem.memory import Store
-from egomem.models.fake_server import FakeServer
 from egomem.records import Observation, Recording, Track
+from egomem.testing.fake_server import FakeServer
 from egomem.timeline import Span
 
 SETTINGS = "clean,video,caption@2,verify@2,caption@evidence,video@evidence"
@@ -169,7 +169,7 @@ def test_a_changed_file_is_watched_again_and_one_that_moved_is_not(
     assert not [s for s in last if "number 2?" in s.text or "number 0?" in s.text]
 
 
-Go = Callable[..., Outcome]
+Go = Callable[..., RunSummary]
 
 
 def test_a_question_about_all_videos_reads_no_captions_of_a_file_that_is_gone(

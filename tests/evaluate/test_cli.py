@@ -13,7 +13,7 @@ from egomem import benchmarks
 from egomem.benchmarks import Benchmark
 from egomem.cli import main
 from egomem.evaluate import load_run
-from egomem.models.fake_server import FakeServer, Rule, Script
+from egomem.testing.fake_server import FakeServer, Rule, Script
 
 Told = Callable[..., tuple[int, dict[str, Any]]]
 

@@ -10,13 +10,13 @@ import pytest
 
 from egomem.benchmarks import Benchmark
 from egomem.cli import main
-from egomem.evaluate import Config, Outcome, load_run, merge
+from egomem.evaluate import Config, RunSummary, load_run, merge
 from egomem.evaluate import status as status_of
 from egomem.evaluate.config import Shard
-from egomem.evaluate.report import entries, write_report
-from egomem.evaluate.report.browser import browser, unpack
+from egomem.report import entries, write_report
+from egomem.report.browser import browser, unpack
 
-Go = Callable[..., Outcome]
+Go = Callable[..., RunSummary]
 
 
 def whole(folder: Path) -> None:

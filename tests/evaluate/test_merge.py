@@ -10,12 +10,12 @@ import pytest
 
 from egomem.benchmarks import Benchmark
 from egomem.errors import UsageError
-from egomem.evaluate import Config, Outcome, Shard, load_run, merge, status
+from egomem.evaluate import Config, RunSummary, Shard, load_run, merge, status
 from egomem.evaluate.predictions import FOLDER
-from egomem.evaluate.report import entries, sections_of
-from egomem.models.fake_server import FakeServer
+from egomem.report import entries, sections_of
+from egomem.testing.fake_server import FakeServer
 
-Go = Callable[..., Outcome]
+Go = Callable[..., RunSummary]
 
 
 def shard(config: Config, index: int, count: int) -> Config:

@@ -11,10 +11,10 @@ import pytest
 from egomem import benchmarks
 from egomem.benchmarks import Benchmark
 from egomem.cli import main
-from egomem.evaluate import Config, Outcome
+from egomem.evaluate import Config, RunSummary
 from egomem.records import Question
 
-Go = Callable[..., Outcome]
+Go = Callable[..., RunSummary]
 NOUNS = (
     "answers|captions|cells|differences|errors|frames|lines|questions|readers|replies|requests|"
     "rows|settings|tests|video files|videos|windows"

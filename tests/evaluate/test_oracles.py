@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from egomem.benchmarks import Benchmark
-from egomem.evaluate import Column, Config, Outcome, load_run
+from egomem.evaluate import Arm, Config, RunSummary, load_run
 from egomem.evaluate.results import Finished
-from egomem.models.fake_server import FakeServer
+from egomem.testing.fake_server import FakeServer
 from egomem.timeline import Span
 
-Go = Callable[..., Outcome]
+Go = Callable[..., RunSummary]
 
 
 def test_oracles_see_the_evidence_alone(
@@ -27,8 +27,8 @@ def test_oracles_see_the_evidence_alone(
     go(other, config.model_copy(update={"settings": settings}), tmp_path / "run")
     run = load_run(tmp_path / "run")
     spec = config.readers[0]
-    whole = run.cells["q0", Column(setting="caption@2", reader=spec, captioner=spec)]
-    cut = run.cells["q0", Column(setting="caption@evidence", reader=spec, captioner=spec)]
+    whole = run.cells["q0", Arm(setting="caption@2", reader=spec, captioner=spec)]
+    cut = run.cells["q0", Arm(setting="caption@evidence", reader=spec, captioner=spec)]
 
     def count(cell: Finished) -> object:
         return next(
@@ -38,7 +38,7 @@ def test_oracles_see_the_evidence_alone(
         )
 
     assert (count(whole), count(cut)) == (2, 1)
-    seen = run.cells["q0", Column(setting="video@evidence", reader=spec)].answer.trace[0]
+    seen = run.cells["q0", Arm(setting="video@evidence", reader=spec)].answer.trace[0]
     assert isinstance(seen, dict)
     frames = seen["frames"]
     assert isinstance(frames, list)

@@ -10,20 +10,20 @@ from pathlib import Path
 import pytest
 
 from egomem.benchmarks import Benchmark
-from egomem.evaluate import Config, Outcome, Plan, Progress, opened, plan, run
+from egomem.evaluate import Config, RunPlan, RunProgress, RunSummary, opened, plan, run
 from egomem.evaluate.progress import plan_lines
 from egomem.evaluate.results import NAME
-from egomem.models.fake_server import FakeServer, Rule, Script
+from egomem.testing.fake_server import FakeServer, Rule, Script
 
-Go = Callable[..., Outcome]
+Go = Callable[..., RunSummary]
 
 
 class Stopped(Exception):
     pass
 
 
-def planned(benchmark: Benchmark, config: Config, folder: Path) -> Plan:
-    async def whole() -> Plan:
+def planned(benchmark: Benchmark, config: Config, folder: Path) -> RunPlan:
+    async def whole() -> RunPlan:
         async with opened(benchmark, config, folder, environ={}) as work:
             return plan(work)
 
@@ -55,7 +55,7 @@ def test_a_stopped_run_has_so_much_left(
     """Stage 1, captions and three answers are there; the rest of 29 requests is left."""
     folder = tmp_path / "run"
 
-    def stop(progress: Progress) -> None:
+    def stop(progress: RunProgress) -> None:
         if progress.total > 5 and progress.done == 3:
             raise Stopped
 

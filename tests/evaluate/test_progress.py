@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import time
 
-from egomem.evaluate import Progress
-from egomem.evaluate.progress import TOLD, Line
+from egomem.evaluate import RunProgress
+from egomem.evaluate.progress import TOLD, ProgressLine
 from egomem.records import Usage
 
 
-def at(done: int, seconds: float, **fields: object) -> Progress:
-    made = Progress("answers", 400, done=done, **fields)  # type: ignore[arg-type]
+def at(done: int, seconds: float, **fields: object) -> RunProgress:
+    made = RunProgress("answers", 400, done=done, **fields)  # type: ignore[arg-type]
     made.began = time.monotonic() - seconds
     return made
 
@@ -38,7 +38,7 @@ class Terminal(io.StringIO):
 
 def test_a_terminal_has_one_line_that_moves_and_errors_above_it() -> None:
     screen = Terminal()
-    with Line(stream=screen) as line:
+    with ProgressLine(stream=screen) as line:
         line.update(at(400, 100, last_error="no such model"))
         line.update(at(400, 200, last_error="no such model"))
         line.say("the gate is passed")
@@ -52,7 +52,7 @@ def test_a_terminal_has_one_line_that_moves_and_errors_above_it() -> None:
 
 def test_elsewhere_a_line_comes_now_and_then_and_at_the_end() -> None:
     out = io.StringIO()
-    with Line(stream=out) as line:
+    with ProgressLine(stream=out) as line:
         for done in (1, 2, 3, 400):
             line.update(at(done, 100))
     assert [text.split(",")[0] for text in out.getvalue().splitlines()] == [
@@ -60,7 +60,7 @@ def test_elsewhere_a_line_comes_now_and_then_and_at_the_end() -> None:
         "answers 400 / 400",
     ]
     quiet = io.StringIO()
-    with Line(quiet=True, stream=quiet) as line:
+    with ProgressLine(quiet=True, stream=quiet) as line:
         line.update(at(400, 1, last_error="no such model"))
         line.say("the gate is passed")
     assert quiet.getvalue() == ""
@@ -68,7 +68,7 @@ def test_elsewhere_a_line_comes_now_and_then_and_at_the_end() -> None:
 
 def test_many_different_errors_are_not_all_told() -> None:
     out = io.StringIO()
-    with Line(stream=out) as line:
+    with ProgressLine(stream=out) as line:
         for k in range(TOLD + 3):
             line.update(at(1, 1, errors=k, last_error=f"error {k}"))
     assert out.getvalue().count("error: ") == TOLD

@@ -10,20 +10,20 @@ from pathlib import Path
 import pytest
 
 from egomem.benchmarks import Benchmark
-from egomem.evaluate import Column, Config, Loaded, Outcome, Results, load_run
+from egomem.evaluate import Arm, Config, Results, Run, RunSummary, load_run
 from egomem.evaluate import status as status_of
-from egomem.evaluate.gate import measured
-from egomem.evaluate.report import differences, entries, sections_of
-from egomem.evaluate.report.browser import browser, unpack
-from egomem.evaluate.report.grid import Grid
-from egomem.evaluate.report.models import cross
+from egomem.evaluate.bias_gate import measured
 from egomem.evaluate.results import Finished
 from egomem.memory import Store
-from egomem.models.fake_server import FakeServer, Rule, Script
 from egomem.records import Answer, Question, Status
+from egomem.report import differences, entries, sections_of
+from egomem.report.browser import browser, unpack
+from egomem.report.models import cross
+from egomem.report.table import Grid
+from egomem.testing.fake_server import FakeServer, Rule, Script
 from egomem.timeline import RecordingTime
 
-Go = Callable[..., Outcome]
+Go = Callable[..., RunSummary]
 
 
 def gate(
@@ -31,7 +31,7 @@ def gate(
 ) -> tuple[bool | None, float | None]:
     """A reader that is right on so many questions; some of the rest are errors, or missing."""
     config = Config(settings=("clean",), readers=("ollama:x",))
-    column = Column(setting="clean", reader="ollama:x")
+    column = Arm(setting="clean", reader="ollama:x")
     questions = [Question.of("?", ["a", "b"], id=f"q{k}", answer="A") for k in range(total)]
     cells = {}
     for k, q in enumerate(questions):
@@ -180,7 +180,7 @@ def test_aligned_captions_are_those_of_what_each_question_may_see(
     counts = {}
     for question in asked:
         seen, read = (
-            run.cells[question.id, Column(setting=s, reader=config.readers[0], captioner=c)].answer
+            run.cells[question.id, Arm(setting=s, reader=config.readers[0], captioner=c)].answer
             for s, c in (("video", ""), ("aligned@2", config.readers[0]))
         )
         (looked,) = [s for s in seen.trace if s["step"] == "looked"]
@@ -209,7 +209,7 @@ def test_aligned_captions_are_those_of_what_each_question_may_see(
             (read,) = details["captions"]
             shown[question.id] = read.rpartition("-aligned")[2]
     assert shown == ({id: cut for id, (_, cut) in counts.items()} if frames == 768 else {})
-    column = Column(setting="aligned@2", reader=config.readers[0], captioner=config.readers[0])
+    column = Arm(setting="aligned@2", reader=config.readers[0], captioner=config.readers[0])
     built = sum(u.frames for u in run.built(column).by_video.values())
     assert built == sum(len(o.provenance.frames) for o in by_id.values())
     if frames == 768:  # else there are windows without a frame, which are finished, too
@@ -265,7 +265,7 @@ def test_the_spread_is_over_captioners_for_each_reader() -> None:
             said = Answer(text="", status=Status.PARSED, choice=choice, strategy="caption")
             cell = Finished(question=q.id, column=column, parts={}, answer=said)
             results.cells[cell.key] = cell
-    run = Loaded(Path("run"), {}, config, benchmark, results)
+    run = Run(Path("run"), {}, config, benchmark, results)
     table = cross(entries([run])).parts[0]
     assert isinstance(table, Grid)
     assert tuple(tuple(map(str, row)) for row in table.rows[:3]) == (
@@ -282,7 +282,7 @@ def test_a_video_that_is_not_at_hand_is_said_in_each_cell(
     only = config.model_copy(update={"settings": ("clean", "video", "caption@2")})
     outcome = go(benchmark, only, tmp_path / "run")
     assert outcome.by_status == {"parsed": 5 + 3 + 3, "error": 4}
-    cell = load_run(tmp_path / "run").cells["q1", Column(setting="video", reader=only.readers[0])]
+    cell = load_run(tmp_path / "run").cells["q1", Arm(setting="video", reader=only.readers[0])]
     assert "v1 is not at hand" in cell.answer.reason
 
 

@@ -14,13 +14,13 @@ from egomem.answer import reader
 from egomem.answer.choice import ChoiceReading
 from egomem.benchmarks import Benchmark
 from egomem.cli import app
-from egomem.evaluate import Config, Outcome, load_run, rescore
+from egomem.evaluate import Config, RunSummary, load_run, rescore
 from egomem.memory import Store
-from egomem.models.fake_server import FakeServer, Rule, Script
 from egomem.records import Observation, Recording, Status, Track
+from egomem.testing.fake_server import FakeServer, Rule, Script
 from egomem.timeline import Span
 
-Go = Callable[..., Outcome]
+Go = Callable[..., RunSummary]
 
 REPLIES = (
     Rule(reply="B"),

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from egomem.errors import FullError
-from egomem.evaluate import Column, Results
-from egomem.evaluate.measured import NAME as USAGE
+from egomem.evaluate import Arm, Results
 from egomem.evaluate.results import NAME, UNREADABLE, Finished
+from egomem.evaluate.usage_log import NAME as USAGE
 from egomem.records import Answer, Status, Usage
 
-CLEAN, VIDEO = (Column(setting=s, reader="ollama:x") for s in ("clean", "video"))
+CLEAN, VIDEO = (Arm(setting=s, reader="ollama:x") for s in ("clean", "video"))
 ORDER = [(id, column) for id in ("q1", "q2") for column in (CLEAN, VIDEO)]
 
 
-def cell(id: str, column: Column, *, seconds: float = 1.0, part: str = "a") -> Finished:
+def cell(id: str, column: Arm, *, seconds: float = 1.0, part: str = "a") -> Finished:
     """A cell whose reply took so many seconds; what it says does not depend on them."""
     usage = Usage(requests=1, tokens_in=7, seconds=seconds)
     asked = {
@@ -84,7 +84,7 @@ def test_a_file_in_order_is_left_alone(tmp_path: Path) -> None:
 
 def test_cells_of_other_settings_stay_behind_those_of_this_run(tmp_path: Path) -> None:
     held = Results.read(tmp_path)
-    other = Column(setting="caption@30", reader="ollama:x")
+    other = Arm(setting="caption@30", reader="ollama:x")
     for column in (other, VIDEO, CLEAN):
         held.add(cell("q1", column))
     held.settle([("q0", CLEAN), ("q1", CLEAN), ("q1", VIDEO)])

@@ -16,16 +16,16 @@ import pytest
 
 from egomem.benchmarks import Benchmark
 from egomem.errors import LockedError, ModelError
-from egomem.evaluate import Column, Config, Outcome, Progress, load_run
+from egomem.evaluate import Arm, Config, RunProgress, RunSummary, load_run
 from egomem.evaluate.results import NAME, UNREADABLE
 from egomem.memory import Store
-from egomem.memory.gaps import Gap, mark
-from egomem.models import Conduct
-from egomem.models.fake_server import FakeServer, Rule, Script
+from egomem.memory.failed_windows import FailedWindow, mark
+from egomem.models import RequestPolicy
 from egomem.records import Observation, Recording, Status, Track
+from egomem.testing.fake_server import FakeServer, Rule, Script
 from egomem.timeline import Span
 
-Go = Callable[..., Outcome]
+Go = Callable[..., RunSummary]
 
 
 def asked(server: FakeServer) -> list[tuple[str, tuple[str, ...]]]:
@@ -58,7 +58,7 @@ def test_a_run_that_stops_after_any_cell_goes_on_and_asks_nothing_twice(
     stops = 0
     while True:
 
-        def stop(progress: Progress) -> None:
+        def stop(progress: RunProgress) -> None:
             if progress.stage == "answers" and progress.done == 3:
                 raise Stopped
 
@@ -142,13 +142,13 @@ def test_a_changed_prompt_asks_its_setting_again_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from egomem.answer import clean, prompts
-    from egomem.evaluate import cells
+    from egomem.evaluate import fingerprint
 
     go(benchmark, config, tmp_path / "run")
     before = len(server.seen)
     other = prompts.Prompt("clean@1", prompts.CLEAN.system + " Take care.")
     monkeypatch.setattr(clean, "CLEAN", other)
-    monkeypatch.setitem(cells._PROMPTS, "clean", (other,))
+    monkeypatch.setitem(fingerprint._PROMPTS, "clean", (other,))
     outcome = go(benchmark, config, tmp_path / "run")
     assert (outcome.asked, outcome.asked_again) == (5, {"prompt": 5})
     assert len(server.seen) - before == 5
@@ -190,7 +190,7 @@ def test_what_was_remembered_anew_is_asked_anew(
         store.add([note("v1", "The black drawer is shut.")])
     outcome = go(benchmark, config, tmp_path / "run", memory=memory)
     assert (outcome.asked, outcome.asked_again) == (2, {"memory": 2})
-    cell = load_run(tmp_path / "run").cells["q1", Column(setting="extractive")]
+    cell = load_run(tmp_path / "run").cells["q1", Arm(setting="extractive")]
     assert all(e.recording == "v1" for e in cell.answer.evidence)
 
 
@@ -208,7 +208,7 @@ def test_a_gap_that_a_memory_has_since_is_told_of(
     only = config.model_copy(update={"settings": ("caption@2",)})
     assert go(benchmark, only, tmp_path / "run", memory=memory).asked == 5
     with Store.open(memory) as store:
-        store.add([], done=[mark("v1", track.id, Gap(Span(2, 4), "refused"))])
+        store.add([], done=[mark("v1", track.id, FailedWindow(Span(2, 4), "refused"))])
     before = len(server.seen)
     outcome = go(benchmark, only, tmp_path / "run", memory=memory)
     assert (outcome.asked, outcome.asked_again) == (2, {"memory": 2})
@@ -263,7 +263,7 @@ def test_odd_characters_of_a_reply_are_kept_and_end_no_line(
     run = load_run(tmp_path / "run")
     assert not run.results.unreadable
     assert len((tmp_path / "run" / NAME).read_text().splitlines()) == 5
-    (step,) = [s for s in run.cells["q0", Column(setting="clean", reader=spec)].answer.trace if s]
+    (step,) = [s for s in run.cells["q0", Arm(setting="clean", reader=spec)].answer.trace if s]
     assert isinstance(step, dict)
     assert step["raw"] == odd
 
@@ -277,7 +277,7 @@ def test_an_error_is_counted_and_tried_again(
         only = config.model_copy(update={"readers": (spec,), "settings": ("clean",)})
         outcome = go(benchmark, only, tmp_path / "run", at_once=1)
         assert outcome.by_status == {"error": 2, "parsed": 3}
-        sheet = load_run(tmp_path / "run").sheet(Column(setting="clean", reader=spec))
+        sheet = load_run(tmp_path / "run").sheet(Arm(setting="clean", reader=spec))
         assert len(sheet) == 5
         assert sheet.by_status() == {"parsed": 3, "error": 2}
         again = go(benchmark, only, tmp_path / "run")
@@ -309,7 +309,7 @@ def test_a_server_that_is_gone_ends_the_run_soon(
     only = config.model_copy(
         update={"readers": ("openai-compatible:x@http://127.0.0.1:9/v1",), "settings": ("clean",)}
     )
-    quick = Conduct(attempts=1, deadline=5.0)
+    quick = RequestPolicy(attempts=1, deadline=5.0)
     with pytest.raises(ModelError, match="20 errors in a row"):
         go(big, only, tmp_path / "run", conduct=quick)
     assert len(load_run(tmp_path / "run").cells) < 40
@@ -318,7 +318,7 @@ def test_a_server_that_is_gone_ends_the_run_soon(
 def test_two_processes_do_not_write_to_one_run(
     benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
 ) -> None:
-    from egomem.evaluate.work import locked
+    from egomem.evaluate.run_folder import locked
 
     folder = tmp_path / "run"
     folder.mkdir()
@@ -393,7 +393,7 @@ VERDICT = '{"answer": "C", "support": "strong", "reason": "it is there"}'
 def test_a_check_that_failed_is_an_error_and_tried_again(
     benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, status: int, which: str
 ) -> None:
-    quick = Conduct(attempts=1)
+    quick = RequestPolicy(attempts=1)
     rules = [Rule(when=which, status=status, times=3), Rule(when=LOOK, reply=VERDICT)]
     rules += [Rule(when="Question:", reply="A"), Rule(reply="A drawer.")]
     with FakeServer(Script(rules=tuple(rules))) as server:

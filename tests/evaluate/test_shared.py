@@ -9,14 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from egomem.benchmarks import Benchmark, load
-from egomem.evaluate import Column, Config, Outcome, load_run
-from egomem.evaluate.report import write_report
+from egomem.evaluate import Arm, Config, RunSummary, load_run
 from egomem.ingest.importing import import_files
 from egomem.memory import Store
-from egomem.models.fake_server import FakeServer, Seen
-from egomem.score import read_predictions, sheet
+from egomem.report import write_report
+from egomem.score import read_predictions, score_answers
+from egomem.testing.fake_server import FakeServer, Seen
 
-Go = Callable[..., Outcome]
+Go = Callable[..., RunSummary]
 LIMIT = 15
 
 
@@ -61,7 +61,7 @@ def test_egoexolearn_with_its_captions_as_memory(shared_data: Path, tmp_path: Pa
     assert outcome.cells == 5 * LIMIT
     assert outcome.errors == LIMIT
     run = load_run(tmp_path / "run")
-    column = Column(setting="caption", reader=spec)
+    column = Arm(setting="caption", reader=spec)
     captioned = sum("Recording" in s.text for s in server.seen)
     assert captioned >= LIMIT  # the notes stand before the question
     held = run.sheet(column)
@@ -71,7 +71,7 @@ def test_egoexolearn_with_its_captions_as_memory(shared_data: Path, tmp_path: Pa
     (file,) = (tmp_path / "run" / "predictions").glob("caption-*.jsonl")
     given = read_predictions(file, run.questions)
     assert not given.problems
-    assert sheet(run.questions, given.answers).right.sum() == truth
+    assert score_answers(run.questions, given.answers).right.sum() == truth
     written = write_report([tmp_path / "run"], tmp_path / "report")
     text = written.files[1].read_text()
     assert "longest option" in text

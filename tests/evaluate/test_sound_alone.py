@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from egomem.benchmarks import Benchmark
-from egomem.evaluate import Config, Outcome, load_run, opened, plan
+from egomem.evaluate import Config, RunSummary, load_run, opened, plan
 from egomem.evaluate import status as status_of
 from egomem.memory import Store
-from egomem.models.fake_server import FakeServer
 from egomem.records import Evidence, Observation, Recording, Status, Track, Video
+from egomem.testing.fake_server import FakeServer
 from egomem.timeline import Span
 
-Go = Callable[..., Outcome]
+Go = Callable[..., RunSummary]
 SETTINGS = (
     "clean", "video", "caption@2", "verify@2", "aligned@2", "caption@evidence", "video@evidence",
 )  # fmt: skip

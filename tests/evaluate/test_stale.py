@@ -12,19 +12,19 @@ import pytest
 from egomem.benchmarks import Benchmark
 from egomem.cli import main
 from egomem.errors import UsageError
-from egomem.evaluate import Config, Outcome, load_run, merge, opened, rescore, run, status
-from egomem.evaluate.report import write_report
+from egomem.evaluate import Config, RunSummary, load_run, merge, opened, rescore, run, status
 from egomem.evaluate.results import NAME
+from egomem.report import write_report
 
-Go = Callable[..., Outcome]
+Go = Callable[..., RunSummary]
 
 
 class Stopped(Exception):
     pass
 
 
-def halted(benchmark: Benchmark, config: Config, folder: Path, requests: int) -> Outcome:
-    async def whole() -> Outcome:
+def halted(benchmark: Benchmark, config: Config, folder: Path, requests: int) -> RunSummary:
+    async def whole() -> RunSummary:
         async with opened(benchmark, config, folder, environ={}, max_requests=requests) as work:
             return await run(work, at_once=1)
 

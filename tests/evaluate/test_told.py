@@ -14,20 +14,20 @@ from egomem.benchmarks import Benchmark
 from egomem.cli import main
 from egomem.cli.eval_run import sent
 from egomem.errors import ConfigError, StoreError, UsageError
-from egomem.evaluate import Config, Outcome, load_run, opened, plan, rescore, status
-from egomem.evaluate.gate import _judged
+from egomem.evaluate import Config, RunSummary, load_run, opened, plan, rescore, status
+from egomem.evaluate.bias_gate import _judged
+from egomem.evaluate.conditions import read_conditions
 from egomem.evaluate.options import frame_limits, make_config, models_given
 from egomem.evaluate.plan import PROMPT_TOKENS, STAMP_TOKENS
-from egomem.evaluate.report import write_report
-from egomem.evaluate.ways import read_ways
-from egomem.evaluate.work import locked
+from egomem.evaluate.run_folder import locked
 from egomem.memory import Store
-from egomem.models.fake_server import FakeServer, Rule, Script
 from egomem.models.limits import BYTES_PER_TOKEN
 from egomem.records import Observation, Recording, Track, Usage
+from egomem.report import write_report
+from egomem.testing.fake_server import FakeServer, Rule, Script
 from egomem.timeline import Span
 
-Go = Callable[..., Outcome]
+Go = Callable[..., RunSummary]
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_an_interrupt_is_told_once(
     data: Path, tmp_path: Path, spec: str, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
-    async def interrupted(*args: object, **fields: object) -> Outcome:
+    async def interrupted(*args: object, **fields: object) -> RunSummary:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("egomem.evaluate.run", interrupted)
@@ -158,12 +158,12 @@ def test_wrong_values_name_their_option() -> None:
 @pytest.mark.parametrize("name", ["foo", "foo@30", "evidence-captions", "evidence-frames"])
 def test_an_unknown_setting_is_told_by_the_names_that_settings_have(name: str) -> None:
     with pytest.raises(UsageError, match="there is no setting") as wrong:
-        read_ways([name])
+        read_conditions([name])
     known = wrong.value.remedy.removeprefix("use one of: ").split(", ")
     assert {"caption@30", "aligned@30", "video@evidence", "extractive"} <= set(known)
     assert not any(k.startswith("evidence-") for k in known)
     for each in known:
-        assert read_ways([each])[0].name == each
+        assert read_conditions([each])[0].name == each
 
 
 def test_an_unknown_price_is_told_beside_no_sum() -> None:

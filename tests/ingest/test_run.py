@@ -9,12 +9,12 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from egomem.errors import FullError, ModelError, UsageError
-from egomem.ingest import Observers, Report, Watching, ingest
+from egomem.ingest import IngestReport, Observers, SamplingOptions, ingest
 from egomem.media import AudioBlock
-from egomem.memory import Done, Store
-from egomem.memory.gaps import gaps
+from egomem.memory import Completed, Store
+from egomem.memory.failed_windows import gaps
 from egomem.memory.thumbnails import thumbnail_file
-from egomem.observe.window import NoObservation, Window
+from egomem.observe.window import Window, WindowFailed
 from egomem.records import Observation, Recording, Status, Track
 from egomem.timeline import Span
 
@@ -86,7 +86,7 @@ class Listener:
         )
 
 
-def run(folder: Path, files: list[Path], *observers: Watcher, **options: object) -> Report:
+def run(folder: Path, files: list[Path], *observers: Watcher, **options: object) -> IngestReport:
     speech = options.pop("speech", None)
     with Store.open(folder / "memory", create=True) as store:
         return asyncio.run(
@@ -94,7 +94,7 @@ def run(folder: Path, files: list[Path], *observers: Watcher, **options: object)
                 store,
                 files,
                 Observers(speech=speech, frames=observers),  # type: ignore[arg-type]
-                **{"watching": Watching(window=2, fps=2), **options},  # type: ignore[arg-type]
+                **{"watching": SamplingOptions(window=2, fps=2), **options},  # type: ignore[arg-type]
             )
         )
 
@@ -160,9 +160,9 @@ def test_a_name_that_is_not_utf_8_is_one_clear_fault(tmp_path: Path, make_video:
 @pytest.mark.parametrize("bad", [0, -1, float("nan"), float("inf")])
 def test_watching_that_cannot_be_is_refused(bad: float) -> None:
     with pytest.raises(UsageError):
-        Watching(window=bad)
+        SamplingOptions(window=bad)
     with pytest.raises(UsageError):
-        Watching(fps=bad)
+        SamplingOptions(fps=bad)
 
 
 def test_a_known_recording_keeps_its_wearer(tmp_path: Path, make_video: MakeVideo) -> None:
@@ -189,7 +189,7 @@ def test_a_window_is_marked_in_the_transaction_of_what_was_seen(
     add = Store.add
 
     def counted(
-        store: Store, observations: Iterable[Observation], *, done: Iterable[Done] = ()
+        store: Store, observations: Iterable[Observation], *, done: Iterable[Completed] = ()
     ) -> int:
         observations, done = list(observations), list(done)
         calls.append((len(observations), len(done)))
@@ -249,9 +249,9 @@ class Unwilling(Watcher):
     async def observe(self, window: Window) -> list[Observation]:
         seen = await super().observe(window)
         if window.span.start == 2:
-            raise NoObservation("no caption: refused", status=Status.REFUSED)
+            raise WindowFailed("no caption: refused", status=Status.REFUSED)
         if window.span.start == 4 and self.max_tokens < 500:
-            raise NoObservation("cut off", status=Status.TRUNCATED, tokens=self.max_tokens)
+            raise WindowFailed("cut off", status=Status.TRUNCATED, tokens=self.max_tokens)
         return seen
 
 
@@ -354,7 +354,7 @@ def test_a_track_without_a_window_is_not_seen_again_in_windows_of_another_length
     video = make_video("a.mp4", seconds=7)
     run(tmp_path, [video], Watcher(window=None))
     wider, captions = Watcher(window=None), Watcher("captions", window=3)
-    run(tmp_path, [video], wider, captions, watching=Watching(window=3, fps=2))
+    run(tmp_path, [video], wider, captions, watching=SamplingOptions(window=3, fps=2))
     assert wider.seen == []
     assert [w.span for w in captions.seen] == [Span(0, 3), Span(3, 6), Span(6, 7)]
     # What it saw before is held, although its windows were others.

@@ -12,7 +12,7 @@ import pytest
 
 from egomem.errors import MediaError, StoreError, UsageError
 from egomem.media import read_subtitles, validate_webvtt
-from egomem.memory import Done, Store
+from egomem.memory import Completed, Store
 from egomem.memory.export import export, format_of, read_memory, restore
 from egomem.records import Observation, Provenance, Recording, Track
 from egomem.timeline import Clock, Span, read_time
@@ -55,7 +55,7 @@ def fill(store: Store) -> None:
         recording=None, span=Span(unix, unix + 3600), text="A morning.", source="digest",
         track="digest/hours", provenance=Provenance(rests_on=(seen.id,)),
     )  # fmt: skip
-    store.add([seen, said, digest], done=[Done("r1", CAPTION.id, "0-30")])
+    store.add([seen, said, digest], done=[Completed("r1", CAPTION.id, "0-30")])
 
 
 def everything(store: Store) -> tuple[object, ...]:

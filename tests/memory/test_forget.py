@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from egomem.errors import UsageError
-from egomem.memory import Done, Store, forget, terms
+from egomem.memory import Completed, Store, forget, terms
 from egomem.memory.forget import receipts
 from egomem.memory.replies import ReplyCache
 from egomem.memory.thumbnails import keep_thumbnail
-from egomem.models import About, Reply
+from egomem.models import Reply, RequestTags
 from egomem.records import Provenance, Status
 from egomem.timeline import Span
 
@@ -40,7 +40,7 @@ def filled(store: Store) -> Store:
     on = Provenance(rests_on=(digest.id,))
     day = caption(None, *hour, f"day of {SECRET}", provenance=on, **fields)
     made = [*kept, secret, other, digest, day]
-    store.add(made, done=[Done("a", CAPTION.id, "window 0")])
+    store.add(made, done=[Completed("a", CAPTION.id, "window 0")])
     for id in ("a", "b"):
         ids = [o.id for o in made if o.recording == id]
         store.add_vectors("e", id, ids, np.eye(3, 5)[: len(ids)] + 0.123)
@@ -113,7 +113,7 @@ def test_the_rest_stays_as_if_the_forgotten_had_never_been(filled: Store, tmp_pa
         assert filled.view().count() == other.view().count() == 3
     ids, matrix = filled.view().vectors("e")
     assert len(ids) == len(matrix) == 3
-    assert filled.done("a") == {Done("a", CAPTION.id, "window 0")}  # or it would be seen again
+    assert filled.done("a") == {Completed("a", CAPTION.id, "window 0")}  # or it would be seen again
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_replies_that_repeat_a_text_go_though_no_observation_holds_it(filled: St
     cache = ReplyCache(filled.folder)
     for key, text in (("1", "The OPEN  Sesame"), ("2", "a tree")):
         reply = Reply(status=Status.PARSED, key=key, text=text, raw=text)
-        cache.put(reply, {}, About(recording="b"))
+        cache.put(reply, {}, RequestTags(recording="b"))
     cache.close()
     assert filled.forget(match="open sesame", dry_run=True).replies == 1
     assert b"Sesame" in everything(filled.folder)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from egomem.memory import Store, terms, tokens
-from egomem.memory.tokens import LONGEST
+from egomem.text.tokens import LONGEST
 
 from .conftest import caption, recording
 

@@ -8,7 +8,7 @@ import pytest
 
 from egomem.errors import LockedError, StoreError, UsageError
 from egomem.memory.replies import NAME, ReplyCache, differences, forget
-from egomem.models import About, Entry, Image, ModelSpec, Reply, Request, Role, Text
+from egomem.models import Image, LedgerEntry, ModelSpec, Reply, Request, RequestTags, Role, Text
 from egomem.records import Status, Usage
 
 SPEC = ModelSpec("vllm", "qwen", "http://127.0.0.1:8000/v1")
@@ -19,14 +19,14 @@ def kept(
 ) -> Reply:
     request = Request(Role.CAPTIONER, (Text(f"asked for {text}"),), "caption@1")
     reply = Reply(status=Status.PARSED, text=text, raw=text, key=request.key(SPEC))
-    cache.put(reply, request.described(SPEC), About(recording, question))
+    cache.put(reply, request.described(SPEC), RequestTags(recording, question))
     return reply
 
 
 def spend(cache: ReplyCache, recording: str, cost: float | None = 0.5) -> None:
     usage = Usage(requests=1, tokens_in=100, tokens_cached=40, tokens_out=7, frames=3, cost=cost)
     cache.spent(
-        Entry(
+        LedgerEntry(
             role=Role.CAPTIONER, model="m", recording=recording, status=Status.PARSED, usage=usage
         )
     )
@@ -59,7 +59,7 @@ def test_no_text_of_a_request_is_stored(tmp_path: Path) -> None:
     request = Request(Role.READER, (image, Text("the transcript of 4417")), "r@1", system="be 4418")
     described = request.described(SPEC)
     reply = Reply(status=Status.PARSED, text="B", raw="B", key=request.key(SPEC))
-    cache.put(reply, described, About())
+    cache.put(reply, described, RequestTags())
     cache.close()
     data = on_disk(tmp_path)
     for secret in (b"SECRETPIXELS", b"4417", b"4418"):
@@ -115,7 +115,7 @@ def test_the_ledger_adds_up(tmp_path: Path) -> None:
     cache = ReplyCache(tmp_path)
     spend(cache, "r1")
     spend(cache, "r2", cost=None)
-    cache.spent(Entry(role=Role.CAPTIONER, model="m", status=Status.PARSED, cached=True))
+    cache.spent(LedgerEntry(role=Role.CAPTIONER, model="m", status=Status.PARSED, cached=True))
     total = ReplyCache(tmp_path).stats().spent[Role.CAPTIONER]
     assert (total.asked, total.cached, total.failed, total.unpriced) == (3, 1, 0, 1)
     assert (total.usage.tokens_in, total.usage.tokens_cached, total.usage.frames) == (200, 80, 6)

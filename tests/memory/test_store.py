@@ -20,7 +20,7 @@ from egomem.errors import (
     TimeError,
     UsageError,
 )
-from egomem.memory import Done, Store, index, lock, terms, vectors
+from egomem.memory import Completed, Store, index, lock, terms, vectors
 from egomem.memory.check import check
 from egomem.memory.schema import LATEST, MIGRATIONS
 from egomem.memory.thumbnails import keep_thumbnail
@@ -60,14 +60,14 @@ def test_what_is_put_comes_back(store: Store) -> None:
     for r in recordings:
         store.put_recording(r)
     store.put_track(track)
-    assert store.add([o], done=[Done("a", track.id, "w 0")]) == 1
+    assert store.add([o], done=[Completed("a", track.id, "w 0")]) == 1
     store.close()
     with Store.open(store.folder) as again:
         assert again.recordings() == recordings
         assert again.recording("a") == recordings[0]
         assert again.recording("x") is None
         assert again.tracks() == [track]
-        assert again.done("a") == {Done("a", track.id, "w 0")}
+        assert again.done("a") == {Completed("a", track.id, "w 0")}
         assert again.done("b") == set()
         (found,) = again.view().observations()
         assert (found, found.id) == (o, o.id)

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from egomem.models import Conduct, Models, Reply, Request
-from egomem.models.fake_server import FakeServer, Rule, Script
+from egomem.models import ModelClient, Reply, Request, RequestPolicy
+from egomem.testing.fake_server import FakeServer, Rule, Script
 
-QUICK = Conduct(deadline=20, pause=0.01, concurrency=4)
+QUICK = RequestPolicy(deadline=20, pause=0.01, concurrency=4)
 
 
 @pytest.fixture
@@ -28,13 +28,13 @@ def serve() -> Iterator[Callable[..., FakeServer]]:
 
 
 @pytest.fixture
-def models() -> Callable[..., Models]:
+def models() -> Callable[..., ModelClient]:
     """Models of a server, in a hurry and without any key."""
 
-    def of(server: FakeServer, kind: str = "openai-compatible", **fields: Any) -> Models:
+    def of(server: FakeServer, kind: str = "openai-compatible", **fields: Any) -> ModelClient:
         fields.setdefault("conduct", QUICK)
         fields.setdefault("environ", {})
-        return Models({"all": f"{kind}:fake@{server.url}"}, **fields)
+        return ModelClient({"all": f"{kind}:fake@{server.url}"}, **fields)
 
     return of
 
@@ -43,7 +43,7 @@ def models() -> Callable[..., Models]:
 def ask() -> Callable[..., list[Reply]]:
     """The replies to requests that are sent at once."""
 
-    def all_of(held: Models, *requests: Request) -> list[Reply]:
+    def all_of(held: ModelClient, *requests: Request) -> list[Reply]:
         async def work() -> list[Reply]:
             async with held:
                 return list(await asyncio.gather(*(held.ask(r) for r in requests)))

@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from egomem.errors import WeightsError
-from egomem.models import Conduct, Models, Request, Role, Text
+from egomem.models import ModelClient, Request, RequestPolicy, Role, Text
 from egomem.models.wheels import Wheel, cache_folder, fetch
 from egomem.records import Status
 
@@ -112,8 +112,10 @@ def wait_for(health: str, server: subprocess.Popen[bytes]) -> None:
     raise AssertionError("the server did not come up")
 
 
-def held(url: str) -> Models:
-    return Models({"reader": f"llamacpp:default@{url}"}, conduct=Conduct(deadline=240), environ={})
+def held(url: str) -> ModelClient:
+    return ModelClient(
+        {"reader": f"llamacpp:default@{url}"}, conduct=RequestPolicy(deadline=240), environ={}
+    )
 
 
 WHERE = "Where are the car keys? Answer from the notes, in a few words."

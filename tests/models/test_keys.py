@@ -11,21 +11,21 @@ import pytest
 
 from egomem.memory.replies import ReplyCache
 from egomem.models import (
-    About,
     Audio,
     Image,
     Limits,
     MemoryCache,
-    Models,
+    ModelClient,
     ModelSpec,
     Part,
     Request,
+    RequestTags,
     Role,
     Text,
     Video,
 )
-from egomem.models.fake_server import Rule
 from egomem.records import Status
+from egomem.testing.fake_server import Rule
 
 Fixture = Callable[..., Any]
 SPEC = ModelSpec.parse("vllm:qwen@http://127.0.0.1:9/v1", {})
@@ -74,7 +74,7 @@ def test_another_model_or_server_is_another_key() -> None:
 def test_what_does_not_decide_the_reply_is_not() -> None:
     same = [
         replace(BASE, role=Role.JUDGE),
-        replace(BASE, about=About("r1", "q1")),
+        replace(BASE, about=RequestTags("r1", "q1")),
         replace(BASE, sample=3),  # at temperature 0 all draws are one
         swap(Image(b"\xff\xd8one", 9.0, "[1 s]")),  # a time that is not told
     ]
@@ -133,7 +133,7 @@ def test_those_who_wait_take_over_when_the_first_is_cancelled(
     serve: Fixture, models: Fixture
 ) -> None:
     server = serve(Rule(reply="B", delay=0.1))
-    held: Models = models(server)
+    held: ModelClient = models(server)
 
     async def work() -> Status:
         async with held:
@@ -149,13 +149,13 @@ def test_those_who_wait_take_over_when_the_first_is_cancelled(
 
 def test_a_loop_for_each_question_leaves_nothing_open(serve: Fixture, models: Fixture) -> None:
     """Warnings are errors here: a connection left open would fail this test."""
-    held: Models = models(serve(Rule(reply="{n}")))
+    held: ModelClient = models(serve(Rule(reply="{n}")))
     texts = [asyncio.run(held.ask(replace(BASE, prompt=f"p@{i}"))).text for i in range(3)]
     assert texts == ["1", "2", "3"]
 
 
 def test_closing_is_for_ever_repeatable(serve: Fixture, models: Fixture) -> None:
-    held: Models = models(serve(Rule(reply="{n}")))
+    held: ModelClient = models(serve(Rule(reply="{n}")))
 
     async def work() -> list[str]:
         await held.close()
@@ -175,12 +175,12 @@ def test_ledger_by_role_recording_and_question(
     serve: Fixture, models: Fixture, ask: Fixture
 ) -> None:
     server = serve(Rule(when="fail", status=400), Rule(reply="12345678"))
-    held: Models = models(server)
+    held: ModelClient = models(server)
     ask(
         held,
-        replace(BASE, about=About("r1", "q1")),
-        replace(BASE, role=Role.JUDGE, prompt="judge@1", about=About("r1", "q2")),
-        replace(BASE, parts=(Text("fail"),), about=About("r2", "q2")),
+        replace(BASE, about=RequestTags("r1", "q1")),
+        replace(BASE, role=Role.JUDGE, prompt="judge@1", about=RequestTags("r1", "q2")),
+        replace(BASE, parts=(Text("fail"),), about=RequestTags("r2", "q2")),
     )
     ledger = held.ledger
     assert ledger.total(role=Role.READER).usage.frames == 1
@@ -196,7 +196,7 @@ def test_shared_context_first_is_counted_as_cached(
 ) -> None:
     captions = "A mug is on the table. " * 40
     server = serve(Rule(reply="ok"))
-    held: Models = models(server)
+    held: ModelClient = models(server)
     for text in ("Where is the mug?", "Who took it?"):
         last = ask(held, Request(Role.READER, (Text(captions), Text(text)), "r@1"))[0]
     assert last.usage.tokens_cached >= len(captions) // 4

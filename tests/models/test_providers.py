@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from egomem.models import Conduct, Fault, Image, Models, Request, Role, Text
-from egomem.models.fake_server import Rule
+from egomem.models import Fault, Image, ModelClient, Request, RequestPolicy, Role, Text
 from egomem.records import Status
+from egomem.testing.fake_server import Rule
 
 Fixture = Callable[..., Any]
 IMAGE = Image(b"\xff\xd8some frame", 2.0, "[2 s]")
@@ -68,8 +68,10 @@ def told() -> Iterator[Told]:
     server.server_close()
 
 
-def quick(spec: str) -> Models:
-    return Models({"all": spec}, environ=ENVIRON, conduct=Conduct(attempts=2, pause=0.001))
+def quick(spec: str) -> ModelClient:
+    return ModelClient(
+        {"all": spec}, environ=ENVIRON, conduct=RequestPolicy(attempts=2, pause=0.001)
+    )
 
 
 def message(*blocks: dict[str, Any], stop: str = "end_turn") -> dict[str, Any]:
@@ -254,6 +256,6 @@ def test_google_cloud_wants_credentials(ask: Fixture, monkeypatch: pytest.Monkey
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", "/nonexistent")
     monkeypatch.setenv("NO_GCE_CHECK", "true")
-    held = Models({"reader": "google-cloud:gemini-2.5-flash"}, environ={})
+    held = ModelClient({"reader": "google-cloud:gemini-2.5-flash"}, environ={})
     with pytest.raises(EgomemError, match="gcloud auth application-default login"):
         ask(held, REQUEST)

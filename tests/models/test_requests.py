@@ -19,7 +19,7 @@ from egomem.models import (
     Fault,
     Image,
     Limits,
-    Models,
+    ModelClient,
     Part,
     Request,
     Role,
@@ -27,10 +27,10 @@ from egomem.models import (
     Video,
     estimated_tokens,
 )
-from egomem.models.fake_server import Rule
 from egomem.models.limits import fitted, payload, thinned
 from egomem.models.transport import Exchange, _Body
 from egomem.records import Status
+from egomem.testing.fake_server import Rule
 
 Fixture = Callable[..., Any]
 
@@ -101,7 +101,7 @@ def test_video_mode_sends_the_frames_as_one_part(
     assert reply.frames == (0.0, 1.0, 2.0, 3.0)
     whole = Request(Role.CAPTIONER, (Video(data=b"mp4 bytes"), Text("What?")), "t@1")
     environ = {"OPENROUTER_API_KEY": "k"}
-    [reply] = ask(Models({"all": f"openrouter:a/b@{server.url}"}, environ=environ), whole)
+    [reply] = ask(ModelClient({"all": f"openrouter:a/b@{server.url}"}, environ=environ), whole)
     assert reply.ok
     [clip, _] = server.seen[1].body["messages"][0]["content"]
     assert (
@@ -125,7 +125,7 @@ def test_many_waiting_requests_hold_one_copy_of_an_image(serve: Fixture, models:
     import tracemalloc
 
     server = serve(Rule(reply="ok"))
-    held: Models = models(server)
+    held: ModelClient = models(server)
     images = tuple(Image(b"\xff\xd8" + bytes([i]) * 100_000) for i in range(4))
 
     async def work() -> int:

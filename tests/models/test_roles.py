@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from egomem.errors import ConfigError
-from egomem.models import CHAT_ROLES, SERVERS, Limits, Models, ModelSpec, Role, read_limits
+from egomem.models import CHAT_ROLES, SERVERS, Limits, ModelClient, ModelSpec, Role, read_limits
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,9 @@ def test_the_address_comes_from_the_servers_variable() -> None:
 
 @pytest.mark.parametrize("everywhere", ["all", "*"])
 def test_one_spec_fills_the_roles_that_have_none(everywhere: str) -> None:
-    held = Models({everywhere: "ollama:a", "judge": "ollama:b", "embedder": "embedded"}, environ={})
+    held = ModelClient(
+        {everywhere: "ollama:a", "judge": "ollama:b", "embedder": "embedded"}, environ={}
+    )
     assert held.spec(Role.READER).model == "a"
     assert held.spec(Role.JUDGE).model == "b"
     assert held.specs[Role.EMBEDDER].embedded
@@ -74,17 +76,17 @@ def test_one_spec_fills_the_roles_that_have_none(everywhere: str) -> None:
 
 
 def test_a_role_without_a_chat_model_says_how_to_give_one() -> None:
-    held = Models({"reader": "embedded"}, environ={})
+    held = ModelClient({"reader": "embedded"}, environ={})
     for role in (Role.READER, Role.JUDGE):
         assert not held.has(role)
         with pytest.raises(ConfigError, match=f"--model {role.value}="):
             held.spec(role)
     with pytest.raises(ConfigError, match="no model role 'raeder'"):
-        Models({"raeder": "ollama:x"})
+        ModelClient({"raeder": "ollama:x"})
 
 
 def test_limits_are_per_role_and_can_be_changed() -> None:
-    held = Models({}, limits={Role.READER: Limits(images=9)})
+    held = ModelClient({}, limits={Role.READER: Limits(images=9)})
     assert held.limits(Role.READER).images == 9
     assert held.limits(Role.CAPTIONER).side == 512
     assert held.limits(Role.JUDGE) == Limits()
@@ -111,5 +113,5 @@ def test_every_spec_in_the_recipes_can_be_read() -> None:
 
 
 def test_embedders_and_transcribers_have_specs_of_their_own_kind() -> None:
-    held = Models({"embedder": "/models/minilm", "transcriber": "whisper:tiny.en"}, environ={})
+    held = ModelClient({"embedder": "/models/minilm", "transcriber": "whisper:tiny.en"}, environ={})
     assert held.specs == {}

@@ -14,9 +14,9 @@ import pytest
 from egomem.cli import main
 from egomem.errors import ConfigError, ModelError
 from egomem.memory.replies import ReplyCache
-from egomem.models import Fault, Image, Models, ModelSpec, Request, Role, Text
-from egomem.models.fake_server import Rule
-from egomem.models.faults import redacted
+from egomem.models import Fault, Image, ModelClient, ModelSpec, Request, Role, Text
+from egomem.models.http_errors import redacted
+from egomem.testing.fake_server import Rule
 
 Fixture = Callable[..., Any]
 KEY = "sk-TEST-1234abcd"
@@ -55,7 +55,7 @@ def test_a_run_folder_holds_no_secret(
     caplog.set_level(logging.DEBUG)
     server = serve(rule)
     cache = ReplyCache(tmp_path)
-    held: Models = models(server, "vllm", environ=ENVIRON, cache=cache)
+    held: ModelClient = models(server, "vllm", environ=ENVIRON, cache=cache)
     [reply] = ask(held, request())
     assert server.seen[0].headers["authorization"] == f"Bearer {KEY}"  # it was sent
     (tmp_path / "run.log").write_text(caplog.text)
@@ -92,7 +92,7 @@ def test_a_refused_key_says_which_variable(serve: Fixture, models: Fixture, ask:
 )
 def test_a_missing_key_is_said_before_anything_is_sent(ask: Fixture, spec: str, names: str) -> None:
     with pytest.raises(ConfigError, match=names):
-        ask(Models({"reader": spec}, environ={}), request())
+        ask(ModelClient({"reader": spec}, environ={}), request())
 
 
 def test_a_password_in_an_address_is_refused_and_not_repeated() -> None:

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from egomem.errors import ConfigError, ModelError
-from egomem.models import Conduct, Image, Limits, Models, ModelSpec, Request, Role, Text
-from egomem.models.fake_server import FakeServer, Rule, Script
-from egomem.observe import NoObservation, Window
+from egomem.models import Image, Limits, ModelClient, ModelSpec, Request, RequestPolicy, Role, Text
+from egomem.observe import Window, WindowFailed
 from egomem.observe.captioner import PROMPT, Captioner, spread
 from egomem.observe.estimate import estimate
-from egomem.observe.shown import shown, told_truly
+from egomem.observe.frame_encoding import check_frame_labels, shown
 from egomem.records import Observation, Recording
+from egomem.testing.fake_server import FakeServer, Rule, Script
 from egomem.timeline import Span
 
 CAPTION = "[0:31-0:33] The wearer opens a drawer.\n[0:34] Keys go in."
@@ -36,9 +36,9 @@ def serve() -> Iterator[Callable[..., FakeServer]]:
         server.stop()
 
 
-def models_of(server: FakeServer, **fields: Any) -> Models:
-    conduct = Conduct(deadline=10, pause=0.01, attempts=1)
-    return Models(
+def models_of(server: FakeServer, **fields: Any) -> ModelClient:
+    conduct = RequestPolicy(deadline=10, pause=0.01, attempts=1)
+    return ModelClient(
         {"captioner": f"openai-compatible:fake@{server.url}"}, conduct=conduct, environ={}, **fields
     )
 
@@ -94,14 +94,14 @@ def test_the_times_told_are_those_of_the_frames_sent(serve: Any, make_window: An
 def test_a_false_time_is_never_sent(make_window: Any) -> None:
     images = shown(make_window(grey(2), start=30).frames, Limits())
     good = Request(role=Role.CAPTIONER, parts=images, prompt=PROMPT)
-    assert told_truly(good) is good
+    assert check_frame_labels(good) is good
     false = Image(images[0].data, 31.0, "[0:30]")
     with pytest.raises(AssertionError, match="would be told"):
-        told_truly(Request(role=Role.CAPTIONER, parts=(false,), prompt=PROMPT))
+        check_frame_labels(Request(role=Role.CAPTIONER, parts=(false,), prompt=PROMPT))
     with pytest.raises(AssertionError, match="comes after"):
-        told_truly(Request(role=Role.CAPTIONER, parts=images[::-1], prompt=PROMPT))
+        check_frame_labels(Request(role=Role.CAPTIONER, parts=images[::-1], prompt=PROMPT))
     parts = (images[1], Text("another recording"), images[0])
-    assert told_truly(Request(role=Role.CAPTIONER, parts=parts, prompt=PROMPT))
+    assert check_frame_labels(Request(role=Role.CAPTIONER, parts=parts, prompt=PROMPT))
 
 
 def test_the_same_prompt_for_both_window_lengths_and_no_question_in_it(
@@ -175,8 +175,8 @@ def test_no_caption_out_of_anything_but_a_clean_reply(
         observe(captioner, make_window(grey(2), start=30, end=60))
     assert captioner.so_far.windows == {status: 1}
     # What is settled is told from what may go well another time.
-    assert isinstance(caught.value, NoObservation) == (status != "error")
-    if isinstance(caught.value, NoObservation):
+    assert isinstance(caught.value, WindowFailed) == (status != "error")
+    if isinstance(caught.value, WindowFailed):
         assert caught.value.status == status
         assert caught.value.tokens == (77 if status == "truncated" else None)
         assert ("--caption-tokens" in str(caught.value)) == (status == "truncated")
@@ -254,7 +254,7 @@ def test_a_spent_budget_asks_nobody(
 
 def test_without_a_captioner_one_line_says_what_to_do() -> None:
     with pytest.raises(ConfigError, match="--model captioner="):
-        Captioner(Models({"reader": "ollama:qwen3"}, environ={}))
+        Captioner(ModelClient({"reader": "ollama:qwen3"}, environ={}))
 
 
 def test_an_estimate_counts_what_is_asked(serve: Any, make_window: Any) -> None:

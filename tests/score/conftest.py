@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from egomem.records import Answer, Evidence, Question, Status, Video
-from egomem.score import Sheet, sheet
+from egomem.score import ScoredAnswers, score_answers
 from egomem.timeline import Span
 
 Ask = Callable[..., Question]
@@ -50,13 +50,15 @@ def say() -> Say:
 
 
 @pytest.fixture
-def graded(ask: Ask, say: Say) -> Callable[[Sequence[tuple[str, float, str, str | None]]], Sheet]:
+def graded(
+    ask: Ask, say: Say
+) -> Callable[[Sequence[tuple[str, float, str, str | None]]], ScoredAnswers]:
     """A sheet of `(video, seconds, key, choice)`: question k is `q<k>`."""
 
-    def make(rows: Sequence[tuple[str, float, str, str | None]]) -> Sheet:
+    def make(rows: Sequence[tuple[str, float, str, str | None]]) -> ScoredAnswers:
         questions = [ask(f"q{k}", key, video=video) for k, (video, _, key, _) in enumerate(rows)]
         answers = {f"q{k}": say(choice) for k, (*_, choice) in enumerate(rows)}
         videos = {v: Video(id=v, duration=seconds) for v, seconds, *_ in rows}
-        return sheet(questions, answers, videos=videos.values())
+        return score_answers(questions, answers, videos=videos.values())
 
     return make

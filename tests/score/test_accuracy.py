@@ -17,7 +17,7 @@ from egomem.records import Status, Video
 from egomem.score import (
     FEW_CLUSTERS,
     Interval,
-    Sheet,
+    ScoredAnswers,
     accuracies,
     bootstrap,
     caution,
@@ -27,7 +27,7 @@ from egomem.score import (
     permutation_test,
     permutation_tests,
     position,
-    sheet,
+    score_answers,
     strata,
     summary,
     table,
@@ -35,7 +35,7 @@ from egomem.score import (
 
 
 @pytest.fixture
-def uneven(ask: Any, say: Any) -> list[Sheet]:
+def uneven(ask: Any, say: Any) -> list[ScoredAnswers]:
     """Two columns over 12 videos of 1 to 12 questions; some replies cannot be read."""
     rng = random.Random(4)
     videos = [Video(id=f"v{k:02}", duration=600.0 if k % 3 else 3000.0) for k in range(12)]
@@ -55,11 +55,11 @@ def uneven(ask: Any, say: Any) -> list[Sheet]:
                 answers[q.id] = say()  # abstained: read, and wrong
             elif said < 0.97:
                 answers[q.id] = say("A" if rng.random() < 0.3 + 0.05 * len(q.id) else "B")
-        made.append(sheet(questions, answers, videos=videos))
+        made.append(score_answers(questions, answers, videos=videos))
     return made
 
 
-def test_the_three_accuracies_are_those_of_a_loop(uneven: list[Sheet]) -> None:
+def test_the_three_accuracies_are_those_of_a_loop(uneven: list[ScoredAnswers]) -> None:
     for held, one in zip(accuracies(uneven), uneven, strict=True):
         right = read = 0
         by_video: dict[str | None, list[float]] = defaultdict(list)
@@ -79,7 +79,7 @@ def test_the_three_accuracies_are_those_of_a_loop(uneven: list[Sheet]) -> None:
         assert len({held.strict.value, held.answered.value, held.macro.value}) == 3
 
 
-def test_their_intervals_are_those_of_a_loop_over_videos(uneven: list[Sheet]) -> None:
+def test_their_intervals_are_those_of_a_loop_over_videos(uneven: list[ScoredAnswers]) -> None:
     """Written again in plain Python: draw videos within strata, and count."""
     one = uneven[0]
     by_video: dict[str, list[int]] = defaultdict(list)
@@ -124,7 +124,7 @@ def test_the_middle_drop_has_the_interval_of_a_loop(ask: Any, say: Any) -> None:
     ]
     answers = {q.id: say("A" if rng.random() < (0.3 if q.id[-1] in "23" else 0.7) else "B")
                for q in questions}  # fmt: skip
-    one = sheet(questions, answers, videos=videos)
+    one = score_answers(questions, answers, videos=videos)
 
     def drop(rows: list[int]) -> float:
         bins: dict[int, list[float]] = defaultdict(list)
@@ -150,7 +150,7 @@ def test_the_middle_drop_has_the_interval_of_a_loop(ask: Any, say: Any) -> None:
 
 
 def test_nothing_read_has_no_answered_accuracy(ask: Any, say: Any) -> None:
-    held = sheet([ask("a"), ask("b", video="w")], {"a": say(status=Status.REFUSED)})
+    held = score_answers([ask("a"), ask("b", video="w")], {"a": say(status=Status.REFUSED)})
     got = accuracies([held])[0]
     assert (got.answered, got.n_answered, got.strict.value) == (None, 0, 0.0)
     assert accuracies([]) == []

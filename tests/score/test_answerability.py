@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score
 
 from egomem.records import Answer, Question, Status
-from egomem.score import answerability, outcomes, sheet
+from egomem.score import answerability, outcomes, score_answers
 
 rows = st.lists(st.tuples(st.booleans(), st.sampled_from("ABC-")), min_size=1, max_size=30)
 
@@ -25,7 +25,7 @@ def made(pairs: list[tuple[bool, str]]) -> Any:
         choice = None if said == "-" else said
         status = Status.PARSED if choice else Status.ABSTAINED
         answers[str(k)] = Answer(text="", status=status, strategy="t", choice=choice)
-    return sheet(questions, answers)
+    return score_answers(questions, answers)
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
@@ -62,7 +62,7 @@ def test_a_reply_without_a_reading_decides_nothing() -> None:
     broken[3] = None
     questions = held.questions
     found = answerability(
-        sheet(questions, {q.id: a for q, a in zip(questions, broken, strict=True) if a})
+        score_answers(questions, {q.id: a for q, a in zip(questions, broken, strict=True) if a})
     )
     assert (found.answered_answerable, found.abstained_unanswerable) == (1, 1)
     assert found.f1 == found.f1_unanswerable == pytest.approx(2 / 3)
@@ -72,7 +72,7 @@ def test_what_became_of_the_answerable_items() -> None:
     held = made([(True, "A"), (True, "B"), (True, "-"), (True, "-"), (False, "B"), (True, "A")])
     answers = dict(zip((q.id for q in held.questions), held.answers, strict=True))
     answers["5"] = Answer(text="", status=Status.REFUSED, strategy="t")
-    found = outcomes(sheet(held.questions, {k: a for k, a in answers.items() if a}))
+    found = outcomes(score_answers(held.questions, {k: a for k, a in answers.items() if a}))
     assert found.model_dump() == {
         "n": 5, "correct": 1.0, "wrong": 1.0, "abstained": 2, "no_reading": 1,
     }  # fmt: skip

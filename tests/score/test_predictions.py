@@ -11,7 +11,7 @@ import pytest
 
 from egomem.errors import UsageError
 from egomem.records import Status
-from egomem.score import read_predictions, sheet
+from egomem.score import read_predictions, score_answers
 
 
 def write(path: Path, *rows: Any) -> Path:
@@ -47,7 +47,7 @@ def test_rows_become_answers_with_a_status(ask: Any, tmp_path: Path) -> None:
     assert got.answers["e"].usage.tokens_in == 7
     assert got.verdicts == {"e": 0.5}
     assert (got.missing, got.unknown, got.problems) == (("f", "g"), ("zzz",), ())
-    assert sheet(questions, got.answers).by_status()["missing"] == 2
+    assert score_answers(questions, got.answers).by_status()["missing"] == 2
 
 
 @pytest.mark.parametrize(

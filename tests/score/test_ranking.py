@@ -22,7 +22,7 @@ from egomem.score import (
     reciprocal_rank,
     reciprocal_rank_at,
     retrieval,
-    sheet,
+    score_answers,
 )
 from egomem.timeline import Span
 
@@ -82,7 +82,7 @@ def test_the_mean_is_of_reciprocals_and_leaves_out_what_cannot_be_ranked(
     scores = {"A": 0.9, "B": 0.5, "C": 0.3, "D": 0.1}
     questions = [ask("first", "A"), ask("last", "D"), Question(id="open", text="?", answer="x")]
     answers = {q.id: say("A", scores=scores, text="x") for q in questions}
-    found = mrr(sheet(questions, answers))
+    found = mrr(score_answers(questions, answers))
     assert found.value == pytest.approx((1 + 1 / 4) / 2)
     assert (found.n, found.left_out) == (2, 1)
 

@@ -1,7 +1,7 @@
 """Answering: strategies, each one async function `(task) -> Answer`, and reading a choice."""
 
 from egomem.answer.choice import ChoiceReading, read_choice
-from egomem.answer.compare import Row, compare
+from egomem.answer.compare import StrategyResult, compare
 from egomem.answer.run import answer
 from egomem.answer.strategy import (
     Budget,
@@ -19,9 +19,9 @@ __all__ = [
     "Budget",
     "ChoiceReading",
     "FrameSource",
-    "Row",
     "Settings",
     "Strategy",
+    "StrategyResult",
     "Task",
     "answer",
     "compare",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from egomem.answer.notes import captions, notes
+from egomem.answer.context import captions, notes
 from egomem.answer.prompts import CAPTION
 from egomem.answer.reader import ReaderSettings, ask_reader
 from egomem.answer.strategy import Task, register

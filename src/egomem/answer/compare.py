@@ -14,7 +14,7 @@ from egomem.timeline import format_instant, format_span
 
 if TYPE_CHECKING:
     from egomem.memory import View
-    from egomem.models import Models
+    from egomem.models import ModelClient
     from egomem.models.embedders import Embedder
 
 
@@ -22,7 +22,7 @@ SHOWN = 3
 """Pieces of evidence in a table's cell."""
 
 
-class Row(Record):
+class StrategyResult(Record):
     """One strategy's answer. Tokens, seconds and cost stand in `answer.usage`.
 
     An answer that rests on another strategy's counts what that one used, too; it was asked once.
@@ -59,11 +59,11 @@ async def compare(
     strategies: Sequence[str],
     *,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
-    models: Models | None = None,
+    models: ModelClient | None = None,
     embedder: Embedder | None = None,
     frames: FrameSource | None = None,
     budget: Budget | None = None,
-) -> list[Row]:
+) -> list[StrategyResult]:
     """The answers of several strategies, in the order given; they run at once.
 
     `settings`: of each strategy, by name. One that cannot run (no model, no video) has the status
@@ -72,7 +72,7 @@ async def compare(
     known: dict[str, asyncio.Task[Answer]] = {}
     given = settings or {}
 
-    async def row(name: str) -> Row:
+    async def row(name: str) -> StrategyResult:
         try:
             said = await answer(
                 question,
@@ -87,7 +87,7 @@ async def compare(
             )
         except EgomemError as fault:
             said = Answer(text="", status=Status.ERROR, strategy=name, reason=str(fault))
-        return Row(strategy=name, answer=said)
+        return StrategyResult(strategy=name, answer=said)
 
     for name in strategies:
         get(name)

@@ -13,8 +13,8 @@ from egomem.answer.strategy import Task
 from egomem.errors import MediaError, UsageError
 from egomem.media import distinct
 from egomem.models import Image, Limits, Part, Text, Video
-from egomem.observe.shown import shown
-from egomem.observe.told import written_times
+from egomem.observe.caption_times import written_times
+from egomem.observe.frame_encoding import shown
 from egomem.records import Evidence, Recording
 from egomem.timeline import Span, format_instant, format_time
 

@@ -18,17 +18,17 @@ from egomem.answer.prompts import Prompt
 from egomem.answer.strategy import Settings, Task
 from egomem.errors import ConfigError
 from egomem.models import (
-    About,
-    Models,
+    ModelClient,
     Part,
     Reply,
     Request,
+    RequestTags,
     Role,
     Text,
     TokenLogprob,
     estimated_tokens,
 )
-from egomem.observe.shown import told_truly
+from egomem.observe.frame_encoding import check_frame_labels
 from egomem.records import Answer, Evidence, Question, Status, Usage
 
 
@@ -53,7 +53,7 @@ _ALTERNATIVES = 20
 """Log-probabilities asked for: the most that OpenAI's protocol gives."""
 
 
-def models_of(task: Task[Any]) -> Models:
+def models_of(task: Task[Any]) -> ModelClient:
     if task.models is None:
         raise ConfigError(
             "this strategy asks a model, and none is set",
@@ -91,7 +91,7 @@ async def ask_reader(
         schema=schema,
         max_tokens=settings.max_tokens,
         logprobs=_ALTERNATIVES if settings.format == "logprobs" and question.options else 0,
-        about=About(question.recording, question.id or None),
+        about=RequestTags(question.recording, question.id or None),
     )
     reply = await send(task, request)
     return read_reply(question, reply, strategy=strategy, evident=evident)
@@ -103,7 +103,7 @@ async def send(task: Task[Any], request: Request) -> Reply:
     if over:
         reply = Reply(status=Status.ERROR, detail=over)
     else:
-        reply = await models_of(task).ask(told_truly(request))
+        reply = await models_of(task).ask(check_frame_labels(request))
     task.note(
         "asked",
         role=request.role.value,

@@ -14,7 +14,7 @@ from egomem.records import Answer, Question
 
 if TYPE_CHECKING:
     from egomem.memory import View
-    from egomem.models import Models
+    from egomem.models import ModelClient
     from egomem.models.embedders import Embedder
 
 
@@ -25,7 +25,7 @@ async def answer(
     *,
     settings: Mapping[str, Any] | BaseModel | None = None,
     others: Mapping[str, Mapping[str, Any]] | None = None,
-    models: Models | None = None,
+    models: ModelClient | None = None,
     embedder: Embedder | None = None,
     frames: FrameSource | None = None,
     budget: Budget | None = None,

@@ -33,7 +33,7 @@ from egomem.records import Answer, Question
 if TYPE_CHECKING:
     from egomem.media import Frame
     from egomem.memory import View
-    from egomem.models import Models
+    from egomem.models import ModelClient
 
 GROUP = "egomem.strategies"
 
@@ -89,7 +89,7 @@ class Task(Generic[S]):
     question: Question
     view: View
     settings: S
-    models: Models | None = None
+    models: ModelClient | None = None
     embedder: Any = None
     frames: FrameSource | None = None
     memo: Callable[[str], Awaitable[Answer]] | None = None

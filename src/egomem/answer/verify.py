@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from pydantic import Field, JsonValue
 
 from egomem.answer import prompts
+from egomem.answer.context import chosen_track, notes, scope
 from egomem.answer.frames import Look, Looked, look
-from egomem.answer.notes import chosen_track, notes, scope
 from egomem.answer.reader import ReaderSettings, ask_reader, counted, models_of, option_text, send
 from egomem.answer.strategy import Task, register
 from egomem.answer.verdict import (
@@ -31,7 +31,7 @@ from egomem.answer.verdict import (
 )
 from egomem.errors import UsageError
 from egomem.memory import View
-from egomem.models import About, Request, Role, Text
+from egomem.models import Request, RequestTags, Role, Text
 from egomem.recall import Hit, find
 from egomem.records import Answer, Evidence, Question, Recording, Status, Usage
 from egomem.timeline import RecordingTime, Span, find_times, uniform_times
@@ -189,7 +189,7 @@ async def _look(
             system=prompts.VERIFY.system,
             schema=SCHEMA,
             max_tokens=task.settings.max_tokens,
-            about=About(question.recording, question.id or None),
+            about=RequestTags(question.recording, question.id or None),
         ),
     )
     if reply.status is Status.ERROR:

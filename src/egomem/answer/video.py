@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
+from egomem.answer.context import scope
 from egomem.answer.frames import Look, look
-from egomem.answer.notes import scope
 from egomem.answer.prompts import VIDEO
 from egomem.answer.reader import ReaderSettings, ask_reader, models_of
 from egomem.answer.strategy import Task, register

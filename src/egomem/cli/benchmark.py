@@ -111,7 +111,7 @@ def stats(
     With --media, videos that state no length have that of their file.
     """
     from egomem.benchmarks import stats as count
-    from egomem.evaluate.lengths import lengths
+    from egomem.evaluate.durations import lengths
 
     held = read(where, format, media, zone, day_one, frame_base, strict=not keep_faulty)
     held = held.with_lengths(lengths(held.videos))

@@ -251,9 +251,9 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
     from egomem.cli.eval_run import sent
     from egomem.evaluate import load_run
     from egomem.evaluate import status as standing
-    from egomem.evaluate.gate import after, measured
-    from egomem.evaluate.load import not_counted
-    from egomem.plural import plural
+    from egomem.evaluate.bias_gate import after, measured
+    from egomem.evaluate.run_reader import not_counted
+    from egomem.text.plural import plural
 
     held = load_run(run)
     now = standing(held)
@@ -302,7 +302,7 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
 def rescore(run: RunArgument, json: JsonOption = False) -> None:
     """Read the raw replies again with today's reader of choices. No model is asked."""
     from egomem.evaluate import rescore as again
-    from egomem.plural import plural
+    from egomem.text.plural import plural
 
     said = again(run)
 
@@ -329,7 +329,7 @@ def merge(
     """Join the shards of one run. Missing or doubled cells are listed, and nothing is written."""
     from egomem.evaluate import load_run
     from egomem.evaluate import merge as join
-    from egomem.plural import plural
+    from egomem.text.plural import plural
 
     count = join(out, shards)
     errors = sum(cell.failed for cell in load_run(out).cells.values())
@@ -347,7 +347,7 @@ def merge(
 @eval.command("lmms-tasks")
 def lmms_tasks(json: JsonOption = False) -> None:
     """The folder of our tasks for lmms-eval: its --include_path."""
-    from egomem.evaluate.lmms import FOLDER
+    from egomem.integrations.lmms_eval import FOLDER
 
     folder = str(FOLDER)
     report("eval lmms-tasks", {"folder": folder}, show=lambda out: out.print(folder), json=json)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from egomem.benchmarks import Benchmark
-    from egomem.evaluate import Config, Outcome, Plan
+    from egomem.evaluate import Config, RunPlan, RunSummary
     from egomem.records import Usage
 
 
@@ -38,15 +38,15 @@ def run_(
     from egomem.config import load as load_settings
     from egomem.evaluate import opened, plan, run
     from egomem.evaluate.captions import without
-    from egomem.evaluate.progress import Line
-    from egomem.models import Conduct
-    from egomem.plural import plural
+    from egomem.evaluate.progress import ProgressLine
+    from egomem.models import RequestPolicy
+    from egomem.text.plural import plural
 
     given = load_settings()
-    conduct = Conduct(deadline=given.deadline, concurrency=given.concurrency)
+    conduct = RequestPolicy(deadline=given.deadline, concurrency=given.concurrency)
 
-    async def whole() -> tuple[str, Plan, Outcome | None]:
-        with Line(quiet=json) as line:
+    async def whole() -> tuple[str, RunPlan, RunSummary | None]:
+        with ProgressLine(quiet=json) as line:
             async with opened(
                 benchmark,
                 config,
@@ -116,14 +116,14 @@ def run_(
 def sent(usage: Usage, unpriced: int) -> str:
     """`64 requests, 9,000 tokens in, 64 out, 0 frames, price unknown`; a sum of money leaves out
     `unpriced` requests."""
-    from egomem.plural import plural
+    from egomem.text.plural import plural
 
     without = "" if not unpriced else f" ({plural(unpriced, 'request')} without a known price)"
     without = without if usage.cost is not None else ", price unknown" if unpriced else ""
     return f"{plural(usage.requests, 'request')}, {spent(usage)}{without}"
 
 
-def _show_plan(plan: Plan) -> None:
+def _show_plan(plan: RunPlan) -> None:
     from rich.console import Console
 
     from egomem.evaluate.progress import plan_lines

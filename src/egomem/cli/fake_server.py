@@ -30,7 +30,7 @@ def fake_server(
     import threading
     from contextlib import suppress
 
-    from egomem.models.fake_server import FakeServer, Script
+    from egomem.testing.fake_server import FakeServer, Script
 
     told = Script.load(script) if script else Script()
     with suppress(KeyboardInterrupt), FakeServer(told, port=port) as server:

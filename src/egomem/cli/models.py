@@ -13,7 +13,7 @@ from egomem.cli.output import report
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from egomem.models import Models
+    from egomem.models import ModelClient
 
 models = typer.Typer(
     invoke_without_command=True,
@@ -97,14 +97,14 @@ def try_roles(model: ModelOption = None, json: JsonOption = False) -> None:
 _SHOWN = ("version", "images", "audio", "video", "json_schema", "context", "image_limit")
 
 
-def _held(specs: list[str] | None) -> Models:
+def _held(specs: list[str] | None) -> ModelClient:
     from egomem.config import load, model_table
     from egomem.models import models_of
 
     return models_of(load(model=model_table(specs or ()) or None))
 
 
-async def _tests(held: Models) -> Any:
+async def _tests(held: ModelClient) -> Any:
     from egomem.models import CHAT_ROLES, tiny_request
 
     roles = [role for role in CHAT_ROLES if held.has(role)]

@@ -39,7 +39,7 @@ def report_(
 
     Runs that differ in frames, prompts, resolution or questions are refused without --force.
     """
-    from egomem.evaluate.report import Choices, write_report
+    from egomem.report import Choices, write_report
 
     choices = Choices(
         bins=read_bins(bins),

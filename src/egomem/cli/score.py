@@ -40,8 +40,8 @@ def score(
     """
     from egomem.answer import read_choice
     from egomem.cli.benchmark import left_out, read
-    from egomem.score import read_predictions, sheet, summary
-    from egomem.score.resample import clusters
+    from egomem.score import read_predictions, score_answers, summary
+    from egomem.score.cluster_bootstrap import clusters
     from egomem.score.summary import HEADINGS, cells, percent
 
     held = read(questions, format, None, zone, day_one, frame_base, strict=not keep_faulty)
@@ -51,7 +51,9 @@ def score(
         return reading.status, reading.letter
 
     given = read_predictions(predictions, held.questions, reply)
-    scored = sheet(held.questions, given.answers, videos=held.videos, verdicts=given.verdicts)
+    scored = score_answers(
+        held.questions, given.answers, videos=held.videos, verdicts=given.verdicts
+    )
     found = summary(scored, bins=read_bins(bins), regimes=read_regimes(regimes), seed=seed)
 
     drawn = clusters(found.clusters, found.lone)

@@ -21,9 +21,9 @@ def show(memory: MemoryOption = None, json: JsonOption = False) -> None:
         summary = held.summary()
 
     def text(out: Console) -> None:
-        from egomem.ingest.gaps import listed
-        from egomem.memory.gaps import Gap
-        from egomem.plural import plural
+        from egomem.ingest.retry import listed
+        from egomem.memory.failed_windows import FailedWindow
+        from egomem.text.plural import plural
         from egomem.timeline import Span, format_instant, format_time
 
         headings = ("recording", "id", "wearer", "starts", "length")
@@ -42,7 +42,7 @@ def show(memory: MemoryOption = None, json: JsonOption = False) -> None:
         for (_, track, name), own in groupby(
             summary.untold, lambda u: (u.recording, u.track, u.name)
         ):
-            held = [Gap(Span(u.start, u.end), u.status) for u in own]
+            held = [FailedWindow(Span(u.start, u.end), u.status) for u in own]
             out.print(f"  {name}: {track} tells nothing of {listed(held)}")
         out.print(summary.folder)
 

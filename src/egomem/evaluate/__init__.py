@@ -7,43 +7,43 @@ async with opened(benchmark, config, Path("run")) as work:
     outcome = await run(work)
 """
 
-from egomem.evaluate.config import Column, Config, Shard
-from egomem.evaluate.gate import Gate
-from egomem.evaluate.load import Loaded, load_run
+from egomem.evaluate.bias_gate import BiasGate
+from egomem.evaluate.conditions import Condition, read_condition, read_conditions
+from egomem.evaluate.config import Arm, Config, Shard
 from egomem.evaluate.merge import merge
-from egomem.evaluate.outcome import Outcome, Progress
-from egomem.evaluate.plan import Part, Plan, plan
+from egomem.evaluate.plan import PlanLine, RunPlan, plan
 from egomem.evaluate.rescore import Rescored, rescore
 from egomem.evaluate.results import Finished, Results
 from egomem.evaluate.run import run
-from egomem.evaluate.standing import Standing, State, Track, status
-from egomem.evaluate.ways import Way, read_way, read_ways
-from egomem.evaluate.work import Work, opened
+from egomem.evaluate.run_folder import RunContext, opened
+from egomem.evaluate.run_reader import Run, load_run
+from egomem.evaluate.run_summary import RunProgress, RunSummary
+from egomem.evaluate.status import CaptionStatus, ColumnStatus, RunStatus, status
 
 __all__ = [
-    "Column",
+    "Arm",
+    "BiasGate",
+    "CaptionStatus",
+    "ColumnStatus",
+    "Condition",
     "Config",
     "Finished",
-    "Gate",
-    "Loaded",
-    "Outcome",
-    "Part",
-    "Plan",
-    "Progress",
+    "PlanLine",
     "Rescored",
     "Results",
+    "Run",
+    "RunContext",
+    "RunPlan",
+    "RunProgress",
+    "RunStatus",
+    "RunSummary",
     "Shard",
-    "Standing",
-    "State",
-    "Track",
-    "Way",
-    "Work",
     "load_run",
     "merge",
     "opened",
     "plan",
-    "read_way",
-    "read_ways",
+    "read_condition",
+    "read_conditions",
     "rescore",
     "run",
     "status",

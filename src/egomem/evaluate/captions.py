@@ -9,19 +9,19 @@ from pathlib import Path
 
 from egomem.answer.frames import Look
 from egomem.errors import ConfigError, EgomemError, StoreError, UsageError
-from egomem.evaluate.cells import digest
-from egomem.evaluate.config import Column, Config
-from egomem.evaluate.purse import Spent
-from egomem.evaluate.ways import Way
-from egomem.ingest import Observers, Watching, ingest
+from egomem.evaluate.budget import BudgetExhausted
+from egomem.evaluate.conditions import Condition
+from egomem.evaluate.config import Arm, Config
+from egomem.evaluate.fingerprint import digest
+from egomem.ingest import Observers, SamplingOptions, ingest
 from egomem.media import distinct, frames
-from egomem.memory import Done, Store
-from egomem.memory.gaps import Gap, gaps, mark, marked, unit
-from egomem.models import Limits, Models, Role
-from egomem.observe import NoObservation, Window
+from egomem.memory import Completed, Store
+from egomem.memory.failed_windows import FailedWindow, gaps, mark, marked, unit
+from egomem.models import Limits, ModelClient, Role
+from egomem.observe import Window, WindowFailed
 from egomem.observe.captioner import Captioner
-from egomem.plural import plural
 from egomem.records import Observation, Record, Recording, Usage
+from egomem.text.plural import plural
 from egomem.timeline import Span, format_span, windows
 
 AHEAD = 8
@@ -100,7 +100,7 @@ class Watched:
         self.inner = inner
         self.track = inner.track
         self.max_tokens = inner.max_tokens
-        self.spent: Spent | None = None
+        self.spent: BudgetExhausted | None = None
         self._on_window = on_window
         self._on_gap = on_gap
         self._under_way = 0
@@ -111,10 +111,10 @@ class Watched:
         try:
             self.check()
             made = await self.inner.observe(window)
-        except Spent as spent:
+        except BudgetExhausted as spent:
             self.spent = spent
         except EgomemError as error:
-            if isinstance(error, NoObservation) and self._on_gap:
+            if isinstance(error, WindowFailed) and self._on_gap:
                 self._on_gap(self.track.id, window.recording.id, window.span, error.usage)
             self._on_window(str(error))
             raise
@@ -136,7 +136,7 @@ class Watched:
 
 
 def captioner(
-    models: Models, way: Way, config: Config, reader: str, cut: str = ""
+    models: ModelClient, way: Condition, config: Config, reader: str, cut: str = ""
 ) -> Captioner | Aligned:
     """Who captions for a setting. `reader` decides the frames of an aligned one, `cut` says of what
     they were chosen."""
@@ -152,7 +152,7 @@ def captioner(
     return Aligned(made, config.frame_limit(reader), cut)
 
 
-def held_track(store: Store, way: Way, config: Config) -> str | None:
+def held_track(store: Store, way: Condition, config: Config) -> str | None:
     """The caption track of a given memory that a setting reads; None: the best one of the view.
 
     Raises ConfigError where the window names none or several.
@@ -225,9 +225,9 @@ def without(found: Sequence[Uncaptioned], most: int = 5) -> str:
 async def build(
     store: Store,
     recording: Recording,
-    column: Column,
+    column: Arm,
     config: Config,
-    models: Models,
+    models: ModelClient,
     *,
     shown: Shown | None = None,
     on_window: OnWindow = lambda fault: None,
@@ -256,7 +256,7 @@ async def build(
             store,
             [Path(recording.path or "")],
             Observers(frames=(watched,)),
-            watching=Watching(window=window, fps=config.fps, side=limits.side, ahead=AHEAD),
+            watching=SamplingOptions(window=window, fps=config.fps, side=limits.side, ahead=AHEAD),
             on_step=lambda step: watched.check(),
         )
         faults = list(report.outcomes[0].faults)
@@ -290,10 +290,10 @@ async def _aligned(
             made = await by.observe(Window(recording, span, seen))
         except StoreError:
             raise
-        except NoObservation as error:
-            gap = Gap(span, error.status.value, error.tokens)
+        except WindowFailed as error:
+            gap = FailedWindow(span, error.status.value, error.tokens)
             done = [
-                Done(recording.id, by.track.id, unit(span)),
+                Completed(recording.id, by.track.id, unit(span)),
                 mark(recording.id, by.track.id, gap),
             ]
             store.add([], done=done)
@@ -301,7 +301,7 @@ async def _aligned(
         except EgomemError as error:
             faults.append(f"{unit(span)} s: {error}")
             return
-        store.add(made, done=[Done(recording.id, by.track.id, unit(span))])
+        store.add(made, done=[Completed(recording.id, by.track.id, unit(span))])
 
     for begin in range(0, len(todo), AHEAD):
         by.check()

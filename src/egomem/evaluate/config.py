@@ -14,7 +14,7 @@ from egomem.answer.strategy import get
 from egomem.answer.video import CAP
 from egomem.errors import ConfigError
 from egomem.evaluate import oracle
-from egomem.evaluate.ways import CAPTIONED, Way, read_ways
+from egomem.evaluate.conditions import CAPTIONED, Condition, read_conditions
 from egomem.models import DEFAULT_LIMITS, Limits, Role
 from egomem.models.limits import read_limits
 from egomem.observe.captioner import MAX_TOKENS
@@ -34,7 +34,7 @@ class Shard(Record):
         return f"{self.index}/{self.count}"
 
 
-class Column(Record):
+class Arm(Record):
     """One column of a table: a setting, who reads, and whose captions are read."""
 
     setting: str
@@ -88,8 +88,8 @@ class Config(Record):
     shard: Shard | None = None
 
     @cached_property
-    def ways(self) -> tuple[Way, ...]:
-        return read_ways(self.settings)
+    def ways(self) -> tuple[Condition, ...]:
+        return read_conditions(self.settings)
 
     @property
     def hash(self) -> str:
@@ -152,20 +152,20 @@ class Config(Record):
                 )
             get(name).configure(values)
 
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[Arm]:
         """Every column, setting by setting."""
         found = []
         for way in self.ways:
             for reader in self.readers if way.asks else ("",):
                 makes = way.captions in ("windows", "aligned") and not self.given_memory
                 who: tuple[str, ...] = (self.captioners or (reader,)) if makes else ("",)
-                found += [Column(setting=way.name, reader=reader, captioner=c) for c in who]
+                found += [Arm(setting=way.name, reader=reader, captioner=c) for c in who]
         return found
 
-    def way(self, column: Column) -> Way:
+    def way(self, column: Arm) -> Condition:
         return next(w for w in self.ways if w.name == column.setting)
 
-    def base(self, column: Column) -> Column | None:
+    def base(self, column: Arm) -> Arm | None:
         """The column of caption answers that a column of `verify` starts from; None where it makes
         its own, or is of another strategy."""
         own = self.way(column)
@@ -203,12 +203,12 @@ class Config(Record):
         found = read_limits(self.given_limits, fit=self.fit or None, base=base)
         return {role: found[role] for role in base}
 
-    def strategy_settings(self, column: Column, track: str | None) -> dict[str, dict[str, Any]]:
+    def strategy_settings(self, column: Arm, track: str | None) -> dict[str, dict[str, Any]]:
         """The settings of the column's strategy, and of those that it builds on, by name."""
         found = self._decided(column, track)
         return {n: {**values, **self.strategies.get(n, {})} for n, values in found.items()}
 
-    def _decided(self, column: Column, track: str | None) -> dict[str, dict[str, Any]]:
+    def _decided(self, column: Arm, track: str | None) -> dict[str, dict[str, Any]]:
         way = self.way(column)
         if not way.asks:
             return {way.strategy: {}}
@@ -224,7 +224,7 @@ class Config(Record):
             own["window"] = way.window
         return {"verify": own, "caption": {**reading, "track": track}}
 
-    def strategy_hash(self, column: Column, track: str | None) -> str:
+    def strategy_hash(self, column: Arm, track: str | None) -> str:
         """Over the strategy's settings, defaults too, and those that it builds on."""
         given = self.strategy_settings(column, track)
         each = [settings_hash(n, get(n).configure(v)) for n, v in sorted(given.items())]

@@ -10,20 +10,20 @@ from typing import Any
 
 from egomem.benchmarks import Benchmark
 from egomem.errors import UsageError
-from egomem.evaluate.about import ABOUT, BENCHMARK
-from egomem.evaluate.building import keep_building, read_building, write_building
-from egomem.evaluate.cells import digest
+from egomem.evaluate.bias_gate import measured
+from egomem.evaluate.caption_usage import keep_building, read_building, write_building
 from egomem.evaluate.config import Config
-from egomem.evaluate.gate import measured
-from egomem.evaluate.load import Loaded, load_run
+from egomem.evaluate.fingerprint import digest
 from egomem.evaluate.predictions import write_predictions
 from egomem.evaluate.results import NAME, Finished, Key, Results
-from egomem.evaluate.work import chosen, locked, question_digest
+from egomem.evaluate.run_folder import chosen, locked, question_digest
+from egomem.evaluate.run_info import ABOUT, BENCHMARK
+from egomem.evaluate.run_reader import Run, load_run
 from egomem.memory import Store
 from egomem.memory.replies import ReplyCache
-from egomem.models import About
-from egomem.plural import plural
+from egomem.models import RequestTags
 from egomem.records import Usage
+from egomem.text.plural import plural
 
 SHOWN = 20
 """Ids that an error lists; all are in its count."""
@@ -68,7 +68,7 @@ def merge(target: Path, shards: Sequence[Path]) -> int:
     return len(wanted)
 
 
-def _same(loaded: Sequence[Loaded]) -> Loaded:
+def _same(loaded: Sequence[Run]) -> Run:
     """The first shard with the configuration of the whole. Raises UsageError where they differ."""
     if not loaded:
         raise UsageError("no shards are named")
@@ -94,7 +94,7 @@ def _content(benchmark: Benchmark) -> str:
     return digest([q.model_dump(mode="json") for q in benchmark.questions])
 
 
-def _once(loaded: Sequence[Loaded]) -> dict[Key, Finished]:
+def _once(loaded: Sequence[Run]) -> dict[Key, Finished]:
     cells: dict[Key, Finished] = {}
     twice: list[Key] = []
     for shard in loaded:
@@ -119,7 +119,7 @@ def _listed(keys: Sequence[Key]) -> str:
     return ", ".join(ids[:SHOWN]) + more
 
 
-def _memories(target: Path, loaded: Sequence[Loaded]) -> None:
+def _memories(target: Path, loaded: Sequence[Run]) -> None:
     """Join the captions and replies, so that the merged run can be gone on with."""
     replies = ReplyCache(target)
     took: dict[str, Usage] = {}
@@ -127,7 +127,7 @@ def _memories(target: Path, loaded: Sequence[Loaded]) -> None:
         took |= read_building(shard.folder)
         source_replies = ReplyCache(shard.folder)
         for kept in source_replies.latest(sys.maxsize):
-            replies.put(kept.reply, kept.request, About())
+            replies.put(kept.reply, kept.request, RequestTags())
         source_replies.close()
         if shard.config.given_memory or not shard.remembers:
             continue
@@ -149,7 +149,7 @@ def _memories(target: Path, loaded: Sequence[Loaded]) -> None:
     replies.close()
 
 
-def _spent(target: Path, loaded: Sequence[Loaded]) -> None:
+def _spent(target: Path, loaded: Sequence[Run]) -> None:
     """Join the ledgers: what all shards have sent."""
     held = ReplyCache(target)
     for shard in loaded:
@@ -162,8 +162,8 @@ def _spent(target: Path, loaded: Sequence[Loaded]) -> None:
 
 def _about(
     target: Path,
-    whole: Loaded,
-    loaded: Sequence[Loaded],
+    whole: Run,
+    loaded: Sequence[Run],
     config: Config,
     questions: Sequence[Any],
     cells: Mapping[Key, Finished],

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from egomem.answer.context import chosen_track, notes, scope
 from egomem.answer.frames import Look, look
-from egomem.answer.notes import chosen_track, notes, scope
 from egomem.answer.prompts import CAPTION, VIDEO
 from egomem.answer.reader import ReaderSettings, ask_reader, models_of
 from egomem.answer.strategy import Task, register
 from egomem.answer.verify import merged
-from egomem.memory.gaps import gaps_of
+from egomem.memory.failed_windows import gaps_of
 from egomem.models import Role, Text
 from egomem.records import Answer, Status
 from egomem.timeline import Span, uniform_times

@@ -11,17 +11,17 @@ from pydantic import Field
 
 from egomem.answer.video import spread
 from egomem.evaluate import oracle
-from egomem.evaluate.cells import Cell
-from egomem.evaluate.config import Column
-from egomem.evaluate.measured import NAME as USAGE
-from egomem.evaluate.work import Work
+from egomem.evaluate.config import Arm
+from egomem.evaluate.fingerprint import Trial
+from egomem.evaluate.run_folder import RunContext
+from egomem.evaluate.usage_log import NAME as USAGE
 from egomem.models import ModelSpec, Role
 from egomem.models.limits import BYTES_PER_TOKEN, PIXELS_PER_TOKEN
 from egomem.models.prices import price
 from egomem.observe.captioner import INSTRUCTIONS
 from egomem.observe.estimate import LABEL_TOKENS, TOKENS_OUT
-from egomem.plural import plural
 from egomem.records import Question, Record, Recording, Usage
+from egomem.text.plural import plural
 from egomem.timeline import windows
 
 PROMPT_TOKENS = 200
@@ -36,7 +36,7 @@ WIDE = 9 / 16
 """Height over width of a frame whose shape is not known."""
 
 
-class Part(Record):
+class PlanLine(Record):
     """One line of a plan. `cells` and `kept` are cells (or windows of captions) to make and made
     before; `requests`, `frames`, tokens and `cost` are what is left to send for them, beside
     `cached` requests whose replies are kept; `changed` says why cells are asked again."""
@@ -54,14 +54,14 @@ class Part(Record):
     changed: dict[str, int] = Field(default_factory=dict)
 
 
-class Plan(Record):
+class RunPlan(Record):
     """`captions` and `columns` in the order in which they are made. `spent` is what the run has
     sent so far, `replies_cached` how many replies are kept of it. `left_out` rows of the data could
     not be used. `missing` are videos that are not at hand, with why; `changed_questions` are asked
     again as their text changed."""
 
-    captions: tuple[Part, ...]
-    columns: tuple[Part, ...]
+    captions: tuple[PlanLine, ...]
+    columns: tuple[PlanLine, ...]
     questions: int
     replies_cached: int
     left_out: int = 0
@@ -71,10 +71,10 @@ class Plan(Record):
     notes: tuple[str, ...] = ()
 
     @property
-    def total(self) -> Part:
+    def total(self) -> PlanLine:
         parts = [*self.captions, *self.columns]
         costs = [p.cost for p in parts if p.cost is not None]
-        return Part(
+        return PlanLine(
             label="total",
             cells=sum(p.cells for p in self.columns),
             kept=sum(p.kept for p in self.columns),
@@ -92,7 +92,7 @@ class Plan(Record):
         return any(p.requests and p.cost is None for p in (*self.captions, *self.columns))
 
 
-def plan(work: Work) -> Plan:
+def plan(work: RunContext) -> RunPlan:
     """The plan of a run as it stands. The gate may make it shorter."""
     notes = []
     if work.results.unreadable:
@@ -114,7 +114,7 @@ def plan(work: Work) -> Plan:
         )
     changed: dict[str, None] = {}
     columns = [_column(work, column, changed) for column in work.columns]
-    return Plan(
+    return RunPlan(
         captions=tuple(_captions(work)),
         columns=tuple(columns),
         questions=len(work.questions),
@@ -127,7 +127,7 @@ def plan(work: Work) -> Plan:
     )
 
 
-def _captions(work: Work) -> Iterable[Part]:
+def _captions(work: RunContext) -> Iterable[PlanLine]:
     """A part for each track that is to be built; aligned captions of what single questions may see
     of a recording count with those of whole ones."""
     done: set[str] = set()
@@ -150,7 +150,7 @@ def _captions(work: Work) -> Iterable[Part]:
         text = todo * math.ceil(len(INSTRUCTIONS.encode()) / BYTES_PER_TOKEN)
         tokens = text + frames * _frame_tokens(limits.side)
         yield _priced(
-            Part(
+            PlanLine(
                 label=f"captions {track}",
                 cells=todo,
                 kept=kept,
@@ -163,7 +163,7 @@ def _captions(work: Work) -> Iterable[Part]:
         )
 
 
-def _built(work: Work, column: Column) -> Iterable[tuple[Question, Recording]]:
+def _built(work: RunContext, column: Arm) -> Iterable[tuple[Question, Recording]]:
     """Each recording that is captioned for a column, in each of its tracks, with one question."""
     found: dict[tuple[str | None, str], tuple[Question, Recording]] = {}
     for question in work.questions:
@@ -173,7 +173,7 @@ def _built(work: Work, column: Column) -> Iterable[tuple[Question, Recording]]:
     return found.values()
 
 
-def _column(work: Work, column: Column, changed: dict[str, None]) -> Part:
+def _column(work: RunContext, column: Arm, changed: dict[str, None]) -> PlanLine:
     todo = kept = unable = cached = 0
     why: Counter[str] = Counter()
     usage = Usage()
@@ -196,7 +196,7 @@ def _column(work: Work, column: Column, changed: dict[str, None]) -> Part:
             held = min(asks.requests, _cached(work, cell))
             cached += held
             usage += _left(asks, held)
-    part = Part(
+    part = PlanLine(
         label=column.label,
         cells=todo,
         kept=kept,
@@ -211,7 +211,7 @@ def _column(work: Work, column: Column, changed: dict[str, None]) -> Part:
     return _priced(part, column.reader)
 
 
-def _cached(work: Work, cell: Cell) -> int:
+def _cached(work: RunContext, cell: Trial) -> int:
     """How many of a cell's requests have a reply that is kept: of one that was answered before,
     and has been changed or lost since."""
     row = work.results.measure((cell.question.id, cell.column), cell.parts)
@@ -229,7 +229,7 @@ def _left(asks: Usage, held: int) -> Usage:
     )
 
 
-def _ask(work: Work, question: Question, column: Column) -> Usage:
+def _ask(work: RunContext, question: Question, column: Arm) -> Usage:
     """What one cell takes, roughly."""
     way, config = work.way(column), work.config
     recordings = work.recordings(question)
@@ -256,7 +256,7 @@ def _ask(work: Work, question: Question, column: Column) -> Usage:
 
 
 def _caption_tokens(
-    work: Work, question: Question, column: Column, recordings: list[Recording]
+    work: RunContext, question: Question, column: Arm, recordings: list[Recording]
 ) -> int:
     if not work.builds(column):
         return _held_tokens(work, question, column)
@@ -264,7 +264,7 @@ def _caption_tokens(
     return TOKENS_OUT * sum(len(windows(r.duration, window)) for r in recordings)
 
 
-def _held_tokens(work: Work, question: Question, column: Column) -> int:
+def _held_tokens(work: RunContext, question: Question, column: Arm) -> int:
     """Of the captions that a given memory holds for a question: counted, as they are there."""
     track = work.track(column, question)
     seen = work.view(question, work.way(column)).observations(
@@ -277,7 +277,7 @@ def _frame_tokens(side: int) -> int:
     return math.ceil(side * side * WIDE / PIXELS_PER_TOKEN) + LABEL_TOKENS
 
 
-def _priced(part: Part, spec: str) -> Part:
+def _priced(part: PlanLine, spec: str) -> PlanLine:
     if not spec or not part.requests:
         return part
     usage = Usage(tokens_in=part.tokens_in, tokens_out=part.tokens_out)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from egomem.evaluate.config import Column
+from egomem.evaluate.config import Arm
 from egomem.evaluate.results import Finished, Key
 from egomem.records import Answer, Question
 
@@ -22,7 +22,7 @@ FOLDER = "predictions"
 def write_predictions(
     folder: Path,
     questions: Sequence[Question],
-    columns: Sequence[Column],
+    columns: Sequence[Arm],
     cells: Mapping[Key, Finished],
 ) -> list[Path]:
     """Write the finished cells of each column; a cell that is not there has no row."""
@@ -40,7 +40,7 @@ def write_predictions(
     return written
 
 
-def file_name(column: Column) -> str:
+def file_name(column: Arm) -> str:
     """A column's name for a file: `caption@30-reader-captioner`."""
     parts = [column.setting, column.reader]
     if column.captioner not in ("", column.reader):

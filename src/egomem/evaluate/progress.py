@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Self, TextIO
 
-from egomem.evaluate.outcome import Progress
-from egomem.evaluate.plan import Part, Plan
-from egomem.plural import plural
+from egomem.evaluate.plan import PlanLine, RunPlan
+from egomem.evaluate.run_summary import RunProgress
+from egomem.text.plural import plural
 
 EVERY = 30.0
 """Seconds between two lines where the output is no terminal."""
@@ -18,7 +18,7 @@ TOLD = 5
 """So many different errors are told as they come; all are counted."""
 
 
-class Line:
+class ProgressLine:
     """Progress on standard error: one moving line on a terminal, else a line now and then."""
 
     def __init__(self, *, quiet: bool = False, stream: TextIO | None = None) -> None:
@@ -35,7 +35,7 @@ class Line:
             self._clear()
             print(text, file=self._stream)
 
-    def update(self, progress: Progress) -> None:
+    def update(self, progress: RunProgress) -> None:
         error = progress.last_error
         if error and error not in self._errors and len(self._errors) < TOLD:
             self._errors.add(error)
@@ -73,7 +73,7 @@ class Line:
             self._stream.flush()
 
 
-def plan_lines(plan: Plan) -> Iterator[str]:
+def plan_lines(plan: RunPlan) -> Iterator[str]:
     """The plan for a person."""
     lost = f" ({plural(plan.left_out, 'row')} of the data could not be used)"
     yield f"{plural(plan.questions, 'question')}{lost if plan.left_out else ''}"
@@ -107,7 +107,7 @@ def plan_lines(plan: Plan) -> Iterator[str]:
     yield from plan.notes
 
 
-def _takes(part: Part) -> str:
+def _takes(part: PlanLine) -> str:
     kept = f"{plural(part.cached, 'reply', 'replies')} out of the cache" if part.cached else ""
     if not part.requests:
         return f"; {kept}, nothing to send" if kept else ""

@@ -23,7 +23,7 @@ from egomem.evaluate import oracle
 from egomem.evaluate.config import Config
 from egomem.evaluate.results import Finished
 from egomem.models import Reply, TokenLogprob
-from egomem.models.reading import read
+from egomem.models.reply_parsing import read
 from egomem.records import Answer, Evidence, Question, Status
 
 Step = Mapping[str, Any]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from egomem.evaluate.about import rewrite_about
-from egomem.evaluate.cells import answer_digest
-from egomem.evaluate.gate import measured
-from egomem.evaluate.load import check_run, load_run
+from egomem.evaluate.bias_gate import measured
+from egomem.evaluate.fingerprint import answer_digest
 from egomem.evaluate.predictions import write_predictions
 from egomem.evaluate.reread import reread
 from egomem.evaluate.results import Finished, Key
-from egomem.evaluate.work import locked
+from egomem.evaluate.run_folder import locked
+from egomem.evaluate.run_info import rewrite_about
+from egomem.evaluate.run_reader import check_run, load_run
 from egomem.records import Answer, Record
 
 

@@ -21,15 +21,15 @@ from typing import Any
 from pydantic import ValidationError
 
 from egomem.errors import FullError
-from egomem.evaluate import measured
-from egomem.evaluate.config import Column
+from egomem.evaluate import usage_log
+from egomem.evaluate.config import Arm
 from egomem.records import Answer, Record, Status, Usage
 
 NAME = "answers.jsonl"
 UNREADABLE = "answers.unreadable"
 """Where lines that are no cell go when the file is put in order."""
 
-Key = tuple[str, Column]
+Key = tuple[str, Arm]
 """A cell: a question's id and a column."""
 
 
@@ -43,7 +43,7 @@ class Finished(Record):
     """
 
     question: str
-    column: Column
+    column: Arm
     parts: dict[str, str]
     answer: Answer
     base: Answer | None = None
@@ -83,7 +83,7 @@ class Results:
     def read(cls, folder: Path) -> Results:
         """What a run's folder holds; nothing where there is no file yet."""
         found = cls(folder / NAME)
-        for line in _lines(folder / measured.NAME):
+        for line in _lines(folder / usage_log.NAME):
             found._recall(line)
         for number, line in enumerate(_lines(found.path), 1):
             if not line.strip():
@@ -101,7 +101,7 @@ class Results:
 
     def measure(self, key: Key, parts: Mapping[str, str]) -> Mapping[str, Any] | None:
         """What a cell of these parts took when it was answered; None where it never was."""
-        return self.measures.get((key, measured.packed(sorted(parts.items()))))
+        return self.measures.get((key, usage_log.packed(sorted(parts.items()))))
 
     def add(self, cell: Finished) -> None:
         """Append a cell; it is on the disk when this returns. Raises FullError."""
@@ -111,7 +111,7 @@ class Results:
                 "version": cell.version or version(),
             }
         )
-        line = measured.packed(stamped.model_dump(mode="json")).encode() + b"\n"
+        line = usage_log.packed(stamped.model_dump(mode="json")).encode() + b"\n"
         try:
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
             try:
@@ -153,8 +153,8 @@ class Results:
             held = torn.read_bytes() if torn.exists() else b""
             _replace(torn, [held, *(line + b"\n" for line in self._lost)])
         rows = [*current.values(), *earlier.values()]
-        usage = self.path.with_name(measured.NAME)
-        _replace(usage, (measured.packed(row).encode() + b"\n" for row in rows))
+        usage = self.path.with_name(usage_log.NAME)
+        _replace(usage, (usage_log.packed(row).encode() + b"\n" for row in rows))
         _replace(self.path, (_said(cell) for cell in cells.values()))
         self.cells = cells
         self._lost, self._loose = [], False
@@ -170,12 +170,12 @@ class Results:
             self.unmeasured += 1
             self._note(cell)
             return cell
-        base = cell.base and measured.put_back(cell.base, row.get("base") or {})
+        base = cell.base and usage_log.put_back(cell.base, row.get("base") or {})
         return cell.model_copy(
             update={
                 "at": str(row["at"]),
                 "usage": Usage.model_validate(row["usage"]),
-                "answer": measured.put_back(cell.answer, row["answer"]),
+                "answer": usage_log.put_back(cell.answer, row["answer"]),
                 "base": base,
             }
         )
@@ -187,17 +187,17 @@ class Results:
             "parts": cell.parts,
             "at": cell.at,
             "usage": cell.usage.model_dump(mode="json"),
-            "answer": measured.taken_out(cell.answer),
-            "base": measured.taken_out(cell.base) if cell.base else None,
-            "keys": measured.keys_of(cell.answer, cell.base),
+            "answer": usage_log.taken_out(cell.answer),
+            "base": usage_log.taken_out(cell.base) if cell.base else None,
+            "keys": usage_log.keys_of(cell.answer, cell.base),
         }
 
     def _recall(self, line: bytes) -> None:
         """A line of usage.jsonl; one that is damaged leaves its cell unmeasured."""
         try:
             row = json.loads(line)
-            key = str(row["question"]), Column.model_validate(row["column"])
-            parts = measured.packed(sorted(row["parts"].items()))
+            key = str(row["question"]), Arm.model_validate(row["column"])
+            parts = usage_log.packed(sorted(row["parts"].items()))
             Usage.model_validate(row["usage"])
             str(row["at"]), row["answer"]["usage"], list(row["keys"])
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
@@ -206,15 +206,15 @@ class Results:
 
 
 def _place(cell: Finished) -> tuple[Key, str]:
-    return cell.key, measured.packed(sorted(cell.parts.items()))
+    return cell.key, usage_log.packed(sorted(cell.parts.items()))
 
 
 def _said(cell: Finished) -> bytes:
     held = cell.model_dump(mode="json", exclude={"at", "usage", "answer", "base"})
-    held["answer"] = measured.without(cell.answer)
+    held["answer"] = usage_log.without(cell.answer)
     if cell.base is not None:
-        held["base"] = measured.without(cell.base)
-    return measured.packed(held).encode() + b"\n"
+        held["base"] = usage_log.without(cell.base)
+    return usage_log.packed(held).encode() + b"\n"
 
 
 def _lines(path: Path) -> Sequence[bytes]:

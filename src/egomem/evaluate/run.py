@@ -19,16 +19,16 @@ from egomem.errors import (
     UsageError,
 )
 from egomem.evaluate import captions
-from egomem.evaluate.about import write_about
-from egomem.evaluate.building import gap_key, keep_building, keep_gap
-from egomem.evaluate.cells import Cell
-from egomem.evaluate.config import Column
-from egomem.evaluate.gate import after, gates
-from egomem.evaluate.outcome import OnNote, OnProgress, Outcome, Progress
+from egomem.evaluate.bias_gate import after, gates
+from egomem.evaluate.budget import BudgetExhausted
+from egomem.evaluate.caption_usage import gap_key, keep_building, keep_gap
+from egomem.evaluate.config import Arm
+from egomem.evaluate.fingerprint import Trial
 from egomem.evaluate.predictions import write_predictions
-from egomem.evaluate.purse import Spent
 from egomem.evaluate.results import Finished, Key
-from egomem.evaluate.work import Work
+from egomem.evaluate.run_folder import RunContext
+from egomem.evaluate.run_info import write_about
+from egomem.evaluate.run_summary import OnNote, OnProgress, RunProgress, RunSummary
 from egomem.records import Answer, Question, Recording, Status, Usage
 from egomem.timeline import Span
 
@@ -41,13 +41,13 @@ IN_A_ROW = 20
 
 
 async def run(
-    work: Work,
+    work: RunContext,
     *,
     command: Sequence[str] = (),
     at_once: int = AT_ONCE,
     on_note: OnNote = lambda line: None,
     on_progress: OnProgress = lambda progress: None,
-) -> Outcome:
+) -> RunSummary:
     """Everything that is left to do: stage 1, its gate, captions, stage 2.
 
     Killed at any moment, the same call goes on. A cell that ends in an error is tried again by the
@@ -87,7 +87,7 @@ async def run(
     return outcome
 
 
-def _check_videos(work: Work) -> None:
+def _check_videos(work: RunContext) -> None:
     """Raises UsageError where no video is at hand and a setting needs one: each answer of it would
     be an error, and trying again could not help."""
     needing = [w.name for w in work.config.ways if not w.blind]
@@ -105,7 +105,9 @@ def _check_videos(work: Work) -> None:
 
 
 class _Runner:
-    def __init__(self, work: Work, at_once: int, on_note: OnNote, on_progress: OnProgress) -> None:
+    def __init__(
+        self, work: RunContext, at_once: int, on_note: OnNote, on_progress: OnProgress
+    ) -> None:
         self.work = work
         self.places = asyncio.Semaphore(at_once)
         self.on_note = on_note
@@ -115,13 +117,13 @@ class _Runner:
         self.faults: list[str] = []
 
     def outcome(
-        self, columns: Sequence[Column], current: Mapping[Key, Finished], seconds: float
-    ) -> Outcome:
+        self, columns: Sequence[Arm], current: Mapping[Key, Finished], seconds: float
+    ) -> RunSummary:
         work, purse = self.work, self.work.purse
         keys = [(q.id, c) for q in work.questions for c in columns]
         held = [current[key] for key in keys if key in current]
         cells = len(keys)
-        return Outcome(
+        return RunSummary(
             cells=cells,
             asked=self.asked,
             kept=self.kept,
@@ -140,10 +142,10 @@ class _Runner:
 
     # -- captions -----------------------------------------------------------------------------
 
-    async def caption(self, columns: Sequence[Column]) -> None:
+    async def caption(self, columns: Sequence[Arm]) -> None:
         """Build the captions that these columns read, each once."""
         work = self.work
-        todo: dict[tuple[str, str], tuple[Column, Question, Recording, int]] = {}
+        todo: dict[tuple[str, str], tuple[Arm, Question, Recording, int]] = {}
         for column in filter(work.builds, columns):
             for question in work.questions:
                 track = work.track(column, question) or ""
@@ -155,7 +157,7 @@ class _Runner:
         if not todo:
             return
         total = sum(left for *_, left in todo.values())
-        progress = Progress("captions", total)
+        progress = RunProgress("captions", total)
 
         def window(fault: str) -> None:
             progress.done += not fault
@@ -184,7 +186,7 @@ class _Runner:
                         on_window=window,
                         on_gap=gap,
                     )
-            except Spent:
+            except BudgetExhausted:
                 return
             except (ConfigError, StoreError, MissingExtraError):
                 raise
@@ -196,9 +198,9 @@ class _Runner:
 
     # -- answers ------------------------------------------------------------------------------
 
-    async def answer(self, columns: Sequence[Column]) -> None:
+    async def answer(self, columns: Sequence[Arm]) -> None:
         """Answer what is not finished, models by models, question by question."""
-        plans: list[tuple[list[Column], list[tuple[Question, dict[Column, Cell]]]]] = []
+        plans: list[tuple[list[Arm], list[tuple[Question, dict[Arm, Trial]]]]] = []
         total = 0
         for models_of in dict.fromkeys(map(_models_of, columns)):
             group = [c for c in columns if _models_of(c) == models_of]
@@ -210,7 +212,7 @@ class _Runner:
                 if left:
                     work.append((question, left))
             plans.append((group, work))
-        progress = Progress("answers", total)
+        progress = RunProgress("answers", total)
         for group, asked in plans:
             models = self.work.models(group[0])
             if models is not None and self.work.purse.closed:
@@ -224,18 +226,18 @@ class _Runner:
             except BaseExceptionGroup as failed:
                 raise failed.exceptions[0] from None
 
-    def _left(self, cell: Cell) -> bool:
+    def _left(self, cell: Trial) -> bool:
         changed = cell.changed(self.work.results.cells.get((cell.question.id, cell.column)))
         self.kept += not changed
         return bool(changed)
 
     async def _group(
         self,
-        columns: Sequence[Column],
-        asked: Iterable[tuple[Question, dict[Column, Cell]]],
-        progress: Progress,
+        columns: Sequence[Arm],
+        asked: Iterable[tuple[Question, dict[Arm, Trial]]],
+        progress: RunProgress,
     ) -> None:
-        async def one(question: Question, left: dict[Column, Cell]) -> None:
+        async def one(question: Question, left: dict[Arm, Trial]) -> None:
             try:
                 await self._question(question, columns, left, progress)
             finally:
@@ -251,15 +253,15 @@ class _Runner:
     async def _question(
         self,
         question: Question,
-        columns: Sequence[Column],
-        left: dict[Column, Cell],
-        progress: Progress,
+        columns: Sequence[Arm],
+        left: dict[Arm, Trial],
+        progress: RunProgress,
     ) -> None:
         """One question in all columns of the same models. Columns that read the same captions
         share their answers, so that `verify` starts from the very answer of `caption`."""
         families: dict[Any, dict[str, asyncio.Task[Answer]]] = {}
 
-        def family(column: Column) -> dict[str, asyncio.Task[Answer]]:
+        def family(column: Arm) -> dict[str, asyncio.Task[Answer]]:
             way = self.work.way(column)
             shares = way.captions != "none" and way.strategy in ("caption", "verify")
             return families.setdefault((way.captions, way.window) if shares else column, {})
@@ -281,7 +283,7 @@ class _Runner:
                 continue
             try:
                 said = await self._cell(question, column, known)
-            except Spent:
+            except BudgetExhausted:
                 continue  # not answered; what was paid for it is kept
             usage, named = worth(said), self.work.places.named
             base = None
@@ -304,7 +306,7 @@ class _Runner:
             self._count(said, progress)
 
     async def _cell(
-        self, question: Question, column: Column, known: dict[str, asyncio.Task[Answer]]
+        self, question: Question, column: Arm, known: dict[str, asyncio.Task[Answer]]
     ) -> Answer:
         work = self.work
         way = work.way(column)
@@ -326,7 +328,7 @@ class _Runner:
                 frames=work.frames,
                 known=known,
             )
-        except (Spent, ConfigError, StoreError, MissingExtraError):
+        except (BudgetExhausted, ConfigError, StoreError, MissingExtraError):
             raise
         except EgomemError as error:
             reason = str(error)
@@ -335,7 +337,7 @@ class _Runner:
             reason = f"unexpected {type(error).__name__}: {error}; please report this"
         return Answer(text="", status=Status.ERROR, strategy=strategy, reason=reason)
 
-    def _count(self, said: Answer, progress: Progress) -> None:
+    def _count(self, said: Answer, progress: RunProgress) -> None:
         self.asked += 1
         progress.done += 1
         progress.spent = self.work.purse.spent()
@@ -361,7 +363,7 @@ def _well(task: asyncio.Task[Answer] | None) -> bool:
     return task is not None and task.done() and not task.cancelled() and task.exception() is None
 
 
-def _models_of(column: Column) -> tuple[str, str]:
+def _models_of(column: Arm) -> tuple[str, str]:
     return column.reader, column.captioner
 
 

@@ -1,19 +1,19 @@
 """Recordings -> observers -> store, resumable; and what places recordings on a timeline."""
 
-from egomem.ingest.observers import Chosen, choose
-from egomem.ingest.report import OnStep, Outcome, Report, Step
-from egomem.ingest.run import Observers, Watching, ingest
+from egomem.ingest.observer_set import ObserverSet, choose
+from egomem.ingest.report import FileOutcome, IngestReport, OnStep, Step
+from egomem.ingest.run import Observers, SamplingOptions, ingest
 from egomem.ingest.sources import MEDIA_SUFFIXES, media_files
 
 __all__ = [
     "MEDIA_SUFFIXES",
-    "Chosen",
+    "FileOutcome",
+    "IngestReport",
+    "ObserverSet",
     "Observers",
     "OnStep",
-    "Outcome",
-    "Report",
+    "SamplingOptions",
     "Step",
-    "Watching",
     "choose",
     "ingest",
     "media_files",

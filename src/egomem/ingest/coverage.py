@@ -15,7 +15,7 @@ SAME = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class CoverageGap:
     """Time of a wearer that no recording covers, between two that do."""
 
     before: Recording
@@ -48,7 +48,7 @@ class Overlap:
         )
 
 
-def gaps(recordings: Iterable[Recording], *, least: float = SAME) -> list[Gap]:
+def gaps(recordings: Iterable[Recording], *, least: float = SAME) -> list[CoverageGap]:
     """Stretches longer than `least` s between a wearer's recordings of known clock, in order."""
     found = []
     for line in _lines(recordings):
@@ -56,7 +56,7 @@ def gaps(recordings: Iterable[Recording], *, least: float = SAME) -> list[Gap]:
         for after in line[1:]:
             end, start = _end(latest), _begin(after)
             if (start - end).total_seconds() > least:
-                found.append(Gap(latest, after, _there(end, latest), _there(start, after)))
+                found.append(CoverageGap(latest, after, _there(end, latest), _there(start, after)))
             latest = max(latest, after, key=_end)
     return found
 

@@ -12,10 +12,10 @@ from itertools import islice
 from pathlib import Path
 
 from egomem.errors import EgomemError, MediaError, StoreError, UsageError
-from egomem.ingest.clocks import find_start
 from egomem.ingest.readers import Options, RowReader, file_rows
 from egomem.ingest.readers.files import stem_of
 from egomem.ingest.sources import MEDIA_SUFFIXES
+from egomem.ingest.start_times import find_start
 from egomem.media import LineWarning, content_hash, probe
 from egomem.memory import Store
 from egomem.memory.export import read_memory, restore

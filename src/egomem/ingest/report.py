@@ -12,7 +12,7 @@ from egomem.records import Record, Usage
 FileStatus = Literal["done", "partial", "unchanged", "failed"]
 
 
-class Outcome(Record):
+class FileOutcome(Record):
     """What became of one file. `seconds` is the time of the recording, `observations` what is new.
 
     `partial`: some of it could not be used, and `faults` say what; running the same command again
@@ -30,10 +30,10 @@ class Outcome(Record):
     remedy: str = ""
 
 
-class Report(Record):
+class IngestReport(Record):
     """The outcomes of all files, in the order given; `notes` and `usage` are of the whole run."""
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[FileOutcome, ...]
     notes: tuple[str, ...] = ()
     usage: Usage = Usage()
 
@@ -42,7 +42,7 @@ class Report(Record):
         return dict(Counter(outcome.status for outcome in self.outcomes))
 
     @property
-    def faulty(self) -> tuple[Outcome, ...]:
+    def faulty(self) -> tuple[FileOutcome, ...]:
         return tuple(o for o in self.outcomes if o.status in ("partial", "failed"))
 
 

@@ -16,11 +16,11 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 
 from egomem.errors import EgomemError, MediaError, StoreError
-from egomem.ingest import clocks
-from egomem.ingest.clocks import Start
-from egomem.ingest.done import UNTIL, heard, heard_until, is_finished, unfinished
-from egomem.ingest.gaps import finished, known_gaps
-from egomem.ingest.report import OnStep, Outcome, Report, Step
+from egomem.ingest import start_times
+from egomem.ingest.completion import UNTIL, heard, heard_until, is_finished, unfinished
+from egomem.ingest.report import FileOutcome, IngestReport, OnStep, Step
+from egomem.ingest.retry import finished, known_gaps
+from egomem.ingest.start_times import Start
 from egomem.media import (
     Facts,
     Frame,
@@ -33,11 +33,11 @@ from egomem.media import (
     probe,
 )
 from egomem.media import Report as DecodeReport
-from egomem.memory import Done, Store
-from egomem.memory.gaps import Gap, unit
-from egomem.memory.gaps import mark as gap_mark
+from egomem.memory import Completed, Store
+from egomem.memory.failed_windows import FailedWindow, unit
+from egomem.memory.failed_windows import mark as gap_mark
 from egomem.memory.thumbnails import keep_thumbnail
-from egomem.observe import NoObservation, Observer, SpeechObserver, Window
+from egomem.observe import Observer, SpeechObserver, Window, WindowFailed
 from egomem.records import Observation, Recording
 from egomem.timeline import Span, format_time, sample_times, windows
 
@@ -49,7 +49,7 @@ DAMAGE = "damage"
 
 
 @dataclass(frozen=True, slots=True)
-class Watching:
+class SamplingOptions:
     """How recordings are watched.
 
     `window`: length in seconds (CapMem: 30 or 60). `fps`: frames a second shown to observers
@@ -103,14 +103,14 @@ async def ingest(
     files: Sequence[Path],
     observers: Observers,
     *,
-    watching: Watching | None = None,
+    watching: SamplingOptions | None = None,
     wearer: str = "me",
     start: datetime | None = None,
     zone: tzinfo | None = None,
     notes: Sequence[str] = (),
     on_plan: Callable[[list[Recording]], None] = lambda recordings: None,
     on_step: OnStep = lambda step: None,
-) -> Report:
+) -> IngestReport:
     """Ingest files in turn; a file that cannot be used is reported and the rest goes on.
 
     `start` is the instant of the first file's second 0 and is over every other hint; the others
@@ -118,8 +118,8 @@ async def ingest(
     written. `on_plan` is told the recordings before the first is watched, and may raise to stop.
     StoreErrors end the run, as nothing could be stored after them; everything acknowledged stays.
     """
-    watching = watching or Watching()
-    outcomes: dict[Path, Outcome] = {}
+    watching = watching or SamplingOptions()
+    outcomes: dict[Path, FileOutcome] = {}
     known: dict[Path, tuple[Facts, str]] = {}
     for path in files:
         on_step(Step(str(path), "reading", 0, 1))
@@ -131,7 +131,7 @@ async def ingest(
             outcomes[path] = _failed(path, error)
         on_step(Step(str(path), "reading", 1, 1))
     told = {path: facts for path, (facts, _) in known.items()}
-    starts = clocks.find_starts(told, given=start, zone=zone) if known else {}
+    starts = start_times.find_starts(told, given=start, zone=zone) if known else {}
     recordings: dict[Path, Recording] = {}
     for path, (facts, digest) in known.items():
         same = (r for r in reversed(recordings.values()) if r.sha256 == digest)
@@ -147,7 +147,7 @@ async def ingest(
             raise
         except Exception as error:
             outcomes[path] = _failed(path, error)
-    return Report(outcomes=tuple(outcomes[path] for path in files), notes=tuple(notes))
+    return IngestReport(outcomes=tuple(outcomes[path] for path in files), notes=tuple(notes))
 
 
 def _nameable(path: Path) -> None:
@@ -157,14 +157,16 @@ def _nameable(path: Path) -> None:
         raise MediaError(f"the name of {path} is not UTF-8", "rename it") from None
 
 
-def _failed(path: Path, error: Exception) -> Outcome:
+def _failed(path: Path, error: Exception) -> FileOutcome:
     if isinstance(error, EgomemError):
-        return Outcome(
+        return FileOutcome(
             path=str(path), status="failed", faults=(error.message,), remedy=error.remedy
         )
     log.error("ingest of %s", path, exc_info=error)
     fault = f"{path}: unexpected {type(error).__name__}: {error}"
-    return Outcome(path=str(path), status="failed", faults=(fault,), remedy="please report this")
+    return FileOutcome(
+        path=str(path), status="failed", faults=(fault,), remedy="please report this"
+    )
 
 
 async def _one(
@@ -174,9 +176,9 @@ async def _one(
     recording: Recording,
     start: Start,
     observers: Observers,
-    watching: Watching,
+    watching: SamplingOptions,
     on_step: OnStep,
-) -> Outcome:
+) -> FileOutcome:
     notes = list(start.notes) if start.clock == recording.clock else []
     if damage := recording.facts.get(DAMAGE):
         notes.append(f"known to be damaged: {damage}")
@@ -187,7 +189,7 @@ async def _one(
     if store.recording(recording.id) != recording:
         store.put_recording(recording)
     if not todo and not listen:
-        return Outcome(
+        return FileOutcome(
             path=str(path),
             status="partial" if tally.faults else "unchanged",
             recording=recording.id,
@@ -200,7 +202,7 @@ async def _one(
         await _listen(store, path, recording, observers.speech, tally, on_step)
     await _watch(store, path, facts, recording, observers.frames, watching, todo, tally, on_step)
     log.info("ingested %s in %.1f s", path, time.perf_counter() - started)
-    return Outcome(
+    return FileOutcome(
         path=str(path),
         status="partial" if tally.said() else "done",
         recording=recording.id,
@@ -253,7 +255,7 @@ async def _listen(
     try:
         while (stretch := await asyncio.to_thread(next, source, None)) is not None:
             end, said = stretch
-            mark = Done(recording.id, track.id, f"{UNTIL}{end!r}")
+            mark = Completed(recording.id, track.id, f"{UNTIL}{end!r}")
             tally.observations += store.add(said, done=[mark])
             on_step(Step(str(path), "listening", min(end, recording.duration), recording.duration))
     except EgomemError as error:
@@ -261,7 +263,7 @@ async def _listen(
             raise
         tally.faults.append(f"sound: {error}")
     else:
-        store.add([], done=[Done(recording.id, track.id, "all")])
+        store.add([], done=[Completed(recording.id, track.id, "all")])
     on_step(Step(str(path), "listening", recording.duration, recording.duration))
 
 
@@ -271,7 +273,7 @@ async def _watch(
     facts: Facts,
     recording: Recording,
     observers: Sequence[Observer],
-    watching: Watching,
+    watching: SamplingOptions,
     todo: Sequence[Span],
     tally: _Tally,
     on_step: OnStep,
@@ -321,7 +323,7 @@ def _damage(report: DecodeReport, facts: Facts) -> str:
 
 
 def _frames(
-    path: Path, facts: Facts, todo: Sequence[Span], watching: Watching
+    path: Path, facts: Facts, todo: Sequence[Span], watching: SamplingOptions
 ) -> FrameReader | None:
     if facts.video is None or not todo:
         return None
@@ -347,13 +349,13 @@ async def _observe(
     store: Store,
     window: Window,
     observers: Sequence[Observer],
-    watching: Watching,
+    watching: SamplingOptions,
     tally: _Tally,
 ) -> None:
     """One window: every observer that has not finished it, then one transaction for all of them."""
     recording = window.recording
     done = finished(store, recording, observers)
-    marks = {o.track.id: Done(recording.id, o.track.id, unit(window.span)) for o in observers}
+    marks = {o.track.id: Completed(recording.id, o.track.id, unit(window.span)) for o in observers}
     own = {o.track.id for o in observers}
     ready = {o.track.id for o in observers if is_finished(done, recording, o, window.span)}
     held = store.view().observations(recording=recording.id, span=window.span)
@@ -371,8 +373,8 @@ async def _observe(
         except EgomemError as error:
             fault = f"{observer.track.source}: {error}"
             tally.failed.setdefault(fault, []).append(window.span)
-            if isinstance(error, NoObservation):
-                gap = Gap(window.span, error.status.value, error.tokens)
+            if isinstance(error, WindowFailed):
+                gap = FailedWindow(window.span, error.status.value, error.tokens)
                 marked += [mark, gap_mark(recording.id, observer.track.id, gap)]
             continue
         made += seen
@@ -383,7 +385,7 @@ async def _observe(
     tally.windows += 1
 
 
-def _keep_thumbnail(store: Store, window: Window, watching: Watching) -> None:
+def _keep_thumbnail(store: Store, window: Window, watching: SamplingOptions) -> None:
     if not watching.thumbnail or not window.frames:
         return
     middle = window.frames[len(window.frames) // 2]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from egomem.ingest.coverage import gaps, overlaps
 from egomem.ingest.run import DAMAGE
 from egomem.memory import Store
-from egomem.memory.gaps import gaps_by_track
+from egomem.memory.failed_windows import gaps_by_track
 from egomem.records import Record, Recording
 
 

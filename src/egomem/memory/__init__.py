@@ -4,12 +4,12 @@ with Store.open("my-memory") as store:
     store.view(until).search("red mug")
 """
 
-from egomem.memory.store import Done, Store
-from egomem.memory.tokens import stems, terms, tokens
+from egomem.memory.store import Completed, Store
 from egomem.memory.view import Scored, View
+from egomem.text.tokens import stems, terms, tokens
 
 __all__ = [
-    "Done",
+    "Completed",
     "Scored",
     "Store",
     "View",

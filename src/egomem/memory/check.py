@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckFinding:
     """One thing that is wrong: in which part, what, and whether it was mended."""
 
     part: str
@@ -36,18 +36,18 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class CheckReport:
     """`figures` count what was looked at; `findings` is empty for a sound memory."""
 
     figures: dict[str, int]
-    findings: tuple[Finding, ...]
+    findings: tuple[CheckFinding, ...]
 
     @property
     def ok(self) -> bool:
         return all(finding.repaired for finding in self.findings)
 
 
-def check(store: Store, *, repair: bool = False) -> Report:
+def check(store: Store, *, repair: bool = False) -> CheckReport:
     """Look at everything; with `repair`, mend what can be mended. It takes the writers' lock.
 
     Reading all of a memory takes about 15 s for a million observations.
@@ -58,17 +58,17 @@ def check(store: Store, *, repair: bool = False) -> Report:
         return _check(store, repair=repair)
 
 
-def _check(store: Store, *, repair: bool) -> Report:
-    findings: list[Finding] = []
+def _check(store: Store, *, repair: bool) -> CheckReport:
+    findings: list[CheckFinding] = []
     with store._threads, faults(store.folder):
         for part, look, mend in _PARTS:
             found = list(look(store))
             if found and repair and mend is not None:
                 mend(store)
                 left = set(look(store))
-                findings += [Finding(part, what, True, what not in left) for what in found]
+                findings += [CheckFinding(part, what, True, what not in left) for what in found]
             else:
-                findings += [Finding(part, what, mend is not None) for what in found]
+                findings += [CheckFinding(part, what, mend is not None) for what in found]
         count = "SELECT (SELECT count(*) FROM recording WHERE id IS NOT NULL), count(*)"
         recordings, observations = store._db.execute(f"{count} FROM observation").fetchone()
         segments = len(index.listed(store._db))
@@ -79,7 +79,7 @@ def _check(store: Store, *, repair: bool) -> Report:
         "segments": segments,
         "vector_files": files,
     }
-    return Report(figures, tuple(findings))
+    return CheckReport(figures, tuple(findings))
 
 
 # --------------------------------------------------------------------------------- the record

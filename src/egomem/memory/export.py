@@ -19,7 +19,7 @@ from typing import Any, Literal, cast, get_args
 
 from egomem.errors import MediaError, MissingExtraError, StoreError, TimeError, UsageError, reason
 from egomem.media.subtitles import Cue, write_srt, write_webvtt
-from egomem.memory.store import Done, Store
+from egomem.memory.store import Completed, Store
 from egomem.memory.view import View
 from egomem.records import Observation, Provenance, Record, Recording, Source, Track
 from egomem.timeline import Clock, Span, format_instant, zone_of
@@ -220,7 +220,7 @@ class Held:
 
     recordings: tuple[Recording, ...]
     tracks: tuple[Track, ...]
-    done: tuple[Done, ...]
+    done: tuple[Completed, ...]
     observations: Iterator[Observation]
 
 
@@ -302,7 +302,7 @@ def read_memory(path: str | Path) -> Held | None:
     return Held(
         recordings=tuple(_from_json(r) for r in said["recordings"]),
         tracks=tuple(Track.model_validate(t) for t in said["tracks"]),
-        done=tuple(Done(*d) for d in said["done"]),
+        done=tuple(Completed(*d) for d in said["done"]),
         observations=_observations(file, path),
     )
 

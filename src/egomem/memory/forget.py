@@ -24,8 +24,8 @@ from egomem.memory import index, rows, vectors
 from egomem.memory.database import faults
 from egomem.memory.thumbnails import FOLDER as THUMBNAILS
 from egomem.memory.thumbnails import start_of
-from egomem.memory.tokens import phrase
 from egomem.records import Observation, Recording
+from egomem.text.tokens import phrase
 from egomem.timeline import Span
 
 if TYPE_CHECKING:

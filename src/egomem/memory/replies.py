@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 from pydantic import JsonValue, ValidationError
 
 from egomem.errors import LockedError, StoreError, UsageError
-from egomem.memory.tokens import phrase
-from egomem.models import About, Entry, Reply, Role, Total, summed
+from egomem.models import LedgerEntry, LedgerTotal, Reply, RequestTags, Role, summed
 from egomem.records import Usage
+from egomem.text.tokens import phrase
 
 NAME = "replies.db"
 
@@ -54,7 +54,7 @@ class Stats(NamedTuple):
 
     replies: int
     bytes: int
-    spent: dict[Role, Total]
+    spent: dict[Role, LedgerTotal]
 
 
 class ReplyCache:
@@ -78,7 +78,7 @@ class ReplyCache:
         except ValidationError:  # written by a release whose replies had other fields
             return None
 
-    def put(self, reply: Reply, described: Mapping[str, JsonValue], about: About) -> None:
+    def put(self, reply: Reply, described: Mapping[str, JsonValue], about: RequestTags) -> None:
         self._write(
             "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?)",
             reply.key,
@@ -89,7 +89,7 @@ class ReplyCache:
             reply.model_dump_json(),
         )
 
-    def spent(self, entry: Entry) -> None:
+    def spent(self, entry: LedgerEntry) -> None:
         usage = entry.usage
         self._write(
             "INSERT INTO spent VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -109,10 +109,10 @@ class ReplyCache:
             usage.cost,
         )
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[LedgerEntry]:
         """The ledger, oldest first."""
         return [
-            Entry(
+            LedgerEntry(
                 role=Role(role),
                 model=model,
                 recording=recording,

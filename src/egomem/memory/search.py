@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from egomem.memory import bm25
+from egomem.memory.catalog import Flags, Places
 from egomem.memory.segment import Segment, term_hash
-from egomem.memory.shape import Flags, Places
 
 Scores = npt.NDArray[np.float32]
 _SPARSE = 16

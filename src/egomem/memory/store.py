@@ -15,22 +15,22 @@ import numpy.typing as npt
 
 from egomem.errors import FullError, LockedError, NoMemoryError, StoreError, UsageError
 from egomem.memory import index, rows, vectors
+from egomem.memory.catalog import Catalog
 from egomem.memory.database import NAME, cannot_write, connect, faults, writable
+from egomem.memory.filter import ViewFilter
 from egomem.memory.lock import WriterLock
 from egomem.memory.schema import LATEST, migrate
-from egomem.memory.scope import Scope
 from egomem.memory.segment import Segment
-from egomem.memory.shape import Shape
-from egomem.memory.tokens import terms
 from egomem.memory.view import View
 from egomem.records import Observation, Recording, Source, Track
+from egomem.text.tokens import terms
 from egomem.timeline import Moment, Span
 
 if TYPE_CHECKING:
     from egomem.memory.forget import Receipt
 
 
-class Done(NamedTuple):
+class Completed(NamedTuple):
     """A finished piece of work on a recording, such as window 12 of a track."""
 
     recording: str
@@ -51,7 +51,7 @@ class Store:
         self._db = db
         self._lock = WriterLock(folder, wait)
         self._threads = threading.RLock()
-        self._shape: Shape | None = None
+        self._shape: Catalog | None = None
         self._tracks: dict[tuple[str, str], int] = {}
         self._reader = index.Reader(folder)
         self._vectors = vectors.Reader(folder)
@@ -172,7 +172,7 @@ class Store:
                 rows.track_row(t),
             )
 
-    def add(self, observations: Iterable[Observation], *, done: Iterable[Done] = ()) -> int:
+    def add(self, observations: Iterable[Observation], *, done: Iterable[Completed] = ()) -> int:
         """Remember observations, durably, in one transaction; returns how many were new.
 
         One that is already there (by id) is passed over. Raises StoreError where a recording is
@@ -263,17 +263,17 @@ class Store:
         )
         return [rows.read_track(row) for row in found]
 
-    def done(self, recording: str) -> set[Done]:
+    def done(self, recording: str) -> set[Completed]:
         """What is finished of a recording."""
         found = self._all(
             "SELECT recording, track, unit FROM done WHERE recording = ?", (recording,)
         )
-        return {Done(*row) for row in found}
+        return {Completed(*row) for row in found}
 
-    def shape(self) -> Shape:
+    def shape(self) -> Catalog:
         """What the memory holds, in figures; read anew only when it has changed."""
         with self._threads, faults(self.folder):
-            self._shape = Shape.read(self._db, self._shape)
+            self._shape = Catalog.read(self._db, self._shape)
             return self._shape
 
     def segments(self, horizon: int) -> list[Segment]:
@@ -301,7 +301,7 @@ class Store:
         recording, and the others as of that instant where its clock is known. A naive datetime
         raises TimeError, an unknown recording UsageError.
         """
-        view = View(self, Scope.of(self.shape(), until), until)
+        view = View(self, ViewFilter.of(self.shape(), until), until)
         return view.narrow(wearer=wearer, recordings=recordings, sources=sources, tracks=tracks)
 
 

@@ -19,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from egomem.errors import DamagedError, UsageError, reason
-from egomem.memory.scope import Scope
+from egomem.memory.catalog import Places
+from egomem.memory.filter import ViewFilter
 from egomem.memory.segment import sync_folder
-from egomem.memory.shape import Places
 
 Matrix = npt.NDArray[np.float32]
 KIND = np.dtype([("n", "<i8"), ("track", "<i4"), ("_", "<i4"), ("start", "<f8"), ("end", "<f8")])
@@ -257,7 +257,7 @@ def sweep(db: sqlite3.Connection, folder: Path) -> list[Path]:
 
 
 def scan(
-    files: Sequence[VectorFile], scope: Scope, vector: Matrix, k: int
+    files: Sequence[VectorFile], scope: ViewFilter, vector: Matrix, k: int
 ) -> list[tuple[int, float]]:
     """The k rows `n` with the largest cosine, and all that share the last place, best first.
 

@@ -15,12 +15,12 @@ import numpy.typing as npt
 
 from egomem.errors import UsageError
 from egomem.memory import bm25, rows
-from egomem.memory.scope import Scope
+from egomem.memory.filter import ViewFilter
 from egomem.memory.search import Part, Postings, best, frequencies
 from egomem.memory.segment import keys
-from egomem.memory.tokens import terms
 from egomem.memory.vectors import Matrix, VectorFile, scan, unit
 from egomem.records import Observation, Recording, Source
+from egomem.text.tokens import terms
 from egomem.timeline import Moment, Span
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class View:
     """
 
     store: Store
-    scope: Scope
+    scope: ViewFilter
     until: Moment | None
 
     def narrow(

@@ -1,7 +1,7 @@
 """Models behind one seam: roles, requests, replies with a status, cache and ledger.
 
-`Models.ask(Request(...)) -> Reply` is all that the rest of the package uses. A name is loaded when
-it is first used, as what needs one of them (an embedder, say) seldom needs the others.
+`ModelClient.ask(Request(...)) -> Reply` is all that the rest of the package uses. A name is loaded
+when it is first used: whoever needs one of them (an embedder, say) seldom needs the others.
 """
 
 from __future__ import annotations
@@ -10,27 +10,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from egomem.models.asking import Conduct, Models
     from egomem.models.cache import Cache, MemoryCache
+    from egomem.models.capabilities import Capabilities, tiny_request
+    from egomem.models.client import ModelClient, RequestPolicy
     from egomem.models.configured import models_of
-    from egomem.models.jsonfind import Found, find_json, misfit
-    from egomem.models.ledger import Entry, Ledger, Total, summed
+    from egomem.models.json_extract import ExtractedJson, find_json, schema_error
+    from egomem.models.ledger import Ledger, LedgerEntry, LedgerTotal, summed
     from egomem.models.limits import DEFAULT_LIMITS, Limits, estimated_tokens, read_limits
-    from egomem.models.probe import Abilities, tiny_request
     from egomem.models.reply import Fault, Reply, TokenLogprob
-    from egomem.models.request import About, Audio, Image, Part, Request, Text, Video
+    from egomem.models.request import Audio, Image, Part, Request, RequestTags, Text, Video
     from egomem.models.roles import CHAT_ROLES, SERVERS, ModelSpec, Role
 
 _HOMES = {
-    "asking": ("Conduct", "Models"),
+    "client": ("RequestPolicy", "ModelClient"),
     "cache": ("Cache", "MemoryCache"),
     "configured": ("models_of",),
-    "jsonfind": ("Found", "find_json", "misfit"),
-    "ledger": ("Entry", "Ledger", "Total", "summed"),
+    "json_extract": ("ExtractedJson", "find_json", "schema_error"),
+    "ledger": ("LedgerEntry", "Ledger", "LedgerTotal", "summed"),
     "limits": ("DEFAULT_LIMITS", "Limits", "estimated_tokens", "read_limits"),
-    "probe": ("Abilities", "tiny_request"),
+    "capabilities": ("Capabilities", "tiny_request"),
     "reply": ("Fault", "Reply", "TokenLogprob"),
-    "request": ("About", "Audio", "Image", "Part", "Request", "Text", "Video"),
+    "request": ("RequestTags", "Audio", "Image", "Part", "Request", "Text", "Video"),
     "roles": ("CHAT_ROLES", "SERVERS", "ModelSpec", "Role"),
 }
 
@@ -38,33 +38,33 @@ __all__ = [
     "CHAT_ROLES",
     "DEFAULT_LIMITS",
     "SERVERS",
-    "Abilities",
-    "About",
     "Audio",
     "Cache",
-    "Conduct",
-    "Entry",
+    "Capabilities",
+    "ExtractedJson",
     "Fault",
-    "Found",
     "Image",
     "Ledger",
+    "LedgerEntry",
+    "LedgerTotal",
     "Limits",
     "MemoryCache",
+    "ModelClient",
     "ModelSpec",
-    "Models",
     "Part",
     "Reply",
     "Request",
+    "RequestPolicy",
+    "RequestTags",
     "Role",
     "Text",
     "TokenLogprob",
-    "Total",
     "Video",
     "estimated_tokens",
     "find_json",
-    "misfit",
     "models_of",
     "read_limits",
+    "schema_error",
     "summed",
     "tiny_request",
 ]

@@ -10,10 +10,10 @@ from typing import Any
 import httpx2
 
 from egomem.errors import EgomemError
-from egomem.models import faults, wire
+from egomem.models import http_errors, pydantic_ai_adapter
 from egomem.models.prices import price
-from egomem.models.reading import read
 from egomem.models.reply import Fault, Reply
+from egomem.models.reply_parsing import read
 from egomem.models.request import Request, Video
 from egomem.models.roles import SERVERS, ModelSpec
 from egomem.models.transport import Exchange, body_of
@@ -21,11 +21,11 @@ from egomem.models.transport import Exchange, body_of
 
 async def attempt(
     model: Any, request: Request, spec: ModelSpec, key: str | None, *, prompted: bool
-) -> Reply | faults.Refusal:
+) -> Reply | http_errors.Refusal:
     """Send a request once. `key` is the server's key, to be kept out of every message."""
     exchange = Exchange()
     try:
-        said = await wire.send(model, request, exchange, prompted=prompted)
+        said = await pydantic_ai_adapter.send(model, request, exchange, prompted=prompted)
     except (TimeoutError, EgomemError):
         raise
     except Exception as error:
@@ -60,15 +60,15 @@ def _refusal(
     request: Request,
     spec: ModelSpec,
     key: str | None,
-) -> faults.Refusal:
+) -> http_errors.Refusal:
     server = SERVERS[spec.server]
     if response is None:
         if _is_of_the_network(error):
-            return faults.unreached(server.title, spec.url, error, key)
-        why = faults.redacted(f"{type(error).__name__}: {error}", key)
-        return faults.Refusal(Fault.REQUEST, f"this cannot be sent to {server.title}: {why}")
+            return http_errors.unreached(server.title, spec.url, error, key)
+        why = http_errors.redacted(f"{type(error).__name__}: {error}", key)
+        return http_errors.Refusal(Fault.REQUEST, f"this cannot be sent to {server.title}: {why}")
     if response.status_code >= 400:
-        return faults.explain(
+        return http_errors.explain(
             response.status_code,
             response.headers,
             body_of(response),
@@ -78,7 +78,7 @@ def _refusal(
             images=len(request.images),
             video=any(isinstance(part, Video) for part in request.parts),
         )
-    return faults.unreadable(server.title, body_of(response), key, type(error).__name__)
+    return http_errors.unreadable(server.title, body_of(response), key, type(error).__name__)
 
 
 def _is_of_the_network(error: BaseException | None) -> bool:

@@ -7,9 +7,9 @@ from typing import Protocol
 
 from pydantic import JsonValue
 
-from egomem.models.ledger import Entry
+from egomem.models.ledger import LedgerEntry
 from egomem.models.reply import Reply
-from egomem.models.request import About
+from egomem.models.request import RequestTags
 
 
 class Cache(Protocol):
@@ -17,10 +17,10 @@ class Cache(Protocol):
 
     def get(self, key: str) -> Reply | None: ...
 
-    def put(self, reply: Reply, described: Mapping[str, JsonValue], about: About) -> None:
+    def put(self, reply: Reply, described: Mapping[str, JsonValue], about: RequestTags) -> None:
         """Keep a reply under `reply.key`, with what the key was made of."""
 
-    def spent(self, entry: Entry) -> None:
+    def spent(self, entry: LedgerEntry) -> None:
         """Keep a line of the ledger."""
 
 
@@ -29,13 +29,13 @@ class MemoryCache:
 
     def __init__(self) -> None:
         self.replies: dict[str, Reply] = {}
-        self.entries: list[Entry] = []
+        self.entries: list[LedgerEntry] = []
 
     def get(self, key: str) -> Reply | None:
         return self.replies.get(key)
 
-    def put(self, reply: Reply, described: Mapping[str, JsonValue], about: About) -> None:
+    def put(self, reply: Reply, described: Mapping[str, JsonValue], about: RequestTags) -> None:
         self.replies[reply.key] = reply
 
-    def spent(self, entry: Entry) -> None:
+    def spent(self, entry: LedgerEntry) -> None:
         self.entries.append(entry)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from egomem.models.asking import Conduct, Models
 from egomem.models.cache import Cache
+from egomem.models.client import ModelClient, RequestPolicy
 from egomem.models.limits import read_limits
 
 
@@ -24,11 +24,11 @@ class ModelSettings(Protocol):
     def concurrency(self) -> int: ...
 
 
-def models_of(settings: ModelSettings, *, cache: Cache | None = None) -> Models:
+def models_of(settings: ModelSettings, *, cache: Cache | None = None) -> ModelClient:
     """The models, limits and conduct that are set. Raises ConfigError, naming the setting."""
-    return Models(
+    return ModelClient(
         settings.model,
         limits=read_limits(settings.limits, fit=settings.fit),
-        conduct=Conduct(deadline=settings.deadline, concurrency=settings.concurrency),
+        conduct=RequestPolicy(deadline=settings.deadline, concurrency=settings.concurrency),
         cache=cache,
     )

@@ -9,7 +9,7 @@ from egomem.models.roles import Role
 from egomem.records import Record, Status, Usage
 
 
-class Entry(Record):
+class LedgerEntry(Record):
     """One request. A reply from the cache has `cached` set and cost nothing: its usage is zero."""
 
     role: Role
@@ -21,7 +21,7 @@ class Entry(Record):
     usage: Usage = Usage()
 
 
-class Total(NamedTuple):
+class LedgerTotal(NamedTuple):
     """`asked` counts requests, `cached` those answered from the cache, `failed` the errors.
 
     `unpriced` counts the requests whose price is not known: the cost leaves them out.
@@ -36,14 +36,14 @@ class Total(NamedTuple):
 
 class Ledger:
     def __init__(self) -> None:
-        self.entries: list[Entry] = []
+        self.entries: list[LedgerEntry] = []
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: LedgerEntry) -> None:
         self.entries.append(entry)
 
     def total(
         self, *, role: Role | None = None, recording: str | None = None, question: str | None = None
-    ) -> Total:
+    ) -> LedgerTotal:
         """The sum over all requests, or those of a role, a recording or a question."""
         return summed(
             e
@@ -53,11 +53,11 @@ class Ledger:
             and (question is None or e.question == question)
         )
 
-    def by_role(self) -> dict[Role, Total]:
+    def by_role(self) -> dict[Role, LedgerTotal]:
         return {role: self.total(role=role) for role in sorted({e.role for e in self.entries})}
 
 
-def summed(entries: Iterable[Entry]) -> Total:
+def summed(entries: Iterable[LedgerEntry]) -> LedgerTotal:
     asked = cached = failed = unpriced = 0
     usage = Usage()
     for entry in entries:
@@ -66,4 +66,4 @@ def summed(entries: Iterable[Entry]) -> Total:
         failed += entry.status is Status.ERROR
         unpriced += bool(entry.usage.tokens_in) and entry.usage.cost is None
         usage += entry.usage
-    return Total(asked, cached, failed, unpriced, usage)
+    return LedgerTotal(asked, cached, failed, unpriced, usage)

@@ -81,7 +81,7 @@ Part = Text | Image | Audio | Video
 
 
 @dataclass(frozen=True)
-class About:
+class RequestTags:
     """Whom a request is for, in the ledger and for forgetting."""
 
     recording: str | None = None
@@ -107,7 +107,7 @@ class Request:
     seed: int | None = None
     sample: int = 0
     logprobs: int = 0
-    about: About = About()
+    about: RequestTags = RequestTags()
 
     @property
     def images(self) -> tuple[Image, ...]:

@@ -5,7 +5,6 @@ embedded_observers         those that can run here without a vision-language mod
 embedded_status            what works here and what is missing, without fetching anything
 """
 
-from egomem.observe.compose import Composed, compose
 from egomem.observe.embedded import (
     PARTS,
     Embedded,
@@ -17,13 +16,12 @@ from egomem.observe.embedded import (
 from egomem.observe.objects import Objects
 from egomem.observe.screen_text import ScreenText
 from egomem.observe.speech import Speech
-from egomem.observe.window import NoObservation, Observer, SpeechObserver, Window
+from egomem.observe.template_captioner import TemplateCaptioner, compose
+from egomem.observe.window import Observer, SpeechObserver, Window, WindowFailed
 
 __all__ = [
     "PARTS",
-    "Composed",
     "Embedded",
-    "NoObservation",
     "Objects",
     "Observer",
     "Part",
@@ -31,7 +29,9 @@ __all__ = [
     "ScreenText",
     "Speech",
     "SpeechObserver",
+    "TemplateCaptioner",
     "Window",
+    "WindowFailed",
     "compose",
     "embedded_observers",
     "embedded_status",

@@ -10,11 +10,11 @@ from pydantic import Field, JsonValue
 
 from egomem.errors import ModelError
 from egomem.media import Frame
-from egomem.models import About, Image, Models, Reply, Request, Role, Text
+from egomem.models import Image, ModelClient, Reply, Request, RequestTags, Role, Text
 from egomem.models.prices import check_priced
-from egomem.observe.shown import shown, told_truly
-from egomem.observe.told import Told, resolve
-from egomem.observe.window import NoObservation, Window
+from egomem.observe.caption_times import TimedCaption, resolve
+from egomem.observe.frame_encoding import check_frame_labels, shown
+from egomem.observe.window import Window, WindowFailed
 from egomem.records import Observation, Provenance, Record, Status, Track, Usage
 from egomem.timeline import Span, format_span, format_time, sample_times
 
@@ -69,7 +69,7 @@ class Captioner:
 
     def __init__(
         self,
-        models: Models,
+        models: ModelClient,
         *,
         window: float = 30.0,
         fps: float = 1.0,
@@ -119,7 +119,11 @@ class Captioner:
         images = await asyncio.to_thread(shown, spread(window.frames, limits.images), limits)
         said = heard(window) if self._transcript else ""
         request = caption_request(
-            images, window.span, said, about=About(window.recording.id), max_tokens=self.max_tokens
+            images,
+            window.span,
+            said,
+            about=RequestTags(window.recording.id),
+            max_tokens=self.max_tokens,
         )
         reply, usage = await self._asked(request)
         self._statuses[reply.status.value] += 1
@@ -145,7 +149,7 @@ class Captioner:
         if reply.status is Status.ERROR:
             return ModelError(f"no caption: error: {reply.detail}")
         if reply.status is Status.TRUNCATED:
-            return NoObservation(
+            return WindowFailed(
                 f"no caption: truncated: the reply was cut off at {self.max_tokens} tokens",
                 MORE_TOKENS,
                 status=reply.status,
@@ -153,9 +157,9 @@ class Captioner:
                 usage=usage,
             )
         why = f"no caption: {reply.status.value}: {reply.detail}"
-        return NoObservation(why, status=reply.status, usage=usage)
+        return WindowFailed(why, status=reply.status, usage=usage)
 
-    def _observation(self, window: Window, reply: Reply, told: Told) -> Observation:
+    def _observation(self, window: Window, reply: Reply, told: TimedCaption) -> Observation:
         data: dict[str, JsonValue] = {}
         if told.events:
             data["events"] = list(told.events)
@@ -201,14 +205,19 @@ def spread(frames: Sequence[Frame], most: int) -> Sequence[Frame]:
 
 
 def caption_request(
-    images: Sequence[Image], span: Span, said: str, *, about: About, max_tokens: int = MAX_TOKENS
+    images: Sequence[Image],
+    span: Span,
+    said: str,
+    *,
+    about: RequestTags,
+    max_tokens: int = MAX_TOKENS,
 ) -> Request:
     """What is asked of one window. It holds no question, and cannot: none is known yet."""
     parts: list[Text | Image] = list(images)
     if said:
         parts.append(Text(f"Heard in this stretch:\n{said}"))
     parts.append(Text(f"Write the lines for {format_span(span)} of the recording."))
-    return told_truly(
+    return check_frame_labels(
         Request(
             role=Role.CAPTIONER,
             parts=tuple(parts),

@@ -11,10 +11,10 @@ from egomem.errors import MissingExtraError, WeightsError
 from egomem.models import weights
 from egomem.models.weights import WeightsOrigin
 from egomem.observe import detect, screen_text, speech
-from egomem.observe.compose import Composed
 from egomem.observe.objects import Objects
 from egomem.observe.screen_text import ScreenText
 from egomem.observe.speech import Speech
+from egomem.observe.template_captioner import TemplateCaptioner
 from egomem.observe.window import Observer
 
 Part = Literal["speech", "text", "objects"]
@@ -92,7 +92,7 @@ def embedded_observers(
             missing.append(PartStatus(part, False, error.message, error.remedy))
             heard = None if part == "speech" else heard
     if tracks := [o.track for o in (heard, *seeing) if o is not None]:
-        seeing.append(Composed(window, tracks))
+        seeing.append(TemplateCaptioner(window, tracks))
     return Embedded(heard, tuple(seeing), tuple(origins), tuple(missing))
 
 

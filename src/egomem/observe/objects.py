@@ -10,10 +10,10 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from egomem.models.weights import WeightsOrigin
-from egomem.observe.changes import CHANGE, Look, looks
 from egomem.observe.coco import article, counted
 from egomem.observe.detect import Detection, Detector
-from egomem.observe.presence import Change, Presence, presences
+from egomem.observe.keyframes import CHANGE, Keyframe, select_keyframes
+from egomem.observe.object_tracks import Change, Presence, presences
 from egomem.observe.window import Window
 from egomem.records import Observation, Provenance, Track
 from egomem.timeline import Span
@@ -59,7 +59,7 @@ class Objects:
         return await asyncio.to_thread(self._observe, window)
 
     def _observe(self, window: Window) -> list[Observation]:
-        seen = looks(window.frames, window.span, fps=self.fps, change=self.change)
+        seen = select_keyframes(window.frames, window.span, fps=self.fps, change=self.change)
         found = [self._detector.detect(look.frame.image, self.score) for look in seen]
         made: list[Observation] = []
         for label in sorted({d.label for detections in found for d in detections}):
@@ -84,7 +84,7 @@ class Objects:
         window: Window,
         label: str,
         presence: Presence,
-        seen: Sequence[Look],
+        seen: Sequence[Keyframe],
         here: Sequence[Sequence[Detection]],
     ) -> Observation:
         first, past, low, high = presence.first, presence.past, presence.low, presence.high
@@ -112,7 +112,7 @@ class Objects:
         )
 
     def _change(
-        self, window: Window, label: str, change: Change, seen: Sequence[Look]
+        self, window: Window, label: str, change: Change, seen: Sequence[Keyframe]
     ) -> Observation:
         last, first = seen[change.last], seen[change.first]
         return self._make(

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from egomem.errors import MissingExtraError
-from egomem.observe.changes import CHANGE, looks
-from egomem.observe.lines import Line, Read, Standing, follow
+from egomem.observe.keyframes import CHANGE, select_keyframes
+from egomem.observe.text_tracks import Line, OcrResult, TextTrack, follow
 from egomem.observe.window import Window
 from egomem.records import Observation, Provenance, Track
 
@@ -59,11 +59,13 @@ class ScreenText:
         return await asyncio.to_thread(self._observe, window)
 
     def _observe(self, window: Window) -> list[Observation]:
-        seen = looks(window.frames, window.span, fps=self.fps, change=self.change)
-        reads = [Read(look.span, look.frame.time, self.read(look.frame.image)) for look in seen]
+        seen = select_keyframes(window.frames, window.span, fps=self.fps, change=self.change)
+        reads = [
+            OcrResult(look.span, look.frame.time, self.read(look.frame.image)) for look in seen
+        ]
         return [self._observation(window, s) for s in follow(reads) if self._is_believed(s)]
 
-    def _is_believed(self, standing: Standing) -> bool:
+    def _is_believed(self, standing: TextTrack) -> bool:
         believed = (
             standing.span.length >= self.hold
             or max(line.score for line in standing.readings) >= self.sure
@@ -98,7 +100,7 @@ class ScreenText:
                 kept.append(line)
         return kept
 
-    def _observation(self, window: Window, standing: Standing) -> Observation:
+    def _observation(self, window: Window, standing: TextTrack) -> Observation:
         best = standing.best
         variants = sorted({line.text for line in standing.readings} - {best.text})
         return Observation(

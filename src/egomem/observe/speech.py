@@ -16,7 +16,7 @@ from egomem.errors import MissingExtraError, UsageError
 from egomem.media import AudioBlock
 from egomem.models import weights
 from egomem.models.weights import WeightsOrigin
-from egomem.observe.doubt import Doubts, Said
+from egomem.observe.asr_filter import SegmentFilter, SpeechSegment
 from egomem.records import Observation, Provenance, Recording, Track
 from egomem.timeline import Span
 
@@ -57,7 +57,7 @@ class Speech:
         model: str | Path = "base",
         *,
         language: str | None = None,
-        doubts: Doubts | None = None,
+        doubts: SegmentFilter | None = None,
         stretch: float = 120.0,
         beam: int = 1,
         threads: int | None = None,
@@ -67,7 +67,7 @@ class Speech:
         if stretch < 2:
             raise UsageError(f"a stretch of sound must last 2 s at least, not {stretch:g}")
         self.model, self.language, self.stretch, self.beam = model, language, stretch, beam
-        self.doubts = doubts or Doubts()
+        self.doubts = doubts or SegmentFilter()
         self.threads = threads or one_less()
         self.dropped: Counter[str] = Counter()
         self._engine: Any = None
@@ -120,7 +120,7 @@ class Speech:
             ]
             yield start + samples.size / RATE, heard
 
-    def _hear(self, samples: Samples) -> Iterator[tuple[Said, str]]:
+    def _hear(self, samples: Samples) -> Iterator[tuple[SpeechSegment, str]]:
         if not voices(samples):
             return
         segments, info = self._model().transcribe(
@@ -134,7 +134,7 @@ class Speech:
             word_timestamps=True,
         )
         heard = [
-            Said(
+            SpeechSegment(
                 start=float(s.start),
                 end=float(max(s.start, s.end)),
                 text=" ".join(s.text.split()),

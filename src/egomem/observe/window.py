@@ -27,7 +27,7 @@ class Window:
     held: tuple[Observation, ...] = ()
 
 
-class NoObservation(ModelError):
+class WindowFailed(ModelError):
     """A model replied, and nothing of the window can be told from it. Asking the same again would
     be paid for again, and end the same. `tokens`: the limit at which the reply was cut off.
     `usage`: what the replies took."""

@@ -5,9 +5,9 @@ for hit in search(view, "Where did I leave the red mug?"):
 """
 
 from egomem.recall.moments import Window, windows_of
-from egomem.recall.plan import Anchor, Plan, plan
 from egomem.recall.profile import CAPMEM, DEFAULT, HYBRID, PROFILES, SIGNALS, Profile
-from egomem.recall.search import Found, Hit, find, search
+from egomem.recall.query import Anchor, QueryPlan, plan
+from egomem.recall.search import Hit, SearchResult, find, search
 from egomem.recall.vectors import add_vectors, embedded_text
 
 __all__ = [
@@ -17,10 +17,10 @@ __all__ = [
     "PROFILES",
     "SIGNALS",
     "Anchor",
-    "Found",
     "Hit",
-    "Plan",
     "Profile",
+    "QueryPlan",
+    "SearchResult",
     "Window",
     "add_vectors",
     "embedded_text",

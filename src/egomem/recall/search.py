@@ -12,23 +12,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egomem.memory import View
-from egomem.plural import plural
 from egomem.recall import signals
 from egomem.recall.candidates import Candidates, candidates
 from egomem.recall.corpus import Scores
-from egomem.recall.order import beside_event, ordered
-from egomem.recall.plan import Plan, places, plan
 from egomem.recall.profile import Profile, profile_of
+from egomem.recall.query import QueryPlan, places, plan
 from egomem.recall.seeds import beside, choose, varied
 from egomem.recall.speech import without_names
+from egomem.recall.temporal_order import beside_event, ordered
 from egomem.recall.terms import asked, telling
 from egomem.recall.vectors import contrast, similarities
 from egomem.records import Observation
+from egomem.text.plural import plural
 from egomem.timeline import RecordingTime, Span
 
 if TYPE_CHECKING:
     from egomem.models.embedders import Embedder
-    from egomem.timeline import When
+    from egomem.timeline import TimeMention
 
 _SURROUNDINGS = frozenset({"fullness", "time", "speaker"})
 """Signals that speak for a window whatever was asked."""
@@ -63,11 +63,11 @@ class Hit:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """Hits, how the question's time language was read, and what the asker should know of it."""
 
     hits: list[Hit]
-    plan: Plan
+    plan: QueryPlan
     notes: tuple[str, ...] = ()
 
 
@@ -111,10 +111,10 @@ def find(
     profile: str | Profile = "default",
     embedder: Embedder | None = None,
     now: datetime | None = None,
-) -> Found:
+) -> SearchResult:
     """As `search`, with the plan that was followed, and notes on times that were not resolved."""
     recipe = profile_of(profile, embedder=embedder is not None)
-    read = Plan(query)
+    read = QueryPlan(query)
     if recipe.time_language:
         read = plan(query, now=now or _now(view), zone=_zone(view))
     bounded, notes = _bounded(view, read.bounds, window)
@@ -125,7 +125,7 @@ def find(
     around = recipe.neighbours > 0 or read.anchor is not None
     pool = candidates(bounded, looked_for, window, embedder, least=k, beside=around)
     if not pool.corpus.windows or k < 1:
-        return Found([], read, notes)
+        return SearchResult([], read, notes)
     total, parts, of_observations = _scores(pool, read, query, options, recipe, embedder)
     corpus = pool.corpus
     windows = corpus.windows
@@ -159,12 +159,12 @@ def find(
             seed=seed,
         )
 
-    return Found([hit(i, seed) for i, seed in shown.items()], read, notes)
+    return SearchResult([hit(i, seed) for i, seed in shown.items()], read, notes)
 
 
 def _scores(
     pool: Candidates,
-    read: Plan,
+    read: QueryPlan,
     query: str,
     options: Sequence[str],
     recipe: Profile,
@@ -224,7 +224,7 @@ def _scores(
 
 
 def _hints(
-    read: Plan, query: str, recipe: Profile, pool: Candidates
+    read: QueryPlan, query: str, recipe: Profile, pool: Candidates
 ) -> dict[str, tuple[float, ...]]:
     """Places of each recording that the question hints at."""
     if recipe.time_language:
@@ -252,7 +252,9 @@ def _zone(view: View) -> tzinfo | None:
     return max(starts).tzinfo if starts else None
 
 
-def _bounded(view: View, bounds: Sequence[When], window: float) -> tuple[View, tuple[str, ...]]:
+def _bounded(
+    view: View, bounds: Sequence[TimeMention], window: float
+) -> tuple[View, tuple[str, ...]]:
     """The part of a view that the question's times name."""
     notes = []
     for t in bounds:
@@ -274,7 +276,7 @@ def _bounded(view: View, bounds: Sequence[When], window: float) -> tuple[View, t
     return view, tuple(notes)
 
 
-def _around(t: When, window: float) -> Span:
+def _around(t: TimeMention, window: float) -> Span:
     assert t.span is not None
     if t.relation == "after":
         return Span(t.span.start, _NO_END)

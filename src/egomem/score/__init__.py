@@ -6,9 +6,7 @@ drawn = bootstrap(held.right, held.clusters, strata)
 """
 
 from egomem.score.accuracy import Accuracies, accuracies
-from egomem.score.answerability import Answerability, Outcomes, answerability, outcomes
-from egomem.score.blind import BASELINES, chance
-from egomem.score.cost import (
+from egomem.score.amortised_cost import (
     REUSE,
     Cost,
     FrameAccount,
@@ -18,7 +16,22 @@ from egomem.score.cost import (
     front,
     tokens_per_question,
 )
-from egomem.score.drop import drop_interval
+from egomem.score.answerability import Answerability, Outcomes, answerability, outcomes
+from egomem.score.baselines import BASELINES, chance
+from egomem.score.cluster_bootstrap import (
+    FEW_CLUSTERS,
+    RESAMPLES,
+    Bootstrap,
+    Interval,
+    bootstrap,
+    caution,
+    holm,
+    minimum_detectable,
+    permutation_test,
+    permutation_tests,
+)
+from egomem.score.failure_modes import Explanation, FailureMode, Oracle, tally, why_wrong
+from egomem.score.position_bias import drop_interval
 from egomem.score.predictions import Predictions, read_predictions
 from egomem.score.ranking import (
     Mrr,
@@ -31,36 +44,23 @@ from egomem.score.ranking import (
     reciprocal_rank_at,
     retrieval,
 )
-from egomem.score.resample import (
-    FEW_CLUSTERS,
-    RESAMPLES,
-    Bootstrap,
-    Interval,
-    bootstrap,
-    caution,
-    holm,
-    minimum_detectable,
-    permutation_test,
-    permutation_tests,
-)
-from egomem.score.sheet import (
+from egomem.score.scored_answers import (
     MISSING,
     STATUSES,
-    Sheet,
+    ScoredAnswers,
     abstain_label,
     abstains,
     is_right,
-    sheet,
+    score_answers,
 )
-from egomem.score.summary import Summary, strata, summary
-from egomem.score.tables import (
+from egomem.score.slices import (
     FRAME_CAP,
     REGIMES,
     Blind,
     Figure,
     Row,
+    Slice,
     Table,
-    View,
     duration,
     figure,
     frame_cap,
@@ -73,8 +73,8 @@ from egomem.score.tables import (
     tables,
     tag,
 )
-from egomem.score.verify import Effects, effects
-from egomem.score.why import Explanation, Oracle, Why, tally, why_wrong
+from egomem.score.summary import Summary, strata, summary
+from egomem.score.verify_effects import Effects, effects
 
 __all__ = [
     "BASELINES",
@@ -92,6 +92,7 @@ __all__ = [
     "Cost",
     "Effects",
     "Explanation",
+    "FailureMode",
     "Figure",
     "FrameAccount",
     "Interval",
@@ -101,11 +102,10 @@ __all__ = [
     "Predictions",
     "Retrieval",
     "Row",
-    "Sheet",
+    "ScoredAnswers",
+    "Slice",
     "Summary",
     "Table",
-    "View",
-    "Why",
     "abstain_label",
     "abstains",
     "account",
@@ -140,7 +140,7 @@ __all__ = [
     "reciprocal_rank",
     "reciprocal_rank_at",
     "retrieval",
-    "sheet",
+    "score_answers",
     "standard_views",
     "strata",
     "summary",

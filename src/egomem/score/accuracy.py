@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from egomem.records import Record, Status
-from egomem.score.resample import Bootstrap, Interval, bootstrap
-from egomem.score.sheet import Floats, Sheet
+from egomem.score.cluster_bootstrap import Bootstrap, Interval, bootstrap
+from egomem.score.scored_answers import Floats, ScoredAnswers
 
 READ = (Status.PARSED.value, Status.ABSTAINED.value)
 """Statuses of replies that were read: as a choice, or as saying that it cannot be told."""
@@ -32,13 +32,13 @@ class Accuracies(Record):
     macro: Interval
 
 
-def was_read(sheet: Sheet) -> Floats:
+def was_read(sheet: ScoredAnswers) -> Floats:
     """1 for each question whose reply was read, else 0."""
     return np.array([float(status in READ) for status in sheet.statuses])
 
 
 def accuracies(
-    sheets: Sequence[Sheet], strata: Sequence[str] | None = None, *, seed: int = 0
+    sheets: Sequence[ScoredAnswers], strata: Sequence[str] | None = None, *, seed: int = 0
 ) -> list[Accuracies]:
     """Of sheets of the same questions, one draw for all; `strata` are of the questions.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from egomem.records import Record
-from egomem.score.sheet import Sheet, abstains
+from egomem.score.scored_answers import ScoredAnswers, abstains
 
 
 class Answerability(Record):
@@ -29,7 +29,7 @@ class Answerability(Record):
     f1_always_answering: float | None
 
 
-def answerability(sheet: Sheet) -> Answerability:
+def answerability(sheet: ScoredAnswers) -> Answerability:
     """Over all questions of a sheet (SuperMemory-VQA; macro and the other class are ours)."""
     can = np.array([q.answerable is not False for q in sheet.questions], bool)
     withheld = np.array(
@@ -74,7 +74,7 @@ class Outcomes(Record):
     no_reading: int
 
 
-def outcomes(sheet: Sheet) -> Outcomes:
+def outcomes(sheet: ScoredAnswers) -> Outcomes:
     """Correct, wrongly answered, wrongly abstained, or without a reading (SuperMemory-VQA)."""
     held = sheet.only([q.answerable is not False for q in sheet.questions])
     withheld = sum(abstains(q, a) for q, a in zip(held.questions, held.answers, strict=True))

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from egomem.errors import UsageError, reason
 from egomem.records import Answer, Option, Question, Status, Usage
-from egomem.score.shapes import entries
+from egomem.score.prediction_formats import entries
 
 _KNOWN = frozenset(
     ("id", "choice", "index", "response", "text", "status", "scores", "raw", "verdict", "usage",

@@ -11,8 +11,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 import numpy as np
 
 from egomem.records import Answer, Question, Record, Status
-from egomem.score.blind import key_of
-from egomem.score.sheet import Sheet, abstain_label, abstains
+from egomem.score.baselines import key_of
+from egomem.score.scored_answers import ScoredAnswers, abstain_label, abstains
 from egomem.timeline import Span
 
 
@@ -52,7 +52,7 @@ class Mrr(Record):
     left_out: int
 
 
-def mrr(sheet: Sheet) -> Mrr:
+def mrr(sheet: ScoredAnswers) -> Mrr:
     """Mean reciprocal rank of the key among the options."""
     found = [option_rank(q, a) for q, a in zip(sheet.questions, sheet.answers, strict=True)]
     held = [value for value in found if value is not None]

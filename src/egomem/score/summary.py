@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from egomem.records import Record
 from egomem.score.accuracy import Accuracies, accuracies
 from egomem.score.answerability import Answerability, answerability
+from egomem.score.cluster_bootstrap import Interval, caution
 from egomem.score.ranking import Mrr, mrr
-from egomem.score.resample import Interval, caution
-from egomem.score.sheet import Sheet
-from egomem.score.tables import (
+from egomem.score.scored_answers import ScoredAnswers
+from egomem.score.slices import (
     REGIMES,
     Figure,
     Table,
@@ -42,7 +42,7 @@ class Summary(Record):
     tables: tuple[Table, ...]
 
 
-def strata(sheet: Sheet, edges: Sequence[float] = REGIMES[-1:]) -> list[str]:
+def strata(sheet: ScoredAnswers, edges: Sequence[float] = REGIMES[-1:]) -> list[str]:
     """The regime of duration of each question's video: what videos are drawn within."""
     view = duration(edges)
     pairs = zip(sheet.questions, sheet.videos, strict=True)
@@ -50,7 +50,7 @@ def strata(sheet: Sheet, edges: Sequence[float] = REGIMES[-1:]) -> list[str]:
 
 
 def summary(
-    sheet: Sheet,
+    sheet: ScoredAnswers,
     *,
     bins: int | Sequence[float] = 3,
     regimes: Sequence[float] = REGIMES,

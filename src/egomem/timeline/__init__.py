@@ -14,6 +14,7 @@ from egomem.timeline.span import Span
 from egomem.timeline.windows import sample_times, uniform_times, windows
 
 if TYPE_CHECKING:
+    from egomem.timeline.dst import zone_of
     from egomem.timeline.format import (
         format_instant,
         format_instants,
@@ -22,18 +23,17 @@ if TYPE_CHECKING:
         format_when,
     )
     from egomem.timeline.grammar import find_times, read_moment, read_start, read_time
-    from egomem.timeline.local import zone_of
-    from egomem.timeline.when import HABITS, Habits, Instants, When
+    from egomem.timeline.mentions import HABITS, Conventions, Instants, TimeMention
 
 __all__ = [
     "HABITS",
     "Clock",
-    "Habits",
+    "Conventions",
     "Instants",
     "Moment",
     "RecordingTime",
     "Span",
-    "When",
+    "TimeMention",
     "find_times",
     "format_instant",
     "format_instants",
@@ -51,8 +51,8 @@ __all__ = [
 
 _LATER = {
     "grammar": ("find_times", "read_moment", "read_start", "read_time"),
-    "local": ("zone_of",),
-    "when": ("HABITS", "Habits", "Instants", "When"),
+    "dst": ("zone_of",),
+    "mentions": ("HABITS", "Conventions", "Instants", "TimeMention"),
 }
 
 

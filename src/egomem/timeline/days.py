@@ -7,10 +7,10 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 
 from egomem.errors import TimeError
-from egomem.timeline.amounts import Amounts, Read
-from egomem.timeline.dials import is_code
-from egomem.timeline.lexis import MONTHS, WEEKDAYS
-from egomem.timeline.pieces import Dial, Piece, UnresolvedError, month, week
+from egomem.timeline.clock_times import is_code
+from egomem.timeline.durations import Amounts, Read
+from egomem.timeline.expressions import ClockTime, TimeExpression, UnresolvedError, month, week
+from egomem.timeline.wordlists import MONTHS, WEEKDAYS
 
 _ONE_DAY = timedelta(days=1)
 
@@ -32,7 +32,9 @@ class Days(Amounts):
             known = replace(self.context, now=datetime(1970, 1, 1), zone=None, day_one=date.min)
             found = Days(self.tokens, known).day(i)
             return (
-                (Piece(problem=str(missing), evident=found[0].evident), found[1]) if found else None
+                (TimeExpression(problem=str(missing), evident=found[0].evident), found[1])
+                if found
+                else None
             )
 
     def _numbered_day(self, i: int) -> Read:
@@ -43,7 +45,7 @@ class Days(Amounts):
             raise TimeError("days count from DAY1")
         first = self.context.day_one + (number - 1) * _ONE_DAY
         after = i + 1 if self.word(i + 1) in ("-", "_") and is_code(self.word(i + 2)) else i
-        return Piece(days=(first, first + _ONE_DAY), evident=True), after + 1
+        return TimeExpression(days=(first, first + _ONE_DAY), evident=True), after + 1
 
     def _named_day(self, i: int) -> Read:
         """Days relative to the question's."""
@@ -51,8 +53,8 @@ class Days(Amounts):
         def today() -> date:
             return self.context.today
 
-        def one(day: date) -> Piece:
-            return Piece(days=(day, day + _ONE_DAY), evident=True)
+        def one(day: date) -> TimeExpression:
+            return TimeExpression(days=(day, day + _ONE_DAY), evident=True)
 
         word, then = self.word(i), self.word(i + 1)
         if word in ("today", "yesterday", "tomorrow"):
@@ -72,16 +74,20 @@ class Days(Amounts):
                 return one(week(today())[0] + WEEKDAYS[then] * _ONE_DAY), i + 2
             return one(_weekday_before(today(), WEEKDAYS[then])), i + 2
         if word in ("last", "this") and then in ("week", "month", "year"):
-            return Piece(days=_period(today(), then, int(word == "last")), evident=True), i + 2
+            return TimeExpression(
+                days=_period(today(), then, int(word == "last")), evident=True
+            ), i + 2
         if word in ("last", "this") and then in MONTHS:
             year = today().year - int(word == "last" and MONTHS[then] >= today().month)
-            return Piece(days=month(year, MONTHS[then]), evident=True), i + 2
+            return TimeExpression(days=month(year, MONTHS[then]), evident=True), i + 2
         if word == "weekend" or (word in ("last", "this") and then == "weekend"):
             saturday = week(today())[0] + 5 * _ONE_DAY
             if word == "last" or (word == "weekend" and saturday > today()):
                 saturday -= timedelta(days=7)
             days = (saturday, saturday + 2 * _ONE_DAY)
-            return Piece(days=days, evident=word != "weekend"), i + 1 + int(word != "weekend")
+            return TimeExpression(days=days, evident=word != "weekend"), i + 1 + int(
+                word != "weekend"
+            )
         if word in WEEKDAYS and (len(word) > 3 or self.word(i - 1) == "on"):
             if self.words(i + 1, "last", "week"):
                 return one(week(today())[0] + (WEEKDAYS[word] - 7) * _ONE_DAY), i + 3
@@ -89,7 +95,9 @@ class Days(Amounts):
         if (found := self.duration(i)) and self.word(found[2]) in ("ago", "earlier"):
             amount, unit, j = found
             if unit.calendar and amount == int(amount):
-                return Piece(days=_period(today(), unit.calendar, int(amount)), evident=True), j + 1
+                return TimeExpression(
+                    days=_period(today(), unit.calendar, int(amount)), evident=True
+                ), j + 1
         return None
 
     def _night(self) -> date:
@@ -106,7 +114,9 @@ class Days(Amounts):
         if number is None and j == i and self.word(i - 1) in ("in", "since", "during"):
             year, after = self._year(i)
             if year is not None:
-                return Piece(days=(date(year, 1, 1), date(year + 1, 1, 1)), evident=True), after
+                return TimeExpression(
+                    days=(date(year, 1, 1), date(year + 1, 1, 1)), evident=True
+                ), after
         name, j = MONTHS.get(self.word(j).rstrip(".")), j + 1
         if name is None or (number is None and j != i + 1):
             return None
@@ -118,7 +128,7 @@ class Days(Amounts):
                 if year is None and self.word(i - 1) not in ("in", "last", "since"):
                     return None
                 year = year or self._latest_year(name, 1)
-                return Piece(days=month(year, name), evident=True), after
+                return TimeExpression(days=month(year, name), evident=True), after
             j = after
         year, after = self._year(j + 1 if self.word(j) == "," else j)
         if year is None:
@@ -127,7 +137,7 @@ class Days(Amounts):
             day = date(year, name, number or 1)
         except ValueError:
             raise TimeError(f"there is no day {number} in month {name} of {year}") from None
-        return Piece(days=(day, day + _ONE_DAY), evident=True), after
+        return TimeExpression(days=(day, day + _ONE_DAY), evident=True), after
 
     def _day_of_month(self, i: int) -> tuple[int | None, int]:
         if i < len(self.tokens) and re.fullmatch(r"\d{1,2}", self.word(i)):
@@ -145,7 +155,7 @@ class Days(Amounts):
         return today.year - int((name, number) > (today.month, today.day))
 
 
-def _iso(text: str) -> Piece:
+def _iso(text: str) -> TimeExpression:
     """An ISO 8601 date, or date and time with or without an offset."""
     text = text.replace("/", "-").replace(",", ".")
     match = re.fullmatch(r"([\d-]{10})(?:[Tt_ ]+([\d:.]+)\s?(.*))?", text)
@@ -153,17 +163,17 @@ def _iso(text: str) -> Piece:
     try:
         day = date.fromisoformat(match[1])
         if not match[2]:
-            return Piece(days=(day, day + _ONE_DAY), evident=True)
+            return TimeExpression(days=(day, day + _ONE_DAY), evident=True)
         offset = "+00:00" if match[3].upper() in ("Z", "UTC") else match[3]
         clock = re.sub(r"(\.\d{6})\d+", r"\1", match[2])
         there = datetime.fromisoformat(f"{match[1]}T{clock}{offset}")
     except ValueError as error:
         raise TimeError(f"{text} cannot be: {error}") from None
     if there.tzinfo is not None:
-        return Piece(absolute=(there, there), evident=True)
+        return TimeExpression(absolute=(there, there), evident=True)
     seconds = there.second + there.microsecond / 1e6
-    clock_shown = Dial(there.hour, there.minute, seconds, exact=True)
-    return Piece(days=(day, day + _ONE_DAY), dial=clock_shown, evident=True)
+    clock_shown = ClockTime(there.hour, there.minute, seconds, exact=True)
+    return TimeExpression(days=(day, day + _ONE_DAY), dial=clock_shown, evident=True)
 
 
 def _weekday_before(day: date, weekday: int) -> date:

@@ -6,8 +6,8 @@ import math
 from datetime import datetime
 
 from egomem.errors import TimeError
+from egomem.timeline.mentions import Instants, TimeMention
 from egomem.timeline.span import Span
-from egomem.timeline.when import Instants, When
 
 
 def format_time(seconds: float) -> str:
@@ -45,7 +45,7 @@ def format_instants(instants: Instants) -> str:
     return start if instants.seconds == 0 else f"{start}/{end}"
 
 
-def format_when(when: When) -> str:
+def format_when(when: TimeMention) -> str:
     """What a time was read as; for one that could not be resolved, why."""
     if when.span is not None:
         return format_span(when.span)

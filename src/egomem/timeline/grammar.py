@@ -15,11 +15,11 @@ from typing import Literal, NamedTuple
 
 from egomem.errors import TimeError
 from egomem.timeline.clock import Moment, RecordingTime
-from egomem.timeline.lexis import MONTHS, VAGUE, Token, tokens
+from egomem.timeline.expressions import Context, TimeExpression, UnresolvedError
+from egomem.timeline.mentions import HABITS, Conventions, Relation, TimeMention
 from egomem.timeline.parse import Parser
-from egomem.timeline.pieces import Context, Piece, UnresolvedError
 from egomem.timeline.resolve import Placed, place, place_range, relate, widen
-from egomem.timeline.when import HABITS, Habits, Relation, When
+from egomem.timeline.wordlists import MONTHS, VAGUE, Token, tokens
 
 _REMEDY = "write it like 75:30, 10:30 am, yesterday evening or 2026-03-02T08:10+01:00"
 _INTROS = ("at", "on", "in", "during", "by", "around", "about", "over", "within")
@@ -60,8 +60,8 @@ def read_time(
     now: datetime | None = None,
     zone: tzinfo | None = None,
     day_one: date | None = None,
-    habits: Habits = HABITS,
-) -> When:
+    habits: Conventions = HABITS,
+) -> TimeMention:
     """Reads a text that is one time.
 
     `now` (aware) is the question's time, which relative words count from; `zone` the recording's,
@@ -95,18 +95,18 @@ def find_times(
     now: datetime | None = None,
     zone: tzinfo | None = None,
     day_one: date | None = None,
-    habits: Habits = HABITS,
-) -> list[When]:
+    habits: Conventions = HABITS,
+) -> list[TimeMention]:
     """The time cues inside a sentence, in order, with their character offsets.
 
-    A cue that cannot be resolved (relative words with no clock, an impossible time) is a `When`
-    with a `problem`. Never raises on any text. Arguments are those of `read_time`; a range, and
-    what belongs to one time ("last Tuesday at ten past four"), is one cue.
+    A cue that cannot be resolved (relative words with no clock, an impossible time) is a
+    `TimeMention` with a `problem`. Never raises on any text. Arguments are those of `read_time`; a
+    range, and what belongs to one time ("last Tuesday at ten past four"), is one cue.
     """
     context = _context(now, zone, day_one, habits)
     found = tokens(text)
     parser = Parser(found, context)
-    cues: list[When] = []
+    cues: list[TimeMention] = []
     i = 0
     while i < len(found):
         if not parser.begins(i) and found[i].text not in _VAGUE:
@@ -147,7 +147,7 @@ def read_start(text: str, *, zone: tzinfo | None = None) -> datetime:
     context = _context(None, zone, None, HABITS)
     read = Parser(found, context).combination(0)
     after = read[1] if read else 0
-    piece = read[0] if read else Piece()
+    piece = read[0] if read else TimeExpression()
     if after < len(found):
         raise TimeError(f"cannot read the start {text.strip()!r}", remedy)
     try:
@@ -165,7 +165,7 @@ def read_moment(
     zone: tzinfo | None = None,
     day_one: date | None = None,
     recording: str | None = None,
-    habits: Habits = HABITS,
+    habits: Conventions = HABITS,
 ) -> Moment:
     """The point to look back from, for `--at`. A stretch ("yesterday") counts as its end.
 
@@ -187,7 +187,7 @@ def read_moment(
 
 
 def _context(
-    now: datetime | None, zone: tzinfo | None, day_one: date | None, habits: Habits
+    now: datetime | None, zone: tzinfo | None, day_one: date | None, habits: Conventions
 ) -> Context:
     if now is not None and now.utcoffset() is None:
         raise TimeError("the question's time has no zone", "give an aware datetime")
@@ -202,7 +202,7 @@ def _expression(parser: Parser, i: int) -> _Found | None:
         raise TimeError("the time lies outside the calendar") from None
 
 
-def _read(parser: Parser, i: int, day: Piece | None = None) -> _Found | None:
+def _read(parser: Parser, i: int, day: TimeExpression | None = None) -> _Found | None:
     """A time with the words that lead it in: "after", "around", "from X to Y".
 
     `day` was said before it: only a time of that day is read then.
@@ -272,7 +272,7 @@ def _on_a_day(parser: Parser, i: int) -> _Found | None:
     return found._replace(evident=True, whole=True, begin=j)
 
 
-def _of_day(piece: Piece, day: Piece) -> Piece | None:
+def _of_day(piece: TimeExpression, day: TimeExpression) -> TimeExpression | None:
     """A clock time or a part of a day, of the day that was said; None for anything else."""
     if piece.days or piece.absolute or piece.elapsed or piece.problem:
         return None
@@ -286,7 +286,7 @@ def _range(
     *,
     between: bool = False,
     begin: int | None = None,
-    day: Piece | None = None,
+    day: TimeExpression | None = None,
 ) -> _Found | None:
     """X to Y; or with `begin`, the token of "from" or "between", what follows that."""
     if (left := parser.atom(i)) is None:
@@ -317,7 +317,7 @@ def _range(
     return _Found(placed, "", None, "at", evident, whole, first, after)
 
 
-def _leads(parser: Parser, i: int, j: int, piece: Piece, after: int) -> bool:
+def _leads(parser: Parser, i: int, j: int, piece: TimeExpression, after: int) -> bool:
     """Whether the words from i to j make a time of what alone would not be one."""
     intro = parser.word(i)
     if piece.elapsed:
@@ -356,19 +356,19 @@ def _extent(found: list[Token], i: int) -> int:
     return j
 
 
-def _when(text: str, found: list[Token], result: _Found) -> When:
+def _when(text: str, found: list[Token], result: _Found) -> TimeMention:
     begin, end = found[result.begin].start, found[result.after - 1].end
     span = result.placed.span if result.placed else None
     instants = result.placed.instants if result.placed else None
     note = result.placed.note if result.placed else ""
-    return When(
+    return TimeMention(
         text[begin:end], (begin, end), span, instants, result.problem, note, result.relation
     )
 
 
-def _problem(text: str, found: list[Token], i: int, after: int, problem: str) -> When:
+def _problem(text: str, found: list[Token], i: int, after: int, problem: str) -> TimeMention:
     begin, end = found[i].start, found[after - 1].end
-    return When(text[begin:end], (begin, end), problem=problem)
+    return TimeMention(text[begin:end], (begin, end), problem=problem)
 
 
 def _missing(problem: str) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from egomem.timeline.amounts import Read
+from egomem.timeline.clock_times import Dials
 from egomem.timeline.days import Days
-from egomem.timeline.dials import Dials
-from egomem.timeline.lexis import PARTS, STARTS, Unit
-from egomem.timeline.local import zone_of
-from egomem.timeline.pieces import Dial, Piece, UnresolvedError
+from egomem.timeline.dst import zone_of
+from egomem.timeline.durations import Read
+from egomem.timeline.expressions import ClockTime, TimeExpression, UnresolvedError
+from egomem.timeline.wordlists import PARTS, STARTS, Unit
 
 _LINKS = (("in", "the"), ("of", "the"), ("at",), ("on",), ("in",), ("of",), ("the",), (",",), ())
 _ONE_DAY = timedelta(days=1)
@@ -50,7 +50,7 @@ class Parser(Days, Dials):
             return (
                 (replace(found[0], portion=halves), found[1]) if found and found[0].part else None
             )
-        whole, j = Piece(), i
+        whole, j = TimeExpression(), i
         while True:
             for link in _LINKS:
                 after = j + len(link)
@@ -65,7 +65,7 @@ class Parser(Days, Dials):
             else:
                 return (whole, j) if j > i else None
 
-    def _next(self, i: int, whole: Piece) -> Read:
+    def _next(self, i: int, whole: TimeExpression) -> Read:
         """What may still join a combination at token i."""
         placed = whole.dial or (whole.absolute and whole.evident)
         if placed and not whole.zone and i < len(self.tokens) and self.tokens[i].kind == "zone":
@@ -89,7 +89,7 @@ class Parser(Days, Dials):
         portion, j = (0.0, 1.0), i
         if self.word(j) in ("early", "late"):
             portion, j = ((0.0, 0.5) if self.word(j) == "early" else (0.5, 1.0)), j + 1
-        piece = Piece(portion=portion, evident=j > i)
+        piece = TimeExpression(portion=portion, evident=j > i)
         if self.word(j) in ("this", "that"):
             if self.word(j) == "this":
                 try:
@@ -103,9 +103,9 @@ class Parser(Days, Dials):
         if name := PARTS.get(self.word(j)):
             return replace(piece, part=name), j + 1
         if j == i and self.word(i) in ("noon", "midday", "noontime"):
-            return Piece(dial=Dial(12, half="pm"), evident=True), i + 1
+            return TimeExpression(dial=ClockTime(12, half="pm"), evident=True), i + 1
         if j == i and self.word(i) == "midnight":
-            return Piece(dial=Dial(0, exact=True), evident=True), i + 1
+            return TimeExpression(dial=ClockTime(0, exact=True), evident=True), i + 1
         return None
 
     def absolute(self, i: int) -> Read:
@@ -130,31 +130,31 @@ class Parser(Days, Dials):
                 return self._from_now(amount, amount), j + 1
         return None
 
-    def _from_now(self, start: float, end: float, *, evident: bool = True) -> Piece:
+    def _from_now(self, start: float, end: float, *, evident: bool = True) -> TimeExpression:
         try:
             now = self.context.need_now()
         except UnresolvedError as missing:
-            return Piece(problem=str(missing), evident=evident)
-        return Piece(absolute=(_before(now, start), _before(now, end)), evident=evident)
+            return TimeExpression(problem=str(missing), evident=evident)
+        return TimeExpression(absolute=(_before(now, start), _before(now, end)), evident=evident)
 
-    def _today_so_far(self) -> Piece:
+    def _today_so_far(self) -> TimeExpression:
         try:
             now = self.context.need_now()
         except UnresolvedError as missing:
-            return Piece(problem=str(missing), evident=True)
+            return TimeExpression(problem=str(missing), evident=True)
         midnight = now.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
-        return Piece(absolute=(midnight, now), evident=True)
+        return TimeExpression(absolute=(midnight, now), evident=True)
 
-    def _back(self, amount: float, unit: Unit) -> Piece:
+    def _back(self, amount: float, unit: Unit) -> TimeExpression:
         """From `amount` ago until now."""
         if not unit.calendar:
             return self._from_now(amount, 0)
         try:
             now = self.context.need_now()
         except UnresolvedError as missing:
-            return Piece(problem=str(missing), evident=True)
+            return TimeExpression(problem=str(missing), evident=True)
         days = {"day": 1, "week": 7, "month": 30, "year": 365}[unit.calendar] * amount
-        return Piece(absolute=(now - timedelta(days=days), now), evident=True)
+        return TimeExpression(absolute=(now - timedelta(days=days), now), evident=True)
 
     def elapsed(self, i: int) -> Read:
         """A time of a recording in units: "12.5s", "3 min 20 s", "the first five minutes"."""
@@ -166,17 +166,19 @@ class Parser(Days, Dials):
             if not found:
                 return None
             seconds, unit, j = found
-            return None if unit.calendar else (Piece(elapsed=(0.0, seconds), evident=True), j)
+            return (
+                None if unit.calendar else (TimeExpression(elapsed=(0.0, seconds), evident=True), j)
+            )
         if not (found := self.duration(after)) or found[1].calendar:
             return None
         seconds, unit, j = found
         marked = self.word(j) in ("in", "into", "mark")
-        piece = Piece(elapsed=(seconds, seconds), unit=unit.seconds, evident=marked)
+        piece = TimeExpression(elapsed=(seconds, seconds), unit=unit.seconds, evident=marked)
         return piece, j + 1 if marked else j
 
 
-def _join(one: Piece, other: Piece) -> Piece:
-    return Piece(
+def _join(one: TimeExpression, other: TimeExpression) -> TimeExpression:
+    return TimeExpression(
         days=one.days or other.days,
         part=one.part or other.part,
         portion=other.portion if other.part else one.portion,

@@ -8,10 +8,10 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Literal
 
 from egomem.errors import TimeError
-from egomem.timeline.local import edge, local, twice
-from egomem.timeline.pieces import Context, Dial, Piece, UnresolvedError
+from egomem.timeline.dst import edge, local, twice
+from egomem.timeline.expressions import ClockTime, Context, TimeExpression, UnresolvedError
+from egomem.timeline.mentions import Instants
 from egomem.timeline.span import Span
-from egomem.timeline.when import Instants
 
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 """Where "before Tuesday" begins."""
@@ -28,7 +28,7 @@ class Placed:
     note: str = ""
 
 
-def place(piece: Piece, context: Context) -> Placed:
+def place(piece: TimeExpression, context: Context) -> Placed:
     """One expression. Raises UnresolvedError for what is missing, TimeError for the impossible."""
     if recording := _recording(piece, context):
         return Placed(Span(*recording), note=_bare_note(piece, context))
@@ -36,10 +36,12 @@ def place(piece: Piece, context: Context) -> Placed:
     return Placed(instants=Instants(start, end), note=_wall_note(piece, start))
 
 
-def place_range(left: Piece, right: Piece, between: bool, context: Context) -> Placed:
+def place_range(
+    left: TimeExpression, right: TimeExpression, between: bool, context: Context
+) -> Placed:
     """From one expression to another. What one side leaves out, the other gives."""
     if right.unit and left.bare and left.dial:
-        left = Piece(elapsed=(left.dial.hour * right.unit,) * 2)
+        left = TimeExpression(elapsed=(left.dial.hour * right.unit,) * 2)
     one, other = _recording(left, context), _recording(right, context)
     if one and other:
         if other[1] < one[0]:
@@ -102,7 +104,7 @@ def widen(placed: Placed, context: Context) -> Placed:
     return replace(placed, instants=Instants(_add(start, -half), _add(end, half)))
 
 
-def _recording(piece: Piece, context: Context) -> tuple[float, float] | None:
+def _recording(piece: TimeExpression, context: Context) -> tuple[float, float] | None:
     """The seconds of an expression that is a time of the recording."""
     if piece.elapsed:
         return piece.elapsed
@@ -117,17 +119,17 @@ def _recording(piece: Piece, context: Context) -> tuple[float, float] | None:
     return seconds, seconds
 
 
-def _could_be_clock(piece: Piece) -> bool:
+def _could_be_clock(piece: TimeExpression) -> bool:
     return piece.colon[0] < 25 and piece.colon[1] < 60 and piece.colon[1] == int(piece.colon[1])
 
 
-def _bare_note(piece: Piece, context: Context) -> str:
+def _bare_note(piece: TimeExpression, context: Context) -> str:
     if len(piece.colon) == 2 and context.habits.bare == "recording" and _could_be_clock(piece):
         return "read as minutes and seconds of the recording; for a time of day add am or pm"
     return ""
 
 
-def _wall_note(piece: Piece, start: datetime) -> str:
+def _wall_note(piece: TimeExpression, start: datetime) -> str:
     if piece.dial and not piece.dial.half and not piece.dial.exact and piece.part is None:
         return f"read as {start:%H:%M}"
     if piece.dial and start.tzinfo and not piece.absolute and twice(start):
@@ -135,7 +137,7 @@ def _wall_note(piece: Piece, start: datetime) -> str:
     return ""
 
 
-def _shared(left: Piece, right: Piece) -> tuple[Piece, Piece]:
+def _shared(left: TimeExpression, right: TimeExpression) -> tuple[TimeExpression, TimeExpression]:
     """Gives each side the day and zone of the other, and the left one the right one's am or pm."""
     if not left.absolute and not right.absolute:
         left = replace(left, days=left.days or right.days, zone=left.zone or right.zone)
@@ -149,7 +151,7 @@ def _shared(left: Piece, right: Piece) -> tuple[Piece, Piece]:
     return left, right
 
 
-def _after(right: Piece, start: datetime, context: Context) -> Piece:
+def _after(right: TimeExpression, start: datetime, context: Context) -> TimeExpression:
     """Reads an hour without am or pm as the first one after a range's start."""
     dial = right.dial
     if not dial or dial.half or dial.exact or right.part or not 1 <= dial.hour <= 12:
@@ -161,7 +163,9 @@ def _after(right: Piece, start: datetime, context: Context) -> Piece:
     return replace(right, dial=replace(dial, half="am"))
 
 
-def _wall(piece: Piece, context: Context, *, last: bool = False) -> tuple[datetime, datetime]:
+def _wall(
+    piece: TimeExpression, context: Context, *, last: bool = False
+) -> tuple[datetime, datetime]:
     """The instants of an expression; both are one for a clock time."""
     if piece.problem:
         raise UnresolvedError(piece.problem)
@@ -196,7 +200,9 @@ def _latest(
     return found
 
 
-def _of_day(piece: Piece, zone: tzinfo, context: Context, last: bool) -> tuple[datetime, datetime]:
+def _of_day(
+    piece: TimeExpression, zone: tzinfo, context: Context, last: bool
+) -> tuple[datetime, datetime]:
     assert piece.days is not None
     first, after = piece.days
     if not piece.dial and not piece.part:
@@ -223,7 +229,7 @@ def _of_day(piece: Piece, zone: tzinfo, context: Context, last: bool) -> tuple[d
     return there, there
 
 
-def _hour(dial: Dial, low: float, high: float, parted: bool, context: Context) -> int:
+def _hour(dial: ClockTime, low: float, high: float, parted: bool, context: Context) -> int:
     """The hour of the day that a clock shows; 24 and above is the next day."""
     if dial.half:
         hour = dial.hour % 12 + (12 if dial.half == "pm" else 0)

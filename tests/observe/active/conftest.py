@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from egomem.media import Frame
-from egomem.models import Limits, Models, ModelSpec, Reply, Request, Role, find_json
+from egomem.models import Limits, ModelClient, ModelSpec, Reply, Request, Role, find_json
 from egomem.observe.active import Scene, Tools, VlmBackend, prompts
 from egomem.records import Status, Usage
 from egomem.timeline import Span
@@ -45,7 +45,7 @@ Answer = Callable[[Asked], Any]
 
 
 class Scripted:
-    """In the place of `Models`: an answer for each prompt, and the requests that came."""
+    """In the place of `ModelClient`: an answer for each prompt, and the requests that came."""
 
     def __init__(self, answers: dict[str, Answer], *, tokens: int = 100) -> None:
         self.answers, self.tokens = answers, tokens
@@ -148,6 +148,6 @@ def honest() -> dict[str, Answer]:
 def scripted() -> Callable[..., tuple[VlmBackend, Scripted]]:
     def make(tokens: int = 200_000, **answers: Answer) -> tuple[VlmBackend, Scripted]:
         models = Scripted({**honest(), **answers})
-        return VlmBackend(cast(Models, models), tokens=tokens), models
+        return VlmBackend(cast(ModelClient, models), tokens=tokens), models
 
     return make

@@ -22,7 +22,7 @@ from egomem.observe.active import (
     caption_actively,
     prompts,
 )
-from egomem.observe.lines import Line as TextLine
+from egomem.observe.text_tracks import Line as TextLine
 from egomem.records import Status
 
 TRUE = "a red ball lies on the table"

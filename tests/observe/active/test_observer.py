@@ -13,17 +13,17 @@ import pytest
 
 from egomem.cli import main
 from egomem.errors import ConfigError, ModelError
-from egomem.ingest import Observers, Watching, ingest
+from egomem.ingest import Observers, SamplingOptions, ingest
 from egomem.media import Frame
 from egomem.memory import Store
-from egomem.models import Models, Reply
-from egomem.models.fake_server import FakeServer, Rule, Script
-from egomem.observe import Composed, Embedded, NoObservation, Window
+from egomem.models import ModelClient, Reply
+from egomem.observe import Embedded, TemplateCaptioner, Window, WindowFailed
 from egomem.observe.active import ActiveCaptioner, Budget
 from egomem.observe.active.files import Installed
 from egomem.observe.active.observer import gaze_points
 from egomem.observe.detect import Detection
 from egomem.records import Observation, Recording, Status, Usage
+from egomem.testing.fake_server import FakeServer, Rule, Script
 from egomem.timeline import Span
 
 Make = Callable[..., Any]
@@ -76,15 +76,15 @@ def test_a_reply_that_is_no_draft_settles_the_window_and_an_error_does_not(
 ) -> None:
     reply = Reply(status=status, detail="so it was", usage=Usage(requests=1, tokens_out=9))
     _, models = scripted(draft=lambda asked: reply)
-    captioner = ActiveCaptioner(cast(Models, models), window=30, max_tokens=700)
+    captioner = ActiveCaptioner(cast(ModelClient, models), window=30, max_tokens=700)
     with pytest.raises(ModelError, match=f"no caption: captioner: {status.value}") as raised:
         asyncio.run(captioner.observe(window()))
     assert captioner.so_far.windows == {"no draft": 1}
     assert len(models.asked) == requests
     assert {r.max_tokens for r in models.asked} == {700}
     error = raised.value
-    assert isinstance(error, NoObservation) == (status is not Status.ERROR)
-    if isinstance(error, NoObservation):
+    assert isinstance(error, WindowFailed) == (status is not Status.ERROR)
+    if isinstance(error, WindowFailed):
         assert (error.status, error.tokens) == (status, tokens)
         assert error.usage.tokens_out == 9 * requests
         assert ("--caption-tokens" in error.remedy) == (tokens is not None)
@@ -96,28 +96,28 @@ def test_a_server_that_goes_after_the_draft_leaves_the_window_unfinished(scripte
     def observed(status: Status, detail: str) -> list[Observation]:
         reply = Reply(status=status, detail=detail)
         _, models = scripted(draft=lambda asked: "A red ball.", check=lambda asked: reply)
-        return asyncio.run(ActiveCaptioner(cast(Models, models), window=30).observe(window()))
+        return asyncio.run(ActiveCaptioner(cast(ModelClient, models), window=30).observe(window()))
 
     with pytest.raises(ModelError, match="no caption: verifier: error: gone") as raised:
         observed(Status.ERROR, "gone")
-    assert not isinstance(raised.value, NoObservation)
+    assert not isinstance(raised.value, WindowFailed)
     assert observed(Status.UNPARSABLE, "verifier: error: of its own") == []
 
 
 def test_a_draft_that_can_be_read_the_second_time_is_a_draft(scripted: Make) -> None:
     replies = iter([Reply(status=Status.UNPARSABLE, detail="empty"), "[0:31] A grey wall."])
     _, models = scripted(draft=lambda asked: next(replies))
-    captioner = ActiveCaptioner(cast(Models, models), window=30)
+    captioner = ActiveCaptioner(cast(ModelClient, models), window=30)
     asyncio.run(captioner.observe(window()))
     assert "no draft" not in captioner.so_far.windows
 
 
 def test_what_is_no_draft_is_no_gap_where_nothing_was_sent(scripted: Make) -> None:
     _, models = scripted()
-    captioner = ActiveCaptioner(cast(Models, models), window=30, budget=Budget(tokens=10))
+    captioner = ActiveCaptioner(cast(ModelClient, models), window=30, budget=Budget(tokens=10))
     with pytest.raises(ModelError, match="token budget") as raised:
         asyncio.run(captioner.observe(window()))
-    assert not isinstance(raised.value, NoObservation)
+    assert not isinstance(raised.value, WindowFailed)
     assert not models.asked
 
 
@@ -126,9 +126,11 @@ def test_a_refusal_is_paid_once_and_a_cut_off_one_again_where_more_is_allowed(
 ) -> None:
     def asked(status: Status, tokens: int) -> int:
         _, models = scripted(draft=lambda asked: Reply(status=status, detail="so it was"))
-        captioner = ActiveCaptioner(cast(Models, models), window=4, max_tokens=tokens)
+        captioner = ActiveCaptioner(cast(ModelClient, models), window=4, max_tokens=tokens)
         report = asyncio.run(
-            ingest(store, [video], Observers(None, (captioner,)), watching=Watching(window=4))
+            ingest(
+                store, [video], Observers(None, (captioner,)), watching=SamplingOptions(window=4)
+            )
         )
         assert report.outcomes[0].status == "partial"
         return len(models.asked)
@@ -144,9 +146,9 @@ def test_a_refusal_is_paid_once_and_a_cut_off_one_again_where_more_is_allowed(
 def test_a_spent_budget_asks_nobody(scripted: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     _, models = scripted()
     with pytest.raises(ConfigError, match="no price is known"):
-        ActiveCaptioner(cast(Models, models), window=30, cost=0.0)
+        ActiveCaptioner(cast(ModelClient, models), window=30, cost=0.0)
     monkeypatch.setattr("egomem.models.prices.price", lambda *_: 0.01)
-    captioner = ActiveCaptioner(cast(Models, models), window=30, cost=0.0)
+    captioner = ActiveCaptioner(cast(ModelClient, models), window=30, cost=0.0)
     with pytest.raises(ModelError, match="raise --budget"):
         asyncio.run(captioner.observe(window()))
     assert not models.asked
@@ -181,7 +183,9 @@ def test_ingest_captions_every_window_and_goes_on_where_it_stopped(
     with Store.open(tmp_path / "memory", create=True) as store:
         for _ in range(2):
             report = asyncio.run(
-                ingest(store, [path], Observers(None, (captioner,)), watching=Watching(window=4))
+                ingest(
+                    store, [path], Observers(None, (captioner,)), watching=SamplingOptions(window=4)
+                )
             )
         captions = store.view().observations(sources=["caption"])
     assert [o.status for o in report.outcomes] == ["unchanged"]
@@ -200,7 +204,7 @@ def test_active_captions_take_the_place_of_the_others() -> None:
     assert limit(chosen) == 2048, "its replies are longer than a direct caption"
     names = [type(o).__name__ for o in chosen.observers.frames]
     assert names[-1] == "ActiveCaptioner"
-    assert not any(isinstance(o, Composed) for o in chosen.observers.frames)
+    assert not any(isinstance(o, TemplateCaptioner) for o in chosen.observers.frames)
     assert chosen.plan([window().recording], None, window=30, fps=1) == ""
 
 
@@ -217,8 +221,8 @@ def _nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tools that are installed here are not these tests' concern, nor are their weights."""
     none = Installed(None, None, None, ())
     monkeypatch.setattr("egomem.observe.active.files.installed", lambda: none)
-    parts = Embedded(None, (Composed(30),), (), ())
-    monkeypatch.setattr("egomem.ingest.observers.embedded_observers", lambda **given: parts)
+    parts = Embedded(None, (TemplateCaptioner(30),), (), ())
+    monkeypatch.setattr("egomem.ingest.observer_set.embedded_observers", lambda **given: parts)
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from egomem.observe.active import Budget, Log, Scene, State, fold
+from egomem.observe.active.actions import Crop
 from egomem.observe.active.claims import align, content, covers, missing, weaker
-from egomem.observe.active.looks import Crop
 from egomem.observe.active.merge import merge, written
 from egomem.observe.active.reduce import apply
 from egomem.observe.active.state import (
@@ -21,8 +21,8 @@ from egomem.observe.active.state import (
     Event,
     Finding,
     Gap,
+    Inspected,
     Line,
-    Looked,
     Revised,
     Standing,
     Verdict,
@@ -226,7 +226,7 @@ def test_a_gap_that_stays_inconclusive_is_left_unresolved() -> None:
     state = apply(State(), Diagnosed(gaps=(gap,)), Budget())
     (opened,) = state.open
     for tries, expected in ((1, "open"), (2, "unresolved")):
-        event = Looked(gap=opened.id, look=look, findings=(finding("?", f"e{tries}",
+        event = Inspected(gap=opened.id, look=look, findings=(finding("?", f"e{tries}",
                                                                    conclusive=False),))  # fmt: skip
         state = apply(state, event, Budget())
         assert state.gaps[0].state == expected
@@ -299,7 +299,7 @@ def events(draw: Any) -> Event:
     if kind == "diagnosed":
         return Diagnosed(findings=findings, verdicts=verdicts, gaps=tuple(draw(gaps)))
     if kind == "looked":
-        return Looked(
+        return Inspected(
             gap=draw(st.sampled_from(["g1", "g5"])), look=look, findings=findings, verdicts=verdicts
         )
     return Revised(lines=tuple(draw(lines)))

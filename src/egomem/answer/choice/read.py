@@ -10,6 +10,7 @@ from typing import Any
 
 from egomem.answer.choice import words
 from egomem.answer.choice.mentions import Choice, Encoded, Options, encode
+from egomem.answer.choice.normalise import plain, visible
 from egomem.answer.choice.statements import (
     Stated,
     Statement,
@@ -22,7 +23,6 @@ from egomem.answer.choice.statements import (
 )
 from egomem.answer.choice.structured import Found, structured, weight
 from egomem.answer.choice.tokens import fold
-from egomem.answer.choice.visible import plain, visible
 from egomem.records import Option, Status
 
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from egomem.answer.extractive.scene import Scene, Seen
+from egomem.answer.extractive.view_index import IndexedObservation, ViewIndex
 from egomem.memory import View
 from egomem.models.embedders import Embedder, Vectors
 
 
 def by_meaning(
-    view: View, scene: Scene, question: str, options: Sequence[str], embedder: Embedder
-) -> list[tuple[float, Seen | None]]:
+    view: View, scene: ViewIndex, question: str, options: Sequence[str], embedder: Embedder
+) -> list[tuple[float, IndexedObservation | None]]:
     """How much nearer the nearest observation is to question and option than the memory at large.
 
     Cosines, one value an option and the nearest observation: the largest over the scene, less that

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from egomem.answer.extractive.abstain import abstain
-from egomem.answer.extractive.choice import choose
-from egomem.answer.extractive.open import open_answer
+from egomem.answer.extractive.evidence_match import read_task
+from egomem.answer.extractive.multiple_choice import choose
+from egomem.answer.extractive.open_ended import open_answer
 from egomem.answer.extractive.settings import NAME, ExtractiveSettings
-from egomem.answer.extractive.weigh import read_task
 from egomem.answer.strategy import Task, register
 from egomem.records import Answer
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from egomem.answer.extractive.scene import Seen
+from egomem.answer.extractive.view_index import IndexedObservation
 from egomem.memory import View
 from egomem.records import Evidence
 from egomem.timeline import Span, format_span, format_time
@@ -17,7 +17,7 @@ class Episode:
 
     line: str
     span: Span
-    seen: tuple[Seen, ...]
+    seen: tuple[IndexedObservation, ...]
 
     @property
     def recording(self) -> str | None:
@@ -29,7 +29,7 @@ class Episode:
         return self.span.shift(self.seen[0].observation.span.start - self.seen[0].span.start)
 
 
-def episodes(seen: Iterable[Seen], gap: float) -> list[Episode]:
+def episodes(seen: Iterable[IndexedObservation], gap: float) -> list[Episode]:
     """Merges what lies at most `gap` seconds apart in one recording; in time order."""
     merged: list[Episode] = []
     ordered = sorted(
@@ -58,7 +58,7 @@ class Writer:
         self._names: Mapping[str, str] = {r.id: r.name for r in view.recordings()}
         self._several = len(self._names) > 1
 
-    def span(self, seen: Seen, span: Span | None = None) -> str:
+    def span(self, seen: IndexedObservation, span: Span | None = None) -> str:
         """`0:12-0:15 in bikes.mp4 (2026-03-02 08:10:12+01:00)`."""
         o = seen.observation
         shown = span or o.span
@@ -69,10 +69,10 @@ class Writer:
         name = f" in {self._names.get(o.recording, o.recording)}" if self._several else ""
         return f"{format_span(rounded)}{name}" + (f" ({clock})" if clock else "")
 
-    def point(self, seen: Seen, seconds: float) -> str:
+    def point(self, seen: IndexedObservation, seconds: float) -> str:
         return self.span(seen, Span(seconds, seconds))
 
-    def clock(self, seen: Seen, seconds: float) -> str:
+    def clock(self, seen: IndexedObservation, seconds: float) -> str:
         """The wall clock at a second of the observation's recording; "" where it is not known."""
         when = self._view.when(seen.observation)
         if when is None:
@@ -81,7 +81,7 @@ class Writer:
         there = when.fromtimestamp(moved, tz=when.tzinfo)
         return there.isoformat(sep=" ", timespec="seconds")
 
-    def evidence(self, seen: Seen, score: float | None = None) -> Evidence:
+    def evidence(self, seen: IndexedObservation, score: float | None = None) -> Evidence:
         o = seen.observation
         return Evidence(
             recording=o.recording,

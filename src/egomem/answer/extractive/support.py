@@ -17,7 +17,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from egomem.answer.extractive.scene import Scene, Seen
+from egomem.answer.extractive.view_index import IndexedObservation, ViewIndex
 from egomem.answer.extractive.words import Word
 
 FEW = 5
@@ -34,7 +34,7 @@ class Support:
     missing: tuple[str, ...]
 
 
-def coverages(scene: Scene, words: Sequence[Word]) -> list[float]:
+def coverages(scene: ViewIndex, words: Sequence[Word]) -> list[float]:
     """The rarity-weighted share of the words that each observation holds, 0 to 1."""
     weights = [(word, scene.weight(word)) for word in words]
     total = sum(weight for _, weight in weights)
@@ -44,7 +44,7 @@ def coverages(scene: Scene, words: Sequence[Word]) -> list[float]:
 
 
 def support(
-    scene: Scene,
+    scene: ViewIndex,
     words: Sequence[Word],
     coverage: Sequence[float],
     people: Sequence[str],
@@ -69,7 +69,7 @@ def support(
     return Support(best * share, best, share, missing)
 
 
-def other(seen: Seen, people: Sequence[str]) -> bool:
+def other(seen: IndexedObservation, people: Sequence[str]) -> bool:
     """True where somebody speaks whom the question, which names somebody, does not name."""
     return bool(people) and seen.speaker is not None and seen.speaker not in people
 

@@ -12,14 +12,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from egomem.answer.extractive import lexis
+from egomem.answer.extractive import wordlists
 from egomem.memory import stems, terms, tokens
 from egomem.recall import lexicon
 
-PLAIN = frozenset(lexis.PLAIN.split() + lexis.PLAIN_ELSEWHERE.split())
-MEDIA = frozenset(lexis.MEDIA.split())
-LIGHT = frozenset(lexis.LIGHT.split())
-NUMBERS = {word: number for number, word in enumerate(lexis.NUMBERS.split())}
+PLAIN = frozenset(wordlists.PLAIN.split() + wordlists.PLAIN_ELSEWHERE.split())
+MEDIA = frozenset(wordlists.MEDIA.split())
+LIGHT = frozenset(wordlists.LIGHT.split())
+NUMBERS = {word: number for number, word in enumerate(wordlists.NUMBERS.split())}
 """Number words, zero to twelve."""
 
 
@@ -68,7 +68,7 @@ def _words(kept: list[str]) -> tuple[Word, ...]:
 @cache
 def says() -> Word:
     """The word that a caption has where it tells what was said or read."""
-    return Word("say", frozenset(stems(lexis.SAYS.split())))
+    return Word("say", frozenset(stems(wordlists.SAYS.split())))
 
 
 @cache
@@ -89,14 +89,14 @@ def broader_than(stem: str) -> frozenset[str]:
 
 @cache
 def _same() -> dict[str, frozenset[str]]:
-    groups = [g.split() for g in re.split(r"[|\n]", lexis.SAME.strip())]
+    groups = [g.split() for g in re.split(r"[|\n]", wordlists.SAME.strip())]
     groups += [[word, str(number)] for word, number in NUMBERS.items()]
     return _widened((word, group) for group in groups for word in group)
 
 
 @cache
 def _kinds() -> dict[str, frozenset[str]]:
-    lines = [line.split(": ") for line in lexis.KINDS.strip().splitlines()]
+    lines = [line.split(": ") for line in wordlists.KINDS.strip().splitlines()]
     return _widened((kind, members.split()) for kind, members in lines)
 
 

@@ -14,10 +14,10 @@ from typing import Any, BinaryIO, cast
 from egomem.errors import MediaError, MissingExtraError, TimeError, reason
 from egomem.ingest.readers.rows import Options, Row
 from egomem.media import LineWarning, read_subtitles
-from egomem.observe.doubt import Doubts, Said
+from egomem.observe.asr_filter import SegmentFilter, SpeechSegment
 from egomem.records import Source
 from egomem.timeline import read_time
-from egomem.timeline.dials import code
+from egomem.timeline.clock_times import code
 
 Rows = tuple[Iterator[Row], Source]
 """The rows of a file, and the source of those that name none."""
@@ -148,7 +148,7 @@ def _whisperx(held: Mapping[str, Any], problems: list[LineWarning]) -> Iterator[
             continue
         segments.append((number, segment))
         said.append(_said(segment))
-    believed, dropped = Doubts().sift(said)
+    believed, dropped = SegmentFilter().sift(said)
     problems += [
         LineWarning(0, f"{n} segments dropped as not spoken ({why})") for why, n in dropped.items()
     ]
@@ -161,12 +161,12 @@ def _whisperx(held: Mapping[str, Any], problems: list[LineWarning]) -> Iterator[
         yield number, row | ({"language": held["language"]} if held.get("language") else {})
 
 
-def _said(segment: Mapping[str, Any]) -> Said:
+def _said(segment: Mapping[str, Any]) -> SpeechSegment:
     def figure(name: str) -> float:
         value = segment.get(name)
         return float(value) if isinstance(value, int | float) else 0.0
 
-    return Said(
+    return SpeechSegment(
         start=figure("start"),
         end=figure("end"),
         text=str(segment.get("text") or ""),

@@ -13,10 +13,10 @@ from typing import Any, cast, get_args
 from pydantic import JsonValue, ValidationError
 
 from egomem.errors import TimeError, UsageError
-from egomem.ingest.clocks import instant_of
+from egomem.ingest.start_times import instant_of
 from egomem.media import LineWarning
 from egomem.records import Observation, Provenance, Recording, Source, Track
-from egomem.timeline import HABITS, Clock, Habits, Span, read_time, zone_of
+from egomem.timeline import HABITS, Clock, Conventions, Span, read_time, zone_of
 
 FIELDS = (
     "video_id", "start", "end", "text", "source", "track", "wearer", "speaker", "data",
@@ -56,7 +56,7 @@ class Options:
     zone: tzinfo | None = None
     day_one: date | None = None
     step: float = 5.0
-    habits: Habits = HABITS
+    habits: Conventions = HABITS
 
 
 def read_map(pairs: Iterable[str]) -> dict[str, str]:

@@ -9,7 +9,7 @@ ActiveCaptioner                  the same as an observer of every window of a lo
 Log, State                       a run as a value: saved after every event, resumed, replayed
 """
 
-from egomem.observe.active.embedded import EmbeddedBackend
+from egomem.observe.active.embedded_backend import EmbeddedBackend
 from egomem.observe.active.loop import (
     Backend,
     Captioning,
@@ -24,7 +24,7 @@ from egomem.observe.active.reduce import fold, states
 from egomem.observe.active.retrieval import Document, Folder, Retriever
 from egomem.observe.active.state import Budget, Log, Scene, State, StopReason
 from egomem.observe.active.tools import Tools, file_frames, held_frames
-from egomem.observe.active.vlm import VlmBackend
+from egomem.observe.active.vlm_backend import VlmBackend
 
 __all__ = [
     "ActiveCaptioner",

@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from egomem.errors import MissingExtraError, UsageError, WeightsError
 from egomem.media import content_hash, probe
-from egomem.models import Models, Role
-from egomem.observe.active.embedded import EmbeddedBackend
+from egomem.models import ModelClient, Role
+from egomem.observe.active.embedded_backend import EmbeddedBackend
 from egomem.observe.active.loop import (
     Backend,
     Captioning,
@@ -23,7 +23,7 @@ from egomem.observe.active.loop import (
 from egomem.observe.active.retrieval import Retriever
 from egomem.observe.active.state import Budget, Log, Scene, State
 from egomem.observe.active.tools import Tools, file_frames
-from egomem.observe.active.vlm import VlmBackend
+from egomem.observe.active.vlm_backend import VlmBackend
 from egomem.observe.detect import Detector
 from egomem.observe.screen_text import ScreenText
 from egomem.observe.speech import Speech
@@ -78,7 +78,7 @@ def tools_for(path: Path, found: Installed, *, retriever: Retriever | None = Non
     )
 
 
-def backend_for(models: Models | None, budget: Budget) -> Backend:
+def backend_for(models: ModelClient | None, budget: Budget) -> Backend:
     """A model in the captioner role where there is one, else the embedded observers."""
     if models is not None and models.has(Role.CAPTIONER):
         return VlmBackend(models, tokens=budget.tokens)
@@ -88,7 +88,7 @@ def backend_for(models: Models | None, budget: Budget) -> Backend:
 async def caption_file(
     path: Path,
     *,
-    models: Models | None = None,
+    models: ModelClient | None = None,
     active: bool = True,
     budget: Budget | None = None,
     found: Installed | None = None,

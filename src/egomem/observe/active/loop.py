@@ -10,7 +10,7 @@ from typing import Protocol
 
 from egomem.errors import EgomemError
 from egomem.media import Frame
-from egomem.observe.active.looks import Look, clamped
+from egomem.observe.active.actions import Inspection, clamped
 from egomem.observe.active.merge import draft_text, written
 from egomem.observe.active.reduce import apply, fold
 from egomem.observe.active.state import (
@@ -19,14 +19,14 @@ from egomem.observe.active.state import (
     Drafted,
     Event,
     Gap,
+    Inspected,
     Log,
-    Looked,
     Revised,
     State,
     Stopped,
     StopReason,
 )
-from egomem.observe.active.tools import Shown, Tools
+from egomem.observe.active.tools import InspectionResult, Tools
 from egomem.records import Record, Usage
 
 OUT_OF_TOKENS = "the token budget is spent"
@@ -37,7 +37,7 @@ class Backend(Protocol):
     """Who drafts, diagnoses, reads what a look showed, and rewrites.
 
     It keeps nothing between calls: all that it knows is in the state, so that a run can be resumed.
-    What it proposes is checked by code (reduce.py, merge.py). `Diagnosed`, `Looked` and the rest
+    What it proposes is checked by code (reduce.py, merge.py). `Diagnosed`, `Inspected` and the rest
     are events; ids of new findings come from `State.fresh`.
     """
 
@@ -50,8 +50,10 @@ class Backend(Protocol):
 
     async def diagnose(self, tools: Tools, coarse: Sequence[Frame], state: State) -> Diagnosed: ...
 
-    async def read(self, tools: Tools, state: State, gap: Gap, look: Look, shown: Shown) -> Looked:
-        """The findings of a look; `Looked.gap`, `look` and the costs are filled in by the loop."""
+    async def read(
+        self, tools: Tools, state: State, gap: Gap, look: Inspection, shown: InspectionResult
+    ) -> Inspected:
+        """The findings of a look; the loop fills in `Inspected.gap`, `look` and the costs."""
         ...
 
     async def revise(self, tools: Tools, coarse: Sequence[Frame], state: State) -> Revised: ...
@@ -191,7 +193,7 @@ class _Run:
         for event in reversed(self.log.events):
             if isinstance(event, Diagnosed):
                 break
-            if isinstance(event, Looked):
+            if isinstance(event, Inspected):
                 done.add(event.gap)
         if len(done) >= self.log.budget.per_round or self.state.looks >= self.log.budget.looks:
             return None
@@ -206,7 +208,7 @@ class _Run:
             return Stopped(reason=StopReason.ROUNDS)
         return await self.backend.diagnose(self.tools, self.coarse, self.state)
 
-    async def _looked(self, gap: Gap) -> Looked:
+    async def _looked(self, gap: Gap) -> Inspected:
         state, budget = self.state, self.log.budget
         assert gap.look is not None
         ready = clamped(
@@ -216,17 +218,17 @@ class _Run:
             most=budget.times,
         )
         if ready.look is None:
-            return Looked(gap=gap.id, look=gap.look, refused=ready.why)
+            return Inspected(gap=gap.id, look=gap.look, refused=ready.why)
         look = ready.look
-        earlier = [e for e in self.log.events if isinstance(e, Looked) and e.look == look]
+        earlier = [e for e in self.log.events if isinstance(e, Inspected) and e.look == look]
         if any(e.gap == gap.id for e in earlier):
-            return Looked(gap=gap.id, look=look, clamped=ready.changed, cached=True)
+            return Inspected(gap=gap.id, look=look, clamped=ready.changed, cached=True)
         try:
             shown = await asyncio.to_thread(self.tools.carry_out, look, state)
         except EgomemError as error:
-            return Looked(gap=gap.id, look=look, refused=str(error))
+            return Inspected(gap=gap.id, look=look, refused=str(error))
         if shown.refused:
-            return Looked(gap=gap.id, look=look, clamped=ready.changed, refused=shown.refused)
+            return Inspected(gap=gap.id, look=look, clamped=ready.changed, refused=shown.refused)
         found = await self.backend.read(self.tools, state, gap, look, shown)
         return found.model_copy(
             update={

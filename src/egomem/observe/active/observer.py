@@ -10,10 +10,10 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from egomem.errors import ModelError
-from egomem.models import Models, Role
+from egomem.models import ModelClient, Role
 from egomem.models.prices import check_priced
 from egomem.observe.active import prompts
-from egomem.observe.active.embedded import EmbeddedBackend
+from egomem.observe.active.embedded_backend import EmbeddedBackend
 from egomem.observe.active.loop import Backend, Captioning, caption_actively
 from egomem.observe.active.state import Budget, Drafted, Finding, Scene, Standing, StopReason
 from egomem.observe.active.tools import (
@@ -24,9 +24,9 @@ from egomem.observe.active.tools import (
     file_frames,
     held_frames,
 )
-from egomem.observe.active.vlm import MAX_TOKENS, VlmBackend
+from egomem.observe.active.vlm_backend import MAX_TOKENS, VlmBackend
 from egomem.observe.captioner import MORE_TOKENS, Captioned
-from egomem.observe.window import NoObservation, SpeechObserver, Window
+from egomem.observe.window import SpeechObserver, Window, WindowFailed
 from egomem.records import Observation, Provenance, Recording, Status, Track, Usage
 from egomem.timeline import Span, windows
 
@@ -42,7 +42,7 @@ class ActiveCaptioner:
 
     def __init__(
         self,
-        models: Models | None = None,
+        models: ModelClient | None = None,
         *,
         window: float | None = None,
         budget: Budget | None = None,
@@ -121,7 +121,7 @@ class ActiveCaptioner:
         if status is None or status is Status.ERROR:
             return ModelError(why)
         cut = status is Status.TRUNCATED
-        return NoObservation(
+        return WindowFailed(
             why,
             MORE_TOKENS if cut else "",
             status=status,

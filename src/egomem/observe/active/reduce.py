@@ -23,8 +23,8 @@ from egomem.observe.active.state import (
     Event,
     Finding,
     Gap,
+    Inspected,
     Log,
-    Looked,
     Revised,
     Standing,
     State,
@@ -88,7 +88,7 @@ def _with(state: State, findings: Iterable[Finding]) -> State:
     return state
 
 
-def _looked(state: State, event: Looked, budget: Budget) -> State:
+def _looked(state: State, event: Inspected, budget: Budget) -> State:
     state = _judged(_with(state, event.findings), event.verdicts)
     settled = any(f.conclusive for f in event.findings)
     if event.refused:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from egomem.observe.active.actions import Retrieve
 from egomem.observe.active.claims import content
-from egomem.observe.active.looks import Retrieve
 from egomem.records import Record
 
 if TYPE_CHECKING:
     from egomem.observe.active.state import State
-    from egomem.observe.active.tools import Shown
+    from egomem.observe.active.tools import InspectionResult
 
 MOST_BYTES = 200_000
 """Bytes of a document that are read."""
@@ -58,23 +58,25 @@ def _name(path: Path) -> str:
     return path.stem.replace("_", " ").replace("-", " ")
 
 
-def retrieve(retriever: Retriever | None, look: Retrieve, state: State) -> Shown:
+def retrieve(retriever: Retriever | None, look: Retrieve, state: State) -> InspectionResult:
     """What the documents say; refused without a retriever, or without a visible anchor that the
     query is about. Conclusive where exactly one document fits."""
-    from egomem.observe.active.tools import Shown
+    from egomem.observe.active.tools import InspectionResult
 
     if retriever is None:
-        return Shown(refused="retrieval is off")
+        return InspectionResult(refused="retrieval is off")
     anchor = state.finding(look.anchor)
     if anchor is None or not anchor.conclusive or anchor.tool in ("retrieve", "listen"):
-        return Shown(refused="retrieval needs a visible anchor")
+        return InspectionResult(refused="retrieval needs a visible anchor")
     if not content(look.query).all & _shown_words(anchor.text):
-        return Shown(refused="the query is not about its anchor")
+        return InspectionResult(refused="the query is not about its anchor")
     found = retriever.find(look.query)
     if not found:
-        return Shown(text="No document holds all words of the query.", rests_on=(anchor.id,))
+        return InspectionResult(
+            text="No document holds all words of the query.", rests_on=(anchor.id,)
+        )
     said = "; ".join(f"Document “{d.name}”" for d in found[:3])
-    return Shown(
+    return InspectionResult(
         text=said,
         data={"name": found[0].name if len(found) == 1 else None, "documents": len(found)},
         confidence=1.0 if len(found) == 1 else 0.3,

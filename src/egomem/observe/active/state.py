@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
-from egomem.observe.active.looks import Box, Look
+from egomem.observe.active.actions import Box, Inspection
 from egomem.records import Record, Status, Usage
 from egomem.timeline import Span
 
@@ -126,7 +126,7 @@ class Gap(Record):
     change: str
     claim: str | None = None
     priority: float = 0.5
-    look: Look | None = None
+    look: Inspection | None = None
     evidence: tuple[str, ...] = ()
     attempts: int = 0
     state: Literal["open", "resolved", "unresolved"] = "open"
@@ -177,12 +177,12 @@ class Diagnosed(Record):
     faults: tuple[str, ...] = ()
 
 
-class Looked(Record):
+class Inspected(Record):
     """One look for one gap. `refused` says why nothing was looked at; `cached`: it cost nothing."""
 
     event: Literal["looked"] = "looked"
     gap: str
-    look: Look
+    look: Inspection
     clamped: tuple[str, ...] = ()
     refused: str = ""
     cached: bool = False
@@ -208,7 +208,7 @@ class Stopped(Record):
     detail: str = ""
 
 
-Event = Annotated[Drafted | Diagnosed | Looked | Revised | Stopped, Field(discriminator="event")]
+Event = Annotated[Drafted | Diagnosed | Inspected | Revised | Stopped, Field(discriminator="event")]
 
 
 class Log(Record):

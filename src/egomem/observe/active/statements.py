@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from egomem.observe.active.looks import Box
-from egomem.observe.active.places import (
+from egomem.observe.active.actions import Box
+from egomem.observe.active.regions import (
     SEEN,
     Change,
-    Place,
+    Region,
     View,
     changes,
     most_at_once,
@@ -85,8 +85,8 @@ def statements(findings: Sequence[Finding]) -> list[Statement]:
     ]
 
 
-def _in_view(seen: Sequence[View], steady: Sequence[Place]) -> list[Statement]:
-    by_label: defaultdict[str, list[Place]] = defaultdict(list)
+def _in_view(seen: Sequence[View], steady: Sequence[Region]) -> list[Statement]:
+    by_label: defaultdict[str, list[Region]] = defaultdict(list)
     for place in steady:
         by_label[place.label].append(place)
     span = Span(seen[0].time, seen[-1].time) if seen else Span(0, 0)

@@ -13,22 +13,22 @@ import numpy.typing as npt
 from pydantic import JsonValue
 
 from egomem.media import Frame, audio, distinct, frames
-from egomem.observe.active.looks import (
+from egomem.observe.active.actions import (
     WHOLE,
     Box,
     Crop,
     Dense,
     Detect,
     GazeCrop,
+    Inspection,
     Listen,
-    Look,
     ReadText,
     Retrieve,
 )
 from egomem.observe.active.retrieval import Retriever, retrieve
 from egomem.observe.active.state import Scene, State
 from egomem.observe.detect import Detection
-from egomem.observe.lines import Line
+from egomem.observe.text_tracks import Line
 from egomem.observe.window import SpeechObserver
 from egomem.records import Observation, Recording
 from egomem.timeline import Span
@@ -70,7 +70,7 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class InspectionResult:
     """What a look gave: pictures for whoever reads them, or what a tool read (`text`, `data`).
 
     `conclusive` and `confidence` are the tool's own; a look without a tool has neither. `refused`:
@@ -132,7 +132,7 @@ class Tools:
         self.retriever, self.gaze, self.held = retriever, tuple(gaze), tuple(held)
         self.coarse_step, self._given = coarse_step, tuple(given)
         self._source = source
-        self._kept: dict[Look, Shown] = {}
+        self._kept: dict[Inspection, InspectionResult] = {}
 
     def coarse(self) -> tuple[Frame, ...]:
         """The coarse view: evenly spread small frames, first and last included. Blocking."""
@@ -151,13 +151,13 @@ class Tools:
             self.scene = self.scene.model_copy(update=update)
         return seen
 
-    def carry_out(self, look: Look, state: State) -> Shown:
+    def carry_out(self, look: Inspection, state: State) -> InspectionResult:
         """What a (clamped) look shows. The same look is not carried out twice. Blocking."""
         if look not in self._kept or isinstance(look, Retrieve):
             self._kept[look] = self._carry_out(look, state)
         return self._kept[look]
 
-    def _carry_out(self, look: Look, state: State) -> Shown:
+    def _carry_out(self, look: Inspection, state: State) -> InspectionResult:
         if isinstance(look, Listen):
             return self._listen(look)
         if isinstance(look, Retrieve):
@@ -165,16 +165,16 @@ class Tools:
         if isinstance(look, GazeCrop):
             return self._gaze(look)
         if isinstance(look, Detect) and self.detector is None:
-            return Shown(refused="no detector is installed")
+            return InspectionResult(refused="no detector is installed")
         pictures = self.pictures(look.times, look.regions)
         if not pictures:
-            return Shown(refused="no picture could be decoded there")
+            return InspectionResult(refused="no picture could be decoded there")
         if isinstance(look, Detect):
             return self._detect(pictures)
         if isinstance(look, ReadText) and self.reader is not None:
             return self._read(pictures)
         assert isinstance(look, Crop | Dense | ReadText)
-        return Shown(pictures)
+        return InspectionResult(pictures)
 
     def pictures(self, times: Sequence[float], regions: Sequence[Box]) -> tuple[Picture, ...]:
         found = []
@@ -182,7 +182,7 @@ class Tools:
             found += [Picture(frame.time, box, cut_out(frame.image, box)) for box in regions]
         return tuple(found)
 
-    def _gaze(self, look: GazeCrop) -> Shown:
+    def _gaze(self, look: GazeCrop) -> InspectionResult:
         found = []
         for frame in self._source(look.times, None):
             near = [g for g in self.gaze if abs(g[0] - frame.time) <= 0.5]
@@ -190,9 +190,13 @@ class Tools:
                 _, x, y = min(near, key=lambda g: abs(g[0] - frame.time))
                 box = around((x, y, x, y), GAZE_SIDE, GAZE_SIDE)
                 found.append(Picture(frame.time, box, cut_out(frame.image, box)))
-        return Shown(tuple(found)) if found else Shown(refused="no gaze was recorded there")
+        return (
+            InspectionResult(tuple(found))
+            if found
+            else InspectionResult(refused="no gaze was recorded there")
+        )
 
-    def _detect(self, pictures: tuple[Picture, ...]) -> Shown:
+    def _detect(self, pictures: tuple[Picture, ...]) -> InspectionResult:
         assert self.detector is not None
         seen: list[JsonValue] = []
         said, best = [], 0.0
@@ -208,9 +212,9 @@ class Tools:
             best = max([best, *(d.score for d in things)])
             sure = [d.label for d in things if d.score >= 0.5]
             said.append(f"{picture.time:.1f} s: {listed(sure) or 'nothing named'}")
-        return Shown(pictures, "; ".join(said), {"seen": seen}, best, best >= 0.5)
+        return InspectionResult(pictures, "; ".join(said), {"seen": seen}, best, best >= 0.5)
 
-    def _read(self, pictures: tuple[Picture, ...]) -> Shown:
+    def _read(self, pictures: tuple[Picture, ...]) -> InspectionResult:
         assert self.reader is not None
         rows: list[JsonValue] = []
         said: dict[str, float] = {}
@@ -221,23 +225,23 @@ class Tools:
                 said[line.text] = max(said.get(line.text, 0.0), line.score)
         text = "; ".join(f"Text read: “{t}”" for t in said)
         best = max(said.values(), default=0.0)
-        return Shown(pictures, text, {"lines": rows}, best, best >= 0.85)
+        return InspectionResult(pictures, text, {"lines": rows}, best, best >= 0.85)
 
-    def _listen(self, look: Listen) -> Shown:
+    def _listen(self, look: Listen) -> InspectionResult:
         span = Span(max(0.0, look.start - 0.3), look.end + 0.3)
         spoken = [o for o in self.held if o.source == "speech" and o.span.overlaps(span)]
         if spoken:
             return _heard(spoken)
         if self.listener is None or self.path is None:
-            return Shown(refused="nothing that could listen is installed")
+            return InspectionResult(refused="nothing that could listen is installed")
         recording = Recording(id="scene", name=self.scene.name, duration=self.scene.span.end)
         return _heard(list(self.listener.transcribe(audio(self.path, span=span), recording)))
 
 
-def _heard(said: Sequence[Observation]) -> Shown:
+def _heard(said: Sequence[Observation]) -> InspectionResult:
     text = "; ".join(f"Words heard: “{o.text}”" for o in said)
     rows: list[JsonValue] = [[o.span.start, o.span.end, o.text] for o in said]
-    return Shown((), text, {"said": rows}, 1.0 if said else 0.0, bool(said))
+    return InspectionResult((), text, {"said": rows}, 1.0 if said else 0.0, bool(said))
 
 
 def things_in(detector: FindsThings, picture: Picture, least: float = 0.3) -> list[Detection]:

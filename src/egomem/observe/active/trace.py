@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from egomem.media import jpeg
-from egomem.observe.active.looks import WHOLE
+from egomem.observe.active.actions import WHOLE
 from egomem.observe.active.loop import Captioning
 from egomem.observe.active.reduce import states
 from egomem.observe.active.state import (
     Diagnosed,
     Drafted,
     Finding,
-    Looked,
+    Inspected,
     Revised,
     State,
     Stopped,
@@ -56,7 +56,7 @@ def entries(done: Captioning) -> Iterator[Entry]:
                 f"Round {state.round}",
                 (*_claims(state), *_gaps(state), *faults),
             )
-        elif isinstance(event, Looked):
+        elif isinstance(event, Inspected):
             yield Entry(_look(event, state), (*_found(event), *faults), event.findings, level=3)
         elif isinstance(event, Revised):
             yield Entry("Revision", (*diff(state), *_cost(state), *faults), level=3)
@@ -81,7 +81,7 @@ def _gaps(state: State) -> list[str]:
     ]
 
 
-def _look(event: Looked, state: State) -> str:
+def _look(event: Inspected, state: State) -> str:
     look = event.look
     where = "" if not look.boxes else f", {len(look.boxes)} region(s)"
     cost = "held already" if event.cached else f"{event.pictures} frames"
@@ -90,7 +90,7 @@ def _look(event: Looked, state: State) -> str:
     return f"Look for {event.gap}: {look.tool} {_span(look.span)}{where}, {cost} -> {ended}"
 
 
-def _found(event: Looked) -> list[str]:
+def _found(event: Inspected) -> list[str]:
     lines = [f"refused: {event.refused}"] if event.refused else []
     lines += [f"brought into range: {name}" for name in event.clamped]
     return lines + [

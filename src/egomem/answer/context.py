@@ -1,0 +1,152 @@
+"""A view's notes as a reader is given them: numbered, in order of time, under their recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from pydantic import JsonValue
+
+from egomem.answer.strategy import Task
+from egomem.memory import View
+from egomem.memory.failed_windows import FailedWindow, gaps_of
+from egomem.records import Evidence, Observation, Question, Recording, Source, Track
+from egomem.timeline import format_instant, format_span
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """Numbered notes; `observations[k]` is number k + 1. `text` is "" where there are none."""
+
+    text: str
+    observations: tuple[Observation, ...]
+    view: View
+
+    def evident(self, listed: JsonValue) -> list[Evidence]:
+        """The notes whose numbers a reply lists, once each; other values are left out."""
+        found: dict[int, Evidence] = {}
+        for value in listed if isinstance(listed, list) else []:
+            text = str(value).strip("[] #")
+            number = int(text) if text.isdecimal() and len(text) < 9 else 0
+            if 1 <= number <= len(self.observations):
+                found.setdefault(number, evidence_of(self.observations[number - 1], self.view))
+        return list(found.values())
+
+
+def evidence_of(o: Observation, view: View) -> Evidence:
+    return Evidence(
+        recording=o.recording,
+        span=o.span,
+        quote=o.text,
+        source=o.source,
+        observation=o.id,
+        when=view.when(o),
+    )
+
+
+def notes(
+    view: View,
+    observations: Sequence[Observation],
+    gaps: Mapping[str, Sequence[FailedWindow]] | None = None,
+) -> Notes:
+    """Number observations that are in order of time, under a heading for each recording.
+
+    `gaps`: recording -> stretches of which nothing could be noted. They are told where they lie,
+    without a number, so that a reader does not take silence for an empty scene.
+    """
+    held = {r.id: r for r in view.recordings()}
+    left = {id: sorted(found) for id, found in (gaps or {}).items()}
+    ends = {o.recording: k for k, o in enumerate(observations)}
+    lines: list[str] = []
+    last: str | None = ""
+    for number, o in enumerate(observations, 1):
+        if o.recording != last:
+            lines += ["", heading(held.get(o.recording or ""))]
+            last = o.recording
+        own = left.get(o.recording or "", [])
+        while own and own[0].span.start < o.span.start:
+            lines.append(_unnoted(own.pop(0)))
+        time = format_span(o.span) if o.recording is not None else "summary"
+        when = view.when(o) if o.recording is None else None
+        stamp = f" {format_instant(when)}" if when else ""
+        lines.append(f"[{number}] {time}{stamp} {_indented(o.text)}")
+        if ends[o.recording] == number - 1:
+            lines += map(_unnoted, left.pop(o.recording or "", ()))
+    for id in held:
+        if left.get(id):
+            lines += ["", heading(held[id]), *map(_unnoted, left[id])]
+    return Notes("\n".join(lines).strip(), tuple(observations), view)
+
+
+def _unnoted(gap: FailedWindow) -> str:
+    return f"[-] {format_span(gap.span)} (nothing could be noted of this stretch)"
+
+
+def heading(recording: Recording | None) -> str:
+    if recording is None:
+        return "Summaries"
+    clock = recording.instant(0.0)
+    begins = f", begins {clock:%A} {format_instant(clock)}" if clock else ", clock unknown"
+    return f"Recording {recording.name}{begins}"
+
+
+def _indented(text: str) -> str:
+    return text.replace("\n", "\n    ")
+
+
+def scope(view: View, question: Question) -> View:
+    """The part of the view that a question is about: its recording, where it names one."""
+    if question.recording is None:
+        return view
+    held = {r.id for r in view.recordings()}
+    return view.narrow(recordings=[question.recording] if question.recording in held else [])
+
+
+def chosen_track(view: View, track: str | None = None) -> str | None:
+    """The caption track to read: the one named, or the best one of the view.
+
+    Two tracks say the same things twice, so one is read: captions by a model before composed ones,
+    then the track that covers most time, then the shorter window. Deterministic for a view.
+    """
+    if track is not None:
+        return track
+    covered: dict[str, float] = {}
+    for o in view.observations(sources=["caption"]):
+        covered[o.track] = covered.get(o.track, 0.0) + o.span.length
+    if not covered:
+        return None
+    known = {t.id: t for t in view.store.tracks()}
+
+    def rank(id: str) -> tuple[bool, float, float, str]:
+        held: Track | None = known.get(id)
+        composed = held is not None and held.model is None
+        return composed, -covered[id], (held.window or 0.0) if held else 0.0, id
+
+    return min(covered, key=rank)
+
+
+class Read(NamedTuple):
+    """What a reader of captions is given: `observations` in order of time, and the `gaps` of the
+    caption track by recording."""
+
+    observations: list[Observation]
+    gaps: dict[str, list[FailedWindow]]
+
+
+def captions(task: Task[Any], track: str | None, sources: Sequence[Source]) -> Read:
+    """All captions of one track up to the question's time, with other sources where asked for."""
+    view = scope(task.view, task.question)
+    chosen = chosen_track(view, track) if "caption" in sources else None
+    others = {s for s in sources if s != "caption"}
+    tracks = [t.id for t in view.store.tracks() if t.source in others]
+    found = view.observations(tracks=[chosen, *tracks] if chosen else tracks)
+    missing = gaps_of(view, chosen) if chosen else {}
+    told: list[JsonValue] = [
+        {"recording": id, "start": g.span.start, "end": g.span.end, "status": g.status}
+        for id, held in missing.items()
+        for g in held
+    ]
+    without = {"without": told} if told else {}
+    task.note("notes", track=chosen, sources=list(sources), observations=len(found), **without)
+    return Read(found, missing)

@@ -1,6 +1,0 @@
-"""Reports of runs: one page, Markdown, CSV and LaTeX, each figure with what it rests on."""
-
-from egomem.evaluate.report.entries import Choices, Entry, differences, entries
-from egomem.evaluate.report.write import Written, sections_of, write_report
-
-__all__ = ["Choices", "Entry", "Written", "differences", "entries", "sections_of", "write_report"]

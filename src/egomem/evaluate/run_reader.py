@@ -1,0 +1,188 @@
+"""A run's folder, read for status, rescoring, merging and reports. Nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from egomem.benchmarks import Benchmark
+from egomem.errors import UsageError
+from egomem.evaluate.caption_usage import CaptionUsage, gap_key, in_cache, read_building
+from egomem.evaluate.captions import Uncaptioned, cuts, uncaptioned
+from egomem.evaluate.config import Arm, Config
+from egomem.evaluate.fingerprint import digest
+from egomem.evaluate.results import Finished, Key, Results
+from egomem.evaluate.run_folder import chosen
+from egomem.evaluate.run_info import ABOUT, BENCHMARK, read_about
+from egomem.evaluate.usage_log import keys_of
+from egomem.memory import Store
+from egomem.memory.database import NAME as DATABASE
+from egomem.memory.failed_windows import gaps
+from egomem.memory.replies import ReplyCache
+from egomem.records import Answer, Provenance, Question, Usage
+from egomem.score.scored_answers import ScoredAnswers, score_answers
+from egomem.text.plural import plural
+
+
+@dataclass
+class Run:
+    """A run as it lies on the disk. `cells` are the answers of its configuration, `stale` those of
+    its cells that are of an earlier one, and count nowhere."""
+
+    folder: Path
+    about: dict[str, Any]
+    config: Config
+    benchmark: Benchmark
+    results: Results
+    stale: frozenset[Key] = frozenset()
+
+    @property
+    def memory(self) -> Path:
+        """Where the memory lies, or lay, that was read: its own, or the one that was given."""
+        own = self.folder / "memory"
+        return Path(str(self.about.get("memory") or own)) if self.config.given_memory else own
+
+    @property
+    def remembers(self) -> bool:
+        """Whether that memory is still there."""
+        return (self.memory / DATABASE).is_file()
+
+    @cached_property
+    def cells(self) -> dict[Key, Finished]:
+        held = self.results.cells
+        return {k: f for k, f in held.items() if k not in self.stale} if self.stale else held
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        return chosen(self.benchmark.questions, self.config)
+
+    @property
+    def columns(self) -> list[Arm]:
+        """The columns that have an answer."""
+        held = {column for _, column in self.cells}
+        return [c for c in self.config.columns() if c in held]
+
+    @property
+    def held_back(self) -> list[Arm]:
+        """The columns that the gate kept from being answered, when the run came to its end."""
+        stopped = (self.about.get("last") or {}).get("stopped") or ()
+        ways = {c: self.config.way(c) for c in self.config.columns()}
+        return [c for c, w in ways.items() if c.reader in stopped and w.strategy != "clean"]
+
+    def answers(self, column: Arm) -> dict[str, Answer]:
+        found = ((q.id, self.cells.get((q.id, column))) for q in self.benchmark.questions)
+        return {id: cell.answer for id, cell in found if cell is not None}
+
+    def usage(self, column: Arm) -> dict[str, Usage]:
+        """What each answer took, by question; those are left out of which it is not known."""
+        found = ((q.id, self.cells.get((q.id, column))) for q in self.questions)
+        return {
+            id: cell.usage
+            for id, cell in found
+            if cell is not None and (cell.usage.requests or not keys_of(cell.answer))
+        }
+
+    def built(self, column: Arm) -> CaptionUsage:
+        """What the captions that a column reads took, once for each video."""
+        if self.config.way(column).captions == "none":
+            return CaptionUsage()
+        if self.config.given_memory:
+            return CaptionUsage(missing="the captions came with the memory that was given")
+        track = self.about.get("tracks", {}).get(column.label)
+        if not track or not self.remembers:
+            return CaptionUsage(missing="the captions are not in the run's folder")
+        own = {q.recording for q in self.questions}
+        written, cache = read_building(self.folder), ReplyCache(self.folder)
+        found: dict[str, Usage] = {}
+        lost = 0
+        with Store.open(self.memory) as store:
+            for video, recording in self.about.get("recordings", {}).items():
+                if video not in own and None not in own:
+                    continue
+                parts = cuts(store, track)
+                made = store.view().observations(recording=recording, tracks=parts)
+                took = [
+                    (written.get(o.provenance.request or "") or in_cache(o, cache), o.provenance)
+                    for o in made
+                ]
+                took += [
+                    (written.get(gap_key(part, recording, gap.span)), Provenance())
+                    for part in parts
+                    for gap in gaps(store, recording, part)
+                ]
+                for spent, rests in took:
+                    lost += spent is None
+                    spent = spent or Usage(requests=1, frames=len(rests.frames))
+                    found[video] = found.get(video, Usage()) + spent
+        cache.close()
+        windows = plural(lost, "window")
+        why = f"what {windows} took is not known any more" if lost else ""
+        return CaptionUsage(by_video=found, missing=why)
+
+    def uncaptioned(self) -> list[Uncaptioned]:
+        """The windows that have no caption in the tracks that this run made."""
+        if self.config.given_memory or not self.remembers:
+            return []
+        own = {q.recording for q in self.questions}
+        held = self.about.get("recordings", {})
+        about = {v: id for v, id in held.items() if v in own or None in own}
+        tracks = self.about.get("tracks", {})
+        with Store.open(self.memory) as store:
+            return uncaptioned(
+                store, about, [c for t in tracks.values() if t for c in cuts(store, t)]
+            )
+
+    def sheet(self, column: Arm, verdicts: Mapping[str, float] | None = None) -> ScoredAnswers:
+        """The column's answers to the questions of this run; one without an answer is missing."""
+        return score_answers(
+            self.questions, self.answers(column), videos=self.benchmark.videos, verdicts=verdicts
+        )
+
+
+def check_run(folder: Path) -> None:
+    """Raises UsageError where a folder holds no run."""
+    if not (folder / ABOUT).is_file():
+        raise UsageError(f"there is no run at {folder}", "name the folder given to --out")
+
+
+def load_run(folder: Path) -> Run:
+    """Read a run's folder. Raises UsageError where it holds none."""
+    check_run(folder)
+    about = read_about(folder)
+    try:
+        config = Config.model_validate(about["config"])
+        held = (folder / BENCHMARK).read_text(encoding="utf-8")
+        benchmark = Benchmark.model_validate_json(held)
+    except (KeyError, OSError, ValidationError) as error:
+        why = "" if isinstance(error, KeyError | OSError) else " that this version can read"
+        raise UsageError(
+            f"there is no run{why} at {folder}", "name the folder given to --out"
+        ) from None
+    results = Results.read(folder)
+    stale = frozenset(_stale(about.get("stale") or {}, config, results))
+    return Run(folder, about, config, benchmark, results, stale)
+
+
+def _stale(
+    noted: Mapping[str, Mapping[str, str]], config: Config, results: Results
+) -> Iterator[Key]:
+    """The answers that the last call found to be of an earlier configuration, and that are still
+    there: it may have been killed at any moment since."""
+    for column in config.columns():
+        for question, parts in noted.get(column.label, {}).items():
+            held = results.cells.get((question, column))
+            if held is not None and digest(held.parts) == parts:
+                yield question, column
+
+
+def not_counted(run: Run) -> str:
+    """What is said of a run's stale answers; "" where it has none."""
+    n = len(run.stale)
+    are = plural(n, "answer is", "answers are")
+    counted = "is" if n == 1 else "are"
+    return f"{are} of another configuration and {counted} not counted" if n else ""

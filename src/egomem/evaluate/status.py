@@ -1,0 +1,144 @@
+"""Where a run stands, read from its folder; a run that goes on meanwhile is not disturbed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Literal
+
+from pydantic import Field
+
+from egomem.evaluate.captions import cuts
+from egomem.evaluate.config import Arm
+from egomem.evaluate.run_folder import at_work
+from egomem.evaluate.run_reader import Run
+from egomem.memory import Store
+from egomem.memory.failed_windows import gaps, unit
+from egomem.memory.replies import ReplyCache
+from egomem.models import LedgerTotal
+from egomem.records import Record, Usage
+from egomem.timeline import windows
+
+
+class ColumnStatus(Record):
+    """How far a column is: `done` of `total` cells, and the answers there are by status."""
+
+    column: Arm
+    total: int
+    done: int
+    by_status: dict[str, int]
+
+
+class CaptionStatus(Record):
+    """How many windows of the run's recordings have a caption of this track. `without` counts, by
+    why, those that were asked about and have none."""
+
+    track: str
+    total: int
+    done: int
+    without: dict[str, int] = Field(default_factory=dict)
+
+
+class RunStatus(Record):
+    """`state` is `running` (`who` says which process), `finished`, `halted` (at a budget: `why`) or
+    `unfinished` (killed, stopped, or ended by a fault). `errors` are cells that the same command
+    tries again, `stale` answers of another configuration, which are not `done`. `held_back` are
+    cells without an answer whose reader did not pass the gate. `spent` is what all of its calls
+    sent, `unpriced` requests whose price is unknown.
+    """
+
+    state: Literal["running", "finished", "halted", "unfinished"]
+    who: str = ""
+    why: str = ""
+    started: str | None = None
+    ended: str | None = None
+    done: int
+    total: int
+    errors: int
+    stale: int
+    held_back: int
+    spent: Usage
+    unpriced: int
+    captions: tuple[CaptionStatus, ...]
+    columns: tuple[ColumnStatus, ...]
+    unreadable_lines: tuple[int, ...]
+    unmeasured: int
+
+
+def status(run: Run) -> RunStatus:
+    """Each column of the configuration, those without an answer too."""
+    own = {q.id for q in run.questions}
+    columns = tuple(_column(run, column, own) for column in run.config.columns())
+    last = run.about.get("last") or {}
+    who = at_work(run.folder)
+    ended = run.about.get("ended")
+    why = str(last.get("halted") or "")
+    spent = _spent(run)
+    return RunStatus(
+        state="running" if who else "halted" if why else "finished" if ended else "unfinished",
+        who=who,
+        why=why,
+        started=run.about.get("started"),
+        ended=ended,
+        done=sum(c.done for c in columns),
+        total=sum(c.total for c in columns),
+        errors=sum(c.by_status.get("error", 0) for c in columns),
+        stale=len(run.stale),
+        held_back=sum(c.total - c.done for c in columns if c.column in run.held_back),
+        spent=sum((t.usage for t in spent), Usage()),
+        unpriced=sum(t.unpriced for t in spent),
+        captions=tuple(_tracks(run)),
+        columns=columns,
+        unreadable_lines=tuple(run.results.unreadable),
+        unmeasured=run.results.unmeasured,
+    )
+
+
+def _column(run: Run, column: Arm, own: set[str]) -> ColumnStatus:
+    held = [f for (id, c), f in run.cells.items() if c == column and id in own]
+    return ColumnStatus(
+        column=column,
+        total=len(own),
+        done=sum(not f.failed for f in held),
+        by_status=dict(Counter(f.answer.status.value for f in held)),
+    )
+
+
+def _spent(run: Run) -> list[LedgerTotal]:
+    cache = ReplyCache(run.folder)
+    try:
+        return list(cache.stats().spent.values())
+    finally:
+        cache.close()
+
+
+def _tracks(run: Run) -> Iterable[CaptionStatus]:
+    """The captions that the run makes itself."""
+    if run.config.given_memory or not run.remembers:
+        return
+    wanted: dict[str, float] = {}
+    for column in run.config.columns():
+        track = run.about.get("tracks", {}).get(column.label)
+        window = run.config.way(column).window
+        if track and window:
+            wanted.setdefault(track, window)
+    with Store.open(run.memory) as store:
+        ids = run.about.get("recordings", {}).values()
+        known = (store.recording(id) for id in dict.fromkeys(ids))
+        recordings = [r for r in known if r and r.has_pictures]
+        for track, window in wanted.items():
+            units = {r.id: set(map(unit, windows(r.duration, window))) for r in recordings}
+            for own in cuts(store, track):
+                marks = [d for r in units for d in store.done(r) if d.track == own]
+                if own != track:  # of what single questions may see: as long as it was made
+                    units = {r: {d.unit for d in marks if d.recording == r} for r in units}
+                    units = {r: {u for u in held if u[0].isdigit()} for r, held in units.items()}
+                elif not marks and len(cuts(store, track)) > 1:
+                    continue
+                left = [g.status for r in recordings for g in gaps(store, r.id, own)]
+                yield CaptionStatus(
+                    track=own,
+                    total=sum(map(len, units.values())),
+                    done=sum(d.unit in units[d.recording] for d in marks) - len(left),
+                    without=dict(Counter(left)),
+                )

@@ -1,0 +1,185 @@
+"""Which recording of a memory each video of a benchmark is."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic import JsonValue
+
+from egomem.benchmarks import Benchmark
+from egomem.ingest import Observers, ingest
+from egomem.memory import Store, View
+from egomem.records import Answer, Question, Recording, Video
+from egomem.text.plural import plural
+from egomem.timeline import Moment, RecordingTime
+
+NAME = "videos.json"
+
+
+@dataclass
+class VideoMap:
+    """Video id -> its recording; `missing` says of the others why they are not at hand."""
+
+    recordings: dict[str, Recording] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+
+    def localised(self, question: Question) -> Question:
+        """The question with the recordings' ids in the place of the videos'."""
+        at = question.at
+        if isinstance(at, RecordingTime) and at.recording in self.recordings:
+            at = RecordingTime(self.recordings[at.recording].id, at.seconds)
+        evidence = tuple(
+            e.model_copy(update={"recording": self._id(e.recording)}) for e in question.evidence
+        )
+        return question.model_copy(
+            update={"recording": self._id(question.recording), "at": at, "evidence": evidence}
+        )
+
+    def lost(self, question: Question) -> str:
+        """Why a question cannot be placed: the video that it is about, or at whose seconds it is
+        asked, is not at hand. "" where it can."""
+        about, at = question.recording, question.at
+        if about is not None and about not in self.recordings:
+            return self._not_at_hand(about)
+        if isinstance(at, RecordingTime) and at.recording in self.missing:
+            return self._not_at_hand(at.recording)
+        if self.missing and not self.recordings:
+            return self._not_at_hand(next(iter(self.missing)))
+        return ""
+
+    def _not_at_hand(self, video: str) -> str:
+        return f"video {video} is not at hand: {self.missing.get(video, 'unknown')}"
+
+    def named(self, answer: Answer) -> Answer:
+        """An answer that speaks of videos again: in its evidence, and in its trace."""
+        names = {r.id: video for video, r in self.recordings.items()}
+        evidence = tuple(
+            e.model_copy(update={"recording": names.get(e.recording or "", e.recording)})
+            for e in answer.evidence
+        )
+        trace = tuple(_renamed(step, names) for step in answer.trace)
+        return answer.model_copy(update={"evidence": evidence, "trace": trace})
+
+    def _id(self, video: str | None) -> str | None:
+        found = self.recordings.get(video or "")
+        return found.id if found else video
+
+
+class Blind:
+    """Views of no memory at all, for what is asked without one.
+
+    A moment in seconds of a video is placed by the video's name, and a memory knows the names of
+    its own recordings alone: this one, in a temporary folder, learns each as it is asked for.
+    """
+
+    def __init__(self) -> None:
+        self._open = ExitStack()
+
+    @cached_property
+    def _store(self) -> Store:
+        folder = self._open.enter_context(tempfile.TemporaryDirectory(prefix="egomem-"))
+        return self._open.enter_context(Store.open(folder, create=True))
+
+    def view(self, at: Moment | None) -> View:
+        if isinstance(at, RecordingTime) and self._store.recording(at.recording) is None:
+            self._store.put_recording(Recording(id=at.recording, name=at.recording, duration=0.0))
+        return self._store.view(at)
+
+    def close(self) -> None:
+        self._open.close()
+
+
+def in_memory(benchmark: Benchmark, store: Store) -> VideoMap:
+    """The videos in a memory that exists: by the recording's id, hash or name."""
+    by_name: dict[str, Recording] = {}
+    for r in store.recordings():
+        stem = r.name.rpartition(".")[0]
+        for name in (r.id, r.sha256, r.name, stem):
+            if name:
+                by_name.setdefault(name, r)
+    found = VideoMap()
+    for video in benchmark.videos:
+        names = (video.id, video.sha256, Path(video.path).name if video.path else None)
+        held = next((by_name[n] for n in (*names, video.source_uid) if n and n in by_name), None)
+        if held is None:
+            found.missing[video.id] = "the memory holds no recording of this id or name"
+        else:
+            found.recordings[video.id] = held
+    return found
+
+
+async def from_files(
+    benchmark: Benchmark,
+    store: Store,
+    folder: Path,
+    on_note: Callable[[str], None] = lambda line: None,
+) -> VideoMap:
+    """The videos by their files, which are put into the store; one that was read before and has
+    not changed since is not read again."""
+    known = _known(folder)
+    found = VideoMap()
+    stamps = {video.id: _stamp(video) for video in benchmark.videos}
+    new = sum(s is not None and known.get(id, {}).get("stamp") != s for id, s in stamps.items())
+    if new:
+        on_note(f"reading {plural(new, 'video file')} for what is in them")
+    for video in benchmark.videos:
+        stamp = stamps[video.id]
+        if stamp is None:
+            found.missing[video.id] = f"{video.path} is not there" if video.path else "no file"
+            continue
+        before: Mapping[str, Any] = known.get(video.id, {})
+        held = store.recording(str(before.get("recording")))
+        if held is None or before.get("stamp") != stamp:
+            start = video.clock.start if video.clock else None
+            report = await ingest(store, [Path(video.path or "")], Observers(), start=start)
+            outcome = report.outcomes[0]
+            held = store.recording(outcome.recording) if outcome.recording else None
+            if held is None:
+                found.missing[video.id] = "; ".join(outcome.faults)
+                continue
+            known[video.id] = {"stamp": stamp, "recording": held.id}
+            _write(folder, known)
+        found.recordings[video.id] = held
+    return found
+
+
+def _renamed(value: JsonValue, names: Mapping[str, str]) -> JsonValue:
+    if isinstance(value, list):
+        return [_renamed(v, names) for v in value]
+    if not isinstance(value, dict):
+        return value
+    held = {k: _renamed(v, names) for k, v in value.items()}
+    if isinstance(said := held.get("recording"), str):
+        held["recording"] = names.get(said, said)
+    return held
+
+
+def _stamp(video: Video) -> list[Any] | None:
+    if video.path is None:
+        return None
+    try:
+        held = Path(video.path).stat()
+    except OSError:
+        return None
+    return [str(Path(video.path).resolve()), held.st_size, held.st_mtime_ns]
+
+
+def _known(folder: Path) -> dict[str, Any]:
+    try:
+        held = json.loads((folder / NAME).read_text())
+    except (OSError, ValueError):
+        return {}
+    return held if isinstance(held, dict) else {}
+
+
+def _write(folder: Path, known: Mapping[str, Any]) -> None:
+    part = folder / (NAME + ".part")
+    part.write_text(json.dumps(known, indent=1))
+    part.replace(folder / NAME)

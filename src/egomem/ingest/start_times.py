@@ -1,0 +1,337 @@
+"""When a recording began: what the user says, sidecars, file names and containers say of it.
+
+A clock is used where instant and zone are known. All else is a hint: shown, never silently trusted.
+Cameras write local time into the container and mark it as UTC, and names carry no zone.
+"""
+
+from __future__ import annotations
+
+import glob
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, tzinfo
+from pathlib import Path
+from typing import Literal
+
+from egomem.errors import TimeError, reason
+from egomem.ingest.coverage import SAME, CoverageGap, Overlap, gaps, overlaps
+from egomem.media import Facts
+from egomem.timeline import Clock, format_time, read_start, read_time, zone_of
+from egomem.timeline.clock import ClockSource
+
+__all__ = [
+    "Chapter",
+    "CoverageGap",
+    "Hint",
+    "Overlap",
+    "Start",
+    "chapters",
+    "find_start",
+    "find_starts",
+    "gaps",
+    "instant_of",
+    "overlaps",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A start that some source gives. `start` is naive where the source names no zone."""
+
+    source: ClockSource
+    start: datetime
+    note: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.start.isoformat(' ')}" + (
+            f" ({self.note})" if self.note else ""
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What was found of a recording's start: the clock that is used, if any, and why.
+
+    `hints` are all that was found, the used one included; `notes` are lines for the user.
+    """
+
+    clock: Clock | None
+    reason: str
+    hints: tuple[Hint, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def find_start(
+    path: str | Path,
+    facts: Facts | None = None,
+    *,
+    given: datetime | None = None,
+    zone: tzinfo | None = None,
+    day_one: date | None = None,
+    container: Literal["hint", "utc", "local"] = "hint",
+) -> Start:
+    """The start of one file: `given`, else a sidecar's, else its name's in `zone`, else unknown.
+
+    `zone` is where it was recorded: without it, times without a zone stay hints. `day_one` is the
+    date of EgoLife's DAY1. `container` says what a creation time that is marked as UTC may be taken
+    for; one with another offset was set by something that knows its zone, and counts.
+    """
+    path = Path(path)
+    notes: list[str] = []
+    hints = [
+        *_sidecar(path, facts, zone, notes),
+        *_name(path, zone, day_one, notes),
+        *_container(facts, zone, container, notes),
+    ]
+    if given is not None:
+        clock = Clock(given, "given")
+        notes += [
+            f"the start given is not what the {hint} says"
+            for hint in hints
+            if hint.start.tzinfo and not hint.note and abs(clock.seconds(hint.start)) > 60
+        ]
+        return Start(clock, "it was given", tuple(hints), tuple(notes))
+    for hint in hints:
+        if hint.start.tzinfo is not None and (hint.source == "sidecar" or not hint.note):
+            reason = {
+                "sidecar": "a file beside it says so",
+                "filename": "its name says so, in the zone given",
+                "container": "its creation time has a zone",
+            }[hint.source]
+            return Start(Clock(hint.start, hint.source), reason, tuple(hints), tuple(notes))
+    if hints:
+        found = "; ".join(map(str, hints))
+        notes.append(
+            f"{path.name}: when it began is only hinted at ({found}); "
+            f"if that is right, give --start {_suggestion(hints[0].start)}"
+        )
+    else:
+        notes.append(f"{path.name}: nothing says when it began; give --start to place it in time")
+    return Start(None, "no source gives both a time and its zone", tuple(hints), tuple(notes))
+
+
+def find_starts(
+    files: Mapping[Path, Facts],
+    *,
+    given: datetime | None = None,
+    zone: tzinfo | None = None,
+    day_one: date | None = None,
+    container: Literal["hint", "utc", "local"] = "hint",
+) -> dict[Path, Start]:
+    """The starts of several files, chapters of one recording placed one behind the other.
+
+    `given` is the start of the first file's recording; raises TimeError where the files are more
+    than one recording.
+    """
+    groups = chapters(files)
+    if given is not None and len(groups) > 1:
+        raise TimeError(
+            f"one start was given for {len(groups)} recordings", "ingest them one by one"
+        )
+    found: dict[Path, Start] = {}
+    for group in groups:
+        first = group[0].path
+        start = find_start(
+            first, files[first], given=given, zone=zone, day_one=day_one, container=container
+        )
+        for number, chapter in enumerate(group, 1):
+            if number == 1:
+                found[chapter.path] = start
+                continue
+            note = f"{chapter.path.name}: chapter {number} of {first.name}, "
+            note += f"{format_time(chapter.offset)} after its start"
+            clock = (
+                replace(start.clock, start=start.clock.at(chapter.offset)) if start.clock else None
+            )
+            found[chapter.path] = Start(clock, f"it follows {first.name}", start.hints, (note,))
+    return {path: found[path] for path in files}
+
+
+# -- chapters of one recording ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """A file of a recording that the camera cut into several; `offset` is in seconds."""
+
+    path: Path
+    offset: float
+
+
+def chapters(files: Mapping[Path, Facts]) -> list[tuple[Chapter, ...]]:
+    """The files grouped into recordings, each in the order in which it was filmed.
+
+    Chapters carry GoPro's numbers (GX010123, GX020123; GOPR0123, GP010123), or the same creation
+    time and names that differ only in their last number. All chapters of a camera may carry one
+    creation time, so the offset is the sum of the lengths before.
+    """
+    keyed: dict[tuple[str, ...], list[tuple[int, Path]]] = {}
+    for path, facts in files.items():
+        key, number = _chapter_key(path, facts)
+        keyed.setdefault(key, []).append((number, path))
+    groups = []
+    for members in keyed.values():
+        offset, group = 0.0, []
+        for _, path in sorted(members):
+            group.append(Chapter(path, offset))
+            offset += files[path].duration
+        groups.append(tuple(group))
+    return groups
+
+
+def _chapter_key(path: Path, facts: Facts) -> tuple[tuple[str, ...], int]:
+    folder, suffix, stem = str(path.parent), path.suffix.lower(), path.stem
+    if match := re.fullmatch(r"(G[HXLS])(\d\d)(\d{4})", stem, re.IGNORECASE):
+        return (folder, suffix, match[1].upper(), match[3]), int(match[2])
+    if match := re.fullmatch(r"GOPR(\d{4})|GP(\d\d)(\d{4})", stem, re.IGNORECASE):
+        return (folder, suffix, "GOPR", match[1] or match[3]), int(match[2] or 0)
+    match = re.fullmatch(r"(.*?)(\d+)", stem)
+    timed = match is not None and _named_time(stem) != _named_time(match[1])
+    if match is None or not facts.created or timed:
+        return (str(path),), 0
+    return (folder, suffix, match[1], facts.created), int(match[2])
+
+
+# -- sources ---------------------------------------------------------------------------------------
+
+
+def _sidecar(
+    path: Path, facts: Facts | None, zone: tzinfo | None, notes: list[str]
+) -> Iterator[Hint]:
+    """`<stem>.json`, `<name>.json` or `<stem>*.vrs.json` with `start` or `start_time`."""
+    stem = glob.escape(path.stem)
+    vrs = [p for p in sorted(path.parent.glob(f"{stem}*.vrs.json")) if _belongs(path.stem, p.name)]
+    for beside in (path.with_suffix(".json"), path.with_name(path.name + ".json"), *vrs):
+        if not beside.is_file():
+            continue
+        try:
+            held = json.loads(beside.read_text(encoding="utf-8-sig"))
+        except (ValueError, OSError) as error:
+            notes.append(f"{beside.name} cannot be read: {reason(error)}")
+            continue
+        said = held.get("start", held.get("start_time")) if isinstance(held, dict) else None
+        if said is None or isinstance(said, bool):
+            continue
+        named = held.get("zone") or held.get("timezone") or held.get("time_zone")
+        try:
+            there = zone_of(named) if isinstance(named, str) else zone
+            start, note = instant_of(said, there)
+        except (TimeError, ValueError, OverflowError, OSError) as error:
+            notes.append(f"{beside.name}: {error}")
+            continue
+        end = held.get("end_time")
+        if facts and isinstance(said, int | float) and isinstance(end, int | float):
+            length = (instant_of(end, there)[0] - start).total_seconds()
+            if abs(length - facts.duration) > max(SAME, 0.05 * facts.duration):
+                notes.append(
+                    f"{beside.name} tells of {length:.0f} s, the video has {facts.duration:.0f} s"
+                )
+        yield Hint("sidecar", start, note)
+
+
+def _belongs(stem: str, name: str) -> bool:
+    """False for `cam10.vrs.json` beside `cam1.mp4`."""
+    return not name[len(stem) : len(stem) + 1].isalnum()
+
+
+def instant_of(said: object, zone: tzinfo | None) -> tuple[datetime, str]:
+    """A sidecar's time: ISO 8601, or a count since 1970 in s, ms, us or ns."""
+    if isinstance(said, str):
+        try:
+            return read_start(said, zone=zone), ""
+        except TimeError as error:
+            if "has no zone" not in error.message:
+                raise
+            return datetime.fromisoformat(said), "it has no zone"
+    assert isinstance(said, int | float), said
+    seconds = float(said)
+    while seconds > 1e11:  # the year 5138 in seconds, 1973 in milliseconds
+        seconds /= 1000
+    there = datetime.fromtimestamp(seconds, UTC)
+    return (there.astimezone(zone), "") if zone else (there, "local times are shown in UTC")
+
+
+_DATED = re.compile(
+    r"(?<!\d)(20\d\d)([-._]?)(\d\d)\2(\d\d)"  # 2026-03-02, 20260302
+    r"(?:[-_T ]|\s+at\s+)?(\d\d)([-._]?)(\d\d)\6(\d\d)(?!\d{5})",  # 08.10.00, 081000
+    re.IGNORECASE,
+)
+_EGOLIFE = re.compile(r"(DAY\d+)_.*?_?(\d{8})$", re.IGNORECASE)
+
+
+def _named_time(stem: str) -> datetime | tuple[str, ...] | None:
+    """The local time that a file's name gives, or EgoLife's day and time."""
+    if match := _EGOLIFE.search(stem):
+        return (match[1], match[2])
+    if match := _DATED.search(stem):
+        try:
+            return datetime(*(int(match[k]) for k in (1, 3, 4, 5, 7, 8)))  # type: ignore[arg-type]
+        except ValueError:
+            return None
+    return None
+
+
+def _name(
+    path: Path, zone: tzinfo | None, day_one: date | None, notes: list[str]
+) -> Iterator[Hint]:
+    said = _named_time(path.stem)
+    if said is None:
+        return
+    try:
+        if isinstance(said, tuple):
+            when = read_time(" ".join(said), zone=zone or UTC, day_one=day_one)
+            assert when.instants is not None
+            start = when.instants.start
+            said = start.replace(tzinfo=None)
+        elif path.stem.upper().startswith("PXL_"):
+            # Pixel phones write UTC into the name, not local time.
+            utc = said.replace(tzinfo=UTC)
+            yield Hint("filename", utc.astimezone(zone) if zone else utc, "" if zone else _PIXEL)
+            return
+        elif zone:
+            start = read_start(said.isoformat(), zone=zone)
+    except TimeError as error:
+        notes.append(f"{path.name}: {error}")
+        return
+    yield Hint("filename", start) if zone else Hint("filename", said, "a name has no zone")
+
+
+_PIXEL = "Pixel phones name files in UTC, as far as we know"
+
+
+def _container(
+    facts: Facts | None,
+    zone: tzinfo | None,
+    taken: Literal["hint", "utc", "local"],
+    notes: list[str],
+) -> Iterator[Hint]:
+    if facts is None or not facts.created:
+        return
+    try:
+        start = datetime.fromisoformat(facts.created)
+    except ValueError:
+        notes.append(f"the creation time {facts.created!r} cannot be read")
+        return
+    if start.year < 1990:  # the epoch of the container: a clock that was never set
+        return
+    if start.tzinfo is None or not start.utcoffset():
+        naive = start.replace(tzinfo=None)
+        if taken == "local" and zone is not None:
+            try:
+                yield Hint("container", read_start(naive.isoformat(), zone=zone))
+            except TimeError as error:
+                notes.append(f"the creation time: {error}")
+        elif taken == "utc":
+            utc = naive.replace(tzinfo=UTC)
+            yield Hint("container", utc.astimezone(zone) if zone else utc)
+        else:
+            note = "marked as UTC, but cameras often write local time there"
+            yield Hint("container", start, note)
+        return
+    yield Hint("container", start)
+
+
+def _suggestion(start: datetime) -> str:
+    return start.isoformat() if start.tzinfo else f"{start.isoformat()}+HH:MM with your offset"

@@ -1,0 +1,1 @@
+"""egomem inside other evaluation harnesses: inspect_ai and lmms-eval."""

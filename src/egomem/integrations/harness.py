@@ -1,0 +1,143 @@
+"""A benchmark asked of a memory where another harness asks the model.
+
+What inspect_ai and lmms-eval share: the strategy decides what is asked and reads what comes back;
+the harness sends it, and caches, limits and logs the requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from egomem.answer import FrameSource, answer
+from egomem.benchmarks import Benchmark, demo, load
+from egomem.config import load as load_settings
+from egomem.errors import UsageError
+from egomem.evaluate.video_map import Blind, VideoMap, in_memory
+from egomem.media import Frame, frames
+from egomem.memory import Store
+from egomem.models import Image, ModelClient, Reply, Request, Text, Video, read_limits
+from egomem.models.limits import fitted, over
+from egomem.models.reply import Fault
+from egomem.records import Answer, Question, Status
+from egomem.text.plural import plural
+
+BLIND = "clean"
+"""The strategy that needs no memory."""
+
+
+def read_benchmark(data: str, format: str | None = None) -> Benchmark:
+    """The benchmark in a folder or file, or "demo" for ours. Raises UsageError if it is empty."""
+    held = demo() if data == "demo" and not Path(data).exists() else load(data, format)
+    if not held.questions:
+        raise UsageError(f"{data} holds no questions", f"run: egomem benchmark validate {data}")
+    return held
+
+
+@dataclass
+class Asked:
+    """Questions of a benchmark with the memory that they are asked of. Made by `of`."""
+
+    benchmark: Benchmark
+    places: VideoMap
+    memory: Store | Blind
+
+    @classmethod
+    def of(cls, benchmark: Benchmark, memory: Path | None, strategy: str) -> Asked:
+        """Open the memory; `clean` needs none.
+
+        Raises UsageError where none of the benchmark's videos is in it.
+        """
+        if strategy == BLIND:
+            return cls(benchmark, VideoMap(), Blind())
+        if memory is None:
+            raise UsageError(f"strategy {strategy} reads a memory, and none is named")
+        store = Store.open(memory)
+        places = in_memory(benchmark, store)
+        if benchmark.videos and not places.recordings:
+            store.close()
+            raise UsageError(
+                f"the memory at {memory} holds none of the "
+                f"{plural(len(benchmark.videos), 'video')} of "
+                f"{benchmark.name} ({benchmark.videos[0].id}, ...)",
+                "its recordings need the ids, hashes or file names of the videos",
+            )
+        return cls(benchmark, places, store)
+
+    def close(self) -> None:
+        self.memory.close()
+
+    async def answer(
+        self,
+        question: Question,
+        strategy: str,
+        settings: Mapping[str, Any],
+        models: ModelClient,
+        frames: FrameSource | None = None,
+    ) -> Answer:
+        """A strategy's answer, with the benchmark's names of videos in its evidence and trace.
+
+        One to a question about a video that the memory does not hold is an error, and counts.
+        """
+        blind = isinstance(self.memory, Blind)
+        if not blind and (why := self.places.lost(question)):
+            return Answer(text="", status=Status.ERROR, strategy=strategy, reason=why)
+        local = self.places.localised(question)
+        view = self.memory.view(local.at)
+        if not blind and local.recording is not None:
+            view = view.narrow(recordings=[local.recording])
+        said = await answer(
+            local, view, strategy, settings=settings, models=models, frames=frames or self.frames
+        )
+        return self.places.named(said)
+
+    def frames(
+        self, recording: str, times: Sequence[float], side: int | None = None
+    ) -> Iterable[Frame]:
+        """Frames of a recording, from its file."""
+        held = None if isinstance(self.memory, Blind) else self.memory.recording(recording)
+        if held is None or held.path is None:
+            raise UsageError(f"the video of {recording} is not at hand")
+        return frames(held.path, times, side=side)
+
+
+class HarnessModels(ModelClient):
+    """Every role is the model that the harness runs with; a subclass says how it is asked.
+
+    Limits are those of egomem's settings (EGOMEM_LIMITS_READER_IMAGES, ...).
+    """
+
+    def __init__(self) -> None:
+        held = load_settings()
+        super().__init__(
+            {"all": "openai-compatible:harness@http://harness.invalid/v1"},
+            limits=read_limits(held.limits, fit=held.fit),
+            environ={},
+        )
+
+    async def ask(self, request: Request) -> Reply:
+        limits = self.limits(request.role)
+        if limits.fit:
+            request = fitted(request, limits)
+        if broken := over(request, limits):
+            return Reply(status=Status.ERROR, fault=Fault.IMAGES, detail=broken)
+        return await self.pass_on(request)
+
+    async def pass_on(self, request: Request) -> Reply:
+        """The harness's reply to a request that is within the limits."""
+        raise NotImplementedError
+
+
+def shown(request: Request) -> Iterator[str | Image]:
+    """A request's texts and images in order; an image's label belongs right before it."""
+    for part in request.parts:
+        if isinstance(part, Text):
+            yield part.text
+        elif isinstance(part, Image):
+            yield part
+        elif isinstance(part, Video) and part.frames:
+            yield from part.frames
+        else:
+            raise UsageError("sound and whole video files cannot be sent through another harness")

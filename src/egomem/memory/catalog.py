@@ -1,0 +1,143 @@
+"""What a memory holds, in figures: the small part that every view is cut from.
+
+A *line* is a timeline that observations lie on: a recording, or a wearer's own (for digests), whose
+second 0 is the POSIX epoch. The tally says, for each line and track, how many observations there
+are, how long their texts are and which time they span, so that no question needs to count them.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from egomem.memory import rows
+from egomem.records import Recording
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Places = npt.NDArray[np.int32]
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Catalog:
+    """One consistent reading. `horizon` is the last row it knows of: later ones are not in a view.
+
+    `numbers`, `starts` (POSIX seconds of a line's second 0, NaN where the clock is not known),
+    `wearers` and `ids` (None for a wearer's own timeline) have one entry a line, in order of
+    `numbers`. The `tally_*` arrays have one entry a (line, track).
+    """
+
+    horizon: int
+    version: tuple[int, ...]
+    recordings: tuple[Recording, ...]
+    numbers: Integers
+    starts: Floats
+    wearers: tuple[str, ...]
+    ids: tuple[str | None, ...]
+    tracks: dict[int, tuple[str, str]]
+    tally_line: Integers
+    tally_track: Integers
+    tally_count: Integers
+    tally_length: Integers
+    tally_start: Floats
+    tally_end: Floats
+
+    @classmethod
+    def read(cls, db: sqlite3.Connection, known: Self | None) -> Self:
+        """`known` is given back where nothing has changed since."""
+        if known and (*known.version, known.horizon) == db.execute(_STATE).fetchone():
+            return known
+        own = not db.in_transaction
+        if own:
+            db.execute("BEGIN")
+        try:
+            *version, horizon = db.execute(_STATE).fetchone()
+            return cls._read(db, known, tuple(version), horizon)
+        finally:
+            if own:
+                db.execute("COMMIT")
+
+    @classmethod
+    def _read(
+        cls, db: sqlite3.Connection, known: Self | None, version: tuple[int, ...], horizon: int
+    ) -> Self:
+        if known and known.version == version:
+            recordings, numbers, starts = known.recordings, known.numbers, known.starts
+            wearers, ids = known.wearers, known.ids
+        else:
+            found = db.execute(f"SELECT number, {rows.RECORDING} FROM recording ORDER BY number")
+            table = found.fetchall()
+            read = [rows.read_recording(row[1:]) if row[1] is not None else None for row in table]
+            recordings = tuple(r for r in read if r)
+            numbers = np.array([row[0] for row in table], dtype=np.int64)
+            starts = np.array([_start(r) for r in read], dtype=np.float64)
+            wearers = tuple(row[2] for row in table)
+            ids = tuple(row[1] for row in table)
+        tracks = {
+            number: (id, source)
+            for number, id, source in db.execute("SELECT number, id, source FROM track")
+        }
+        tally = db.execute(
+            "SELECT recording, track, count, length, start, end FROM tally ORDER BY recording"
+        ).fetchall()
+        columns = np.array(tally, dtype=np.float64).reshape(-1, 6).T
+        return cls(
+            horizon,
+            version,
+            recordings,
+            numbers,
+            starts,
+            wearers,
+            ids,
+            tracks,
+            np.searchsorted(numbers, columns[0].astype(np.int64)),
+            columns[1].astype(np.int64),
+            columns[2].astype(np.int64),
+            columns[3].astype(np.int64),
+            columns[4],
+            columns[5],
+        )
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Where each recording is among the lines."""
+        return {id: place for place, id in enumerate(self.ids) if id is not None}
+
+    @cached_property
+    def tally_first(self) -> Integers:
+        """Where the entries of each line begin in the tally, which is in order of lines."""
+        return np.flatnonzero(np.diff(self.tally_line, prepend=-1))
+
+    @cached_property
+    def zeros(self) -> dict[int, float]:
+        """`starts` by number."""
+        return dict(zip(self.numbers.tolist(), self.starts.tolist(), strict=True))
+
+    @cached_property
+    def of_wearer(self) -> dict[str, Flags]:
+        """Which lines are a wearer's."""
+        wearers = np.array(self.wearers)
+        return {w: np.asarray(wearers == w, dtype=bool) for w in set(self.wearers)}
+
+    @cached_property
+    def by_id(self) -> dict[str, Recording]:
+        return {r.id: r for r in self.recordings}
+
+
+_STATE = """
+    SELECT (SELECT value FROM state WHERE name = 'forgotten'),
+           (SELECT value FROM state WHERE name = 'recordings'),
+           coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'observation'), 0)
+"""
+
+
+def _start(r: Recording | None) -> float:
+    if r is None:
+        return 0.0
+    return r.clock.start.timestamp() if r.clock else float("nan")

@@ -1,0 +1,186 @@
+"""One finder of JSON in a model's text, whatever model or server it came from.
+
+Models fence JSON, chat before and after it, and use braces in prose. The finder takes a value only
+if it fits the schema, and none at all if two different ones do.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from pydantic import JsonValue
+
+_FENCE = re.compile(r"```[ \t]*[\w-]*[ \t]*\r?\n(.*?)```", re.DOTALL)
+_OPENER = re.compile(r"[{\[]")
+
+
+class ExtractedJson(NamedTuple):
+    """`value` is None where no one value was found; `why` then says what stood in the way."""
+
+    value: JsonValue
+    why: str = ""
+
+
+def find_json(text: str, schema: Mapping[str, JsonValue] | None = None) -> ExtractedJson:
+    """The JSON value in `text` that fits `schema` (without one: the one object or list).
+
+    Looked for in this order, the first place that holds a fitting value decides: the whole text,
+    fenced blocks, then anywhere. Two different fitting values in one place are no reading.
+    """
+    why = "no JSON in the reply"
+    whole = _loaded(text)
+    fenced = (v for piece in _FENCE.findall(text) for v in _loaded(piece) or _values(piece))
+    for place in (whole, fenced, _values(text)):
+        fitting: list[JsonValue] = []
+        for value in place:
+            wrong = schema_error(value, schema or {})
+            if wrong:
+                why = f"JSON does not fit: {wrong}"
+            elif value not in fitting:
+                fitting.append(value)
+        if len(fitting) == 1:
+            return ExtractedJson(fitting[0])
+        if fitting:
+            return ExtractedJson(None, f"{len(fitting)} different JSON values in the reply")
+    return ExtractedJson(None, why)
+
+
+def _loaded(text: str) -> list[JsonValue]:
+    """The text as one JSON object or list, if it is one."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    return [value] if isinstance(value, (dict, list)) else []
+
+
+def _values(text: str) -> Iterator[JsonValue]:
+    """The outermost objects and lists in a text, in order."""
+    decoder = json.JSONDecoder()
+    at = 0
+    while opener := _OPENER.search(text, at):
+        try:
+            value, at = decoder.raw_decode(text, opener.start())
+        except RecursionError:
+            return  # brackets by the thousand are no reply
+        except ValueError:
+            at = opener.start() + 1
+        else:
+            yield value
+
+
+def schema_error(value: JsonValue, schema: Mapping[str, JsonValue]) -> str:
+    """What in `value` does not fit a JSON schema, in a few words; empty if it fits.
+
+    Knows the keywords that our schemas use: type, enum, const, properties, required,
+    additionalProperties, items, minItems, maxItems, minimum, maximum, anyOf, $ref into $defs.
+    """
+    return _misfit(value, schema, schema, "")
+
+
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    "object": dict,
+    "array": list,
+    "string": str,
+    "boolean": bool,
+    "null": type(None),
+    "number": (int, float),
+    "integer": int,
+}
+
+
+def _misfit(
+    value: JsonValue, schema: Mapping[str, JsonValue], root: Mapping[str, JsonValue], where: str
+) -> str:
+    here = where or "value"
+    reference = schema.get("$ref")
+    if isinstance(reference, str):
+        return _misfit(value, _resolve(reference, root), root, where)
+    choices = schema.get("anyOf")
+    if isinstance(choices, list):
+        wrongs = [_misfit(value, c, root, where) for c in choices if isinstance(c, dict)]
+        if all(wrongs):
+            return wrongs[0]
+    kinds = schema.get("type")
+    if kinds is not None:
+        names = [str(kind) for kind in (kinds if isinstance(kinds, list) else [kinds])]
+        if not any(_is(value, name) for name in names):
+            return f"{here} is no {' or '.join(names)}"
+    allowed = schema.get("enum")
+    if isinstance(allowed, list) and value not in allowed:
+        return f"{here} is none of {json.dumps(allowed, ensure_ascii=False)}"
+    if "const" in schema and value != schema["const"]:
+        return f"{here} is not {json.dumps(schema['const'], ensure_ascii=False)}"
+    if isinstance(value, dict):
+        return _misfit_object(value, schema, root, where)
+    if isinstance(value, list):
+        return _misfit_list(value, schema, root, where)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        low, high = schema.get("minimum"), schema.get("maximum")
+        if isinstance(low, (int, float)) and value < low:
+            return f"{here} is below {low}"
+        if isinstance(high, (int, float)) and value > high:
+            return f"{here} is above {high}"
+    return ""
+
+
+def _is(value: JsonValue, name: str) -> bool:
+    if isinstance(value, bool):
+        return name == "boolean"
+    if name == "integer" and isinstance(value, float):
+        return value.is_integer()
+    return isinstance(value, _TYPES[name])
+
+
+def _misfit_object(
+    value: dict[str, JsonValue],
+    schema: Mapping[str, JsonValue],
+    root: Mapping[str, JsonValue],
+    where: str,
+) -> str:
+    properties = schema.get("properties")
+    known = properties if isinstance(properties, dict) else {}
+    required = schema.get("required")
+    for name in required if isinstance(required, list) else []:
+        if name not in value:
+            return f"{where + '.' if where else ''}{name} is missing"
+    extra = schema.get("additionalProperties")
+    for name, inner in value.items():
+        rule = known.get(name, extra)
+        path = f"{where}.{name}" if where else name
+        if rule is False:
+            return f"{path} is not asked for"
+        if isinstance(rule, dict) and (wrong := _misfit(inner, rule, root, path)):
+            return wrong
+    return ""
+
+
+def _misfit_list(
+    value: list[JsonValue],
+    schema: Mapping[str, JsonValue],
+    root: Mapping[str, JsonValue],
+    where: str,
+) -> str:
+    fewest, most = schema.get("minItems"), schema.get("maxItems")
+    if isinstance(fewest, int) and len(value) < fewest:
+        return f"{where or 'list'} has fewer than {fewest} items"
+    if isinstance(most, int) and len(value) > most:
+        return f"{where or 'list'} has more than {most} items"
+    rule = schema.get("items")
+    if isinstance(rule, dict):
+        for index, item in enumerate(value):
+            if wrong := _misfit(item, rule, root, f"{where}[{index}]"):
+                return wrong
+    return ""
+
+
+def _resolve(reference: str, root: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+    node: JsonValue = dict(root)
+    for step in reference.removeprefix("#/").split("/"):
+        node = node.get(step) if isinstance(node, dict) else None
+    if not isinstance(node, dict):
+        raise ValueError(f"schema reference {reference} leads nowhere")
+    return node

@@ -1,0 +1,297 @@
+"""From our requests to pydantic-ai's models and back. The only file that knows pydantic-ai.
+
+It is imported when the first request is sent: pydantic-ai takes more than a second to load.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import httpx2
+from pydantic import JsonValue
+from pydantic_ai.direct import model_request
+from pydantic_ai.exceptions import UserError
+from pydantic_ai.messages import (
+    BinaryContent,
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    SystemPromptPart,
+    TextPart,
+    ThinkingPart,
+    UserContent,
+    UserPromptPart,
+)
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.models.openai import OpenAIChatModel, OpenAIChatModelSettings
+from pydantic_ai.output import OutputObjectDefinition
+
+from egomem.errors import ConfigError, MissingExtraError
+from egomem.models.http_errors import redacted
+from egomem.models.reply import TokenLogprob
+from egomem.models.request import Audio, Image, Request, Text, Video
+from egomem.models.roles import SERVERS, ModelSpec
+from egomem.models.transport import EXCHANGE, Exchange
+from egomem.records import Usage
+
+# No model writes these, so pydantic-ai leaves thinking blocks in the text, and we read them: its
+# own reading takes an unclosed block for an answer.
+_NO_TAGS = ("\x00think\x00", "\x00/think\x00")
+
+
+class Completion(NamedTuple):
+    """What the server said, in the shape of every provider alike."""
+
+    raw: str
+    reasoning: str
+    refusal: str
+    finish: str | None
+    logprobs: tuple[TokenLogprob, ...] | None
+    usage: Usage
+    model: str
+
+
+class _ClipModel(OpenAIChatModel):
+    """Chat completions with a `video_url` part, which vLLM takes and OpenAI does not."""
+
+    async def _map_binary_content_item(self, item: BinaryContent) -> Any:
+        if item.media_type.startswith("video/"):
+            return {"type": "video_url", "video_url": {"url": item.data_uri}}
+        return await super()._map_binary_content_item(item)
+
+
+def build(spec: ModelSpec, client: httpx2.AsyncClient, environ: Mapping[str, str]) -> Model[Any]:
+    """The pydantic-ai model for a spec, without any retries of its own.
+
+    Raises ConfigError where the server's key is missing or the model's name cannot be, and
+    MissingExtraError where the server's client is not installed.
+    """
+    try:
+        return _built(spec, client, environ)
+    except UserError as error:
+        raise ConfigError(f"{spec}: {redacted(str(error), spec.key(environ))}") from None
+    except Exception as error:
+        # Google's clients look for credentials when they are made; their own errors are not ours
+        # to import, as they may not be installed.
+        if type(error).__name__ != "DefaultCredentialsError":
+            raise
+        raise ConfigError(
+            f"{spec}: no Google Cloud credentials were found",
+            "run: gcloud auth application-default login; and set GOOGLE_CLOUD_PROJECT",
+        ) from None
+
+
+def _built(spec: ModelSpec, client: httpx2.AsyncClient, environ: Mapping[str, str]) -> Model[Any]:
+    kind = SERVERS[spec.server]
+    key = spec.key(environ)
+    if kind.needs_key and not key and not (spec.url and spec.server == "openai"):
+        raise ConfigError(
+            f"{kind.title} wants a key", f"set {' or '.join(kind.key_variables)}"
+        ) from None
+    if spec.server == "anthropic":
+        return _anthropic(spec, client, key)
+    if spec.server in ("google", "google-cloud"):
+        return _google(spec, client, key, environ)
+    profile: dict[str, Any] = {
+        "thinking_tags": _NO_TAGS,
+        "supports_json_schema_output": True,
+        "native_output_requires_schema_in_instructions": False,
+        "supports_audio_file_input": True,
+    }
+    model: OpenAIChatModel
+    if spec.server == "azure":
+        from pydantic_ai.providers.azure import AzureProvider
+
+        if not spec.url:
+            raise ConfigError("Azure OpenAI has no address", "set AZURE_OPENAI_ENDPOINT")
+        azure = AzureProvider(
+            azure_endpoint=spec.url,
+            # Azure's newer address, `.../openai/v1`, takes no version.
+            api_version=None
+            if spec.url.endswith("/v1")
+            else environ.get("OPENAI_API_VERSION", "2024-10-21"),
+            api_key=key,
+            http_client=client,
+        )
+        model = OpenAIChatModel(spec.model, provider=azure, profile=profile)  # type: ignore[arg-type]
+    elif spec.server == "openrouter":
+        from pydantic_ai.models.openrouter import OpenRouterModel
+        from pydantic_ai.providers.openrouter import OpenRouterProvider
+
+        router = OpenRouterProvider(api_key=key or "", http_client=client)
+        model = OpenRouterModel(spec.model, provider=router, profile=profile)  # type: ignore[arg-type]
+        if spec.url:
+            model.client.base_url = spec.url
+    else:
+        from pydantic_ai.providers.openai import OpenAIProvider
+
+        if spec.server != "openai":
+            # The older name of this field is the one that every other server knows.
+            profile["openai_chat_supports_max_completion_tokens"] = False
+        provider = OpenAIProvider(
+            base_url=spec.url or None, api_key=key or "none", http_client=client
+        )
+        model = _ClipModel(spec.model, provider=provider, profile=profile)  # type: ignore[arg-type]
+    model.client.max_retries = 0
+    return model
+
+
+def _anthropic(spec: ModelSpec, client: httpx2.AsyncClient, key: str | None) -> Model[Any]:
+    try:
+        from pydantic_ai.models.anthropic import AnthropicModel
+        from pydantic_ai.providers.anthropic import AnthropicProvider
+    except ImportError:
+        raise MissingExtraError("Anthropic's client", "anthropic") from None
+    provider = AnthropicProvider(api_key=key or "", base_url=spec.url or None, http_client=client)
+    provider.client.max_retries = 0
+    return AnthropicModel(spec.model, provider=provider)
+
+
+def _google(
+    spec: ModelSpec, client: httpx2.AsyncClient, key: str | None, environ: Mapping[str, str]
+) -> Model[Any]:
+    try:
+        from pydantic_ai.models.google import GoogleModel
+        from pydantic_ai.providers.google import GoogleProvider
+    except ImportError:
+        raise MissingExtraError("Google's client", "google") from None
+    if spec.server == "google":
+        return GoogleModel(
+            spec.model,
+            provider=GoogleProvider(
+                api_key=key or "", base_url=spec.url or None, http_client=client
+            ),
+        )
+    from pydantic_ai.providers.google_cloud import GoogleCloudProvider
+
+    return GoogleModel(
+        spec.model,
+        provider=GoogleCloudProvider(
+            project=environ.get("GOOGLE_CLOUD_PROJECT"),
+            location=environ.get("GOOGLE_CLOUD_LOCATION", "global"),
+            http_client=client,
+        ),
+    )
+
+
+async def send(
+    model: Model[Any], request: Request, exchange: Exchange, *, prompted: bool = False
+) -> Completion:
+    """One attempt. `prompted`: ask for JSON in words, for servers that take no JSON schema.
+
+    Whatever the client raises comes through; `exchange.response` then holds the answer, if any.
+    """
+    parameters = ModelRequestParameters()
+    if request.schema is not None and not prompted:
+        parameters = ModelRequestParameters(
+            output_mode="native",
+            output_object=OutputObjectDefinition(json_schema=dict(request.schema), name="reply"),
+        )
+    settings = OpenAIChatModelSettings()
+    profile: Mapping[str, Any] = model.profile
+    if not (
+        profile.get("openai_supports_reasoning") and profile.get("thinking_enabled_by_default")
+    ):
+        # OpenAI's models that think take no temperature.
+        settings["temperature"] = request.temperature
+    if request.max_tokens is not None:
+        settings["max_tokens"] = request.max_tokens
+    if request.seed is not None:
+        settings["seed"] = request.seed
+    if request.logprobs:
+        settings["openai_logprobs"] = True
+        settings["openai_top_logprobs"] = request.logprobs
+    token = EXCHANGE.set(exchange)
+    try:
+        response = await model_request(
+            model,
+            _messages(request, exchange, prompted),
+            model_settings=settings,
+            model_request_parameters=parameters,
+        )
+    finally:
+        EXCHANGE.reset(token)
+    return _completion(response)
+
+
+def _messages(request: Request, exchange: Exchange, prompted: bool) -> list[ModelMessage]:
+    content: list[UserContent] = []
+    for part in request.parts:
+        if isinstance(part, Text):
+            content.append(part.text)
+        elif isinstance(part, Image):
+            if part.label:
+                content.append(part.label)
+            mark = exchange.add(part.sha256, part.data)
+            content.append(BinaryContent(mark, media_type="image/jpeg"))
+        elif isinstance(part, Audio):
+            mark = exchange.add(part.sha256, part.data)
+            media = "audio/wav" if part.format == "wav" else "audio/mpeg"
+            content.append(BinaryContent(mark, media_type=media))
+        elif isinstance(part, Video):
+            pieces = [frame.data for frame in part.frames] or [part.data]
+            mark = exchange.add(part.sha256, *pieces)
+            media = "video/jpeg" if part.frames else "video/mp4"
+            content.append(BinaryContent(mark, media_type=media))
+    if prompted:
+        content.append(f"Reply with JSON of this schema: {json.dumps(request.schema)}")
+    prompt: str | Sequence[UserContent] = content
+    if all(isinstance(item, str) for item in content):
+        # Servers of text-only models often take a plain string alone.
+        prompt = "\n\n".join(str(item) for item in content)
+    parts: list[SystemPromptPart | UserPromptPart] = [UserPromptPart(prompt)]
+    if request.system:
+        parts.insert(0, SystemPromptPart(request.system))
+    return [ModelRequest(parts=parts)]
+
+
+def _completion(response: ModelResponse) -> Completion:
+    details: dict[str, Any] = response.provider_details or {}
+    raw = "".join(p.content for p in response.parts if isinstance(p, TextPart))
+    reasoning = "\n".join(p.content for p in response.parts if isinstance(p, ThinkingPart))
+    refusal = details.get("refusal")
+    return Completion(
+        raw=raw,
+        reasoning=reasoning,
+        refusal=refusal if isinstance(refusal, str) else "",
+        finish=_finish(response, details),
+        logprobs=_logprobs(details.get("logprobs")),
+        usage=Usage(
+            requests=1,
+            tokens_in=response.usage.input_tokens,
+            tokens_cached=response.usage.cache_read_tokens,
+            tokens_out=response.usage.output_tokens,
+            cost=float(said) if isinstance(said := details.get("cost"), (int, float)) else None,
+        ),
+        model=response.model_name or "",
+    )
+
+
+def _finish(response: ModelResponse, details: Mapping[str, Any]) -> str | None:
+    """The server's own word where there is one (pydantic-ai maps unknown ones to None)."""
+    own = details.get("finish_reason")
+    return str(own) if own else response.finish_reason
+
+
+def _logprobs(value: object) -> tuple[TokenLogprob, ...] | None:
+    if not isinstance(value, list):
+        return None
+    found = []
+    for item in value:
+        if not isinstance(item, Mapping) or "token" not in item:
+            continue
+        top: dict[str, float] = {}
+        for other in item.get("top_logprobs") or ():
+            token, logprob = str(other["token"]), _floor(other["logprob"])
+            top[token] = max(top.get(token, logprob), logprob)
+        found.append(
+            TokenLogprob(token=str(item["token"]), logprob=_floor(item["logprob"]), top=top)
+        )
+    return tuple(found) or None
+
+
+def _floor(logprob: JsonValue) -> float:
+    """Servers write the probability zero as null or -inf; JSON has no -inf."""
+    return max(-9999.0, float(logprob)) if isinstance(logprob, (int, float)) else -9999.0

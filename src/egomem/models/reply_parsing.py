@@ -1,0 +1,141 @@
+"""What a model's text is, before anyone reads an answer in it: thinking, refusals, ends.
+
+Names of finish reasons differ between servers; those in `FINISHES` are known. Any other reason is
+not taken for a clean end: its text is kept in `raw` and never read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from pydantic import JsonValue
+
+from egomem.models.json_extract import find_json
+from egomem.models.reply import Fault
+from egomem.records import Status
+
+FINISHES: dict[str, Status] = {
+    **dict.fromkeys(
+        ("stop", "end_turn", "stop_sequence", "eos", "eos_token", "completed"), Status.PARSED
+    ),
+    **dict.fromkeys(
+        ("length", "max_tokens", "max_output_tokens", "model_context_window_exceeded", "abort"),
+        Status.TRUNCATED,
+    ),
+    **dict.fromkeys(
+        (
+            "content_filter",
+            "refusal",
+            "safety",
+            "recitation",
+            "blocklist",
+            "prohibited_content",
+            "spii",
+            "image_safety",
+        ),
+        Status.REFUSED,
+    ),
+    "error": Status.ERROR,
+}
+
+_NAMES = "think|thinking|thought|reasoning"
+_OPENED = re.compile(rf"(?:\A|(?<=\n))[ \t]*<({_NAMES})>", re.IGNORECASE)
+_CLOSED = re.compile(rf"(?:\A|(?<=\n))[ \t]*<({_NAMES})>(.*?)</\1>", re.IGNORECASE | re.DOTALL)
+_END_ALONE = re.compile(rf"\A(.*)</({_NAMES})>", re.IGNORECASE | re.DOTALL)
+
+
+class ThinkingSplit(NamedTuple):
+    """A text with its thinking taken out. `open`: a thinking block never ended."""
+
+    text: str
+    thinking: str
+    open: bool
+
+
+def part_thinking(raw: str) -> ThinkingSplit:
+    """Part `<think>…</think>` blocks from what is said.
+
+    A block begins at the start of the text or of a line. Some chat templates write the opening tag
+    into the prompt: then everything up to the closing tag is thinking.
+    """
+    thoughts: list[str] = []
+
+    def keep(match: re.Match[str]) -> str:
+        thoughts.append(match[2].strip())
+        return ""
+
+    text = _CLOSED.sub(keep, raw)
+    opened = _OPENED.search(text)
+    alone = _END_ALONE.match(text)
+    if alone and not opened:
+        thoughts.insert(0, alone[1].strip())
+        text = text[alone.end() :]
+    elif opened:
+        thoughts.append(text[opened.end() :].strip())
+        text = text[: opened.start()]
+    return ThinkingSplit(text.strip(), "\n".join(thoughts), opened is not None)
+
+
+class ParsedReply(NamedTuple):
+    status: Status
+    text: str = ""
+    reasoning: str = ""
+    data: JsonValue = None
+    source: str = "content"
+    detail: str = ""
+    fault: Fault | None = None
+
+
+def read(
+    raw: str,
+    reasoning: str,
+    finish: str | None,
+    schema: Mapping[str, JsonValue] | None,
+    refusal: str = "",
+) -> ParsedReply:
+    """What a completion says: its text, reasoning and JSON, with a status.
+
+    The reasoning field is read only if the content is empty and the reply ended cleanly: cut-off
+    thoughts hold letters that the model was about to reject. A missing finish reason counts as a
+    clean end (Ollama and some gateways leave it out); an unknown one does not.
+    """
+    ended = FINISHES.get((finish or "stop").lower())
+    parted = part_thinking(raw)
+    thinking = "\n".join(t for t in (reasoning.strip(), parted.thinking) if t)
+    if refusal or ended is Status.REFUSED:
+        why = refusal or "stopped by the provider's content filter"
+        return ParsedReply(Status.REFUSED, "", thinking, detail=f"refused: {why}")
+    if ended is Status.ERROR:
+        return ParsedReply(
+            Status.ERROR, "", thinking, detail="the server ended the reply with an error"
+        )
+    if ended is Status.TRUNCATED:
+        return ParsedReply(
+            Status.TRUNCATED,
+            "",
+            thinking,
+            detail=f"cut off (finish reason {finish}); raise max_tokens",
+        )
+    if parted.open:
+        return ParsedReply(
+            Status.TRUNCATED, "", thinking, detail="cut off inside its thinking; raise max_tokens"
+        )
+    if ended is None:
+        return ParsedReply(
+            Status.UNPARSABLE, "", thinking, detail=f"ended for an unknown reason: {finish}"
+        )
+    text, source = parted.text, "content"
+    if not text and reasoning.strip():
+        text, source = part_thinking(reasoning).text, "reasoning"
+    if not text:
+        return ParsedReply(
+            Status.UNPARSABLE, "", thinking, detail="the reply is empty", fault=Fault.EMPTY
+        )
+    if schema is None:
+        return ParsedReply(Status.PARSED, text, thinking, source=source)
+    found = find_json(text, schema)
+    if found.value is None:
+        return ParsedReply(Status.UNPARSABLE, text, thinking, source=source, detail=found.why)
+    return ParsedReply(Status.PARSED, text, thinking, found.value, source)

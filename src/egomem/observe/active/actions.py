@@ -1,0 +1,167 @@
+"""Looks: what can be asked of a recording, as typed values. A model's plan is JSON that fits them.
+
+Nothing in a look is trusted: `clamped` brings its arguments into range, or says why it is refused.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import Field, TypeAdapter
+
+from egomem.records import Record
+from egomem.timeline import Span
+
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom, each 0-1 of the picture's width or height."""
+
+WHOLE: Box = (0.0, 0.0, 1.0, 1.0)
+
+SMALLEST = 0.04
+"""Share of the picture's sides below which a region shows nothing; it is widened to this."""
+
+MOST_BOXES = 3
+"""Regions of one look at most. Our choice."""
+
+Seconds = Annotated[float, Field(allow_inf_nan=False)]
+Share = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class _Look(Record):
+    """`start` and `end` in seconds of the recording; `count` frames are spread from one to the
+    other, both included (one frame: the middle)."""
+
+    start: Seconds
+    end: Seconds
+    count: int = 1
+    boxes: tuple[tuple[Share, Share, Share, Share], ...] = ()
+
+    @property
+    def span(self) -> Span:
+        return Span(min(self.start, self.end), max(self.start, self.end))
+
+    @property
+    def regions(self) -> tuple[Box, ...]:
+        return self.boxes or (WHOLE,)
+
+    @property
+    def times(self) -> tuple[float, ...]:
+        span = self.span
+        if self.count < 2 or span.length == 0:
+            return (round(span.middle, 3),)
+        step = span.length / (self.count - 1)
+        return tuple(round(span.start + k * step, 3) for k in range(self.count))
+
+    @property
+    def pictures(self) -> int:
+        """Frames that the look costs: one for each time and region."""
+        return len(self.times) * len(self.regions)
+
+
+class Crop(_Look):
+    """A region, cut out in full resolution and enlarged."""
+
+    tool: Literal["crop"] = "crop"
+
+
+class Dense(_Look):
+    """Ordered frames over a span, for what moves or changes."""
+
+    tool: Literal["dense"] = "dense"
+
+
+class ReadText(_Look):
+    """Text in a span or region, read by the recogniser."""
+
+    tool: Literal["ocr"] = "ocr"
+
+
+class Detect(_Look):
+    """Things in enlarged regions over a span, found by the detector."""
+
+    tool: Literal["detect"] = "detect"
+
+
+class GazeCrop(_Look):
+    """What the wearer looked at, where gaze was recorded."""
+
+    tool: Literal["gaze"] = "gaze"
+
+
+class Listen(_Look):
+    """The words that are said in a span."""
+
+    tool: Literal["listen"] = "listen"
+
+    @property
+    def pictures(self) -> int:
+        return 0
+
+
+class Retrieve(_Look):
+    """What documents outside of the recording say of something that was seen.
+
+    `anchor` is the id of the finding in which it was seen. Names only: it proves no event.
+    """
+
+    tool: Literal["retrieve"] = "retrieve"
+    query: str = ""
+    anchor: str = ""
+
+    @property
+    def pictures(self) -> int:
+        return 0
+
+
+Inspection = Annotated[
+    Crop | Dense | ReadText | Detect | GazeCrop | Listen | Retrieve, Field(discriminator="tool")
+]
+LOOK: TypeAdapter[Inspection] = TypeAdapter(Inspection)
+
+
+class Clamped(NamedTuple):
+    """The look to carry out (None: refused, and `why`); `changed` names arguments brought in."""
+
+    look: Inspection | None
+    changed: tuple[str, ...] = ()
+    why: str = ""
+
+
+def clamped(look: Inspection, bounds: Span, *, frames_left: int, most: int) -> Clamped:
+    """A look within `bounds`, with at most `most` times and `frames_left` pictures in all."""
+    changed = []
+    start, end = sorted((look.start, look.end))
+    if end < bounds.start or start > bounds.end:
+        return Clamped(None, (), f"{start:g}-{end:g} s is outside of the recording's part")
+    inside = max(start, bounds.start), min(end, bounds.end)
+    if inside != (look.start, look.end):
+        changed.append("span")
+    boxes = tuple(_inside(box) for box in look.boxes[:MOST_BOXES])
+    if boxes != look.boxes:
+        changed.append("boxes")
+    count = min(max(look.count, 1), most)
+    draft = look.model_copy(
+        update={"start": inside[0], "end": inside[1], "boxes": boxes, "count": count}
+    )
+    if draft.pictures and draft.pictures > frames_left:
+        count = frames_left // len(draft.regions)
+        if count < 1:
+            return Clamped(None, (), f"{frames_left} frames are left in the budget")
+        draft = draft.model_copy(update={"count": count})
+    if count != look.count:
+        changed.append("count")
+    return Clamped(draft, tuple(changed))
+
+
+def _inside(box: Box) -> Box:
+    left, top, right, bottom = (min(max(v, 0.0), 1.0) for v in box)
+    left, right = _widened(min(left, right), max(left, right))
+    top, bottom = _widened(min(top, bottom), max(top, bottom))
+    return left, top, right, bottom
+
+
+def _widened(low: float, high: float) -> tuple[float, float]:
+    if high - low >= SMALLEST:
+        return low, high
+    low = min(max((low + high - SMALLEST) / 2, 0.0), 1.0 - SMALLEST)
+    return low, low + SMALLEST

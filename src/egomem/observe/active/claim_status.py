@@ -1,0 +1,68 @@
+"""What follows from how claims stand: gaps, which of them are settled, and how a model is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from egomem.observe.active.actions import Dense
+from egomem.observe.active.state import Gap, Standing, State
+
+
+def standing_gaps(state: State, planned: Sequence[Gap]) -> list[Gap]:
+    """Gaps that follow from how claims stand, whatever the planner says: what is contradicted is to
+    be rewritten, what nothing supports is to be looked at."""
+    named = {g.claim for g in planned}
+    found = []
+    for claim in state.claims:
+        if claim.id in named or claim.standing is Standing.SUPPORTED:
+            continue
+        if claim.standing is Standing.CONTRADICTED:
+            found.append(
+                Gap(
+                    id="",
+                    kind="revision",
+                    concern="conflict",
+                    change=f"rewrite or remove: {claim.text}",
+                    claim=claim.id,
+                    priority=0.6,
+                    evidence=claim.denies,
+                )
+            )
+        else:
+            look = Dense(start=claim.span.start, end=claim.span.end, count=6)
+            found.append(
+                Gap(
+                    id="",
+                    kind="observation",
+                    concern="unsupported",
+                    change=f"keep or remove: {claim.text}",
+                    claim=claim.id,
+                    priority=0.3,
+                    look=look,
+                )
+            )
+    return found
+
+
+def is_moot(gap: Gap, state: State) -> bool:
+    """True where the claim in question is gone, or stands without the look."""
+    if gap.claim is None or gap.kind == "revision":
+        return False
+    claim = state.claim(gap.claim)
+    return claim is None or claim.standing is Standing.SUPPORTED
+
+
+def told(state: State) -> str:
+    """The state for a model: claims with how they stand, evidence, gaps."""
+    claims = "\n".join(
+        f"{c.id} [{c.span.start:g}-{c.span.end:g} s] {c.standing.value} "
+        f"({', '.join((*c.supports, *c.denies)) or 'no evidence'}): {c.text}"
+        for c in state.claims
+    )
+    evidence = "\n".join(
+        f"{f.id} [{f.span.start:g}-{f.span.end:g} s] {f.tool}, "
+        f"{'conclusive' if f.conclusive else 'inconclusive'}: {f.text}"
+        for f in state.findings
+    )
+    gaps = "\n".join(f"{g.id} {g.state}: {g.change}" for g in state.gaps)
+    return f"Claims:\n{claims}\n\nEvidence held:\n{evidence}\n\nGaps:\n{gaps or 'none yet'}"

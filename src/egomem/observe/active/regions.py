@@ -1,0 +1,203 @@
+"""Things that stand in one place, and when they come and go, out of what detectors saw.
+
+Whole pictures and enlarged regions are put together: a place that only an enlargement has seen is
+not denied by the whole picture, in which it is too small. Our reconstruction.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, cast
+
+from egomem.observe.active.actions import WHOLE, Box
+from egomem.observe.active.state import Finding
+from egomem.observe.detect import Detection
+from egomem.timeline import Span
+
+SEEN = 0.5
+"""Score of a thing that counts as seen."""
+KEPT = 0.4
+"""Score that is enough where the thing was seen in the same place before."""
+MATCH = 0.35
+"""Intersection over union above which two boxes are one place: what is put back stands a little
+beside where it stood."""
+HOLD = 0.8
+"""Seconds below which a single look that disagrees with both of its neighbours is flicker."""
+CLOSE_IN_TIME = 1.2
+"""Seconds between neighbours for that rule: it is for dense looks, not for the coarse view."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One picture that a detector saw: its region, the things in it, the finding it belongs to."""
+
+    time: float
+    region: Box
+    things: tuple[Detection, ...]
+    finding: str
+
+    @property
+    def whole(self) -> bool:
+        return self.region == WHOLE
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """Whether a place held its thing at a time."""
+
+    time: float
+    there: bool
+    score: float
+    finding: str
+
+
+@dataclass(slots=True)
+class Region:
+    """A place in the picture where things of a label stand at times."""
+
+    box: Box
+    labels: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    times: set[float] = field(default_factory=set)
+    by_whole: bool = False
+    sightings: list[Sighting] = field(default_factory=list)
+
+    @property
+    def label(self) -> str:
+        return max(sorted(self.labels), key=lambda name: self.labels[name])
+
+    @property
+    def side(self) -> str:
+        middle = (self.box[0] + self.box[2]) / 2
+        return "left" if middle < 0.37 else "right" if middle > 0.63 else "middle"
+
+    def there_at(self, time: float) -> bool:
+        """As last seen by then; before the first sighting, as first seen."""
+        past = [s for s in self.sightings if s.time <= time + 1e-6]
+        seen = past[-1] if past else self.sightings[0]
+        return seen.there
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A thing came to its place or left it within `span`."""
+
+    place: Region
+    comes: bool
+    span: Span
+    findings: tuple[str, ...]
+    frames: tuple[float, float]
+    score: float
+
+
+def views(findings: Iterable[Finding]) -> list[View]:
+    """What detectors saw, from the data of findings; in order of time."""
+    found = []
+    for finding in findings:
+        for seen in cast("list[dict[str, Any]]", finding.data.get("seen", [])):
+            things = tuple(
+                Detection(str(t[0]), float(t[1]), (t[2], t[3], t[4], t[5])) for t in seen["things"]
+            )
+            region = cast(Box, tuple(seen["region"]))
+            found.append(View(float(seen["time"]), region, things, finding.id))
+    return sorted(found, key=lambda v: (v.time, v.region))
+
+
+def places(seen: Sequence[View]) -> list[Region]:
+    """Places seen at two times at least, from left to right."""
+    found: list[Region] = []
+    things = [(t, view) for view in seen for t in view.things if t.score >= SEEN]
+    for thing, view in sorted(things, key=lambda p: -p[0].score):
+        place = max(found, key=lambda p: overlap(p.box, thing.box), default=None)
+        if place is None or overlap(place.box, thing.box) < MATCH:
+            place = Region(thing.box)
+            found.append(place)
+        place.labels[thing.label] += thing.score
+        place.times.add(view.time)
+        place.by_whole |= view.whole
+    steady = [p for p in found if len(p.times) > 1]
+    for place in steady:
+        place.sightings = _quieted(_sightings(place, seen))
+    return sorted(steady, key=lambda p: p.box)
+
+
+def passing(seen: Sequence[View], steady: Sequence[Region]) -> list[tuple[str, View, Detection]]:
+    """Things seen that stand in no place, such as a person who walks by."""
+    return [
+        (thing.label, view, thing)
+        for view in seen
+        for thing in view.things
+        if thing.score >= SEEN
+        and not any(
+            overlap(p.box, thing.box) > (0.0 if p.label == thing.label else 0.3) for p in steady
+        )
+    ]
+
+
+def _sightings(place: Region, seen: Sequence[View]) -> list[Sighting]:
+    at: dict[float, tuple[bool, Sighting]] = {}  # time -> (an enlargement?, sighting)
+    for view in seen:
+        if (view.whole and not place.by_whole) or not _holds(view.region, place.box):
+            continue
+        match = max(
+            (t for t in view.things if t.score >= KEPT and overlap(t.box, place.box) >= MATCH),
+            key=lambda t: t.score,
+            default=None,
+        )
+        sighting = Sighting(
+            view.time, match is not None, match.score if match else 1.0, view.finding
+        )
+        old = at.get(view.time)
+        better = old is None or (not view.whole and not old[0])
+        if better or (old is not None and sighting.there and old[0] == (not view.whole)):
+            at[view.time] = (not view.whole, sighting)
+    return [at[time][1] for time in sorted(at)]
+
+
+def _quieted(sightings: list[Sighting]) -> list[Sighting]:
+    """Without single looks that both neighbours, close in time, disagree with."""
+    kept = list(sightings)
+    for before, now, after in zip(sightings, sightings[1:], sightings[2:], strict=False):
+        near = after.time - before.time <= CLOSE_IN_TIME
+        if near and before.there == after.there != now.there:
+            kept.remove(now)
+    return kept
+
+
+def changes(place: Region) -> list[Change]:
+    return [
+        Change(
+            place,
+            comes=after.there,
+            span=Span(before.time, after.time),
+            findings=tuple(dict.fromkeys((before.finding, after.finding))),
+            frames=(before.time, after.time),
+            score=min(s.score for s in (before, after)),
+        )
+        for before, after in pairwise(place.sightings)
+        if before.there != after.there
+    ]
+
+
+def most_at_once(group: Sequence[Region]) -> int:
+    times = sorted({s.time for p in group for s in p.sightings})
+    return max((sum(p.there_at(t) for p in group) for t in times), default=0)
+
+
+def overlap(a: Box, b: Box) -> float:
+    """Intersection over union."""
+    wide = min(a[2], b[2]) - max(a[0], b[0])
+    high = min(a[3], b[3]) - max(a[1], b[1])
+    if wide <= 0 or high <= 0:
+        return 0.0
+    areas = [(x[2] - x[0]) * (x[3] - x[1]) for x in (a, b)]
+    return wide * high / (sum(areas) - wide * high)
+
+
+def _holds(region: Box, box: Box) -> bool:
+    wide = min(region[2], box[2]) - max(region[0], box[0])
+    high = min(region[3], box[3]) - max(region[1], box[1])
+    area = (box[2] - box[0]) * (box[3] - box[1])
+    return wide > 0 and high > 0 and wide * high >= 0.9 * area

@@ -1,0 +1,105 @@
+"""Transcribed words that nobody said: dropped by what the model knows of them, never by phrase.
+
+Whisper writes subtitles for silence and noise ("Thanks for watching!"). Such text gives itself
+away: the model itself thinks there was no speech and was unsure of the words, or it repeats itself.
+A phrase list would also drop the person who does say "thank you".
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Reason = Literal["no speech", "unsure", "repetition", "too fast"]
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechSegment:
+    """One segment of a transcript. Times in seconds; the figures are Whisper's.
+
+    `words` are (start, end, word, probability).
+    """
+
+    start: float
+    end: float
+    text: str
+    no_speech_prob: float = 0.0
+    avg_logprob: float = 0.0
+    words: Sequence[tuple[float, float, str, float]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentFilter:
+    """Limits beyond which a segment is not believed; our reconstruction, after Whisper's own.
+
+    `no_speech` and `unsure_of_silence` together: Whisper's rule for silence (0.6 and -1.0), with a
+    stricter second half. `unsure`: mean log-probability of the tokens. `repeats`: a group of one to
+    four words repeated this often in a row, or a segment said again this often. `rate`: letters a
+    second; the fastest speakers stay below 30.
+    """
+
+    no_speech: float = 0.6
+    unsure_of_silence: float = -0.7
+    unsure: float = -1.2
+    repeats: int = 6
+    rate: float = 40.0
+
+    def reason(self, said: SpeechSegment) -> Reason | None:
+        """Why a segment is not believed, or None where it is."""
+        if said.no_speech_prob > self.no_speech and said.avg_logprob < self.unsure_of_silence:
+            return "no speech"
+        if said.avg_logprob < self.unsure:
+            return "unsure"
+        if longest_run(said.text.casefold().split()) >= self.repeats:
+            return "repetition"
+        if len(said.text) > self.rate * max(said.end - said.start, 0.5):
+            return "too fast"
+        return None
+
+    def sift(
+        self, segments: Sequence[SpeechSegment]
+    ) -> tuple[list[SpeechSegment], Counter[Reason]]:
+        """The segments to believe, and how many were dropped for what.
+
+        A segment said again and again keeps its first instance, if that is believed.
+        """
+        kept: list[SpeechSegment] = []
+        dropped: Counter[Reason] = Counter()
+        again = _repeated(segments, self.repeats)
+        for position, said in enumerate(segments):
+            reason = "repetition" if position in again else self.reason(said)
+            if reason:
+                dropped[reason] += 1
+            else:
+                kept.append(said)
+        return kept, dropped
+
+
+def longest_run(words: Sequence[str]) -> int:
+    """How often, at most, a group of one to four words follows itself: "no no no" is 3."""
+    longest = 1 if words else 0
+    for size in range(1, 5):
+        run = 0  # how many words in a row equal the word `size` before them
+        for position in range(size, len(words)):
+            run = run + 1 if words[position] == words[position - size] else 0
+            longest = max(longest, 1 + run // size)
+    return longest
+
+
+def _repeated(segments: Sequence[SpeechSegment], repeats: int) -> set[int]:
+    """Positions of a run of at least `repeats` equal segments, without the first of each run."""
+    found: set[int] = set()
+    start = 0
+    for position in range(1, len(segments) + 1):
+        ended = position == len(segments) or _plain(segments[position]) != _plain(segments[start])
+        if ended:
+            if position - start >= repeats:
+                found.update(range(start + 1, position))
+            start = position
+    return found
+
+
+def _plain(said: SpeechSegment) -> str:
+    return "".join(c for c in said.text.casefold() if c.isalnum())

@@ -1,0 +1,116 @@
+"""Lines of text read in single frames -> what stood there, from when to when."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+
+from egomem.timeline import Span
+
+ALIKE = 0.8
+"""Share of matching characters above which two readings are of one line (our reconstruction)."""
+
+NEAR = 0.25
+"""How far a line's centre may move between two looks, in picture sides: a worn camera sways."""
+
+MISSED = 1
+"""Looks in a row that may miss a line before it counts as gone."""
+
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom, each 0-1 of the picture's width or height."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line as read in one frame; `score` is the recogniser's, 0-1."""
+
+    text: str
+    score: float
+    box: Box
+
+
+@dataclass(frozen=True, slots=True)
+class OcrResult:
+    """What one look found: its span (until the next look), the frame's true time, its lines."""
+
+    span: Span
+    time: float
+    lines: Sequence[Line]
+
+
+@dataclass(slots=True)
+class TextTrack:
+    """One line that stood in the picture: its readings over time."""
+
+    span: Span
+    last_look: int
+    readings: list[Line] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
+
+    @property
+    def best(self) -> Line:
+        """The reading that most looks agree on, weighed by score; its best-scored instance."""
+        votes: defaultdict[str, float] = defaultdict(float)
+        for line in self.readings:
+            votes[line.text] += line.score
+        text = max(votes, key=lambda t: votes[t])
+        return max((r for r in self.readings if r.text == text), key=lambda r: r.score)
+
+
+def follow(reads: Sequence[OcrResult]) -> list[TextTrack]:
+    """Joins the lines of consecutive looks that agree in text and place; in order of appearance."""
+    found: list[TextTrack] = []
+    for look, read in enumerate(reads):
+        present = [s for s in found if look - s.last_look <= MISSED + 1]
+        pairs = [
+            (likeness(line, s.readings[-1]), i, j)
+            for i, line in enumerate(read.lines)
+            for j, s in enumerate(present)
+        ]
+        matched: set[int] = set()
+        used: set[int] = set()
+        for score, i, j in sorted(pairs, key=lambda p: -p[0]):
+            if score <= 0 or i in matched or j in used:
+                continue
+            matched.add(i)
+            used.add(j)
+            _extend(present[j], read, look, read.lines[i])
+        for i, line in enumerate(read.lines):
+            if i not in matched:
+                found.append(TextTrack(read.span, look, [line], [read.time]))
+    return found
+
+
+def _extend(standing: TextTrack, read: OcrResult, look: int, line: Line) -> None:
+    standing.span = Span(standing.span.start, read.span.end)
+    standing.last_look = look
+    standing.readings.append(line)
+    standing.times.append(read.time)
+
+
+def likeness(a: Line, b: Line) -> float:
+    """Above 0 where two readings may be of one line: same digits, near-identical text, near place.
+
+    Digits must agree exactly: a clock that ticks is not one line.
+    """
+    distance = math.dist(_centre(a.box), _centre(b.box))
+    if distance > NEAR or _digits(a.text) != _digits(b.text):
+        return 0.0
+    same = SequenceMatcher(None, _plain(a.text), _plain(b.text), autojunk=False).ratio()
+    return same * (1 - distance) if same >= ALIKE else 0.0
+
+
+def _centre(box: Box) -> tuple[float, float]:
+    return (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+
+
+def _digits(text: str) -> list[str]:
+    return re.findall(r"\d+", text)
+
+
+def _plain(text: str) -> str:
+    return "".join(text.casefold().split())

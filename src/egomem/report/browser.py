@@ -1,0 +1,143 @@
+"""The questions as data for the page: an index that filters read, and packed details."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from egomem.evaluate.results import Finished
+from egomem.evaluate.run_reader import Run
+from egomem.records import Evidence, Question
+from egomem.report.columns import Entry
+from egomem.report.evidence_view import Remembered
+from egomem.report.failure_analysis import explained, is_explained
+from egomem.report.trace_view import cut, steps
+from egomem.score import MISSING, Explanation, duration, is_right
+from egomem.score.scored_answers import is_keyed
+from egomem.score.slices import UNKNOWN
+from egomem.timeline import format_span
+
+BLOCK = 20
+"""Questions whose details are packed together; a page unpacks a block when one is opened."""
+
+
+def browser(entries: Sequence[Entry]) -> dict[str, Any]:
+    """What the page's script shows.
+
+    `columns`: names of settings. `questions`: what filters read; `said` has for each column
+    [status, right, choice, why wrong], or null where that run does not ask the question. `blocks`:
+    gzip in base64 of a JSON list of details, `BLOCK` questions each.
+    """
+    why = [explained(e, entries) if is_explained(e) else {} for e in entries]
+    held: dict[str, tuple[Question, dict[str, Any], dict[str, Any]]] = {}
+    memory = Remembered()
+    for run in {id(e.run): e.run for e in entries}.values():
+        own = [(k, e) for k, e in enumerate(entries) if e.run is run]
+        for question in run.questions:
+            name = question.id
+            if name in held and held[name][0] != question:
+                name = f"{question.id} in {run.folder.resolve().name}"
+            if name not in held:
+                details = _details(run, question, [e for _, e in own], memory)
+                index = _index(run, question, name, own[0][1].choices.regimes)
+                index["said"] = [None] * len(entries)
+                details["said"] = [None] * len(entries)
+                held[name] = (question, index, details)
+            _, index, details = held[name]
+            for k, entry in own:
+                cell = entry.run.cells.get((question.id, entry.column))
+                index["said"][k] = _verdict(question, cell, why[k].get(question.id))
+                if cell is not None:
+                    details["said"][k] = _said(cell, why[k].get(question.id))
+    records = [details for _, _, details in held.values()]
+    return {
+        "columns": [e.name for e in entries],
+        "questions": [index for _, index, _ in held.values()],
+        "block": BLOCK,
+        "blocks": [pack(records[k : k + BLOCK]) for k in range(0, len(records), BLOCK)],
+        "pictures_left_out": memory.left_out,
+    }
+
+
+def pack(records: Sequence[dict[str, Any]]) -> str:
+    text = json.dumps(records, ensure_ascii=False, separators=(",", ":"))
+    data = text.encode("utf-8", "replace")
+    return base64.b64encode(gzip.compress(data, 6, mtime=0)).decode()
+
+
+def unpack(block: str) -> list[dict[str, Any]]:
+    """What `pack` packed, as the page's script reads it."""
+    found: list[dict[str, Any]] = json.loads(gzip.decompress(base64.b64decode(block)))
+    return found
+
+
+def _index(run: Run, question: Question, name: str, regimes: Sequence[float]) -> dict[str, Any]:
+    video = run.benchmark.by_id.get(question.recording or "")
+    return {
+        "id": name,
+        "text": question.text,
+        "options": [[o.label, o.text] for o in question.options],
+        "key": question.answer,
+        "answerable": question.answerable is not False,
+        "video": question.recording or "",
+        "regime": (duration(regimes).labels(question, video) or (UNKNOWN,))[0],
+        "tags": _tags(question),
+    }
+
+
+def _details(
+    run: Run, question: Question, own: Sequence[Entry], memory: Remembered
+) -> dict[str, Any]:
+    return {
+        "evidence": [_place(e) for e in question.evidence],
+        "pictures": memory.pictures(run, question),
+        "captions": memory.captions(run, question, own),
+    }
+
+
+def _verdict(question: Question, cell: Finished | None, why: Explanation | None) -> list[Any]:
+    reason = [why.why.value] if why is not None else []
+    if cell is None:
+        return [MISSING, False if is_keyed(question) else None, None, *reason]
+    right = is_right(question, cell.answer) >= 0.5 if is_keyed(question) else None
+    return [cell.answer.status.value, right, cell.answer.choice, *reason]
+
+
+def _said(cell: Finished, why: Explanation | None) -> dict[str, Any]:
+    said = cell.answer
+    shown = {
+        "text": cut(said.text),
+        "reason": cut(said.reason),
+        "why": f"{why.why.value}: {why.because}{'' if why.sure else ' (inferred)'}" if why else "",
+        "evidence": [_place(e) for e in said.evidence[:8]],
+        "steps": steps(said.trace),
+        "from": _from(cell),
+    }
+    return {k: v for k, v in shown.items() if v}
+
+
+def _from(cell: Finished) -> str:
+    """What a cell leads back to."""
+    parts = ", ".join(f"{name} {held}" for name, held in cell.parts.items() if held)
+    at = f"answered {cell.at}" if cell.at else ""
+    by = f"egomem {cell.version}" if cell.version else ""
+    return "; ".join(filter(None, (at, by, parts)))
+
+
+def _tags(question: Question) -> list[str]:
+    found = []
+    for name, value in question.tags.items():
+        if name == "abstain_option":
+            continue
+        values = value if isinstance(value, list) else [value]
+        found += [f"{name}: {v}" for v in values if isinstance(v, str | int | float | bool)]
+    return found
+
+
+def _place(piece: Evidence) -> str:
+    where = f"{piece.recording} " if piece.recording else ""
+    quote = f' "{cut(piece.quote)}"' if piece.quote else ""
+    return f"{where}{format_span(piece.span)}{quote}"

@@ -1,0 +1,153 @@
+"""Which columns are set against each other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from egomem.report.bootstrap_columns import Draws
+from egomem.report.columns import Entry, short_model
+
+MANY = 4
+"""Readers, or captioners, of which all pairs are compared; of more, each with one of them."""
+
+Columns = dict[str, int]
+"""Setting -> column, of one reader that reads captions of its own (or those of all)."""
+
+
+class Pair(NamedTuple):
+    """Column a less column b; by setting, and the other cells that say so in a table."""
+
+    setting: str
+    labels: tuple[str, ...]
+    a: int
+    b: int
+
+
+def by_reader(own: Draws) -> dict[str, Columns]:
+    """The columns of each reader, without those of others' captions in cross-captioning."""
+    found: dict[str, Columns] = {}
+    for k, entry in enumerate(own.entries):
+        by_others = entry.run.config.cross and entry.column.captioner != entry.column.reader
+        if entry.column.reader and not (entry.column.captioner and by_others):
+            found.setdefault(entry.panel, {})[entry.column.setting] = k
+    return found
+
+
+def less_frames(own: Draws) -> list[Pair]:
+    """CaptionQA, full or frame-aligned, less VideoQA of the same reader: (reader)."""
+    found = []
+    for name, at in by_reader(own).items():
+        video = at.get("video")
+        for setting, k in at.items():
+            if video is not None and own.entries[k].way.strategy == "caption":
+                found.append(Pair(setting, (name,), k, video))
+    return found
+
+
+def less_captions(own: Draws) -> list[Pair]:
+    """Retrieve-and-verify less the caption answers that it starts from: (reader)."""
+    found = []
+    for k, entry in enumerate(own.entries):
+        base = entry.run.config.base(entry.column)
+        b = next((i for i, e in enumerate(own.entries) if _is(e, entry, base)), None)
+        if b is not None:
+            setting = f"{entry.series} less {own.entries[b].column.setting}"
+            found.append(Pair(setting, (entry.panel,), k, b))
+    return found
+
+
+def _is(other: Entry, entry: Entry, column: object) -> bool:
+    return other.run is entry.run and other.column == column
+
+
+def less_readers(own: Draws) -> list[Pair]:
+    """Two readers of one setting, of captions each of its own or of the same: (reader, less)."""
+    groups: dict[tuple[str, str], list[int]] = {}
+    for k, entry in enumerate(own.entries):
+        column = entry.column
+        if column.reader:
+            groups.setdefault((column.setting, column.captioner), []).append(k)
+            if column.captioner == column.reader:
+                groups.setdefault((column.setting, "its own"), []).append(k)
+    found = []
+    for columns in groups.values():
+        for a, b in _compared(own, columns, lambda some: _best(own, some)):
+            one, other = own.entries[a], own.entries[b]
+            if one.column.reader != other.column.reader:
+                series = max(one.series, other.series, key=len)  # with whose captions, if named
+                found.append(Pair(series, (one.panel, other.panel), a, b))
+    return found
+
+
+def less_captioners(own: Draws) -> list[Pair]:
+    """Two captioners of one setting and reader: (reader, captions by, less)."""
+    groups: dict[tuple[str, str], list[int]] = {}
+    for k, entry in enumerate(own.entries):
+        if entry.column.captioner:
+            key = (entry.column.setting, entry.column.reader)
+            groups.setdefault(key, []).append(k)
+    found = []
+    for columns in groups.values():
+        for a, b in _compared(own, columns, lambda some: _own(own, some)):
+            one, other = own.entries[a], own.entries[b]
+            by = [short_model(e.column.captioner) for e in (one, other)]
+            if one.column.captioner != other.column.captioner:
+                found.append(Pair(one.column.setting, (one.panel, *by), a, b))
+    return found
+
+
+def less_runs(own: Draws) -> list[Pair]:
+    """One column in two runs: (reader, run, less)."""
+    found = []
+    for b, a in combinations(range(len(own.entries)), 2):
+        one, other = own.entries[a], own.entries[b]
+        if one.run is not other.run and one.column == other.column:
+            names = [e.run.folder.resolve().name for e in (one, other)]
+            reader = short_model(one.column.reader)
+            found.append(Pair(one.series, (reader, *names), a, b))
+    return found
+
+
+def _compared(
+    own: Draws, columns: Sequence[int], choose: Callable[[Sequence[int]], int]
+) -> Iterator[tuple[int, int]]:
+    """Pairs within each run; and between runs, of the columns that no two of them hold."""
+    runs = {id(own.entries[k].run): own.entries[k].run for k in columns}.values()
+    for run in runs:
+        within = [k for k in columns if own.entries[k].run is run]
+        yield from _against(within, choose(within))
+    held = Counter(own.entries[k].column for k in columns)
+    alone = [k for k in columns if held[own.entries[k].column] == 1]
+    for a, b in _against(alone, choose(alone)) if alone else ():
+        if own.entries[a].run is not own.entries[b].run:
+            yield a, b
+
+
+def _against(columns: Sequence[int], chosen: int) -> Iterator[tuple[int, int]]:
+    """All pairs, the later less the earlier; of many columns, each less the chosen one."""
+    if len(columns) <= MANY:
+        yield from ((a, b) for b, a in combinations(columns, 2))
+    else:
+        yield from ((k, chosen) for k in columns if k != chosen)
+
+
+def _best(own: Draws, columns: Sequence[int]) -> int:
+    return max(columns, key=lambda k: own.drawn.values[k])
+
+
+def _own(own: Draws, columns: Sequence[int]) -> int:
+    """The column of the reader's own captions, or the best."""
+    held = [own.entries[k].column for k in columns]
+    by_own = (k for k, c in zip(columns, held, strict=True) if c.captioner == c.reader)
+    return next(by_own, _best(own, columns))
+
+
+def above(own: Draws, a: int, b: int) -> bool:
+    return bool(own.drawn.values[a] > own.drawn.values[b] + 1e-12)
+
+
+def tied(own: Draws, a: int, b: int) -> bool:
+    return bool(abs(own.drawn.values[a] - own.drawn.values[b]) <= 1e-12)

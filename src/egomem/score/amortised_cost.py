@@ -1,0 +1,157 @@
+"""What a memory costs to build and to ask: frames, tokens, money, and what reuse makes of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from pydantic import Field
+
+from egomem.records import Question, Record, Usage, Video
+from egomem.score.slices import FRAME_CAP
+
+REUSE = (1, 2, 4, 8, 16, 32)
+"""Questions that share one memory, as CapMem reports them."""
+
+
+class FrameAccount(Record):
+    """Frames that go into building captions, and into asking with frames.
+
+    `per_pass`: one caption granularity. `build`: all of them. `direct`: frames sent again for each
+    question. `unknown`: videos without a length, which are not counted.
+    """
+
+    per_pass: int
+    passes: int
+    direct: int
+    unknown: int = 0
+
+    @property
+    def build(self) -> int:
+        return self.per_pass * self.passes
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times more frames direct asking takes; None where building takes none."""
+        return self.direct / self.build if self.build else None
+
+
+def account(
+    videos: Iterable[Video],
+    questions: Iterable[Question],
+    *,
+    cap: int | None = FRAME_CAP,
+    fps: float = 1.0,
+    passes: int = 2,
+) -> FrameAccount:
+    """Frames of captions built once for each video against frames for each question.
+
+    Each is min(cap, floor(duration * fps)); `passes` is the number of caption granularities. That
+    CapMem's totals are capped in both is inferred from its numbers (methods A.4).
+    """
+    held = {video.id: video for video in videos}
+    frames = {id: frames_of(v.duration, cap=cap, fps=fps) for id, v in held.items()}
+    return FrameAccount(
+        per_pass=sum(n or 0 for n in frames.values()),
+        passes=passes,
+        direct=sum(frames.get(q.recording or "") or 0 for q in questions),
+        unknown=sum(n is None for n in frames.values()),
+    )
+
+
+def frames_of(duration: float | None, *, cap: int | None, fps: float) -> int | None:
+    """Frames of a video of that many seconds, at most `cap`; None where its length is unknown."""
+    if duration is None:
+        return None
+    count = math.floor(duration * fps + 1e-9)
+    return count if cap is None else min(cap, count)
+
+
+def tokens_per_question(build: float, ask: float, reuse: Sequence[int] = REUSE) -> dict[int, float]:
+    """B/n + q for each n: `build` tokens for a video's memory, `ask` for one question (A.4)."""
+    return {n: build / n + ask for n in reuse}
+
+
+class Cost(Record):
+    """What asking took, and what building did; per question where n questions share a memory.
+
+    `questions` are those whose usage is known. `money` is in US dollars, over all questions and the
+    build; a lower bound where a price or the build is unknown, as `seconds` are where `whole` is
+    False. `tokens`, `frames` and `prices` (US dollars) at each reuse are the build of one video
+    over n, and one question; {} where the build is not `counted`, since less would be wrong.
+    """
+
+    questions: int
+    videos: int
+    tokens_build: int
+    tokens_ask: int
+    frames_build: int
+    frames_ask: int
+    seconds: float
+    money: float
+    money_is_lower_bound: bool
+    tokens: dict[int, float]
+    frames: dict[int, float]
+    prices: dict[int, float] = Field(default_factory=dict)
+    counted: bool = True
+    whole: bool = True
+
+
+def cost(
+    asked: Mapping[str, Usage],
+    built: Mapping[str, Usage] | None = None,
+    *,
+    reuse: Sequence[int] = REUSE,
+    counted: bool = True,
+    lost: int = 0,
+) -> Cost:
+    """From the usage of each question, and of each video's captions.
+
+    Tokens are those sent and received; cached ones count, as the work was asked for. `counted`:
+    whether `built` is all that building took. `lost`: questions whose usage is not known.
+    """
+    build = sum((built or {}).values(), Usage())
+    ask = sum(asked.values(), Usage())
+    each = [*asked.values(), *(built or {}).values()]
+    videos, questions = len(built or {}), len(asked)
+    per_video, per_question = 1 / max(1, videos), 1 / max(1, questions)
+    whole = counted and not lost
+
+    def each_at(built_of: float, asked_of: float) -> dict[int, float]:
+        spread = tokens_per_question(built_of * per_video, asked_of * per_question, reuse)
+        return spread if counted else {}
+
+    return Cost(
+        questions=questions,
+        videos=videos,
+        tokens_build=_tokens(build),
+        tokens_ask=_tokens(ask),
+        frames_build=build.frames,
+        frames_ask=ask.frames,
+        seconds=build.seconds + ask.seconds,
+        money=(build.cost or 0.0) + (ask.cost or 0.0),
+        money_is_lower_bound=not whole or any(u.without_price for u in each),
+        tokens=each_at(_tokens(build), _tokens(ask)),
+        frames=each_at(build.frames, ask.frames),
+        prices=each_at(build.cost or 0.0, ask.cost or 0.0),
+        counted=counted,
+        whole=whole,
+    )
+
+
+def _tokens(usage: Usage) -> int:
+    return usage.tokens_in + usage.tokens_out
+
+
+def front(points: Mapping[str, tuple[float, float]]) -> list[str]:
+    """Names on the front of (cost, accuracy): none is cheaper and as good, or better and as cheap.
+
+    In order of cost.
+    """
+    best = -math.inf
+    found: list[str] = []
+    for name, (spent, accuracy) in sorted(points.items(), key=lambda p: (p[1][0], -p[1][1], p[0])):
+        if accuracy > best or (found and points[found[-1]] == (spent, accuracy)):
+            found.append(name)
+            best = max(best, accuracy)
+    return found

@@ -1,0 +1,224 @@
+"""Uncertainty: which figures would come out with other videos of the same kind.
+
+Videos are drawn, not questions, and within strata (regimes of duration), so that questions about
+one video stay together (CapMem F.5). All columns are computed on the same draws: a difference of
+two columns is paired.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from egomem.errors import UsageError
+from egomem.records import Record
+from egomem.score.scored_answers import Floats
+from egomem.text.plural import plural
+
+RESAMPLES = 10_000
+LEVEL = 0.95
+FEW_CLUSTERS = 10
+"""Videos below which an interval is warned of and no detectable difference is given.
+
+Percentile intervals of whole clusters are too narrow where there are few of them; where to draw the
+line is our choice. Two videos of different regimes are even drawn the same every time.
+"""
+
+BLOCK = 4_000_000
+"""Counts (resamples times videos) that are held at once: some 100 MB."""
+
+
+class Interval(Record):
+    """A value with its percentile interval."""
+
+    value: float
+    low: float
+    high: float
+    level: float = LEVEL
+
+    @property
+    def has_spread(self) -> bool:
+        """False where all draws are alike, so that the interval says nothing of other videos."""
+        return self.high - self.low > 1e-12
+
+
+def caution(held: Interval, count: int, lone: int = 0) -> str:
+    """What a reader has to know of an interval over so many clusters, of which `lone` are questions
+    about no video; "" where nothing."""
+    found = [f"only {clusters(count, lone)}"] if count < FEW_CLUSTERS else []
+    found += [] if held.has_spread else ["all draws are alike"]
+    return ", ".join(found)
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """`values` (columns,) of the data; `samples` (resamples, columns) of the draws."""
+
+    values: Floats
+    samples: Floats
+    level: float = LEVEL
+
+    def interval(self, column: int) -> Interval:
+        """Of one column's accuracy."""
+        return self._interval(self.values[column], self.samples[:, column])
+
+    def difference(self, a: int | Sequence[int], b: int | Sequence[int]) -> Interval:
+        """Of column a minus column b, paired; of several pairs, their mean (CapMem: six models)."""
+        left, right = np.atleast_1d(a), np.atleast_1d(b)
+        value = float((self.values[left] - self.values[right]).mean())
+        return self._interval(value, self._gaps(a, b))
+
+    def standard_error(self, a: int | Sequence[int], b: int | Sequence[int] | None = None) -> float:
+        """Of a column, or of the paired difference of two, or of the mean of several pairs."""
+        draws = self.samples[:, np.atleast_1d(a)].mean(axis=1) if b is None else self._gaps(a, b)
+        return float(np.nanstd(draws, ddof=1))
+
+    def _gaps(self, a: int | Sequence[int], b: int | Sequence[int]) -> Floats:
+        left, right = np.atleast_1d(a), np.atleast_1d(b)
+        gaps: Floats = (self.samples[:, left] - self.samples[:, right]).mean(axis=1)
+        return gaps
+
+    def _interval(self, value: float, draws: Floats) -> Interval:
+        tail = (1 - self.level) / 2
+        low, high = np.nanquantile(draws, [tail, 1 - tail])
+        return Interval(value=float(value), low=float(low), high=float(high), level=self.level)
+
+
+def bootstrap(
+    right: Floats,
+    clusters: Sequence[str],
+    strata: Sequence[str] | None = None,
+    *,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+    seed: int = 0,
+) -> Bootstrap:
+    """Resample videos within strata, with replacement, as many as each stratum has.
+
+    `right` is (questions,) or (questions, columns), values in [0, 1]; `clusters` and `strata` are
+    of the questions, and a cluster lies in one stratum. The statistic is the accuracy pooled over
+    the questions drawn. Raises UsageError without questions or where a cluster is in two strata.
+    """
+    columns = right[:, None] if right.ndim == 1 else right
+    sums, sizes, members = _by_cluster(columns, clusters, strata)
+    rng = np.random.default_rng(seed)
+    totals = np.column_stack([sums, sizes])
+    block = max(1, BLOCK // len(sizes))
+    blocks = [min(block, resamples - k) for k in range(0, resamples, block)]
+    held = np.vstack([_draws(rng, members, len(sizes), n) @ totals for n in blocks])
+    return Bootstrap(
+        values=sums.sum(axis=0) / sizes.sum(), samples=held[:, :-1] / held[:, -1:], level=level
+    )
+
+
+def permutation_test(
+    a: Floats,
+    b: Floats,
+    clusters: Sequence[str],
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> float:
+    """Two-sided p of the paired difference of a and b, (questions,) each.
+
+    Under the null hypothesis the two are exchangeable within a video, so each video's summed
+    difference changes its sign at random. All sign patterns are counted where there are no more
+    than `resamples` of them; else p has the usual +1 in both counts.
+    """
+    return float(permutation_tests((a - b)[:, None], clusters, resamples=resamples, seed=seed)[0])
+
+
+def permutation_tests(
+    gaps: Floats, clusters: Sequence[str], *, resamples: int = RESAMPLES, seed: int = 0
+) -> Floats:
+    """`permutation_test` of every column of paired differences, (questions, comparisons), at once.
+
+    All columns see the same swaps. A column may be the mean of several pairs: then all pairs of a
+    video are swapped together, as they are drawn together.
+    """
+    sums, _, _ = _by_cluster(gaps, clusters, None)
+    count = len(sums)
+    if 2.0**count <= resamples:
+        blocks = [np.arange(2**count)[:, None] >> np.arange(count) & 1]
+        extra = 0
+    else:
+        rng = np.random.default_rng(seed)
+        block = max(1, BLOCK // max(count, sums.shape[1]))
+        sizes = [min(block, resamples - k) for k in range(0, resamples, block)]
+        blocks = [rng.integers(0, 2, (n, count), np.int8) for n in sizes]
+        extra = 1
+    seen = np.abs(sums.sum(axis=0)) - 1e-9
+    at_least = np.zeros(sums.shape[1])
+    for patterns in blocks:
+        totals = (2.0 * patterns - 1.0) @ sums
+        at_least += np.count_nonzero(np.abs(totals) >= seen, axis=0)
+    held: Floats = (at_least + extra) / (sum(map(len, blocks)) + extra)
+    return held
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """p adjusted for all tests of a family (Holm 1979), in the order given.
+
+    It bounds the chance of any false finding in the family, however the tests depend on each other.
+    """
+    order = sorted(range(len(p)), key=lambda k: p[k])
+    found, worst = [1.0] * len(p), 0.0
+    for rank, k in enumerate(order):
+        worst = max(worst, min(1.0, (len(p) - rank) * p[k]))
+        found[k] = worst
+    return found
+
+
+def minimum_detectable(standard_error: float, *, level: float = LEVEL, power: float = 0.8) -> float:
+    """The smallest true difference that such a comparison would find with that power.
+
+    (z(1 - alpha/2) + z(power)) times the standard error of the paired difference.
+    """
+    normal = NormalDist()
+    return (normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(power)) * standard_error
+
+
+def _by_cluster(
+    columns: Floats, clusters: Sequence[str], strata: Sequence[str] | None
+) -> tuple[Floats, Floats, list[np.ndarray[tuple[int], np.dtype[np.intp]]]]:
+    """Sums (clusters, columns), sizes (clusters,), and the clusters of each stratum."""
+    if len(columns) == 0:
+        raise UsageError("there are no questions to resample")
+    names, index = np.unique(np.asarray(clusters), return_inverse=True)
+    order = np.argsort(index, kind="stable")
+    starts = np.searchsorted(index[order], np.arange(len(names)))
+    sums = np.add.reduceat(columns[order].astype(np.float64), starts, axis=0)
+    sizes = np.bincount(index).astype(np.float64)
+    if strata is None:
+        return sums, sizes, [np.arange(len(names))]
+    labels, of_question = np.unique(np.asarray(strata), return_inverse=True)
+    of_cluster = of_question[order][starts]
+    if (of_cluster[index] != of_question).any():
+        name = names[index[np.flatnonzero(of_cluster[index] != of_question)[0]]]
+        raise UsageError(f"the questions of {name} lie in two strata")
+    return sums, sizes, [np.flatnonzero(of_cluster == k) for k in range(len(labels))]
+
+
+def _draws(
+    rng: np.random.Generator,
+    members: Sequence[np.ndarray[tuple[int], np.dtype[np.intp]]],
+    clusters: int,
+    resamples: int,
+) -> Floats:
+    """How often each draw holds each cluster, (resamples, clusters)."""
+    rows = np.arange(resamples)[:, None] * clusters
+    counts = np.zeros(resamples * clusters)
+    for stratum in members:
+        drawn = stratum[rng.integers(0, len(stratum), (resamples, len(stratum)))]
+        counts += np.bincount((rows + drawn).ravel(), minlength=resamples * clusters)
+    return counts.reshape(resamples, clusters)
+
+
+def clusters(count: int, lone: int) -> str:
+    """What is drawn, of which so many are questions about no video: `5 videos and 3 lone
+    questions`."""
+    videos = [plural(count - lone, "video")] if count > lone or not lone else []
+    return " and ".join([*videos, *([plural(lone, "lone question")] if lone else [])])

@@ -1,0 +1,46 @@
+"""The middle drop with its interval, on draws of whole videos."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from egomem.score.cluster_bootstrap import Bootstrap, Interval, bootstrap
+from egomem.score.scored_answers import ScoredAnswers
+from egomem.score.slices import UNKNOWN, Slice
+
+
+def drop_interval(
+    sheet: ScoredAnswers, view: Slice, strata: Sequence[str] | None = None, *, seed: int = 0
+) -> Interval | None:
+    """`middle_drop` of a view of evidence positions, drawn as the accuracies are.
+
+    None where the first bin, the last, or all others hold no question. A draw that leaves one of
+    the bins empty is left out.
+    """
+    pairs = zip(sheet.questions, sheet.videos, strict=True)
+    labels = [next(iter(view.labels(q, v)), UNKNOWN) for q, v in pairs]
+    bins = [name for name in view.order if name.endswith("%") and name in labels]
+    first, last = (next(iter(b for b in bins if test(b)), None) for test in (_begins, _ends))
+    inner = [b for b in bins if b not in (first, last)]
+    if first is None or last is None or not inner:
+        return None
+    within = np.array([[float(x == b) for b in (first, *inner, last)] for x in labels])
+    held = bootstrap(
+        np.column_stack([sheet.right[:, None] * within, within]), sheet.clusters, strata, seed=seed
+    )
+    k = within.shape[1]
+    shares = np.array([0.5, *[-1 / len(inner)] * len(inner), 0.5])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value = (held.values[:k] / held.values[k:]) @ shares
+        samples = (held.samples[:, :k] / held.samples[:, k:]) @ shares
+    return Bootstrap(np.array([value]), samples[:, None], held.level).interval(0)
+
+
+def _begins(name: str) -> bool:
+    return name.startswith("0%-")
+
+
+def _ends(name: str) -> bool:
+    return name.endswith("-100%")

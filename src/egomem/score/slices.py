@@ -1,0 +1,275 @@
+"""Accuracy by view: each row has n by status and the blind baselines of the same questions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from egomem.records import Question, Record, Video
+from egomem.score.baselines import BASELINES, means
+from egomem.score.scored_answers import ScoredAnswers
+
+MINUTE = 60.0
+REGIMES = (12 * MINUTE, 20 * MINUTE)
+"""Edges of duration regimes in seconds (CapMem; that 12 is not a rounded 12.8 is our reading)."""
+
+LENGTHS = ("short", "medium", "long")
+"""Names of Video-MME's three groups of videos, in their order; other names come after them."""
+
+FRAME_CAP = 768
+"""Frames that a direct request may hold (CapMem), at one frame a second."""
+
+
+class Blind(Record):
+    """A baseline's accuracy over the `n` questions that it can answer."""
+
+    accuracy: float
+    n: int
+
+
+class Figure(Record):
+    """Strict accuracy over all `n` questions of a group, wherever their replies ended.
+
+    `right` may be a fraction where a judge gives part marks. `accuracy` is None where n is 0.
+    """
+
+    n: int
+    right: float
+    by_status: dict[str, int]
+    chance: float | None = None
+    blind: dict[str, Blind]
+
+    @property
+    def accuracy(self) -> float | None:
+        return self.right / self.n if self.n else None
+
+
+class Row(Record):
+    label: str
+    figure: Figure
+
+
+class Table(Record):
+    """One view of a sheet. In a multi-label view a question counts in each of its rows."""
+
+    view: str
+    rows: tuple[Row, ...]
+    note: str = ""
+
+    def figure(self, label: str) -> Figure:
+        """The figure of the row of that label. Raises KeyError where there is none."""
+        for row in self.rows:
+            if row.label == label:
+                return row.figure
+        raise KeyError(label)
+
+
+Labels = Callable[[Question, Video | None], Sequence[str]]
+"""The rows of a view that a question belongs to."""
+
+UNKNOWN = "not stated"
+
+
+def figure(sheet: ScoredAnswers) -> Figure:
+    """The figure of a sheet's questions."""
+    held = means(sheet.questions)
+    return Figure(
+        n=len(sheet),
+        right=float(sheet.right.sum()),
+        by_status=sheet.by_status(),
+        chance=held["chance"][0] if "chance" in held else None,
+        blind={x: Blind(accuracy=held[x][0], n=held[x][1]) for x in BASELINES if x in held},
+    )
+
+
+@dataclass(frozen=True)
+class Slice:
+    """How questions are grouped. `order` are the labels that come first, in their order."""
+
+    name: str
+    labels: Labels
+    order: tuple[str, ...] = ()
+    note: str = ""
+
+
+def table(sheet: ScoredAnswers, view: Slice) -> Table:
+    """A row for each label that occurs, in the view's order, then in that of the alphabet."""
+    rows: dict[str, list[int]] = {}
+    for i, (question, video) in enumerate(zip(sheet.questions, sheet.videos, strict=True)):
+        for label in view.labels(question, video) or (UNKNOWN,):
+            rows.setdefault(label, []).append(i)
+    ranks = {label: k for k, label in enumerate(view.order)}
+    last = len(ranks)
+
+    def rank(label: str) -> tuple[int, str]:
+        return (last + 1 if label == UNKNOWN else ranks.get(label, last), label)
+
+    found = []
+    for label in sorted(rows, key=rank):
+        keep = np.zeros(len(sheet), bool)
+        keep[rows[label]] = True
+        found.append(Row(label=label, figure=figure(sheet.only(keep))))
+    return Table(view=view.name, rows=tuple(found), note=view.note)
+
+
+def tag(key: str) -> Labels:
+    """Group by a key of `Question.tags`; a list gives a row for each of its values."""
+
+    def labels(question: Question, video: Video | None) -> Sequence[str]:
+        return _texts(question.tags.get(key, (video.tags.get(key) if video else None)))
+
+    return labels
+
+
+def of_video(field: str) -> Labels:
+    """Group by a field of the video, or the tag of that name where the video states none."""
+    by_tag = tag(field)
+
+    def labels(question: Question, video: Video | None) -> Sequence[str]:
+        held = getattr(video, field, "") if video else ""
+        return (held,) if held else by_tag(question, video)
+
+    return labels
+
+
+def _texts(value: object) -> Sequence[str]:
+    if value is None or value == "":
+        return ()
+    values: Iterable[object] = value if isinstance(value, list | tuple) else (value,)
+    return [str(v) for v in values]
+
+
+def position(bins: int | Sequence[float] = 3) -> Slice:
+    """Where the first evidence begins, as a share of the video's length.
+
+    `bins` equal parts, or inner edges in (0, 1). The bins are our reconstruction of CapMem's three.
+    """
+    edges = [k / bins for k in range(1, bins)] if isinstance(bins, int) else sorted(bins)
+    bounds = [0.0, *edges, 1.0]
+    names = [f"{low:.0%}-{high:.0%}" for low, high in pairwise(bounds)]
+
+    def labels(question: Question, video: Video | None) -> Sequence[str]:
+        at = evidence_position(question, video)
+        if at is None:
+            return ("no evidence",)
+        return (names[sum(at >= edge for edge in edges)],)
+
+    return Slice(
+        "evidence position",
+        labels,
+        (*names, "no evidence"),
+        "start of the first evidence as a share of the video; the bins are a reconstruction",
+    )
+
+
+def evidence_position(question: Question, video: Video | None) -> float | None:
+    """Start of the first evidence as a share of the video's length, or None where not known."""
+    if not question.evidence or video is None or not video.duration:
+        return None
+    first = min(
+        (e.span.start for e in question.evidence if e.recording == question.recording),
+        default=None,
+    )
+    if first is None:
+        return None
+    return min(1.0, max(0.0, first / video.duration))
+
+
+def duration(edges: Sequence[float] = REGIMES) -> Slice:
+    """Regimes of the video's length, split at `edges` (seconds); an edge belongs below it."""
+    cuts = sorted(edges)
+    minutes = [f"{cut / MINUTE:g}" for cut in cuts]
+    names = (
+        [f"<= {minutes[0]} min"]
+        + [f"{low}-{high} min" for low, high in pairwise(minutes)]
+        + [f"> {minutes[-1]} min"]
+    )
+
+    def labels(question: Question, video: Video | None) -> Sequence[str]:
+        if video is None or video.duration is None:
+            return ()
+        return (names[sum(video.duration > cut for cut in cuts)],)
+
+    return Slice("duration", labels, tuple(names))
+
+
+def frame_cap(cap: int = FRAME_CAP, fps: float = 1.0) -> Slice:
+    """Whether a video has more frames than a request may hold."""
+    names = (f"within {cap} frames", f"over {cap} frames")
+
+    def labels(question: Question, video: Video | None) -> Sequence[str]:
+        if video is None or video.duration is None:
+            return ()
+        return (names[math.floor(video.duration * fps) > cap],)
+
+    return Slice("frame cap", labels, names)
+
+
+def standard_views(
+    *,
+    bins: int | Sequence[float] = 3,
+    regimes: Sequence[float] = REGIMES,
+    cap: int = FRAME_CAP,
+) -> tuple[Slice, ...]:
+    """The views of a report, in its order."""
+    return (
+        Slice("overall", lambda question, video: ("all",)),
+        Slice("visual tags", tag("visual"), note="a question counts in each of its tags"),
+        position(bins),
+        duration(regimes),
+        Slice("long", duration(regimes[-1:]).labels, duration(regimes[-1:]).order),
+        frame_cap(cap),
+        Slice("length", tag("length"), LENGTHS, "as the data set names it, whatever its seconds"),
+        Slice("source", of_video("source_dataset")),
+        Slice("scenario", of_video("scenario")),
+        Slice("domain", of_video("domain")),
+        Slice("sub-category", tag("sub_category")),
+        Slice("perspective", tag("perspective")),
+        Slice("intent", tag("intent")),
+        Slice("type", tag("type")),
+        Slice("answerable", _answerable, ("answerable", "unanswerable")),
+    )
+
+
+def _answerable(question: Question, video: Video | None) -> Sequence[str]:
+    return ("unanswerable" if question.answerable is False else "answerable",)
+
+
+def tables(sheet: ScoredAnswers, views: Sequence[Slice] | None = None) -> dict[str, Table]:
+    """Every view by name; those that say nothing of any question are left out."""
+    made = (table(sheet, view) for view in (standard_views() if views is None else views))
+    return {t.view: t for t in made if [row.label for row in t.rows] != [UNKNOWN]}
+
+
+def leave_one_out(sheet: ScoredAnswers, view: Slice) -> Table:
+    """The figure without each label in turn: how much one source carries the whole."""
+    held = [set(view.labels(q, v)) for q, v in zip(sheet.questions, sheet.videos, strict=True)]
+    names = sorted(set().union(*held))
+    rows = tuple(
+        Row(label=f"without {name}", figure=figure(sheet.only([name not in h for h in held])))
+        for name in names
+    )
+    return Table(view=f"{view.name}, leave one out", rows=rows if len(names) > 1 else ())
+
+
+def middle_drop(positions: Table) -> float | None:
+    """By how much the middle bin falls below the mean of the first and last one.
+
+    Our reading of CapMem's middle drop: the bins that begin and end the video, and the mean of
+    those between that hold questions. None where the first, the last, or all others hold none.
+    """
+    first: list[float] = []
+    inner: list[float] = []
+    last: list[float] = []
+    for row in positions.rows:
+        if row.figure.accuracy is None or row.label in ("no evidence", UNKNOWN):
+            continue
+        begins, ends = row.label.startswith("0%-"), row.label.endswith("-100%")
+        (first if begins else last if ends else inner).append(row.figure.accuracy)
+    if not (first and inner and last):
+        return None
+    return (first[0] + last[0]) / 2 - sum(inner) / len(inner)

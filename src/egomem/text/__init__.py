@@ -1,0 +1,1 @@
+"""Words as memory, recall and answering share them: tokens, stems, scripts, plurals."""

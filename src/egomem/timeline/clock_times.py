@@ -1,0 +1,120 @@
+"""Clock times: 10:30, 10 am, four o'clock, half past three, EgoLife's HHMMSSFF."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from egomem.errors import TimeError
+from egomem.timeline.durations import Amounts, Read
+from egomem.timeline.expressions import ClockTime, TimeExpression
+from egomem.timeline.wordlists import MONTHS, NUMBERS
+
+
+class Dials(Amounts):
+    def dial(self, i: int, dated: bool = False) -> Read:
+        """A clock time: 10:30, 10 am, four o'clock, half past three, an EgoLife HHMMSSFF."""
+        if i >= len(self.tokens):
+            return None
+        token = self.tokens[i]
+        if token.kind == "colon":
+            return self._colon(i)
+        dated = dated or any(token.kind == "day" for token in self.tokens[i + 1 : i + 3])
+        if dated and is_code(token.text):
+            return TimeExpression(
+                dial=code(token.text, self.context.habits.frames_per_second)
+            ), i + 1
+        if self.idiom and (found := self._idiom(i)):
+            return found
+        half = self._half(i + 1)
+        if half and (match := re.fullmatch(r"(\d{1,2})(?:\.(\d\d))?", token.text)):
+            clock = ClockTime(int(match[1]), int(match[2] or 0), half=half)
+            return TimeExpression(dial=_checked(clock, token.text), evident=True), i + 2
+        hour = int(token.text) if re.fullmatch(r"\d{1,2}", token.text) else NUMBERS.get(token.text)
+        if hour is None or token.text in ("a", "an", "couple") or hour > 24:
+            return None
+        if half:
+            return TimeExpression(
+                dial=_checked(ClockTime(hour, half=half), token.text), evident=True
+            ), i + 2
+        if self.word(i + 1) == "o'clock":
+            half = self._half(i + 2)
+            clock = ClockTime(hour, half=half, exact=hour > 12 or hour == 0)
+            return TimeExpression(dial=clock, evident=True), i + (3 if half else 2)
+        if self.unit(i + 1) or self.word(i + 1) in MONTHS or self.word(i + 1) == "%":
+            return None
+        exact = hour > 12 or hour == 0 or token.text.startswith("0")
+        return TimeExpression(dial=ClockTime(hour, exact=exact), bare=True), i + 1
+
+    def _colon(self, i: int) -> Read:
+        text = self.word(i).replace(",", ".")
+        if text.count(":") > 2:
+            raise TimeError(f"{text} has {text.count(':') + 1} parts", "write H:MM:SS or M:SS")
+        if not re.fullmatch(r"\d+(:\d\d){1,2}(\.\d+)?", text):
+            return None
+        half = self._half(i + 1)
+        parts = tuple(float(part) for part in text.split(":"))
+        too_big = parts[-1] >= 60 or (len(parts) == 3 and parts[1] >= 60)
+        if too_big:
+            raise TimeError(
+                f"{text} has 60 or more in a place that ends at 59", "write H:MM:SS or M:SS"
+            )
+        exact = not half and (text.startswith("0") or parts[0] > 12)
+        clock = ClockTime(
+            int(parts[0]), int(parts[1]), parts[2] if len(parts) == 3 else 0.0, half, exact
+        )
+        if half:
+            return TimeExpression(dial=_checked(clock, text), evident=True), i + 2
+        return TimeExpression(dial=clock, colon=parts, evident=True), i + 1
+
+    def _half(self, i: int) -> Literal["am", "pm"] | None:
+        half = re.sub(r"[.\s]", "", self.word(i))
+        return "am" if half == "am" else "pm" if half == "pm" else None
+
+    def _idiom(self, i: int) -> Read:
+        """Half past three, (a) quarter to four, ten past ten."""
+        j = i + 1 if self.words(i, "a", "quarter") else i
+        minutes = {"half": 30, "quarter": 15, "five": 5, "ten": 10, "twenty": 20}.get(self.word(j))
+        if minutes is None or self.word(j + 1) not in ("past", "to"):
+            return None
+        before = self.word(j + 1) == "to"
+        if not (found := self.dial(j + 2)) or found[0].colon or (before and minutes == 30):
+            return None
+        piece, after = found
+        assert piece.dial is not None
+        hour, half = piece.dial.hour, piece.dial.half
+        if piece.dial.minute or not 1 <= hour <= 12:
+            return None
+        if before:
+            hour, minutes = (hour - 2) % 12 + 1, 60 - minutes
+            if half and hour == 11:
+                half = "am" if half == "pm" else "pm"
+        return TimeExpression(dial=ClockTime(hour, minutes, half=half), evident=True), after
+
+
+def is_code(text: str) -> bool:
+    return re.fullmatch(r"\d{8}", text) is not None
+
+
+def code(text: str, base: int) -> ClockTime:
+    """An EgoLife time HHMMSSFF: 11210217 is 11:21:02 and frame 17 of `base` a second.
+
+    A frame equal to the base is the next second's first, as the data set counts 1 to 20 in places.
+    """
+    hour, minute, second, frame = (int(text[k : k + 2]) for k in (0, 2, 4, 6))
+    if hour > 23 or minute > 59 or second > 59:
+        raise TimeError(f"{text} is not a time HHMMSSFF")
+    if frame > base:
+        raise TimeError(
+            f"{text} has frame {frame}, but a second has {base}",
+            "set another frame base, such as 100 for hundredths",
+        )
+    return ClockTime(hour, minute, second + frame / base, exact=True)
+
+
+def _checked(clock: ClockTime, text: str) -> ClockTime:
+    if not 1 <= clock.hour <= 12 or clock.minute > 59:
+        raise TimeError(
+            f"{text} {clock.half} is not a time", "an hour before am or pm is from 1 to 12"
+        )
+    return clock

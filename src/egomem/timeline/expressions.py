@@ -1,0 +1,93 @@
+"""What the grammar has read before it is placed on a timeline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta, tzinfo
+from typing import Literal
+
+from egomem.timeline.mentions import Conventions
+
+
+class UnresolvedError(Exception):
+    """A cue that was understood but cannot be placed; the text says what is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a time is relative to."""
+
+    now: datetime | None
+    zone: tzinfo | None
+    day_one: date | None
+    habits: Conventions
+
+    def need_now(self) -> datetime:
+        """The question's time, in the zone that local times are read in."""
+        if self.now is None:
+            raise UnresolvedError("it is relative to the question's time, which is not known")
+        return self.now if self.zone is None else self.now.astimezone(self.zone)
+
+    @property
+    def today(self) -> date:
+        return self.need_now().date()
+
+
+@dataclass(frozen=True, slots=True)
+class ClockTime:
+    """What a clock shows. `half` is am or pm, where said; `exact` means 24-hour notation."""
+
+    hour: int
+    minute: int = 0
+    second: float = 0.0
+    half: Literal["am", "pm"] | None = None
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TimeExpression:
+    """One time expression: any of a day, a part of the day, a clock time; or something absolute.
+
+    `days` is half-open. `elapsed` is `(start, end)` in seconds of a recording. `colon` holds the
+    numbers of `10:30` while it is open whether that is a clock time. `evident` is False for what
+    only the surrounding words make a time.
+    """
+
+    days: tuple[date, date] | None = None
+    part: str | None = None
+    portion: tuple[float, float] = (0.0, 1.0)
+    dial: ClockTime | None = None
+    colon: tuple[float, ...] = ()
+    elapsed: tuple[float, float] | None = None
+    absolute: tuple[datetime, datetime] | None = None
+    zone: tzinfo | None = None
+    problem: str = ""
+    evident: bool = False
+    bare: bool = False
+    """True for a clock time that is only a number, such as the four of "at four"."""
+    unit: float = 0.0
+    """Seconds of the single unit that an elapsed time was written in, for "3 to 5 min"."""
+
+    @property
+    def marked(self) -> bool:
+        """True where something makes this a wall-clock time."""
+        return bool(
+            self.days
+            or self.part
+            or self.absolute
+            or self.zone
+            or self.problem
+            or (self.dial and not self.colon)
+        )
+
+
+def week(day: date) -> tuple[date, date]:
+    """The calendar week (from Monday) that a day lies in."""
+    monday = day - timedelta(days=day.weekday())
+    return monday, monday + timedelta(days=7)
+
+
+def month(year: int, number: int) -> tuple[date, date]:
+    """A calendar month; `number` may lie outside 1 to 12 and counts on into other years."""
+    first = date(year + (number - 1) // 12, (number - 1) % 12 + 1, 1)
+    return first, (first + timedelta(days=31)).replace(day=1)

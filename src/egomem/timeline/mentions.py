@@ -1,0 +1,121 @@
+"""What a reader of times gives back, and what people's words are taken to mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from types import MappingProxyType
+from typing import Literal
+
+from egomem.errors import TimeError
+from egomem.timeline.span import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Instants:
+    """A half-open stretch `[start, end)` of wall-clock time; `start == end` is one instant.
+
+    Both are aware datetimes. Raises TimeError where one has no zone or end < start.
+    """
+
+    start: datetime
+    end: datetime
+
+    def __post_init__(self) -> None:
+        if self.start.utcoffset() is None or self.end.utcoffset() is None:
+            raise TimeError("a stretch of wall-clock time needs two times with a zone")
+        if self.seconds < 0:
+            raise TimeError(
+                f"a time cannot end ({self.end.isoformat()}) before it starts "
+                f"({self.start.isoformat()})"
+            )
+
+    @property
+    def seconds(self) -> float:
+        """Elapsed seconds, also across a change of the clocks."""
+        return self.end.timestamp() - self.start.timestamp()
+
+    @property
+    def span(self) -> Span:
+        """The same stretch in POSIX seconds, as on the wearer's timeline."""
+        return Span(self.start.timestamp(), self.end.timestamp())
+
+
+Relation = Literal["at", "before", "after"]
+
+
+@dataclass(frozen=True, slots=True)
+class TimeMention:
+    """A time that was read: recording time, wall clock, or a cue that could not be resolved.
+
+    Exactly one of `span` (seconds of a recording), `instants` (wall clock) and `problem` (why it
+    could not be resolved) is set. `text` is the part matched, `text_span` its character offsets in
+    the input. `note` says how an ambiguous time was read. `relation` is "after" or "before" where
+    the words said so; the stretch already reflects it, except for "after 5:00" of a recording,
+    which is the point 5:00 because where the recording ends is not known here.
+    """
+
+    text: str
+    text_span: tuple[int, int]
+    span: Span | None = None
+    instants: Instants | None = None
+    problem: str = ""
+    note: str = ""
+    relation: Relation = "at"
+
+    @property
+    def kind(self) -> Literal["recording", "wall", "unresolved"]:
+        if self.span is not None:
+            return "recording"
+        return "wall" if self.instants is not None else "unresolved"
+
+    @property
+    def unresolved(self) -> bool:
+        return self.span is None and self.instants is None
+
+    @property
+    def is_point(self) -> bool:
+        """True for one instant ("10:30 am", "an hour ago"), False for a stretch ("yesterday")."""
+        if self.span is not None:
+            return self.span.start == self.span.end
+        return self.instants is not None and self.instants.seconds == 0
+
+
+def _parts() -> Mapping[str, tuple[float, float]]:
+    return MappingProxyType(
+        {
+            "morning": (5, 12),
+            "afternoon": (12, 18),
+            "evening": (18, 22),
+            "night": (22, 29),
+            "breakfast": (7, 9),
+            "lunch": (12, 13.5),
+            "dinner": (18, 20),
+        }
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Conventions:
+    """What words mean where nothing else says so. All of it is our reconstruction; change it with
+    `dataclasses.replace`.
+
+    `parts`: hours of the local day `[from, to)`; a part may run past 24 into the next day.
+    `bare`: what `10:30` is when nothing marks it as a clock time (am, pm, a day, a zone): a time of
+    the recording (10 min 30 s), or of the day. `waking`: an hour from 1 to 12 without am or pm is
+    the one that lies in the twelve hours from here ("at four" is 16:00, "at eight" 08:00).
+    `frames_per_second`: base of the last two digits of an EgoLife time HHMMSSFF; EgoRAG's text says
+    20, egagent reads centiseconds (100). `around`: half width of "around noon". `few`: "a few
+    minutes ago".
+    """
+
+    parts: Mapping[str, tuple[float, float]] = field(default_factory=_parts)
+    bare: Literal["recording", "wall"] = "recording"
+    waking: int = 7
+    frames_per_second: int = 20
+    around: timedelta = timedelta(minutes=15)
+    few: int = 3
+
+
+HABITS = Conventions()

@@ -1,0 +1,157 @@
+"""What the captions of a run took is kept with them, or it is said that it is not known."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from egomem.benchmarks import Benchmark
+from egomem.evaluate import Config, Run, RunSummary, load_run, merge
+from egomem.evaluate.caption_usage import NAME, read_building
+from egomem.evaluate.config import Shard
+from egomem.records import Usage
+from egomem.report import entries, sections_of
+from egomem.report.table import markdown
+from egomem.testing.fake_server import FakeServer, Rule, Script
+
+Go = Callable[..., RunSummary]
+
+
+def took(run: Run, setting: str = "caption@2") -> tuple[Usage, str]:
+    column = next(c for c in run.columns if c.setting == setting)
+    built = run.built(column)
+    return sum(built.by_video.values(), Usage()), built.missing
+
+
+def lose_replies(folder: Path) -> None:
+    for path in folder.glob("replies.db*"):
+        path.unlink()
+
+
+def report(folder: Path) -> str:
+    run = load_run(folder)
+    return markdown("", sections_of([run], entries([run])))
+
+
+def test_what_building_took_outlives_the_replies(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, server: FakeServer
+) -> None:
+    go(benchmark, config, tmp_path / "run")
+    before, whole = took(load_run(tmp_path / "run")), report(tmp_path / "run")
+    assert (before[0].requests, before[0].frames, before[1]) == (4, 8, "")
+    assert before[0].tokens_in > 100
+    assert before == took(load_run(tmp_path / "run"), "verify@2")
+    lose_replies(tmp_path / "run")
+    assert took(load_run(tmp_path / "run")) == before
+    assert report(tmp_path / "run") == whole
+    sent = len(server.seen)
+    go(benchmark, config, tmp_path / "run")
+    assert (len(server.seen), took(load_run(tmp_path / "run"))) == (sent, before)
+
+
+def test_what_is_lost_is_not_counted(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    go(benchmark, config, tmp_path / "run")
+    path = tmp_path / "run" / NAME
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines[:3], '{"request": "x"', '["request"]', "", "\u2028"]))
+    assert list(read_building(tmp_path / "run")) == [json.loads(x)["request"] for x in lines[:3]]
+    assert took(load_run(tmp_path / "run"))[1] == ""  # the fourth is in the cache still
+    lose_replies(tmp_path / "run")
+    assert took(load_run(tmp_path / "run"))[1] == "what 1 window took is not known any more"
+    said = report(tmp_path / "run")
+    assert "Not counted, as what 1 window took is not known any more: caption@2, verify" in said
+    row = next(x for x in said.splitlines() if x.startswith("| caption@2 | 5 | - (not counted)"))
+    cells = [c.strip() for c in row.split("|")]
+    assert cells[5:13] == ["-"] * 8
+    assert cells[13].startswith("at least ")
+    front = next(x for x in said.splitlines() if x.startswith("| tokens per question at reuse 32"))
+    assert front == "| tokens per question at reuse 32 | 1 | video | caption@2, verify@2 |"
+
+
+def test_a_run_that_was_killed_before_it_was_written_goes_on(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    go(benchmark, config, tmp_path / "run")
+    before = read_building(tmp_path / "run")
+    (tmp_path / "run" / NAME).unlink()
+    go(benchmark, config, tmp_path / "run")
+    assert read_building(tmp_path / "run") == before
+
+
+def test_a_memory_that_was_given_is_not_counted(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    go(benchmark, config, tmp_path / "run")
+    reading = config.model_copy(update={"settings": ("clean", "caption@2")})
+    go(benchmark, reading, tmp_path / "second", memory=tmp_path / "run" / "memory")
+    found, missing = took(load_run(tmp_path / "second"))
+    assert (found, missing) == (Usage(), "the captions came with the memory that was given")
+    assert took(load_run(tmp_path / "second"), "clean") == (Usage(), "")
+    said = report(tmp_path / "second")
+    assert "Not counted, as the captions came with the memory that was given: caption@2." in said
+    assert "| caption@2 | 5 | - (not counted) |" in said
+
+
+def test_an_answer_whose_usage_is_lost_is_left_out_of_the_mean(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    go(benchmark, config.model_copy(update={"settings": ("clean",)}), tmp_path / "run")
+    usage = tmp_path / "run" / "usage.jsonl"
+    usage.write_text("\n".join(usage.read_text().splitlines()[1:]))
+    run = load_run(tmp_path / "run")
+    assert len(run.usage(run.columns[0])) == 4
+    said = report(tmp_path / "run")
+    assert "| clean | 4 (of 5) | 0 | " in said
+    assert "The usage of some answers is lost: clean." in said
+
+
+@pytest.mark.parametrize("written", [True, False])
+def test_merged_shards_know_what_their_captions_took(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, written: bool
+) -> None:
+    go(benchmark, config, tmp_path / "whole")
+    parts = []
+    for k in (1, 2):
+        part = config.model_copy(update={"shard": Shard(index=k, count=2)})
+        parts.append(tmp_path / f"part{k}")
+        go(benchmark, part, parts[-1])
+        if not written:
+            (parts[-1] / NAME).unlink()
+    merge(tmp_path / "merged", parts)
+    lose_replies(tmp_path / "merged")
+    found, missing = took(load_run(tmp_path / "merged"))
+    want, _ = took(load_run(tmp_path / "whole"))
+    assert (missing, found.frames, found.tokens_in) == ("", want.frames, want.tokens_in)
+
+
+@pytest.mark.parametrize(("reply", "asked"), [("", 2), ("[0:02] The wea", 1)])
+def test_what_a_window_without_a_caption_took_is_counted(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, reply: str, asked: int
+) -> None:
+    """The second window of each video is empty twice, or cut off, in two tracks."""
+    second = "0:02-0:04 of the recording"
+    rules = (
+        Rule(when=second, reply=reply, finish="length" if reply else "stop"),
+        Rule(when="Question:", reply="A"),
+        Rule(reply="A red drawer."),
+    )
+    with FakeServer(Script(rules=rules)) as server:
+        spec = f"openai-compatible:fake@{server.url}"
+        only = config.model_copy(
+            update={"settings": ("caption@2", "aligned@2"), "readers": (spec,)}
+        )
+        go(benchmark, only, tmp_path / "run")
+    for setting in only.settings:
+        usage, missing = took(load_run(tmp_path / "run"), setting)
+        assert (missing, usage.requests) == ("", 2 + 2 * asked)
+        assert usage.tokens_in > 400
+    lose_replies(tmp_path / "run")
+    assert took(load_run(tmp_path / "run"), "caption@2")[0].requests == 2 + 2 * asked
+    path = tmp_path / "run" / NAME
+    path.write_text("".join(x for x in path.read_text().splitlines(True) if "gap" not in x))
+    assert took(load_run(tmp_path / "run"))[1] == "what 2 windows took is not known any more"

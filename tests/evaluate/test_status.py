@@ -1,0 +1,114 @@
+"""Where a run stands: running, finished, halted at a budget, or left unfinished."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from egomem.benchmarks import Benchmark
+from egomem.cli import main
+from egomem.evaluate import (
+    Config,
+    RunProgress,
+    RunStatus,
+    RunSummary,
+    load_run,
+    opened,
+    run,
+    status,
+)
+from egomem.evaluate.results import NAME
+from egomem.evaluate.run_folder import locked
+from egomem.evaluate.usage_log import NAME as USAGE
+from egomem.testing.fake_server import FakeServer, Rule, Script
+
+Go = Callable[..., RunSummary]
+
+
+class Stopped(Exception):
+    pass
+
+
+def now(folder: Path) -> RunStatus:
+    return status(load_run(folder))
+
+
+def test_a_run_is_followed_from_outside(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    """Read at every step while it runs: who is at it, captions, cells, what was sent."""
+    seen: list[RunStatus] = []
+
+    def look(progress: RunProgress) -> None:
+        seen.append(now(tmp_path / "run"))
+
+    only = config.model_copy(update={"settings": ("caption@2", "caption@4")})
+    go(benchmark, only, tmp_path / "run", on_progress=look, at_once=1)
+    assert {s.state for s in seen} == {"running"}
+    assert all("process" in s.who for s in seen)
+    assert [(t.done, t.total) for t in seen[-1].captions] == [(4, 4), (2, 2)]
+    assert [s.captions[0].done for s in seen[:2]] == [0, 1]
+    assert [s.done for s in seen[-10:]] == list(range(1, 11))
+    assert {s.total for s in seen} == {10}
+    sent = [s.spent.requests for s in seen]
+    assert sent == sorted(sent)
+    assert sent[-1] == 16
+    last = now(tmp_path / "run")
+    assert (last.state, last.who, last.done, last.unpriced) == ("finished", "", 10, 16)
+    assert last.ended is not None
+
+
+def test_errors_are_not_finished(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+) -> None:
+    with FakeServer(Script(rules=(Rule(status=400, times=2), Rule(reply="B")))) as server:
+        spec = f"openai-compatible:fake@{server.url}"
+        go(benchmark, config.model_copy(update={"readers": (spec,), "settings": ("clean",)}),
+           tmp_path / "run")  # fmt: skip
+    found = now(tmp_path / "run")
+    assert (found.done, found.total, found.errors) == (3, 5, 2)
+    assert found.columns[0].by_status == {"error": 2, "parsed": 3}
+
+
+def test_a_run_that_was_left_or_halted_says_so(
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, capsys: pytest.CaptureFixture[str]
+) -> None:
+    only = config.model_copy(update={"settings": ("clean",)})
+
+    def stop(progress: RunProgress) -> None:
+        raise Stopped
+
+    with pytest.raises(Stopped):
+        go(benchmark, only, tmp_path / "run", on_progress=stop, at_once=1)
+    left = now(tmp_path / "run")
+    assert (left.state, left.done, left.ended) == ("unfinished", 1, None)
+
+    async def halted() -> None:
+        async with opened(benchmark, only, tmp_path / "run", environ={}, max_requests=3) as work:
+            await run(work)
+
+    asyncio.run(halted())
+    found = now(tmp_path / "run")
+    assert (found.state, found.done, found.ended) == ("halted", 3, None)
+    file = tmp_path / "run" / NAME
+    file.write_bytes(file.read_bytes() + b'{"torn')
+    (tmp_path / "run" / USAGE).unlink()
+    assert main(["eval", "status", str(tmp_path / "run")]) == 0
+    said = capsys.readouterr().out
+    assert "halted: all of --max-requests 3 are sent; 3 of 5 cells finished" in said
+    assert "3 / 5" in said
+    assert "sent: 3 requests" in said
+    assert "1 line of the answers cannot be read" in said
+    assert "what 3 answers took is lost" in said
+    with locked(tmp_path / "run"):
+        assert main(["eval", "status", str(tmp_path / "run"), "--json"]) == 0
+    body: dict[str, Any] = json.loads(capsys.readouterr().out)["result"]
+    assert body["state"] == "running"
+    assert body["unreadable_lines"] == [4]
+    assert body["config_hash"] == only.hash
+    assert [(c["done"], c["total"]) for c in body["columns"]] == [(3, 5)]

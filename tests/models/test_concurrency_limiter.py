@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from egomem.models.concurrency_limiter import ConcurrencyLimiter
+
+
+def run(work: Callable[[], Awaitable[None]]) -> None:
+    async def inner() -> None:
+        await asyncio.wait_for(work(), 10)
+
+    asyncio.run(inner())
+
+
+@settings(max_examples=30)
+@given(st.integers(1, 5), st.lists(st.sampled_from(["ok", "busy", "fail", "cancel"]), max_size=25))
+def test_never_more_than_allowed_and_nobody_is_forgotten(most: int, fates: list[str]) -> None:
+    async def work() -> None:
+        gate = ConcurrencyLimiter(most)
+        inside = highest = 0
+
+        async def one(fate: str) -> None:
+            nonlocal inside, highest
+            async with gate.slot() as started:
+                inside += 1
+                highest = max(highest, inside)
+                try:
+                    await asyncio.sleep(0)
+                finally:
+                    inside -= 1
+                if fate == "busy":
+                    gate.busy(started, 0.0)
+                elif fate == "ok":
+                    gate.went_well()
+
+        tasks = [asyncio.create_task(one(fate)) for fate in fates]
+        await asyncio.sleep(0)
+        for task, fate in zip(tasks, fates, strict=True):
+            if fate == "cancel":
+                task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        assert highest <= most
+        assert (gate.active, inside) == (0, 0)
+        assert 1.0 <= gate.limit <= most
+
+    run(work)
+
+
+def test_one_round_of_refusals_halves_once_and_successes_restore() -> None:
+    async def work() -> None:
+        gate = ConcurrencyLimiter(16)
+        started = asyncio.get_running_loop().time()
+        for _ in range(16):  # all were sent before any was refused
+            gate.busy(started, 0.0)
+        assert gate.limit == 8
+        await asyncio.sleep(0.001)
+        gate.busy(asyncio.get_running_loop().time(), 0.0)
+        assert gate.limit == 4
+        for _ in range(5):  # about one more for each round of successes
+            gate.went_well()
+        assert 4.9 < gate.limit < 5.2
+        for _ in range(400):
+            gate.went_well()
+        assert gate.limit == 16
+
+    run(work)
+
+
+def test_a_wait_that_the_server_asks_for_holds_for_all() -> None:
+    async def work() -> None:
+        gate = ConcurrencyLimiter(4)
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        gate.busy(begun, 0.15)
+
+        async def one() -> float:
+            async with gate.slot() as started:
+                return started
+
+        assert min(await asyncio.gather(one(), one(), one())) >= begun + 0.15
+
+    run(work)

@@ -1,0 +1,118 @@
+"""The report's section on cost: which settings are compared, on what, and which frames are told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from egomem.benchmarks import Benchmark
+from egomem.evaluate import Config, Finished, Results, Run
+from egomem.evaluate.caption_usage import CaptionUsage
+from egomem.evaluate.config import Arm
+from egomem.records import Answer, Question, Status, Usage, Video
+from egomem.report import entries
+from egomem.report.costs import costs
+from egomem.report.table import Chart, Grid
+
+PRICED, FREE = "openai:gpt-5.2", "ollama:gemma3:4b"
+SETTINGS = ("clean", "video", "caption@30", "verify@30", "caption@evidence", "video@evidence")
+ASKED = {"clean": 10, "video": 900, "caption@30": 50, "verify@30": 80, "video@evidence": 30}
+RIGHT = {"clean": 4, "video": 1, "caption@30": 2, "verify@30": 3, "video@evidence": 4}
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Four questions about two videos of 1,000 s; captions took 600 tokens and 1,000 frames each.
+    One of the readers takes eight frames."""
+    config = Config(
+        settings=SETTINGS, readers=(PRICED, FREE), frame_limits={FREE: 8}, gate="report"
+    )
+    videos = tuple(Video(id=f"v{k}", duration=1000.0) for k in range(2))
+    questions = tuple(
+        Question.of("?", ["a", "b"], id=f"q{k}", answer="A", recording=f"v{k % 2}")
+        for k in range(4)
+    )
+    results = Results(Path("nowhere"))
+    for column in config.columns():
+        for k, q in enumerate(questions):
+            right = k < RIGHT.get(column.setting, 0)
+            used = Usage(
+                requests=1,
+                tokens_in=ASKED.get(column.setting, 20),
+                frames=config.frame_limit(column.reader) if column.setting == "video" else 0,
+                seconds=1.0,
+                cost=0.25 if column.reader == PRICED else None,
+            )
+            said = Answer(text="", status=Status.PARSED, choice="A" if right else "B", strategy="x")
+            cell = Finished(question=q.id, column=column, parts={}, answer=said, usage=used)
+            results.cells[cell.key] = cell
+    whole = CaptionUsage(
+        by_video={
+            v.id: Usage(requests=2, tokens_in=600, frames=1000, seconds=2.0, cost=0.5)
+            for v in videos
+        }
+    )
+
+    def built(loaded: Run, column: Arm) -> CaptionUsage:
+        return CaptionUsage() if loaded.config.way(column).captions == "none" else whole
+
+    monkeypatch.setattr(Run, "built", built)
+    about = {"tracks": {c.label: c.setting[-2:] + c.reader for c in config.columns()}}
+    made = Benchmark(name="b", format="native", videos=videos, questions=questions)
+    return Run(Path("run"), about, config, made, results)
+
+
+def rows(run: Run, title: str) -> list[list[str]]:
+    (made,) = (p for p in costs(entries([run])).parts if p.title.startswith(title))
+    assert isinstance(made, Grid)
+    return [[str(cell) for cell in row] for row in made.rows]
+
+
+def test_settings_that_can_be_used_make_the_front_at_reuse_1_and_32(run: Run) -> None:
+    """Captions cost 650 tokens once and 69 often; clean and the evidence's frames would win."""
+    found = {row[0]: row[1:] for row in rows(run, "Front of cost")}
+    a, b = "gpt-5.2", "gemma3:4b"
+    whole = f"caption@30 {b}, caption@30 {a}, verify@30 {b}, verify@30 {a}"
+    assert found["tokens per question at reuse 1"] == ["6", whole, ""]
+    assert found["tokens per question at reuse 32"] == ["6", whole, ""]
+    free = f"video {b}, caption@30 {b}, verify@30 {b}"
+    assert found["US dollars per question at reuse 1"] == [
+        "3", f"video {a}, verify@30 {a}", free
+    ]  # fmt: skip
+    assert found["US dollars per question at reuse 32"][1] == f"video {a}, verify@30 {a}"
+    charts = [p.title for p in costs(entries([run])).parts if isinstance(p, Chart)]
+    assert charts[1:] == [f"Cost and accuracy: {name}" for name in found]
+
+
+def test_frames_by_accounting_and_as_they_were(run: Run) -> None:
+    found = {row[0]: row[1:] for row in rows(run, "Frames")}
+    assert found["by accounting: captions, one window length"] == ["1,536", "1,536 each"]
+    assert found["by accounting: frames for each question"] == [
+        "3,072", "2.00 times the captions"
+    ]  # fmt: skip
+    assert found["as made: captions of caption@30 gpt-5.2"] == ["2,000", "1,000.0 a video"]
+    assert found["as sent: video gpt-5.2"] == ["3,072", "768.0 a question, at most 768"]
+    assert found["as sent: video gemma3:4b"] == ["32", "8.0 a question, at most 8"]
+
+
+def test_the_note_on_frames_explains_the_rows_that_are_there(run: Run) -> None:
+    def note(held: Run) -> str:
+        (made,) = (p for p in costs(entries([held])).parts if p.title == "Frames")
+        assert isinstance(made, Grid)
+        return made.note
+
+    blind = run.config.model_copy(update={"settings": ("clean",)})
+    assert note(Run(run.folder, run.about, blind, run.benchmark, run.results)).endswith(
+        "in captions and in questions."
+    )
+    assert "As made and as sent" in note(run)
+
+
+def test_money_of_a_model_without_a_price_is_a_lower_bound(run: Run) -> None:
+    found = {row[0]: row for row in rows(run, "Tokens per question")}
+    heads = found["caption@30 gpt-5.2"]
+    assert heads[1:6] == ["4", "600", "50", "650", "350"]
+    assert (heads[-2], heads[-1]) == ("8.0", "2.0000")
+    assert found["caption@30 gemma3:4b"][-1] == "at least 1.0000"
+    assert found["video gemma3:4b"][-1] == "-"

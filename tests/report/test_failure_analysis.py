@@ -1,0 +1,121 @@
+"""Which oracle explains which column, and what a reader of the report is told of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from egomem.benchmarks import Benchmark
+from egomem.evaluate import Config, Finished, Results, Run
+from egomem.records import Answer, Evidence, Question, Status
+from egomem.report import entries
+from egomem.report.failure_analysis import explained, oracles, reasons, verified
+from egomem.report.table import Grid
+from egomem.timeline import Span
+
+READERS = ("ollama:r", "ollama:s")
+QUESTION = Question.of(
+    "?", ["a", "b", "c"], id="q", answer="A", recording="v",
+    evidence=(Evidence(recording="v", span=Span(40.0, 44.0)),),
+)  # fmt: skip
+
+
+def run(*settings: str, said: dict[str, Answer] | None = None, tracks: bool = True) -> Run:
+    """A question whose answers are B, but A by the frames of the evidence."""
+    config = Config(settings=settings, readers=READERS)
+    results = Results(Path("nowhere"))
+    for column in config.columns():
+        choice = "A" if column.setting == "video@evidence" else "B"
+        trace = ({"step": "notes", "observations": 4},)
+        plain = Answer(text="", status=Status.PARSED, choice=choice, strategy="x", trace=trace)
+        answer = (said or {}).get(column.setting, plain)
+        cell = Finished(question="q", column=column, parts={}, answer=answer)
+        results.cells[cell.key] = cell
+    about = {}
+    if tracks:
+        held = {
+            c.label: f"{config.way(c).captions} {config.way(c).window}" for c in config.columns()
+        }
+        about = {"tracks": held}
+    made = Benchmark(name="b", format="native", videos=(), questions=(QUESTION,))
+    return Run(Path("run"), about, config, made, results)
+
+
+SETTINGS = (
+    "video", "caption@30", "caption@60", "verify@60", "aligned@30", "caption@evidence",
+    "video@evidence",
+)  # fmt: skip
+
+
+def told(*settings: str) -> dict[str, tuple[str, bool, str]]:
+    """Of the first reader's columns: reason, whether it is sure, and the oracles and wants."""
+    held = entries([run(*settings)])
+    table = reasons(held).parts[0]
+    assert isinstance(table, Grid)
+    ends = {str(row[0]): f"{row[-2]}; {row[-1]}" for row in table.rows}
+    found = {}
+    for entry in held:
+        why = explained(entry, held)["q"]
+        if entry.column.reader == READERS[0] and why and entry.name in ends:
+            found[entry.column.setting] = (why.why.value, why.sure, ends[entry.name])
+    return found
+
+
+def test_an_oracle_explains_the_captions_that_it_read() -> None:
+    found = told(*SETTINGS)
+    other = "caption@evidence (of other captions: 30 s windows), video@evidence"
+    assert found["caption@30"] == ("not observed", True, "caption@evidence, video@evidence; ")
+    assert found["caption@60"] == ("not observed", False, f"{other}; caption@60@evidence")
+    assert found["verify@60"] == ("not observed", False, f"{other}; caption@60@evidence")
+    assert found["aligned@30"] == ("not observed", False, f"{other}; aligned@30@evidence")
+    assert found["video"][2] == "video@evidence; "
+
+
+def test_what_the_report_asks_for_makes_it_sure() -> None:
+    found = told(*SETTINGS, "caption@60@evidence", "aligned@30@evidence")
+    assert found["caption@60"] == ("not observed", True, "caption@60@evidence, video@evidence; ")
+    assert found["verify@60"] == found["caption@60"]
+    assert found["aligned@30"] == ("not observed", True, "aligned@30@evidence, video@evidence; ")
+
+
+def test_without_oracles_nothing_is_sure_and_they_are_asked_for() -> None:
+    found = told("video", "caption@60")
+    assert found["caption@60"] == ("misread", False, "none; caption@60@evidence, video@evidence")
+    assert found["video"] == ("misread", False, "none; video@evidence")
+
+
+def test_the_same_window_of_another_track_is_another_oracle() -> None:
+    """Aligned captions of one window and captions of it, and a reader's own captions."""
+    loaded = run("caption@30", "caption@evidence")
+    held = entries([loaded])
+    mine = [e for e in held if e.column.setting == "caption@30"]
+    assert [oracles(e, held).other for e in mine] == ["", ""]
+    assert [oracles(e, held).captions.column.reader for e in mine] == list(READERS)  # type: ignore[union-attr]
+    loaded.about["tracks"][mine[0].column.label] = "made with another prompt"
+    assert [bool(oracles(e, held).other) for e in mine] == [True, False]
+
+
+def test_the_look_that_replaced_a_right_answer_is_named() -> None:
+    trace = (
+        {"step": "baseline", "choice": "A"},
+        {"step": "looked", "frames": [{"recording": "v", "time": 41.0}]},
+        {"step": "decision", "outcome": "overridden", "before": "A"},
+    )
+    wrong = Answer(text="", status=Status.PARSED, choice="C", strategy="verify", trace=trace)
+    held = entries([run(*SETTINGS, said={"verify@60": wrong})])
+    entry = next(e for e in held if e.column.setting == "verify@60")
+    why = explained(entry, held)["q"]
+    assert why is not None
+    assert (why.why.value, why.sure) == ("misread by the look", True)
+    assert why.because == "a look at the frames replaced the caption answer, which was right"
+
+
+def test_no_verdict_is_explained_where_it_occurs() -> None:
+    def note(support: str | None) -> str:
+        kept = {"step": "decision", "outcome": "kept", "before": "B", "support": support}
+        said = Answer(text="", status=Status.PARSED, choice="B", strategy="verify", trace=(kept,))
+        table = verified(entries([run(*SETTINGS, said={"verify@60": said})])).parts[0]
+        assert isinstance(table, Grid)
+        return table.note
+
+    assert "No verdict: nothing was looked at" in note(None)
+    assert "No verdict" not in note("weak")

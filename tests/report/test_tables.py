@@ -1,0 +1,610 @@
+"""The report's figures, against plain loops; tables that fit a page; a CSV that holds all of it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+import re
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations, product
+from pathlib import Path
+
+import pytest
+
+from egomem.benchmarks import Benchmark
+from egomem.evaluate import Config, Finished, Results, Run
+from egomem.records import Answer, Evidence, Question, Status, Video
+from egomem.report import entries, sections_of
+from egomem.report.accuracy import overall
+from egomem.report.bootstrap_columns import draws
+from egomem.report.cell_format import p_value
+from egomem.report.headline import headline
+from egomem.report.latex import latex
+from egomem.report.long_csv import tidy
+from egomem.report.pagination import LONG, WIDE, labels, pieces, width
+from egomem.report.paired_tests import paired_differences
+from egomem.report.table import Grid, Section, Value, grid
+from egomem.report.views import views
+from egomem.report.wide_tables import ACROSS, cut
+from egomem.score import FEW_CLUSTERS
+from egomem.timeline import Span
+
+MINUTES = (5, 8, 11, 13, 14, 16, 19, 25, 30, 40, 50, 21)
+READERS = ("ollama:a", "ollama:b", "openai:c")
+SETTINGS = ("clean", "video", "caption@30", "caption@60", "verify@30", "aligned@30")
+
+
+def made(
+    folder: str = "run",
+    readers: Sequence[str] = READERS,
+    settings: Sequence[str] = SETTINGS,
+    minutes: Sequence[float] = MINUTES,
+    seed: int = 0,
+    **fields: object,
+) -> Run:
+    """A run of some four questions a video, answered at random; one reply in ten is unreadable."""
+    config = Config(settings=tuple(settings), readers=tuple(readers), **fields)  # type: ignore[arg-type]
+    videos = tuple(
+        Video(id=f"v{k:02}", duration=60.0 * m, source_dataset="one" if k % 2 else "two")
+        for k, m in enumerate(minutes)
+    )
+    questions = tuple(
+        Question.of(
+            f"Which is number {k}-{i}?",
+            ["red", "green", "blue", "black"],
+            id=f"q{k}-{i}",
+            recording=v.id,
+            answer="ABCD"[(k + i) % 4],
+            evidence=(Evidence(recording=v.id, span=Span(10.0 * i, 10.0 * i + 5)),),
+            tags={"visual": ["Object", "Action"][: 1 + i % 2]},
+        )
+        for k, v in enumerate(videos)
+        for i in range(3 + k % 3)
+    )
+    rng = random.Random(seed)
+    results = Results(Path(folder))
+    for column, question in product(config.columns(), questions):
+        said = rng.random()
+        choice = question.answer if said < 0.45 else "A"
+        status = Status.PARSED if said < 0.9 else Status.UNPARSABLE
+        answer = Answer(text="", status=status, choice=choice if said < 0.9 else None, strategy="x")
+        cell = Finished(question=question.id, column=column, parts={}, answer=answer)
+        results.cells[cell.key] = cell
+    benchmark = Benchmark(name="b", format="native", videos=videos, questions=questions)
+    return Run(Path(folder), {}, config, benchmark, results)
+
+
+def grids(section: Section) -> dict[str, Grid]:
+    return {part.title: part for part in section.parts if isinstance(part, Grid)}
+
+
+def rows_of(part: Grid) -> list[dict[str, Value]]:
+    """Each row by its headings."""
+    names = [h.text if isinstance(h, Value) else h for h in part.headings]
+    cells = [[c if isinstance(c, Value) else Value(text=c) for c in row] for row in part.rows]
+    return [dict(zip(names, row, strict=True)) for row in cells]
+
+
+def right(
+    run: Run, setting: str, reader: str, question: Question, captioner: str | None = None
+) -> int:
+    """Written again: the letter is the key."""
+    said = [
+        cell.answer.choice
+        for (asked, column), cell in run.cells.items()
+        if (asked, column.setting, column.reader) == (question.id, setting, reader)
+        and captioner in (None, column.captioner)
+    ]
+    assert len(said) == 1
+    return int(said[0] == question.answer)
+
+
+def videos_of(run: Run, keep: Callable[[float], bool]) -> dict[str, list[Question]]:
+    held: dict[str, list[Question]] = {
+        v.id: [] for v in run.benchmark.videos if v.duration and keep(v.duration)
+    }
+    for q in run.questions:
+        if (q.recording or "") in held:
+            held[q.recording or ""].append(q)
+    return held
+
+
+REGIMES: dict[str, Callable[[float], bool]] = {
+    "all": lambda s: True,
+    "<= 20 min": lambda s: s <= 1200,
+    "> 20 min": lambda s: s > 1200,
+    "<= 12 min": lambda s: s <= 720,
+    "12-20 min": lambda s: 720 < s <= 1200,
+    "within 768 frames": lambda s: s <= 768,
+    "over 768 frames": lambda s: s > 768,
+}
+
+
+def interval(gaps: dict[str, list[float]], strata: Iterable[list[str]]) -> tuple[float, float]:
+    """Ends of a percentile interval in points: plain draws of whole videos within strata."""
+    rng = random.Random(1)
+    groups = [g for g in strata if g]
+    drawn = []
+    for _ in range(3000):
+        picked = [x for g in groups for v in rng.choices(g, k=len(g)) for x in gaps[v]]
+        drawn.append(100 * sum(picked) / len(picked))
+    drawn.sort()
+    return drawn[75], drawn[2924]
+
+
+def p_of(gaps: Iterable[list[float]]) -> float:
+    """Every way to swap the sides of whole videos; only for few videos."""
+    sums = [sum(own) for own in gaps]
+    seen = abs(sum(sums)) - 1e-9
+    ways = list(product((1, -1), repeat=len(sums)))
+    return sum(abs(sum(s * x for s, x in zip(w, sums, strict=True))) >= seen for w in ways) / len(
+        ways
+    )
+
+
+def assert_holm(rows: list[dict[str, Value]]) -> None:
+    """Adjusted for all rows: step down from the smallest p, and never below the one before."""
+    given = sorted((r["p"].value or 0.0, r["p (Holm)"].value) for r in rows)
+    worst = 0.0
+    for k, (p, adjusted) in enumerate(given):
+        worst = max(worst, min(1.0, p * (len(given) - k)))
+        assert adjusted == pytest.approx(worst)
+
+
+def test_the_headline_is_that_of_plain_loops() -> None:
+    """The mean over three readers of captions less frames: value, interval, p and wins."""
+    run = made()
+    section = headline(draws(entries([run])))
+    table = grids(section)["Captions less video, mean of 3 readers"]
+    rows = {(r["setting"].text, r["videos"].text): r for r in rows_of(table)}
+    settings = ("caption@30", "caption@60", "aligned@30")
+    assert list(rows) == list(product(settings, REGIMES))
+    for setting, (name, keep) in product(settings, REGIMES.items()):
+        row, videos = rows[setting, name], videos_of(run, keep)
+        asked = [q for own in videos.values() for q in own]
+        each = {
+            reader: [right(run, setting, reader, q) - right(run, "video", reader, q) for q in asked]
+            for reader in READERS
+        }
+        assert (row["n"].n, row["n"].small) == (len(asked), f"{len(videos)} videos")
+        gap = 100 * sum(map(sum, each.values())) / (3 * len(asked))
+        assert row["points"].value == pytest.approx(gap)
+        assert row["above video"].text == f"{sum(sum(g) > 0 for g in each.values())} of 3"
+        mean = sum(right(run, setting, r, q) for r in READERS for q in asked) / (3 * len(asked))
+        assert row["captions %"].value == pytest.approx(100 * mean)
+        assert ("few" in row["points"].small) == (len(videos) < FEW_CLUSTERS)
+
+    # One of them in full: every sign pattern of twelve videos, and an interval drawn by hand.
+    gaps = {
+        v: [
+            sum(right(run, "caption@30", r, q) - right(run, "video", r, q) for r in READERS) / 3
+            for q in own
+        ]
+        for v, own in videos_of(run, REGIMES["all"]).items()
+    }
+    row = rows["caption@30", "all"]
+    assert row["p"].value == pytest.approx(p_of(gaps.values()))
+    assert_holm(list(rows.values()))
+    strata = [list(videos_of(run, REGIMES[n])) for n in ("<= 20 min", "> 20 min")]
+    assert (row["points"].low, row["points"].high) == pytest.approx(interval(gaps, strata), abs=1.2)
+
+
+def test_the_headline_says_who_wins_on_long_videos() -> None:
+    run = made()
+    asked = [q for own in videos_of(run, REGIMES["> 20 min"]).values() for q in own]
+    wins = 0
+    for reader in READERS:
+        gaps = [right(run, "caption@30", reader, q) - right(run, "video", reader, q) for q in asked]
+        wins += sum(gaps) > 0
+    text = headline(draws(entries([run]))).text[0]
+    assert text.startswith("caption@30 less video, mean of 3 readers: ")
+    assert f"on videos > 20 min ({wins} of 3 readers above)" in text
+    outside = headline(draws(entries([made(seed=3)]))).text
+    assert any("the gate of stage 1 stops them" in line for line in outside)
+
+
+def test_ties_of_the_headline_stand_beside_its_wins() -> None:
+    run = made(readers=READERS[:1], settings=("video", "caption@30"), minutes=(5, 6, 30))
+    for q in run.questions:
+        columns = {c.setting: c for c in run.columns}
+        said = run.cells[q.id, columns["video"]].answer
+        old = run.cells[q.id, columns["caption@30"]]
+        run.cells[old.key] = old.model_copy(update={"answer": said})
+    text = headline(draws(entries([run]))).text[0]
+    assert text.count("(0 of 1 reader above, 1 tied)") == 3
+
+
+def test_a_reader_that_the_gate_stops_in_two_runs_is_named_with_each() -> None:
+    settings = ("clean", "video", "caption@30")
+    runs = [made(name, READERS[:1], settings, gate_low=0.97) for name in ("one", "two")]
+    (said,) = [x for x in headline(draws(entries(runs))).text if "stops them" in x]
+    assert said.endswith("stops them: a (one), a (two).")
+    (gate,) = [s for s in sections_of(runs, entries(runs)) if s.title == "Gate"]
+    assert [r["reader"].text for r in rows_of(*grids(gate).values())] == ["one: a", "two: a"]
+    (said,) = [x for x in headline(draws(entries(runs[:1]))).text if "stops them" in x]
+    assert said.endswith("stops them: a.")
+
+
+def test_a_regime_that_holds_all_videos_is_not_said_twice() -> None:
+    run = made(settings=("video", "caption@30"), minutes=(5, 6, 7))
+    (mean, each) = grids(headline(draws(entries([run])))).values()
+    assert [r["videos"].text for r in rows_of(mean)] == ["all"]
+    assert list(map(str, each.headings))[3:] == ["all (n 12, 3 videos)"]
+
+
+def test_differences_are_those_of_plain_loops() -> None:
+    """verify less the caption answer it starts from, aligned less video, reader less reader."""
+    run = made()
+    held = grids(paired_differences(draws(entries([run]))))
+    assert list(held) == [
+        "Captions less video",
+        "A look at the frames less captions alone",
+        "Readers",
+    ]
+    every = list(run.questions)
+    by_video = videos_of(run, REGIMES["all"])
+
+    def check(row: dict[str, Value], a: tuple[str, str], b: tuple[str, str]) -> None:
+        gaps = {
+            v: [float(right(run, *a, q) - right(run, *b, q)) for q in own]
+            for v, own in by_video.items()
+        }
+        assert row["points"].value == pytest.approx(100 * sum(map(sum, gaps.values())) / len(every))
+        assert row["%"].value == pytest.approx(
+            100 * sum(right(run, *a, q) for q in every) / len(every)
+        )
+        assert row["p"].value == pytest.approx(p_of(gaps.values()))
+        assert row["n"].text == str(len(every))
+
+    names = dict(zip("abc", READERS, strict=True))
+    rows = {(r["reader"].text, r["setting"].text): r for r in rows_of(held["Captions less video"])}
+    assert set(rows) == set(product("abc", ("caption@30", "caption@60", "aligned@30")))
+    check(rows["b", "aligned@30"], ("aligned@30", names["b"]), ("video", names["b"]))
+    looks = rows_of(held["A look at the frames less captions alone"])
+    assert [(r["reader"].text, r["setting"].text) for r in looks] == [
+        (x, "verify@30 less caption@30") for x in "abc"
+    ]
+    check(looks[2], ("verify@30", names["c"]), ("caption@30", names["c"]))
+    pairs = {
+        (r["setting"].text, r["reader"].text, r["less"].text): r for r in rows_of(held["Readers"])
+    }
+    every_pair = product(SETTINGS, [(b, a) for a, b in combinations("abc", 2)])
+    assert set(pairs) == {(s, *pair) for s, pair in every_pair}
+    check(pairs["video", "c", "a"], ("video", names["c"]), ("video", names["a"]))
+    for part in held.values():
+        assert_holm(rows_of(part))
+        assert f"adjusted for {len(part.rows)} tests" in part.note
+        assert "longest option" in part.note
+
+
+def test_of_many_readers_each_is_set_against_the_best() -> None:
+    run = made(readers=[f"ollama:{x}" for x in "abcdef"], settings=("video",))
+    (part,) = grids(paired_differences(draws(entries([run])))).values()
+    rows = rows_of(part)
+    share = {x: sum(right(run, "video", f"ollama:{x}", q) for q in run.questions) for x in "abcdef"}
+    best = max(share, key=lambda x: share[x])
+    assert {r["less"].text for r in rows} == {best}
+    assert [r["reader"].text for r in rows] == [x for x in "abcdef" if x != best]
+
+
+def test_captioners_are_set_against_each_other() -> None:
+    captioners = ("ollama:a", "ollama:d")
+    run = made(settings=("caption@30",), captioners=captioners, cross=True)
+    held = grids(paired_differences(draws(entries([run]))))
+    # Readers are compared on the captions of each captioner, whoever of them wrote these.
+    readers = [
+        (r["setting"].text, r["reader"].text, r["less"].text) for r in rows_of(held["Readers"])
+    ]
+    pairs = [("b", "a"), ("c", "a"), ("c", "b")]
+    assert sorted(readers) == sorted((f"caption@30 < {c}", *p) for c in "ad" for p in pairs)
+    rows = rows_of(held["Captioners"])
+    assert [(r["reader"].text, r["captions by"].text, r["less"].text) for r in rows] == [
+        (x, "d", "a") for x in "abc"
+    ]
+    n = len(run.questions)
+    for row, reader in zip(rows, READERS, strict=True):
+        d, a = (
+            sum(right(run, "caption@30", reader, q, c) for q in run.questions)
+            for c in reversed(captioners)
+        )
+        assert row["points"].value == pytest.approx(100 * (d - a) / n)
+
+
+def test_two_runs_of_the_same_questions_are_paired() -> None:
+    one, two = made("one", settings=("video",)), made("two", settings=("video",), seed=1)
+    held = grids(paired_differences(draws(entries([one, two]))))
+    assert list(held) == ["Readers", "Runs"]
+    rows = rows_of(held["Runs"])
+    assert [(r["reader"].text, r["run"].text, r["less"].text) for r in rows] == [
+        (x, "two", "one") for x in "abc"
+    ]
+    for row, reader in zip(rows, READERS, strict=True):
+        gap = sum(
+            right(two, "video", reader, q) - right(one, "video", reader, q) for q in one.questions
+        )
+        assert row["points"].value == pytest.approx(100 * gap / len(one.questions))
+    # Readers are compared within each run, not once more across the two.
+    assert len(held["Readers"].rows) == 6
+    assert all(r["reader"].text[:3] == r["less"].text[:3] for r in rows_of(held["Readers"]))
+
+
+def test_a_reader_of_two_runs_is_not_averaged_with_itself() -> None:
+    settings = ("video", "caption@30")
+    one, two = made("one", settings=settings), made("two", settings=settings, seed=1)
+    held = grids(headline(draws(entries([one, two]))))
+    rows = rows_of(held["Captions less video, mean of 3 readers"])
+    assert [r["setting"].text for r in rows[:: len(REGIMES)]] == [
+        "one: caption@30",
+        "two: caption@30",
+    ]
+    every = product(READERS, one.questions)
+    gaps = [right(two, "caption@30", r, q) - right(two, "video", r, q) for r, q in every]
+    assert rows[len(REGIMES)]["points"].value == pytest.approx(100 * sum(gaps) / len(gaps))
+
+
+def test_readers_of_two_runs_are_paired() -> None:
+    one = made("one", readers=READERS[:1], settings=("video",))
+    two = made("two", readers=READERS[1:2], settings=("video",))
+    (row,) = rows_of(grids(paired_differences(draws(entries([one, two]))))["Readers"])
+    assert (row["reader"].text, row["less"].text) == ("two: b", "one: a")
+
+
+def test_tables_of_two_sets_of_questions_tell_which() -> None:
+    one, two = made("one"), made("two", minutes=MINUTES[:5])
+    again = made("again", minutes=MINUTES[:5], seed=1)  # shares the questions of two
+    sections = sections_of([one, two, again], entries([one, two, again]))
+    titles = [part.title for s in sections for part in s.parts if s.title != "Views"]
+    assert [t for t, n in Counter(titles).items() if n > 1] == []
+    first, second = len(one.questions), len(two.questions)
+    assert f"Overall, {first} questions of one" in " ".join(titles)
+    assert f"Captions less video, mean of 3 readers, {second} questions of two and again" in titles
+    (text,) = [s.text for s in sections if s.title == "Captions against frames"]
+    assert len(set(text)) == len(text)
+    assert sum(f"{first} questions of one: " in line for line in text) == 3  # a setting each
+    (whole,) = [s.text for s in sections_of([one], entries([one])) if "against" in s.title]
+    assert not any("questions of" in line for line in whole[:2])
+
+
+def test_other_questions_are_not_paired() -> None:
+    one = made("one", readers=READERS[:1], settings=("video",))
+    two = made("two", readers=READERS[1:2], settings=("video",), minutes=MINUTES[:-1])
+    assert paired_differences(draws(entries([one, two]))).parts == ()
+
+
+def test_few_videos_are_warned_of_and_nothing_is_detectable() -> None:
+    run = made(readers=READERS[:1], settings=("video", "caption@30"), minutes=(5, 30))
+    held = draws(entries([run]))
+    (row,) = rows_of(grids(paired_differences(held))["Captions less video"])
+    assert row["points"].low == row["points"].high  # one video in each regime: all draws alike
+    assert row["points"].small == "few, no spread"
+    assert row["MDD"].text == "-"
+    strict = rows_of(grids(overall(held[0].entries, held))["Overall"])[0]["strict %"]
+    assert strict.small == "few, no spread"
+    enough = made(readers=READERS[:1], settings=("video", "caption@30"))
+    (row,) = rows_of(grids(paired_differences(draws(entries([enough]))))["Captions less video"])
+    assert row["points"].small == ""
+    assert (row["MDD"].value or 0) > 0
+    one = made(readers=READERS[:1], settings=("video", "caption@30"), minutes=(5,))
+    (row,) = rows_of(grids(paired_differences(draws(entries([one]))))["Captions less video"])
+    assert (row["points"].low, row["points"].small) == (None, "one cluster, no interval")
+
+
+def test_questions_about_no_video_are_not_counted_as_videos() -> None:
+    run = made(readers=READERS[:1], settings=("video", "caption@30"), minutes=(5, 30))
+    lone = run.questions[0].model_copy(update={"recording": None, "evidence": ()})
+    questions = (lone, *run.questions[1:])
+    run.benchmark = run.benchmark.model_copy(update={"questions": questions})
+    held = draws(entries([run]))
+    said = "2 videos and 1 lone question"
+    mean = rows_of(grids(headline(held))["Captions less video, mean of 1 reader"])[0]
+    assert mean["n"].small == said
+    assert grids(paired_differences(held))["Captions less video"].note.startswith(f"{said}; ")
+    first = rows_of(grids(overall(held[0].entries, held))["Overall"])[0]
+    assert first["clusters"].text == "3"
+
+
+def test_a_p_too_small_to_print_is_a_figure_all_the_same() -> None:
+    part = grid("T", ("", "p"), [["a", p_value(0.0004)], ["b", p_value(0.2)]])
+    assert [str(row[1]) for row in part.rows] == ["<0.001", "0.200"]
+    assert part.is_number(1)
+
+
+def test_columns_that_do_not_differ_say_so_however_many_videos() -> None:
+    run = made(readers=READERS[:1], settings=("video", "caption@30"))
+    video, caption = run.columns
+    for q in run.questions:
+        same = run.cells[q.id, video].answer
+        old = run.cells[q.id, caption]
+        run.cells[q.id, caption] = old.model_copy(update={"answer": same})
+    (row,) = rows_of(grids(paired_differences(draws(entries([run]))))["Captions less video"])
+    assert (row["points"].text, row["points"].small) == ("+0.0 [+0.0, +0.0]", "no spread")
+
+
+def test_three_accuracies_stand_with_their_n() -> None:
+    run = made(readers=READERS[:1], settings=("video",))
+    held = draws(entries([run]))
+    row = rows_of(grids(overall(held[0].entries, held))["Overall"])[0]
+    answers = [cell.answer for cell in run.cells.values()]
+    read = [a for a in answers if a.status is Status.PARSED]
+    good = sum(right(run, "video", READERS[0], q) for q in run.questions)
+    videos = videos_of(run, REGIMES["all"]).values()
+    macro = [sum(right(run, "video", READERS[0], q) for q in own) / len(own) for own in videos]
+    assert row["strict %"].value == pytest.approx(100 * good / len(answers))
+    assert row["answered %"].value == pytest.approx(100 * good / len(read))
+    assert row["macro %"].value == pytest.approx(100 * sum(macro) / 12)
+    ns = [row[name].text for name in ("n", "n answered", "clusters")]
+    assert ns == [str(len(answers)), str(len(read)), "12"]
+    unreadable = len(answers) - len(read)
+    assert row["n by status"].text == f"{len(read)} parsed, {unreadable} unparsable"
+
+
+MANY = [f"openrouter:maker/model-{k}-instruct" for k in range(12)]
+NINE = (
+    "clean", "video", "caption@30", "caption@60", "verify@30", "verify@60", "aligned@30",
+    "caption@evidence", "video@evidence",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def large() -> list[Section]:
+    run = made(readers=MANY, settings=NINE)
+    return sections_of([run], entries([run]))
+
+
+def test_tables_of_many_readers_grow_downwards(large: list[Section]) -> None:
+    every = [part for section in large for part in section.parts if isinstance(part, Grid)]
+    assert max(len(part.headings) for part in every if part.title[:6] != "Tokens") <= ACROSS + 1
+    by_title = {part.title: part for part in every}
+    whole = by_title["Accuracy % by reader"]
+    assert tuple(map(str, whole.headings))[3:] == NINE
+    assert len(whole.rows) == 12 + 5
+    part = by_title["Duration, accuracy %: clean, video, caption@30"]
+    assert part.spans[:3] == (("", 1), ("clean", 3), ("video", 3))
+    assert [str(row[0]) for row in part.rows[:12]] == [spec.split(":")[1] for spec in MANY]
+    names = [str(row[0]) for row in part.rows[12:]]
+    assert names == [
+        "chance",
+        "longest option",
+        "fixed position",
+        "option overlap",
+        "always abstain",
+    ]
+    run = made(readers=MANY, settings=NINE)
+    short = [q for own in videos_of(run, REGIMES["<= 12 min"]).values() for q in own]
+    cell = part.rows[4][4]
+    assert isinstance(cell, Value)
+    good = sum(right(run, "video", MANY[4], q) for q in short)
+    assert cell.value == pytest.approx(100 * good / len(short))
+    assert cell.source == ("run", "video", MANY[4], "")
+    assert cell.by_status is not None
+    assert sum(cell.by_status.values()) == len(short)
+
+
+def test_what_is_cut_leaves_no_column_alone() -> None:
+    assert [list(part) for part in cut(range(9), 4)] == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
+    assert [list(part) for part in cut("abcdefgh", 7)] == [list("abcd"), list("efgh")]
+    assert [list(part) for part in cut("abc", 7)] == [list("abc")]
+    assert list(cut("", 7)) == []
+
+
+def test_every_table_of_figures_has_n_and_baselines(large: list[Section]) -> None:
+    for section in large:
+        if section.title in ("Cost", "Runs", "Why wrong", "Retrieve and verify"):
+            continue
+        for part in section.parts:
+            if isinstance(part, Grid):
+                heads = " ".join(map(str, part.headings))
+                assert re.search(r"\bn\b|^n ", heads), part.title
+                first = " ".join(str(row[0]) for row in part.rows)
+                told = "longest option" in first + heads + part.note or "best blind" in heads
+                assert told or "by reader" in part.title or "fixed position" in first, part.title
+
+
+def test_many_groups_stand_below_each_other() -> None:
+    run = made(minutes=[5 + k for k in range(11)])
+    videos = [
+        v.model_copy(update={"tags": {"scenario": f"place {v.id}"}}) for v in run.benchmark.videos
+    ]
+    run.benchmark = run.benchmark.model_copy(update={"videos": tuple(videos)})
+    held = grids(views(entries([run])))
+    names = [title for title in held if title.startswith("Scenario")]
+    assert names == [
+        *(f"Scenario, accuracy %: {s}" for s in SETTINGS),
+        "Scenario, accuracy %: without looking",
+    ]
+    part = held["Scenario, accuracy %: video"]
+    assert list(map(str, part.headings)) == ["", "n", "a", "b", "c"]
+    own = [q for q in run.questions if q.recording == "v04"]
+    cell = part.rows[4][3]
+    assert isinstance(cell, Value)
+    assert cell.value == pytest.approx(
+        100 * sum(right(run, "video", READERS[1], q) for q in own) / len(own)
+    )
+    blind = held["Scenario, accuracy %: without looking"]
+    assert "longest option" in map(str, blind.headings)
+    assert str(blind.rows[4][1]) == str(len(own))
+
+
+def test_cut_tables_fit_a_page_and_lose_nothing(large: list[Section]) -> None:
+    for section in large:
+        for part in section.parts:
+            if not isinstance(part, Grid):
+                continue
+            parts = pieces(part)
+            for piece in parts:
+                assert len(piece.rows) <= LONG
+                wide = sum(width(piece, k) for k in range(len(piece.headings)))
+                assert wide <= WIDE or len(piece.headings) == labels(part) + 1, piece.title
+                assert sum(n for _, n in piece.spans) in (0, len(piece.headings))
+            cells = Counter(str(c) for row in part.rows for c in row[labels(part) :])
+            kept = Counter(str(c) for piece in parts for row in piece.rows for c in row)
+            assert not cells - kept
+
+
+def test_a_long_table_is_cut_by_rows_with_its_baselines_again() -> None:
+    rows = [[f"r{k}", f"{k}.0"] for k in range(100)]
+    part = grid("T", ("", "x"), [*rows, ["chance", "25.0"]], foot=1)
+    parts = pieces(part)
+    assert [piece.title for piece in parts] == ["T (1 of 3)", "T (2 of 3)", "T (3 of 3)"]
+    assert [len(piece.rows) for piece in parts] == [LONG, LONG, 13]
+    assert all(piece.rows[-1] == ("chance", "25.0") for piece in parts)
+    assert [row for piece in parts for row in piece.rows[:-1]] == [tuple(row) for row in rows]
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_latex_compiles_within_a_page(large: list[Section], tmp_path: Path) -> None:
+    text = latex(large)
+    tables = re.findall(r"\{\\footnotesize.*?\\end\{tabular\}\}", text, re.S)
+    lines = [
+        r"\documentclass{article}\usepackage{array,textcomp,booktabs}\newsavebox\made",
+        r"\begin{document}",
+        *(
+            f"\\sbox\\made{{{table}}}\\typeout{{box \\the\\wd\\made\\space\\the\\ht\\made}}"
+            for table in tables
+        ),
+        r"\end{document}",
+    ]
+    (tmp_path / "t.tex").write_text("\n".join(lines))
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    boxes = re.findall(r"box ([\d.]+)pt ([\d.]+)pt", done.stdout)
+    assert len(boxes) == len(tables) > 60
+    assert max(float(wide) for wide, _ in boxes) <= WIDE
+    assert max(float(high) for _, high in boxes) * 2 <= 550 * 2
+
+
+def test_the_csv_holds_all_that_the_tables_show(large: list[Section]) -> None:
+    run = made(readers=MANY, settings=NINE)
+    rows = list(csv.DictReader(io.StringIO(tidy(large, [run]))))
+    shown = Counter(
+        (section.title, part.title, str(cell))
+        for section in large
+        for part in section.parts
+        if isinstance(part, Grid)
+        for row in part.rows
+        for cell in row[labels(part) :]
+        if str(cell)
+    )
+    assert Counter((r["section"], r["table"], r["text"]) for r in rows) == shown
+    assert {r["run"] for r in rows} == {"run"}
+    assert {r["config_hash"] for r in rows} == {run.config.hash}
+    (row,) = (
+        r for r in rows
+        if r["table"] == "Duration, accuracy %: clean, video, caption@30"
+        and (r["row"], r["column"]) == ("maker/model-4-instruct", "video, <= 12 min")
+    )  # fmt: skip
+    short = [q for own in videos_of(run, REGIMES["<= 12 min"]).values() for q in own]
+    good = sum(right(run, "video", MANY[4], q) for q in short)
+    assert float(row["value"]) == pytest.approx(100 * good / len(short))
+    assert (row["setting"], row["reader"], row["n"]) == ("video", MANY[4], str(len(short)))
+    gaps = [r for r in rows if (r["section"], r["column"]) == ("Differences", "points")]
+    assert len(gaps) > 100
+    for row in gaps:
+        shown_ends = re.fullmatch(r"\S+ \[(\S+), (\S+)\].*", row["text"])
+        assert shown_ends is not None
+        ends = [float(row["low"]), float(row["high"])]
+        assert ends == pytest.approx([float(x) for x in shown_ends.groups()], abs=0.051)
