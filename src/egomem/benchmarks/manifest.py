@@ -38,13 +38,13 @@ def manifest(benchmark: Benchmark, *, hash_media: bool = False) -> dict[str, Any
         "provenance": benchmark.provenance,
         "questions": len(benchmark.questions),
         "questions_sha256": hashlib.sha256(
-            "".join(fingerprint(q) for q in benchmark.questions).encode()
+            "".join(question_hash(q) for q in benchmark.questions).encode()
         ).hexdigest(),
         "videos": videos,
     }
 
 
-def fingerprint(question: Question) -> str:
+def question_hash(question: Question) -> str:
     """SHA-256 of a question's whole content, its id, key, evidence and tags included."""
     held = json.dumps(
         question.model_dump(mode="json"), ensure_ascii=False, sort_keys=True, separators=(",", ":")

@@ -9,8 +9,8 @@ from egomem.report.bootstrap_columns import RESAMPLING, Draws, best_of, looks, p
 from egomem.report.cell_format import FEW, baselines, of, share
 from egomem.report.columns import Entry
 from egomem.report.table import Chart, Grid, Panel, Section, Value, grid
-from egomem.score import Accuracies, accuracies, answerability, figure
-from egomem.score.summary import percent
+from egomem.score import Accuracies, accuracies, answerability, group_accuracy
+from egomem.score.summary import format_percent
 from egomem.text.plural import plural
 
 MEANING = (
@@ -57,7 +57,7 @@ def _tables(drawn: Draws) -> Iterator[Grid]:
 
 
 def _row(entry: Entry, made: Accuracies) -> list[object]:
-    counts = figure(entry.sheet)
+    counts = group_accuracy(entry.sheet)
     strict = share(made.strict, made.clusters, made.n)
     answered = Value(text="-")
     if made.answered is not None:
@@ -76,7 +76,7 @@ def _row(entry: Entry, made: Accuracies) -> list[object]:
 def _table(title: str, first: str, drawn: Draws, rows: list[list[object]]) -> Grid:
     blind = [
         [name, drawn.n, value, "", "", "", "", ""]
-        for name, value in baselines([figure(drawn.entries[0].sheet)])
+        for name, value in baselines([group_accuracy(drawn.entries[0].sheet)])
     ]
     return grid(
         title,
@@ -87,7 +87,7 @@ def _table(title: str, first: str, drawn: Draws, rows: list[list[object]]) -> Gr
 
 
 def _chart(entries: Sequence[Entry], drawn: Draws) -> Chart:
-    made = figure(drawn.entries[0].sheet)
+    made = group_accuracy(drawn.entries[0].sheet)
     across = {"chance": 100 * (made.chance or 0.0)}
     if best := best_of(made):
         across[f"best blind baseline ({best[0]})"] = 100 * best[1].accuracy
@@ -126,10 +126,10 @@ def _answerability(entries: Sequence[Entry]) -> list[Grid]:
                 entry.name,
                 held.answerable,
                 held.n - held.answerable,
-                percent(held.f1),
-                percent(held.f1_always_answering),
-                percent(held.f1_unanswerable),
-                percent(held.f1_macro),
+                format_percent(held.f1),
+                format_percent(held.f1_always_answering),
+                format_percent(held.f1_unanswerable),
+                format_percent(held.f1_macro),
             ]
         )
     heads = (

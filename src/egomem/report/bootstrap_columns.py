@@ -10,10 +10,17 @@ import numpy as np
 from egomem.report import svg
 from egomem.report.columns import Entry
 from egomem.report.table import Value
-from egomem.score import Blind, Bootstrap, Figure, ScoredAnswers, bootstrap, strata
-from egomem.score.cluster_bootstrap import clusters
+from egomem.score import (
+    BaselineAccuracy,
+    Bootstrap,
+    GroupAccuracy,
+    ScoredAnswers,
+    bootstrap,
+    duration_strata,
+)
+from egomem.score.cluster_bootstrap import describe_clusters
 from egomem.score.scored_answers import Floats, Mask
-from egomem.score.summary import percent
+from egomem.score.summary import format_percent
 from egomem.text.plural import plural
 
 RESAMPLING = (
@@ -72,7 +79,7 @@ class Draws(NamedTuple):
     @property
     def counted(self) -> str:
         """The same in words: `5 videos and 3 lone questions`."""
-        return clusters(self.groups, self.sheet(0).lone)
+        return describe_clusters(self.groups, self.sheet(0).lone)
 
 
 def draws(entries: Sequence[Entry]) -> list[Draws]:
@@ -102,7 +109,7 @@ def drawn(own: list[Entry], keep: Mask | None = None) -> Draws:
 
 
 def _strata(entry: Entry, held: ScoredAnswers) -> list[str]:
-    return strata(held, entry.choices.regimes[-1:])
+    return duration_strata(held, entry.choices.regimes[-1:])
 
 
 def looks(entries: Sequence[Entry]) -> dict[str, svg.Mark]:
@@ -127,7 +134,7 @@ def legend(
     return tuple((name, svg.swatch(look)) for name, look in [*own, *more])
 
 
-def shown(made: Figure | None, n: int | None = None) -> Value:
+def shown(made: GroupAccuracy | None, n: int | None = None) -> Value:
     """An accuracy in per cent; beside it n where it is not `n`, and answers without a choice."""
     if made is None:
         return Value(text="-")
@@ -135,7 +142,7 @@ def shown(made: Figure | None, n: int | None = None) -> Value:
     more += [f"{v}{SHORT[k]}" for k, v in made.by_status.items() if k in SHORT]
     value = None if made.accuracy is None else 100 * made.accuracy
     return Value(
-        text=percent(made.accuracy),
+        text=format_percent(made.accuracy),
         small=" ".join(more),
         value=value,
         n=made.n,
@@ -143,13 +150,13 @@ def shown(made: Figure | None, n: int | None = None) -> Value:
     )
 
 
-def best_of(made: Figure) -> tuple[str, Blind] | None:
+def best_of(made: GroupAccuracy) -> tuple[str, BaselineAccuracy] | None:
     """The best blind baseline, of those that can answer all questions where there is one."""
     whole = {name: b for name, b in made.blind.items() if b.n == made.n} or made.blind
     return max(whole.items(), key=lambda held: held[1].accuracy, default=None)
 
 
-def best_blind(made: Figure) -> Value:
+def best_blind(made: GroupAccuracy) -> Value:
     """The best blind baseline by name; with n where it cannot answer all questions."""
     best = best_of(made)
     if best is None:
@@ -157,9 +164,9 @@ def best_blind(made: Figure) -> Value:
     few = f", n {best[1].n}" if best[1].n < made.n else ""
     name, held = best
     share = 100 * held.accuracy
-    return Value(text=percent(held.accuracy), small=name + few, value=share, n=held.n)
+    return Value(text=format_percent(held.accuracy), small=name + few, value=share, n=held.n)
 
 
-def statuses(made: Figure) -> str:
+def statuses(made: GroupAccuracy) -> str:
     """`38 parsed, 2 refused`"""
     return ", ".join(f"{n} {status}" for status, n in made.by_status.items())

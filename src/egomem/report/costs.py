@@ -10,8 +10,8 @@ from egomem.report import svg
 from egomem.report.bootstrap_columns import legend, looks, panels
 from egomem.report.columns import Entry
 from egomem.report.table import Chart, Grid, Panel, Section, Value, grid
-from egomem.score import REUSE, account, cost, front
-from egomem.score.amortised_cost import Cost
+from egomem.score import REUSE_COUNTS, amortise, count_frames, pareto_front
+from egomem.score.amortised_cost import AmortisedCost
 from egomem.text.plural import plural
 
 NOT_COUNTED = Value(text="-", small="not counted")
@@ -21,7 +21,7 @@ class Held(NamedTuple):
     """An entry with what it cost, and what building its captions took."""
 
     entry: Entry
-    cost: Cost
+    cost: AmortisedCost
     built: CaptionUsage
 
     @property
@@ -56,7 +56,7 @@ def _held(entries: Sequence[Entry]) -> list[Held]:
             known[key] = run.built(entry.column)
         built, lost = known[key], len(entry.answers) - len(asked)
         if asked or lost:
-            made = cost(asked, built.by_video, counted=not built.missing, lost=lost)
+            made = amortise(asked, built.by_video, counted=not built.missing, lost=lost)
             found.append(Held(entry, made, built))
     return found
 
@@ -89,16 +89,17 @@ def _table(held: Sequence[Held]) -> Grid:
                 c.questions if c.questions == n else Value(text=str(c.questions), small=f"of {n}"),
                 f"{c.tokens_build / max(1, c.videos):,.0f}" if counted else NOT_COUNTED,
                 f"{c.tokens_ask / max(1, c.questions):,.0f}",
-                *(f"{c.tokens[n]:,.0f}" if counted else "-" for n in REUSE),
+                *(f"{c.tokens[n]:,.0f}" if counted else "-" for n in REUSE_COUNTS),
                 f"{c.frames[1]:,.1f}" if counted else "-",
-                f"{c.frames[REUSE[-1]]:,.1f}" if counted else "-",
+                f"{c.frames[REUSE_COUNTS[-1]]:,.1f}" if counted else "-",
                 f"{'' if c.whole else 'at least '}{c.seconds:,.1f}",
                 _money(c),
             ]
         )
     heads = (
-        "setting", "n", "captions of a video", "a question", *(f"tokens at {n}" for n in REUSE),
-        "frames at 1", f"frames at {REUSE[-1]}", "seconds in all", "US dollars in all",
+        "setting", "n", "captions of a video", "a question",
+        *(f"tokens at {n}" for n in REUSE_COUNTS),
+        "frames at 1", f"frames at {REUSE_COUNTS[-1]}", "seconds in all", "US dollars in all",
     )  # fmt: skip
     return grid(
         "Tokens per question, where so many questions share a memory",
@@ -118,10 +119,10 @@ def _amortised(entries: Sequence[Entry], real: Sequence[Held]) -> list[Chart]:
     asking = [h.entry for h in real if h.name in tokens]
     found = []
     for title, own in panels(asking).items():
-        series = {e.series: [tokens[e.name][n] for n in REUSE] for e in own}
+        series = {e.series: [tokens[e.name][n] for n in REUSE_COUNTS] for e in own}
         drawn = svg.lines(
             series,
-            [(str(n), "") for n in REUSE],
+            [(str(n), "") for n in REUSE_COUNTS],
             y="tokens per question",
             x="questions that share a memory",
             looks=looks(entries),
@@ -144,7 +145,7 @@ def _fronts(entries: Sequence[Entry], real: Sequence[Held]) -> list[Grid | Chart
     rows: list[list[object]] = []
     charts = []
     for what in ("tokens", "US dollars"):
-        for n in (REUSE[0], REUSE[-1]):
+        for n in (REUSE_COUNTS[0], REUSE_COUNTS[-1]):
             points = {
                 h.name: (spent, accuracy)
                 for h in real
@@ -154,13 +155,18 @@ def _fronts(entries: Sequence[Entry], real: Sequence[Held]) -> list[Grid | Chart
             if not points:
                 continue
             name = f"{what} per question at reuse {n}"
-            best = front(points)
+            best = pareto_front(points)
             left = [h.name for h in real if h.name not in points]
             rows.append([name, len(points), ", ".join(best), ", ".join(left)])
             charts.append(_drawn_front(entries, name, points, best))
     if not rows:
         return []
-    heads = ("cost", "settings", "on the front, cheapest first", "left out, as the cost is unknown")
+    heads = (
+        "amortise",
+        "settings",
+        "on the front, cheapest first",
+        "left out, as the cost is unknown",
+    )
     note = (
         "On the front: no other setting is cheaper and as good, or better and as cheap. Settings "
         "that nobody could use, clean and those that are shown the evidence, do not take part."
@@ -168,7 +174,7 @@ def _fronts(entries: Sequence[Entry], real: Sequence[Held]) -> list[Grid | Chart
     return [grid("Front of cost and accuracy", heads, rows, note), *charts]
 
 
-def _spent(c: Cost, what: str, n: int) -> float | None:
+def _spent(c: AmortisedCost, what: str, n: int) -> float | None:
     """Cost of a question at reuse n; None where it is not known in full."""
     if what == "tokens":
         return c.tokens.get(n)
@@ -209,7 +215,9 @@ def _accounting(held: Sequence[Held]) -> Grid:
     about = {q.recording for q in questions}
     videos = [v for v in run.benchmark.videos if v.id in about]
     windows = {w.window for w in config.ways if w.captions == "windows" and w.strategy == "caption"}
-    made = account(videos, questions, cap=config.frames, fps=config.fps, passes=len(windows) or 1)
+    made = count_frames(
+        videos, questions, cap=config.frames, fps=config.fps, passes=len(windows) or 1
+    )
     ratio = "" if made.ratio is None else f"{made.ratio:.2f} times the captions"
     lengths = "one window length" if made.passes == 1 else f"{made.passes} window lengths"
     rows: list[list[object]] = [
@@ -248,7 +256,7 @@ def _accounting(held: Sequence[Held]) -> Grid:
     return grid("Frames", ("frames of", "frames", ""), rows, note)
 
 
-def _money(held: Cost) -> str:
+def _money(held: AmortisedCost) -> str:
     if held.money_is_lower_bound:
         return f"at least {held.money:.4f}" if held.money else "-"
     return f"{held.money:.4f}"

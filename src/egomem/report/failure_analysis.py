@@ -11,8 +11,15 @@ from egomem.evaluate import oracle
 from egomem.evaluate.conditions import CAPTIONED
 from egomem.report.columns import Entry
 from egomem.report.table import Section, Value, grid
-from egomem.score import Explanation, FailureMode, Oracle, effects, tally, why_wrong
-from egomem.score.verify_effects import UNREAD
+from egomem.score import (
+    Explanation,
+    FailureMode,
+    OracleAnswer,
+    count_failure_modes,
+    effects_by_support,
+    explain_failure,
+)
+from egomem.score.verify_effects import NO_VERDICT
 
 
 def verified(entries: Sequence[Entry]) -> Section:
@@ -21,7 +28,7 @@ def verified(entries: Sequence[Entry]) -> Section:
     for entry in entries:
         if entry.way.strategy != "verify":
             continue
-        for level, made in effects(entry.sheet).items():
+        for level, made in effects_by_support(entry.sheet).items():
             rows.append(
                 [
                     entry.name,
@@ -43,7 +50,7 @@ def verified(entries: Sequence[Entry]) -> Section:
         "Questions. Overridden: the caption answer was replaced, which fixed a wrong one, broke a "
         "right one, or neither. Blocked: the rule forbade another answer; what it would have done."
     )
-    if any(row[1] == UNREAD for row in rows):
+    if any(row[1] == NO_VERDICT for row in rows):
         note += (
             " No verdict: nothing was looked at, or what was said of it could not be read; no "
             "answer was replaced."
@@ -110,14 +117,14 @@ def explained(entry: Entry, entries: Sequence[Entry]) -> dict[str, Explanation |
     the same reader."""
     held = oracles(entry, entries)
 
-    def given(by: Entry | None, id: str, other: str = "") -> Oracle | None:
+    def given(by: Entry | None, id: str, other: str = "") -> OracleAnswer | None:
         answer = by.answers.get(id) if by else None
         if by is None or answer is None:
             return None
-        return Oracle(answer=answer, name=by.column.setting, other=other)
+        return OracleAnswer(answer=answer, name=by.column.setting, other=other)
 
     return {
-        q.id: why_wrong(
+        q.id: explain_failure(
             q,
             entry.answers.get(q.id),
             oracle_captions=given(held.captions, q.id, held.other),
@@ -134,7 +141,7 @@ def reasons(entries: Sequence[Entry]) -> Section:
         if not is_explained(entry):
             continue
         found = explained(entry, entries)
-        counts = tally(found.values())
+        counts = count_failure_modes(found.values())
         sure = sum(e.sure for e in found.values() if e is not None)
         wrong = sum(e is not None for e in found.values())
         by, missing = _used(entry, oracles(entry, entries))

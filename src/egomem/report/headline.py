@@ -13,7 +13,15 @@ from egomem.report.cell_format import FEW, p_value, points, total, unread
 from egomem.report.columns import short_model
 from egomem.report.comparisons import Pair, above, less_frames, tied
 from egomem.report.table import Grid, Section, Value, grid
-from egomem.score import Figure, Slice, duration, figure, frame_cap, holm, permutation_tests
+from egomem.score import (
+    GroupAccuracy,
+    Slice,
+    by_duration,
+    by_frame_cap,
+    group_accuracy,
+    holm,
+    permutation_tests,
+)
 from egomem.text.plural import plural
 
 METHOD = (
@@ -64,9 +72,9 @@ def regimes(own: Draws) -> dict[str, Draws]:
     first = own.entries[0].sheet
     config, edges = own.entries[0].run.config, own.entries[0].choices.regimes
     views: Sequence[Slice] = (
-        duration(edges[-1:]),
-        duration(edges),
-        frame_cap(config.frames, config.fps),
+        by_duration(edges[-1:]),
+        by_duration(edges),
+        by_frame_cap(config.frames, config.fps),
     )
     found = {"all": own}
     pairs = list(zip(first.questions, first.videos, strict=True))
@@ -87,14 +95,14 @@ def _means(within: dict[str, Draws], by_setting: dict[str, list[Pair]]) -> Grid:
         part, pairs = within[name], by_setting[setting]
         left, right = [p.a for p in pairs], [p.b for p in pairs]
         own = [part.sheet(k) for k in (*left, *right)]
-        made = figure(own[0])
+        made = group_accuracy(own[0])
         rows.append(
             [
                 setting,
                 name,
                 Value(text=str(part.n), small=part.counted, n=part.n),
-                _mean([figure(s) for s in own[: len(left)]]),
-                _mean([figure(s) for s in own[len(left) :]]),
+                _mean([group_accuracy(s) for s in own[: len(left)]]),
+                _mean([group_accuracy(s) for s in own[len(left) :]]),
                 best_blind(made),
                 points(part.drawn.difference(left, right), part.groups, part.n),
                 p_value(tests[name][setting]),
@@ -128,9 +136,9 @@ def _p_values(part: Draws, by_setting: dict[str, list[Pair]]) -> dict[str, float
     return dict(zip(by_setting, map(float, found), strict=True))
 
 
-def _mean(figures: Sequence[Figure]) -> Value:
+def _mean(figures: Sequence[GroupAccuracy]) -> Value:
     """The mean accuracy of several readers of the same questions, and their answers by status."""
-    pooled = Figure(
+    pooled = GroupAccuracy(
         n=sum(f.n for f in figures),
         right=sum(f.right for f in figures),
         by_status=total(f.by_status for f in figures),
@@ -186,7 +194,7 @@ def _by_duration(
 def _sentences(within: dict[str, Draws], by_setting: dict[str, list[Pair]]) -> Iterator[str]:
     """The headline in words: for each setting over all, long and short videos."""
     edges = within["all"].entries[0].choices.regimes
-    names = [x for x in ("all", *duration(edges[-1:]).order) if x in within]
+    names = [x for x in ("all", *by_duration(edges[-1:]).order) if x in within]
     for setting, pairs in by_setting.items():
         left, right = [p.a for p in pairs], [p.b for p in pairs]
         said = []

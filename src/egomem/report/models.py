@@ -11,7 +11,7 @@ from egomem.report.comparisons import Columns, above, by_reader
 from egomem.report.open_weights import UNKNOWN
 from egomem.report.table import Grid, Section, grid
 from egomem.report.wide_tables import cut
-from egomem.score import figure
+from egomem.score import group_accuracy
 
 SETTINGS = 10
 """Settings side by side; more stand in further tables. LaTeX cuts by its own width."""
@@ -46,7 +46,7 @@ def _better(own: Draws, at: Columns) -> int | None:
 def _readers_tables(own: Draws, readers: dict[str, Columns]) -> Iterator[Grid]:
     """A row for each reader, a column for each setting."""
     every = list(dict.fromkeys(s for at in readers.values() for s in at))
-    made = [figure(e.sheet) for e in own.entries]
+    made = [group_accuracy(e.sheet) for e in own.entries]
     for settings in cut(every, SETTINGS):
         rows: list[list[object]] = []
         for name, at in readers.items():
@@ -73,18 +73,18 @@ def _better_table(own: Draws, readers: dict[str, Columns], better: dict[str, int
     for name, k in better.items():
         video = readers[name].get("video")
         entry = own.entries[k]
-        row = [name, entry.weights, entry.column.setting, own.n, shown(figure(entry.sheet))]
+        row = [name, entry.weights, entry.column.setting, own.n, shown(group_accuracy(entry.sheet))]
         if video is None:
             rows.append([*row, "-", "-"])
             continue
         gap = points(own.drawn.difference(k, video), own.groups, own.n)
-        rows.append([*row, shown(figure(own.entries[video].sheet)), gap])
+        rows.append([*row, shown(group_accuracy(own.entries[video].sheet)), gap])
     return grid(
         own.titled("Better window of each reader"),
         ("reader", "weights", "window", "n", "captions %", "video %", "points"),
         rows,
         "The window with the higher accuracy, chosen after seeing both, which favours captions. "
-        f"{without_looking(figure(own.entries[0].sheet))}",
+        f"{without_looking(group_accuracy(own.entries[0].sheet))}",
     )
 
 
@@ -132,7 +132,7 @@ def cross(entries: Sequence[Entry]) -> Section:
         rows: list[list[object]] = []
         for c in captioners:
             held = [at.get((c, r)) for r in readers]
-            cells = [of(e, shown(figure(e.sheet))) if e else "-" for e in held]
+            cells = [of(e, shown(group_accuracy(e.sheet))) if e else "-" for e in held]
             rows.append([short_model(c), *cells])
         spread = []
         for r in readers:
@@ -140,7 +140,7 @@ def cross(entries: Sequence[Entry]) -> Section:
             known = [v for v in accuracies if v is not None]
             spread.append(f"{max(known) - min(known):.1f}" if len(known) > 1 else "")
         rows.append(["max - min", *spread])
-        made = figure(own[0].sheet)
+        made = group_accuracy(own[0].sheet)
         blind = [[name, *(value for _ in readers)] for name, value in baselines([made])]
         heads = ("captions by", *map(short_model, readers))
         title = f"{setting}, accuracy %, n {made.n}"

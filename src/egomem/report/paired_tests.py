@@ -17,7 +17,7 @@ from egomem.report.comparisons import (
     less_runs,
 )
 from egomem.report.table import Grid, Section, Value, grid
-from egomem.score import FEW_CLUSTERS, figure, holm, minimum_detectable, permutation_tests
+from egomem.score import MIN_CLUSTERS, group_accuracy, holm, minimum_detectable, permutation_tests
 from egomem.text.plural import plural
 
 
@@ -34,7 +34,7 @@ METHOD = (
     f"{RESAMPLING}, on the same draws for both sides. p: two-sided permutation test that swaps "
     "whole clusters. MDD, minimum detectable difference: the smallest true difference in points "
     "that such a comparison would find with power 0.8; not given for fewer than "
-    f"{FEW_CLUSTERS} clusters. {FEW[0].upper()}{FEW[1:]}."
+    f"{MIN_CLUSTERS} clusters. {FEW[0].upper()}{FEW[1:]}."
 )
 
 ROWS = 20
@@ -105,7 +105,7 @@ def _table(
     notes = [
         f"{own.counted}; p (Holm) is adjusted for {plural(len(pairs), 'test')}.",
         kind.note if many else "",
-        without_looking(figure(own.sheet(0))),
+        without_looking(group_accuracy(own.sheet(0))),
     ]
     return grid(own.titled(title), heads, rows, " ".join(filter(None, notes)))
 
@@ -116,8 +116,8 @@ def _tested(own: Draws, pairs: Sequence[Pair]) -> Iterator[list[object]]:
     for pair, p, adjusted in zip(pairs, tests, holm(tests), strict=True):
         yield [
             own.n,
-            shown(figure(own.sheet(pair.a)), own.n),
-            shown(figure(own.sheet(pair.b)), own.n),
+            shown(group_accuracy(own.sheet(pair.a)), own.n),
+            shown(group_accuracy(own.sheet(pair.b)), own.n),
             points(own.drawn.difference(pair.a, pair.b), own.groups, own.n),
             p_value(p),
             p_value(adjusted),
@@ -126,7 +126,7 @@ def _tested(own: Draws, pairs: Sequence[Pair]) -> Iterator[list[object]]:
 
 
 def _detectable(own: Draws, pair: Pair) -> object:
-    if own.groups < FEW_CLUSTERS:
+    if own.groups < MIN_CLUSTERS:
         return "-"
     least = 100 * minimum_detectable(own.drawn.standard_error(pair.a, pair.b))
     return Value(text=f"{least:.1f}", value=least, n=own.n)

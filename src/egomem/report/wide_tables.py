@@ -9,7 +9,7 @@ from egomem.report.bootstrap_columns import shown
 from egomem.report.cell_format import baselines, of
 from egomem.report.columns import Entry
 from egomem.report.table import Grid, Value, grid
-from egomem.score import Figure
+from egomem.score import GroupAccuracy
 
 WIDEST = 8
 """Groups that are set beside each other; more stand below each other."""
@@ -21,7 +21,7 @@ stand side by side."""
 ACROSS = 12
 """Figures in a row, where settings stand side by side."""
 
-Groups = Mapping[str, Figure]
+Groups = Mapping[str, GroupAccuracy]
 """A column's figure of each group that it has."""
 
 
@@ -111,5 +111,5 @@ def _cells(entry: Entry, own: Groups, first: Groups) -> list[Value]:
     return [_cell(entry, own, x, made) for x, made in first.items()]
 
 
-def _cell(entry: Entry, own: Groups, label: str, made: Figure) -> Value:
+def _cell(entry: Entry, own: Groups, label: str, made: GroupAccuracy) -> Value:
     return of(entry, shown(own.get(label), made.n))

@@ -39,7 +39,7 @@ from egomem.report.page import html
 from egomem.report.paired_tests import paired_differences
 from egomem.report.table import Grid, Section, grid, markdown
 from egomem.report.views import views
-from egomem.score import figure
+from egomem.score import group_accuracy
 from egomem.text.plural import plural
 
 FILES = ("report.html", "report.md", "figures.csv", "tables.tex")
@@ -260,7 +260,7 @@ def _gates(runs: Sequence[Run]) -> Section:
             rows.append([name, gate.n, said, gate.verdict, gate.reason])
     heads = ("reader", "n", "n by status", "gate", "reason")
     sheets = (run.sheet(column) for run in runs for column in run.columns[:1])
-    notes = dict.fromkeys(without_looking(figure(held)) for held in sheets if len(held))
+    notes = dict.fromkeys(without_looking(group_accuracy(held)) for held in sheets if len(held))
     title = "Answered without the video"
     parts = (grid(title, heads, rows, " ".join(notes)),) if rows else ()
     return Section(title="Gate", parts=parts)
