@@ -1,5 +1,5 @@
 """Fixtures of the models' tests."""
 
-from ..models.conftest import models, serve
+from ..models.conftest import ask, models, serve
 
-__all__ = ["models", "serve"]
+__all__ = ["ask", "models", "serve"]
