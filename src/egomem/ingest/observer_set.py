@@ -58,7 +58,7 @@ class ObserverSet:
         return f"captions by {spec}: {estimate(recordings, spec, limits, window=window, fps=fps)}"
 
 
-def choose(
+def choose_observers(
     models: ModelClient | None,
     *,
     window: float,

@@ -11,7 +11,7 @@ from egomem.report.columns import Entry
 from egomem.report.table import Chart, Grid, Panel, Section, Value, grid
 from egomem.score import Accuracies, accuracies, answerability, figure
 from egomem.score.summary import percent
-from egomem.text.plural import plural
+from egomem.text import plural
 
 MEANING = (
     "Strict: right over all questions; whatever is not a right answer is wrong. Answered: right "

@@ -10,7 +10,7 @@ from egomem.report.columns import Entry
 from egomem.report.table import Value
 from egomem.score import BASELINES, FEW_CLUSTERS, STATUSES, Figure, Interval
 from egomem.score.summary import percent
-from egomem.text.plural import plural
+from egomem.text import plural
 
 FEW = (
     f"few: fewer than {FEW_CLUSTERS} clusters, where such an interval is too narrow; no spread: "

@@ -12,7 +12,7 @@ from egomem.report.columns import Entry
 from egomem.report.table import Chart, Grid, Panel, Section, Value, grid
 from egomem.score import REUSE, account, cost, front
 from egomem.score.amortised_cost import Cost
-from egomem.text.plural import plural
+from egomem.text import plural
 
 NOT_COUNTED = Value(text="-", small="not counted")
 

@@ -14,7 +14,7 @@ from egomem.report.columns import short_model
 from egomem.report.comparisons import Pair, above, less_frames, tied
 from egomem.report.table import Grid, Section, Value, grid
 from egomem.score import Figure, Slice, duration, figure, frame_cap, holm, permutation_tests
-from egomem.text.plural import plural
+from egomem.text import plural
 
 METHOD = (
     f"Points: the setting less video, of the same reader, averaged over readers. {RESAMPLING}; a "

@@ -18,7 +18,7 @@ from egomem.report.comparisons import (
 )
 from egomem.report.table import Grid, Section, Value, grid
 from egomem.score import FEW_CLUSTERS, figure, holm, minimum_detectable, permutation_tests
-from egomem.text.plural import plural
+from egomem.text import plural
 
 
 class Kind(NamedTuple):

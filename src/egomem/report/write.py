@@ -40,7 +40,7 @@ from egomem.report.paired_tests import paired_differences
 from egomem.report.table import Grid, Section, grid, markdown
 from egomem.report.views import views
 from egomem.score import figure
-from egomem.text.plural import plural
+from egomem.text import plural
 
 FILES = ("report.html", "report.md", "figures.csv", "tables.tex")
 
