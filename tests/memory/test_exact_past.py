@@ -133,7 +133,7 @@ def reads(seen: View, made: list[Observation]) -> dict:
 def small_index(rows: int, few: int) -> Iterator[None]:
     """An index of many small segments, some rows past its watermark, and small parts or none."""
     with (
-        mock.patch.multiple(index, FLUSH=rows, LARGEST=3 * rows),
+        mock.patch.multiple(index, FLUSH_ROWS=rows, MAX_SEGMENT_ROWS=3 * rows),
         mock.patch.object(top_k, "_SPARSE", few),
     ):
         yield

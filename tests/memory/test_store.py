@@ -160,7 +160,7 @@ def test_a_memory_of_a_newer_form_is_left_alone(store: Store) -> None:
 def test_an_index_that_a_crash_left_behind_heals_at_the_next_opening(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index, "FLUSH", 3)
+    monkeypatch.setattr(index, "FLUSH_ROWS", 3)
     store.put_recording(recording("a"))
     with monkeypatch.context() as crash:
         crash.setattr(Store, "flush", lambda self: None)
@@ -324,7 +324,7 @@ def test_a_disk_too_full_for_the_index_slows_a_search_and_no_more(
     store: Store, monkeypatch
 ) -> None:
     store.put_recording(recording("a"))
-    monkeypatch.setattr(index, "FLUSH", 4)
+    monkeypatch.setattr(index, "FLUSH_ROWS", 4)
 
     def full(*_: object) -> int:
         raise OSError(28, "No space left on device")

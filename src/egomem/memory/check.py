@@ -270,7 +270,7 @@ def _name(store: Store, path: Path) -> str:
 _PARTS: tuple[tuple[str, Callable[[Store], Iterator[str]], Callable[[Store], None] | None], ...] = (
     ("record", _record, None),
     ("forgetting", _forgetting, finish_forgetting),
-    ("recount_tally", _tally, _mend_tally),
+    ("tally", _tally, _mend_tally),
     ("index", _index, _mend_index),
     ("vectors", _vectors, _mend_vectors),
     ("thumbnails", _thumbnails, _mend_thumbnails),
