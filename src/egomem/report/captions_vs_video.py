@@ -35,7 +35,7 @@ from egomem.score import (
     holm,
     permutation_tests,
 )
-from egomem.text.plural import plural
+from egomem.text import plural
 
 METHOD = (
     f"Points: the setting less video, of the same reader, averaged over readers. {RESAMPLING}; a "

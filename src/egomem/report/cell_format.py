@@ -10,7 +10,7 @@ from egomem.report.columns import ReportColumn
 from egomem.report.table import CellValue
 from egomem.score import BASELINES, MIN_CLUSTERS, STATUSES, GroupAccuracy, Interval
 from egomem.score.summary import format_percent
-from egomem.text.plural import plural
+from egomem.text import plural
 
 INTERVAL_WARNINGS = (
     f"few: fewer than {MIN_CLUSTERS} clusters, where such an interval is too narrow; no spread: "
