@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import JsonValue
 
 from egomem.errors import ConfigError, MissingExtraError
+from egomem.hashing import hash_json
 from egomem.models.cache import Cache
 from egomem.models.capabilities import Capabilities, probe, version_of
 from egomem.models.concurrency_limiter import ConcurrencyLimiter
@@ -23,7 +24,7 @@ from egomem.models.ledger import Ledger, LedgerEntry
 from egomem.models.limits import Limits, estimated_tokens, fitted, limits_of, over, thinned
 from egomem.models.prices import price
 from egomem.models.reply import Fault, Reply
-from egomem.models.request import Request, hash_of
+from egomem.models.request import Request
 from egomem.models.roles import ModelSpec, Role, read_specs
 from egomem.records import Record, Status, Usage
 
@@ -188,7 +189,7 @@ class ModelClient:
         described = request.described(spec)
         if limits.fit:
             described["fit"] = True
-        key = hash_of(described)
+        key = hash_json(described)
         if self.cache is not None and (kept := self.cache.get(key)):
             return self._counted(request, spec, kept.model_copy(update={"cached": True}))
         async with self:
