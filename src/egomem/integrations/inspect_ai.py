@@ -45,7 +45,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from egomem.integrations.harness import Asked, HarnessModels, read_benchmark, shown
 from egomem.models import Reply, Request
-from egomem.models.reply_parsing import read
+from egomem.models.reply_parsing import parse_reply
 from egomem.records import Answer, Question, Status, Usage
 from egomem.score import is_right
 from egomem.score.scored_answers import is_keyed
@@ -154,7 +154,7 @@ class InspectModels(HarnessModels):
         if output.error:
             return Reply(status=Status.ERROR, detail=output.error, model=output.model)
         reason = output.stop_reason
-        said = read(output.completion, "", _FINISHES.get(reason, reason), request.schema)
+        said = parse_reply(output.completion, "", _FINISHES.get(reason, reason), request.schema)
         used = output.usage
         return Reply(
             status=said.status,

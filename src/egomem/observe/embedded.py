@@ -108,7 +108,7 @@ def embedded_status(*, speech_model: str = "base") -> list[PartStatus]:
         if not installed():
             line = f"pip install 'egomem[{part}]'"
             found.append(PartStatus(part, False, "not installed", f"run: {line}"))
-        elif model is None or weights.here(model):
+        elif model is None or weights.available_offline(model):
             found.append(PartStatus(part, True, name))
         else:
             found.append(PartStatus(part, True, f"{name}, to be fetched at first use"))
