@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from egomem.config import EVERY_ROLE, Settings, settings_file
+from egomem.extras import install_line
 from egomem.records import Record
 
 State = Literal["ok", "missing", "wrong"]
@@ -72,7 +73,7 @@ def _extra(extra: str, what: str, modules: tuple[str, ...]) -> Finding:
             name=extra,
             state="missing",
             detail=f"{what}: {', '.join(missing)} not installed",
-            remedy=f"pip install 'egomem[{extra}]'",
+            remedy=install_line(extra),
         )
     return Finding(name=extra, state="ok", detail=f"{what}: {', '.join(map(_version, modules))}")
 

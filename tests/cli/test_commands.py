@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from egomem.cli import COMMANDS, main
+from egomem.extras import install_line
 from egomem.observe import Embedded, PartStatus, TemplateCaptioner, Window, WindowFailed
 from egomem.records import Observation, Status, Track
 from egomem.testing.scripted_server import Rule, Script, ScriptedServer
@@ -203,7 +204,7 @@ def test_without_anybody_to_observe_nothing_is_ingested(
     code, out, err = run("ingest", str(make_video("day.mp4")))
     assert (code, out) == (3, "")
     assert "faster-whisper is not installed" in err
-    assert "pip install 'egomem[embedded]'" in err
+    assert install_line("embedded") in err
 
 
 def test_an_unreadable_time_is_wrong_usage(run: Run, make_video: MakeVideo) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from egomem.errors import MissingExtraError
+from egomem.extras import install_line
 from egomem.observe import (
     Objects,
     ScreenText,
@@ -182,7 +183,7 @@ def test_a_missing_extra_is_named_with_the_line_that_installs_it(  # type: ignor
     monkeypatch.setattr(module, "installed", lambda: False)
     with pytest.raises(MissingExtraError) as caught:
         make()
-    assert caught.value.remedy == f"run: pip install 'egomem[{extra}]'"
+    assert caught.value.remedy == f"run: {install_line(extra)}"
     (status,) = [s for s in embedded_status() if s.part == extra]
     assert not status.ready
     assert status.remedy == caught.value.remedy

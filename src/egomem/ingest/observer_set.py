@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from egomem.errors import EgomemError
+from egomem.extras import install_line
 from egomem.ingest.run import Observers
 from egomem.models import ModelClient, Role
 from egomem.models.weights import new_notices
@@ -83,7 +84,7 @@ def choose(
             lacking = "; ".join(f"{m.part}: {m.detail}" for m in found.missing)
             raise EgomemError(
                 f"there is nobody to observe ({lacking})",
-                "run: pip install 'egomem[embedded]', or give a --model captioner=SPEC",
+                f"run: {install_line('embedded')}, or give a --model captioner=SPEC",
             )
         return ObserverSet(Observers(found.speech, found.observers), 1, (*notes, VLM_SEES_MORE))
     from egomem.observe.captioner import Captioner

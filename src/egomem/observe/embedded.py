@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from egomem.errors import MissingExtraError, WeightsError
+from egomem.extras import install_line
 from egomem.models import weights
 from egomem.models.weights import WeightsOrigin
 from egomem.observe import detect, screen_text, speech
@@ -106,7 +107,7 @@ def embedded_status(*, speech_model: str = "base") -> list[PartStatus]:
     found = []
     for part, (installed, model, name) in checks.items():
         if not installed():
-            line = f"pip install 'egomem[{part}]'"
+            line = install_line(part)
             found.append(PartStatus(part, False, "not installed", f"run: {line}"))
         elif model is None or weights.available_offline(model):
             found.append(PartStatus(part, True, name))

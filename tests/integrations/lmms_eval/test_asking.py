@@ -15,6 +15,7 @@ import pytest
 from egomem.answer import Task, register
 from egomem.answer.prompts import CAPTION
 from egomem.answer.reader import ReaderSettings, ask_reader
+from egomem.answer.strategy import STRATEGIES
 from egomem.benchmarks import Benchmark
 from egomem.cli import main
 from egomem.errors import UsageError
@@ -100,9 +101,9 @@ def test_each_frame_is_told_with_its_time(place: Place, monkeypatch: pytest.Monk
 
 
 def test_a_strategy_of_others_sees_the_question_s_video_alone(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    place: Place, request: pytest.FixtureRequest
 ) -> None:
-    monkeypatch.setattr("egomem.answer.strategy._REGISTERED", {})
+    request.addfinalizer(lambda: STRATEGIES.discard("whole"))
 
     @register("whole", ReaderSettings)
     async def whole(task: Task[ReaderSettings]) -> Answer:
