@@ -20,7 +20,7 @@ from egomem.media import Frame
 from egomem.memory import Store
 from egomem.memory.failed_windows import FailedWindow, mark
 from egomem.models import Limits, ModelClient, RequestPolicy, Role
-from egomem.observe.frame_encoding import label
+from egomem.observe.frame_encoding import frame_label
 from egomem.records import Answer, Observation, Question, Recording, Status, Track
 from egomem.testing.scripted_server import Rule, Script, ScriptedServer
 from egomem.timeline import Clock, RecordingTime, Span
@@ -328,7 +328,7 @@ def test_video_tells_the_times_of_the_frames_sent(serve: Any, store: Store) -> N
     times = asked["frames"]
     assert times == [float(int((k + 0.5) * 300 / 8)) for k in range(8)]
     assert len(server.seen[0].images) == len(set(server.seen[0].images)) == 8
-    assert all(label(t) in sent(server) for t in times)
+    assert all(frame_label(t) in sent(server) for t in times)
     assert not any(caption in sent(server) for caption in CAPTIONS)
     assert [e.span for e in said.evidence] == [], "1:02 and 2:37 are no frames that were sent"
     server = serve(Rule(reply=reply("A", "0:56", A=1)))

@@ -37,7 +37,7 @@ def read_benchmark(data: str, format: str | None = None) -> Benchmark:
 
 
 @dataclass
-class Asked:
+class BenchmarkSession:
     """Questions of a benchmark with the memory that they are asked of. Made by `of`."""
 
     benchmark: Benchmark
@@ -45,7 +45,7 @@ class Asked:
     memory: Store | Blind
 
     @classmethod
-    def of(cls, benchmark: Benchmark, memory: Path | None, strategy: str) -> Asked:
+    def of(cls, benchmark: Benchmark, memory: Path | None, strategy: str) -> BenchmarkSession:
         """Open the memory; `clean` needs none.
 
         Raises UsageError where none of the benchmark's videos is in it.
@@ -103,7 +103,7 @@ class Asked:
         return frames(held.path, times, side=side)
 
 
-class HarnessModels(ModelClient):
+class HarnessClient(ModelClient):
     """Every role is the model that the harness runs with; a subclass says how it is asked.
 
     Limits are those of egomem's settings (EGOMEM_LIMITS_READER_IMAGES, ...).
@@ -130,7 +130,7 @@ class HarnessModels(ModelClient):
         raise NotImplementedError
 
 
-def shown(request: Request) -> Iterator[str | ImagePart]:
+def request_parts(request: Request) -> Iterator[str | ImagePart]:
     """A request's texts and images in order; an image's label belongs right before it."""
     for part in request.parts:
         if isinstance(part, TextPart):
