@@ -10,7 +10,7 @@ from egomem.answer.strategy import settings_hash
 from egomem.benchmarks.manifest import fingerprint
 from egomem.evaluate.fingerprint import digest
 from egomem.media import content_hash
-from egomem.models.request import Audio, Image, Video
+from egomem.models.request import AudioPart, ImagePart, VideoPart
 from egomem.observe import TemplateCaptioner
 from egomem.observe.active import ActiveCaptioner
 from egomem.records import Observation, Option, Question
@@ -45,8 +45,8 @@ def test_the_key_of_a_request() -> None:
         "98c429fcb125a78b1c1fc754cbb29ea6e36c226f4ff908067054570678b1d91a"
     )
     image = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-    assert (Image(b"abc").sha256, Audio(b"abc").sha256) == (image, image)
-    assert Video(frames=(Image(b"a"), Image(b"b")), data=b"x").sha256 == (
+    assert (ImagePart(b"abc").sha256, AudioPart(b"abc").sha256) == (image, image)
+    assert VideoPart(frames=(ImagePart(b"a"), ImagePart(b"b")), data=b"x").sha256 == (
         "a265d4fbac3635dd2aff947ec0155f21af7c9b8e21f2a82b97687e33bd3c1e1c"
     )
 
