@@ -105,11 +105,11 @@ def _held(specs: list[str] | None) -> ModelClient:
 
 
 async def _tests(held: ModelClient) -> Any:
-    from egomem.models import CHAT_ROLES, tiny_request
+    from egomem.models import CHAT_ROLES, send_test_request
 
     roles = [role for role in CHAT_ROLES if held.has(role)]
     async with held:
-        replies = await asyncio.gather(*(tiny_request(held, role) for role in roles))
+        replies = await asyncio.gather(*(send_test_request(held, role) for role in roles))
     return dict(zip(roles, replies, strict=True))
 
 

@@ -50,7 +50,7 @@ from egomem.integrations.harness import (
     request_parts,
 )
 from egomem.models import Reply, Request
-from egomem.models.reply_parsing import read
+from egomem.models.reply_parsing import parse_reply
 from egomem.records import Answer, Question, Status, Usage
 from egomem.score import correctness
 from egomem.score.scored_answers import has_key
@@ -159,7 +159,7 @@ class InspectClient(HarnessClient):
         if output.error:
             return Reply(status=Status.ERROR, detail=output.error, model=output.model)
         reason = output.stop_reason
-        said = read(output.completion, "", _FINISHES.get(reason, reason), request.schema)
+        said = parse_reply(output.completion, "", _FINISHES.get(reason, reason), request.schema)
         used = output.usage
         return Reply(
             status=said.status,

@@ -5,7 +5,6 @@ MLVU's files have the same fields, and `duration`.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from egomem.benchmarks.fields import (
     text_field,
 )
 from egomem.benchmarks.rows import Fields, LoadedItem, SourceRow, base_name, parse_rows, read_rows
+from egomem.hashing import ROW_ID_LENGTH, hash_text
 from egomem.records import Evidence, Question, Video
 
 _SOURCES = {
@@ -90,7 +90,7 @@ def _video(row: Fields, id: str, source: str) -> Video:
 
 def _digest(row: Fields) -> str:
     content = [str(row.get(k)) for k in ("video", "question", "candidates", "start", "end")]
-    return hashlib.sha256("\x1f".join(content).encode()).hexdigest()[:12]
+    return hash_text("\x1f".join(content))[:ROW_ID_LENGTH]
 
 
 def _question(row: Fields) -> Question:
