@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from egomem.benchmarks import submission_readers
 from egomem.errors import UsageError
 from egomem.records import Option, Question, Status
 from egomem.score import read_predictions
@@ -52,7 +53,8 @@ def test_results_of_video_mme_are_read(ask: Any, tmp_path: Path, grouped: bool) 
     asked = [result("a", "B"), result("b", "(c)."), result("c", "The answer is D"), result("d", "")]
     held = [{"video_id": "001", "questions": asked}] if grouped else asked
     file, questions = save(tmp_path, held), [ask(k) for k in "abcde"]
-    got = read_predictions(file, questions)
+    submissions = submission_readers()
+    got = read_predictions(file, questions, submissions=submissions)
     assert {id: a.choice for id, a in got.answers.items()} == {
         "a": "B", "b": "C", "c": None, "d": None,
     }  # fmt: skip
@@ -62,10 +64,10 @@ def test_results_of_video_mme_are_read(ask: Any, tmp_path: Path, grouped: bool) 
     def refuses(reply: str, options: tuple[Option, ...]) -> tuple[Status, str | None]:
         return Status.REFUSED, None
 
-    again = read_predictions(file, questions, refuses)
+    again = read_predictions(file, questions, refuses, submissions)
     assert {a.status for a in again.answers.values()} == {Status.REFUSED}
     opened = Question(id="a", text="?", answer="B")
-    assert read_predictions(file, [opened]).answers["a"].text == "B"
+    assert read_predictions(file, [opened], submissions=submissions).answers["a"].text == "B"
 
 
 def test_a_row_may_give_the_options_number(ask: Any, tmp_path: Path) -> None:
@@ -87,8 +89,8 @@ def test_words_are_no_choice(ask: Any, tmp_path: Path) -> None:
         ("", "answers none of the questions;"),
         ("[]", "answers none of the questions;"),
         ({"zzz": 1}, "none of the questions: zzz is none of them"),
-        ([{"q_uid": "a", "answer": 1}], "p.json:1: it is no JSON object with an id"),
-        ([[1]], "p.json:1: it is no JSON object with an id"),
+        ([{"q_uid": "a", "answer": 1}], "p.json:1: not a JSON object with an 'id' field"),
+        ([[1]], "p.json:1: not a JSON object with an 'id' field"),
         ('{"id": "a", "choice"', "p.json:1: "),
     ],
 )

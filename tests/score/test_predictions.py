@@ -54,8 +54,8 @@ def test_rows_become_answers_with_a_status(ask: Any, tmp_path: Path) -> None:
     ("row", "said"),
     [
         ('{"id": "a", "choice": ', "p.jsonl:1: "),
-        ("[1]", "no JSON object with an id"),
-        ({"choice": "A"}, "no JSON object with an id"),
+        ("[1]", "not a JSON object with an 'id' field"),
+        ({"choice": "A"}, "not a JSON object with an 'id' field"),
         ({"id": "a", "choice": "E"}, "the choice 'E' is none of the options (A, B, C, D)"),
         ({"id": "a", "status": "fine"}, "the status 'fine' is none of parsed"),
         ({"id": "a", "status": "parsed"}, "no choice and no text"),

@@ -8,9 +8,11 @@ print(stats(benchmark))
 from egomem.benchmarks.benchmark import Benchmark, BenchmarkFault
 from egomem.benchmarks.checks import validate
 from egomem.benchmarks.demo import demo
+from egomem.benchmarks.format import BenchmarkFormat, FormatField, ReadOptions, Submission
 from egomem.benchmarks.formats.native import write
-from egomem.benchmarks.load import FORMATS, Format, load
+from egomem.benchmarks.load import load
 from egomem.benchmarks.manifest import manifest, question_hash
+from egomem.benchmarks.registry import FORMATS, submission_readers
 from egomem.benchmarks.shuffle import shuffle_options
 from egomem.benchmarks.statistics import BenchmarkStats, Distribution, stats
 
@@ -18,15 +20,19 @@ __all__ = [
     "FORMATS",
     "Benchmark",
     "BenchmarkFault",
+    "BenchmarkFormat",
     "BenchmarkStats",
     "Distribution",
-    "Format",
+    "FormatField",
+    "ReadOptions",
+    "Submission",
     "demo",
     "load",
     "manifest",
     "question_hash",
     "shuffle_options",
     "stats",
+    "submission_readers",
     "validate",
     "write",
 ]

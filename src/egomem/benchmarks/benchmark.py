@@ -77,24 +77,24 @@ class Benchmark(Record):
             raise UsageError(
                 f"there is no folder of media at {folder}", "name the folder that holds the videos"
             )
-        found: dict[str, list[Path]] = {}
+        files_by_name: dict[str, list[Path]] = {}
         for path in sorted(p for p in folder.rglob("*") if p.is_file()):
-            found.setdefault(path.name, []).append(path)
+            files_by_name.setdefault(path.name, []).append(path)
             if path.suffix.lower() in MEDIA_ENDINGS:
-                found.setdefault(path.stem, []).append(path)
+                files_by_name.setdefault(path.stem, []).append(path)
         videos, faults = [], list(self.faults)
         for video in self.videos:
-            files = _files(video, found, folder)
+            files = _files(video, files_by_name, folder)
             if len(files) == 1:
                 video = video.model_copy(update={"path": str(files[0])})
             elif files:
-                said = f"{len(files)} files have its name: {files[0]}, {files[1]}"
-                said += " ..." if len(files) > 2 else ""
-                faults.append(BenchmarkFault(id=video.id, kind="media", message=said))
+                message = f"{len(files)} files have its name: {files[0]}, {files[1]}"
+                message += " ..." if len(files) > 2 else ""
+                faults.append(BenchmarkFault(id=video.id, kind="media", message=message))
             videos.append(video)
         if self.videos and not any(video.path for video in videos):
-            said = f"none of the {len(videos)} videos has a file in {folder}"
-            faults.append(BenchmarkFault(id="", kind="media", message=said))
+            message = f"none of the {len(videos)} videos has a file in {folder}"
+            faults.append(BenchmarkFault(id="", kind="media", message=message))
         return self.model_copy(update={"videos": tuple(videos), "faults": tuple(faults)})
 
     def with_lengths(self, lengths: Mapping[str, float]) -> Benchmark:
@@ -109,20 +109,20 @@ class Benchmark(Record):
 
     def only(self, ids: Iterable[str]) -> Benchmark:
         """The questions of these ids, in the benchmark's order, and the videos they are about."""
-        wanted = set(ids)
-        questions = tuple(q for q in self.questions if q.id in wanted)
-        about = {q.recording for q in questions}
-        videos = tuple(v for v in self.videos if v.id in about)
+        kept_ids = set(ids)
+        questions = tuple(q for q in self.questions if q.id in kept_ids)
+        video_ids = {q.recording for q in questions}
+        videos = tuple(v for v in self.videos if v.id in video_ids)
         return self.model_copy(update={"questions": questions, "videos": videos})
 
 
-def _files(video: Video, found: dict[str, list[Path]], folder: Path) -> list[Path]:
+def _files(video: Video, files_by_name: dict[str, list[Path]], folder: Path) -> list[Path]:
     for name in (video.path, video.id, video.source_uid):
-        files = found.get(Path(name).name, []) if name else []
+        files = files_by_name.get(Path(name).name, []) if name else []
         if files:
-            named = set(_parts(Path(name or "").parent))
-            near = [f for f in files if named & set(_parts(f.relative_to(folder).parent))]
-            return near or files
+            folders = set(_parts(Path(name or "").parent))
+            nearest = [f for f in files if folders & set(_parts(f.relative_to(folder).parent))]
+            return nearest or files
     return []
 
 

@@ -39,7 +39,7 @@ def validate(
     stated of it.
     """
     media = any(video.path for video in benchmark.videos)
-    told = {f.id for f in benchmark.faults if f.kind == "media"}
+    reported = {f.id for f in benchmark.faults if f.kind == "media"}
     measured, unreadable = _measure_durations(benchmark.videos, length_of)
     videos = {
         id: video.model_copy(update={"duration": measured.get(id, video.duration)})
@@ -52,7 +52,7 @@ def validate(
         *(
             f
             for v in benchmark.videos
-            if media and v.id not in told
+            if media and v.id not in reported
             for f in _media_faults(v, hash_media)
         ),
         *unreadable,
@@ -65,17 +65,17 @@ def _measure_durations(
     videos: Iterable[Video], length_of: MeasureDuration | None
 ) -> tuple[dict[str, float], list[BenchmarkFault]]:
     """The lengths of the files that are there, and the faults of those that cannot be read."""
-    found: dict[str, float] = {}
+    durations: dict[str, float] = {}
     faults = []
     for video in videos if length_of else ():
         path = Path(video.path or "")
         if not path.is_file():
             continue
         try:
-            found[video.id] = length_of(path) if length_of else 0.0
+            durations[video.id] = length_of(path) if length_of else 0.0
         except EgomemError as error:
             faults.append(BenchmarkFault(id=video.id, kind="media", message=error.message))
-    return found, faults
+    return durations, faults
 
 
 def _duration_faults(video: Video, measured: float | None) -> Iterator[BenchmarkFault]:
@@ -85,8 +85,8 @@ def _duration_faults(video: Video, measured: float | None) -> Iterator[Benchmark
         and measured is not None
         and abs(stated - measured) > DURATION_TOLERANCE_S
     ):
-        said = f"it is stated to have {stated:g} s, and its file has {measured:g} s"
-        yield BenchmarkFault(id=video.id, kind="duration", message=said)
+        message = f"it is stated to have {stated:g} s, and its file has {measured:g} s"
+        yield BenchmarkFault(id=video.id, kind="duration", message=message)
 
 
 def question_faults(question: Question, videos: Mapping[str, Video]) -> list[BenchmarkFault]:
@@ -98,11 +98,11 @@ def question_faults(question: Question, videos: Mapping[str, Video]) -> list[Ben
 
 
 def _option_faults(question: Question) -> Iterator[tuple[str, str]]:
-    seen: dict[str, str] = {}
+    label_of_text: dict[str, str] = {}
     if len(question.options) == 1:
         yield "options", "it has a single option"
     for option in question.options:
-        other = seen.setdefault(normalise_option(option.text), option.label)
+        other = label_of_text.setdefault(normalise_option(option.text), option.label)
         if other != option.label:
             yield "options", f"options {other} and {option.label} are the same: {option.text!r}"
     if question.options and question.answer is not None:
@@ -119,8 +119,8 @@ def normalise_option(text: str) -> str:
 
 def _time_faults(question: Question, videos: Mapping[str, Video]) -> Iterator[tuple[str, str]]:
     def length_of(id: str | None) -> float | None:
-        held = videos.get(id or "")
-        return held.duration if held else None
+        video = videos.get(id or "")
+        return video.duration if video else None
 
     for piece in question.evidence:
         length = length_of(piece.recording)
@@ -136,15 +136,15 @@ def _time_faults(question: Question, videos: Mapping[str, Video]) -> Iterator[tu
             yield "time", f"it is asked at {at.seconds:g} s"
         if length is not None and at.seconds > length + END_TOLERANCE_S:
             yield "time", f"it is asked at {at.seconds:g} s, and the video ends at {length:g} s"
-        late = [e for e in question.evidence if e.recording == at.recording]
-        if late and all(e.span.start > at.seconds for e in late):
-            first = min(e.span.start for e in late)
+        evidence_there = [e for e in question.evidence if e.recording == at.recording]
+        if evidence_there and all(e.span.start > at.seconds for e in evidence_there):
+            first = min(e.span.start for e in evidence_there)
             yield "time", f"it is asked at {at.seconds:g} s, before its evidence at {first:g} s"
     elif at is not None:
-        seen = [e.when for e in question.evidence if e.when is not None]
-        if seen and min(seen) > at:
-            said = f"it is asked on {at:%Y-%m-%d %H:%M:%S}, before its evidence on "
-            yield "time", said + f"{min(seen):%Y-%m-%d %H:%M:%S}"
+        instants = [e.when for e in question.evidence if e.when is not None]
+        if instants and min(instants) > at:
+            message = f"it is asked on {at:%Y-%m-%d %H:%M:%S}, before its evidence on "
+            yield "time", message + f"{min(instants):%Y-%m-%d %H:%M:%S}"
 
 
 def _duplicate_faults(benchmark: Benchmark) -> Iterator[BenchmarkFault]:
@@ -159,12 +159,12 @@ def _duplicate_faults(benchmark: Benchmark) -> Iterator[BenchmarkFault]:
                 )
 
 
-def _media_faults(video: Video, hashed: bool) -> Iterator[BenchmarkFault]:
+def _media_faults(video: Video, compare_hash: bool) -> Iterator[BenchmarkFault]:
     if video.path is None:
         yield BenchmarkFault(id=video.id, kind="media", message="the video's file is not at hand")
     elif not Path(video.path).is_file():
         yield BenchmarkFault(id=video.id, kind="media", message=f"there is no file at {video.path}")
-    elif hashed and video.sha256 and hash_file(Path(video.path)) != video.sha256:
+    elif compare_hash and video.sha256 and hash_file(Path(video.path)) != video.sha256:
         yield BenchmarkFault(
             id=video.id, kind="media", message=f"{video.path} is not the file it was"
         )
@@ -196,35 +196,36 @@ def _benchmark_faults(benchmark: Benchmark) -> Iterator[BenchmarkFault]:
 
 def key_position_counts(questions: Iterable[Question]) -> dict[int, Counter[int]]:
     """How often each position holds the key, for each number of options."""
-    found: dict[int, Counter[int]] = {}
+    counts_by_size: dict[int, Counter[int]] = {}
     for question in questions:
         labels = [o.label for o in question.options]
         if question.answer in labels:
-            found.setdefault(len(labels), Counter())[labels.index(question.answer)] += 1
-    return found
+            counts_by_size.setdefault(len(labels), Counter())[labels.index(question.answer)] += 1
+    return counts_by_size
 
 
 def _balance_fault(questions: Iterable[Question]) -> BenchmarkFault | None:
     """The keys' positions against an even spread: a chi-squared test over all sizes together."""
     statistic, freedom = 0.0, 0
-    counted = key_position_counts(questions)
-    for size, counts in counted.items():
+    counts_by_size = key_position_counts(questions)
+    for size, counts in counts_by_size.items():
         expected = sum(counts.values()) / size
         statistic += sum((counts[k] - expected) ** 2 / expected for k in range(size))
         freedom += size - 1
     p = chi_squared_tail(statistic, freedom)
     if p >= MIN_BALANCE_P:
         return None
-    most: Counter[int] = Counter()
-    for counts in counted.values():
-        most += counts
-    place, count = most.most_common(1)[0]
+    position_counts: Counter[int] = Counter()
+    for counts in counts_by_size.values():
+        position_counts += counts
+    position, count = position_counts.most_common(1)[0]
     return BenchmarkFault(
         id="",
         kind="balance",
         message=(
-            f"{count} of {most.total()} keys are at position {place + 1}: an even spread is "
-            f"unlikely (chi-squared {statistic:.1f}, {freedom} degrees of freedom, p {p:.1g})"
+            f"{count} of {position_counts.total()} keys are at position {position + 1}: an "
+            f"even spread is unlikely (chi-squared {statistic:.1f}, {freedom} degrees of freedom, "
+            f"p {p:.1g})"
         ),
     )
 

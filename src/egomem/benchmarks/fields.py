@@ -36,32 +36,32 @@ def number_field(row: Fields, *names: str) -> float | None:
         if value is None or value == "":
             continue
         try:
-            found = float(value)
+            result = float(value)
         except (TypeError, ValueError):
             raise InvalidRowError(f"{name} is {value!r}, not a number") from None
-        if not math.isfinite(found):
+        if not math.isfinite(result):
             raise InvalidRowError(f"{name} is {value!r}, not a finite number")
-        return found
+        return result
     return None
 
 
 def options_from_texts(texts: Iterable[object]) -> tuple[Option, ...]:
     """Options A, B, C ... in the order given. A text that is none raises InvalidRowError."""
-    found = [str(t).strip() if t is not None else "" for t in texts]
-    if not all(found):
-        raise InvalidRowError(f"option {LETTERS[found.index('')]} is empty")
-    if len(found) > len(LETTERS):
-        raise InvalidRowError(f"{len(found)} options are more than can be lettered")
-    return tuple(Option(label=a, text=t) for a, t in zip(LETTERS, found, strict=False))
+    stripped = [str(t).strip() if t is not None else "" for t in texts]
+    if not all(stripped):
+        raise InvalidRowError(f"option {LETTERS[stripped.index('')]} is empty")
+    if len(stripped) > len(LETTERS):
+        raise InvalidRowError(f"{len(stripped)} options are more than can be lettered")
+    return tuple(Option(label=a, text=t) for a, t in zip(LETTERS, stripped, strict=False))
 
 
 def options_from_lettered_texts(texts: Iterable[object]) -> tuple[Option, ...]:
     """Options written "A. text": the letters are the labels where all are in order."""
-    found = [str(t) for t in texts]
-    marks = [m.group(1) if (m := _LETTERED.match(t)) else "" for t in found]
-    if marks == list(LETTERS[: len(marks)]):
-        found = [_LETTERED.sub("", t, count=1) for t in found]
-    return options_from_texts(found)
+    lines = [str(t) for t in texts]
+    letters = [m.group(1) if (m := _LETTERED.match(t)) else "" for t in lines]
+    if letters == list(LETTERS[: len(letters)]):
+        lines = [_LETTERED.sub("", t, count=1) for t in lines]
+    return options_from_texts(lines)
 
 
 def parse_options(value: object) -> tuple[Option, ...]:
@@ -98,9 +98,9 @@ def matching_label(value: object, choices: Sequence[Option]) -> str:
 
     Raises InvalidRowError where there is no such option.
     """
-    said = str(value).strip().strip("().").casefold()
+    label_text = str(value).strip().strip("().").casefold()
     for option in choices:
-        if option.label.casefold() == said:
+        if option.label.casefold() == label_text:
             return option.label
     labels = ", ".join(o.label for o in choices)
     raise InvalidRowError(f"the answer {value!r} is none of the options {labels}")
@@ -111,11 +111,11 @@ def label_of_text(value: object, choices: Sequence[Option]) -> str:
 
     Raises InvalidRowError where no option or several have it.
     """
-    found = [o.label for o in choices if o.text == str(value).strip()]
-    if len(found) != 1:
-        many = "none" if not found else f"{len(found)}"
-        raise InvalidRowError(f"the answer {value!r} is {many} of the options")
-    return found[0]
+    labels = [o.label for o in choices if o.text == str(value).strip()]
+    if len(labels) != 1:
+        count = "none" if not labels else f"{len(labels)}"
+        raise InvalidRowError(f"the answer {value!r} is {count} of the options")
+    return labels[0]
 
 
 def parse_evidence(value: object, video: str | None) -> tuple[Evidence, ...]:
@@ -124,7 +124,7 @@ def parse_evidence(value: object, video: str | None) -> tuple[Evidence, ...]:
         return ()
     if not isinstance(value, Sequence) or isinstance(value, str):
         raise InvalidRowError(f"the evidence is {value!r}, not a list")
-    return tuple(_parse_evidence_item(piece, video) for piece in value)
+    return tuple(_parse_evidence_item(item, video) for item in value)
 
 
 def _parse_evidence_item(value: object, video: str | None) -> Evidence:
@@ -156,5 +156,7 @@ def parse_span(start: object, end: object = None) -> Span:
 
 def select_tags(row: Fields, *names: str, **renamed: str) -> dict[str, Any]:
     """The fields that are there, as tags; `renamed` maps a tag to the field that it comes from."""
-    wanted = {**{name: name for name in names}, **renamed}
-    return {tag: row[name] for tag, name in wanted.items() if row.get(name) not in (None, "", [])}
+    field_of_tag = {**{name: name for name in names}, **renamed}
+    return {
+        tag: row[name] for tag, name in field_of_tag.items() if row.get(name) not in (None, "", [])
+    }

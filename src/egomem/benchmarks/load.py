@@ -1,73 +1,30 @@
-"""Files -> a benchmark, in whichever format they are."""
+"""Files -> a benchmark, in whichever registered format they are."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import date, tzinfo
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from egomem.benchmarks.benchmark import Benchmark, BenchmarkFault
-from egomem.benchmarks.checks import question_faults
-from egomem.benchmarks.formats import (
-    capmem,
-    egolifeqa,
-    egoschema,
-    mvbench,
-    native,
-    nextgqa,
-    videomme,
-)
+from egomem.benchmarks.collect import collect
+from egomem.benchmarks.format import BenchmarkFormat, ReadOptions
+from egomem.benchmarks.registry import FORMATS
 from egomem.benchmarks.rows import (
     FILE_ENDINGS,
     JSON_LINES_ENDINGS,
     Fields,
-    LoadedItem,
-    ParsedRow,
     base_name,
     read_rows,
 )
 from egomem.errors import UsageError, reason
-from egomem.records import Question, Video
+from egomem.records import Video
 
-Read = Callable[[Sequence[Path]], Iterator[LoadedItem]]
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """How a data set's files are told, by their first row, and read."""
-
-    name: str
-    about: str
-    detect: Callable[[Fields], bool]
-    read: Read | None = None
-    licence: str = ""
-
-
-def _native(files: Sequence[Path]) -> Iterator[LoadedItem]:
-    videos = [p for p in files if base_name(p).rpartition(".")[0] == "videos"]
-    yield from native.read([p for p in files if p not in videos], videos)
-
-
-FORMATS: dict[str, Format] = {
-    f.name: f
-    for f in (
-        Format("capmem", "CapMem's release (reconstructed)", capmem.detect, capmem.read,
-               capmem.LICENCE),
-        Format("egolifeqa", "EgoLifeQA; needs a zone and the date of DAY1", egolifeqa.detect),
-        Format("egoschema", "EgoSchema", egoschema.detect, egoschema.read),
-        Format("videomme", "Video-MME, grouped or flat", videomme.detect, videomme.read,
-               videomme.LICENCE),
-        Format("nextgqa", "NExT-GQA and NExT-QA", nextgqa.detect, nextgqa.read, nextgqa.LICENCE),
-        Format("mvbench", "MVBench and MLVU", mvbench.detect, mvbench.read),
-        Format("native", "egomem's own: JSON Lines or Parquet", native.detect, _native),
-    )
-}  # fmt: skip
-"""Every format by name, in the order in which they are tried."""
+SAMPLE_ROWS = 20
+"""Rows of a file that are looked at to detect its format."""
 
 
 def load(
@@ -82,186 +39,152 @@ def load(
 ) -> Benchmark:
     """Read a benchmark from a folder or a single file.
 
-    `format` is one of `FORMATS`, or is told from the first row. `media` is a folder that holds the
-    videos. With `strict=False`, questions that can be read are kept, faulty or not, so that n is as
-    published. `zone`, `day_one` and `frame_base` place EgoLife's numbered days and frames. A row
-    that cannot be used becomes a fault by id and line, and the rest loads. Raises UsageError where
-    there is nothing to read or no format fits.
+    `format` names one of `FORMATS`; without it, the first rows are detected. `media` is a folder
+    that holds the videos. With `strict=False`, questions that can be read are kept, faulty or not,
+    so that n is as published. `zone`, `day_one` and `frame_base` place numbered days and their
+    frames, as EgoLife's. A row that cannot be used becomes a fault by id and line, and the rest
+    loads. Raises UsageError where there is nothing to read or no format fits.
     """
     path = Path(path)
     files = _files(path)
-    first, unreadable = _look(path, files)
-    chosen = _format(path, first, format)
+    samples, unreadable = _sample(path, files)
+    format_name = _choose_format(path, samples) if format is None else format
+    chosen = FORMATS.get(format_name)
     folder = path if path.is_dir() else path.parent
-    about = _about(folder)
-    read = chosen.read or partial(egolifeqa.read, zone=zone, day_one=day_one, frame_base=frame_base)
-    name = str(about.get("name") or _stem(path))
-    questions, videos, faults = _collect(read(_questions(path, first, chosen)), strict)
-    made = Benchmark(
-        name=name,
-        format=chosen.name,
-        videos=tuple(_placed(video, folder) for video in videos),
+    about = _read_about(folder)
+    options = ReadOptions(zone=zone, day_one=day_one, frame_base=frame_base)
+    items = chosen.read(_question_files(path, samples, chosen), options)
+    questions, videos, faults = collect(items, strict)
+    benchmark = Benchmark(
+        name=str(about.get("name") or _default_name(path)),
+        format=format_name,
+        videos=tuple(_with_whole_path(video, folder) for video in videos),
         questions=questions,
         faults=(*unreadable, *faults),
         licence=str(about.get("licence") or chosen.licence),
         provenance=str(about.get("provenance") or ""),
     )
-    return made.with_media(media) if media is not None else made
+    return benchmark.with_media(media) if media is not None else benchmark
 
 
-def _placed(video: Video, folder: Path) -> Video:
-    """A path that a file of videos names is meant from that file's folder."""
+def _with_whole_path(video: Video, folder: Path) -> Video:
+    """A path in a file of videos is relative to that file's folder."""
     path = str(folder / video.path) if video.path else None
     return video.model_copy(update={"path": path}) if path else video
 
 
-def _stem(path: Path) -> str:
+def _default_name(path: Path) -> str:
     return base_name(path).rpartition(".")[0] if path.is_file() else path.resolve().name
 
 
 def _files(path: Path) -> list[Path]:
+    """The files to look at: those of a folder, or a file and what lies beside it."""
     if path.is_file():
-        near = [p for p in sorted(path.parent.iterdir()) if p != path and p.is_file()]
-        return [path, *(p for p in near if any(_beside(p, name) for name in BESIDE))]
+        neighbours = [p for p in sorted(path.parent.iterdir()) if p != path and p.is_file()]
+        companions = [c for format in FORMATS.all().values() for c in format.companions]
+        return [path, *(p for p in neighbours if _is_companion(p, companions))]
     if not path.is_dir():
         raise UsageError(
             f"there is no benchmark at {path}", "name a folder or file of questions, or 'demo'"
         )
-    found = [
+    files = [
         p for p in sorted(path.rglob("*")) if p.is_file() and base_name(p).endswith(FILE_ENDINGS)
     ]
-    return [p for p in found if base_name(p) not in ("benchmark.json", "manifest.json")]
+    return [p for p in files if base_name(p) not in ("benchmark.json", "manifest.json")]
 
 
-BESIDE = {"native": "videos.", "egoschema": "subset_answers.", "nextgqa": "gsub_"}
-"""What belongs to a format's files of questions: how the names of its other files begin."""
-
-
-def _beside(path: Path, format: str) -> bool:
+def _is_companion(path: Path, beginnings: Sequence[str]) -> bool:
     name = base_name(path)
-    return name.endswith(FILE_ENDINGS) and name.startswith(BESIDE.get(format, "/"))
+    return name.endswith(FILE_ENDINGS) and name.startswith(tuple(beginnings))
 
 
-First = Mapping[Path, Sequence[Fields]]
+Samples = Mapping[Path, Sequence[Fields]]
 """The first rows of each file that can be read."""
 
 
-def _look(path: Path, files: Sequence[Path]) -> tuple[First, list[BenchmarkFault]]:
-    """What a folder's files begin with; one that cannot be read at all is a fault beside others.
+def _sample(path: Path, files: Sequence[Path]) -> tuple[Samples, list[BenchmarkFault]]:
+    """What files begin with; one of a folder that cannot be read at all is a fault.
 
     Raises UsageError where a lone file cannot be read, or none of a folder's.
     """
-    first: dict[Path, Sequence[Fields]] = {}
-    broken: list[UsageError] = []
+    samples: dict[Path, Sequence[Fields]] = {}
+    errors: list[UsageError] = []
     faults: list[BenchmarkFault] = []
     for file in files:
         try:
             # One damaged row does not hide what a file is.
-            first[file] = [row.fields for row in islice(read_rows(file), 20) if not row.fault]
+            rows = islice(read_rows(file), SAMPLE_ROWS)
+            samples[file] = [row.fields for row in rows if not row.fault]
         except UsageError as error:
             if file == path:
                 raise
-            broken.append(error)
+            errors.append(error)
             faults.append(
                 BenchmarkFault(id="", kind="unreadable", message=str(error), dropped=True)
             )
-    if broken and not any(first.values()):
-        raise broken[0]
-    return first, faults
+    if errors and not any(samples.values()):
+        raise errors[0]
+    return samples, faults
 
 
-def _format(path: Path, first: First, name: str | None) -> Format:
-    """The named one, or the one that the files are in. Raises UsageError for none or several."""
-    known = ", ".join(FORMATS)
-    if name is not None:
-        if name not in FORMATS:
-            raise UsageError(f"there is no format named {name}", f"choose one of: {known}")
-        return FORMATS[name]
-    found: dict[str, Path] = {}
-    for file, begin in first.items():
-        fits = (f.name for f in FORMATS.values() if any(map(f.detect, begin)))
-        if format := next(fits, None):
-            found.setdefault(format, file)
-        if file == path and found:
+def detect_format(rows: Sequence[Fields]) -> list[str]:
+    """Names of the formats of highest priority that one of these rows is in; [] for none."""
+    matches = {n: f.priority for n, f in FORMATS.all().items() if any(map(f.detect, rows))}
+    highest = max(matches.values(), default=0)
+    return [name for name, priority in matches.items() if priority == highest]
+
+
+def _choose_format(path: Path, samples: Samples) -> str:
+    """The name of the format that the files are in. Raises UsageError for none or several."""
+    first_files: dict[str, Path] = {}
+    for file, rows in samples.items():
+        for format in detect_format(rows):
+            first_files.setdefault(format, file)
+        if file == path and first_files:
             break
-    if len(found) > 1:
-        said = ", ".join(f"{file.name} is {format}" for format, file in found.items())
+    if len(first_files) > 1:
+        places = ", ".join(f"{file.name} is {format}" for format, file in first_files.items())
         raise UsageError(
-            f"{path} holds questions in several formats: {said}",
+            f"{path} holds questions in several formats: {places}",
             "name one with --format, or give one file",
         )
-    if found:
-        return FORMATS[next(iter(found))]
+    if first_files:
+        return next(iter(first_files))
     raise UsageError(
         f"{path} holds no questions in a known format",
-        f"name one with --format ({known}) or bring it into the native one",
+        f"name one with --format ({', '.join(FORMATS.names())}) or convert it to the native one",
     )
 
 
-def _questions(path: Path, first: First, format: Format) -> list[Path]:
+def _question_files(path: Path, samples: Samples, format: BenchmarkFormat) -> list[Path]:
     """The files to read: what else lies in a folder, such as captions, holds no questions.
 
-    JSON Lines of which nothing can be read may have been questions, and are told.
+    JSON Lines files without a readable row may be question files, so they are read and reported.
     """
     if path.is_file():
-        return [f for f in first if f == path or _beside(f, format.name)]
-    torn = [
-        f for f, rows in first.items() if not rows and base_name(f).endswith(JSON_LINES_ENDINGS)
-    ]
-    found = [f for f, rows in first.items() if f in torn or any(map(format.detect, rows))]
-    return [f for f in first if f in found or _beside(f, format.name)] if found else list(first)
+        return [f for f in samples if f == path or _is_companion(f, format.companions)]
+    chosen = {
+        file
+        for file, rows in samples.items()
+        if any(map(format.detect, rows))
+        or (not rows and base_name(file).endswith(JSON_LINES_ENDINGS))
+    }
+    if not chosen:
+        return list(samples)
+    return [f for f in samples if f in chosen or _is_companion(f, format.companions)]
 
 
-def _about(folder: Path) -> dict[str, Any]:
+def _read_about(folder: Path) -> dict[str, Any]:
+    """What `benchmark.json` states of the whole; {} where there is none."""
     file = folder / "benchmark.json"
     if not file.is_file():
         return {}
     try:
-        held = json.loads(file.read_text(encoding="utf-8-sig"))
+        document = json.loads(file.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise UsageError(
             f"{file} cannot be read: {reason(error)}", "check its permissions"
         ) from None
     except ValueError as error:
-        raise UsageError(f"{file} is not JSON: {error}", "mend it, or remove it") from None
-    return held if isinstance(held, dict) else {}
-
-
-def _collect(
-    parts: Iterable[LoadedItem], strict: bool
-) -> tuple[tuple[Question, ...], tuple[Video, ...], tuple[BenchmarkFault, ...]]:
-    """Parts in order; a second one of the same id, and a question that cannot be, is a fault."""
-    videos: dict[str, Video] = {}
-    questions: dict[str, Question] = {}
-    places: dict[str, dict[str, Any]] = {}
-    named: dict[str, Video] = {}
-    faults: list[BenchmarkFault] = []
-    for part in parts:
-        if isinstance(part, BenchmarkFault):
-            faults.append(part)
-            continue
-        made = part.made if isinstance(part, ParsedRow) else part
-        place = {"file": part.file, "line": part.line} if isinstance(part, ParsedRow) else {}
-        held: dict[str, Any] = videos if isinstance(made, Video) else questions
-        if made.id in held:
-            what = "video" if isinstance(made, Video) else "question"
-            said = f"a second {what} has this id; the first is kept"
-            faults.append(
-                BenchmarkFault(id=made.id, kind="duplicate", message=said, dropped=True, **place)
-            )
-            continue
-        held[made.id] = made
-        if isinstance(made, Question):
-            places[made.id] = place
-            about = (made.recording, *(piece.recording for piece in made.evidence))
-            named.update({id: Video(id=id) for id in about if id is not None})
-    for id, video in named.items():
-        videos.setdefault(id, video)
-    kept = []
-    for question in questions.values():
-        found = question_faults(question, videos) if strict else []
-        place = places[question.id]
-        faults += [fault.model_copy(update={"dropped": True, **place}) for fault in found]
-        if not found:
-            kept.append(question)
-    return tuple(kept), tuple(videos.values()), tuple(faults)
+        raise UsageError(f"{file} is not JSON: {error}", "correct it, or remove it") from None
+    return document if isinstance(document, dict) else {}

@@ -63,19 +63,19 @@ def draw_plots(benchmark: Benchmark, folder: Path | str) -> list[Path]:
             figure.savefig(path, dpi=120)
         written.append(path)
 
-    for name, found in measured_values(benchmark).items():
-        if found and (any(found) or name != "evidence_length"):  # points have no length
+    for name, values in measured_values(benchmark).items():
+        if values and (any(values) or name != "evidence_length"):  # points have no length
             figure = Figure(figsize=(5, 3), layout="constrained")
             axes = figure.subplots()
             axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
             if name == "evidence_count":
                 axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
-            _draw_histogram(axes, name, found)
+            _draw_histogram(axes, name, values)
             save(name, figure)
-    held = stats(benchmark)
-    groups = {"key": held.keys, **held.counts}
-    drawn = [("questions", name, counts) for name, counts in groups.items()]
-    for what, name, counts in (*drawn, ("videos", "source", held.videos_by_source)):
+    counted = stats(benchmark)
+    groups = {"key": counted.keys, **counted.counts}
+    bar_groups = [("questions", name, counts) for name, counts in groups.items()]
+    for what, name, counts in (*bar_groups, ("videos", "source", counted.videos_by_source)):
         if len(counts) > 1 and name != ABSTAIN_OPTION:
             figure = Figure(figsize=(5, 0.8 + 0.25 * len(counts)), layout="constrained")
             _draw_bars(figure.subplots(), f"{what} by {_GROUP_LABELS.get(name, name)}", counts)
@@ -83,28 +83,30 @@ def draw_plots(benchmark: Benchmark, folder: Path | str) -> list[Path]:
     return written
 
 
-def _draw_histogram(axes: Axes, name: str, found: Sequence[float]) -> None:
-    of, scale = time_unit(name, found)
-    scaled = np.asarray(found, np.float64) / scale
-    most = float(scaled.max())
-    shown = float(np.quantile(scaled, SHOWN_SHARE))
+def _draw_histogram(axes: Axes, name: str, values: Sequence[float]) -> None:
+    unit, scale = time_unit(name, values)
+    scaled = np.asarray(values, np.float64) / scale
+    maximum = float(scaled.max())
+    axis_end = float(np.quantile(scaled, SHOWN_SHARE))
     bins: Any = 30
     if name == "evidence_position":
-        bins, shown = np.linspace(0, 1, 21), most
+        bins, axis_end = np.linspace(0, 1, 21), maximum
     elif name == "evidence_count":
-        shown = max(round(shown), 1)
-        bins = np.arange(0.5, shown + 1, max(1, shown // 30))
-        axes.set_xlim(0.4, max(shown, 4) + 0.6)
-    elif most <= 2 * shown:
-        shown = most
-    beyond = int((scaled > shown).sum())
-    axes.hist(np.minimum(scaled, shown), bins=bins, color=_COLOUR, edgecolor="white", linewidth=0.5)
-    said = f"n {len(found)}, median {_format_number(float(np.median(scaled)))}{of}"
+        axis_end = max(round(axis_end), 1)
+        bins = np.arange(0.5, axis_end + 1, max(1, axis_end // 30))
+        axes.set_xlim(0.4, max(axis_end, 4) + 0.6)
+    elif maximum <= 2 * axis_end:
+        axis_end = maximum
+    beyond = int((scaled > axis_end).sum())
+    axes.hist(
+        np.minimum(scaled, axis_end), bins=bins, color=_COLOUR, edgecolor="white", linewidth=0.5
+    )
+    title = f"n {len(values)}, median {_format_number(float(np.median(scaled)))}{unit}"
     if beyond:
         larger = "more" if name == "evidence_count" else "longer"
-        said += f"; last bar: {beyond} {larger}, up to {_format_number(most)}{of}"
-    axes.set_title(said, fontsize=9)
-    axes.set_xlabel(AXIS_LABELS[name] + (f" ({of.strip()})" if of else ""))
+        title += f"; last bar: {beyond} {larger}, up to {_format_number(maximum)}{unit}"
+    axes.set_title(title, fontsize=9)
+    axes.set_xlabel(AXIS_LABELS[name] + (f" ({unit.strip()})" if unit else ""))
     axes.set_ylabel("videos" if name == "durations" else "questions")
     axes.spines[["top", "right"]].set_visible(False)
 
@@ -113,14 +115,14 @@ def _format_number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def time_unit(name: str, found: Sequence[float]) -> tuple[str, float]:
+def time_unit(name: str, values: Sequence[float]) -> tuple[str, float]:
     """Seconds, minutes or hours, by what is usual in the data."""
     if name not in ("durations", "evidence_length", "gaps"):
         return "", 1.0
-    usual = float(np.median(np.abs(found)))
-    if usual < 120:
+    median = float(np.median(np.abs(values)))
+    if median < 120:
         return " s", 1.0
-    return (" min", 60.0) if usual < 7200 else (" h", 3600.0)
+    return (" min", 60.0) if median < 7200 else (" h", 3600.0)
 
 
 def _draw_bars(axes: Axes, title: str, counts: Mapping[str, int]) -> None:
@@ -129,8 +131,8 @@ def _draw_bars(axes: Axes, title: str, counts: Mapping[str, int]) -> None:
         for k in counts
     ][::-1]
     numbers = list(counts.values())[::-1]
-    drawn = axes.barh(range(len(numbers)), numbers, color=_COLOUR)
-    axes.bar_label(drawn, padding=2, fontsize=8)
+    bars = axes.barh(range(len(numbers)), numbers, color=_COLOUR)
+    axes.bar_label(bars, padding=2, fontsize=8)
     # A data set's text is text: a dollar sign in it begins no formula.
     axes.set_yticks(range(len(labels)), labels, parse_math=False)
     axes.set_title(title, fontsize=9, parse_math=False)

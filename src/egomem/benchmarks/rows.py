@@ -23,21 +23,21 @@ Fields = Mapping[str, Any]
 
 
 class ParsedRow(NamedTuple):
-    """A question or video, and the row that it was made from."""
+    """A question or video, and the place of the row that it was made from."""
 
-    made: Question | Video
+    item: Question | Video
     file: str
     line: int
 
 
 LoadedItem = ParsedRow | Video | BenchmarkFault
-"""What an adapter yields; a video that has no row of its own comes bare."""
+"""What a format yields; a video that has no row of its own comes bare."""
 
 JSON_LINES_ENDINGS = (".jsonl", ".ndjson")
 FILE_ENDINGS = (*JSON_LINES_ENDINGS, ".json", ".csv", ".tsv", ".parquet")
 
 _STRUCTURED_COLUMNS = ("options", "option", "choices", "candidates", "evidence", "tags")
-"""Columns whose cells hold a list or a map; in CSV it is written out, as JSON or as Python does."""
+"""Columns whose cells hold a list or a map; in CSV it is written as JSON or as Python does."""
 
 
 class SourceRow(NamedTuple):
@@ -84,10 +84,13 @@ def read_json(path: Path) -> Any:
 
 
 def parse_rows(
-    found: Iterator[SourceRow], make: Callable[[Fields], Question | Video], *, key: str = "id"
+    rows: Iterator[SourceRow], make: Callable[[Fields], Question | Video], *, key: str = "id"
 ) -> Iterator[LoadedItem]:
-    """What `make` gives for each row; a row that it cannot read becomes a fault by id and line."""
-    for row in found:
+    """What `make` returns for each row; a row that it cannot read becomes a fault by id and line.
+
+    `key` is the field that holds a row's id.
+    """
+    for row in rows:
         if row.fault:
             yield BenchmarkFault(
                 id="",
@@ -139,12 +142,12 @@ def _json_lines(path: Path) -> Iterator[SourceRow]:
         if not line.strip():
             continue
         try:
-            held = json.loads(line)
+            value = json.loads(line)
         except (ValueError, RecursionError) as error:
             yield SourceRow(path.name, number, {}, f"it is not JSON ({error})")
             continue
-        if isinstance(held, dict):
-            yield SourceRow(path.name, number, held)
+        if isinstance(value, dict):
+            yield SourceRow(path.name, number, value)
         else:
             yield SourceRow(path.name, number, {}, "it is not a JSON object")
 
@@ -158,9 +161,9 @@ def _csv_rows(path: Path) -> Iterator[SourceRow]:
     try:
         for cells in reader:
             line = reader.line_num - sum(v.count("\n") for k, v in cells.items() if k and v)
-            told: dict[str, Any] = {k: _parse_cell(k, v) for k, v in cells.items() if k}
+            fields: dict[str, Any] = {k: _parse_cell(k, v) for k, v in cells.items() if k}
             fault = "it has more cells than the first line names" if None in cells else ""
-            yield SourceRow(path.name, line, told, fault)
+            yield SourceRow(path.name, line, fields, fault)
     except csv.Error as error:
         raise UsageError(f"{path} cannot be read as CSV: {error}") from None
 
@@ -177,16 +180,16 @@ def _parse_cell(name: str, value: str | None) -> Any:
 
 
 def _json_rows(path: Path) -> Iterator[SourceRow]:
-    held = read_json(path)
-    if isinstance(held, dict):
-        if not all(isinstance(value, dict) for value in held.values()):
-            lists = [value for value in held.values() if isinstance(value, list)]
-            held = lists[0] if len(lists) == 1 else [held]
+    document = read_json(path)
+    if isinstance(document, dict):
+        if not all(isinstance(value, dict) for value in document.values()):
+            lists = [value for value in document.values() if isinstance(value, list)]
+            document = lists[0] if len(lists) == 1 else [document]
         else:
-            held = [{"key": key, **value} for key, value in held.items()]
-    if not isinstance(held, list):
+            document = [{"key": key, **value} for key, value in document.items()]
+    if not isinstance(document, list):
         raise UsageError(f"{path} holds no rows")
-    for number, value in enumerate(held, 1):
+    for number, value in enumerate(document, 1):
         if isinstance(value, dict):
             yield SourceRow(path.name, number, value)
         else:

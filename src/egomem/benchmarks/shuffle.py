@@ -25,8 +25,8 @@ def shuffle_options(question: Question, seed: int = 0) -> Question:
     order = list(range(len(labels)))
     random.Random(int(digest, 16)).shuffle(order)
     moved = {labels[old]: labels[new] for new, old in enumerate(order)}
-    before = question.tags.get(SHUFFLED_FROM, labels)
-    first = before if isinstance(before, list) else labels
+    previous = question.tags.get(SHUFFLED_FROM, labels)
+    first = previous if isinstance(previous, list) else labels
     tags = {**question.tags, SHUFFLED_FROM: [first[old] for old in order]}
     abstaining = tags.get(ABSTAIN_OPTION)
     if isinstance(abstaining, str):

@@ -55,14 +55,14 @@ MAX_TAG_VALUES = 40
 def stats(benchmark: Benchmark) -> BenchmarkStats:
     """Tables of a benchmark's questions and videos."""
     questions = benchmark.questions
-    found = measured_values(benchmark)
+    values = measured_values(benchmark)
     keys: Counter[str] = Counter()
     for counts in key_position_counts(questions).values():
         keys.update({str(k + 1): n for k, n in counts.items()})
     return BenchmarkStats(
         questions=len(questions),
         videos=len(benchmark.videos),
-        **{name: distribution(found[name]) for name in _DISTRIBUTIONS},
+        **{name: distribution(values[name]) for name in _DISTRIBUTIONS},
         options=_sorted_counts(str(len(q.options)) if q.options else "open" for q in questions),
         keys=dict(sorted(keys.items(), key=lambda kv: int(kv[0]))),
         answerable=_sorted_counts(
@@ -78,23 +78,23 @@ _DISTRIBUTIONS = ("durations", "evidence_count", "evidence_length", "evidence_po
 
 def measured_values(benchmark: Benchmark) -> dict[str, list[float]]:
     """The numbers that the spreads, and the plots, are made of."""
-    found: dict[str, list[float]] = {name: [] for name in _DISTRIBUTIONS}
-    found["durations"] = [v.duration for v in benchmark.videos if v.duration is not None]
+    values: dict[str, list[float]] = {name: [] for name in _DISTRIBUTIONS}
+    values["durations"] = [v.duration for v in benchmark.videos if v.duration is not None]
     for question in benchmark.questions:
         if not question.evidence:
             continue
         spans = [piece.span for piece in question.evidence]
-        found["evidence_count"].append(len(spans))
-        found["evidence_length"].append(sum(span.length for span in spans))
+        values["evidence_count"].append(len(spans))
+        values["evidence_length"].append(sum(span.length for span in spans))
         video = benchmark.video_of(question)
         if video is not None and video.duration:
             starts = [p.span.start for p in question.evidence if p.recording == video.id]
             if starts:
-                found["evidence_position"].append(min(1.0, min(starts) / video.duration))
+                values["evidence_position"].append(min(1.0, min(starts) / video.duration))
         gap = _gap_to_question(question)
         if gap is not None:
-            found["gaps"].append(gap)
-    return found
+            values["gaps"].append(gap)
+    return values
 
 
 def _gap_to_question(question: Question) -> float | None:
@@ -108,22 +108,22 @@ def _gap_to_question(question: Question) -> float | None:
     return at.timestamp() - max(ends) if ends else None
 
 
-def distribution(found: Sequence[float]) -> Distribution:
-    if not found:
+def distribution(values: Sequence[float]) -> Distribution:
+    if not values:
         return Distribution(n=0)
-    held = np.asarray(found, np.float64)
+    array = np.asarray(values, np.float64)
     return Distribution(
-        n=len(found),
-        total=float(held.sum()),
-        least=float(held.min()),
-        median=float(np.median(held)),
-        mean=float(held.mean()),
-        most=float(held.max()),
+        n=len(values),
+        total=float(array.sum()),
+        least=float(array.min()),
+        median=float(np.median(array)),
+        mean=float(array.mean()),
+        most=float(array.max()),
     )
 
 
-def _sorted_counts(found: Iterable[str]) -> dict[str, int]:
-    return dict(sorted(Counter(found).items()))
+def _sorted_counts(labels: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(labels).items()))
 
 
 def _tag_counts(benchmark: Benchmark) -> dict[str, dict[str, int]]:
@@ -137,12 +137,12 @@ def _tag_counts(benchmark: Benchmark) -> dict[str, dict[str, int]]:
             **question.tags,
         }
         for name, value in facts.items():
-            listed = value if isinstance(value, list | tuple) else [value]
-            for one in listed:
-                if isinstance(one, str | int | bool) and one != "":
-                    counts.setdefault(name, Counter())[str(one)] += 1
+            labels = value if isinstance(value, list | tuple) else [value]
+            for label in labels:
+                if isinstance(label, str | int | bool) and label != "":
+                    counts.setdefault(name, Counter())[str(label)] += 1
     return {
-        name: dict(found.most_common())
-        for name, found in counts.items()
-        if len(found) <= MAX_TAG_VALUES
+        name: dict(counter.most_common())
+        for name, counter in counts.items()
+        if len(counter) <= MAX_TAG_VALUES
     }

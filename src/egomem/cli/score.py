@@ -39,6 +39,7 @@ def score(
     without a row counts as wrong, and an id that stands twice is refused.
     """
     from egomem.answer import read_choice
+    from egomem.benchmarks import submission_readers
     from egomem.cli.benchmark import left_out, read
     from egomem.score import read_predictions, score_answers, summarise
     from egomem.score.cluster_bootstrap import describe_clusters
@@ -50,7 +51,7 @@ def score(
         reading = read_choice(said, options)
         return reading.status, reading.letter
 
-    given = read_predictions(predictions, held.questions, reply)
+    given = read_predictions(predictions, held.questions, reply, submission_readers())
     scored = score_answers(
         held.questions, given.answers, videos=held.videos, verdicts=given.verdicts
     )

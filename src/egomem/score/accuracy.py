@@ -49,28 +49,30 @@ def accuracies(
     clusters = sheets[0].clusters
     right = np.column_stack([s.right for s in sheets])
     read = np.column_stack([read_mask(s) for s in sheets])
-    held = bootstrap(np.column_stack([right, read]), clusters, strata, seed=seed)
-    own = _cluster_means(right, clusters, strata)
-    macro = bootstrap(*own, seed=seed)
-    k, answered = len(sheets), _answered_accuracy(held, len(sheets))
+    draws = bootstrap(np.column_stack([right, read]), clusters, strata, seed=seed)
+    cluster_values = _cluster_means(right, clusters, strata)
+    macro = bootstrap(*cluster_values, seed=seed)
+    columns, answered = len(sheets), _answered_accuracy(draws, len(sheets))
     return [
         Accuracies(
             n=len(clusters),
             n_answered=int(read[:, i].sum()),
-            clusters=len(own[1]),
-            strict=held.interval(i),
-            answered=answered.interval(i) if held.values[k + i] else None,
+            clusters=len(cluster_values[1]),
+            strict=draws.interval(i),
+            answered=answered.interval(i) if draws.values[columns + i] else None,
             macro=macro.interval(i),
         )
-        for i in range(k)
+        for i in range(columns)
     ]
 
 
-def _answered_accuracy(held: Bootstrap, k: int) -> Bootstrap:
+def _answered_accuracy(draws: Bootstrap, columns: int) -> Bootstrap:
     """Right among what was read (nothing else is right); NaN in a draw in which nothing was."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return Bootstrap(
-            held.values[:k] / held.values[k:], held.samples[:, :k] / held.samples[:, k:], held.level
+            draws.values[:columns] / draws.values[columns:],
+            draws.samples[:, :columns] / draws.samples[:, columns:],
+            draws.level,
         )
 
 
@@ -78,8 +80,10 @@ def _cluster_means(
     right: Floats, clusters: Sequence[str], strata: Sequence[str] | None
 ) -> tuple[Floats, list[str], list[str] | None]:
     """Each cluster as one question: its means (clusters, columns), its name and its stratum."""
-    names, first, index = np.unique(np.asarray(clusters), return_index=True, return_inverse=True)
+    names, first_rows, index = np.unique(
+        np.asarray(clusters), return_index=True, return_inverse=True
+    )
     sums = np.zeros((len(names), right.shape[1]))
     np.add.at(sums, index, right)
     means = sums / np.bincount(index)[:, None]
-    return means, list(map(str, names)), [strata[k] for k in first] if strata else None
+    return means, list(map(str, names)), [strata[k] for k in first_rows] if strata else None

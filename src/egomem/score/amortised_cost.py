@@ -49,13 +49,15 @@ def count_frames(
     Each is min(cap, floor(duration * fps)); `passes` is the number of caption granularities. That
     CapMem's totals are capped in both is inferred from its numbers (methods A.4).
     """
-    held = {video.id: video for video in videos}
-    frames = {id: sampled_frames(v.duration, cap=cap, fps=fps) for id, v in held.items()}
+    videos_by_id = {video.id: video for video in videos}
+    frames_of_video = {
+        id: sampled_frames(v.duration, cap=cap, fps=fps) for id, v in videos_by_id.items()
+    }
     return FrameCounts(
-        per_pass=sum(n or 0 for n in frames.values()),
+        per_pass=sum(n or 0 for n in frames_of_video.values()),
         passes=passes,
-        direct=sum(frames.get(q.recording or "") or 0 for q in questions),
-        unknown=sum(n is None for n in frames.values()),
+        direct=sum(frames_of_video.get(q.recording or "") or 0 for q in questions),
+        unknown=sum(n is None for n in frames_of_video.values()),
     )
 
 
@@ -100,8 +102,8 @@ class AmortisedCost(Record):
 
 
 def amortise(
-    asked: Mapping[str, Usage],
-    built: Mapping[str, Usage] | None = None,
+    usage_of_questions: Mapping[str, Usage],
+    usage_of_videos: Mapping[str, Usage] | None = None,
     *,
     reuse: Sequence[int] = REUSE_COUNTS,
     counted: bool = True,
@@ -112,12 +114,12 @@ def amortise(
     Tokens are those sent and received; cached ones count, as the work was asked for. `counted`:
     whether `built` is all that building took. `lost`: questions whose usage is not known.
     """
-    build = sum((built or {}).values(), Usage())
-    ask = sum(asked.values(), Usage())
-    each = [*asked.values(), *(built or {}).values()]
-    videos, questions = len(built or {}), len(asked)
+    build_usage = sum((usage_of_videos or {}).values(), Usage())
+    ask_usage = sum(usage_of_questions.values(), Usage())
+    usages = [*usage_of_questions.values(), *(usage_of_videos or {}).values()]
+    videos, questions = len(usage_of_videos or {}), len(usage_of_questions)
     per_video, per_question = 1 / max(1, videos), 1 / max(1, questions)
-    whole = counted and not lost
+    complete = counted and not lost
 
     def each_at(built_of: float, asked_of: float) -> dict[int, float]:
         spread = tokens_per_question(built_of * per_video, asked_of * per_question, reuse)
@@ -126,18 +128,18 @@ def amortise(
     return AmortisedCost(
         questions=questions,
         videos=videos,
-        tokens_build=_total_tokens(build),
-        tokens_ask=_total_tokens(ask),
-        frames_build=build.frames,
-        frames_ask=ask.frames,
-        seconds=build.seconds + ask.seconds,
-        money=(build.cost or 0.0) + (ask.cost or 0.0),
-        money_is_lower_bound=not whole or any(u.without_price for u in each),
-        tokens=each_at(_total_tokens(build), _total_tokens(ask)),
-        frames=each_at(build.frames, ask.frames),
-        prices=each_at(build.cost or 0.0, ask.cost or 0.0),
+        tokens_build=_total_tokens(build_usage),
+        tokens_ask=_total_tokens(ask_usage),
+        frames_build=build_usage.frames,
+        frames_ask=ask_usage.frames,
+        seconds=build_usage.seconds + ask_usage.seconds,
+        money=(build_usage.cost or 0.0) + (ask_usage.cost or 0.0),
+        money_is_lower_bound=not complete or any(u.without_price for u in usages),
+        tokens=each_at(_total_tokens(build_usage), _total_tokens(ask_usage)),
+        frames=each_at(build_usage.frames, ask_usage.frames),
+        prices=each_at(build_usage.cost or 0.0, ask_usage.cost or 0.0),
         counted=counted,
-        whole=whole,
+        whole=complete,
     )
 
 
@@ -151,9 +153,9 @@ def pareto_front(points: Mapping[str, tuple[float, float]]) -> list[str]:
     In order of cost.
     """
     best = -math.inf
-    found: list[str] = []
-    for name, (spent, accuracy) in sorted(points.items(), key=lambda p: (p[1][0], -p[1][1], p[0])):
-        if accuracy > best or (found and points[found[-1]] == (spent, accuracy)):
-            found.append(name)
+    names: list[str] = []
+    for name, (price, accuracy) in sorted(points.items(), key=lambda p: (p[1][0], -p[1][1], p[0])):
+        if accuracy > best or (names and points[names[-1]] == (price, accuracy)):
+            names.append(name)
             best = max(best, accuracy)
-    return found
+    return names

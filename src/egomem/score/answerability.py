@@ -31,17 +31,17 @@ class Answerability(Record):
 
 def answerability(sheet: ScoredAnswers) -> Answerability:
     """Over all questions of a sheet (SuperMemory-VQA; macro and the other class are ours)."""
-    can = np.array([q.answerable is not False for q in sheet.questions], bool)
-    withheld = np.array(
+    answerable = np.array([q.answerable is not False for q in sheet.questions], bool)
+    abstained = np.array(
         [abstains(q, a) for q, a in zip(sheet.questions, sheet.answers, strict=True)], bool
     )
-    answered = np.array([s == "parsed" for s in sheet.statuses], bool) & ~withheld
-    tp, fp = _count(can & answered), _count(~can & answered)
-    fn, tn = _count(can & withheld), _count(~can & withheld)
-    positives, negatives = _count(can), _count(~can)
+    answered = np.array([s == "parsed" for s in sheet.statuses], bool) & ~abstained
+    tp, fp = _count(answerable & answered), _count(~answerable & answered)
+    fn, tn = _count(answerable & abstained), _count(~answerable & abstained)
+    positives, negatives = _count(answerable), _count(~answerable)
     # What no decision could be read from is missed by its own class and claimed by none.
     f1 = _f1(tp, fp, positives - tp)
-    other = _f1(tn, fn, negatives - tn)
+    f1_unanswerable = _f1(tn, fn, negatives - tn)
     return Answerability(
         n=len(sheet),
         answerable=positives,
@@ -50,8 +50,8 @@ def answerability(sheet: ScoredAnswers) -> Answerability:
         abstained_answerable=fn,
         abstained_unanswerable=tn,
         f1=f1,
-        f1_unanswerable=other,
-        f1_macro=None if f1 is None or other is None else (f1 + other) / 2,
+        f1_unanswerable=f1_unanswerable,
+        f1_macro=None if f1 is None or f1_unanswerable is None else (f1 + f1_unanswerable) / 2,
         f1_always_answering=_f1(positives, negatives, 0),
     )
 
@@ -76,14 +76,16 @@ class AnswerableOutcomes(Record):
 
 def answerable_outcomes(sheet: ScoredAnswers) -> AnswerableOutcomes:
     """Correct, wrongly answered, wrongly abstained, or without a reading (SuperMemory-VQA)."""
-    held = sheet.only([q.answerable is not False for q in sheet.questions])
-    withheld = sum(abstains(q, a) for q, a in zip(held.questions, held.answers, strict=True))
-    unread = sum(s not in ("parsed", "abstained") for s in held.statuses)
-    correct = float(held.right.sum())
+    answerable = sheet.only([q.answerable is not False for q in sheet.questions])
+    abstained = sum(
+        abstains(q, a) for q, a in zip(answerable.questions, answerable.answers, strict=True)
+    )
+    no_reading = sum(s not in ("parsed", "abstained") for s in answerable.statuses)
+    correct = float(answerable.right.sum())
     return AnswerableOutcomes(
-        n=len(held),
+        n=len(answerable),
         correct=correct,
-        wrong=len(held) - correct - withheld - unread,
-        abstained=withheld,
-        no_reading=unread,
+        wrong=len(answerable) - correct - abstained - no_reading,
+        abstained=abstained,
+        no_reading=no_reading,
     )

@@ -33,9 +33,13 @@ def longest_option(questions: Sequence[Question]) -> Floats:
 
 def fixed_position(questions: Sequence[Question]) -> Floats:
     """Always the position that is right most often among these very questions."""
-    most = max((len(q.options) for q in questions), default=0)
-    each = [_right_at_position(questions, k) for k in range(most)]
-    return max(each, key=lambda got: (float(np.nansum(got)),), default=_all_nan(questions))
+    max_options = max((len(q.options) for q in questions), default=0)
+    by_position = [_right_at_position(questions, k) for k in range(max_options)]
+    return max(
+        by_position,
+        key=lambda rightness: (float(np.nansum(rightness)),),
+        default=_all_nan(questions),
+    )
 
 
 def option_overlap(questions: Sequence[Question]) -> Floats:
@@ -83,13 +87,13 @@ def baseline_means(questions: tuple[Question, ...]) -> BaselineMeans:
     if key not in _MEANS_CACHE:
         if len(_MEANS_CACHE) >= _MAX_CACHED:
             _MEANS_CACHE.clear()
-        found: BaselineMeans = {}
+        result: BaselineMeans = {}
         for name, baseline in {"chance": chance, **BASELINES}.items():
-            got = baseline(questions)
-            known = got[~np.isnan(got)]
-            if len(known):
-                found[name] = (float(known.mean()), len(known))
-        _MEANS_CACHE[key] = (questions, found)
+            rightness = baseline(questions)
+            defined = rightness[~np.isnan(rightness)]
+            if len(defined):
+                result[name] = (float(defined.mean()), len(defined))
+        _MEANS_CACHE[key] = (questions, result)
     return _MEANS_CACHE[key][1]
 
 
@@ -142,15 +146,15 @@ def _jaccard(a: set[str], b: set[str]) -> float:
 
 @lru_cache(maxsize=1 << 14)
 def _earliness(texts: tuple[str, ...]) -> list[float] | None:
-    firsts = [TIME_PATTERN.search(text) for text in texts]
-    if sum(found is not None for found in firsts) < 2:
+    matches = [TIME_PATTERN.search(text) for text in texts]
+    if sum(match is not None for match in matches) < 2:
         return None
-    return [-_seconds(found) if found else float("-inf") for found in firsts]
+    return [-_seconds(match) if match else float("-inf") for match in matches]
 
 
-def _seconds(found: re.Match[str]) -> float:
-    hours, minutes, seconds, part = found.groups()
-    return int(hours or 0) * 3600 + int(minutes) * 60 + float(f"{seconds}.{part or 0}")
+def _seconds(match: re.Match[str]) -> float:
+    hours, minutes, seconds, fraction = match.groups()
+    return int(hours or 0) * 3600 + int(minutes) * 60 + float(f"{seconds}.{fraction or 0}")
 
 
 def _all_nan(questions: Sequence[Question]) -> Floats:

@@ -45,12 +45,12 @@ class Interval(Record):
         return self.high - self.low > 1e-12
 
 
-def interval_caution(held: Interval, count: int, lone: int = 0) -> str:
+def interval_caution(interval: Interval, count: int, lone: int = 0) -> str:
     """What a reader has to know of an interval over so many clusters, of which `lone` are questions
     about no video; "" where nothing."""
-    found = [f"only {describe_clusters(count, lone)}"] if count < MIN_CLUSTERS else []
-    found += [] if held.has_spread else ["all draws are alike"]
-    return ", ".join(found)
+    warnings = [f"only {describe_clusters(count, lone)}"] if count < MIN_CLUSTERS else []
+    warnings += [] if interval.has_spread else ["all draws are alike"]
+    return ", ".join(warnings)
 
 
 @dataclass(frozen=True)
@@ -108,9 +108,11 @@ def bootstrap(
     totals = np.column_stack([sums, sizes])
     block = max(1, MAX_BLOCK_COUNTS // len(sizes))
     blocks = [min(block, resamples - k) for k in range(0, resamples, block)]
-    held = np.vstack([_draw_counts(rng, members, len(sizes), n) @ totals for n in blocks])
+    drawn_totals = np.vstack([_draw_counts(rng, members, len(sizes), n) @ totals for n in blocks])
     return Bootstrap(
-        values=sums.sum(axis=0) / sizes.sum(), samples=held[:, :-1] / held[:, -1:], level=level
+        values=sums.sum(axis=0) / sizes.sum(),
+        samples=drawn_totals[:, :-1] / drawn_totals[:, -1:],
+        level=level,
     )
 
 
@@ -143,20 +145,20 @@ def permutation_tests(
     count = len(sums)
     if 2.0**count <= resamples:
         blocks = [np.arange(2**count)[:, None] >> np.arange(count) & 1]
-        extra = 0
+        correction = 0
     else:
         rng = np.random.default_rng(seed)
         block = max(1, MAX_BLOCK_COUNTS // max(count, sums.shape[1]))
         sizes = [min(block, resamples - k) for k in range(0, resamples, block)]
         blocks = [rng.integers(0, 2, (n, count), np.int8) for n in sizes]
-        extra = 1
-    seen = np.abs(sums.sum(axis=0)) - 1e-9
+        correction = 1
+    observed = np.abs(sums.sum(axis=0)) - 1e-9
     at_least = np.zeros(sums.shape[1])
     for patterns in blocks:
         totals = (2.0 * patterns - 1.0) @ sums
-        at_least += np.count_nonzero(np.abs(totals) >= seen, axis=0)
-    held: Floats = (at_least + extra) / (sum(map(len, blocks)) + extra)
-    return held
+        at_least += np.count_nonzero(np.abs(totals) >= observed, axis=0)
+    p_values: Floats = (at_least + correction) / (sum(map(len, blocks)) + correction)
+    return p_values
 
 
 def holm(p: Sequence[float]) -> list[float]:
@@ -165,11 +167,11 @@ def holm(p: Sequence[float]) -> list[float]:
     It bounds the chance of any false finding in the family, however the tests depend on each other.
     """
     order = sorted(range(len(p)), key=lambda k: p[k])
-    found, worst = [1.0] * len(p), 0.0
+    adjusted, running_max = [1.0] * len(p), 0.0
     for rank, k in enumerate(order):
-        worst = max(worst, min(1.0, (len(p) - rank) * p[k]))
-        found[k] = worst
-    return found
+        running_max = max(running_max, min(1.0, (len(p) - rank) * p[k]))
+        adjusted[k] = running_max
+    return adjusted
 
 
 def minimum_detectable(

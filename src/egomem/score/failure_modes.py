@@ -100,29 +100,42 @@ def _explain_caption_answer(
     frames: OracleAnswer | None,
     slack: float,
 ) -> Explanation:
-    seen, shown = _oracle_is_right(question, captions), _oracle_is_right(question, frames)
-    same = captions is not None and not captions.other
-    alone, lost = _caption_gap(question, answer)
-    if lost and (alone or seen is not True):
-        return _explanation(FailureMode.NOT_OBSERVED, f"the evidence has no caption: {lost}", alone)
+    captions_right, frames_right = (
+        _oracle_is_right(question, captions),
+        _oracle_is_right(question, frames),
+    )
+    same_captions = captions is not None and not captions.other
+    captions_alone, gap_statuses = _caption_gap(question, answer)
+    if gap_statuses and (captions_alone or captions_right is not True):
+        return _explanation(
+            FailureMode.NOT_OBSERVED, f"the evidence has no caption: {gap_statuses}", captions_alone
+        )
     by_captions, by_frames = captions.said if captions else "", frames.said if frames else ""
-    if seen is False and shown is True:
+    if captions_right is False and frames_right is True:
         why = f"the evidence's frames show it{by_frames}, its captions do not{by_captions}"
-        return _explanation(FailureMode.NOT_OBSERVED, why, same)
-    if seen is False and shown is None:
+        return _explanation(FailureMode.NOT_OBSERVED, why, same_captions)
+    if captions_right is False and frames_right is None:
         why = f"the evidence's captions do not tell it{by_captions}; its frames were not tried"
         return _explanation(FailureMode.NOT_OBSERVED, why, False)
-    if seen is False:
+    if captions_right is False:
         why = f"it was misread from the evidence's own frames{by_frames}, too"
-        return _explanation(FailureMode.MISREAD, f"{why}, and from its captions{by_captions}", same)
-    found = evidence_was_read(question, answer, slack=slack)
-    told = seen is True and same
-    ground = f"the evidence's captions tell it{by_captions}" if seen else _NO_ORACLE_OF_CAPTIONS
-    if found is False:
-        why = f"nothing that was read overlaps the evidence; {ground}"
-        return _explanation(FailureMode.NOT_RETRIEVED, why, told)
-    kind = FailureMode.WRONGLY_ABSTAINED if abstains(question, answer) else FailureMode.MISREAD
-    return _explanation(kind, f"{_evidence_clause(found)}; {ground}", told and found is True)
+        return _explanation(
+            FailureMode.MISREAD, f"{why}, and from its captions{by_captions}", same_captions
+        )
+    was_read = evidence_was_read(question, answer, slack=slack)
+    is_sure = captions_right is True and same_captions
+    caption_clause = (
+        f"the evidence's captions tell it{by_captions}"
+        if captions_right
+        else _NO_ORACLE_OF_CAPTIONS
+    )
+    if was_read is False:
+        why = f"nothing that was read overlaps the evidence; {caption_clause}"
+        return _explanation(FailureMode.NOT_RETRIEVED, why, is_sure)
+    mode = FailureMode.WRONGLY_ABSTAINED if abstains(question, answer) else FailureMode.MISREAD
+    return _explanation(
+        mode, f"{_evidence_clause(was_read)}; {caption_clause}", is_sure and was_read is True
+    )
 
 
 _NO_ORACLE_OF_CAPTIONS = "no oracle says whether its captions tell it"
@@ -132,25 +145,33 @@ def _explain_frame_answer(
     question: Question, answer: Answer, frames: OracleAnswer | None, slack: float
 ) -> Explanation:
     """Of an answer that rests on frames alone: nothing was noted, and nothing retrieved."""
-    shown, by = _oracle_is_right(question, frames), frames.said if frames else ""
-    found = evidence_was_read(question, answer, slack=slack)
-    if found is False:
+    frames_right, by_frames = _oracle_is_right(question, frames), frames.said if frames else ""
+    was_read = evidence_was_read(question, answer, slack=slack)
+    if was_read is False:
         return _explanation(
             FailureMode.NOT_OBSERVED, "no frame that was shown lies in the evidence", True
         )
-    if shown is False:
-        why = f"it was misread from the evidence's own frames{by}, too"
-        return _explanation(FailureMode.MISREAD, f"{_evidence_clause(found)}; {why}", found is True)
-    kind = FailureMode.WRONGLY_ABSTAINED if abstains(question, answer) else FailureMode.MISREAD
-    if shown is None or frames is None:
-        why = f"{_evidence_clause(found)}; no oracle says whether its frames show it"
-        return _explanation(kind, why, False)
-    had, had_there = (_count_evidence_frames(question, a, slack) for a in (answer, frames.answer))
-    why = f"{_evidence_clause(found)}; the evidence's frames show it{by}"
-    if had < had_there:
-        here = f"{had} were" if had > 1 else "one was" if had else "none was"
-        why += f", with {plural(had_there, 'frame')} of it where {here} shown here"
-    return _explanation(kind, why, found is True and had >= had_there and not frames.other)
+    if frames_right is False:
+        why = f"it was misread from the evidence's own frames{by_frames}, too"
+        return _explanation(
+            FailureMode.MISREAD, f"{_evidence_clause(was_read)}; {why}", was_read is True
+        )
+    mode = FailureMode.WRONGLY_ABSTAINED if abstains(question, answer) else FailureMode.MISREAD
+    if frames_right is None or frames is None:
+        why = f"{_evidence_clause(was_read)}; no oracle says whether its frames show it"
+        return _explanation(mode, why, False)
+    frames_seen, frames_of_oracle = (
+        _count_evidence_frames(question, a, slack) for a in (answer, frames.answer)
+    )
+    why = f"{_evidence_clause(was_read)}; the evidence's frames show it{by_frames}"
+    if frames_seen < frames_of_oracle:
+        seen_clause = (
+            f"{frames_seen} were" if frames_seen > 1 else "one was" if frames_seen else "none was"
+        )
+        why += f", with {plural(frames_of_oracle, 'frame')} of it where {seen_clause} shown here"
+    return _explanation(
+        mode, why, was_read is True and frames_seen >= frames_of_oracle and not frames.other
+    )
 
 
 def _as_oracle(given: OracleAnswer | Answer | None) -> OracleAnswer | None:
@@ -168,8 +189,8 @@ def _explanation(why: FailureMode, because: str, sure: bool) -> Explanation:
     return Explanation(why=why, because=because, sure=sure)
 
 
-def _evidence_clause(found: bool | None) -> str:
-    return "the evidence was before the reader" if found else "what was read is not known"
+def _evidence_clause(was_read: bool | None) -> str:
+    return "the evidence was before the reader" if was_read else "what was read is not known"
 
 
 def _was_overridden(answer: Answer) -> bool:
@@ -184,8 +205,8 @@ def _override_reason(question: Question, answer: Answer, slack: float) -> str:
     )
     status = Status.ABSTAINED if before is None else Status.PARSED
     base = Answer(text="", status=status, choice=before, strategy="caption")
-    was = "right" if correctness(question, base) >= 0.5 else "wrong, too"
-    why = f"a look at the frames replaced the caption answer, which was {was}"
+    verdict = "right" if correctness(question, base) >= 0.5 else "wrong, too"
+    why = f"a look at the frames replaced the caption answer, which was {verdict}"
     if question.evidence and not _count_evidence_frames(question, answer, slack):
         why += "; no frame that was looked at lies in the evidence"
     return why
@@ -194,8 +215,8 @@ def _override_reason(question: Question, answer: Answer, slack: float) -> str:
 def _read_frames_alone(answer: Answer) -> bool:
     steps = _trace_steps(answer)
     names = {step.get("step") for step in steps}
-    noted = names & {"notes", "found", "baseline"} or any("hits" in step for step in steps)
-    return "looked" in names and not noted
+    note_steps = names & {"notes", "found", "baseline"} or any("hits" in step for step in steps)
+    return "looked" in names and not note_steps
 
 
 def _count_evidence_frames(question: Question, answer: Answer, slack: float) -> int:
@@ -229,12 +250,12 @@ def evidence_was_read(question: Question, answer: Answer, *, slack: float = 1.0)
     gold: list[RecordingSpan] = [(e.recording, e.span) for e in question.evidence]
     if not gold:
         return None
-    full, places = places_read(answer, slack)
-    if full:
+    everything, spans = places_read(answer, slack)
+    if everything:
         return True
-    if places is None:
+    if spans is None:
         return None
-    return any(overlap_in_time(place, g) for place in places for g in gold)
+    return any(overlap_in_time(place, g) for place in spans for g in gold)
 
 
 def _caption_gap(question: Question, answer: Answer) -> tuple[bool, str]:
@@ -248,20 +269,20 @@ def _caption_gap(question: Question, answer: Answer) -> tuple[bool, str]:
         )
         for g in _mappings(step.get("without"))
     ]
-    ended: dict[str, None] = {}
+    statuses: dict[str, None] = {}
     for piece in question.evidence:
         gold: RecordingSpan = (piece.recording, piece.span)
-        over = sorted(
+        overlapping = sorted(
             (place[1], status) for place, status in missing if overlap_in_time(place, gold)
         )
         reached = piece.span.start
-        for span, status in over:
+        for span, status in overlapping:
             if span.start <= reached:
                 reached = max(reached, span.end)
-                ended[status] = None
-        if not over or reached < piece.span.end:
+                statuses[status] = None
+        if not overlapping or reached < piece.span.end:
             return False, ""
-    return step.get("sources") == ["caption"], ", ".join(ended)
+    return step.get("sources") == ["caption"], ", ".join(statuses)
 
 
 def places_read(answer: Answer, slack: float = 1.0) -> tuple[bool, list[RecordingSpan] | None]:
@@ -272,7 +293,7 @@ def places_read(answer: Answer, slack: float = 1.0) -> tuple[bool, list[Recordin
     `verify` that was not overridden is the one read from all notes.
     """
     places = _frame_spans(answer, slack)
-    told = bool(places)
+    is_stated = bool(places)
     for step in _trace_steps(answer):
         if step.get("step") == "notes" and step.get("observations"):
             return True, None
@@ -282,9 +303,9 @@ def places_read(answer: Answer, slack: float = 1.0) -> tuple[bool, list[Recordin
             places.append(
                 (_recording_of(hit), Span(_seconds_of(hit, "start"), _seconds_of(hit, "end")))
             )
-        told = told or "hits" in step
+        is_stated = is_stated or "hits" in step
     places += [(e.recording, e.span) for e in answer.evidence]
-    return False, places if told or places else None
+    return False, places if is_stated or places else None
 
 
 def _mappings(value: object) -> list[Mapping[str, Any]]:
@@ -292,15 +313,15 @@ def _mappings(value: object) -> list[Mapping[str, Any]]:
 
 
 def _recording_of(fields: Mapping[str, Any]) -> str | None:
-    held = fields.get("recording")
-    return None if held is None else str(held)
+    recording = fields.get("recording")
+    return None if recording is None else str(recording)
 
 
 def _seconds_of(fields: Mapping[str, Any], name: str) -> float:
     return float(fields.get(name) or 0.0)
 
 
-def count_failure_modes(found: Iterable[Explanation | None]) -> dict[str, int]:
+def count_failure_modes(explanations: Iterable[Explanation | None]) -> dict[str, int]:
     """How many wrong answers fall under each reason, in the order of `FailureMode`."""
-    counts = Counter(e.why for e in found if e is not None)
+    counts = Counter(e.why for e in explanations if e is not None)
     return {why.value: counts[why] for why in FailureMode}

@@ -12,7 +12,7 @@ from egomem.score.slices import NOT_STATED, Slice
 
 
 def middle_drop_interval(
-    sheet: ScoredAnswers, view: Slice, strata: Sequence[str] | None = None, *, seed: int = 0
+    sheet: ScoredAnswers, positions: Slice, strata: Sequence[str] | None = None, *, seed: int = 0
 ) -> Interval | None:
     """`middle_drop` of a view of evidence positions, drawn as the accuracies are.
 
@@ -20,24 +20,24 @@ def middle_drop_interval(
     the bins empty is left out.
     """
     pairs = zip(sheet.questions, sheet.videos, strict=True)
-    labels = [next(iter(view.labels(q, v)), NOT_STATED) for q, v in pairs]
-    bins = [name for name in view.order if name.endswith("%") and name in labels]
+    labels = [next(iter(positions.labels(q, v)), NOT_STATED) for q, v in pairs]
+    bins = [name for name in positions.order if name.endswith("%") and name in labels]
     first, last = (
         next(iter(b for b in bins if test(b)), None) for test in (_is_first_bin, _is_last_bin)
     )
     inner = [b for b in bins if b not in (first, last)]
     if first is None or last is None or not inner:
         return None
-    within = np.array([[float(x == b) for b in (first, *inner, last)] for x in labels])
-    held = bootstrap(
-        np.column_stack([sheet.right[:, None] * within, within]), sheet.clusters, strata, seed=seed
+    in_bin = np.array([[float(x == b) for b in (first, *inner, last)] for x in labels])
+    draws = bootstrap(
+        np.column_stack([sheet.right[:, None] * in_bin, in_bin]), sheet.clusters, strata, seed=seed
     )
-    k = within.shape[1]
+    bin_count = in_bin.shape[1]
     shares = np.array([0.5, *[-1 / len(inner)] * len(inner), 0.5])
     with np.errstate(invalid="ignore", divide="ignore"):
-        value = (held.values[:k] / held.values[k:]) @ shares
-        samples = (held.samples[:, :k] / held.samples[:, k:]) @ shares
-    return Bootstrap(np.array([value]), samples[:, None], held.level).interval(0)
+        value = (draws.values[:bin_count] / draws.values[bin_count:]) @ shares
+        samples = (draws.samples[:, :bin_count] / draws.samples[:, bin_count:]) @ shares
+    return Bootstrap(np.array([value]), samples[:, None], draws.level).interval(0)
 
 
 def _is_first_bin(name: str) -> bool:

@@ -1,29 +1,35 @@
-"""Predictions as people have them -> rows of ours.
+"""Files of predictions in the forms that people have them -> rows.
 
-JSON Lines of rows, a JSON list of them, a map of id to answer (EgoSchema's submission: the option's
-number, from 0), and Video-MME's results: its questions, grouped by video or not, with `response`.
+Read are JSON Lines of rows, a JSON list of them, and a map of id to answer. What only one benchmark
+hands in, its plug-in reads: see `submissions`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from egomem.errors import UsageError
 
+SubmissionReader = Callable[[Any], list[dict[str, Any]] | None]
+"""Rows of predictions in one entry of a benchmark's own form, or None where it is of another."""
 
-def prediction_rows(text: str) -> Iterator[tuple[int, Any]]:
+
+def prediction_rows(
+    text: str, submissions: Sequence[SubmissionReader] = ()
+) -> Iterator[tuple[int, Any]]:
     """Each row with its number (its line in JSON Lines); a line that is not JSON is its ValueError.
 
-    Raises UsageError where a key stands twice in a JSON document: which counts is not ours to say.
+    Raises UsageError where a key stands twice in a JSON document: which one counts is not ours to
+    choose.
     """
-    held = _whole_document(text)
-    if isinstance(held, list):
-        for number, row in enumerate(held, 1):
-            yield from ((number, made) for made in _flatten_row(row))
-    elif isinstance(held, dict):
-        yield from enumerate((_row_of_map(id, value) for id, value in held.items()), 1)
+    document = _whole_document(text)
+    if isinstance(document, list):
+        for number, entry in enumerate(document, 1):
+            yield from ((number, row) for row in _rows_of_entry(entry, submissions))
+    elif isinstance(document, dict):
+        yield from enumerate((_row_of_map(id, value) for id, value in document.items()), 1)
     else:
         # By newline alone: other characters that str.splitlines() cuts at may stand inside JSON.
         for number, line in enumerate(text.split("\n"), 1):
@@ -32,21 +38,26 @@ def prediction_rows(text: str) -> Iterator[tuple[int, Any]]:
 
 
 def _whole_document(text: str) -> list[Any] | dict[str, Any] | None:
+    """The list or map that the text is; None where it is lines of JSON, or a single row."""
     try:
-        held = json.loads(text, object_pairs_hook=_unique_keys)
+        document = json.loads(text, object_pairs_hook=_unique_keys)
     except (ValueError, RecursionError):
-        return None  # lines of JSON
-    row = isinstance(held, dict) and (not held or not held.keys().isdisjoint(("id", "prediction")))
-    return held if isinstance(held, list | dict) and not row else None
+        return None
+    if not isinstance(document, list | dict):
+        return None
+    is_row = isinstance(document, dict) and (
+        not document or not document.keys().isdisjoint(("id", "prediction"))
+    )
+    return None if is_row else document
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    held: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for key, value in pairs:
-        if key in held:
+        if key in fields:
             raise UsageError(f"{key} stands twice in the predictions", "keep one of them")
-        held[key] = value
-    return held
+        fields[key] = value
+    return fields
 
 
 def _parse_line(line: str) -> Any:
@@ -56,20 +67,17 @@ def _parse_line(line: str) -> Any:
         return ValueError(str(error))
 
 
-def _flatten_row(row: Any) -> Iterator[Any]:
-    """A row, or the answered questions of a video."""
-    if not isinstance(row, Mapping):
-        yield row
-    elif isinstance(row.get("questions"), list):
-        for asked in row["questions"]:
-            yield from _flatten_row(asked)
-    elif "response" in row and "question_id" in row:
-        yield {"id": row["question_id"], "response": row["response"]}
-    else:
-        yield row
+def _rows_of_entry(entry: Any, submissions: Sequence[SubmissionReader]) -> list[Any]:
+    """The entry's rows in the first benchmark's form that it has, else the entry as a row."""
+    for read_entry in submissions:
+        rows = read_entry(entry)
+        if rows is not None:
+            return list(rows)
+    return [entry]
 
 
 def _row_of_map(id: str, value: Any) -> dict[str, Any]:
+    """A number is an option's index, from 0, as in EgoSchema's submissions."""
     if isinstance(value, Mapping):
         return {**value, "id": id}
     return {"id": id, "index" if str(value).isdecimal() else "choice": value}

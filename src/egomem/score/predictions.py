@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from egomem.errors import UsageError, reason
 from egomem.records import Answer, Option, Question, Status, Usage
-from egomem.score.prediction_formats import prediction_rows
+from egomem.score.prediction_formats import SubmissionReader, prediction_rows
 
 _ROW_FIELDS = frozenset(
     ("id", "choice", "index", "response", "text", "status", "scores", "raw", "verdict", "usage",
@@ -45,65 +45,73 @@ class Predictions:
 
 def read_lone_label(reply: str, options: Sequence[Option]) -> tuple[Status, str | None]:
     """Reads a reply that is a label and nothing else: "B", "b." or "(B)"."""
-    said = reply.strip().strip("().: ").casefold()
-    label = next((o.label for o in options if o.label.casefold() == said), None)
+    text = reply.strip().strip("().: ").casefold()
+    label = next((o.label for o in options if o.label.casefold() == text), None)
     return (Status.PARSED if label else Status.UNPARSABLE), label
 
 
 def read_predictions(
-    path: Path | str, questions: Iterable[Question], read: ReplyReader = read_lone_label
+    path: Path | str,
+    questions: Iterable[Question],
+    read: ReplyReader = read_lone_label,
+    submissions: Sequence[SubmissionReader] = (),
 ) -> Predictions:
     """Read a file of predictions for these questions; `read` reads each `response`.
+
+    `submissions` read the forms of single benchmarks, such as Video-MME's results; those of all
+    installed ones are `egomem.benchmarks.submission_readers()`.
 
     Raises UsageError where it cannot be read, where an id stands in it twice (which of the two
     counts is not ours to choose), and where it answers none of the questions. A row that is damaged
     is a problem, and its question is missing.
     """
     path = Path(path)
-    asked = {q.id: q for q in questions}
+    question_of = {q.id: q for q in questions}
     answers: dict[str, Answer] = {}
     verdicts: dict[str, float] = {}
     problems: list[str] = []
     unknown: list[str] = []
-    lines: dict[str, int] = {}
-    for number, row in prediction_rows(_read_text(path)):
+    line_of_id: dict[str, int] = {}
+    for number, row in prediction_rows(_read_text(path), submissions):
         try:
             if isinstance(row, ValueError):
                 raise row
             if isinstance(row, dict) and isinstance(row.get("prediction"), dict):
                 row = row["prediction"]
             if not isinstance(row, dict) or not row.get("id"):
-                raise ValueError("it is no JSON object with an id")
+                raise ValueError("not a JSON object with an 'id' field")
             id = str(row["id"])
         except ValueError as error:
             problems.append(f"{path.name}:{number}: {error}")
             continue
-        if id in lines:
+        if id in line_of_id:
             raise UsageError(
-                f"{path.name}: lines {lines[id]} and {number} both answer {id}",
+                f"{path.name}: lines {line_of_id[id]} and {number} both answer {id}",
                 "keep one row for each question",
             )
-        lines[id] = number
-        if id not in asked:
+        line_of_id[id] = number
+        if id not in question_of:
             unknown.append(id)
             continue
         try:
-            answers[id] = _answer_from_row(row, asked[id], read)
+            answers[id] = _answer_from_row(row, question_of[id], read)
             if row.get("verdict") is not None:
                 verdicts[id] = _parse_verdict(row["verdict"])
         except (ValueError, TypeError) as error:
             answers.pop(id, None)
             problems.append(f"{path.name}:{number}: {id}: {_error_text(error)}")
-    if asked and not answers:
-        unasked = [f"{id} is none of them" for id in unknown]
+    if question_of and not answers:
+        first_unknown = [f"{id} is none of them" for id in unknown]
         raise UsageError(
-            ": ".join([f"{path.name} answers none of the questions", *problems[:1], *unasked[:1]]),
+            ": ".join(
+                [f"{path.name} answers none of the questions", *problems[:1], *first_unknown[:1]]
+            ),
             'write a row such as {"id": "q1", "choice": "B"} for each question',
         )
     return Predictions(
         answers=answers,
         verdicts=verdicts,
-        missing=tuple(id for id in asked if id not in answers),
+        missing=tuple(id for id in question_of if id not in answers),
         unknown=tuple(unknown),
         problems=tuple(problems),
     )
@@ -111,10 +119,10 @@ def read_predictions(
 
 def _read_text(path: Path) -> str:
     try:
-        held = path.read_bytes()
+        content = path.read_bytes()
         if path.name.lower().endswith(".gz"):
-            held = gzip.decompress(held)
-        return held.decode("utf-8-sig")
+            content = gzip.decompress(content)
+        return content.decode("utf-8-sig")
     except (OSError, EOFError, UnicodeDecodeError) as error:
         raise UsageError(
             f"{path} cannot be read: {reason(error)}",
@@ -123,9 +131,9 @@ def _read_text(path: Path) -> str:
 
 
 def _answer_from_row(row: Mapping[str, Any], question: Question, read: ReplyReader) -> Answer:
-    extra = sorted(set(row) - _ROW_FIELDS)
-    if extra:
-        raise ValueError(f"the field {extra[0]} is not known")
+    unknown_fields = sorted(set(row) - _ROW_FIELDS)
+    if unknown_fields:
+        raise ValueError(f"the field {unknown_fields[0]} is not known")
     labels = {o.label.casefold(): o.label for o in question.options}
     choice = _choice_of_row(row, question, labels)
     status = None
@@ -161,9 +169,9 @@ def _choice_of_row(
     if choice is None:
         return None
     if str(choice).casefold() not in labels:
-        said = ", ".join(labels.values()) or "none: it is an open question"
+        offered = ", ".join(labels.values()) or "none: it is an open question"
         hint = "; an option's number is its index" if isinstance(choice, int) else ""
-        raise ValueError(f"the choice {choice!r} is none of the options ({said}){hint}")
+        raise ValueError(f"the choice {choice!r} is none of the options ({offered}){hint}")
     return labels[str(choice).casefold()]
 
 
@@ -174,25 +182,25 @@ def _status_of_row(
 
     Of a question with options, only a choice is an answer.
     """
-    said = row.get("status")
-    answered = choice or (text and not question.options)
-    if said is None:
-        return Status.PARSED if answered else Status.UNPARSABLE
+    stated = row.get("status")
+    has_answer = choice or (text and not question.options)
+    if stated is None:
+        return Status.PARSED if has_answer else Status.UNPARSABLE
     try:
-        status = Status(said)
+        status = Status(stated)
     except ValueError:
-        known = ", ".join(s.value for s in Status)
-        raise ValueError(f"the status {said!r} is none of {known}") from None
-    if status is Status.PARSED and not answered:
+        statuses = ", ".join(s.value for s in Status)
+        raise ValueError(f"the status {stated!r} is none of {statuses}") from None
+    if status is Status.PARSED and not has_answer:
         raise ValueError("the status is parsed, and there is no choice and no text")
     return status
 
 
 def _parse_verdict(value: object) -> float:
-    held = float(value) if isinstance(value, int | float) else -1.0  # True and False, too
-    if not 0 <= held <= 1:
+    number = float(value) if isinstance(value, int | float) else -1.0  # True and False, too
+    if not 0 <= number <= 1:
         raise ValueError(f"the verdict {value!r} is not from 0 to 1")
-    return held
+    return number
 
 
 def _error_text(error: Exception) -> str:

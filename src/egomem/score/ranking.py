@@ -37,10 +37,10 @@ def option_rank(question: Question, answer: Answer | None) -> float | None:
     if answer is None or answer.status not in (Status.PARSED, Status.ABSTAINED):
         return 0.0
     scores = {label: answer.scores.get(label, -np.inf) for label in labels}
-    top = answer.choice or (abstain_label(question) if abstains(question, answer) else None)
+    first_label = answer.choice or (abstain_label(question) if abstains(question, answer) else None)
     highest = max(scores.values())
-    if top in scores and (scores[top] < highest or highest == -np.inf):
-        scores[top] = np.inf  # what was chosen is first, whatever the scores say of it
+    if first_label in scores and (scores[first_label] < highest or highest == -np.inf):
+        scores[first_label] = np.inf  # what was chosen is first, whatever the scores say of it
     return reciprocal_rank(list(scores.values()), labels.index(key))
 
 
@@ -54,19 +54,21 @@ class Mrr(Record):
 
 def mrr(sheet: ScoredAnswers) -> Mrr:
     """Mean reciprocal rank of the key among the options."""
-    found = [option_rank(q, a) for q, a in zip(sheet.questions, sheet.answers, strict=True)]
-    held = [value for value in found if value is not None]
+    ranks = [option_rank(q, a) for q, a in zip(sheet.questions, sheet.answers, strict=True)]
+    defined = [value for value in ranks if value is not None]
     return Mrr(
-        value=sum(held) / len(held) if held else None, n=len(held), left_out=len(found) - len(held)
+        value=sum(defined) / len(defined) if defined else None,
+        n=len(defined),
+        left_out=len(ranks) - len(defined),
     )
 
 
 def recall_at(retrieved: Iterable[Hashable], gold: Iterable[Hashable], k: int) -> float | None:
     """Share of the gold items among the first k different ones retrieved; None without gold."""
-    wanted = set(gold)
-    if not wanted:
+    gold_items = set(gold)
+    if not gold_items:
         return None
-    return len(wanted & set(_unique(retrieved)[:k])) / len(wanted)
+    return len(gold_items & set(_unique(retrieved)[:k])) / len(gold_items)
 
 
 def hit_at(retrieved: Iterable[Hashable], gold: Iterable[Hashable], k: int) -> float | None:
@@ -79,11 +81,11 @@ def reciprocal_rank_at(
     retrieved: Iterable[Hashable], gold: Iterable[Hashable], k: int
 ) -> float | None:
     """1/rank of the first gold item, 0 where it is not among the first k; None without gold."""
-    wanted = set(gold)
-    if not wanted:
+    gold_items = set(gold)
+    if not gold_items:
         return None
     for rank, item in enumerate(_unique(retrieved)[:k], 1):
-        if item in wanted:
+        if item in gold_items:
             return 1 / rank
     return 0.0
 
@@ -120,28 +122,30 @@ def retrieval_metrics(
 
     A question that nothing was retrieved for counts with 0.
     """
-    held = list(questions)
-    asked = [q for q in held if q.evidence]
+    all_questions = list(questions)
+    with_evidence = [q for q in all_questions if q.evidence]
     hit: dict[int, list[float]] = {k: [] for k in ks}
     recall: dict[int, list[float]] = {k: [] for k in ks}
     ranks: dict[int, list[float]] = {k: [] for k in ks}
-    for question in asked:
-        places = list(dict.fromkeys(retrieved.get(question.id, ())))
+    for question in with_evidence:
+        moments = list(dict.fromkeys(retrieved.get(question.id, ())))
         gold = [(e.recording, e.span) for e in question.evidence]
-        met = [{i for i, g in enumerate(gold) if overlap_in_time(place, g)} for place in places]
+        hits_of_moment = [
+            {i for i, g in enumerate(gold) if overlap_in_time(moment, g)} for moment in moments
+        ]
         for k in ks:
-            found: set[int] = set().union(*met[:k])
-            first = next((r for r, m in enumerate(met[:k], 1) if m), None)
-            hit[k].append(float(bool(found)))
-            recall[k].append(len(found) / len(gold))
-            ranks[k].append(1 / first if first else 0.0)
+            gold_hit: set[int] = set().union(*hits_of_moment[:k])
+            first_rank = next((r for r, m in enumerate(hits_of_moment[:k], 1) if m), None)
+            hit[k].append(float(bool(gold_hit)))
+            recall[k].append(len(gold_hit) / len(gold))
+            ranks[k].append(1 / first_rank if first_rank else 0.0)
 
     def means(of: dict[int, list[float]]) -> dict[int, float]:
         return {k: sum(v) / len(v) for k, v in of.items() if v}
 
     return RetrievalMetrics(
-        n=len(asked),
-        left_out=len(held) - len(asked),
+        n=len(with_evidence),
+        left_out=len(all_questions) - len(with_evidence),
         hit=means(hit),
         recall=means(recall),
         mrr=means(ranks),

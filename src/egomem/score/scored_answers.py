@@ -111,8 +111,8 @@ class ScoredAnswers:
     @cached_property
     def durations(self) -> Floats:
         """Seconds of each question's video; NaN where not known."""
-        known = (None if v is None else v.duration for v in self.videos)
-        return np.array([np.nan if d is None else d for d in known], np.float64)
+        durations = (None if v is None else v.duration for v in self.videos)
+        return np.array([np.nan if d is None else d for d in durations], np.float64)
 
     def only(self, keep: Mask | Sequence[bool]) -> ScoredAnswers:
         """The questions where `keep` is true."""
@@ -128,8 +128,8 @@ class ScoredAnswers:
 
     def by_status(self) -> dict[str, int]:
         """How many answers ended in each status that occurs."""
-        found = Counter(self.statuses)
-        return {status: found[status] for status in STATUSES if found[status]}
+        counts = Counter(self.statuses)
+        return {status: counts[status] for status in STATUSES if counts[status]}
 
 
 def score_answers(
@@ -145,15 +145,17 @@ def score_answers(
     status `missing`.
     """
     by_id = {video.id: video for video in videos}
-    judged = verdicts or {}
-    held = list(questions)
-    keyed = [q for q in held if has_key(q)]
-    given = [answers.get(q.id) for q in keyed]
-    right = [correctness(q, a, judged.get(q.id)) for q, a in zip(keyed, given, strict=True)]
+    verdict_of = verdicts or {}
+    all_questions = list(questions)
+    keyed = [q for q in all_questions if has_key(q)]
+    given_answers = [answers.get(q.id) for q in keyed]
+    right = [
+        correctness(q, a, verdict_of.get(q.id)) for q, a in zip(keyed, given_answers, strict=True)
+    ]
     return ScoredAnswers(
         tuple(keyed),
         tuple(by_id.get(q.recording or "") for q in keyed),
-        tuple(given),
+        tuple(given_answers),
         np.array(right, np.float64),
-        len(held) - len(keyed),
+        len(all_questions) - len(keyed),
     )

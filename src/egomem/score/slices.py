@@ -76,14 +76,16 @@ NOT_STATED = "not stated"
 
 def group_accuracy(sheet: ScoredAnswers) -> GroupAccuracy:
     """The figure of a sheet's questions."""
-    held = baseline_means(sheet.questions)
+    baselines = baseline_means(sheet.questions)
     return GroupAccuracy(
         n=len(sheet),
         right=float(sheet.right.sum()),
         by_status=sheet.by_status(),
-        chance=held["chance"][0] if "chance" in held else None,
+        chance=baselines["chance"][0] if "chance" in baselines else None,
         blind={
-            x: BaselineAccuracy(accuracy=held[x][0], n=held[x][1]) for x in BASELINES if x in held
+            x: BaselineAccuracy(accuracy=baselines[x][0], n=baselines[x][1])
+            for x in BASELINES
+            if x in baselines
         },
     )
 
@@ -100,22 +102,22 @@ class Slice:
 
 def slice_table(sheet: ScoredAnswers, view: Slice) -> SliceTable:
     """A row for each label that occurs, in the view's order, then in that of the alphabet."""
-    rows: dict[str, list[int]] = {}
+    indexes: dict[str, list[int]] = {}
     for i, (question, video) in enumerate(zip(sheet.questions, sheet.videos, strict=True)):
         for label in view.labels(question, video) or (NOT_STATED,):
-            rows.setdefault(label, []).append(i)
+            indexes.setdefault(label, []).append(i)
     ranks = {label: k for k, label in enumerate(view.order)}
     last = len(ranks)
 
     def rank(label: str) -> tuple[int, str]:
         return (last + 1 if label == NOT_STATED else ranks.get(label, last), label)
 
-    found = []
-    for label in sorted(rows, key=rank):
-        keep = np.zeros(len(sheet), bool)
-        keep[rows[label]] = True
-        found.append(SliceRow(label=label, figure=group_accuracy(sheet.only(keep))))
-    return SliceTable(view=view.name, rows=tuple(found), note=view.note)
+    rows = []
+    for label in sorted(indexes, key=rank):
+        mask = np.zeros(len(sheet), bool)
+        mask[indexes[label]] = True
+        rows.append(SliceRow(label=label, figure=group_accuracy(sheet.only(mask))))
+    return SliceTable(view=view.name, rows=tuple(rows), note=view.note)
 
 
 def by_tag(key: str) -> Labels:
@@ -132,8 +134,8 @@ def by_video_field(field: str) -> Labels:
     labels_by_tag = by_tag(field)
 
     def labels(question: Question, video: Video | None) -> Sequence[str]:
-        held = getattr(video, field, "") if video else ""
-        return (held,) if held else labels_by_tag(question, video)
+        value = getattr(video, field, "") if video else ""
+        return (value,) if value else labels_by_tag(question, video)
 
     return labels
 
@@ -250,18 +252,22 @@ def slice_tables(
     sheet: ScoredAnswers, views: Sequence[Slice] | None = None
 ) -> dict[str, SliceTable]:
     """Every view by name; those that say nothing of any question are left out."""
-    made = (slice_table(sheet, view) for view in (standard_slices() if views is None else views))
-    return {t.view: t for t in made if [row.label for row in t.rows] != [NOT_STATED]}
+    all_tables = (
+        slice_table(sheet, view) for view in (standard_slices() if views is None else views)
+    )
+    return {t.view: t for t in all_tables if [row.label for row in t.rows] != [NOT_STATED]}
 
 
 def leave_one_out(sheet: ScoredAnswers, view: Slice) -> SliceTable:
     """The figure without each label in turn: how much one source carries the whole."""
-    held = [set(view.labels(q, v)) for q, v in zip(sheet.questions, sheet.videos, strict=True)]
-    names = sorted(set().union(*held))
+    labels_of_question = [
+        set(view.labels(q, v)) for q, v in zip(sheet.questions, sheet.videos, strict=True)
+    ]
+    names = sorted(set().union(*labels_of_question))
     rows = tuple(
         SliceRow(
             label=f"without {name}",
-            figure=group_accuracy(sheet.only([name not in h for h in held])),
+            figure=group_accuracy(sheet.only([name not in h for h in labels_of_question])),
         )
         for name in names
     )

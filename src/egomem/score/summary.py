@@ -46,9 +46,9 @@ def duration_strata(
     sheet: ScoredAnswers, edges: Sequence[float] = DURATION_EDGES_S[-1:]
 ) -> list[str]:
     """The regime of duration of each question's video: what videos are drawn within."""
-    view = by_duration(edges)
+    regimes = by_duration(edges)
     pairs = zip(sheet.questions, sheet.videos, strict=True)
-    return [(view.labels(q, v) or ("not stated",))[0] for q, v in pairs]
+    return [(regimes.labels(q, v) or ("not stated",))[0] for q, v in pairs]
 
 
 def summarise(
@@ -63,25 +63,27 @@ def summarise(
     `bins` of evidence positions, `regimes` of duration (edges in seconds): see `standard_slices`.
     """
     views = standard_slices(bins=bins, regimes=regimes)
-    made = list(slice_tables(sheet, views).values())
+    slices_of_sheet = list(slice_tables(sheet, views).values())
     without = leave_one_out(sheet, next(view for view in views if view.name == "source"))
-    held = (
+    accuracy = (
         accuracies([sheet], duration_strata(sheet, regimes[-1:]), seed=seed)[0]
         if len(sheet)
         else None
     )
-    cannot = any(q.answerable is False for q in sheet.questions)
+    has_unanswerable = any(q.answerable is False for q in sheet.questions)
     return ScoreSummary(
         n=len(sheet),
         unscored=sheet.unscored,
         clusters=len(set(sheet.clusters)),
         lone=sheet.lone,
-        accuracy=held.strict if held else None,
-        accuracies=held,
-        caution=interval_caution(held.strict, held.clusters, sheet.lone) if held else "",
+        accuracy=accuracy.strict if accuracy else None,
+        accuracies=accuracy,
+        caution=interval_caution(accuracy.strict, accuracy.clusters, sheet.lone)
+        if accuracy
+        else "",
         mrr=mrr(sheet),
-        answerability=answerability(sheet) if cannot else None,
-        tables=(*made, *([without] if without.rows else [])),
+        answerability=answerability(sheet) if has_unanswerable else None,
+        tables=(*slices_of_sheet, *([without] if without.rows else [])),
     )
 
 
@@ -92,7 +94,7 @@ def format_percent(value: float | None) -> str:
 def slice_row_cells(label: str, figure: GroupAccuracy) -> list[str]:
     """A row: label, n, n by status, accuracy, chance and every blind baseline, in per cent."""
     statuses = ", ".join(f"{n} {status}" for status, n in figure.by_status.items())
-    blind = [
+    baselines = [
         f"{name} {format_percent(b.accuracy)}" + (f" (n {b.n})" if b.n < figure.n else "")
         for name, b in figure.blind.items()
     ]
@@ -102,7 +104,7 @@ def slice_row_cells(label: str, figure: GroupAccuracy) -> list[str]:
         statuses,
         format_percent(figure.accuracy),
         format_percent(figure.chance),
-        ", ".join(blind),
+        ", ".join(baselines),
     ]
 
 

@@ -33,7 +33,7 @@ def effects_by_support(sheet: ScoredAnswers) -> dict[str, OverrideCounts]:
 
     Levels that do not occur, and questions whose trace holds no decision, are left out.
     """
-    found: dict[str, list[tuple[str, int]]] = {}
+    outcomes_by_level: dict[str, list[tuple[str, int]]] = {}
     for question, answer in zip(sheet.questions, sheet.answers, strict=True):
         decision = _last_step(answer, "decision")
         if decision is None:
@@ -43,8 +43,11 @@ def effects_by_support(sheet: ScoredAnswers) -> dict[str, OverrideCounts]:
         outcome = str(decision.get("outcome"))
         gain = (proposed == question.answer) - (before == question.answer)
         for level in ("all", support):
-            found.setdefault(level, []).append((outcome, gain))
-    return {level: _count_outcomes(found[level]) for level in sorted(found, key=_level_order)}
+            outcomes_by_level.setdefault(level, []).append((outcome, gain))
+    return {
+        level: _count_outcomes(outcomes_by_level[level])
+        for level in sorted(outcomes_by_level, key=_level_order)
+    }
 
 
 def _level_order(level: str) -> tuple[int, str]:
@@ -63,13 +66,13 @@ def _last_step(answer: Answer | None, name: str) -> Mapping[str, Any] | None:
 
 
 def _count_outcomes(rows: Iterable[tuple[str, int]]) -> OverrideCounts:
-    held = list(rows)
+    outcomes = list(rows)
 
     def count(outcome: str, *gains: int) -> int:
-        return sum(o == outcome and g in gains for o, g in held)
+        return sum(o == outcome and g in gains for o, g in outcomes)
 
     return OverrideCounts(
-        n=len(held),
+        n=len(outcomes),
         overridden=count("overridden", -1, 0, 1),
         fixed=count("overridden", 1),
         broken=count("overridden", -1),

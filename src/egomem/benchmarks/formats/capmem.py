@@ -1,7 +1,7 @@
-"""CapMem's release: one record a question, with facts of its video beside it.
+"""CapMem's release: one record per question, with facts of its video beside it.
 
-The keys are our reconstruction (the paper states what a record holds, not how it is called): see
-docs/reference/benchmark-formats.md.
+The keys are our reconstruction: the paper states what a record holds, not how its keys are called
+(see docs/reference/benchmark-formats.md).
 """
 
 from __future__ import annotations
@@ -18,62 +18,64 @@ from egomem.benchmarks.fields import (
     select_tags,
     text_field,
 )
+from egomem.benchmarks.format import BenchmarkFormat, FormatField, ReadOptions
 from egomem.benchmarks.rows import Fields, LoadedItem, ParsedRow, SourceRow, parse_rows, read_rows
 from egomem.records import Evidence, Question, Video
 
-LICENCE = "annotations CC BY-NC 4.0; source media under its providers' terms"
-
-_VIDEO = ("duration", "source_dataset", "source_uid", "scenario", "domain")
+_VIDEO_FACTS = ("duration", "source_dataset", "source_uid", "scenario", "domain")
 
 
 def detect(row: Fields) -> bool:
     return {"qid", "video_id", "question"} <= row.keys() and "evidence_time_s" in row
 
 
-def read(files: Sequence[Path]) -> Iterator[LoadedItem]:
-    """Each video once, where its first question names it; one told otherwise later is a fault."""
-    seen: dict[str, Video] = {}
+def read(files: Sequence[Path], options: ReadOptions) -> Iterator[LoadedItem]:
+    """Each video once, where its first question names it; a later row that differs is a fault."""
+    videos: dict[str, Video] = {}
     for path in files:
         for row in read_rows(path):
             if not row.fault:
-                yield from _video(row.file, row.line, row.fields, seen)
-            yield from _read(row)
+                yield from _read_video(row, videos)
+            yield from _read_question(row)
 
 
-def _read(row: SourceRow) -> Iterator[LoadedItem]:
-    """Each question has one evidence time; one without it can be asked, and is told."""
-    for made in parse_rows(iter([row]), _question, key="qid"):
-        yield made
+def _read_question(row: SourceRow) -> Iterator[LoadedItem]:
+    """Each question has one evidence time; one without it can be asked, and the fault says so."""
+    for item in parse_rows(iter([row]), _question, key="qid"):
+        yield item
         if (
-            isinstance(made, ParsedRow)
-            and isinstance(made.made, Question)
-            and not made.made.evidence
+            isinstance(item, ParsedRow)
+            and isinstance(item.item, Question)
+            and not item.item.evidence
         ):
-            said = "it has no evidence_time_s"
             yield BenchmarkFault(
-                id=made.made.id, kind="evidence", message=said, file=row.file, line=row.line
+                id=item.item.id,
+                kind="evidence",
+                message="it has no evidence_time_s",
+                file=row.file,
+                line=row.line,
             )
 
 
-def _video(file: str, line: int, row: Fields, seen: dict[str, Video]) -> Iterator[LoadedItem]:
-    id = str(row.get("video_id") or "").strip()
+def _read_video(row: SourceRow, videos: dict[str, Video]) -> Iterator[LoadedItem]:
+    id = str(row.fields.get("video_id") or "").strip()
     if not id:
         return
     try:
-        video = _of(row)
+        video = _video(row.fields)
     except ValueError:
-        return  # the question of this row fails for the same reason, and says so
-    held = seen.setdefault(id, video)
-    if held is video:
+        return  # the question of this row fails for the same reason, and reports it
+    first = videos.setdefault(id, video)
+    if first is video:
         yield video
         return
-    for name in _VIDEO:
-        if getattr(held, name) != getattr(video, name):
-            told = f"{name} is {getattr(video, name)!r}, and was {getattr(held, name)!r}"
-            yield BenchmarkFault(id=id, kind="video", message=told, file=file, line=line)
+    for name in _VIDEO_FACTS:
+        if getattr(first, name) != getattr(video, name):
+            message = f"{name} is {getattr(video, name)!r}, and was {getattr(first, name)!r}"
+            yield BenchmarkFault(id=id, kind="video", message=message, file=row.file, line=row.line)
 
 
-def _of(row: Fields) -> Video:
+def _video(row: Fields) -> Video:
     return Video(
         id=text_field(row, "video_id"),
         duration=number_field(row, "duration_s"),
@@ -86,11 +88,11 @@ def _of(row: Fields) -> Video:
 
 
 def _question(row: Fields) -> Question:
+    _video(row)  # a row with an unreadable fact of its video is a fault of the question, too
     video = text_field(row, "video_id")
-    _of(row)
     choices = parse_options(row.get("options"))
-    at = number_field(row, "evidence_time_s")
-    held = parse_span(at, number_field(row, "evidence_end_s")) if at is not None else None
+    start = number_field(row, "evidence_time_s")
+    span = None if start is None else parse_span(start, number_field(row, "evidence_end_s"))
     return Question(
         id=text_field(row, "qid"),
         text=text_field(row, "question"),
@@ -98,6 +100,36 @@ def _question(row: Fields) -> Question:
         recording=video,
         answer=matching_label(text_field(row, "answer"), choices),
         answerable=True,
-        evidence=(Evidence(recording=video, span=held),) if held else (),
+        evidence=() if span is None else (Evidence(recording=video, span=span),),
         tags=select_tags(row, "perspective", "intent", "template_id", "split", visual="tags"),
     )
+
+
+FORMAT = BenchmarkFormat(
+    name="capmem",
+    summary="CapMem's release (reconstructed)",
+    detect=detect,
+    read=read,
+    licence="annotations CC BY-NC 4.0; source media under its providers' terms",
+    published={"all": 1000},
+    fields=(
+        FormatField("qid", "id", "the question's id", "c", required=True),
+        FormatField("video_id", "video", "the video's id", "v1", required=True),
+        FormatField("question", "question", "the text", "What was cut?", required=True),
+        FormatField("options", "options", "a map of label to text",
+                    {"A": "bread", "B": "wood", "C": "paper", "D": "hair"}),
+        FormatField("answer", "answer", "the label of the right option", "B", required=True),
+        FormatField("evidence_time_s", "evidence", "when the evidence begins, in seconds", 7.25),
+        FormatField("evidence_end_s", "evidence", "when it ends, in seconds"),
+        FormatField("duration_s", "fact", "the video's length in seconds", 1500.5),
+        FormatField("source_dataset", "fact", "the data set that the video is from", "Ego4D"),
+        FormatField("source_uid", "fact", "its id there", "u-1"),
+        FormatField("scenario", "fact", "what the wearer does", "cooking"),
+        FormatField("domain", "fact", "the area of use", "home"),
+        FormatField("perspective", "tag", "ego or exo", "ego"),
+        FormatField("intent", "tag", "what is asked for", "what"),
+        FormatField("tags", "tag", "visual tags: object, attribute, spatial, action", ["object"]),
+        FormatField("template_id", "tag", "the template that the question was made from"),
+        FormatField("split", "tag", "the split"),
+    ),
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""MVBench: a JSON file a task; the answer is the text of one candidate.
+"""MVBench: one JSON file per task; the answer is the text of one candidate.
 
 MLVU's files have the same fields, and `duration`.
 """
@@ -17,6 +17,7 @@ from egomem.benchmarks.fields import (
     select_tags,
     text_field,
 )
+from egomem.benchmarks.format import BenchmarkFormat, FormatField, ReadOptions
 from egomem.benchmarks.rows import Fields, LoadedItem, SourceRow, base_name, parse_rows, read_rows
 from egomem.hashing import ROW_ID_LENGTH, hash_text
 from egomem.records import Evidence, Question, Video
@@ -36,7 +37,7 @@ _SOURCES = {
     ("MoVQA", ""): ("scene_transition",),
     ("FunQA", ""): ("unexpected_action",),
 }  # fmt: skip
-_SOURCE = {task: source for source, tasks in _SOURCES.items() for task in tasks}
+_SOURCE_OF_TASK = {task: source for source, tasks in _SOURCES.items() for task in tasks}
 """Where each task's videos are from, and the release's folder where names alone are no ids."""
 
 
@@ -44,24 +45,25 @@ def detect(row: Fields) -> bool:
     return {"video", "question", "candidates", "answer"} <= row.keys()
 
 
-def read(files: Sequence[Path]) -> Iterator[LoadedItem]:
+def read(files: Sequence[Path], options: ReadOptions) -> Iterator[LoadedItem]:
     """A question's id follows from its task and content, since the files have none.
 
     `start` and `end` (`accurate_start` and `accurate_end` where given) are the part of the video
-    that is asked about: they stand as evidence. They are seconds of the uncut video.
+    that is asked about: they become evidence, in seconds of the uncut video.
     """
     videos: set[str] = set()
-    tasks: dict[str, str] = {}
+    task_of_digest: dict[str, str] = {}
     for path in files:
         stem = base_name(path).rpartition(".")[0]
         for row in read_rows(path):
             task = str(row.fields.get("task_type") or stem)
             digest = _digest(row.fields)
-            if not row.fault and tasks.setdefault(digest, task) != task:
-                yield _told(row, f"{task}-{digest}", tasks[digest])
+            first_task = task if row.fault else task_of_digest.setdefault(digest, task)
+            if first_task != task:
+                yield _duplicate(row, f"{task}-{digest}", first_task)
                 continue
-            source, folder = _SOURCE.get(task, ("", ""))
-            video = _id(row.fields, folder)
+            source, folder = _SOURCE_OF_TASK.get(task, ("", ""))
+            video = _video_id(row.fields, folder)
             fields = {**row.fields, "task": task, "id": f"{task}-{digest}", "video_id": video}
             if video and video not in videos:
                 videos.add(video)
@@ -69,23 +71,26 @@ def read(files: Sequence[Path]) -> Iterator[LoadedItem]:
             yield from parse_rows(iter([row._replace(fields=fields)]), _question)
 
 
-def _id(row: Fields, folder: str) -> str:
+def _video_id(row: Fields, folder: str) -> str:
     name = str(row.get("video") or "").strip()
     return f"{folder}/{name}" if name and folder else name
 
 
-def _told(row: SourceRow, id: str, task: str) -> BenchmarkFault:
-    said = f"the same question stands in the task {task}; that one is kept"
+def _duplicate(row: SourceRow, id: str, first_task: str) -> BenchmarkFault:
     return BenchmarkFault(
-        id=id, kind="duplicate", message=said, file=row.file, line=row.line, dropped=True
+        id=id,
+        kind="duplicate",
+        message=f"the same question stands in the task {first_task}; that one is kept",
+        file=row.file,
+        line=row.line,
+        dropped=True,
     )
 
 
 def _video(row: Fields, id: str, source: str) -> Video:
-    told = row.get("duration")
-    duration = float(told) if isinstance(told, int | float) and told >= 0 else None
-    uid = str(row.get("video"))
-    return Video(id=id, duration=duration, source_dataset=source, source_uid=uid)
+    stated = row.get("duration")
+    duration = float(stated) if isinstance(stated, int | float) and stated >= 0 else None
+    return Video(id=id, duration=duration, source_dataset=source, source_uid=str(row.get("video")))
 
 
 def _digest(row: Fields) -> str:
@@ -95,12 +100,11 @@ def _digest(row: Fields) -> str:
 
 def _question(row: Fields) -> Question:
     text_field(row, "video")
-    given = row.get("candidates")
-    choices = options_from_texts(given if isinstance(given, list) else [])
+    candidates = row.get("candidates")
+    choices = options_from_texts(candidates if isinstance(candidates, list) else [])
     start = number_field(row, "accurate_start", "start")
-    held = (
-        parse_span(start, number_field(row, "accurate_end", "end")) if start is not None else None
-    )
+    end = number_field(row, "accurate_end", "end")
+    span = None if start is None else parse_span(start, end)
     return Question(
         id=text_field(row, "id"),
         text=text_field(row, "question"),
@@ -108,6 +112,30 @@ def _question(row: Fields) -> Question:
         recording=row["video_id"],
         answer=label_of_text(text_field(row, "answer"), choices),
         answerable=True,
-        evidence=(Evidence(recording=row["video_id"], span=held),) if held else (),
+        evidence=() if span is None else (Evidence(recording=row["video_id"], span=span),),
         tags=select_tags(row, "question_type", type="task"),
     )
+
+
+FORMAT = BenchmarkFormat(
+    name="mvbench",
+    summary="MVBench and MLVU",
+    detect=detect,
+    read=read,
+    published={"MVBench": 4000},
+    fields=(
+        FormatField("video", "video", "the video's file name", "a.mp4", required=True),
+        FormatField("question", "question", "the text", "What moved?", required=True),
+        FormatField("candidates", "options", "a list of texts", ["cup", "ball", "hat"],
+                    required=True),
+        FormatField("answer", "answer", "the text of the right candidate", "ball", required=True),
+        FormatField("start", "evidence", "where the part that is asked about begins, in seconds",
+                    2.0),
+        FormatField("end", "evidence", "where it ends, in seconds", 5.0),
+        FormatField("accurate_start", "evidence", "instead of start"),
+        FormatField("accurate_end", "evidence", "instead of end"),
+        FormatField("task_type", "tag", "the task; default: the file's name"),
+        FormatField("question_type", "tag", "MLVU's kind of question"),
+        FormatField("duration", "fact", "MLVU: the video's length in seconds"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""One file for each benchmark format of egomem; `egomem.benchmarks.registry` lists them."""

@@ -1,0 +1,28 @@
+"""The formats of benchmarks: egomem's own, and those of installed packages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from egomem.benchmarks.format import BenchmarkFormat
+from egomem.plugins import Registry
+
+FORMATS = Registry(
+    "egomem.benchmarks",
+    "format",
+    BenchmarkFormat,
+    {
+        name: f"egomem.benchmarks.formats.{name}:FORMAT"
+        for name in (
+            "capmem", "egolifeqa", "egoschema", "videomme", "nextgqa", "mvbench", "native",
+        )
+    },
+)  # fmt: skip
+
+
+def submission_readers() -> list[Callable[[Any], list[dict[str, Any]] | None]]:
+    """What reads the entries of a file of answers, one for each format that has a form of its
+    own."""
+    submissions = (format.submission for format in FORMATS.all().values())
+    return [s.read_entry for s in submissions if s is not None and s.read_entry is not None]
