@@ -271,7 +271,8 @@ class Memory:
         from egomem.answer import strategies as registered
 
         question = _question(question, options, self._moment(at))
-        able = list(registered()) if self._reads() else ["extractive"]
+        reads = self._reads()
+        able = [n for n, s in registered().items() if not s.oracle and (reads or not s.roles)]
         return await compare(
             question,
             self.store.view(question.at),

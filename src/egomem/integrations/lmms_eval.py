@@ -29,12 +29,11 @@ import numpy as np
 from pydantic import Field, JsonValue, ValidationError
 
 from egomem.answer import FrameSource, get, settings_hash
-from egomem.answer.reader import ReaderSettings
 from egomem.config import load as load_settings
 from egomem.errors import ConfigError, EgomemError, UsageError
 from egomem.evaluate.predictions import row
 from egomem.evaluate.results import version
-from egomem.integrations.harness import BLIND, Asked, HarnessModels, read_benchmark, shown
+from egomem.integrations.harness import Asked, HarnessModels, read_benchmark, shown
 from egomem.media import Frame
 from egomem.models import Image, Reply, Request
 from egomem.models.reply_parsing import read
@@ -271,13 +270,13 @@ class _Run:
                 "no questions are named", f"set {DATA}, or data in the task's JSON file"
             )
         strategy = get(place.strategy)
-        if not issubclass(strategy.settings, ReaderSettings):
+        if not strategy.roles:
             raise UsageError(
                 f"strategy {place.strategy} asks no model", "run it with: egomem eval capmem"
             )
         self.settings_hash = settings_hash(place.strategy, strategy.configure(place.settings))
         self.place = place
-        memory = None if place.strategy == BLIND else Path(place.memory or "")
+        memory = None if strategy.blind else Path(place.memory or "")
         self.asked = Asked.of(read_benchmark(place.data, place.format), memory, place.strategy)
         self._frames = _Frames(self.asked.frames)
 

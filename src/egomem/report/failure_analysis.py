@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from egomem.answer.verdict import CAVEAT
-from egomem.evaluate import oracle
-from egomem.evaluate.conditions import CAPTIONED
+from egomem.answer.verify.verdict import CAVEAT
 from egomem.report.columns import Entry
 from egomem.report.table import Section, Value, grid
 from egomem.score import Explanation, FailureMode, Oracle, effects, tally, why_wrong
@@ -19,7 +17,7 @@ def verified(entries: Sequence[Entry]) -> Section:
     """What the look at the frames did to the caption answers, by level of support."""
     rows: list[list[object]] = []
     for entry in entries:
-        if entry.way.strategy != "verify":
+        if not entry.way.verifies:
             continue
         for level, made in effects(entry.sheet).items():
             rows.append(
@@ -58,7 +56,7 @@ def verified(entries: Sequence[Entry]) -> Section:
 def is_explained(entry: Entry) -> bool:
     """Whether wrong answers of a column have a reason: not where nothing is read, and not of the
     oracles, which give the reasons."""
-    return entry.way.strategy != "clean" and not entry.column.setting.endswith("@evidence")
+    return not entry.way.bounds
 
 
 class Oracles(NamedTuple):
@@ -79,11 +77,11 @@ def oracles(entry: Entry, entries: Sequence[Entry]) -> Oracles:
         and e.column.reader == entry.column.reader
         and e.column.captioner in ("", entry.column.captioner)
     ]
-    frames = next((e for e in mine if e.way.strategy == oracle.FRAMES), None)
+    frames = next((e for e in mine if e.way.oracle == "frames"), None)
     if entry.way.captions == "none":
         return Oracles(None, frames)
-    if entry.way.strategy in CAPTIONED:
-        fit = [e for e in mine if e.way.strategy == oracle.CAPTIONS]
+    if entry.way.reads_track:
+        fit = [e for e in mine if e.way.oracle == "captions"]
     else:
         fit = [e for e in mine if e.way.evidence and e.way.strategy == entry.way.strategy]
     captions = min(fit, key=lambda e: _read(e) != _read(entry), default=None)
@@ -178,7 +176,7 @@ def _used(entry: Entry, held: Oracles) -> tuple[str, str]:
 def _wanted(entry: Entry) -> str:
     """The setting that reads the evidence alone of the captions that a column reads."""
     way = entry.way
-    if way.strategy not in CAPTIONED:
+    if not way.reads_track:
         return f"{way.name}@evidence"
     if way.window is None:
         return "caption@evidence"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from egomem.evaluate.conditions import VIDEO
 from egomem.report.bootstrap_columns import Draws, shown
 from egomem.report.cell_format import baselines, of, points, without_looking
 from egomem.report.columns import Entry, short_model
@@ -26,7 +27,7 @@ def model_table(held: Sequence[Draws]) -> Section:
         if readers:
             parts += _readers_tables(own, readers)
         better = {name: k for name, at in readers.items() if (k := _better(own, at)) is not None}
-        if any("video" in readers[name] for name in better):
+        if any(VIDEO in readers[name] for name in better):
             text += _wins(own, readers)
             parts.append(_better_table(own, readers, better))
     return Section(title="Models", text=tuple(text), parts=tuple(parts))
@@ -35,7 +36,7 @@ def model_table(held: Sequence[Draws]) -> Section:
 def _captioned(own: Draws, at: Columns) -> list[int]:
     """The columns of CaptionQA with windows of its own choice, in order."""
     ways = ((k, own.entries[k].way) for k in at.values())
-    return [k for k, way in ways if way.strategy == "caption" and way.captions != "aligned"]
+    return [k for k, way in ways if way.is_caption_qa and way.captions != "aligned"]
 
 
 def _better(own: Draws, at: Columns) -> int | None:
@@ -71,7 +72,7 @@ def _readers_tables(own: Draws, readers: dict[str, Columns]) -> Iterator[Grid]:
 def _better_table(own: Draws, readers: dict[str, Columns], better: dict[str, int]) -> Grid:
     rows: list[list[object]] = []
     for name, k in better.items():
-        video = readers[name].get("video")
+        video = readers[name].get(VIDEO)
         entry = own.entries[k]
         row = [name, entry.weights, entry.column.setting, own.n, shown(figure(entry.sheet))]
         if video is None:
@@ -93,7 +94,7 @@ def _wins(own: Draws, readers: dict[str, Columns]) -> Iterator[str]:
     wins: dict[str, list[int]] = {}
     by_weights: dict[str, list[int]] = {}
     for at in readers.values():
-        better, video = _better(own, at), at.get("video")
+        better, video = _better(own, at), at.get(VIDEO)
         if video is None or better is None:
             continue
         for k in _captioned(own, at):
