@@ -18,9 +18,9 @@ from egomem.answer.verify.moments import within
 from egomem.errors import ConfigError
 from egomem.media import Frame
 from egomem.memory import Store
-from egomem.memory.failed_windows import FailedWindow, mark
+from egomem.memory.failed_windows import FailedWindow, to_completed
 from egomem.models import Limits, ModelClient, RequestPolicy, Role
-from egomem.observe.frame_encoding import label
+from egomem.observe.frame_encoding import frame_label
 from egomem.records import Answer, Observation, Question, Recording, Status, Track
 from egomem.testing.fake_server import FakeServer, Rule, Script
 from egomem.timeline import Clock, RecordingTime, Span
@@ -228,7 +228,7 @@ def lose(store: Store, *numbers: int) -> None:
         span = Span(30.0 * k, 30.0 * (k + 1))
         note = {"recording": "lost", "span": span, "source": "caption", "track": TRACK.id}
         if k in numbers:
-            store.add([], done=[mark("lost", TRACK.id, FailedWindow(span, "refused"))])
+            store.add([], done=[to_completed("lost", TRACK.id, FailedWindow(span, "refused"))])
         else:
             store.add([Observation(text=f"Room {k}.", **note)])
 
@@ -328,7 +328,7 @@ def test_video_tells_the_times_of_the_frames_sent(serve: Any, store: Store) -> N
     times = asked["frames"]
     assert times == [float(int((k + 0.5) * 300 / 8)) for k in range(8)]
     assert len(server.seen[0].images) == len(set(server.seen[0].images)) == 8
-    assert all(label(t) in sent(server) for t in times)
+    assert all(frame_label(t) in sent(server) for t in times)
     assert not any(caption in sent(server) for caption in CAPTIONS)
     assert [e.span for e in said.evidence] == [], "1:02 and 2:37 are no frames that were sent"
     server = serve(Rule(reply=reply("A", "0:56", A=1)))

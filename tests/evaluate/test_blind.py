@@ -12,7 +12,7 @@ import pytest
 
 from egomem.benchmarks import Benchmark
 from egomem.evaluate import Config, RunSummary, load_run
-from egomem.integrations.harness import Asked
+from egomem.integrations.harness import BenchmarkSession
 from egomem.memory import Store
 from egomem.models import ModelClient
 from egomem.records import Recording, Status
@@ -105,7 +105,7 @@ def test_another_harness_tells_the_same(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "there"))
 
     async def whole() -> list[str]:
-        asked = Asked.of(timed, None, "clean")
+        asked = BenchmarkSession.of(timed, None, "clean")
         async with ModelClient({"reader": spec}, environ={}) as models:
             said = [await asked.answer(q, "clean", {}, models) for q in timed.questions]
         asked.close()

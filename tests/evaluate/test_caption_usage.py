@@ -13,8 +13,8 @@ from egomem.evaluate import Config, Run, RunSummary, load_run, merge
 from egomem.evaluate.caption_usage import NAME, read_building
 from egomem.evaluate.config import Shard
 from egomem.records import Usage
-from egomem.report import entries, sections_of
-from egomem.report.table import markdown
+from egomem.report import report_columns, report_sections
+from egomem.report.table import render_markdown
 from egomem.testing.fake_server import FakeServer, Rule, Script
 
 Go = Callable[..., RunSummary]
@@ -33,7 +33,7 @@ def lose_replies(folder: Path) -> None:
 
 def report(folder: Path) -> str:
     run = load_run(folder)
-    return markdown("", sections_of([run], entries([run])))
+    return render_markdown("", report_sections([run], report_columns([run])))
 
 
 def test_what_building_took_outlives_the_replies(

@@ -12,7 +12,7 @@ from egomem.benchmarks import Benchmark
 from egomem.errors import UsageError
 from egomem.evaluate import Config, RunSummary, Shard, load_run, merge, status
 from egomem.evaluate.predictions import FOLDER
-from egomem.report import entries, sections_of
+from egomem.report import report_columns, report_sections
 from egomem.testing.fake_server import FakeServer
 
 Go = Callable[..., RunSummary]
@@ -43,7 +43,7 @@ def test_merged_shards_are_one_run_bit_for_bit(
     assert whole.config == one.config
     other = ("In short", "Runs", "Cost")
     tables = [
-        [s for s in sections_of([run], entries([run])) if s.title not in other]
+        [s for s in report_sections([run], report_columns([run])) if s.title not in other]
         for run in (one, whole)
     ]
     assert tables[0] == tables[1]

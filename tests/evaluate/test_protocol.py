@@ -16,10 +16,10 @@ from egomem.evaluate.bias_gate import measured
 from egomem.evaluate.results import Finished
 from egomem.memory import Store
 from egomem.records import Answer, Question, Status
-from egomem.report import differences, entries, sections_of
-from egomem.report.browser import browser, unpack
-from egomem.report.models import cross
-from egomem.report.table import Grid
+from egomem.report import differences, report_columns, report_sections
+from egomem.report.model_tables import cross_captioning_section
+from egomem.report.question_browser import browser_data, unpack
+from egomem.report.table import ReportTable
 from egomem.testing.fake_server import FakeServer, Rule, Script
 from egomem.timeline import RecordingTime
 
@@ -204,7 +204,9 @@ def test_aligned_captions_are_those_of_what_each_question_may_see(
     assert go(whole, aligned, folder).asked == 0
     assert len(server.seen) == before
     shown = {}
-    for question, details in zip(asked, unpack(browser(entries([run]))["blocks"][0]), strict=True):
+    for question, details in zip(
+        asked, unpack(browser_data(report_columns([run]))["blocks"][0]), strict=True
+    ):
         if frames == 768:  # else there are windows without a frame, and without a caption
             (read,) = details["captions"]
             shown[question.id] = read.rpartition("-aligned")[2]
@@ -237,8 +239,8 @@ def test_crossed_captions_are_built_once_for_each_captioner(
         assert len(captions) == 2 * 4
         assert {str(r.body["model"]) for r in captions} == {"one", "two"}
     run = load_run(tmp_path / "run")
-    table = cross(entries([run])).parts[0]
-    assert isinstance(table, Grid)
+    table = cross_captioning_section(report_columns([run])).parts[0]
+    assert isinstance(table, ReportTable)
     assert table.headings == ("captions by", "one", "two")
     assert tuple(tuple(map(str, row)) for row in table.rows[:3]) == (
         ("one", "40.0", "40.0"),
@@ -266,8 +268,8 @@ def test_the_spread_is_over_captioners_for_each_reader() -> None:
             cell = Finished(question=q.id, column=column, parts={}, answer=said)
             results.cells[cell.key] = cell
     run = Run(Path("run"), {}, config, benchmark, results)
-    table = cross(entries([run])).parts[0]
-    assert isinstance(table, Grid)
+    table = cross_captioning_section(report_columns([run])).parts[0]
+    assert isinstance(table, ReportTable)
     assert tuple(tuple(map(str, row)) for row in table.rows[:3]) == (
         ("c", "25.0", "25.0"),
         ("d", "75.0", "25.0"),
@@ -343,10 +345,10 @@ def test_a_window_without_a_caption_is_a_gap_and_no_error(
     assert run.uncaptioned() == list(outcome.uncaptioned)
     (first, _) = status_of(run).captions
     assert (first.done, first.total, first.without) == (2, 4, {status: 2})
-    sections = sections_of([run], entries([run]))
+    sections = report_sections([run], report_columns([run]))
     (made,) = [s for s in sections if s.title == "Gaps in the captions"]
     (table,) = made.parts
-    assert isinstance(table, Grid)
+    assert isinstance(table, ReportTable)
     (row, *_) = [list(map(str, r)) for r in table.rows]
     assert row[1:] == ["caption@2, verify@2, caption@evidence", "v0", "1", f"0:02-0:04 {status}"]
 

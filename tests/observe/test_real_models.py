@@ -15,7 +15,7 @@ import pytest
 from egomem.media import AudioBlock, audio, frames, probe
 from egomem.models import weights
 from egomem.observe import Objects, ScreenText, Speech, Window
-from egomem.observe.speech import RATE
+from egomem.observe.speech import SAMPLE_RATE
 from egomem.records import Observation, Recording
 from egomem.timeline import Span
 
@@ -55,13 +55,13 @@ def test_the_words_of_a_speech_at_their_times(listener: Speech, video: Path) -> 
 
 @pytest.mark.parametrize("kind", ["silence", "noise", "hum"])
 def test_nobody_speaks_and_nothing_is_heard(listener: Speech, kind: str) -> None:
-    count = 12 * RATE
+    count = 12 * SAMPLE_RATE
     sounds = {
         "silence": np.zeros(count),
         "noise": np.random.default_rng(0).normal(size=count) * 0.05,
-        "hum": 0.3 * np.sin(2 * np.pi * 100 * np.arange(count) / RATE),
+        "hum": 0.3 * np.sin(2 * np.pi * 100 * np.arange(count) / SAMPLE_RATE),
     }
-    block = AudioBlock(0.0, RATE, sounds[kind].astype(np.float32))
+    block = AudioBlock(0.0, SAMPLE_RATE, sounds[kind].astype(np.float32))
     recording = Recording(id="quiet", name="quiet", duration=12.0)
     assert [o.text for o in listener.transcribe([block], recording)] == []
 

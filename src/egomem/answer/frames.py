@@ -14,7 +14,7 @@ from egomem.errors import MediaError, UsageError
 from egomem.media import distinct
 from egomem.models import Image, Limits, Part, Text, Video
 from egomem.observe.caption_times import written_times
-from egomem.observe.frame_encoding import shown
+from egomem.observe.frame_encoding import encode_frames
 from egomem.records import Evidence, Recording
 from egomem.timeline import Span, format_instant, format_time
 
@@ -103,7 +103,9 @@ async def look(
 def _fetch(task: Task[Any], one: Look, limits: Limits) -> tuple[Image, ...]:
     if task.frames is None:
         raise UsageError("the videos are not at hand")
-    return shown(distinct(task.frames(one.recording.id, one.times, side=limits.side)), limits)
+    return encode_frames(
+        distinct(task.frames(one.recording.id, one.times, side=limits.side)), limits
+    )
 
 
 def _heading(recording: Recording) -> str:

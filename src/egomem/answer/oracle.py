@@ -17,9 +17,9 @@ from egomem.answer.reader import ask_reader, models_of
 from egomem.answer.reread import reread_reply
 from egomem.answer.strategy import ReaderSettings, Task, register
 from egomem.answer.verify.moments import merged
-from egomem.memory.failed_windows import gaps_of
+from egomem.memory.failed_windows import failed_windows_in_view
 from egomem.models import Limits, Role, Text
-from egomem.observe.estimate import TOKENS_OUT
+from egomem.observe.caption_cost import TOKENS_OUT
 from egomem.records import Answer, Question, Status
 from egomem.timeline import Span, uniform_times
 
@@ -86,7 +86,7 @@ async def captions(task: Task[CaptionsSettings]) -> Answer:
         lost = [
             gap
             for piece in task.question.evidence
-            for gap in gaps_of(view, track or "").get(piece.recording or "", ())
+            for gap in failed_windows_in_view(view, track or "").get(piece.recording or "", ())
             if gap.span.start <= piece.span.end and piece.span.start < gap.span.end
         ]
         why = f", as none could be written: {lost[0]}" if lost else ""

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from egomem.errors import EgomemError
 from egomem.models import LedgerTotal, ModelClient, ModelSpec, Request, Role, estimated_tokens
 from egomem.models.prices import check_priced, price
-from egomem.observe.estimate import TOKENS_OUT
+from egomem.observe.caption_cost import TOKENS_OUT
 from egomem.records import Usage
 
 

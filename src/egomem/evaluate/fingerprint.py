@@ -13,7 +13,7 @@ from egomem.evaluate.conditions import Condition
 from egomem.evaluate.config import Arm, Config
 from egomem.evaluate.results import Finished
 from egomem.memory import View
-from egomem.memory.failed_windows import gaps_of
+from egomem.memory.failed_windows import failed_windows_in_view
 from egomem.records import Answer, Question, Status
 
 PARTS = ("question", "setting", "prompt", "strategy", "model", "memory", "baseline")
@@ -138,7 +138,7 @@ def memory_digest(
         content.append(list(observations))
     gaps = [
         [track, id, gap.span.start, gap.span.end]
-        for id, windows in (gaps_of(view, track) if track else {}).items()
+        for id, windows in (failed_windows_in_view(view, track) if track else {}).items()
         for gap in windows
     ]
     if gaps:  # a reader is told where nothing could be noted

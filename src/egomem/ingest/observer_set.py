@@ -48,17 +48,18 @@ class ObserverSet:
         """What captioning these recordings will take, in a line; "" where nothing is asked."""
         if self.captioner is None or models is None:
             return ""
+        from egomem.observe.caption_cost import estimate_captions
         from egomem.observe.captioner import Captioner
-        from egomem.observe.estimate import estimate
 
         if not isinstance(self.captioner, Captioner):
             return self.captioner.plan(recordings, window)
 
         spec, limits = models.spec(Role.CAPTIONER), models.limits(Role.CAPTIONER)
-        return f"captions by {spec}: {estimate(recordings, spec, limits, window=window, fps=fps)}"
+        cost = estimate_captions(recordings, spec, limits, window=window, fps=fps)
+        return f"captions by {spec}: {cost}"
 
 
-def choose(
+def choose_observers(
     models: ModelClient | None,
     *,
     window: float,
@@ -109,7 +110,7 @@ def _active(
     """An active captioner in the place of the other one; its tools are those that are installed."""
     from egomem.observe.active import ActiveCaptioner
     from egomem.observe.active.vlm_backend import MAX_TOKENS as ACTIVE_TOKENS
-    from egomem.observe.detect import Detector
+    from egomem.observe.object_detector import Detector
 
     asked = models if models is not None and models.has(Role.CAPTIONER) else None
     seeing = [o for o in found.observers if not isinstance(o, TemplateCaptioner)]

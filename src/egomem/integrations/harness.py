@@ -13,7 +13,7 @@ from typing import Any
 
 from egomem.answer import FrameSource, answer, get
 from egomem.benchmarks import Benchmark, demo, load
-from egomem.config import load as load_settings
+from egomem.config import load_settings as load_settings
 from egomem.errors import UsageError
 from egomem.evaluate.video_map import Blind, VideoMap, in_memory
 from egomem.media import Frame, frames
@@ -22,7 +22,7 @@ from egomem.models import Image, ModelClient, Reply, Request, Text, Video, read_
 from egomem.models.limits import fitted, over
 from egomem.models.reply import Fault
 from egomem.records import Answer, Question, Status
-from egomem.text.plural import plural
+from egomem.text import plural
 
 
 def read_benchmark(data: str, format: str | None = None) -> Benchmark:
@@ -34,7 +34,7 @@ def read_benchmark(data: str, format: str | None = None) -> Benchmark:
 
 
 @dataclass
-class Asked:
+class BenchmarkSession:
     """Questions of a benchmark with the memory that they are asked of. Made by `of`."""
 
     benchmark: Benchmark
@@ -42,7 +42,7 @@ class Asked:
     memory: Store | Blind
 
     @classmethod
-    def of(cls, benchmark: Benchmark, memory: Path | None, strategy: str) -> Asked:
+    def of(cls, benchmark: Benchmark, memory: Path | None, strategy: str) -> BenchmarkSession:
         """Open the memory; a strategy that reads nothing (`clean`) needs none.
 
         Raises UsageError where none of the benchmark's videos is in it.
@@ -100,7 +100,7 @@ class Asked:
         return frames(held.path, times, side=side)
 
 
-class HarnessModels(ModelClient):
+class HarnessClient(ModelClient):
     """Every role is the model that the harness runs with; a subclass says how it is asked.
 
     Limits are those of egomem's settings (EGOMEM_LIMITS_READER_IMAGES, ...).
@@ -127,7 +127,7 @@ class HarnessModels(ModelClient):
         raise NotImplementedError
 
 
-def shown(request: Request) -> Iterator[str | Image]:
+def request_parts(request: Request) -> Iterator[str | Image]:
     """A request's texts and images in order; an image's label belongs right before it."""
     for part in request.parts:
         if isinstance(part, Text):

@@ -11,7 +11,7 @@ from egomem.timeline import format_time
 
 NOTE = "composed from detections, read text and a transcript; no vision-language model looked"
 
-TEXTS = 12
+MAX_TEXTS = 12
 """Lines of text that a caption quotes at most: those that stood longest. All are observations."""
 
 
@@ -82,7 +82,7 @@ def compose(parts: Sequence[Observation]) -> str:
         sentences.append(f"In view: {_join(_unique(o.text for o in presences))}.")
     sentences += [f"At {format_time(round(o.span.end))} {o.text}." for o in events]
     lines = [o for o in parts if o.source == "screen_text"]
-    longest = sorted(lines, key=lambda o: -o.span.length)[:TEXTS]
+    longest = sorted(lines, key=lambda o: -o.span.length)[:MAX_TEXTS]
     if texts := _unique(o.text for o in lines if o in longest):
         sentences.append(f"Text in view: {_join(_quoted(texts))}.")
     if words := " ".join(o.text for o in parts if o.source == "speech"):

@@ -40,7 +40,7 @@ from egomem.answer.verify.verdict import (
 from egomem.errors import UsageError
 from egomem.memory import View
 from egomem.models import Request, RequestTags, Role, Text
-from egomem.observe.estimate import TOKENS_OUT
+from egomem.observe.caption_cost import TOKENS_OUT
 from egomem.recall import Hit, find
 from egomem.records import Answer, Evidence, Question, Status, Usage
 
