@@ -17,7 +17,6 @@ function with a decorator that calls `Registry.add`.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 import warnings
@@ -27,6 +26,7 @@ from pathlib import Path
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from egomem.errors import ConfigError, UsageError
+from egomem.hashing import FINGERPRINT_LENGTH, hash_bytes
 
 LARGE = 1_000_000
 """Bytes of a file that is weights or data rather than code or a prompt."""
@@ -197,15 +197,13 @@ def files_hash(module: str) -> str:
     packages = (p for p in parents if getattr(p, "__file__", None) and hasattr(p, "__path__"))
     folders = getattr(next(packages, None), "__path__", ())
     paths = [path for folder in folders for path in Path(folder).rglob("*") if path.is_file()]
-    digest = hashlib.sha256()
+    pieces = []
     for path in sorted(paths or [Path(file)]):
-        if "__pycache__" in path.parts:
-            continue
-        size = path.stat().st_size
-        digest.update(f"{path.name} {size}\n".encode())
-        if size <= LARGE:
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+        if "__pycache__" not in path.parts:
+            size = path.stat().st_size
+            pieces.append(f"{path.name} {size}\n".encode())
+            pieces.append(path.read_bytes() if size <= LARGE else b"")
+    return hash_bytes(*pieces)[:FINGERPRINT_LENGTH]
 
 
 def _origin(point: EntryPoint) -> Origin:

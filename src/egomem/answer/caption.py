@@ -7,7 +7,7 @@ from egomem.answer.prompts import CAPTION, reader_texts
 from egomem.answer.reader import ask_reader
 from egomem.answer.reread import reread_reply
 from egomem.answer.strategy import ReaderSettings, Task, register
-from egomem.models import Text
+from egomem.models import TextPart
 from egomem.records import Answer, Source, Status
 
 
@@ -43,7 +43,7 @@ async def caption(task: Task[CaptionSettings]) -> Answer:
         task,
         settings,
         CAPTION,
-        [Text(held.text)],
+        [TextPart(held.text)],
         evidence="the numbers of the notes that the answer rests on",
         evident=held.evident,
         strategy="caption",

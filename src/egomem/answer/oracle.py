@@ -18,7 +18,7 @@ from egomem.answer.reread import reread_reply
 from egomem.answer.strategy import ReaderSettings, Task, register
 from egomem.answer.verify.moments import merged
 from egomem.memory.failed_windows import failed_windows_in_view
-from egomem.models import Limits, Role, Text
+from egomem.models import Limits, Role, TextPart
 from egomem.observe.caption_cost import TOKENS_OUT
 from egomem.records import Answer, Question, Status
 from egomem.timeline import Span, uniform_times
@@ -97,7 +97,7 @@ async def captions(task: Task[CaptionsSettings]) -> Answer:
         task,
         task.settings,
         CAPTION,
-        [Text(held.text)],
+        [TextPart(held.text)],
         evidence="the numbers of the notes that the answer rests on",
         evident=held.evident,
         strategy=CAPTIONS,

@@ -8,7 +8,7 @@ from typing import Any
 from egomem.answer.reader import read_reply, schema_for
 from egomem.answer.strategy import ReaderSettings
 from egomem.models import Reply, TokenLogprob
-from egomem.models.reply_parsing import read
+from egomem.models.reply_parsing import parse_reply
 from egomem.records import Answer, Question, Status
 
 Step = Mapping[str, Any]
@@ -58,7 +58,7 @@ def reply_of(step: Step, schema: Any) -> Reply:
     thoughts = str(step.get("reasoning") or "")
     if status not in (Status.PARSED, Status.UNPARSABLE) or not (raw or thoughts):
         return Reply(status=status, raw=raw, detail=detail)
-    parsed = read(raw, thoughts, step.get("finish"), schema)
+    parsed = parse_reply(raw, thoughts, step.get("finish"), schema)
     tokens = step.get("logprobs")
     return Reply(
         status=parsed.status,

@@ -20,8 +20,6 @@ strategy's and whose object is the module that registers it, or the function (se
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
@@ -30,6 +28,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from egomem.answer.estimate import Effort, Estimate, Outlook, one_request
 from egomem.errors import ConfigError
+from egomem.hashing import FINGERPRINT_LENGTH, hash_json
 from egomem.models import Limits, Role
 from egomem.plugins import Registry
 from egomem.records import Answer, Question, Source
@@ -342,5 +341,4 @@ def lineage(name: str, below: tuple[str, ...] = ()) -> list[Strategy]:
 def settings_hash(name: str, settings: BaseModel) -> str:
     """16 hex digits of SHA-256 over the strategy's name and all its settings, defaults too."""
     content = {"strategy": name, "settings": settings.model_dump(mode="json")}
-    packed = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(packed.encode()).hexdigest()[:16]
+    return hash_json(content)[:FINGERPRINT_LENGTH]

@@ -10,7 +10,7 @@ from egomem.errors import EgomemError
 from egomem.extras import install_line
 from egomem.ingest.run import Observers
 from egomem.models import ModelClient, Role
-from egomem.models.weights import untold
+from egomem.models.weights import new_notices
 from egomem.observe import Embedded, Objects, ScreenText, TemplateCaptioner, embedded_observers
 from egomem.observe.captioner import MAX_TOKENS
 from egomem.records import Recording
@@ -76,7 +76,7 @@ def choose_observers(
     `transcriber`: `whisper:NAME`, a folder with a Whisper model, or `embedded` for the default."""
     whisper = "base" if transcriber == "embedded" else transcriber.removeprefix("whisper:")
     found = embedded_observers(window=window, fps=fps, speech_model=whisper)
-    notes = untold(found.origins)
+    notes = new_notices(found.origins)
     notes += [f"without {m.part}: {m.detail}; {m.remedy}" for m in found.missing]
     if caption == "active":
         return _active(found, models, notes, window=window, budget=budget, max_tokens=max_tokens)

@@ -16,6 +16,7 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 
 from egomem.errors import EgomemError, MediaError, StoreError
+from egomem.hashing import recording_id
 from egomem.ingest import start_times
 from egomem.ingest.completion import (
     TRANSCRIBED_UNTIL,
@@ -27,10 +28,11 @@ from egomem.ingest.completion import (
 from egomem.ingest.report import FileOutcome, IngestReport, OnStep, Step
 from egomem.ingest.retry import completed_work, past_failures
 from egomem.ingest.start_times import Start
+from egomem.media import DecodeReport as DecodeReport
 from egomem.media import (
-    Facts,
     Frame,
     FrameReader,
+    MediaInfo,
     audio,
     content_hash,
     distinct,
@@ -38,7 +40,6 @@ from egomem.media import (
     jpeg,
     probe,
 )
-from egomem.media import Report as DecodeReport
 from egomem.memory import Completed, Store
 from egomem.memory.failed_windows import FailedWindow, window_unit
 from egomem.memory.failed_windows import to_completed as gap_mark
@@ -126,7 +127,7 @@ async def ingest(
     """
     watching = watching or SamplingOptions()
     outcomes: dict[Path, FileOutcome] = {}
-    known: dict[Path, tuple[Facts, str]] = {}
+    known: dict[Path, tuple[MediaInfo, str]] = {}
     for path in files:
         on_step(Step(str(path), "reading", 0, 1))
         try:
@@ -141,7 +142,7 @@ async def ingest(
     recordings: dict[Path, Recording] = {}
     for path, (facts, digest) in known.items():
         same = (r for r in reversed(recordings.values()) if r.sha256 == digest)
-        held = next(same, None) or store.recording(digest[:16])
+        held = next(same, None) or store.recording(recording_id(digest))
         recordings[path] = _recording(path, digest, facts, wearer, starts[path], held)
     on_plan(list(recordings.values()))
     for path, recording in recordings.items():
@@ -178,7 +179,7 @@ def _failed(path: Path, error: Exception) -> FileOutcome:
 async def _one(
     store: Store,
     path: Path,
-    facts: Facts,
+    facts: MediaInfo,
     recording: Recording,
     start: Start,
     observers: Observers,
@@ -221,7 +222,7 @@ async def _one(
 
 
 def _recording(
-    path: Path, digest: str, facts: Facts, wearer: str, start: Start, held: Recording | None
+    path: Path, digest: str, facts: MediaInfo, wearer: str, start: Start, held: Recording | None
 ) -> Recording:
     """The recording that a file holds. One that is known keeps its wearer, and its clock where
     nothing new is known of it."""
@@ -229,7 +230,7 @@ def _recording(
     if held is not None and DAMAGE in held.facts:
         told[DAMAGE] = held.facts[DAMAGE]
     return Recording(
-        id=digest[:16],
+        id=recording_id(digest),
         wearer=held.wearer if held else wearer,
         name=path.name,
         path=str(path.resolve()),
@@ -276,7 +277,7 @@ async def _listen(
 async def _watch(
     store: Store,
     path: Path,
-    facts: Facts,
+    facts: MediaInfo,
     recording: Recording,
     observers: Sequence[Observer],
     watching: SamplingOptions,
@@ -314,7 +315,7 @@ async def _watch(
         store.put_recording(recording.model_copy(update={"facts": known}))
 
 
-def _damage(report: DecodeReport, facts: Facts) -> str:
+def _damage(report: DecodeReport, facts: MediaInfo) -> str:
     """Which stretches have no picture, in a line; "" where all of it could be decoded."""
     lost = [
         f"between {format_time(before or 0.0)} and {format_time(after)}"
@@ -329,7 +330,7 @@ def _damage(report: DecodeReport, facts: Facts) -> str:
 
 
 def _frames(
-    path: Path, facts: Facts, todo: Sequence[Span], watching: SamplingOptions
+    path: Path, facts: MediaInfo, todo: Sequence[Span], watching: SamplingOptions
 ) -> FrameReader | None:
     if facts.video is None or not todo:
         return None

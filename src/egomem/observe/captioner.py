@@ -10,7 +10,7 @@ from pydantic import Field, JsonValue
 
 from egomem.errors import ModelError
 from egomem.media import Frame
-from egomem.models import Image, ModelClient, Reply, Request, RequestTags, Role, Text
+from egomem.models import ImagePart, ModelClient, Reply, Request, RequestTags, Role, TextPart
 from egomem.models.prices import check_priced
 from egomem.observe.caption_times import TimedCaption, resolve_times
 from egomem.observe.frame_encoding import check_frame_labels, encode_frames
@@ -209,7 +209,7 @@ def spread(frames: Sequence[Frame], most: int) -> Sequence[Frame]:
 
 
 def caption_request(
-    images: Sequence[Image],
+    images: Sequence[ImagePart],
     span: Span,
     said: str,
     *,
@@ -217,10 +217,10 @@ def caption_request(
     max_tokens: int = MAX_TOKENS,
 ) -> Request:
     """What is asked of one window. It holds no question, and cannot: none is known yet."""
-    parts: list[Text | Image] = list(images)
+    parts: list[TextPart | ImagePart] = list(images)
     if said:
-        parts.append(Text(f"Heard in this stretch:\n{said}"))
-    parts.append(Text(f"Write the lines for {format_span(span)} of the recording."))
+        parts.append(TextPart(f"Heard in this stretch:\n{said}"))
+    parts.append(TextPart(f"Write the lines for {format_span(span)} of the recording."))
     return check_frame_labels(
         Request(
             role=Role.CAPTIONER,

@@ -109,7 +109,7 @@ def embedded_status(*, speech_model: str = "base") -> list[PartStatus]:
         if not installed():
             line = install_line(part)
             found.append(PartStatus(part, False, "not installed", f"run: {line}"))
-        elif model is None or weights.here(model):
+        elif model is None or weights.available_offline(model):
             found.append(PartStatus(part, True, name))
         else:
             found.append(PartStatus(part, True, f"{name}, to be fetched at first use"))

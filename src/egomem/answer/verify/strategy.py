@@ -39,7 +39,7 @@ from egomem.answer.verify.verdict import (
 )
 from egomem.errors import UsageError
 from egomem.memory import View
-from egomem.models import Request, RequestTags, Role, Text
+from egomem.models import Request, RequestTags, Role, TextPart
 from egomem.observe.caption_cost import TOKENS_OUT
 from egomem.recall import Hit, find
 from egomem.records import Answer, Evidence, Question, Status, Usage
@@ -156,7 +156,7 @@ async def _candidate(task: Task[VerifySettings], view: View, hits: Sequence[Hit]
         task,
         task.settings,
         prompts.CANDIDATE,
-        [Text(held.text)],
+        [TextPart(held.text)],
         evidence="the numbers of the notes that the answer rests on",
         evident=held.evident,
         strategy="candidate",
@@ -183,12 +183,16 @@ async def _look(
         return _Said(why_not=unread(None), fault="; ".join(looked.missing)), looked
     question = task.question
     said = f"{candidate.choice}. {candidate.text}" if candidate.choice else candidate.text
+    asked = prompts.asked(question, task.view.until)
     wanted = prompts.verdict_wanted(question, said)
     reply = await send(
         task,
         Request(
             role=Role.VERIFIER,
-            parts=(*looked.parts, Text(f"{prompts.asked(question, task.view.until)}\n\n{wanted}")),
+            parts=(
+                *looked.parts,
+                TextPart(f"{prompts.asked(question, task.view.until)}\n\n{wanted}"),
+            ),
             prompt=prompts.VERIFY.name,
             system=prompts.VERIFY.system,
             schema=SCHEMA,
