@@ -189,10 +189,7 @@ async def _look(
         task,
         Request(
             role=Role.VERIFIER,
-            parts=(
-                *looked.parts,
-                TextPart(f"{prompts.asked(question, task.view.until)}\n\n{wanted}"),
-            ),
+            parts=(*looked.parts, TextPart(f"{asked}\n\n{wanted}")),
             prompt=prompts.VERIFY.name,
             system=prompts.VERIFY.system,
             schema=SCHEMA,
