@@ -22,12 +22,11 @@ from egomem.answer import get, strategies
 from egomem.answer.strategy import Strategy, lineage
 from egomem.errors import ConfigError, UsageError
 from egomem.records import Record
+from egomem.timeline import DEFAULT_WINDOW
 
 Captions = Literal["none", "windows", "aligned", "held"]
 """What a setting reads: no captions, those of windows of the whole video, those of the frames of
 `video`, or whatever the memory holds."""
-
-DEFAULT_WINDOW = 30.0
 
 # The names that CapMem gives its settings; nothing else of egomem knows a strategy by its name.
 CLEAN = "clean"

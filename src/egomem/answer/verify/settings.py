@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from egomem.answer.strategy import ReaderSettings
+from egomem.timeline import DEFAULT_WINDOW
 
 
 class VerifySettings(ReaderSettings):
@@ -22,7 +23,7 @@ class VerifySettings(ReaderSettings):
     """
 
     profile: str = "capmem"
-    window: float = Field(default=30.0, gt=0)
+    window: float = Field(default=DEFAULT_WINDOW, gt=0)
     windows: int = Field(default=9, ge=1)
     intervals: int = Field(default=3, ge=1)
     frames: int = Field(default=4, ge=1)
