@@ -373,9 +373,9 @@ class Memory:
         if not named - {"embedder", "transcriber"}:
             return None
         from egomem.memory.replies import ReplyCache
-        from egomem.models import models_of
+        from egomem.models import ModelClient
 
-        return models_of(self.settings, cache=ReplyCache(self.folder))
+        return ModelClient.from_settings(self.settings, cache=ReplyCache(self.folder))
 
     @cached_property
     def embedder(self) -> Embedder | None:

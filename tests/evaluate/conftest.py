@@ -83,7 +83,7 @@ def go() -> Go:
     """Run to the end: `go(benchmark, config, folder)`."""
 
     def done(benchmark: Benchmark, config: Config, folder: Path, **fields: Any) -> RunSummary:
-        opening = {k: fields.pop(k) for k in ("memory", "conduct") if k in fields}
+        opening = {k: fields.pop(k) for k in ("memory", "policy") if k in fields}
 
         async def whole() -> RunSummary:
             async with opened(benchmark, config, folder, environ={}, **opening) as work:

@@ -309,9 +309,9 @@ def test_a_server_that_is_gone_ends_the_run_soon(
     only = config.model_copy(
         update={"readers": ("openai-compatible:x@http://127.0.0.1:9/v1",), "settings": ("clean",)}
     )
-    quick = RequestPolicy(attempts=1, deadline=5.0)
+    quick = RequestPolicy(max_attempts=1, deadline=5.0)
     with pytest.raises(ModelError, match="20 errors in a row"):
-        go(big, only, tmp_path / "run", conduct=quick)
+        go(big, only, tmp_path / "run", policy=quick)
     assert len(load_run(tmp_path / "run").cells) < 40
 
 
@@ -393,16 +393,16 @@ VERDICT = '{"answer": "C", "support": "strong", "reason": "it is there"}'
 def test_a_check_that_failed_is_an_error_and_tried_again(
     benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, status: int, which: str
 ) -> None:
-    quick = RequestPolicy(attempts=1)
+    quick = RequestPolicy(max_attempts=1)
     rules = [Rule(when=which, status=status, times=3), Rule(when=LOOK, reply=VERDICT)]
     rules += [Rule(when="Question:", reply="A"), Rule(reply="A drawer.")]
     with ScriptedServer(Script(rules=tuple(rules))) as server:
         spec = f"openai-compatible:fake@{server.url}"
         both = config.model_copy(update={"settings": ("caption@2", "verify@2"), "readers": (spec,)})
-        first = go(benchmark, both, tmp_path / "run", conduct=quick)
+        first = go(benchmark, both, tmp_path / "run", policy=quick)
         assert first.by_status == {"parsed": 7, "error": 3}
         before = len(server.seen)
-        again = go(benchmark, both, tmp_path / "run", conduct=quick)
+        again = go(benchmark, both, tmp_path / "run", policy=quick)
         assert (again.asked, again.asked_again) == (3, {"failed": 3})
         assert again.by_status == {"parsed": 10}
         # What had come of a check is not paid for again.

@@ -71,7 +71,7 @@ def test_each_end_has_a_status_and_only_clean_ones_are_kept(
     serve: Fixture, models: Fixture, ask: Fixture, rule: Rule, status: Status, text: str
 ) -> None:
     cache = InMemoryReplyStore()
-    held = models(serve(rule), cache=cache, conduct=RequestPolicy(attempts=2, pause=0.001))
+    held = models(serve(rule), cache=cache, policy=RequestPolicy(max_attempts=2, backoff=0.001))
     [reply] = ask(held, question())
     assert (reply.status, reply.text) == (status, text)
     assert (len(cache.replies) == 1) is (status is Status.PARSED)
@@ -86,7 +86,7 @@ def test_a_server_that_hangs_up_or_is_not_there_is_said_so(
     serve: Fixture, models: Fixture, ask: Fixture
 ) -> None:
     server = serve(Rule(fault="drop"))
-    held = models(server, conduct=RequestPolicy(attempts=2, pause=0.001))
+    held = models(server, policy=RequestPolicy(max_attempts=2, backoff=0.001))
     [dropped] = ask(held, question())
     assert "Server disconnected" in dropped.detail
     server.stop()
@@ -154,7 +154,7 @@ def test_server_without_json_schema_is_asked_in_words_from_then_on(
 def test_one_deadline_over_all_attempts(serve: Fixture, models: Fixture, ask: Fixture) -> None:
     """C5: timeout 30 with two retries took 91 s. Here 0.6 s are 0.6 s."""
     server = serve(Rule(delay=30))
-    held = models(server, conduct=RequestPolicy(deadline=0.6, pause=0.01))
+    held = models(server, policy=RequestPolicy(deadline=0.6, backoff=0.01))
     started = time.monotonic()
     [reply] = ask(held, question())
     took = time.monotonic() - started
@@ -166,7 +166,7 @@ def test_one_deadline_over_all_attempts(serve: Fixture, models: Fixture, ask: Fi
 
 def test_deadline_counts_the_waits_too(serve: Fixture, models: Fixture, ask: Fixture) -> None:
     server = serve(Rule(status=503, error="warming up"))
-    held = models(server, conduct=RequestPolicy(deadline=0.5, pause=0.1, attempts=100))
+    held = models(server, policy=RequestPolicy(deadline=0.5, backoff=0.1, max_attempts=100))
     started = time.monotonic()
     [reply] = ask(held, question())
     assert time.monotonic() - started < 2
@@ -210,7 +210,7 @@ def test_after_a_rate_limit_each_item_is_counted_once(
 def test_concurrency_backs_off_and_recovers(serve: Fixture, models: Fixture, ask: Fixture) -> None:
     server = serve(Rule(reply="ok", delay=0.01), concurrent=3)
     held = models(
-        server, conduct=RequestPolicy(concurrency=16, pause=0.02, attempts=50, deadline=60)
+        server, policy=RequestPolicy(concurrency=16, backoff=0.02, max_attempts=50, deadline=60)
     )
     replies = ask(held, *(question(f"item {i}") for i in range(60)))
     assert all(r.ok for r in replies)
@@ -293,7 +293,7 @@ def test_own_limits_are_checked_before_sending(
 def test_an_error_is_never_an_answer(serve: Fixture, models: Fixture, ask: Fixture) -> None:
     for status in (400, 404, 429, 500):
         server = serve(Rule(status=status, error="The answer is B"))
-        [reply] = ask(models(server, conduct=RequestPolicy(attempts=1)), question())
+        [reply] = ask(models(server, policy=RequestPolicy(max_attempts=1)), question())
         assert isinstance(reply, Reply)
         assert (reply.text, reply.raw, reply.data) == ("", "", None)
 
@@ -363,7 +363,7 @@ def test_what_servers_say_of_too_much(said: str, fault: ErrorKind, most: int | N
     found = explain_status(
         400, {}, body, role="reader", server=SERVERS["vllm"], key=None, images=31
     )
-    assert (found.fault, found.most, found.retry) == (fault, most, False)
+    assert (found.fault, found.max_images, found.retry) == (fault, most, False)
     assert said in found.detail
 
 

@@ -74,7 +74,7 @@ def test_another_model_or_server_is_another_key() -> None:
 def test_what_does_not_decide_the_reply_is_not() -> None:
     same = [
         replace(BASE, role=Role.JUDGE),
-        replace(BASE, about=RequestTags("r1", "q1")),
+        replace(BASE, tags=RequestTags("r1", "q1")),
         replace(BASE, sample=3),  # at temperature 0 all draws are one
         swap(ImagePart(b"\xff\xd8one", 9.0, "[1 s]")),  # a time that is not told
     ]
@@ -178,9 +178,9 @@ def test_ledger_by_role_recording_and_question(
     held: ModelClient = models(server)
     ask(
         held,
-        replace(BASE, about=RequestTags("r1", "q1")),
-        replace(BASE, role=Role.JUDGE, prompt="judge@1", about=RequestTags("r1", "q2")),
-        replace(BASE, parts=(TextPart("fail"),), about=RequestTags("r2", "q2")),
+        replace(BASE, tags=RequestTags("r1", "q1")),
+        replace(BASE, role=Role.JUDGE, prompt="judge@1", tags=RequestTags("r1", "q2")),
+        replace(BASE, parts=(TextPart("fail"),), tags=RequestTags("r2", "q2")),
     )
     ledger = held.ledger
     assert ledger.total(role=Role.READER).usage.frames == 1

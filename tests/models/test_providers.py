@@ -70,7 +70,7 @@ def told() -> Iterator[Told]:
 
 def quick(spec: str) -> ModelClient:
     return ModelClient(
-        {"all": spec}, environ=ENVIRON, conduct=RequestPolicy(attempts=2, pause=0.001)
+        {"all": spec}, environ=ENVIRON, policy=RequestPolicy(max_attempts=2, backoff=0.001)
     )
 
 

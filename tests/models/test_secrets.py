@@ -64,7 +64,7 @@ def test_a_run_folder_holds_no_secret(
         f"{held!r} {held.specs!r} {request()!r} {held.ledger.entries!r}"
     )
     try:
-        reply.checked()
+        reply.raise_for_error()
     except ModelError:
         (tmp_path / "error.txt").write_text(traceback.format_exc())
     main(["cache", "explain", "--memory", str(tmp_path)])

@@ -46,9 +46,9 @@ def serve() -> Iterator[Callable[..., ScriptedServer]]:
 
 
 def models_of(server: ScriptedServer, **fields: Any) -> ModelClient:
-    conduct = RequestPolicy(deadline=10, pause=0.01, attempts=1)
+    policy = RequestPolicy(deadline=10, backoff=0.01, max_attempts=1)
     return ModelClient(
-        {"captioner": f"openai-compatible:fake@{server.url}"}, conduct=conduct, environ={}, **fields
+        {"captioner": f"openai-compatible:fake@{server.url}"}, policy=policy, environ={}, **fields
     )
 
 

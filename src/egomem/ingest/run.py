@@ -16,6 +16,7 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 
 from egomem.errors import EgomemError, MediaError, StoreError
+from egomem.hashing import recording_id
 from egomem.ingest import start_times
 from egomem.ingest.completion import (
     TRANSCRIBED_UNTIL,
@@ -141,7 +142,7 @@ async def ingest(
     recordings: dict[Path, Recording] = {}
     for path, (facts, digest) in known.items():
         same = (r for r in reversed(recordings.values()) if r.sha256 == digest)
-        held = next(same, None) or store.recording(digest[:16])
+        held = next(same, None) or store.recording(recording_id(digest))
         recordings[path] = _recording(path, digest, facts, wearer, starts[path], held)
     on_plan(list(recordings.values()))
     for path, recording in recordings.items():
@@ -229,7 +230,7 @@ def _recording(
     if held is not None and DAMAGE in held.facts:
         told[DAMAGE] = held.facts[DAMAGE]
     return Recording(
-        id=digest[:16],
+        id=recording_id(digest),
         wearer=held.wearer if held else wearer,
         name=path.name,
         path=str(path.resolve()),

@@ -82,9 +82,7 @@ def _failed_attempt(
         if _is_network_error(error):
             return http_errors.explain_connection(server.title, spec.url, error, key)
         problem = http_errors.redacted(f"{type(error).__name__}: {error}", key)
-        return FailedAttempt(
-            ErrorKind.REQUEST, f"this cannot be sent to {server.title}: {problem}"
-        )
+        return FailedAttempt(ErrorKind.REQUEST, f"this cannot be sent to {server.title}: {problem}")
     if response.status_code >= 400:
         return http_errors.explain_status(
             response.status_code,

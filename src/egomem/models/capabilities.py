@@ -142,7 +142,7 @@ async def server_version(
 async def _listed_capabilities(
     client: httpx2.AsyncClient, spec: ModelSpec, url: str
 ) -> dict[str, Any]:
-    """The fields in the server's list of models: vLLM's has the context, OpenRouter's most fields."""
+    """The fields in the server's list of models: vLLM's has the context, OpenRouter's most."""
     response = await client.get(f"{url}/models")
     if response.status_code in (401, 403):
         kind = SERVERS[spec.server]
@@ -168,7 +168,9 @@ async def _listed_capabilities(
             "video": "video" in modalities,
         }
     if isinstance(parameters, list):
-        fields["json_schema"] = "structured_outputs" in parameters or "response_format" in parameters
+        fields["json_schema"] = (
+            "structured_outputs" in parameters or "response_format" in parameters
+        )
     return fields
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 from pydantic import JsonValue
 
 from egomem.errors import ConfigError, MissingExtraError
+from egomem.hashing import hash_json
 from egomem.models.cache import ReplyStore
 from egomem.models.capabilities import Capabilities, probe, server_version
 from egomem.models.concurrency_limiter import ConcurrencyLimiter
@@ -29,7 +30,7 @@ from egomem.models.limits import (
 )
 from egomem.models.prices import price
 from egomem.models.reply import ErrorKind, Reply
-from egomem.models.request import Request, hash_of
+from egomem.models.request import Request
 from egomem.models.retry import RequestPolicy, error_reply, send_with_retries
 from egomem.models.roles import ModelSpec, Role, read_specs
 from egomem.records import Usage
@@ -200,7 +201,7 @@ class ModelClient:
         key_fields = fitted.key_fields(spec)
         if limits.fit:
             key_fields["fit"] = True
-        key = hash_of(key_fields)
+        key = hash_json(key_fields)
         if self.cache is not None and (cached := self.cache.get(key)):
             return self._record(fitted, spec, cached.model_copy(update={"cached": True}))
         dropped = len(request.images) - len(fitted.images)

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egomem.errors import ConfigError, MissingExtraError, ModelError, WeightsError
+from egomem.hashing import SHORT_LENGTH, hash_file
 
 if TYPE_CHECKING:
     from urllib.error import HTTPError
@@ -243,10 +244,7 @@ def _configured_prefixes(folder: Path) -> tuple[str, str]:
 
 def _digest(folder: Path) -> str:
     """Two models in folders of one name are not one."""
-    import hashlib
-
-    with (folder / "model.onnx").open("rb") as model:
-        return hashlib.file_digest(model, "sha256").hexdigest()[:8]
+    return hash_file(folder / "model.onnx")[:SHORT_LENGTH]
 
 
 def _error_text(error: HTTPError) -> str:

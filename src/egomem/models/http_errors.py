@@ -148,7 +148,8 @@ def explain_status(
     # Servers that sample a clip themselves answer 500 to what they cannot sample: final as well.
     if video and _VIDEO.search(message):
         return FailedAttempt(
-            ErrorKind.IMAGES, f"{answer} to a video part: {message}; send the frames as images instead"
+            ErrorKind.IMAGES,
+            f"{answer} to a video part: {message}; send the frames as images instead",
         )
     if status in RETRIED_STATUSES:
         fault = ErrorKind.RATE if status == 429 else ErrorKind.SERVER
@@ -169,7 +170,9 @@ def explain_status(
             f"{answer} to {images} images: {message}; {_lower_limits_remedy(role)}",
             max_images=max_images,
         )
-    return FailedAttempt(ErrorKind.REQUEST, f"{answer}: {message}", schema_rejected=bool(_SCHEMA.search(message)))
+    return FailedAttempt(
+        ErrorKind.REQUEST, f"{answer}: {message}", schema_rejected=bool(_SCHEMA.search(message))
+    )
 
 
 def explain_body(server: str, body: bytes, key: str | None, error: str) -> FailedAttempt:
@@ -186,7 +189,9 @@ def explain_body(server: str, body: bytes, key: str | None, error: str) -> Faile
     if isinstance(value, dict) and value.get("choices") in ([], None):
         return FailedAttempt(ErrorKind.EMPTY, f"{server} answered without any choice", retry=True)
     content = "an empty body" if not body else "a body that is no completion"
-    return FailedAttempt(ErrorKind.SERVER, f"{server} answered with {content} ({error})", retry=True)
+    return FailedAttempt(
+        ErrorKind.SERVER, f"{server} answered with {content} ({error})", retry=True
+    )
 
 
 def explain_connection(

@@ -155,7 +155,7 @@ def fit_request(request: Request, limits: Limits) -> Request:
 
 
 def estimate_tokens(request: Request) -> int:
-    """A request's input tokens, from bytes of text and pixels of images; right within a factor of 2."""
+    """A request's input tokens, from bytes of text and pixels of images; within a factor of 2."""
     text_bytes = len(request.system.encode()) + sum(
         len(p.text.encode()) for p in request.parts if isinstance(p, TextPart)
     )

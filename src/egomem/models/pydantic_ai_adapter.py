@@ -65,8 +65,8 @@ def build_model(
     except UserError as error:
         raise ConfigError(f"{spec}: {redacted(str(error), spec.key(environ))}") from None
     except Exception as error:
-        # Google's client looks for credentials when it is made. Its error is known by name alone: the
-        # package that defines it may not be installed.
+        # Google's client looks for credentials when it is made. Its error is known by name alone:
+        # the package that defines it may not be installed.
         if type(error).__name__ != "DefaultCredentialsError":
             raise
         raise ConfigError(
@@ -210,7 +210,9 @@ async def send_request(
     return _completion(response)
 
 
-def _messages(request: Request, exchange: HttpExchange, schema_in_words: bool) -> list[pai.ModelMessage]:
+def _messages(
+    request: Request, exchange: HttpExchange, schema_in_words: bool
+) -> list[pai.ModelMessage]:
     content: list[pai.UserContent] = []
     for part in request.parts:
         if isinstance(part, TextPart):

@@ -28,8 +28,8 @@ class ErrorKind(StrEnum):
 class Reply(Record):
     """What came back from a model, whatever it was.
 
-    `raw` is the model's text exactly as received. `text` is the part to read: without
-    thinking, and empty unless the reply ended cleanly. `data` is the JSON that fits the request's schema.
+    `raw` is the model's text exactly as received. `text` is the part to read: without thinking,
+    and empty unless the reply ended cleanly. `data` is the JSON that fits the request's schema.
     `source` says where `text` came from: the reply's content, or (rarely) its reasoning field.
     `finish` is the reason that the server gave, in its own words. `frames` are the true times of
     the images sent; `dropped` says how many were left out to fit (see `Limits`).

@@ -137,5 +137,7 @@ def parse_reply(
         return ParsedReply(Status.PARSED, text, thinking, source=source)
     extracted = find_json(text, schema)
     if extracted.value is None:
-        return ParsedReply(Status.UNPARSABLE, text, thinking, source=source, detail=extracted.problem)
+        return ParsedReply(
+            Status.UNPARSABLE, text, thinking, source=source, detail=extracted.problem
+        )
     return ParsedReply(Status.PARSED, text, thinking, extracted.value, source)

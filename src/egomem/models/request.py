@@ -7,8 +7,6 @@ request's body is built only when its turn to be sent has come.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,6 +14,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
+from egomem.hashing import hash_bytes, hash_json, hash_text
 from egomem.models.roles import ModelSpec, Role
 
 
@@ -39,7 +38,7 @@ class ImagePart:
 
     @cached_property
     def sha256(self) -> str:
-        return hashlib.sha256(self.data).hexdigest()
+        return hash_bytes(self.data)
 
     @cached_property
     def size(self) -> tuple[int, int] | None:
@@ -56,7 +55,7 @@ class AudioPart:
 
     @cached_property
     def sha256(self) -> str:
-        return hashlib.sha256(self.data).hexdigest()
+        return hash_bytes(self.data)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,10 +70,7 @@ class VideoPart:
 
     @cached_property
     def sha256(self) -> str:
-        digest = hashlib.sha256(self.data)
-        for frame in self.frames:
-            digest.update(bytes.fromhex(frame.sha256))
-        return digest.hexdigest()
+        return hash_bytes(self.data, *(bytes.fromhex(frame.sha256) for frame in self.frames))
 
 
 ContentPart = TextPart | ImagePart | AudioPart | VideoPart
@@ -151,19 +147,12 @@ class Request:
 
     def key(self, spec: ModelSpec) -> str:
         """The cache key: SHA-256 over `key_fields`."""
-        return hash_of(self.key_fields(spec))
+        return hash_json(self.key_fields(spec))
 
 
 def _text_fingerprint(text: str) -> dict[str, JsonValue]:
     """A text by its hash, so that a listing of the cache repeats no caption and no question."""
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    return {"text": digest, "characters": len(text)}
-
-
-def hash_of(key_fields: Mapping[str, JsonValue]) -> str:
-    """SHA-256 (hex) over canonical JSON."""
-    packed = json.dumps(key_fields, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(packed.encode("utf-8", "surrogatepass")).hexdigest()
+    return {"text": hash_text(text), "characters": len(text)}
 
 
 def jpeg_size(data: bytes) -> tuple[int, int] | None:

