@@ -55,7 +55,7 @@ class ConcurrencyLimiter:
         self._wake()
 
     def record_busy(self, started: float, wait: float) -> None:
-        """Slow down after the refusal of a request begun at `started`; send nothing for `wait` s."""
+        """Slow down: the server refused a request of `started`. Sends nothing for `wait` s."""
         now = asyncio.get_running_loop().time()
         self._open_at = max(self._open_at, now + wait)
         # Requests sent before the last cut tell nothing about the limit since.
