@@ -196,13 +196,15 @@ def test_ingest_captions_every_window_and_goes_on_where_it_stopped(
 
 
 def test_active_captions_take_the_place_of_the_others() -> None:
-    from egomem.ingest import choose
+    from egomem.ingest import choose_observers
 
     def limit(chosen: Any) -> int:
         return int(chosen.captioner.max_tokens)
 
-    assert limit(choose(None, window=30, fps=1, caption="active", max_tokens=9000)) == 9000
-    chosen = choose(None, window=30, fps=1, caption="active")
+    assert (
+        limit(choose_observers(None, window=30, fps=1, caption="active", max_tokens=9000)) == 9000
+    )
+    chosen = choose_observers(None, window=30, fps=1, caption="active")
     assert limit(chosen) == 2048, "its replies are longer than a direct caption"
     names = [type(o).__name__ for o in chosen.observers.frames]
     assert names[-1] == "ActiveCaptioner"
