@@ -17,7 +17,7 @@ import pytest
 from egomem.benchmarks import Benchmark
 from egomem.evaluate import Config, RunSummary, opened, run
 from egomem.records import Evidence, Question, Video
-from egomem.testing.scripted_server import ReceivedRequest, ScriptedServer
+from egomem.testing import ReceivedRequest, ScriptedServer
 from egomem.timeline import Span
 
 SECONDS = 4

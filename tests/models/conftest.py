@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from egomem.models import ModelClient, Reply, Request, RequestPolicy
-from egomem.testing.scripted_server import Rule, Script, ScriptedServer
+from egomem.testing import Rule, Script, ScriptedServer
 
 QUICK = RequestPolicy(deadline=20, backoff=0.01, concurrency=4)
 

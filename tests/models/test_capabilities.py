@@ -10,7 +10,7 @@ import pytest
 
 from egomem.cli import main
 from egomem.models import Capabilities, ModelClient, Request, Role, TextPart
-from egomem.testing.scripted_server import Rule
+from egomem.testing import Rule
 
 Fixture = Callable[..., Any]
 
