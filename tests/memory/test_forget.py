@@ -203,7 +203,7 @@ def test_a_crash_in_the_middle_is_finished_by_the_next_opening(filled: Store, mo
     with pytest.raises(KeyboardInterrupt):
         filled.forget(match="zanzibar")
     monkeypatch.undo()
-    filled._db.close()
+    filled.connection.db.close()
     with Store.open(filled.folder) as again:
         assert again.view().count() == 3
         assert [h.observation.text for h in again.view().search("mug")] == [

@@ -45,7 +45,7 @@ class MemorySummary(Record):
 
 def summarise(store: Store) -> MemorySummary:
     """Counts come from the memory's own tally; no observation is read but of tracks with gaps."""
-    recordings, shape = store.recordings(), store.shape()
+    recordings, shape = store.recordings(), store.catalog()
     counts: Counter[str] = Counter()
     for track, count in zip(shape.tally_track, shape.tally_count, strict=True):
         counts[shape.tracks[track][1]] += int(count)

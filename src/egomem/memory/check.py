@@ -10,19 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from egomem.errors import DamagedError
 from egomem.memory import index, vectors
-from egomem.memory.connection import translated_errors
 from egomem.memory.forget import finish_forgetting, recount_tally
+from egomem.memory.reader import MemoryReader
 from egomem.memory.segment import ROW_COLUMNS, Segment, checksum
 from egomem.memory.thumbnails import FOLDER as THUMBNAILS
-
-if TYPE_CHECKING:
-    from egomem.memory.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +43,20 @@ class CheckReport:
         return all(finding.repaired for finding in self.findings)
 
 
-def check(store: Store, *, repair: bool = False) -> CheckReport:
+def check(store: MemoryReader, *, repair: bool = False) -> CheckReport:
     """Look at everything; with `repair`, mend what can be mended. It takes the writers' lock.
 
     Reading all of a memory takes about 15 s for a million observations.
     """
     if store.read_only:
         return _check(store, repair=False)
-    with store.writing():
+    with store.connection.writing():
         return _check(store, repair=repair)
 
 
-def _check(store: Store, *, repair: bool) -> CheckReport:
+def _check(store: MemoryReader, *, repair: bool) -> CheckReport:
     findings: list[CheckFinding] = []
-    with store._threads, translated_errors(store.folder):
+    with store.connection.exclusive() as db:
         for part, look, mend in _PARTS:
             found = list(look(store))
             if found and repair and mend is not None:
@@ -70,9 +66,9 @@ def _check(store: Store, *, repair: bool) -> CheckReport:
             else:
                 findings += [CheckFinding(part, what, mend is not None) for what in found]
         count = "SELECT (SELECT count(*) FROM recording WHERE id IS NOT NULL), count(*)"
-        recordings, observations = store._db.execute(f"{count} FROM observation").fetchone()
-        segments = len(index.segment_entries(store._db))
-        files = sum(map(len, vectors.vector_file_entries(store._db).values()))
+        recordings, observations = db.execute(f"{count} FROM observation").fetchone()
+        segments = len(index.segment_entries(db))
+        files = sum(map(len, vectors.vector_file_entries(db).values()))
     figures = {
         "recordings": recordings,
         "observations": observations,
@@ -85,18 +81,26 @@ def _check(store: Store, *, repair: bool) -> CheckReport:
 # --------------------------------------------------------------------------------- the record
 
 
-def _record(store: Store) -> Iterator[str]:
-    for (line,) in store._db.execute("PRAGMA integrity_check(20)"):
+def _record(store: MemoryReader) -> Iterator[str]:
+    for (line,) in store.connection.db.execute("PRAGMA integrity_check(20)"):
         if line != "ok":
             yield f"memory.db: {line}"
-    for table, _, parent, _ in store._db.execute("PRAGMA foreign_key_check").fetchmany(20):
+    for table, _, parent, _ in store.connection.db.execute("PRAGMA foreign_key_check").fetchmany(
+        20
+    ):
         yield f"memory.db: a row of {table} refers to a {parent} that is not there"
 
 
-def _forgetting(store: Store) -> Iterator[str]:
-    (mark,) = store._db.execute("SELECT value FROM state WHERE name = 'forgetting'").fetchone()
+def _forgetting(store: MemoryReader) -> Iterator[str]:
+    (mark,) = store.connection.db.execute(
+        "SELECT value FROM state WHERE name = 'forgetting'"
+    ).fetchone()
     if mark:
         yield "something was being forgotten when the program stopped; traces of it are left"
+
+
+def _finish_forgetting(store: MemoryReader) -> None:
+    finish_forgetting(store.connection)
 
 
 _TALLY = (
@@ -105,8 +109,8 @@ _TALLY = (
 )
 
 
-def _tally(store: Store) -> Iterator[str]:
-    (wrong,) = store._db.execute(
+def _tally(store: MemoryReader) -> Iterator[str]:
+    (wrong,) = store.connection.db.execute(
         f"SELECT (SELECT count(*) FROM (SELECT * FROM tally EXCEPT {_TALLY})) "
         f"+ (SELECT count(*) FROM ({_TALLY} EXCEPT SELECT * FROM tally))"
     ).fetchone()
@@ -114,8 +118,8 @@ def _tally(store: Store) -> Iterator[str]:
         yield f"the tally differs from the observations in {wrong} lines"
 
 
-def _mend_tally(store: Store) -> None:
-    with store._transaction() as db:
+def _mend_tally(store: MemoryReader) -> None:
+    with store.connection.transaction() as db:
         lines = db.execute(
             "SELECT recording FROM tally UNION SELECT DISTINCT recording FROM observation"
         ).fetchall()
@@ -127,8 +131,8 @@ def _mend_tally(store: Store) -> None:
 # ----------------------------------------------------------------------------------- the index
 
 
-def _index(store: Store) -> Iterator[str]:
-    db, folder = store._db, store.folder
+def _index(store: MemoryReader) -> Iterator[str]:
+    db, folder = store.connection.db, store.folder
     entries = index.segment_entries(db)
     expected = 1
     for entry in entries:
@@ -150,7 +154,7 @@ def _index(store: Store) -> Iterator[str]:
             yield f"{_name(store, path)} belongs to nothing"
 
 
-def _agrees(store: Store, entry: index.SegmentEntry) -> bool:
+def _agrees(store: MemoryReader, entry: index.SegmentEntry) -> bool:
     """Compares the segment with one made anew, a stretch of rows at a time."""
     try:
         segment = Segment.read(index.path_of(store.folder, entry.number))
@@ -161,7 +165,7 @@ def _agrees(store: Store, entry: index.SegmentEntry) -> bool:
     order = np.argsort(segment.docs, kind="stable")
     at = 0
     bounds = np.searchsorted(segment.docs[order], np.arange(len(segment) + 1))
-    rows = store._db.execute(
+    rows = store.connection.db.execute(
         f"SELECT {ROW_COLUMNS} FROM observation o WHERE o.n BETWEEN ? AND ? ORDER BY o.n",
         (entry.first, entry.last),
     )
@@ -188,15 +192,15 @@ def _agrees(store: Store, entry: index.SegmentEntry) -> bool:
     return at == len(segment)
 
 
-def _mend_index(store: Store) -> None:
-    index.rebuild(store._db, store.folder)
+def _mend_index(store: MemoryReader) -> None:
+    index.rebuild(store.connection.db, store.folder)
 
 
 # ------------------------------------------------------------------------------------- vectors
 
 
-def _vectors(store: Store) -> Iterator[str]:
-    for entries in vectors.vector_file_entries(store._db).values():
+def _vectors(store: MemoryReader) -> Iterator[str]:
+    for entries in vectors.vector_file_entries(store.connection.db).values():
         for entry in entries:
             name = _name(store, entry.path(store.folder))
             try:
@@ -212,7 +216,7 @@ def _vectors(store: Store) -> Iterator[str]:
                 yield f"{name} has vectors that are not numbers"
     known = {
         e.path(store.folder)
-        for table in vectors.vector_file_entries(store._db).values()
+        for table in vectors.vector_file_entries(store.connection.db).values()
         for e in table
     }
     known |= {path.with_suffix(".row") for path in known}
@@ -221,13 +225,15 @@ def _vectors(store: Store) -> Iterator[str]:
             yield f"{_name(store, path)} belongs to nothing"
 
 
-def _rows_of(store: Store, recording: int) -> np.ndarray:
-    found = store._db.execute("SELECT n FROM observation WHERE recording = ?", (recording,))
+def _rows_of(store: MemoryReader, recording: int) -> np.ndarray:
+    found = store.connection.db.execute(
+        "SELECT n FROM observation WHERE recording = ?", (recording,)
+    )
     return np.array([n for (n,) in found], dtype=np.int64)
 
 
-def _mend_vectors(store: Store) -> None:
-    with store._transaction() as db:
+def _mend_vectors(store: MemoryReader) -> None:
+    with store.connection.transaction() as db:
         for entries in vectors.vector_file_entries(db).values():
             for entry in entries:
                 whole = vectors.cut_to_whole(db, store.folder, entry)
@@ -238,13 +244,13 @@ def _mend_vectors(store: Store) -> None:
                 keep &= np.isfinite(file.matrix).all(axis=1)
                 if not keep.all():
                     vectors.rewrite(db, store.folder, whole, keep)
-    vectors.sweep(store._db, store.folder)
+    vectors.sweep(store.connection.db, store.folder)
 
 
 # ---------------------------------------------------------------------------------- thumbnails
 
 
-def _thumbnails(store: Store) -> Iterator[str]:
+def _thumbnails(store: MemoryReader) -> Iterator[str]:
     known = {r.id for r in store.recordings()}
     for path in sorted((store.folder / THUMBNAILS).glob("*")):
         if path.name not in known:
@@ -253,7 +259,7 @@ def _thumbnails(store: Store) -> Iterator[str]:
         yield f"{_name(store, path)} was never finished"
 
 
-def _mend_thumbnails(store: Store) -> None:
+def _mend_thumbnails(store: MemoryReader) -> None:
     known = {r.id for r in store.recordings()}
     for folder in (store.folder / THUMBNAILS).glob("*"):
         for path in folder.glob("*"):
@@ -263,13 +269,15 @@ def _mend_thumbnails(store: Store) -> None:
             folder.rmdir()
 
 
-def _name(store: Store, path: Path) -> str:
+def _name(store: MemoryReader, path: Path) -> str:
     return path.relative_to(store.folder).as_posix()
 
 
-_PARTS: tuple[tuple[str, Callable[[Store], Iterator[str]], Callable[[Store], None] | None], ...] = (
+_PARTS: tuple[
+    tuple[str, Callable[[MemoryReader], Iterator[str]], Callable[[MemoryReader], None] | None], ...
+] = (
     ("record", _record, None),
-    ("forgetting", _forgetting, finish_forgetting),
+    ("forgetting", _forgetting, _finish_forgetting),
     ("tally", _tally, _mend_tally),
     ("index", _index, _mend_index),
     ("vectors", _vectors, _mend_vectors),

@@ -19,8 +19,9 @@ from typing import Any, Literal, cast, get_args
 
 from egomem.errors import MediaError, MissingExtraError, StoreError, TimeError, UsageError, reason
 from egomem.media.subtitles import Cue, write_srt, write_webvtt
-from egomem.memory.store import Completed, Store
-from egomem.memory.view import View
+from egomem.memory.reader import Completed
+from egomem.memory.store import Store
+from egomem.memory.view import View, view_of
 from egomem.records import Observation, Provenance, Record, Recording, Source, Track
 from egomem.timeline import Clock, Span, format_instant, zone_of
 
@@ -245,7 +246,7 @@ def _export_parquet(view: View, target: Path) -> ExportReport:
             count += len(held)
         recordings = view.recordings()
         # What is finished is only true of a memory that is whole.
-        whole = count == store.view().count()
+        whole = count == view_of(store).count()
         done = [d for r in recordings for d in sorted(store.done(r.id))] if whole else []
         head = {
             "form": FORMAT_VERSION,

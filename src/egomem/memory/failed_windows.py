@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from math import inf
 from typing import NamedTuple
 
-from egomem.memory.store import Completed, Store
-from egomem.memory.view import View
+from egomem.memory.reader import Completed, MemoryReader
+from egomem.memory.view import View, view_of
 from egomem.timeline import Span, format_span
 
 _MARK = "gap "
@@ -62,17 +62,17 @@ def _limit(gap: FailedWindow) -> float:
     return inf if gap.tokens is None else gap.tokens
 
 
-def failed_windows(store: Store, recording: str, track: str) -> list[FailedWindow]:
+def failed_windows(store: MemoryReader, recording: str, track: str) -> list[FailedWindow]:
     """The windows of a recording that a track has nothing of, in order of time."""
     found = from_completed(store.done(recording), track)
     if not found:
         return []
-    held = store.view().observations(recording=recording, tracks=[track])
+    held = view_of(store).observations(recording=recording, tracks=[track])
     filled = {window_unit(o.span) for o in held}
     return [gap for gap in found if window_unit(gap.span) not in filled]
 
 
-def failed_windows_by_track(store: Store, recording: str) -> dict[str, list[FailedWindow]]:
+def failed_windows_by_track(store: MemoryReader, recording: str) -> dict[str, list[FailedWindow]]:
     """Track -> the windows of a recording that it has nothing of; only tracks that have such."""
     tracks = {d.track for d in store.done(recording) if d.unit.startswith(_MARK)}
     found = {track: failed_windows(store, recording, track) for track in sorted(tracks)}

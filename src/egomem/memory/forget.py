@@ -15,21 +15,19 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from shutil import rmtree
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from egomem.errors import LockedError, UsageError
 from egomem.memory import index, rows, vectors
-from egomem.memory.connection import translated_errors
+from egomem.memory.connection import Connection
+from egomem.memory.reader import MemoryReader
 from egomem.memory.thumbnails import FOLDER as THUMBNAILS
 from egomem.memory.thumbnails import thumbnail_start
+from egomem.memory.view import view_of
 from egomem.records import Observation, Recording
 from egomem.text import normalise_phrase
 from egomem.timeline import Span
-
-if TYPE_CHECKING:
-    from egomem.memory.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +80,13 @@ class ForgetReceipt:
         }
 
 
-def forget(store: Store, wanted: ForgetRequest, *, dry_run: bool) -> ForgetReceipt:
+def forget(store: MemoryReader, wanted: ForgetRequest, *, dry_run: bool) -> ForgetReceipt:
     """See `Store.forget`."""
     if not wanted.kind:
         raise UsageError("nothing was named to forget", "give a recording, a time or a text")
     if wanted.match is not None and not normalise_phrase(wanted.match):
         raise UsageError("an empty text matches everything", "give a word, or a recording")
-    with store.writing():
+    with store.connection.writing():
         whole = _whole_recordings(store, wanted)
         found = _matching(store, wanted, whole)
         resting = _resting(store, found)
@@ -120,35 +118,35 @@ def forget(store: Store, wanted: ForgetRequest, *, dry_run: bool) -> ForgetRecei
             replied,
         )
         if not dry_run:
-            with store._transaction() as db:
+            with store.connection.transaction() as db:
                 _delete(db, receipt)
-            finish_forgetting(store)
+            finish_forgetting(store.connection)
     return receipt
 
 
-def receipts(store: Store) -> list[tuple[datetime, str, dict[str, int]]]:
+def receipts(store: MemoryReader) -> list[tuple[datetime, str, dict[str, int]]]:
     """What was forgotten when: (at, kind, counts), oldest first."""
-    found = store._all("SELECT at, kind, counts FROM receipt ORDER BY number")
+    found = store.connection.select("SELECT at, kind, counts FROM receipt ORDER BY number")
     return [(datetime.fromisoformat(at), kind, json.loads(counts)) for at, kind, counts in found]
 
 
-def finish_forgetting(store: Store) -> None:
+def finish_forgetting(connection: Connection) -> None:
     """Clean what the deleted rows left behind; also after a crash in the middle of it.
 
     Raises LockedError where another program keeps reading: the mark stays, and the next opening
     finishes.
     """
-    with store.writing(), store._threads, translated_errors(store.folder):
-        db = store._db
-        index.scrub(db, store.folder)
-        index.sweep(db, store.folder)
-        _scrub_vectors(db, store.folder)
-        vectors.sweep(db, store.folder)
+    folder = connection.folder
+    with connection.writing(), connection.exclusive() as db:
+        index.scrub(db, folder)
+        index.sweep(db, folder)
+        _scrub_vectors(db, folder)
+        vectors.sweep(db, folder)
         db.execute("VACUUM")
         (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
             raise LockedError(
-                f"other programs are reading {store.folder}: traces are left in memory.db-wal",
+                f"other programs are reading {folder}: traces are left in memory.db-wal",
                 "close them and open the memory once more, which finishes forgetting",
             )
         db.execute("UPDATE state SET value = 0 WHERE name = 'forgetting'")
@@ -157,8 +155,10 @@ def finish_forgetting(store: Store) -> None:
 # ------------------------------------------------------------------------------------ what it is
 
 
-def _matching(store: Store, wanted: ForgetRequest, whole: Sequence[Recording]) -> list[Observation]:
-    view = store.view(
+def _matching(
+    store: MemoryReader, wanted: ForgetRequest, whole: Sequence[Recording]
+) -> list[Observation]:
+    view = view_of(store).narrow(
         wearer=wanted.wearer,
         recordings=None if wanted.recording is None else [wanted.recording],
     )
@@ -180,11 +180,11 @@ def _holds(value: object, match: str) -> bool:
     return value is not None and match in normalise_phrase(str(value))
 
 
-def _resting(store: Store, found: Sequence[Observation]) -> list[Observation]:
+def _resting(store: MemoryReader, found: Sequence[Observation]) -> list[Observation]:
     """What rests on the observations, and on that, and so on; and digests that do not say."""
     known = {o.id for o in found}
     above: dict[str, list[str]] = {}
-    for basis, id in store._all(
+    for basis, id in store.connection.select(
         "SELECT r.basis, o.id FROM rests_on r JOIN observation o USING (n)"
     ):
         above.setdefault(basis, []).append(id)
@@ -193,7 +193,7 @@ def _resting(store: Store, found: Sequence[Observation]) -> list[Observation]:
     while fresh:
         fresh = {id for basis in fresh for id in above.get(basis, ())} - known - resting
         resting |= fresh
-    view = store.view()
+    view = view_of(store)
     clocks = {r.id: r for r in view.recordings()}
     spans: dict[str, list[Span]] = {}
     for o in found:
@@ -210,7 +210,7 @@ def _resting(store: Store, found: Sequence[Observation]) -> list[Observation]:
     return view.observations(ids=sorted(resting)) if resting else []
 
 
-def _whole_recordings(store: Store, wanted: ForgetRequest) -> list[Recording]:
+def _whole_recordings(store: MemoryReader, wanted: ForgetRequest) -> list[Recording]:
     """Recordings that are named, or lie wholly within the time: of them nothing stays."""
     if wanted.match is not None or wanted.span is not None:
         return []
@@ -227,7 +227,7 @@ def _whole_recordings(store: Store, wanted: ForgetRequest) -> list[Recording]:
 
 
 def _thumbnails(
-    store: Store, wanted: ForgetRequest, gone: Sequence[Observation], whole: Sequence[str]
+    store: MemoryReader, wanted: ForgetRequest, gone: Sequence[Observation], whole: Sequence[str]
 ) -> list[Path]:
     """Pictures of windows that overlap what goes. A window ends where the next picture's starts."""
     spans: dict[str, list[Span]] = {}
@@ -274,10 +274,10 @@ def _numbers(db: sqlite3.Connection, gone: Sequence[Observation]) -> list[int]:
     ]
 
 
-def _vectors_of(store: Store, gone: Sequence[Observation]) -> int:
-    numbers = np.array(_numbers(store._db, gone), dtype=np.int64)
+def _vectors_of(store: MemoryReader, gone: Sequence[Observation]) -> int:
+    numbers = np.array(_numbers(store.connection.db, gone), dtype=np.int64)
     count = 0
-    for entries in vectors.vector_file_entries(store._db).values():
+    for entries in vectors.vector_file_entries(store.connection.db).values():
         count += sum(int(np.isin(e.read(store.folder).n, numbers).sum()) for e in entries)
     return count
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from egomem.memory.connection import translated_errors
+from egomem.memory.database_errors import translated_errors
 
 FOLDER = "thumbnails"
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,15 +16,13 @@ import numpy.typing as npt
 from egomem.errors import UsageError
 from egomem.memory import bm25, rows
 from egomem.memory.filter import ViewFilter
+from egomem.memory.reader import MemoryReader
 from egomem.memory.segment import id_keys
 from egomem.memory.top_k import QueryPostings, VisibleSegment, document_frequencies, top_rows
 from egomem.memory.vectors import Matrix, VectorFile, nearest_rows, normalise_rows
 from egomem.records import Observation, Recording, Source
 from egomem.text import terms
 from egomem.timeline import Moment, Span
-
-if TYPE_CHECKING:
-    from egomem.memory.store import Store
 
 MAX_QUERY_TERMS = 256
 """Only the first so many different terms of a query count."""
@@ -49,7 +47,7 @@ class View:
     for each question; one that was made before something was forgotten has to be made anew.
     """
 
-    store: Store
+    store: MemoryReader
     scope: ViewFilter
     until: Moment | None
 
@@ -168,7 +166,7 @@ class View:
 
     def _where(self, where: str, values: list[object]) -> list[tuple[Any, ...]]:
         sql = f"SELECT {rows.OBSERVATION_COLUMNS} FROM {rows.OBSERVATION_TABLES} WHERE {where}"
-        return self.store._all(sql, values)
+        return self.store.connection.select(sql, values)
 
     def _by_id(self, ids: set[str]) -> list[tuple[Any, ...]]:
         """Rows of those of `ids` that are in the view."""
@@ -194,7 +192,7 @@ class View:
         count, length = self.scope.counted
         for where, values in self.scope.conditions(counted=False):
             sql = f"SELECT count(*), coalesce(sum(o.length), 0) FROM observation o WHERE {where}"
-            more, longer = self.store._all(sql, values)[0]
+            more, longer = self.store.connection.select(sql, values)[0]
             count += more
             length += longer
         return count, length
@@ -265,7 +263,9 @@ class View:
         for at in range(0, len(numbers), 500):
             some = numbers[at : at + 500]
             marks = ", ".join("?" * len(some))
-            found += self.store._all(f"SELECT {columns} FROM {table} WHERE o.n IN ({marks})", some)
+            found += self.store.connection.select(
+                f"SELECT {columns} FROM {table} WHERE o.n IN ({marks})", some
+            )
         return found
 
     # ------------------------------------------------------------------------------------- vectors
@@ -317,6 +317,11 @@ class View:
 
     def _vector_files(self, embedder: str) -> list[VectorFile]:
         return self.store.vector_files(embedder, self.scope.lines)
+
+
+def view_of(store: MemoryReader, until: Moment | None = None) -> View:
+    """The view of a whole memory, as it was at `until`; see `Store.view`."""
+    return View(store, ViewFilter.of(store.catalog(), until), until)
 
 
 _SCORED = f"{rows.OBSERVATION_COLUMNS}, o.terms, o.length"
