@@ -141,7 +141,7 @@ class Memory:
             files,
             chosen.observers,
             notes=chosen.notes,
-            watching=SamplingOptions(window=window, fps=fps, ahead=chosen.ahead),
+            sampling=SamplingOptions(window=window, fps=fps, concurrency=chosen.concurrency),
             wearer=wearer or self.settings.wearer,
             start=began,
             zone=place,
@@ -304,7 +304,7 @@ class Memory:
         if not dry_run:
             from egomem.ingest.recompose import recompose
 
-            recompose(self.store, [*receipt.observations, *receipt.resting])
+            recompose(self.store, [*receipt.observations, *receipt.dependents])
         return receipt
 
     def check(self, *, repair: bool = False) -> Check:

@@ -94,7 +94,7 @@ def run(folder: Path, files: list[Path], *observers: Watcher, **options: object)
                 store,
                 files,
                 Observers(speech=speech, frames=observers),  # type: ignore[arg-type]
-                **{"watching": SamplingOptions(window=2, fps=2), **options},  # type: ignore[arg-type]
+                **{"sampling": SamplingOptions(window=2, fps=2), **options},  # type: ignore[arg-type]
             )
         )
 
@@ -189,11 +189,11 @@ def test_a_window_is_marked_in_the_transaction_of_what_was_seen(
     add = Store.add
 
     def counted(
-        store: Store, observations: Iterable[Observation], *, done: Iterable[Completed] = ()
+        store: Store, observations: Iterable[Observation], *, completed: Iterable[Completed] = ()
     ) -> int:
-        observations, done = list(observations), list(done)
-        calls.append((len(observations), len(done)))
-        return add(store, observations, done=done)
+        observations, completed = list(observations), list(completed)
+        calls.append((len(observations), len(completed)))
+        return add(store, observations, completed=completed)
 
     monkeypatch.setattr(Store, "add", counted)
     run(tmp_path, [make_video("a.mp4")], Watcher(), Watcher("other"))
@@ -354,7 +354,7 @@ def test_a_track_without_a_window_is_not_seen_again_in_windows_of_another_length
     video = make_video("a.mp4", seconds=7)
     run(tmp_path, [video], Watcher(window=None))
     wider, captions = Watcher(window=None), Watcher("captions", window=3)
-    run(tmp_path, [video], wider, captions, watching=SamplingOptions(window=3, fps=2))
+    run(tmp_path, [video], wider, captions, sampling=SamplingOptions(window=3, fps=2))
     assert wider.seen == []
     assert [w.span for w in captions.seen] == [Span(0, 3), Span(3, 6), Span(6, 7)]
     # What it saw before is held, although its windows were others.

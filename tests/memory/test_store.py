@@ -61,15 +61,15 @@ def test_what_is_put_comes_back(store: Store) -> None:
     for r in recordings:
         store.put_recording(r)
     store.put_track(track)
-    assert store.add([o], done=[Completed("a", track.id, "w 0")]) == 1
+    assert store.add([o], completed=[Completed("a", track.id, "w 0")]) == 1
     store.close()
     with Store.open(store.folder) as again:
         assert again.recordings() == recordings
         assert again.recording("a") == recordings[0]
         assert again.recording("x") is None
         assert again.tracks() == [track]
-        assert again.done("a") == {Completed("a", track.id, "w 0")}
-        assert again.done("b") == set()
+        assert again.completed("a") == {Completed("a", track.id, "w 0")}
+        assert again.completed("b") == set()
         (found,) = again.view().observations()
         assert (found, found.id) == (o, o.id)
 
@@ -200,7 +200,7 @@ def test_a_memory_of_an_older_form_is_brought_up_to_date(folder: Path) -> None:
         assert numbers[:2] == [3, 7]
         assert numbers[2] > 9  # a number is never given again
         receipt = store.forget(match="red")
-        assert receipt.resting == (made[1],)
+        assert receipt.dependents == (made[1],)
         assert check(store).ok
         assert store.view().observations() == [more]
 

@@ -52,7 +52,7 @@ def is_transcribed(store: Store, recording: Recording, speech: SpeechObserver | 
     """True where all sound is transcribed, or nobody listens."""
     if speech is None:
         return True
-    return Completed(recording.id, speech.track.id, "all") in store.done(recording.id)
+    return Completed(recording.id, speech.track.id, "all") in store.completed(recording.id)
 
 
 def transcribed_until(done: set[Completed], track: str) -> float:

@@ -33,7 +33,7 @@ class ObserverSet:
     """The observers, how many windows they may see at once, and what a user should know of them."""
 
     observers: Observers
-    ahead: int
+    concurrency: int
     notes: tuple[str, ...]
     captioner: Captioner | ActiveCaptioner | None = None
 
@@ -90,11 +90,11 @@ def choose_observers(
         return ObserverSet(Observers(found.speech, found.observers), 1, (*notes, VLM_SEES_MORE))
     from egomem.observe.captioner import Captioner
 
-    ahead = models.policy.concurrency
+    concurrency = models.policy.concurrency
     captioner = Captioner(models, window=window, fps=fps, max_tokens=max_tokens, budget=budget)
     seeing = [o for o in found.observers if not isinstance(o, TemplateCaptioner)]
     return ObserverSet(
-        Observers(found.speech, (*seeing, captioner)), ahead, tuple(notes), captioner
+        Observers(found.speech, (*seeing, captioner)), concurrency, tuple(notes), captioner
     )
 
 
@@ -123,6 +123,8 @@ def _active(
         detector=Detector(squares=False) if detects else None,
         reader=next((o for o in seeing if isinstance(o, ScreenText)), None),
     )
-    ahead = asked.policy.concurrency if asked else 1
+    concurrency = asked.policy.concurrency if asked else 1
     told = notes if asked else (*notes, VLM_SEES_MORE)
-    return ObserverSet(Observers(found.speech, (*seeing, captioner)), ahead, tuple(told), captioner)
+    return ObserverSet(
+        Observers(found.speech, (*seeing, captioner)), concurrency, tuple(told), captioner
+    )

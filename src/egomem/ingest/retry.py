@@ -16,7 +16,7 @@ def completed_work(
     store: Store, recording: Recording, observers: Sequence[Observer]
 ) -> set[Completed]:
     """What is finished; a window that was cut off is not, where more tokens are allowed now."""
-    done = store.done(recording.id)
+    done = store.completed(recording.id)
     for observer in observers:
         limit = getattr(observer, "max_tokens", None)
         held = (

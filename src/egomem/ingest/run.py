@@ -60,7 +60,7 @@ class SamplingOptions:
     """How recordings are watched.
 
     `window`: length in seconds (CapMem: 30 or 60). `fps`: frames a second shown to observers
-    (CapMem: 1). `side`: their longest side in pixels. `ahead`: windows observed at once, for
+    (CapMem: 1). `side`: their longest side in pixels. `concurrency`: windows observed at once, for
     observers that wait on a server; frames of that many windows are held in memory. `thumbnail`:
     longest side of the picture kept of each window, 0 for none.
     """
@@ -68,7 +68,7 @@ class SamplingOptions:
     window: float = DEFAULT_WINDOW
     fps: float = DEFAULT_FPS
     side: int = 1280
-    ahead: int = 1
+    concurrency: int = 1
     thumbnail: int = 320
 
     def __post_init__(self) -> None:
@@ -110,7 +110,7 @@ async def ingest(
     files: Sequence[Path],
     observers: Observers,
     *,
-    watching: SamplingOptions | None = None,
+    sampling: SamplingOptions | None = None,
     wearer: str = "me",
     start: datetime | None = None,
     zone: tzinfo | None = None,
@@ -125,7 +125,7 @@ async def ingest(
     written. `on_plan` is told the recordings before the first is watched, and may raise to stop.
     StoreErrors end the run, as nothing could be stored after them; everything acknowledged stays.
     """
-    watching = watching or SamplingOptions()
+    sampling = sampling or SamplingOptions()
     outcomes: dict[Path, FileOutcome] = {}
     known: dict[Path, tuple[MediaInfo, str]] = {}
     for path in files:
@@ -148,7 +148,7 @@ async def ingest(
     for path, recording in recordings.items():
         try:
             outcomes[path] = await _one(
-                store, path, told[path], recording, starts[path], observers, watching, on_step
+                store, path, told[path], recording, starts[path], observers, sampling, on_step
             )
         except StoreError:
             raise
@@ -183,14 +183,14 @@ async def _one(
     recording: Recording,
     start: Start,
     observers: Observers,
-    watching: SamplingOptions,
+    sampling: SamplingOptions,
     on_step: OnStep,
 ) -> FileOutcome:
     notes = list(start.notes) if start.clock == recording.clock else []
     if damage := recording.facts.get(DAMAGE):
         notes.append(f"known to be damaged: {damage}")
     tally = _FileProgress(notes=notes)
-    todo = unfinished_windows(store, recording, observers.frames, watching.window)
+    todo = unfinished_windows(store, recording, observers.frames, sampling.window)
     tally.faults += past_failures(store, recording, observers.frames, todo)
     listen = bool(facts.audio) and not is_transcribed(store, recording, observers.speech)
     if store.recording(recording.id) != recording:
@@ -207,7 +207,7 @@ async def _one(
     started = time.perf_counter()
     if listen and observers.speech is not None:
         await _listen(store, path, recording, observers.speech, tally, on_step)
-    await _watch(store, path, facts, recording, observers.frames, watching, todo, tally, on_step)
+    await _watch(store, path, facts, recording, observers.frames, sampling, todo, tally, on_step)
     log.info("ingested %s in %.1f s", path, time.perf_counter() - started)
     return FileOutcome(
         path=str(path),
@@ -252,7 +252,7 @@ async def _listen(
     """Transcribe from where an earlier run stopped; each stretch of sound is durable at once."""
     track = speech.track
     store.put_track(track)
-    begin = transcribed_until(store.done(recording.id), track.id)
+    begin = transcribed_until(store.completed(recording.id), track.id)
     rest = Span(begin, max(begin, recording.duration))
 
     def stretches() -> Iterator[tuple[float, list[Observation]]]:
@@ -263,14 +263,14 @@ async def _listen(
         while (stretch := await asyncio.to_thread(next, source, None)) is not None:
             end, said = stretch
             mark = Completed(recording.id, track.id, f"{TRANSCRIBED_UNTIL}{end!r}")
-            tally.observations += store.add(said, done=[mark])
+            tally.observations += store.add(said, completed=[mark])
             on_step(Step(str(path), "listening", min(end, recording.duration), recording.duration))
     except EgomemError as error:
         if isinstance(error, StoreError):
             raise
         tally.faults.append(f"sound: {error}")
     else:
-        store.add([], done=[Completed(recording.id, track.id, "all")])
+        store.add([], completed=[Completed(recording.id, track.id, "all")])
     on_step(Step(str(path), "listening", recording.duration, recording.duration))
 
 
@@ -280,7 +280,7 @@ async def _watch(
     facts: MediaInfo,
     recording: Recording,
     observers: Sequence[Observer],
-    watching: SamplingOptions,
+    sampling: SamplingOptions,
     todo: Sequence[Span],
     tally: _FileProgress,
     on_step: OnStep,
@@ -288,13 +288,13 @@ async def _watch(
     """Show every unfinished window to the observers; the frames are decoded once."""
     for observer in observers:
         store.put_track(observer.track)
-    stream = _frames(path, facts, todo, watching)
+    stream = _frames(path, facts, todo, sampling)
     source = _by_window(stream, todo)
-    places = asyncio.Semaphore(watching.ahead)
+    places = asyncio.Semaphore(sampling.concurrency)
 
     async def observe(span: Span, seen: tuple[Frame, ...]) -> None:
         try:
-            await _observe(store, Window(recording, span, seen), observers, watching, tally)
+            await _observe(store, Window(recording, span, seen), observers, sampling, tally)
         finally:
             places.release()
         on_step(Step(str(path), "watching", span.end, recording.duration))
@@ -330,12 +330,12 @@ def _damage(report: DecodeReport, facts: MediaInfo) -> str:
 
 
 def _frames(
-    path: Path, facts: MediaInfo, todo: Sequence[Span], watching: SamplingOptions
+    path: Path, facts: MediaInfo, todo: Sequence[Span], sampling: SamplingOptions
 ) -> FrameReader | None:
     if facts.video is None or not todo:
         return None
-    times = [t for span in todo for t in sample_times(span, watching.fps)]
-    return frames(path, times, side=watching.side, facts=facts)
+    times = [t for span in todo for t in sample_times(span, sampling.fps)]
+    return frames(path, times, side=sampling.side, facts=facts)
 
 
 def _by_window(
@@ -356,7 +356,7 @@ async def _observe(
     store: Store,
     window: Window,
     observers: Sequence[Observer],
-    watching: SamplingOptions,
+    sampling: SamplingOptions,
     tally: _FileProgress,
 ) -> None:
     """One window: every observer that has not finished it, then one transaction for all of them."""
@@ -389,14 +389,14 @@ async def _observe(
         made += seen
         marked.append(mark)
         window = replace(window, held=(*window.held, *seen))
-    _keep_thumbnail(store, window, watching)
-    tally.observations += store.add(made, done=marked)
+    _keep_thumbnail(store, window, sampling)
+    tally.observations += store.add(made, completed=marked)
     tally.windows += 1
 
 
-def _keep_thumbnail(store: Store, window: Window, watching: SamplingOptions) -> None:
-    if not watching.thumbnail or not window.frames:
+def _keep_thumbnail(store: Store, window: Window, sampling: SamplingOptions) -> None:
+    if not sampling.thumbnail or not window.frames:
         return
     middle = window.frames[len(window.frames) // 2]
-    picture = jpeg(middle, side=watching.thumbnail)
+    picture = jpeg(middle, side=sampling.thumbnail)
     keep_thumbnail(store.folder, window.recording.id, window.span.start, picture)

@@ -45,10 +45,10 @@ class MemorySummary(Record):
 
 def summarise(store: Store) -> MemorySummary:
     """Counts come from the memory's own tally; no observation is read but of tracks with gaps."""
-    recordings, shape = store.recordings(), store.catalog()
+    recordings, catalog = store.recordings(), store.catalog()
     counts: Counter[str] = Counter()
-    for track, count in zip(shape.tally_track, shape.tally_count, strict=True):
-        counts[shape.tracks[track][1]] += int(count)
+    for track, count in zip(catalog.tally_track, catalog.tally_count, strict=True):
+        counts[catalog.tracks[track][1]] += int(count)
     return MemorySummary(
         folder=str(store.folder),
         recordings=tuple(recordings),

@@ -247,7 +247,7 @@ def _export_parquet(view: View, target: Path) -> ExportReport:
         recordings = view.recordings()
         # What is finished is only true of a memory that is whole.
         whole = count == view_of(store).count()
-        done = [d for r in recordings for d in sorted(store.done(r.id))] if whole else []
+        done = [d for r in recordings for d in sorted(store.completed(r.id))] if whole else []
         head = {
             "form": FORMAT_VERSION,
             "recordings": [_to_json(r) for r in recordings],
@@ -344,7 +344,7 @@ def restore(store: Store, held: ExportedMemory) -> tuple[int, int]:
     while batch := list(islice(held.observations, _BATCH)):
         new += store.add(batch)
         read += len(batch)
-    store.add([], done=held.done)
+    store.add([], completed=held.done)
     return read, new
 
 

@@ -64,7 +64,7 @@ def _limit(gap: FailedWindow) -> float:
 
 def failed_windows(store: MemoryReader, recording: str, track: str) -> list[FailedWindow]:
     """The windows of a recording that a track has nothing of, in order of time."""
-    found = from_completed(store.done(recording), track)
+    found = from_completed(store.completed(recording), track)
     if not found:
         return []
     held = view_of(store).observations(recording=recording, tracks=[track])
@@ -74,7 +74,7 @@ def failed_windows(store: MemoryReader, recording: str, track: str) -> list[Fail
 
 def failed_windows_by_track(store: MemoryReader, recording: str) -> dict[str, list[FailedWindow]]:
     """Track -> the windows of a recording that it has nothing of; only tracks that have such."""
-    tracks = {d.track for d in store.done(recording) if d.unit.startswith(_MARK)}
+    tracks = {d.track for d in store.completed(recording) if d.unit.startswith(_MARK)}
     found = {track: failed_windows(store, recording, track) for track in sorted(tracks)}
     return {track: held for track, held in found.items() if held}
 

@@ -54,30 +54,30 @@ class ViewFilter:
     of bounds in seconds of each line, all of which an observation has to overlap.
     """
 
-    shape: Catalog
+    catalog: Catalog
     cutoffs: Floats
     selected: Flags
     tracks: frozenset[int] | None = None
     spans: tuple[tuple[Floats, Floats], ...] = ()
 
     @classmethod
-    def of(cls, shape: Catalog, until: Moment | None) -> Self:
-        return cls(shape, _cutoffs(shape, until), np.ones(len(shape.ids), dtype=bool))
+    def of(cls, catalog: Catalog, until: Moment | None) -> Self:
+        return cls(catalog, _cutoffs(catalog, until), np.ones(len(catalog.ids), dtype=bool))
 
     # ------------------------------------------------------------------------------- narrowing
 
     def before(self, until: Moment) -> Self:
-        return replace(self, cutoffs=np.minimum(self.cutoffs, _cutoffs(self.shape, until)))
+        return replace(self, cutoffs=np.minimum(self.cutoffs, _cutoffs(self.catalog, until)))
 
     def of_wearer(self, wearer: str) -> Self:
-        nobody = np.zeros(len(self.shape.ids), dtype=bool)
-        chosen = self.shape.of_wearer.get(wearer, nobody)
+        nobody = np.zeros(len(self.catalog.ids), dtype=bool)
+        chosen = self.catalog.of_wearer.get(wearer, nobody)
         return replace(self, selected=self.selected & chosen)
 
     def of_recordings(self, recordings: Iterable[str]) -> Self:
-        chosen = np.zeros(len(self.shape.ids), dtype=bool)
+        chosen = np.zeros(len(self.catalog.ids), dtype=bool)
         for id in set(recordings):
-            chosen[_place(self.shape, id)] = True
+            chosen[_place(self.catalog, id)] = True
         return replace(self, selected=self.selected & chosen)
 
     def of_tracks(self, sources: Iterable[str] | None, tracks: Iterable[str] | None) -> Self:
@@ -85,7 +85,7 @@ class ViewFilter:
         by_id = None if tracks is None else set(tracks)
         chosen = frozenset(
             number
-            for number, (id, source) in self.shape.tracks.items()
+            for number, (id, source) in self.catalog.tracks.items()
             if (by_source is None or source in by_source)
             and (by_id is None or id in by_id)
             and (self.tracks is None or number in self.tracks)
@@ -94,12 +94,12 @@ class ViewFilter:
 
     def within(self, span: Span) -> Self:
         """In seconds of each recording; a wearer's own timeline has none."""
-        own = np.array([id is None for id in self.shape.ids], dtype=bool)
+        own = np.array([id is None for id in self.catalog.ids], dtype=bool)
         low, high = (np.where(own, np.nan, bound) for bound in (span.start, span.end))
         return replace(self, spans=(*self.spans, (low, high)))
 
     def between(self, start: datetime, end: datetime) -> Self:
-        low, high = _seconds(self.shape, start), _seconds(self.shape, end)
+        low, high = _seconds(self.catalog, start), _seconds(self.catalog, end)
         if end < start:
             raise TimeError(f"{end.isoformat()} is before {start.isoformat()}")
         return replace(self, spans=(*self.spans, (low, high)))
@@ -117,18 +117,18 @@ class ViewFilter:
     @cached_property
     def _status(self) -> Integers:
         """How much of each entry of the tally is seen, as far as the tally can say."""
-        shape = self.shape
-        cut = self.cut[shape.tally_line]
+        catalog = self.catalog
+        cut = self.cut[catalog.tally_line]
         status = np.full(len(cut), _SOME)
         # Ends lie at or after starts: an entry that starts after the cutoff has nothing to show.
-        out = shape.tally_start > cut
+        out = catalog.tally_start > cut
         if self.tracks is not None:
-            out |= ~np.isin(shape.tally_track, list(self.tracks))
+            out |= ~np.isin(catalog.tally_track, list(self.tracks))
         for lows, highs in self.spans:
-            low, high = lows[shape.tally_line], highs[shape.tally_line]
-            out |= (shape.tally_end < low) | (shape.tally_start > high)
+            low, high = lows[catalog.tally_line], highs[catalog.tally_line]
+            out |= (catalog.tally_end < low) | (catalog.tally_start > high)
         if not self.spans:
-            status[shape.tally_end <= cut] = _ALL
+            status[catalog.tally_end <= cut] = _ALL
         status[out] = _NONE
         return status
 
@@ -140,19 +140,21 @@ class ViewFilter:
     @cached_property
     def lines(self) -> set[int]:
         """The numbers of the lines of which something may be seen."""
-        seen = self.shape.tally_line[self._status != _NONE]
-        return set(self.shape.numbers[seen].tolist())
+        seen = self.catalog.tally_line[self._status != _NONE]
+        return set(self.catalog.numbers[seen].tolist())
 
     @cached_property
     def counted(self) -> tuple[int, int]:
         """Observations in the entries that are seen whole, and the tokens in them."""
         whole = self._status == _ALL
-        return int(self.shape.tally_count[whole].sum()), int(self.shape.tally_length[whole].sum())
+        return int(self.catalog.tally_count[whole].sum()), int(
+            self.catalog.tally_length[whole].sum()
+        )
 
     @cached_property
     def at_most(self) -> int:
         """No more than so many observations are seen."""
-        return int(self.shape.tally_count[self._status != _NONE].sum())
+        return int(self.catalog.tally_count[self._status != _NONE].sum())
 
     # ------------------------------------------------------------------------------------- SQL
 
@@ -162,13 +164,13 @@ class ViewFilter:
         `counted=False` leaves out the entries that `counted` has the figures of.
         """
         if counted and self.whole:
-            return [("o.n <= ?", [self.shape.horizon])]
-        shape, found = self.shape, []
+            return [("o.n <= ?", [self.catalog.horizon])]
+        catalog, found = self.catalog, []
         wanted = self._status != _NONE if counted else self._status == _SOME
-        for line in sorted(set(shape.tally_line[wanted].tolist())):  # np.unique imports numpy.ma
+        for line in sorted(set(catalog.tally_line[wanted].tolist())):  # np.unique imports numpy.ma
             where, values = self._of_line(line)
             if self.tracks is not None or not counted:
-                here = shape.tally_track[wanted & (shape.tally_line == line)]
+                here = catalog.tally_track[wanted & (catalog.tally_line == line)]
                 where += f" AND o.track IN ({', '.join(map(str, here.tolist()))})"
             found.append((where, values))
         return found
@@ -176,7 +178,7 @@ class ViewFilter:
     def stretch(self, recording: str, span: Span) -> tuple[str, list[object]]:
         """As `conditions`, of what overlaps a span of a recording, in its seconds: what
         `of_recordings` and `within` give, without a scope of its own."""
-        where, values = self._of_line(_place(self.shape, recording))
+        where, values = self._of_line(_place(self.catalog, recording))
         if self.tracks is not None:
             where += f" AND o.track IN ({', '.join(map(str, sorted(self.tracks)))})"
         clause, bounds = _overlaps(span.start, span.end)
@@ -186,7 +188,7 @@ class ViewFilter:
         """What is seen of a line, of all tracks."""
         where = "o.recording = ? AND o.end <= ? AND o.n <= ?"
         cut = max(-_FOREVER, min(float(self.cut[line]), _FOREVER))
-        values: list[object] = [int(self.shape.numbers[line]), cut, self.shape.horizon]
+        values: list[object] = [int(self.catalog.numbers[line]), cut, self.catalog.horizon]
         for lows, highs in self.spans:
             clause, more = _overlaps(float(lows[line]), float(highs[line]))
             where += f" AND {clause}"
@@ -201,22 +203,22 @@ class ViewFilter:
 
         The last entry stands for recordings that were put later, of which nothing is seen.
         """
-        shape = self.shape
-        size = int(shape.numbers.max(initial=0)) + 2
+        catalog = self.catalog
+        size = int(catalog.numbers.max(initial=0)) + 2
         place = np.zeros(size, dtype=np.int64)
-        place[shape.numbers] = np.arange(len(shape.numbers))
+        place[catalog.numbers] = np.arange(len(catalog.numbers))
         status = np.full(size, _NONE)
         if len(self._status):
-            first = shape.tally_first
+            first = catalog.tally_first
             least = np.minimum.reduceat(self._status, first)
             most = np.maximum.reduceat(self._status, first)
-            number = shape.numbers[shape.tally_line[first]]
+            number = catalog.numbers[catalog.tally_line[first]]
             status[number] = np.where(least == most, most, _SOME)
         return place, status
 
     def places(self, columns: ObservationColumns) -> Places | None:
         """Which observations of a segment or a vector file are seen, ascending; None for all."""
-        inside = columns.last <= self.shape.horizon
+        inside = columns.last <= self.catalog.horizon
         if self.whole and inside:
             return None
         place, status = self._lines
@@ -237,7 +239,7 @@ class ViewFilter:
             some[some] = ~self._exactly(columns, doubtful, place[columns.line[doubtful]])
             at = at[~some]
         if not inside:
-            at = at[columns.n[at] <= self.shape.horizon]
+            at = at[columns.n[at] <= self.catalog.horizon]
         return np.asarray(at, dtype=np.int32)
 
     def _exactly(self, columns: ObservationColumns, at: Integers, line: Integers) -> Flags:
@@ -270,26 +272,26 @@ def _overlaps(low: float, high: float) -> tuple[str, list[object]]:
     )
 
 
-def _seconds(shape: Catalog, instant: datetime) -> Floats:
+def _seconds(catalog: Catalog, instant: datetime) -> Floats:
     """An instant in seconds of each line; NaN where its clock is not known."""
     if instant.utcoffset() is None:
         raise TimeError(f"{instant.isoformat()} has no zone", "write it with an offset")
-    return _exact(instant.timestamp() - shape.starts)
+    return _exact(instant.timestamp() - catalog.starts)
 
 
-def _place(shape: Catalog, recording: str) -> int:
-    if recording not in shape.places:
+def _place(catalog: Catalog, recording: str) -> int:
+    if recording not in catalog.places:
         raise UsageError(f"there is no recording {recording!r} in this memory")
-    return shape.places[recording]
+    return catalog.places[recording]
 
 
-def _cutoffs(shape: Catalog, until: Moment | None) -> Floats:
+def _cutoffs(catalog: Catalog, until: Moment | None) -> Floats:
     if until is None:
-        return np.full(len(shape.ids), np.inf)
+        return np.full(len(catalog.ids), np.inf)
     if isinstance(until, datetime):
-        return _seconds(shape, until)
-    own = _place(shape, until.recording)
-    cutoffs = _exact(shape.starts[own] + until.seconds - shape.starts)
+        return _seconds(catalog, until)
+    own = _place(catalog, until.recording)
+    cutoffs = _exact(catalog.starts[own] + until.seconds - catalog.starts)
     cutoffs[own] = until.seconds
     return cutoffs
 

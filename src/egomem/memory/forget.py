@@ -62,7 +62,7 @@ class ForgetReceipt:
     kind: str
     dry_run: bool
     observations: tuple[Observation, ...]
-    resting: tuple[Observation, ...]
+    dependents: tuple[Observation, ...]
     recordings: tuple[Recording, ...]
     thumbnails: int
     vectors: int
@@ -72,7 +72,7 @@ class ForgetReceipt:
     def counts(self) -> dict[str, int]:
         return {
             "observations": len(self.observations),
-            "resting": len(self.resting),
+            "resting": len(self.dependents),
             "recordings": len(self.recordings),
             "thumbnails": self.thumbnails,
             "vectors": self.vectors,
@@ -286,14 +286,14 @@ def _vectors_of(store: MemoryReader, gone: Sequence[Observation]) -> int:
 
 
 def _delete(db: sqlite3.Connection, receipt: ForgetReceipt) -> None:
-    numbers = _numbers(db, (*receipt.observations, *receipt.resting))
+    numbers = _numbers(db, (*receipt.observations, *receipt.dependents))
     lines = {
         row[0]
         for n in numbers
         for row in db.execute("SELECT recording FROM observation WHERE n = ?", (n,)).fetchall()
     }
     db.executemany("DELETE FROM observation WHERE n = ?", [(n,) for n in numbers])
-    ids = [o.id for o in (*receipt.observations, *receipt.resting)]
+    ids = [o.id for o in (*receipt.observations, *receipt.dependents)]
     db.executemany("DELETE FROM rests_on WHERE basis = ?", [(id,) for id in ids])
     for line in lines:
         recount_tally(db, line)

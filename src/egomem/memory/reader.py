@@ -53,7 +53,7 @@ class MemoryReader:
         sql = f"SELECT {rows.TRACK_COLUMNS} FROM track WHERE observer IS NOT NULL ORDER BY number"
         return [rows.read_track(row) for row in self.connection.select(sql)]
 
-    def done(self, recording: str) -> set[Completed]:
+    def completed(self, recording: str) -> set[Completed]:
         """What is finished of a recording."""
         sql = "SELECT recording, track, unit FROM done WHERE recording = ?"
         return {Completed(*row) for row in self.connection.select(sql, (recording,))}

@@ -138,7 +138,9 @@ class Store(MemoryReader):
                 rows.track_row(t),
             )
 
-    def add(self, observations: Iterable[Observation], *, done: Iterable[Completed] = ()) -> int:
+    def add(
+        self, observations: Iterable[Observation], *, completed: Iterable[Completed] = ()
+    ) -> int:
         """Remember observations, durably, in one transaction; returns how many were new.
 
         One that is already there (by id) is passed over. Raises StoreError where a recording is
@@ -147,7 +149,7 @@ class Store(MemoryReader):
         try:
             with self.connection.transaction() as db:
                 new = insert(db, observations, self._track_numbers)
-                db.executemany("INSERT OR IGNORE INTO done VALUES (?, ?, ?)", done)
+                db.executemany("INSERT OR IGNORE INTO done VALUES (?, ?, ?)", completed)
         except BaseException:
             self._track_numbers.clear()  # the numbers that the undone transaction gave
             raise

@@ -35,7 +35,7 @@ _TOLERANCE = 1e-5
 class VectorFile:
     """`matrix` is (rows, dimension) float32, memory-mapped; the columns have one entry a row.
 
-    `last` and `runs` are what `scope.Columns` asks for.
+    `last` and `runs` are what `ObservationColumns` asks for.
     """
 
     matrix: Matrix
@@ -263,7 +263,7 @@ def sweep(db: sqlite3.Connection, folder: Path) -> list[Path]:
 
 
 def nearest_rows(
-    files: Sequence[VectorFile], scope: ViewFilter, vector: Matrix, k: int
+    files: Sequence[VectorFile], filter: ViewFilter, vector: Matrix, k: int
 ) -> list[tuple[int, float]]:
     """The k rows `n` with the largest cosine, and all that share the last place, best first.
 
@@ -273,7 +273,7 @@ def nearest_rows(
     seen: list[tuple[VectorFile, Places | None]] = []
     scores: list[Matrix] = []
     for file in files:
-        at = scope.places(file)
+        at = filter.places(file)
         if at is not None and not len(at):
             continue
         if at is None:

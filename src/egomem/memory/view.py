@@ -48,7 +48,7 @@ class View:
     """
 
     store: MemoryReader
-    scope: ViewFilter
+    filter: ViewFilter
     until: Moment | None
 
     def narrow(
@@ -68,20 +68,20 @@ class View:
         instants: what overlaps them is kept. Raises UsageError for a recording that is not there,
         TimeError for an instant without a zone.
         """
-        scope = self.scope
+        filter = self.filter
         if until is not None:
-            scope = scope.before(until)
+            filter = filter.before(until)
         if wearer is not None:
-            scope = scope.of_wearer(wearer)
+            filter = filter.of_wearer(wearer)
         if recordings is not None:
-            scope = scope.of_recordings(recordings)
+            filter = filter.of_recordings(recordings)
         if sources is not None or tracks is not None:
-            scope = scope.of_tracks(sources, tracks)
+            filter = filter.of_tracks(sources, tracks)
         if span is not None:
-            scope = scope.within(span)
+            filter = filter.within(span)
         if between is not None:
-            scope = scope.between(*between)
-        return type(self)(self.store, scope, self.until if until is None else until)
+            filter = filter.between(*between)
+        return type(self)(self.store, filter, self.until if until is None else until)
 
     # --------------------------------------------------------------------------------- recordings
 
@@ -91,10 +91,10 @@ class View:
         Of a recording that is still running at `until`, the duration is what has passed, and its
         facts (which were read from the whole file) are left out.
         """
-        shape = self.scope.shape
-        cut = dict(zip(shape.ids, self.scope.cut.tolist(), strict=True))
+        catalog = self.filter.catalog
+        cut = dict(zip(catalog.ids, self.filter.cut.tolist(), strict=True))
         found = []
-        for r in shape.recordings:
+        for r in catalog.recordings:
             if cut[r.id] >= r.duration:
                 found.append(r)
             elif cut[r.id] >= 0:
@@ -103,9 +103,11 @@ class View:
 
     def left_out(self) -> list[Recording]:
         """Recordings that cannot be placed before `until`, as a clock is not known."""
-        scope = self.scope
-        lost = dict(zip(scope.shape.ids, np.isnan(scope.cutoffs) & scope.selected, strict=True))
-        return [r for r in scope.shape.recordings if lost[r.id]]
+        filter = self.filter
+        lost = dict(
+            zip(filter.catalog.ids, np.isnan(filter.cutoffs) & filter.selected, strict=True)
+        )
+        return [r for r in filter.catalog.recordings if lost[r.id]]
 
     def when(self, o: Observation) -> datetime | None:
         """The wall clock at the start of an observation, where it is known.
@@ -113,7 +115,7 @@ class View:
         Of a digest: in the zone of the wearer's latest recording that had begun by then, or UTC.
         """
         if o.recording is not None:
-            r = self.scope.shape.by_id.get(o.recording)
+            r = self.filter.catalog.by_id.get(o.recording)
             return r.instant(o.span.start) if r else None
         instant = rows.instant_of(o.span.start)
         starts = [r.clock.start for r in self.recordings() if r.clock and r.wearer == o.wearer]
@@ -147,20 +149,20 @@ class View:
         order: those of a narrower view for each, without making one."""
         found: dict[str, tuple[Any, ...]] = {}
         for recording, span in wanted:
-            where, values = self.scope.stretch(recording, span)
+            where, values = self.filter.stretch(recording, span)
             found |= {row[0]: row for row in self._where(where, values)}
         return [rows.read_observation(row) for row in sorted(found.values(), key=self._order)]
 
     def _order(self, row: tuple[Any, ...]) -> tuple[float, str, float, float, str]:
         """By instant where it is known, then by recording; never by when it was added."""
         id, recording, _, start, end = row[:5]
-        zero = self.scope.shape.zeros[row[11]]
+        zero = self.filter.catalog.zeros[row[11]]
         return (math.inf if math.isnan(zero) else zero + start, recording or "", start, end, id)
 
     def _rows(self) -> list[tuple[Any, ...]]:
         """Rows of everything in the view."""
         found: list[tuple[Any, ...]] = []
-        for where, values in self.scope.conditions():
+        for where, values in self.filter.conditions():
             found += self._where(where, values)
         return found
 
@@ -189,8 +191,8 @@ class View:
             # A search has just listed the few that are seen.
             lengths = [part.length.sum(dtype=np.float64) for part in self._parts]
             return sum(len(part.n) for part in self._parts), int(sum(lengths))
-        count, length = self.scope.counted
-        for where, values in self.scope.conditions(counted=False):
+        count, length = self.filter.counted
+        for where, values in self.filter.conditions(counted=False):
             sql = f"SELECT count(*), coalesce(sum(o.length), 0) FROM observation o WHERE {where}"
             more, longer = self.store.connection.select(sql, values)[0]
             count += more
@@ -214,8 +216,8 @@ class View:
     @cached_property
     def _parts(self) -> list[VisibleSegment]:
         found = []
-        for segment in self.store.segments(self.scope.shape.horizon):
-            places = self.scope.places(segment)
+        for segment in self.store.segments(self.filter.catalog.horizon):
+            places = self.filter.places(segment)
             if places is None or len(places):
                 found.append(VisibleSegment(segment, places))
         return found
@@ -284,7 +286,7 @@ class View:
             raise UsageError(
                 f"{embedder} has vectors of {files[0].matrix.shape[1]} numbers, not {query.shape}"
             )
-        nearest = nearest_rows(files, self.scope, query, k) if k > 0 else []
+        nearest = nearest_rows(files, self.filter, query, k) if k > 0 else []
         found = {
             row[10]: row
             for row in self._by_row(
@@ -306,7 +308,7 @@ class View:
             files = self.store.vector_files(embedder, {row[11] for row in found})
         wanted = np.array(list(held), dtype=np.int64)
         for file in files:
-            places = self.scope.places(file) if ids is None else np.isin(file.n, wanted)
+            places = self.filter.places(file) if ids is None else np.isin(file.n, wanted)
             at = slice(None) if places is None else places
             numbers += file.n[at].tolist()
             pieces.append(file.matrix[at])
@@ -316,7 +318,7 @@ class View:
         return [held[n] for n in numbers], matrix
 
     def _vector_files(self, embedder: str) -> list[VectorFile]:
-        return self.store.vector_files(embedder, self.scope.lines)
+        return self.store.vector_files(embedder, self.filter.lines)
 
 
 def view_of(store: MemoryReader, until: Moment | None = None) -> View:

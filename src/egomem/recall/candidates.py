@@ -195,6 +195,6 @@ def _uncollected() -> Iterator[None]:
 
 def _seen(view: View) -> _Seen:
     """What tells one view of a store from another."""
-    scope = view.scope
+    scope = view.filter
     spans = tuple(bound.tobytes() for pair in scope.spans for bound in pair)
-    return scope.shape.horizon, tuple(scope.shape.ids), scope.cut.tobytes(), scope.tracks, spans
+    return scope.catalog.horizon, tuple(scope.catalog.ids), scope.cut.tobytes(), scope.tracks, spans

@@ -22,7 +22,7 @@ class ClockTimeParser(DurationParser):
         dated = dated or any(token.kind == "day" for token in self.tokens[i + 1 : i + 3])
         if dated and is_egolife_time(token.text):
             return TimeExpression(
-                dial=egolife_time(token.text, self.context.habits.frames_per_second)
+                dial=egolife_time(token.text, self.context.conventions.frames_per_second)
             ), i + 1
         if self.idiom and (found := self._idiom(i)):
             return found

@@ -103,7 +103,7 @@ class DayParser(DurationParser):
     def _night(self) -> date:
         """The day that the night now running, or the next one, began on."""
         now = self.context.need_now()
-        ends = self.context.habits.parts["night"][1] - 24
+        ends = self.context.conventions.parts["night"][1] - 24
         return now.date() - _ONE_DAY if now.hour < ends else now.date()
 
     def _date(self, i: int) -> ParseResult:

@@ -36,7 +36,7 @@ class DurationParser:
             return 0.25, i + 3
         after = i + 1 if self.word(i) == "a" else i
         if self.word(after) == "few":
-            return float(self.context.habits.few), after + 1
+            return float(self.context.conventions.few), after + 1
         if self.word(after) == "couple":
             return 2.0, after + (2 if self.word(after + 1) == "of" else 1)
         if self.words(i, "a", "quarter", "of", "an"):

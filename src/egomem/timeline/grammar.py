@@ -60,7 +60,7 @@ def read_time(
     now: datetime | None = None,
     zone: tzinfo | None = None,
     day_one: date | None = None,
-    habits: Conventions = DEFAULT_CONVENTIONS,
+    conventions: Conventions = DEFAULT_CONVENTIONS,
 ) -> TimeMention:
     """Reads a text that is one time.
 
@@ -69,7 +69,7 @@ def read_time(
     EgoLife's DAY1. Raises TimeError for what cannot be read, cannot be (a local time that the
     clocks jump over, an end before a start, four segments), or lacks a clock, zone or first day.
     """
-    context = _context(now, zone, day_one, habits)
+    context = _context(now, zone, day_one, conventions)
     found = tokens(text)
     while found and found[-1].text in (".", "?", "!", ",", ";"):
         found.pop()
@@ -95,7 +95,7 @@ def find_times(
     now: datetime | None = None,
     zone: tzinfo | None = None,
     day_one: date | None = None,
-    habits: Conventions = DEFAULT_CONVENTIONS,
+    conventions: Conventions = DEFAULT_CONVENTIONS,
 ) -> list[TimeMention]:
     """The time cues inside a sentence, in order, with their character offsets.
 
@@ -103,7 +103,7 @@ def find_times(
     `TimeMention` with a `problem`. Never raises on any text. Arguments are those of `read_time`; a
     range, and what belongs to one time ("last Tuesday at ten past four"), is one cue.
     """
-    context = _context(now, zone, day_one, habits)
+    context = _context(now, zone, day_one, conventions)
     found = tokens(text)
     parser = Parser(found, context)
     cues: list[TimeMention] = []
@@ -165,7 +165,7 @@ def read_moment(
     zone: tzinfo | None = None,
     day_one: date | None = None,
     recording: str | None = None,
-    habits: Conventions = DEFAULT_CONVENTIONS,
+    conventions: Conventions = DEFAULT_CONVENTIONS,
 ) -> Moment:
     """The point to look back from, for `--at`. A stretch ("yesterday") counts as its end.
 
@@ -173,8 +173,8 @@ def read_moment(
     that can only be of a recording raises TimeError, as does all that `read_time` raises for.
     """
     if recording is None:
-        habits = replace(habits, bare="wall")
-    when = read_time(text, now=now, zone=zone, day_one=day_one, habits=habits)
+        conventions = replace(conventions, bare="wall")
+    when = read_time(text, now=now, zone=zone, day_one=day_one, conventions=conventions)
     if when.instants is not None:
         return when.instants.end
     assert when.span is not None
@@ -187,11 +187,11 @@ def read_moment(
 
 
 def _context(
-    now: datetime | None, zone: tzinfo | None, day_one: date | None, habits: Conventions
+    now: datetime | None, zone: tzinfo | None, day_one: date | None, conventions: Conventions
 ) -> Context:
     if now is not None and now.utcoffset() is None:
         raise TimeError("the question's time has no zone", "give an aware datetime")
-    return Context(now, zone or (now.tzinfo if now else None), day_one, habits)
+    return Context(now, zone or (now.tzinfo if now else None), day_one, conventions)
 
 
 def _expression(parser: Parser, i: int) -> _ParsedTime | None:

@@ -235,7 +235,7 @@ def _egolife_row(row: Mapping[str, Any], options: ImportOptions) -> dict[str, An
             f"{day} {match[1]}" if match and zero else day,
             zone=options.zone,
             day_one=options.day_one,
-            habits=options.habits,
+            conventions=options.conventions,
         )
         assert when.instants is not None
         made["recording_start"] = when.instants.start
@@ -244,7 +244,7 @@ def _egolife_row(row: Mapping[str, Any], options: ImportOptions) -> dict[str, An
 
 def _of_day(text: str, options: ImportOptions) -> float:
     """Seconds since midnight of a time HHMMSSFF."""
-    dial = egolife_time(text, options.habits.frames_per_second)
+    dial = egolife_time(text, options.conventions.frames_per_second)
     return round(dial.hour * 3600 + dial.minute * 60 + dial.second, 6)
 
 

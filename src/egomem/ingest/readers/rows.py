@@ -45,7 +45,7 @@ class ImportOptions:
     `track` fill in for rows that name none; a track is who observed, as a word. `recording`: the
     video of rows that name none. `zone` and `day_one`: for wall-clock times without a zone, and
     EgoLife's DAY1. `step`: seconds given to each row of a recording whose rows have an order but no
-    times (our choice). `frames_per_second` of EgoLife's times is in `habits`.
+    times (our choice). `frames_per_second` of EgoLife's times is in `conventions`.
     """
 
     mapping: Mapping[str, str] = field(default_factory=dict)
@@ -56,7 +56,7 @@ class ImportOptions:
     zone: tzinfo | None = None
     day_one: date | None = None
     step: float = 5.0
-    habits: Conventions = DEFAULT_CONVENTIONS
+    conventions: Conventions = DEFAULT_CONVENTIONS
 
 
 def read_map(pairs: Iterable[str]) -> dict[str, str]:
@@ -101,7 +101,7 @@ def read_options(
         zone=zone_of(zone) if zone else None,
         day_one=first,
         step=step,
-        habits=replace(DEFAULT_CONVENTIONS, frames_per_second=frames_per_second),
+        conventions=replace(DEFAULT_CONVENTIONS, frames_per_second=frames_per_second),
     )
 
 
@@ -278,7 +278,9 @@ class RowReader:
             if isinstance(said, datetime) and said.tzinfo is not None:
                 start = said
             elif isinstance(said, str):
-                when = read_time(said, zone=zone, day_one=day_one, habits=self.options.habits)
+                when = read_time(
+                    said, zone=zone, day_one=day_one, conventions=self.options.conventions
+                )
                 if when.instants is None or not when.is_point:
                     raise TimeError(f"{said!r} is not one wall-clock time")
                 start = when.instants.start
@@ -335,7 +337,9 @@ class RowReader:
     def _written(self, said: str, line: _Line | None) -> float:
         """A time as people write it; a wall-clock time is placed by the recording's clock."""
         options = self.options
-        when = read_time(said, zone=options.zone, day_one=options.day_one, habits=options.habits)
+        when = read_time(
+            said, zone=options.zone, day_one=options.day_one, conventions=options.conventions
+        )
         if when.span is not None:
             return when.span.start
         assert when.instants is not None
