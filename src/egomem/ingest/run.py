@@ -335,7 +335,7 @@ def _frames(
     if facts.video is None or not todo:
         return None
     times = [t for span in todo for t in sample_times(span, sampling.fps)]
-    return frames(path, times, side=sampling.side, facts=facts)
+    return frames(path, times, side=sampling.side, info=facts)
 
 
 def _by_window(
@@ -346,7 +346,7 @@ def _by_window(
     frame = next(source, None)
     for span in spans:
         seen = []
-        while frame is not None and frame.wanted < span.end:
+        while frame is not None and frame.requested < span.end:
             seen.append(frame)
             frame = next(source, None)
         yield span, tuple(distinct(seen))
