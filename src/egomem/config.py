@@ -92,11 +92,11 @@ _LIMITS = "EGOMEM_LIMITS"
 def _environment() -> dict[str, Any]:
     """EGOMEM_* as settings: EGOMEM_WINDOW, EGOMEM_MODEL, EGOMEM_MODEL_READER,
     EGOMEM_LIMITS_READER_IMAGES, EGOMEM_FIT ..."""
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for name in Settings.model_fields:
         value = os.environ.get(f"EGOMEM_{name.upper()}")
         if value and name not in ("model", "limits"):
-            found[name] = value
+            settings[name] = value
     head = "EGOMEM_MODEL"
     table = {
         name.removeprefix(f"{head}_").lower(): value
@@ -111,16 +111,16 @@ def _environment() -> dict[str, Any]:
             role, _, limit = name.removeprefix(f"{_LIMITS}_").lower().rpartition("_")
             limits.setdefault(role, {})[limit] = value
     tables = {"model": table, "limits": limits}
-    return found | {name: held for name, held in tables.items() if held}
+    return settings | {name: role_limits for name, role_limits in tables.items() if role_limits}
 
 
 def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     """`above` over `below`, tables merged key by key."""
     merged = dict(below)
     for name, value in above.items():
-        held = merged.get(name)
-        if isinstance(value, Mapping) and isinstance(held, Mapping):
-            value = _over(held, value)
+        below_value = merged.get(name)
+        if isinstance(value, Mapping) and isinstance(below_value, Mapping):
+            value = _over(below_value, value)
         merged[name] = value
     return merged
 
@@ -133,10 +133,10 @@ def load_settings(**flags: Any) -> Settings:
     given = {name: value for name, value in flags.items() if value is not None}
     try:
         file = settings_file()
-        told = tomllib.loads(file.read_text(encoding="utf-8")) if file else {}
-        if isinstance(told.get("model"), str):
-            told["model"] = {EVERY_ROLE: told["model"]}
-        settings = Settings.model_validate(_over(_over(told, _environment()), given))
+        file_settings = tomllib.loads(file.read_text(encoding="utf-8")) if file else {}
+        if isinstance(file_settings.get("model"), str):
+            file_settings["model"] = {EVERY_ROLE: file_settings["model"]}
+        settings = Settings.model_validate(_over(_over(file_settings, _environment()), given))
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])

@@ -56,8 +56,8 @@ def examine(settings: Settings) -> list[Diagnosis]:
 def _decoder() -> Diagnosis:
     import av
 
-    wanted = ("h264", "hevc", "av1", "vp9", "aac", "opus")
-    missing = [name for name in wanted if name not in av.codecs_available]
+    codecs = ("h264", "hevc", "av1", "vp9", "aac", "opus")
+    missing = [name for name in codecs if name not in av.codecs_available]
     return Diagnosis(
         name="decoding",
         state="wrong" if missing else "ok",

@@ -97,7 +97,7 @@ def test_merged_segments_are_the_segment_of_all(held, cuts, gone) -> None:
     for name in ("terms", "offsets", "docs", "tf", "by_key", "n", "length", "key"):
         assert np.array_equal(merged.arrays[name], whole.arrays[name]), name
     wanted = [1, 2, 30, 31]
-    assert merged.n[merged.find(id_keys(map(id_of, wanted)))].tolist() == [
+    assert merged.rowid[merged.find(id_keys(map(id_of, wanted)))].tolist() == [
         n for n in wanted if n <= len(held) and n not in gone
     ]
     assert (merged.peak >= whole.peak).all()

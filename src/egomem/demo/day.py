@@ -123,11 +123,15 @@ def _with_speech(video: Path, speech: Path, target: Path) -> Path:
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_suffix(".part.mp4")
-    with av.open(str(video)) as seen, av.open(str(speech)) as heard, av.open(str(part), "w") as out:
-        picture = out.add_stream_from_template(seen.streams.video[0])
-        rate = heard.streams.audio[0].rate
+    with (
+        av.open(str(video)) as video_input,
+        av.open(str(speech)) as audio_input,
+        av.open(str(part), "w") as out,
+    ):
+        picture = out.add_stream_from_template(video_input.streams.video[0])
+        rate = audio_input.streams.audio[0].rate
         sound = out.add_stream("aac", rate=rate, layout="mono")
-        for packet in seen.demux(video=0):
+        for packet in video_input.demux(video=0):
             if packet.dts is not None:
                 packet.stream = picture
                 out.mux(packet)
@@ -138,7 +142,7 @@ def _with_speech(video: Path, speech: Path, target: Path) -> Path:
         for plane in silence.planes:
             plane.update(bytes(plane.buffer_size))
         fifo.write(silence)
-        for frame in heard.decode(audio=0):
+        for frame in audio_input.decode(audio=0):
             for piece in resampler.resample(frame):
                 piece.pts = None
                 fifo.write(piece)

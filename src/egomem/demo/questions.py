@@ -94,10 +94,10 @@ def is_right(asked: DemoQuestion, answer: Answer, recordings: dict[str, str]) ->
     if asked.abstain or answer.abstained:
         return asked.abstain and answer.abstained
     if asked.options:
-        said = answer.choice == asked.choice
+        is_said = answer.choice == asked.choice
     else:
-        said = any(text.casefold() in answer.text.casefold() for text in asked.says)
-    return said and any(
+        is_said = any(text.casefold() in answer.text.casefold() for text in asked.says)
+    return is_said and any(
         recordings.get(e.recording or "") == asked.recording
         and asked.span is not None
         and e.span.overlaps(asked.span)

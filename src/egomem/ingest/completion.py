@@ -36,8 +36,8 @@ def is_finished(done: set[Completed], recording: Recording, observer: Observer, 
     if track.window is not None:
         return False
     reached = span.start
-    held = (d.unit for d in done if d.track == track.id and d.unit[0].isdigit())
-    for start, end in sorted(map(_bounds, held)):
+    units = (d.unit for d in done if d.track == track.id and d.unit[0].isdigit())
+    for start, end in sorted(map(_bounds, units)):
         if start <= reached:
             reached = max(reached, end)
     return reached >= _bounds(window_unit(span))[1]

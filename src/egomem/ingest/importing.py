@@ -97,8 +97,8 @@ def read_observations(
     def observations() -> Iterator[Observation]:
         for number, row in rows:
             reading.rows += 1
-            if (made := reading.reader.read(number, row)) is not None:
-                yield made
+            if (observation := reading.reader.read(number, row)) is not None:
+                yield observation
 
     reading._source = observations()
     return reading
@@ -137,15 +137,15 @@ def import_files(
 def _import(store: Store, path: Path, options: ImportOptions, videos: Path | None) -> ImportOutcome:
     if not path.is_file():
         raise UsageError(f"there is no file {path}", "check the path")
-    if (held := read_exported_memory(path)) is not None:
-        rows, new = restore(store, held)
-        names = tuple(r.id for r in held.recordings)
+    if (exported := read_exported_memory(path)) is not None:
+        rows, new = restore(store, exported)
+        names = tuple(r.id for r in exported.recordings)
         return ImportOutcome(
             path=str(path), rows=rows, observations=new, known=rows - new, recordings=names
         )
     folders = [folder for folder in (videos, path.parent) if folder is not None]
-    known = _RecordingFinder(store.recordings(), folders, options)
-    reading = read_observations(path, options, find=known.find)
+    finder = _RecordingFinder(store.recordings(), folders, options)
+    reading = read_observations(path, options, find=finder.find)
     new = read = 0
     stored: dict[str, Recording] = {}
     observations = iter(reading)
@@ -154,10 +154,10 @@ def _import(store: Store, path: Path, options: ImportOptions, videos: Path | Non
         new += store.add(batch)
         read += len(batch)
     _put(store, reading, stored)
-    problems = [LineWarning(0, what) for what in known.notes] + reading.problems
-    shown = tuple(map(str, problems[:MAX_PROBLEMS]))
+    problems = [LineWarning(0, what) for what in finder.notes] + reading.problems
+    listed = tuple(map(str, problems[:MAX_PROBLEMS]))
     if len(problems) > MAX_PROBLEMS:
-        shown += (f"and {len(problems) - MAX_PROBLEMS} more",)
+        listed += (f"and {len(problems) - MAX_PROBLEMS} more",)
     return ImportOutcome(
         path=str(path),
         rows=reading.rows,
@@ -165,7 +165,7 @@ def _import(store: Store, path: Path, options: ImportOptions, videos: Path | Non
         known=read - new,
         passed_over=reading.reader.passed_over,
         recordings=tuple(stored),
-        problems=shown,
+        problems=listed,
     )
 
 
@@ -185,16 +185,16 @@ def _put(store: Store, reading: ObservationReader, stored: dict[str, Recording])
 class _RecordingFinder:
     """What a video id may stand for: a recording of the memory, or a video file at hand."""
 
-    held: InitVar[Sequence[Recording]]
+    recordings: InitVar[Sequence[Recording]]
     folders: Sequence[Path]
     options: ImportOptions
     notes: list[str] = field(default_factory=list)
     _by_id: dict[str, Recording] = field(init=False)
     _by_name: dict[str, list[Recording]] = field(default_factory=dict)
 
-    def __post_init__(self, held: Sequence[Recording]) -> None:
-        self._by_id = {r.id: r for r in held}
-        for recording in held:
+    def __post_init__(self, recordings: Sequence[Recording]) -> None:
+        self._by_id = {r.id: r for r in recordings}
+        for recording in recordings:
             for name in {recording.name, Path(recording.name).stem}:
                 self._by_name.setdefault(name, []).append(recording)
 
@@ -242,6 +242,6 @@ def _video(folder: Path, video: str) -> Path | None:
     name = Path(video).name
     if not name or name != video:
         return None
-    found = [folder / name] if Path(name).suffix.lower() in MEDIA_SUFFIXES else []
-    found += [folder / f"{name}{suffix}" for suffix in sorted(MEDIA_SUFFIXES)]
-    return next((path for path in found if path.is_file()), None)
+    candidates = [folder / name] if Path(name).suffix.lower() in MEDIA_SUFFIXES else []
+    candidates += [folder / f"{name}{suffix}" for suffix in sorted(MEDIA_SUFFIXES)]
+    return next((path for path in candidates if path.is_file()), None)

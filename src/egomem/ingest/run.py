@@ -127,28 +127,28 @@ async def ingest(
     """
     sampling = sampling or SamplingOptions()
     outcomes: dict[Path, FileOutcome] = {}
-    known: dict[Path, tuple[MediaInfo, str]] = {}
+    probed: dict[Path, tuple[MediaInfo, str]] = {}
     for path in files:
         on_step(Step(str(path), "reading", 0, 1))
         try:
             _nameable(path)
             facts = await asyncio.to_thread(probe, path)
-            known[path] = facts, await asyncio.to_thread(content_hash, path)
+            probed[path] = facts, await asyncio.to_thread(content_hash, path)
         except Exception as error:
             outcomes[path] = _failed(path, error)
         on_step(Step(str(path), "reading", 1, 1))
-    told = {path: facts for path, (facts, _) in known.items()}
-    starts = start_times.find_starts(told, given=start, zone=zone) if known else {}
+    facts_of = {path: facts for path, (facts, _) in probed.items()}
+    starts = start_times.find_starts(facts_of, given=start, zone=zone) if probed else {}
     recordings: dict[Path, Recording] = {}
-    for path, (facts, digest) in known.items():
-        same = (r for r in reversed(recordings.values()) if r.sha256 == digest)
-        held = next(same, None) or store.recording(recording_id(digest))
-        recordings[path] = _recording(path, digest, facts, wearer, starts[path], held)
+    for path, (facts, digest) in probed.items():
+        twins = (r for r in reversed(recordings.values()) if r.sha256 == digest)
+        stored = next(twins, None) or store.recording(recording_id(digest))
+        recordings[path] = _recording(path, digest, facts, wearer, starts[path], stored)
     on_plan(list(recordings.values()))
     for path, recording in recordings.items():
         try:
             outcomes[path] = await _one(
-                store, path, told[path], recording, starts[path], observers, sampling, on_step
+                store, path, facts_of[path], recording, starts[path], observers, sampling, on_step
             )
         except StoreError:
             raise
@@ -222,22 +222,22 @@ async def _one(
 
 
 def _recording(
-    path: Path, digest: str, facts: MediaInfo, wearer: str, start: Start, held: Recording | None
+    path: Path, digest: str, facts: MediaInfo, wearer: str, start: Start, stored: Recording | None
 ) -> Recording:
     """The recording that a file holds. One that is known keeps its wearer, and its clock where
     nothing new is known of it."""
-    told = facts.model_dump(mode="json", exclude={"path"})
-    if held is not None and DAMAGE in held.facts:
-        told[DAMAGE] = held.facts[DAMAGE]
+    fact_values = facts.model_dump(mode="json", exclude={"path"})
+    if stored is not None and DAMAGE in stored.facts:
+        fact_values[DAMAGE] = stored.facts[DAMAGE]
     return Recording(
         id=recording_id(digest),
-        wearer=held.wearer if held else wearer,
+        wearer=stored.wearer if stored else wearer,
         name=path.name,
         path=str(path.resolve()),
         sha256=digest,
         duration=facts.duration,
-        clock=start.clock or (held.clock if held else None),
-        facts=told,
+        clock=start.clock or (stored.clock if stored else None),
+        facts=fact_values,
     )
 
 
@@ -261,9 +261,9 @@ async def _listen(
     source = stretches()
     try:
         while (stretch := await asyncio.to_thread(next, source, None)) is not None:
-            end, said = stretch
+            end, observations = stretch
             mark = Completed(recording.id, track.id, f"{TRANSCRIBED_UNTIL}{end!r}")
-            tally.observations += store.add(said, completed=[mark])
+            tally.observations += store.add(observations, completed=[mark])
             on_step(Step(str(path), "listening", min(end, recording.duration), recording.duration))
     except EgomemError as error:
         if isinstance(error, StoreError):
@@ -290,29 +290,31 @@ async def _watch(
         store.put_track(observer.track)
     stream = _frames(path, facts, todo, sampling)
     source = _by_window(stream, todo)
-    places = asyncio.Semaphore(sampling.concurrency)
+    slots = asyncio.Semaphore(sampling.concurrency)
 
-    async def observe(span: Span, seen: tuple[Frame, ...]) -> None:
+    async def observe(span: Span, window_frames: tuple[Frame, ...]) -> None:
         try:
-            await _observe(store, Window(recording, span, seen), observers, sampling, tally)
+            await _observe(
+                store, Window(recording, span, window_frames), observers, sampling, tally
+            )
         finally:
-            places.release()
+            slots.release()
         on_step(Step(str(path), "watching", span.end, recording.duration))
 
     try:
         async with asyncio.TaskGroup() as group:
             while True:
-                await places.acquire()
-                found = await asyncio.to_thread(next, source, None)
-                if found is None:
+                await slots.acquire()
+                window = await asyncio.to_thread(next, source, None)
+                if window is None:
                     break
-                group.create_task(observe(*found))
+                group.create_task(observe(*window))
     except BaseExceptionGroup as failed:
         raise failed.exceptions[0] from None
     if stream is not None and (damage := _damage(stream.report, facts)):
         tally.faults.append(f"{path.name}: {damage}")
-        known = {**recording.facts, DAMAGE: damage}
-        store.put_recording(recording.model_copy(update={"facts": known}))
+        new_facts = {**recording.facts, DAMAGE: damage}
+        store.put_recording(recording.model_copy(update={"facts": new_facts}))
 
 
 def _damage(report: DecodeReport, facts: MediaInfo) -> str:
@@ -345,11 +347,11 @@ def _by_window(
     source = iter(stream or ())
     frame = next(source, None)
     for span in spans:
-        seen = []
+        window_frames = []
         while frame is not None and frame.requested < span.end:
-            seen.append(frame)
+            window_frames.append(frame)
             frame = next(source, None)
-        yield span, tuple(distinct(seen))
+        yield span, tuple(distinct(window_frames))
 
 
 async def _observe(
@@ -365,18 +367,21 @@ async def _observe(
     marks = {
         o.track.id: Completed(recording.id, o.track.id, window_unit(window.span)) for o in observers
     }
-    own = {o.track.id for o in observers}
-    ready = {o.track.id for o in observers if is_finished(done, recording, o, window.span)}
-    held = store.view().observations(recording=recording.id, span=window.span)
-    window = replace(window, held=tuple(o for o in held if o.track not in own or o.track in ready))
-    marked = []
-    made: list[Observation] = []
+    track_ids = {o.track.id for o in observers}
+    finished_ids = {o.track.id for o in observers if is_finished(done, recording, o, window.span)}
+    context = store.view().observations(recording=recording.id, span=window.span)
+    window = replace(
+        window,
+        held=tuple(o for o in context if o.track not in track_ids or o.track in finished_ids),
+    )
+    completed = []
+    observations: list[Observation] = []
     for observer in observers:
         mark = marks[observer.track.id]
-        if observer.track.id in ready:
+        if observer.track.id in finished_ids:
             continue
         try:
-            seen = await observer.observe(window)
+            new = await observer.observe(window)
         except StoreError:
             raise
         except EgomemError as error:
@@ -384,13 +389,13 @@ async def _observe(
             tally.failed.setdefault(fault, []).append(window.span)
             if isinstance(error, WindowFailed):
                 gap = FailedWindow(window.span, error.status.value, error.tokens)
-                marked += [mark, gap_mark(recording.id, observer.track.id, gap)]
+                completed += [mark, gap_mark(recording.id, observer.track.id, gap)]
             continue
-        made += seen
-        marked.append(mark)
-        window = replace(window, held=(*window.held, *seen))
+        observations += new
+        completed.append(mark)
+        window = replace(window, held=(*window.held, *new))
     _keep_thumbnail(store, window, sampling)
-    tally.observations += store.add(made, completed=marked)
+    tally.observations += store.add(observations, completed=completed)
     tally.windows += 1
 
 

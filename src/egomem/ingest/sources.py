@@ -25,7 +25,7 @@ def media_files(paths: Iterable[str | Path]) -> list[Path]:
     A folder's hidden files and files without a media suffix are passed over. Raises UsageError
     where a path does not exist, a pattern matches nothing, or a folder holds no media.
     """
-    found: dict[Path, Path] = {}
+    files_by_path: dict[Path, Path] = {}
     for given in paths:
         if not str(given).strip():  # a shell variable that is not set; as a path it is this folder
             raise UsageError("a path is empty", "name a file, a folder or a glob")
@@ -42,8 +42,8 @@ def media_files(paths: Iterable[str | Path]) -> list[Path]:
             if not files:
                 raise UsageError(f"no such file or folder: {given}", "check the path")
         for file in files:
-            found.setdefault(file.resolve(), file)
-    return list(found.values())
+            files_by_path.setdefault(file.resolve(), file)
+    return list(files_by_path.values())
 
 
 def _is_media(path: Path, root: Path) -> bool:

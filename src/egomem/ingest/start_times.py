@@ -102,9 +102,9 @@ def find_start(
             }[hint.source]
             return Start(Clock(hint.start, hint.source), reason, tuple(hints), tuple(notes))
     if hints:
-        found = "; ".join(map(str, hints))
+        hint_texts = "; ".join(map(str, hints))
         notes.append(
-            f"{path.name}: when it began is only hinted at ({found}); "
+            f"{path.name}: when it began is only hinted at ({hint_texts}); "
             f"if that is right, give --start {_suggestion(hints[0].start)}"
         )
     else:
@@ -130,7 +130,7 @@ def find_starts(
         raise TimeError(
             f"one start was given for {len(groups)} recordings", "ingest them one by one"
         )
-    found: dict[Path, Start] = {}
+    starts: dict[Path, Start] = {}
     for group in groups:
         first = group[0].path
         start = find_start(
@@ -138,15 +138,15 @@ def find_starts(
         )
         for number, chapter in enumerate(group, 1):
             if number == 1:
-                found[chapter.path] = start
+                starts[chapter.path] = start
                 continue
             note = f"{chapter.path.name}: chapter {number} of {first.name}, "
             note += f"{format_time(chapter.offset)} after its start"
             clock = (
                 replace(start.clock, start=start.clock.at(chapter.offset)) if start.clock else None
             )
-            found[chapter.path] = Start(clock, f"it follows {first.name}", start.hints, (note,))
-    return {path: found[path] for path in files}
+            starts[chapter.path] = Start(clock, f"it follows {first.name}", start.hints, (note,))
+    return {path: starts[path] for path in files}
 
 
 # -- chapters of one recording ---------------------------------------------------------------------
@@ -207,23 +207,25 @@ def _sidecar(
         if not beside.is_file():
             continue
         try:
-            held = json.loads(beside.read_text(encoding="utf-8-sig"))
+            sidecar = json.loads(beside.read_text(encoding="utf-8-sig"))
         except (ValueError, OSError) as error:
             notes.append(f"{beside.name} cannot be read: {reason(error)}")
             continue
-        said = held.get("start", held.get("start_time")) if isinstance(held, dict) else None
-        if said is None or isinstance(said, bool):
+        start_value = (
+            sidecar.get("start", sidecar.get("start_time")) if isinstance(sidecar, dict) else None
+        )
+        if start_value is None or isinstance(start_value, bool):
             continue
-        named = held.get("zone") or held.get("timezone") or held.get("time_zone")
+        zone_name = sidecar.get("zone") or sidecar.get("timezone") or sidecar.get("time_zone")
         try:
-            there = zone_of(named) if isinstance(named, str) else zone
-            start, note = instant_of(said, there)
+            sidecar_zone = zone_of(zone_name) if isinstance(zone_name, str) else zone
+            start, note = instant_of(start_value, sidecar_zone)
         except (TimeError, ValueError, OverflowError, OSError) as error:
             notes.append(f"{beside.name}: {error}")
             continue
-        end = held.get("end_time")
-        if facts and isinstance(said, int | float) and isinstance(end, int | float):
-            length = (instant_of(end, there)[0] - start).total_seconds()
+        end = sidecar.get("end_time")
+        if facts and isinstance(start_value, int | float) and isinstance(end, int | float):
+            length = (instant_of(end, sidecar_zone)[0] - start).total_seconds()
             if abs(length - facts.duration) > max(TOLERANCE_S, 0.05 * facts.duration):
                 notes.append(
                     f"{beside.name} tells of {length:.0f} s, the video has {facts.duration:.0f} s"
@@ -236,17 +238,17 @@ def _belongs(stem: str, name: str) -> bool:
     return not name[len(stem) : len(stem) + 1].isalnum()
 
 
-def instant_of(said: object, zone: tzinfo | None) -> tuple[datetime, str]:
+def instant_of(value: object, zone: tzinfo | None) -> tuple[datetime, str]:
     """A sidecar's time: ISO 8601, or a count since 1970 in s, ms, us or ns."""
-    if isinstance(said, str):
+    if isinstance(value, str):
         try:
-            return read_start(said, zone=zone), ""
+            return read_start(value, zone=zone), ""
         except TimeError as error:
             if "has no zone" not in error.message:
                 raise
-            return datetime.fromisoformat(said), "it has no zone"
-    assert isinstance(said, int | float), said
-    seconds = float(said)
+            return datetime.fromisoformat(value), "it has no zone"
+    assert isinstance(value, int | float), value
+    seconds = float(value)
     while seconds > 1e11:  # the year 5138 in seconds, 1973 in milliseconds
         seconds /= 1000
     there = datetime.fromtimestamp(seconds, UTC)
@@ -276,26 +278,26 @@ def _named_time(stem: str) -> datetime | tuple[str, ...] | None:
 def _name(
     path: Path, zone: tzinfo | None, day_one: date | None, notes: list[str]
 ) -> Iterator[Hint]:
-    said = _named_time(path.stem)
-    if said is None:
+    named_time = _named_time(path.stem)
+    if named_time is None:
         return
     try:
-        if isinstance(said, tuple):
-            when = read_time(" ".join(said), zone=zone or UTC, day_one=day_one)
+        if isinstance(named_time, tuple):
+            when = read_time(" ".join(named_time), zone=zone or UTC, day_one=day_one)
             assert when.instants is not None
             start = when.instants.start
-            said = start.replace(tzinfo=None)
+            named_time = start.replace(tzinfo=None)
         elif path.stem.upper().startswith("PXL_"):
             # Pixel phones write UTC into the name, not local time.
-            utc = said.replace(tzinfo=UTC)
+            utc = named_time.replace(tzinfo=UTC)
             yield Hint("filename", utc.astimezone(zone) if zone else utc, "" if zone else _PIXEL)
             return
         elif zone:
-            start = read_start(said.isoformat(), zone=zone)
+            start = read_start(named_time.isoformat(), zone=zone)
     except TimeError as error:
         notes.append(f"{path.name}: {error}")
         return
-    yield Hint("filename", start) if zone else Hint("filename", said, "a name has no zone")
+    yield Hint("filename", start) if zone else Hint("filename", named_time, "a name has no zone")
 
 
 _PIXEL = "Pixel phones name files in UTC, as far as we know"

@@ -64,8 +64,8 @@ def summarise(store: Store) -> MemorySummary:
 
 def _untold(store: Store, recordings: Iterable[Recording]) -> Iterator[MissingWindow]:
     for r in recordings:
-        for track, found in failed_windows_by_track(store, r.id).items():
-            for span, status, _ in found:
+        for track, failures in failed_windows_by_track(store, r.id).items():
+            for span, status, _ in failures:
                 yield MissingWindow(
                     track=track,
                     recording=r.id,

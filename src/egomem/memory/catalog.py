@@ -41,7 +41,7 @@ class Catalog:
     wearers: tuple[str, ...]
     ids: tuple[str | None, ...]
     tracks: dict[int, tuple[str, str]]
-    tally_line: Integers
+    tally_timeline: Integers
     tally_track: Integers
     tally_count: Integers
     tally_length: Integers
@@ -49,32 +49,32 @@ class Catalog:
     tally_end: Floats
 
     @classmethod
-    def read(cls, db: sqlite3.Connection, known: Self | None) -> Self:
-        """`known` is given back where nothing has changed since."""
-        if known and (*known.version, known.horizon) == db.execute(_STATE).fetchone():
-            return known
-        own = not db.in_transaction
-        if own:
+    def read(cls, db: sqlite3.Connection, previous: Self | None) -> Self:
+        """The catalog as of now: `previous` itself where nothing has changed since."""
+        if previous and (*previous.version, previous.horizon) == db.execute(_STATE).fetchone():
+            return previous
+        begins = not db.in_transaction
+        if begins:
             db.execute("BEGIN")
         try:
             *version, horizon = db.execute(_STATE).fetchone()
-            return cls._read(db, known, tuple(version), horizon)
+            return cls._read(db, previous, tuple(version), horizon)
         finally:
-            if own:
+            if begins:
                 db.execute("COMMIT")
 
     @classmethod
     def _read(
-        cls, db: sqlite3.Connection, known: Self | None, version: tuple[int, ...], horizon: int
+        cls, db: sqlite3.Connection, previous: Self | None, version: tuple[int, ...], horizon: int
     ) -> Self:
-        if known and known.version == version:
-            recordings, numbers, starts = known.recordings, known.numbers, known.starts
-            wearers, ids = known.wearers, known.ids
+        if previous and previous.version == version:
+            recordings, numbers, starts = previous.recordings, previous.numbers, previous.starts
+            wearers, ids = previous.wearers, previous.ids
         else:
-            found = db.execute(
+            cursor = db.execute(
                 f"SELECT number, {rows.RECORDING_COLUMNS} FROM recording ORDER BY number"
             )
-            table = found.fetchall()
+            table = cursor.fetchall()
             read = [rows.read_recording(row[1:]) if row[1] is not None else None for row in table]
             recordings = tuple(r for r in read if r)
             numbers = np.array([row[0] for row in table], dtype=np.int64)
@@ -114,10 +114,10 @@ class Catalog:
     @cached_property
     def tally_first(self) -> Integers:
         """Where the entries of each line begin in the tally, which is in order of lines."""
-        return np.flatnonzero(np.diff(self.tally_line, prepend=-1))
+        return np.flatnonzero(np.diff(self.tally_timeline, prepend=-1))
 
     @cached_property
-    def zeros(self) -> dict[int, float]:
+    def start_by_number(self) -> dict[int, float]:
         """`starts` by number."""
         return dict(zip(self.numbers.tolist(), self.starts.tolist(), strict=True))
 

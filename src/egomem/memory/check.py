@@ -58,13 +58,18 @@ def _check(store: MemoryReader, *, repair: bool) -> CheckReport:
     findings: list[CheckFinding] = []
     with store.connection.exclusive() as db:
         for part, look, mend in _PARTS:
-            found = list(look(store))
-            if found and repair and mend is not None:
+            findings_of_part = list(look(store))
+            if findings_of_part and repair and mend is not None:
                 mend(store)
-                left = set(look(store))
-                findings += [CheckFinding(part, what, True, what not in left) for what in found]
+                remaining = set(look(store))
+                findings += [
+                    CheckFinding(part, what, True, what not in remaining)
+                    for what in findings_of_part
+                ]
             else:
-                findings += [CheckFinding(part, what, mend is not None) for what in found]
+                findings += [
+                    CheckFinding(part, what, mend is not None) for what in findings_of_part
+                ]
         count = "SELECT (SELECT count(*) FROM recording WHERE id IS NOT NULL), count(*)"
         recordings, observations = db.execute(f"{count} FROM observation").fetchone()
         segments = len(index.segment_entries(db))
@@ -148,9 +153,9 @@ def _index(store: MemoryReader) -> Iterator[str]:
             yield f"{_name(store, path)} differs from the observations"
     if expected - 1 > index.last_row(db):
         yield "the index reaches further than the record"
-    known = {index.path_of(folder, entry.number) for entry in entries}
+    listed_paths = {index.path_of(folder, entry.number) for entry in entries}
     for path in sorted((folder / "index").glob("*")):
-        if path not in known:
+        if path not in listed_paths:
             yield f"{_name(store, path)} belongs to nothing"
 
 
@@ -175,8 +180,8 @@ def _agrees(store: MemoryReader, entry: index.SegmentEntry) -> bool:
         postings = np.argsort(anew.docs, kind="stable")
         columns = slice(at, at + len(some))
         same = (
-            np.array_equal(segment.n[columns], anew.n)
-            and np.array_equal(segment.line[columns], anew.line)
+            np.array_equal(segment.rowid[columns], anew.rowid)
+            and np.array_equal(segment.timeline[columns], anew.timeline)
             and np.array_equal(segment.track[columns], anew.track)
             and np.array_equal(segment.start[columns], anew.start)
             and np.array_equal(segment.end[columns], anew.end)
@@ -208,28 +213,28 @@ def _vectors(store: MemoryReader) -> Iterator[str]:
             except DamagedError:
                 yield f"{name} has fewer than its {entry.rows} rows"
                 continue
-            held = _rows_of(store, entry.recording)
-            lost = int((~np.isin(file.n, held)).sum())
-            if lost:
-                yield f"{name} has {lost} vectors of no observation"
+            rowids = _rows_of(store, entry.recording)
+            orphans = int((~np.isin(file.rowid, rowids)).sum())
+            if orphans:
+                yield f"{name} has {orphans} vectors of no observation"
             if not np.isfinite(file.matrix).all():
                 yield f"{name} has vectors that are not numbers"
-    known = {
+    listed_paths = {
         e.path(store.folder)
         for table in vectors.vector_file_entries(store.connection.db).values()
         for e in table
     }
-    known |= {path.with_suffix(".row") for path in known}
+    listed_paths |= {path.with_suffix(".row") for path in listed_paths}
     for path in sorted((store.folder / "vectors").glob("*/*")):
-        if path not in known:
+        if path not in listed_paths:
             yield f"{_name(store, path)} belongs to nothing"
 
 
 def _rows_of(store: MemoryReader, recording: int) -> np.ndarray:
-    found = store.connection.db.execute(
+    cursor = store.connection.db.execute(
         "SELECT n FROM observation WHERE recording = ?", (recording,)
     )
-    return np.array([n for (n,) in found], dtype=np.int64)
+    return np.array([n for (n,) in cursor], dtype=np.int64)
 
 
 def _mend_vectors(store: MemoryReader) -> None:
@@ -240,7 +245,7 @@ def _mend_vectors(store: MemoryReader) -> None:
                 if whole is None:
                     continue
                 file = whole.read(store.folder)
-                keep = np.isin(file.n, _rows_of(store, entry.recording))
+                keep = np.isin(file.rowid, _rows_of(store, entry.recording))
                 keep &= np.isfinite(file.matrix).all(axis=1)
                 if not keep.all():
                     vectors.rewrite(db, store.folder, whole, keep)
@@ -251,21 +256,21 @@ def _mend_vectors(store: MemoryReader) -> None:
 
 
 def _thumbnails(store: MemoryReader) -> Iterator[str]:
-    known = {r.id for r in store.recordings()}
+    recording_ids = {r.id for r in store.recordings()}
     for path in sorted((store.folder / THUMBNAILS).glob("*")):
-        if path.name not in known:
+        if path.name not in recording_ids:
             yield f"{_name(store, path)} belongs to no recording"
     for path in sorted((store.folder / THUMBNAILS).glob("*/*.part")):
         yield f"{_name(store, path)} was never finished"
 
 
 def _mend_thumbnails(store: MemoryReader) -> None:
-    known = {r.id for r in store.recordings()}
+    recording_ids = {r.id for r in store.recordings()}
     for folder in (store.folder / THUMBNAILS).glob("*"):
         for path in folder.glob("*"):
-            if folder.name not in known or path.suffix == ".part":
+            if folder.name not in recording_ids or path.suffix == ".part":
                 path.unlink(missing_ok=True)
-        if folder.name not in known:
+        if folder.name not in recording_ids:
             folder.rmdir()
 
 

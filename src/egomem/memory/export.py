@@ -78,21 +78,21 @@ _ENDINGS: dict[str, Format] = {
 }  # fmt: skip
 
 
-def format_of(target: str | Path, said: str | None = None) -> Format:
+def format_of(target: str | Path, name: str | None = None) -> Format:
     """The format that is named, else the one of the target's ending. Raises UsageError."""
-    found = said or _ENDINGS.get(Path(target).suffix.lower())
+    format_name = name or _ENDINGS.get(Path(target).suffix.lower())
     for format in FORMATS:
-        if format == found:
+        if format == format_name:
             return format
-    what = f"cannot export as {said!r}" if said else f"{target} does not say its format"
+    what = f"cannot export as {name!r}" if name else f"{target} does not say its format"
     raise UsageError(what, f"give --format with one of: {', '.join(FORMATS)}")
 
 
 def _known(sources: Iterable[str]) -> list[Source]:
-    known = get_args(Source)
+    all_sources = get_args(Source)
     for source in (sources := list(sources)):
-        if source not in known:
-            raise UsageError(f"{source!r} is not a source", f"known: {', '.join(known)}")
+        if source not in all_sources:
+            raise UsageError(f"{source!r} is not a source", f"known: {', '.join(all_sources)}")
     return cast(list[Source], sources)
 
 
@@ -123,9 +123,9 @@ _SUFFIX = {"webvtt": ".vtt", "srt": ".srt"}
 
 def _export_subtitles(view: View, target: Path, format: Literal["webvtt", "srt"]) -> ExportReport:
     suffix = _SUFFIX[format]
-    parts = [(r, held) for r, held in _by_recording(view) if held]
-    recordings = [(r, held) for r, held in parts if r is not None]
-    left_out = sum(len(held) for r, held in parts if r is None)
+    parts = [(r, observations) for r, observations in _by_recording(view) if observations]
+    recordings = [(r, observations) for r, observations in parts if r is not None]
+    left_out = sum(len(observations) for r, observations in parts if r is None)
     single = target.suffix.lower() == suffix
     if single and len(recordings) != 1:
         raise UsageError(
@@ -133,20 +133,20 @@ def _export_subtitles(view: View, target: Path, format: Literal["webvtt", "srt"]
         )
     names = Counter(Path(r.name).stem for r, _ in recordings)
     files, count = [], 0
-    for recording, held in recordings:
+    for recording, observations in recordings:
         stem = Path(recording.name).stem
         name = f"{stem}.{recording.id}" if names[stem] > 1 else stem
         path = target if single else target / f"{_safe(name)}{suffix}"
-        cues = [_cue(o) for o in held]
+        cues = [_cue(o) for o in observations]
         text = (
             write_srt(cues)
             if format == "srt"
-            else write_webvtt(cues, notes=_notes(recording, held))
+            else write_webvtt(cues, notes=_notes(recording, observations))
         )
         with _whole(path) as part:
             part.write_text(text, encoding="utf-8")
         files.append(str(path))
-        count += len(held)
+        count += len(observations)
     return ExportReport(files=tuple(files), observations=count, left_out=left_out)
 
 
@@ -157,14 +157,14 @@ def _cue(o: Observation) -> Cue:
     )
 
 
-def _notes(recording: Recording, held: Iterable[Observation]) -> list[str]:
+def _notes(recording: Recording, observations: Iterable[Observation]) -> list[str]:
     """Where the text of a WebVTT file is from."""
     lines = [f"recording: {recording.id} {recording.name} of {recording.wearer}"]
     if recording.clock:
         lines.append(f"starts: {format_instant(recording.clock.start)}")
     lines.append("each cue is named by its observation's id and track")
-    tracks = dict.fromkeys(o.track for o in held)
-    notes = dict.fromkeys(o.provenance.note for o in held if o.provenance.note)
+    tracks = dict.fromkeys(o.track for o in observations)
+    notes = dict.fromkeys(o.provenance.note for o in observations if o.provenance.note)
     return ["\n".join([*lines, *(f"track: {t}" for t in tracks), *(f"note: {n}" for n in notes)])]
 
 
@@ -179,8 +179,8 @@ def _safe(name: str) -> str:
 def _export_jsonl(view: View, target: Path) -> ExportReport:
     count = 0
     with _whole(target) as part, part.open("w", encoding="utf-8") as file:
-        for recording, held in _by_recording(view):
-            for o in held:
+        for recording, observations in _by_recording(view):
+            for o in observations:
                 row = _row(view, recording, o)
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
                 count += 1
@@ -239,11 +239,11 @@ def _export_parquet(view: View, target: Path) -> ExportReport:
         _whole(target) as part,
         parquet.ParquetWriter(part, schema, compression="zstd") as writer,
     ):
-        for _, held in _by_recording(view):
-            for at in range(0, len(held), _BATCH):
-                rows = [_columns(view, o) for o in held[at : at + _BATCH]]
+        for _, observations in _by_recording(view):
+            for at in range(0, len(observations), _BATCH):
+                rows = [_columns(view, o) for o in observations[at : at + _BATCH]]
                 writer.write_table(pyarrow.Table.from_pylist(rows, schema))
-            count += len(held)
+            count += len(observations)
         recordings = view.recordings()
         # What is finished is only true of a memory that is whole.
         whole = count == view_of(store).count()
@@ -295,15 +295,15 @@ def read_exported_memory(path: str | Path) -> ExportedMemory | None:
     if head is None:
         file.close()
         return None
-    said = json.loads(head)
-    if said["form"] > FORMAT_VERSION:
+    contents = json.loads(head)
+    if contents["form"] > FORMAT_VERSION:
         raise UsageError(
             f"{path} was written by a newer egomem", "run: pip install --upgrade egomem"
         )
     return ExportedMemory(
-        recordings=tuple(_from_json(r) for r in said["recordings"]),
-        tracks=tuple(Track.model_validate(t) for t in said["tracks"]),
-        done=tuple(Completed(*d) for d in said["done"]),
+        recordings=tuple(_from_json(r) for r in contents["recordings"]),
+        tracks=tuple(Track.model_validate(t) for t in contents["tracks"]),
+        done=tuple(Completed(*d) for d in contents["done"]),
         observations=_observations(file, path),
     )
 
@@ -327,24 +327,24 @@ def _observations(file: Any, path: Path) -> Iterator[Observation]:
                 yield o
 
 
-def restore(store: Store, held: ExportedMemory) -> tuple[int, int]:
+def restore(store: Store, exported: ExportedMemory) -> tuple[int, int]:
     """Put an exported memory into a store; returns how many observations it has, and how many new.
 
     A recording that the store holds already stays as it is, but gets a clock if it had none.
     """
-    for recording in held.recordings:
-        known = store.recording(recording.id)
-        if known is None:
+    for recording in exported.recordings:
+        stored = store.recording(recording.id)
+        if stored is None:
             store.put_recording(recording)
-        elif known.clock is None and recording.clock is not None:
-            store.put_recording(known.model_copy(update={"clock": recording.clock}))
-    for track in held.tracks:
+        elif stored.clock is None and recording.clock is not None:
+            store.put_recording(stored.model_copy(update={"clock": recording.clock}))
+    for track in exported.tracks:
         store.put_track(track)
     read = new = 0
-    while batch := list(islice(held.observations, _BATCH)):
+    while batch := list(islice(exported.observations, _BATCH)):
         new += store.add(batch)
         read += len(batch)
-    store.add([], completed=held.done)
+    store.add([], completed=exported.done)
     return read, new
 
 
@@ -359,12 +359,12 @@ def _to_json(recording: Recording) -> dict[str, Any]:
 
 def _from_json(body: Mapping[str, Any]) -> Recording:
     clock = None
-    if said := body.get("clock"):
-        start = datetime.fromisoformat(said["start"])
-        if said["zone"]:
+    if values := body.get("clock"):
+        start = datetime.fromisoformat(values["start"])
+        if values["zone"]:
             with suppress(TimeError):  # the offset is right even where the zone is not known here
-                start = start.astimezone(zone_of(said["zone"]))
-        clock = Clock(start, said["source"])
+                start = start.astimezone(zone_of(values["zone"]))
+        clock = Clock(start, values["source"])
     return Recording.model_validate({**body, "clock": clock})
 
 

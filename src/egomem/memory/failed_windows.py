@@ -45,17 +45,17 @@ def to_completed(recording: str, track: str, gap: FailedWindow) -> Completed:
 def from_completed(done: Iterable[Completed], track: str) -> list[FailedWindow]:
     """The gaps among what is finished of a recording, in order of time; of a window with several,
     the last: that with no limit, as such a window is not shown again, or else the highest one."""
-    found: dict[str, FailedWindow] = {}
-    for _, own, name in done:
-        if own != track or not name.startswith(_MARK):
+    by_place: dict[str, FailedWindow] = {}
+    for _, track_id, name in done:
+        if track_id != track or not name.startswith(_MARK):
             continue
-        said, _, place = name.removeprefix(_MARK).partition(" ")
-        status, _, limit = said.partition("@")
+        outcome, _, place = name.removeprefix(_MARK).partition(" ")
+        status, _, limit = outcome.partition("@")
         start, _, end = place.partition("-")
         gap = FailedWindow(Span(float(start), float(end)), status, int(limit) if limit else None)
-        if place not in found or _limit(gap) > _limit(found[place]):
-            found[place] = gap
-    return sorted(found.values())
+        if place not in by_place or _limit(gap) > _limit(by_place[place]):
+            by_place[place] = gap
+    return sorted(by_place.values())
 
 
 def _limit(gap: FailedWindow) -> float:
@@ -64,27 +64,27 @@ def _limit(gap: FailedWindow) -> float:
 
 def failed_windows(store: MemoryReader, recording: str, track: str) -> list[FailedWindow]:
     """The windows of a recording that a track has nothing of, in order of time."""
-    found = from_completed(store.completed(recording), track)
-    if not found:
+    marked = from_completed(store.completed(recording), track)
+    if not marked:
         return []
-    held = view_of(store).observations(recording=recording, tracks=[track])
-    filled = {window_unit(o.span) for o in held}
-    return [gap for gap in found if window_unit(gap.span) not in filled]
+    observations = view_of(store).observations(recording=recording, tracks=[track])
+    filled = {window_unit(o.span) for o in observations}
+    return [gap for gap in marked if window_unit(gap.span) not in filled]
 
 
 def failed_windows_by_track(store: MemoryReader, recording: str) -> dict[str, list[FailedWindow]]:
     """Track -> the windows of a recording that it has nothing of; only tracks that have such."""
     tracks = {d.track for d in store.completed(recording) if d.unit.startswith(_MARK)}
-    found = {track: failed_windows(store, recording, track) for track in sorted(tracks)}
-    return {track: held for track, held in found.items() if held}
+    by_track = {track: failed_windows(store, recording, track) for track in sorted(tracks)}
+    return {track: windows for track, windows in by_track.items() if windows}
 
 
 def failed_windows_in_view(view: View, track: str) -> dict[str, list[FailedWindow]]:
     """Recording -> the gaps of a track that lie in a view: those that had ended by then."""
-    found = {}
+    by_recording = {}
     for r in view.recordings():
-        passed = r.duration * (1 + _TOLERANCE)
-        past = [g for g in failed_windows(view.store, r.id, track) if g.span.end <= passed]
-        if past:
-            found[r.id] = past
-    return found
+        end = r.duration * (1 + _TOLERANCE)
+        ended = [g for g in failed_windows(view.store, r.id, track) if g.span.end <= end]
+        if ended:
+            by_recording[r.id] = ended
+    return by_recording

@@ -33,9 +33,9 @@ class ObservationColumns(Protocol):
     def last(self) -> int: ...
 
     @property
-    def n(self) -> Integers: ...
+    def rowid(self) -> Integers: ...
     @property
-    def line(self) -> Places: ...
+    def timeline(self) -> Places: ...
     @property
     def track(self) -> Places: ...
     @property
@@ -94,8 +94,8 @@ class ViewFilter:
 
     def within(self, span: Span) -> Self:
         """In seconds of each recording; a wearer's own timeline has none."""
-        own = np.array([id is None for id in self.catalog.ids], dtype=bool)
-        low, high = (np.where(own, np.nan, bound) for bound in (span.start, span.end))
+        is_digests = np.array([id is None for id in self.catalog.ids], dtype=bool)
+        low, high = (np.where(is_digests, np.nan, bound) for bound in (span.start, span.end))
         return replace(self, spans=(*self.spans, (low, high)))
 
     def between(self, start: datetime, end: datetime) -> Self:
@@ -118,14 +118,14 @@ class ViewFilter:
     def _status(self) -> Integers:
         """How much of each entry of the tally is seen, as far as the tally can say."""
         catalog = self.catalog
-        cut = self.cut[catalog.tally_line]
+        cut = self.cut[catalog.tally_timeline]
         status = np.full(len(cut), _SOME)
         # Ends lie at or after starts: an entry that starts after the cutoff has nothing to show.
         out = catalog.tally_start > cut
         if self.tracks is not None:
             out |= ~np.isin(catalog.tally_track, list(self.tracks))
         for lows, highs in self.spans:
-            low, high = lows[catalog.tally_line], highs[catalog.tally_line]
+            low, high = lows[catalog.tally_timeline], highs[catalog.tally_timeline]
             out |= (catalog.tally_end < low) | (catalog.tally_start > high)
         if not self.spans:
             status[catalog.tally_end <= cut] = _ALL
@@ -138,10 +138,10 @@ class ViewFilter:
         return bool(np.all(self._status == _ALL))
 
     @cached_property
-    def lines(self) -> set[int]:
+    def timelines(self) -> set[int]:
         """The numbers of the lines of which something may be seen."""
-        seen = self.catalog.tally_line[self._status != _NONE]
-        return set(self.catalog.numbers[seen].tolist())
+        positions = self.catalog.tally_timeline[self._status != _NONE]
+        return set(self.catalog.numbers[positions].tolist())
 
     @cached_property
     def counted(self) -> tuple[int, int]:
@@ -165,15 +165,17 @@ class ViewFilter:
         """
         if counted and self.whole:
             return [("o.n <= ?", [self.catalog.horizon])]
-        catalog, found = self.catalog, []
-        wanted = self._status != _NONE if counted else self._status == _SOME
-        for line in sorted(set(catalog.tally_line[wanted].tolist())):  # np.unique imports numpy.ma
-            where, values = self._of_line(line)
+        catalog, clauses = self.catalog, []
+        relevant = self._status != _NONE if counted else self._status == _SOME
+        for timeline in sorted(
+            set(catalog.tally_timeline[relevant].tolist())
+        ):  # np.unique imports numpy.ma
+            where, values = self._of_line(timeline)
             if self.tracks is not None or not counted:
-                here = catalog.tally_track[wanted & (catalog.tally_line == line)]
+                here = catalog.tally_track[relevant & (catalog.tally_timeline == timeline)]
                 where += f" AND o.track IN ({', '.join(map(str, here.tolist()))})"
-            found.append((where, values))
-        return found
+            clauses.append((where, values))
+        return clauses
 
     def stretch(self, recording: str, span: Span) -> tuple[str, list[object]]:
         """As `conditions`, of what overlaps a span of a recording, in its seconds: what
@@ -184,13 +186,13 @@ class ViewFilter:
         clause, bounds = _overlaps(span.start, span.end)
         return f"{where} AND {clause}", values + bounds
 
-    def _of_line(self, line: int) -> tuple[str, list[object]]:
+    def _of_line(self, timeline: int) -> tuple[str, list[object]]:
         """What is seen of a line, of all tracks."""
         where = "o.recording = ? AND o.end <= ? AND o.n <= ?"
-        cut = max(-_FOREVER, min(float(self.cut[line]), _FOREVER))
-        values: list[object] = [int(self.catalog.numbers[line]), cut, self.catalog.horizon]
+        cut = max(-_FOREVER, min(float(self.cut[timeline]), _FOREVER))
+        values: list[object] = [int(self.catalog.numbers[timeline]), cut, self.catalog.horizon]
         for lows, highs in self.spans:
-            clause, more = _overlaps(float(lows[line]), float(highs[line]))
+            clause, more = _overlaps(float(lows[timeline]), float(highs[timeline]))
             where += f" AND {clause}"
             values += more
         return where, values
@@ -212,7 +214,7 @@ class ViewFilter:
             first = catalog.tally_first
             least = np.minimum.reduceat(self._status, first)
             most = np.maximum.reduceat(self._status, first)
-            number = catalog.numbers[catalog.tally_line[first]]
+            number = catalog.numbers[catalog.tally_timeline[first]]
             status[number] = np.where(least == most, most, _SOME)
         return place, status
 
@@ -224,42 +226,42 @@ class ViewFilter:
         place, status = self._lines
         runs = columns.runs
         # Most recordings lie wholly before or after a moment: one look for a run of rows.
-        of_run = status[np.minimum(columns.line[runs[:-1]], len(status) - 1)]
+        of_run = status[np.minimum(columns.timeline[runs[:-1]], len(status) - 1)]
         if inside and bool(np.all(of_run == _ALL)):
             return None
-        wanted = np.flatnonzero(of_run != _NONE)
-        if not len(wanted):
+        visible_runs = np.flatnonzero(of_run != _NONE)
+        if not len(visible_runs):
             return np.zeros(0, dtype=np.int32)
-        lengths = np.diff(runs)[wanted]
+        lengths = np.diff(runs)[visible_runs]
         before = np.append(0, np.cumsum(lengths))
-        at = np.arange(before[-1]) + np.repeat(runs[wanted] - before[:-1], lengths)
-        some = np.repeat(of_run[wanted] == _SOME, lengths)
+        at = np.arange(before[-1]) + np.repeat(runs[visible_runs] - before[:-1], lengths)
+        some = np.repeat(of_run[visible_runs] == _SOME, lengths)
         if some.any():
             doubtful = at[some]
-            some[some] = ~self._exactly(columns, doubtful, place[columns.line[doubtful]])
+            some[some] = ~self._exactly(columns, doubtful, place[columns.timeline[doubtful]])
             at = at[~some]
         if not inside:
-            at = at[columns.n[at] <= self.catalog.horizon]
+            at = at[columns.rowid[at] <= self.catalog.horizon]
         return np.asarray(at, dtype=np.int32)
 
-    def _exactly(self, columns: ObservationColumns, at: Integers, line: Integers) -> Flags:
+    def _exactly(self, columns: ObservationColumns, at: Integers, timeline: Integers) -> Flags:
         start, end = columns.start[at], columns.end[at]
-        seen = end <= self.cut[line]
+        visible = end <= self.cut[timeline]
         if self.tracks is not None:
             track = columns.track[at]
             chosen = np.zeros(max(int(track.max()), *self.tracks, 0) + 1, dtype=bool)
             chosen[list(self.tracks)] = True
-            seen &= chosen[track]
+            visible &= chosen[track]
         for lows, highs in self.spans:
-            low, high = lows[line], highs[line]
-            seen &= np.where(
+            low, high = lows[timeline], highs[timeline]
+            visible &= np.where(
                 low == high,
                 (start <= low) & ((low < end) | (start == low)),
                 np.where(
                     start == end, (low <= start) & (start < high), (start < high) & (low < end)
                 ),
             )
-        return np.asarray(seen, dtype=bool)
+        return np.asarray(visible, dtype=bool)
 
 
 def _overlaps(low: float, high: float) -> tuple[str, list[object]]:
@@ -290,9 +292,9 @@ def _cutoffs(catalog: Catalog, until: Moment | None) -> Floats:
         return np.full(len(catalog.ids), np.inf)
     if isinstance(until, datetime):
         return _seconds(catalog, until)
-    own = _place(catalog, until.recording)
-    cutoffs = _exact(catalog.starts[own] + until.seconds - catalog.starts)
-    cutoffs[own] = until.seconds
+    position = _place(catalog, until.recording)
+    cutoffs = _exact(catalog.starts[position] + until.seconds - catalog.starts)
+    cutoffs[position] = until.seconds
     return cutoffs
 
 

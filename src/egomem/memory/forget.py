@@ -80,26 +80,26 @@ class ForgetReceipt:
         }
 
 
-def forget(store: MemoryReader, wanted: ForgetRequest, *, dry_run: bool) -> ForgetReceipt:
+def forget(store: MemoryReader, request: ForgetRequest, *, dry_run: bool) -> ForgetReceipt:
     """See `Store.forget`."""
-    if not wanted.kind:
+    if not request.kind:
         raise UsageError("nothing was named to forget", "give a recording, a time or a text")
-    if wanted.match is not None and not normalise_phrase(wanted.match):
+    if request.match is not None and not normalise_phrase(request.match):
         raise UsageError("an empty text matches everything", "give a word, or a recording")
     with store.connection.writing():
-        whole = _whole_recordings(store, wanted)
-        found = _matching(store, wanted, whole)
-        resting = _resting(store, found)
-        gone = (*found, *resting)
+        whole = _whole_recordings(store, request)
+        matches = _matching(store, request, whole)
+        resting = _resting(store, matches)
+        deleted = (*matches, *resting)
         ids = [r.id for r in whole]
-        pictures = _thumbnails(store, wanted, gone, ids)
-        texts = {o.text for o in gone if o.text} | ({wanted.match} if wanted.match else set())
-        touched = sorted({o.recording for o in gone if o.recording} | set(ids))
-        held = _vectors_of(store, gone)
+        pictures = _thumbnails(store, request, deleted, ids)
+        texts = {o.text for o in deleted if o.text} | ({request.match} if request.match else set())
+        recording_ids = sorted({o.recording for o in deleted if o.recording} | set(ids))
+        vector_count = _vectors_of(store, deleted)
         from egomem.memory import replies  # which knows of models: not for every opening
 
-        replied = replies.forget(
-            store.folder, recordings=touched, texts=sorted(texts), dry_run=dry_run
+        reply_count = replies.forget(
+            store.folder, recordings=recording_ids, texts=sorted(texts), dry_run=dry_run
         )
         if not dry_run:
             for picture in pictures:
@@ -108,14 +108,14 @@ def forget(store: MemoryReader, wanted: ForgetRequest, *, dry_run: bool) -> Forg
                 rmtree(store.folder / THUMBNAILS / id, ignore_errors=True)
         receipt = ForgetReceipt(
             datetime.now(UTC),
-            wanted.kind,
+            request.kind,
             dry_run,
-            tuple(found),
+            tuple(matches),
             tuple(resting),
             tuple(whole),
             len(pictures),
-            held,
-            replied,
+            vector_count,
+            reply_count,
         )
         if not dry_run:
             with store.connection.transaction() as db:
@@ -126,8 +126,10 @@ def forget(store: MemoryReader, wanted: ForgetRequest, *, dry_run: bool) -> Forg
 
 def receipts(store: MemoryReader) -> list[tuple[datetime, str, dict[str, int]]]:
     """What was forgotten when: (at, kind, counts), oldest first."""
-    found = store.connection.select("SELECT at, kind, counts FROM receipt ORDER BY number")
-    return [(datetime.fromisoformat(at), kind, json.loads(counts)) for at, kind, counts in found]
+    receipt_rows = store.connection.select("SELECT at, kind, counts FROM receipt ORDER BY number")
+    return [
+        (datetime.fromisoformat(at), kind, json.loads(counts)) for at, kind, counts in receipt_rows
+    ]
 
 
 def finish_forgetting(connection: Connection) -> None:
@@ -156,20 +158,20 @@ def finish_forgetting(connection: Connection) -> None:
 
 
 def _matching(
-    store: MemoryReader, wanted: ForgetRequest, whole: Sequence[Recording]
+    store: MemoryReader, request: ForgetRequest, whole: Sequence[Recording]
 ) -> list[Observation]:
     view = view_of(store).narrow(
-        wearer=wanted.wearer,
-        recordings=None if wanted.recording is None else [wanted.recording],
+        wearer=request.wearer,
+        recordings=None if request.recording is None else [request.recording],
     )
-    found = view.narrow(span=wanted.span, between=wanted.between).observations()
-    if wanted.match is None:
+    matches = view.narrow(span=request.span, between=request.between).observations()
+    if request.match is None:
         # A point in time at the very end of a recording overlaps no span, but goes with the rest.
-        known = {o.id for o in found}
+        match_ids = {o.id for o in matches}
         rest = view.narrow(recordings=[r.id for r in whole]).observations() if whole else []
-        return found + [o for o in rest if o.id not in known]
-    match = normalise_phrase(wanted.match)
-    return [o for o in found if _holds([o.text, o.data, o.provenance.note], match)]
+        return matches + [o for o in rest if o.id not in match_ids]
+    match = normalise_phrase(request.match)
+    return [o for o in matches if _holds([o.text, o.data, o.provenance.note], match)]
 
 
 def _holds(value: object, match: str) -> bool:
@@ -180,23 +182,27 @@ def _holds(value: object, match: str) -> bool:
     return value is not None and match in normalise_phrase(str(value))
 
 
-def _resting(store: MemoryReader, found: Sequence[Observation]) -> list[Observation]:
+def _resting(store: MemoryReader, matches: Sequence[Observation]) -> list[Observation]:
     """What rests on the observations, and on that, and so on; and digests that do not say."""
-    known = {o.id for o in found}
-    above: dict[str, list[str]] = {}
+    match_ids = {o.id for o in matches}
+    dependents_of: dict[str, list[str]] = {}
     for basis, id in store.connection.select(
         "SELECT r.basis, o.id FROM rests_on r JOIN observation o USING (n)"
     ):
-        above.setdefault(basis, []).append(id)
-    fresh: Iterable[str] = known
-    resting: set[str] = set()
+        dependents_of.setdefault(basis, []).append(id)
+    fresh: Iterable[str] = match_ids
+    dependent_ids: set[str] = set()
     while fresh:
-        fresh = {id for basis in fresh for id in above.get(basis, ())} - known - resting
-        resting |= fresh
+        fresh = (
+            {id for basis in fresh for id in dependents_of.get(basis, ())}
+            - match_ids
+            - dependent_ids
+        )
+        dependent_ids |= fresh
     view = view_of(store)
     clocks = {r.id: r for r in view.recordings()}
     spans: dict[str, list[Span]] = {}
-    for o in found:
+    for o in matches:
         r = clocks.get(o.recording or "")
         if r and r.clock:
             zero = r.clock.start.timestamp()
@@ -204,68 +210,71 @@ def _resting(store: MemoryReader, found: Sequence[Observation]) -> list[Observat
     if spans:
         for digest in view.observations(sources=["digest"]):
             if digest.recording is None and not digest.provenance.rests_on:
-                near = spans.get(digest.wearer, ())
-                if digest.id not in known and any(digest.span.overlaps(s) for s in near):
-                    resting.add(digest.id)
-    return view.observations(ids=sorted(resting)) if resting else []
+                nearby = spans.get(digest.wearer, ())
+                if digest.id not in match_ids and any(digest.span.overlaps(s) for s in nearby):
+                    dependent_ids.add(digest.id)
+    return view.observations(ids=sorted(dependent_ids)) if dependent_ids else []
 
 
-def _whole_recordings(store: MemoryReader, wanted: ForgetRequest) -> list[Recording]:
+def _whole_recordings(store: MemoryReader, request: ForgetRequest) -> list[Recording]:
     """Recordings that are named, or lie wholly within the time: of them nothing stays."""
-    if wanted.match is not None or wanted.span is not None:
+    if request.match is not None or request.span is not None:
         return []
-    chosen = []
+    recordings = []
     for r in store.recordings():
-        if wanted.recording not in (None, r.id) or wanted.wearer not in (None, r.wearer):
+        if request.recording not in (None, r.id) or request.wearer not in (None, r.wearer):
             continue
-        if wanted.between is not None:
-            start, end = wanted.between
+        if request.between is not None:
+            start, end = request.between
             if not (r.clock and start <= r.clock.start and r.clock.at(r.duration) <= end):
                 continue
-        chosen.append(r)
-    return chosen
+        recordings.append(r)
+    return recordings
 
 
 def _thumbnails(
-    store: MemoryReader, wanted: ForgetRequest, gone: Sequence[Observation], whole: Sequence[str]
+    store: MemoryReader,
+    request: ForgetRequest,
+    deleted: Sequence[Observation],
+    whole: Sequence[str],
 ) -> list[Path]:
     """Pictures of windows that overlap what goes. A window ends where the next picture's starts."""
     spans: dict[str, list[Span]] = {}
-    for o in gone:
+    for o in deleted:
         if o.recording:
             spans.setdefault(o.recording, []).append(o.span)
-    if wanted.match is None:
+    if request.match is None:
         for r in store.recordings():
-            if wanted.recording in (None, r.id) and wanted.wearer in (None, r.wearer):
-                spans.setdefault(r.id, []).extend(_span_within(r, wanted))
-    found = []
+            if request.recording in (None, r.id) and request.wearer in (None, r.wearer):
+                spans.setdefault(r.id, []).extend(_span_within(r, request))
+    files = []
     for folder in (store.folder / THUMBNAILS).glob("*"):
-        here = spans.get(folder.name, [])
+        spans_here = spans.get(folder.name, [])
         pictures = sorted(folder.glob("*.jpg"), key=thumbnail_start)
         ends = [thumbnail_start(picture) for picture in pictures[1:]] + [float("1e300")]
         for picture, end in zip(pictures, ends, strict=True):
             window = Span(thumbnail_start(picture), end)
-            if folder.name in whole or any(window.overlaps(span) for span in here):
-                found.append(picture)
-    return found
+            if folder.name in whole or any(window.overlaps(span) for span in spans_here):
+                files.append(picture)
+    return files
 
 
-def _span_within(r: Recording, wanted: ForgetRequest) -> list[Span]:
+def _span_within(r: Recording, request: ForgetRequest) -> list[Span]:
     """The part of a recording that a time names."""
-    span = wanted.span
-    if wanted.between is not None:
+    span = request.span
+    if request.between is not None:
         if r.clock is None:
             return []
-        low, high = (r.clock.seconds(instant) for instant in wanted.between)
+        low, high = (r.clock.seconds(instant) for instant in request.between)
         between = Span(low, high)
         span = between if span is None else span.clip(between)
     return [span] if span else []
 
 
-def _numbers(db: sqlite3.Connection, gone: Sequence[Observation]) -> list[int]:
+def _numbers(db: sqlite3.Connection, observations: Sequence[Observation]) -> list[int]:
     return [
         row[0]
-        for o in gone
+        for o in observations
         for row in db.execute(
             "SELECT o.n FROM recording r JOIN observation o ON o.recording = r.number "
             "WHERE r.id IS ? AND o.wearer = ? AND o.id = ?",
@@ -274,11 +283,11 @@ def _numbers(db: sqlite3.Connection, gone: Sequence[Observation]) -> list[int]:
     ]
 
 
-def _vectors_of(store: MemoryReader, gone: Sequence[Observation]) -> int:
-    numbers = np.array(_numbers(store.connection.db, gone), dtype=np.int64)
+def _vectors_of(store: MemoryReader, observations: Sequence[Observation]) -> int:
+    numbers = np.array(_numbers(store.connection.db, observations), dtype=np.int64)
     count = 0
     for entries in vectors.vector_file_entries(store.connection.db).values():
-        count += sum(int(np.isin(e.read(store.folder).n, numbers).sum()) for e in entries)
+        count += sum(int(np.isin(e.read(store.folder).rowid, numbers).sum()) for e in entries)
     return count
 
 
@@ -287,7 +296,7 @@ def _vectors_of(store: MemoryReader, gone: Sequence[Observation]) -> int:
 
 def _delete(db: sqlite3.Connection, receipt: ForgetReceipt) -> None:
     numbers = _numbers(db, (*receipt.observations, *receipt.dependents))
-    lines = {
+    timelines = {
         row[0]
         for n in numbers
         for row in db.execute("SELECT recording FROM observation WHERE n = ?", (n,)).fetchall()
@@ -295,8 +304,8 @@ def _delete(db: sqlite3.Connection, receipt: ForgetReceipt) -> None:
     db.executemany("DELETE FROM observation WHERE n = ?", [(n,) for n in numbers])
     ids = [o.id for o in (*receipt.observations, *receipt.dependents)]
     db.executemany("DELETE FROM rests_on WHERE basis = ?", [(id,) for id in ids])
-    for line in lines:
-        recount_tally(db, line)
+    for timeline in timelines:
+        recount_tally(db, timeline)
     for r in receipt.recordings:
         (number,) = db.execute("SELECT number FROM recording WHERE id = ?", (r.id,)).fetchone()
         db.execute("DELETE FROM done WHERE recording = ?", (r.id,))
@@ -313,13 +322,13 @@ def _delete(db: sqlite3.Connection, receipt: ForgetReceipt) -> None:
     db.execute("UPDATE state SET value = 1 WHERE name = 'forgetting'")
 
 
-def recount_tally(db: sqlite3.Connection, line: int) -> None:
+def recount_tally(db: sqlite3.Connection, timeline: int) -> None:
     """Count a line anew."""
-    db.execute("DELETE FROM tally WHERE recording = ?", (line,))
+    db.execute("DELETE FROM tally WHERE recording = ?", (timeline,))
     db.execute(
         "INSERT INTO tally SELECT recording, track, count(*), sum(length), min(start), max(end) "
         "FROM observation WHERE recording = ? GROUP BY track",
-        (line,),
+        (timeline,),
     )
 
 
@@ -328,10 +337,10 @@ def _scrub_vectors(db: sqlite3.Connection, folder: Path) -> None:
     try:
         for entries in vectors.vector_file_entries(db).values():
             for entry in entries:
-                held = db.execute(
+                rowids = db.execute(
                     "SELECT n FROM observation WHERE recording = ?", (entry.recording,)
                 ).fetchall()
-                keep = np.isin(entry.read(folder).n, np.array(held, dtype=np.int64).ravel())
+                keep = np.isin(entry.read(folder).rowid, np.array(rowids, dtype=np.int64).ravel())
                 if not keep.all():
                     vectors.rewrite(db, folder, entry, keep)
         db.execute("COMMIT")

@@ -19,11 +19,11 @@ def recorded_frames(
     Raises UsageError for a recording without a file, MediaError where the file is gone or another
     one lies in its place.
     """
-    held = store.recording(recording)
-    if held is None or held.path is None:
+    remembered = store.recording(recording)
+    if remembered is None or remembered.path is None:
         raise UsageError(f"the memory holds no video for the recording {recording}")
-    _check_same_file(held, Path(held.path))
-    return frames(held.path, times, side=side)
+    _check_same_file(remembered, Path(remembered.path))
+    return frames(remembered.path, times, side=side)
 
 
 def _check_same_file(recording: Recording, path: Path) -> None:

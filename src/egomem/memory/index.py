@@ -39,14 +39,14 @@ def path_of(folder: Path, number: int) -> Path:
 
 
 def segment_entries(db: sqlite3.Connection) -> list[SegmentEntry]:
-    found = db.execute("SELECT number, first, last, count, checksum FROM segment ORDER BY first")
-    return [SegmentEntry(*row) for row in found]
+    rows = db.execute("SELECT number, first, last, count, checksum FROM segment ORDER BY first")
+    return [SegmentEntry(*row) for row in rows]
 
 
 def last_row(db: sqlite3.Connection) -> int:
     """The largest n that was ever given."""
-    found = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'observation'").fetchone()
-    return int(found[0]) if found else 0
+    row = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'observation'").fetchone()
+    return int(row[0]) if row else 0
 
 
 def rows_behind(db: sqlite3.Connection) -> int:
@@ -66,7 +66,7 @@ class SegmentCache:
 
     def segments(self, db: sqlite3.Connection, horizon: int) -> list[Segment]:
         """Together they hold every row up to `horizon` (and perhaps some after it), once."""
-        found: list[Segment] = []
+        segments: list[Segment] = []
         last = 0
         for entry in self._listed(db):
             if entry.first > horizon:
@@ -79,11 +79,11 @@ class SegmentCache:
                     )
                 except FileNotFoundError:
                     return self._anew(db, horizon, entry.number)
-            found.append(segment)
+            segments.append(segment)
             last = entry.last
         if last < horizon:
-            found.append(self._rest(db, last, horizon))
-        return found
+            segments.append(self._rest(db, last, horizon))
+        return segments
 
     def _listed(self, db: sqlite3.Connection) -> list[SegmentEntry]:
         (version,) = db.execute("SELECT value FROM state WHERE name = 'index'").fetchone()
@@ -141,20 +141,20 @@ def flush(db: sqlite3.Connection, folder: Path) -> None:
         if last <= after:
             return
         segment = build(db, after, last)
-        taken: list[SegmentEntry] = []
+        merged_entries: list[SegmentEntry] = []
         total = len(segment)
         while (
             entries
             and entries[-1].rows <= _RATIO * total
             and total + entries[-1].rows <= MAX_SEGMENT_ROWS
         ):
-            taken.insert(0, entries.pop())
-            total += taken[0].rows
-        if taken:
-            old = [Segment.read(path_of(folder, entry.number)) for entry in taken]
+            merged_entries.insert(0, entries.pop())
+            total += merged_entries[0].rows
+        if merged_entries:
+            old = [Segment.read(path_of(folder, entry.number)) for entry in merged_entries]
             segment = merge([*old, segment])
-            after = taken[0].first - 1
-        replace(db, folder, taken, segment, after + 1, last)
+            after = merged_entries[0].first - 1
+        replace(db, folder, merged_entries, segment, after + 1, last)
 
 
 def replace(
@@ -196,19 +196,19 @@ def scrub(db: sqlite3.Connection, folder: Path) -> None:
     writers' lock.
     """
     for entry in segment_entries(db):
-        held = rows_between(db, entry.first, entry.last)
-        if len(held) == entry.rows:
+        rowids = rows_between(db, entry.first, entry.last)
+        if len(rowids) == entry.rows:
             continue
         old = Segment.read(path_of(folder, entry.number))
-        new = merge([old], np.setdiff1d(old.n, held))
+        new = merge([old], np.setdiff1d(old.rowid, rowids))
         replace(db, folder, [entry], new, entry.first, entry.last)
 
 
 def rows_between(db: sqlite3.Connection, first: int, last: int) -> npt.NDArray[np.int64]:
-    found = db.execute(
+    cursor = db.execute(
         "SELECT n FROM observation WHERE n BETWEEN ? AND ? ORDER BY n", (first, last)
     )
-    return np.array([n for (n,) in found], dtype=np.int64)
+    return np.array([n for (n,) in cursor], dtype=np.int64)
 
 
 def rebuild(db: sqlite3.Connection, folder: Path) -> None:
@@ -220,8 +220,8 @@ def rebuild(db: sqlite3.Connection, folder: Path) -> None:
 
 def sweep(db: sqlite3.Connection, folder: Path) -> list[Path]:
     """Delete files that are not listed: a crash left them. The caller holds the writers' lock."""
-    known = {path_of(folder, entry.number) for entry in segment_entries(db)}
-    gone = [path for path in (folder / "index").glob("*") if path not in known]
-    for path in gone:
+    listed_paths = {path_of(folder, entry.number) for entry in segment_entries(db)}
+    strays = [path for path in (folder / "index").glob("*") if path not in listed_paths]
+    for path in strays:
         path.unlink(missing_ok=True)
-    return gone
+    return strays

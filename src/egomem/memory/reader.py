@@ -45,8 +45,8 @@ class MemoryReader:
 
     def recording(self, id: str) -> Recording | None:
         sql = f"SELECT {rows.RECORDING_COLUMNS} FROM recording WHERE id = ?"
-        found = self.connection.select(sql, (id,))
-        return rows.read_recording(found[0]) if found else None
+        matches = self.connection.select(sql, (id,))
+        return rows.read_recording(matches[0]) if matches else None
 
     def tracks(self) -> list[Track]:
         """All tracks that were put."""

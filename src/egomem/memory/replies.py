@@ -143,11 +143,11 @@ class ReplyCache:
 
     def find(self, key: str) -> CachedReply:
         """The reply whose key begins so. Raises UsageError for none or several."""
-        found = self._kept("WHERE substr(key, 1, ?) = ? LIMIT 2", len(key), key)
-        if len(found) != 1:
-            how = "more than one reply has" if found else "no reply has"
+        matches = self._kept("WHERE substr(key, 1, ?) = ? LIMIT 2", len(key), key)
+        if len(matches) != 1:
+            how = "more than one reply has" if matches else "no reply has"
             raise UsageError(f"{how} a key that begins with {key!r}", "run: egomem cache explain")
-        return found[0]
+        return matches[0]
 
     def clear(self) -> int:
         """Remove all replies and the ledger. Returns how many replies went."""
@@ -169,13 +169,13 @@ class ReplyCache:
         """
         ids, phrases = (
             set(recordings),
-            [found for text in texts if (found := normalise_phrase(text))],
+            [normalised for text in texts if (normalised := normalise_phrase(text))],
         )
         with self._transaction() as db:
             if db is None:
                 return 0
             rows = db.execute("SELECT key, recording, question, reply FROM replies").fetchall()
-            gone = [
+            forgotten = [
                 (key,)
                 for key, recording, question, reply in rows
                 if (ids and (recording is None or recording in ids))
@@ -183,11 +183,11 @@ class ReplyCache:
                 or _mentions(question, phrases)
             ]
             if dry_run:
-                return len(gone)
-            db.executemany("DELETE FROM replies WHERE key = ?", gone)
+                return len(forgotten)
+            db.executemany("DELETE FROM replies WHERE key = ?", forgotten)
             db.executemany("DELETE FROM spent WHERE recording = ?", [(i,) for i in ids])
         self._scrub()
-        return len(gone)
+        return len(forgotten)
 
     def close(self) -> None:
         with self._lock:
@@ -198,8 +198,8 @@ class ReplyCache:
     def _kept(self, tail: str, *values: Any) -> list[CachedReply]:
         rows = self._read(f"SELECT key, made, request, reply FROM replies {tail}", *values)
         return [
-            CachedReply(key, made, json.loads(request), Reply.model_validate_json(reply))
-            for key, made, request, reply in rows
+            CachedReply(key, created, json.loads(request), Reply.model_validate_json(reply))
+            for key, created, request, reply in rows
         ]
 
     def _read(self, sql: str, *values: Any) -> list[Any]:
@@ -293,7 +293,7 @@ def differences(a: Mapping[str, JsonValue], b: Mapping[str, JsonValue]) -> list[
 def _mentions(value: JsonValue, phrases: list[str]) -> bool:
     if isinstance(value, str):
         text = normalise_phrase(value)
-        return any(wanted in text for wanted in phrases)
+        return any(sought in text for sought in phrases)
     if isinstance(value, dict):
         return any(_mentions(v, phrases) for v in value.values())
     return isinstance(value, list) and any(_mentions(v, phrases) for v in value)

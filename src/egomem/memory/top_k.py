@@ -44,8 +44,8 @@ class VisibleSegment:
         return self.places is not None and len(self.places) * _SPARSE <= len(self.segment)
 
     @cached_property
-    def n(self) -> npt.NDArray[np.int64]:
-        return self.segment.n[self.places] if self.small else self.segment.n
+    def rowid(self) -> npt.NDArray[np.int64]:
+        return self.segment.rowid[self.places] if self.small else self.segment.rowid
 
     @cached_property
     def length(self) -> Scores:
@@ -77,11 +77,11 @@ class VisibleSegment:
         return rank, tf[at[rank]]
 
 
-def _find(wanted: Places, among: Places) -> Places:
+def _find(sought: Places, among: Places) -> Places:
     """Where each of some places is in an ascending list, -1 for those that are not."""
-    at = np.searchsorted(among, wanted).astype(np.int32)
+    at = np.searchsorted(among, sought).astype(np.int32)
     at[at == len(among)] = 0
-    at[among[at] != wanted] = -1
+    at[among[at] != sought] = -1
     return at
 
 
@@ -106,24 +106,24 @@ class QueryPostings:
                 self.peak[term] = int(segment.peak[place])
 
 
-def document_frequencies(held: Sequence[QueryPostings], terms: Sequence[str]) -> dict[str, int]:
+def document_frequencies(postings: Sequence[QueryPostings], terms: Sequence[str]) -> dict[str, int]:
     """In how many visible observations each term is."""
-    return {term: sum(len(p.docs.get(term, ())) for p in held) for term in terms}
+    return {term: sum(len(p.docs.get(term, ())) for p in postings) for term in terms}
 
 
 def top_rows(
-    held: Sequence[QueryPostings], idfs: Mapping[str, float], mean: float, k: int
+    query_postings: Sequence[QueryPostings], idfs: Mapping[str, float], mean: float, k: int
 ) -> npt.NDArray[np.int64]:
     """Rows `n` among which the k best are, and all that share the k-th score."""
     least = 0.0
     rows: list[npt.NDArray[np.int64]] = []
     scores: list[Scores] = []
-    for postings in held:
-        docs, found = _score_segment(postings, idfs, mean, k, least)
+    for postings in query_postings:
+        docs, segment_scores = _score_segment(postings, idfs, mean, k, least)
         if not len(docs):
             continue
-        rows.append(postings.part.n[docs])
-        scores.append(found)
+        rows.append(postings.part.rowid[docs])
+        scores.append(segment_scores)
         least = max(least, _kth(np.concatenate(scores), k))
     if not rows:
         return np.zeros(0, dtype=np.int64)
@@ -146,7 +146,7 @@ def _score_segment(
     slope = np.float32(bm25.K1 * bm25.B / mean)
     smallest = float(flat + slope * part.shortest)
     bounds = [idfs[term] * postings.peak[term] / (postings.peak[term] + smallest) for term in terms]
-    left = np.append(np.cumsum(bounds[::-1])[::-1], 0.0) * (1 + _ROUNDING)
+    remaining = np.append(np.cumsum(bounds[::-1])[::-1], 0.0) * (1 + _ROUNDING)
 
     def gains(term: str, docs: Places, tf: npt.NDArray[Any]) -> Scores:
         often = tf.astype(np.float32)
@@ -157,29 +157,29 @@ def _score_segment(
     docs = np.zeros(0, dtype=np.int32)
     scores: Scores = np.zeros(0, dtype=np.float32)
     for i, term in enumerate(terms):
-        held, tf = postings.docs[term], postings.tf[term]
-        if least > left[i]:
-            race = scores + np.float32(left[i]) >= least
-            docs, scores = docs[race], scores[race]
+        term_docs, tf = postings.docs[term], postings.tf[term]
+        if least > remaining[i]:
+            in_race = scores + np.float32(remaining[i]) >= least
+            docs, scores = docs[in_race], scores[in_race]
             if not len(docs):
                 break
-            at = _find(docs, held)
+            at = _find(docs, term_docs)
             here = np.flatnonzero(at >= 0)
             scores[here] += gains(term, docs[here], tf[at[here]])
         else:
-            gain = gains(term, held, tf)
+            gain = gains(term, term_docs, tf)
             if sums is None and not len(docs):
-                docs, scores = held, gain
+                docs, scores = term_docs, gain
             else:
                 if sums is None:
-                    sums = np.zeros(len(part.n), dtype=np.float32)
+                    sums = np.zeros(len(part.rowid), dtype=np.float32)
                     sums[docs] = scores
-                fresh = held[sums[held] == 0]
-                sums[held] += gain
+                fresh = term_docs[sums[term_docs] == 0]
+                sums[term_docs] += gain
                 docs = np.concatenate([docs, fresh])
                 scores = sums[docs]
         # While the terms so far could not reach what is left, no bound of theirs would help.
-        if left[0] - left[i + 1] > left[i + 1] or i + 1 == len(terms):
+        if remaining[0] - remaining[i + 1] > remaining[i + 1] or i + 1 == len(terms):
             least = max(least, _kth(scores, k))
     keep = scores >= least * (1 - _ROUNDING)
     return docs[keep], scores[keep]

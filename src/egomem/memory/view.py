@@ -93,21 +93,21 @@ class View:
         """
         catalog = self.filter.catalog
         cut = dict(zip(catalog.ids, self.filter.cut.tolist(), strict=True))
-        found = []
+        recordings = []
         for r in catalog.recordings:
             if cut[r.id] >= r.duration:
-                found.append(r)
+                recordings.append(r)
             elif cut[r.id] >= 0:
-                found.append(r.model_copy(update={"duration": cut[r.id], "facts": {}}))
-        return found
+                recordings.append(r.model_copy(update={"duration": cut[r.id], "facts": {}}))
+        return recordings
 
     def left_out(self) -> list[Recording]:
         """Recordings that cannot be placed before `until`, as a clock is not known."""
         filter = self.filter
-        lost = dict(
+        unplaced = dict(
             zip(filter.catalog.ids, np.isnan(filter.cutoffs) & filter.selected, strict=True)
         )
-        return [r for r in filter.catalog.recordings if lost[r.id]]
+        return [r for r in filter.catalog.recordings if unplaced[r.id]]
 
     def when(self, o: Observation) -> datetime | None:
         """The wall clock at the start of an observation, where it is known.
@@ -140,31 +140,31 @@ class View:
             tracks=tracks,
             span=span,
         )
-        found = view._rows() if ids is None else view._by_id(set(ids))
-        found.sort(key=view._order)
-        return [rows.read_observation(row) for row in found]
+        matches = view._rows() if ids is None else view._by_id(set(ids))
+        matches.sort(key=view._order)
+        return [rows.read_observation(row) for row in matches]
 
-    def stretches(self, wanted: Iterable[tuple[str, Span]]) -> list[Observation]:
+    def stretches(self, spans: Iterable[tuple[str, Span]]) -> list[Observation]:
         """Observations that overlap any of some spans, each a recording and seconds of it, in time
         order: those of a narrower view for each, without making one."""
-        found: dict[str, tuple[Any, ...]] = {}
-        for recording, span in wanted:
+        by_id: dict[str, tuple[Any, ...]] = {}
+        for recording, span in spans:
             where, values = self.filter.stretch(recording, span)
-            found |= {row[0]: row for row in self._where(where, values)}
-        return [rows.read_observation(row) for row in sorted(found.values(), key=self._order)]
+            by_id |= {row[0]: row for row in self._where(where, values)}
+        return [rows.read_observation(row) for row in sorted(by_id.values(), key=self._order)]
 
     def _order(self, row: tuple[Any, ...]) -> tuple[float, str, float, float, str]:
         """By instant where it is known, then by recording; never by when it was added."""
         id, recording, _, start, end = row[:5]
-        zero = self.filter.catalog.zeros[row[11]]
+        zero = self.filter.catalog.start_by_number[row[11]]
         return (math.inf if math.isnan(zero) else zero + start, recording or "", start, end, id)
 
     def _rows(self) -> list[tuple[Any, ...]]:
         """Rows of everything in the view."""
-        found: list[tuple[Any, ...]] = []
+        matches: list[tuple[Any, ...]] = []
         for where, values in self.filter.conditions():
-            found += self._where(where, values)
-        return found
+            matches += self._where(where, values)
+        return matches
 
     def _where(self, where: str, values: list[object]) -> list[tuple[Any, ...]]:
         sql = f"SELECT {rows.OBSERVATION_COLUMNS} FROM {rows.OBSERVATION_TABLES} WHERE {where}"
@@ -172,15 +172,15 @@ class View:
 
     def _by_id(self, ids: set[str]) -> list[tuple[Any, ...]]:
         """Rows of those of `ids` that are in the view."""
-        wanted = id_keys(id for id in ids if re.fullmatch("[0-9a-f]{16,}", id))
+        sought = id_keys(id for id in ids if re.fullmatch("[0-9a-f]{16,}", id))
         numbers: list[int] = []
         for part in self._parts:
-            at = part.segment.find(wanted)
+            at = part.segment.find(sought)
             if part.places is not None:
                 at = at[np.isin(at, part.places, assume_unique=True)]
-            numbers += part.segment.n[at].tolist()
-        found = self._by_row(rows.OBSERVATION_COLUMNS, rows.OBSERVATION_TABLES, numbers)
-        return [row for row in found if row[0] in ids]
+            numbers += part.segment.rowid[at].tolist()
+        matches = self._by_row(rows.OBSERVATION_COLUMNS, rows.OBSERVATION_TABLES, numbers)
+        return [row for row in matches if row[0] in ids]
 
     # ---------------------------------------------------------------------------------- statistics
 
@@ -190,7 +190,7 @@ class View:
         if "_parts" in self.__dict__ and all(part.small for part in self._parts):
             # A search has just listed the few that are seen.
             lengths = [part.length.sum(dtype=np.float64) for part in self._parts]
-            return sum(len(part.n) for part in self._parts), int(sum(lengths))
+            return sum(len(part.rowid) for part in self._parts), int(sum(lengths))
         count, length = self.filter.counted
         for where, values in self.filter.conditions(counted=False):
             sql = f"SELECT count(*), coalesce(sum(o.length), 0) FROM observation o WHERE {where}"
@@ -208,19 +208,19 @@ class View:
         count, length = self._figures
         return length / count if count else 0.0
 
-    def document_frequency(self, wanted: Iterable[str]) -> dict[str, int]:
+    def document_frequency(self, terms: Iterable[str]) -> dict[str, int]:
         """In how many of the view's observations each term (as `egomem.text.terms` gives it) is."""
-        wanted = list(dict.fromkeys(wanted))
-        return document_frequencies([QueryPostings(part, wanted) for part in self._parts], wanted)
+        terms = list(dict.fromkeys(terms))
+        return document_frequencies([QueryPostings(part, terms) for part in self._parts], terms)
 
     @cached_property
     def _parts(self) -> list[VisibleSegment]:
-        found = []
+        parts = []
         for segment in self.store.segments(self.filter.catalog.horizon):
             places = self.filter.places(segment)
             if places is None or len(places):
-                found.append(VisibleSegment(segment, places))
-        return found
+                parts.append(VisibleSegment(segment, places))
+        return parts
 
     # -------------------------------------------------------------------------------------- search
 
@@ -229,17 +229,17 @@ class View:
 
         Equal scores are ordered by time. Any text is a query; one without words finds nothing.
         """
-        wanted = list(dict.fromkeys(terms(query)[0]))[:MAX_QUERY_TERMS]
-        if not wanted or k < 1:
+        query_terms = list(dict.fromkeys(terms(query)[0]))[:MAX_QUERY_TERMS]
+        if not query_terms or k < 1:
             return []
-        held = [QueryPostings(part, wanted) for part in self._parts]
+        postings = [QueryPostings(part, query_terms) for part in self._parts]
         count, length = self._figures
         if not count:
             return []
         mean = max(length / count, 1e-9)
-        df = document_frequencies(held, wanted)
-        idfs = {term: bm25.idf(count, df[term]) for term in wanted}
-        numbers = top_rows(held, idfs, mean, k).tolist()
+        df = document_frequencies(postings, query_terms)
+        idfs = {term: bm25.idf(count, df[term]) for term in query_terms}
+        numbers = top_rows(postings, idfs, mean, k).tolist()
         return self._ranked(self._by_row(_SCORED, rows.OBSERVATION_TABLES, numbers), idfs, mean, k)
 
     def _ranked(
@@ -261,14 +261,14 @@ class View:
         ]
 
     def _by_row(self, columns: str, table: str, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
-        found: list[tuple[Any, ...]] = []
+        matches: list[tuple[Any, ...]] = []
         for at in range(0, len(numbers), 500):
-            some = numbers[at : at + 500]
-            marks = ", ".join("?" * len(some))
-            found += self.store.connection.select(
-                f"SELECT {columns} FROM {table} WHERE o.n IN ({marks})", some
+            batch = numbers[at : at + 500]
+            marks = ", ".join("?" * len(batch))
+            matches += self.store.connection.select(
+                f"SELECT {columns} FROM {table} WHERE o.n IN ({marks})", batch
             )
-        return found
+        return matches
 
     # ------------------------------------------------------------------------------------- vectors
 
@@ -287,13 +287,15 @@ class View:
                 f"{embedder} has vectors of {files[0].matrix.shape[1]} numbers, not {query.shape}"
             )
         nearest = nearest_rows(files, self.filter, query, k) if k > 0 else []
-        found = {
+        by_rowid = {
             row[10]: row
             for row in self._by_row(
                 rows.OBSERVATION_COLUMNS, rows.OBSERVATION_TABLES, [n for n, _ in nearest]
             )
         }
-        return self._first([(s, {"cosine": s}, found[n]) for n, s in nearest if n in found], k)
+        return self._first(
+            [(s, {"cosine": s}, by_rowid[n]) for n, s in nearest if n in by_rowid], k
+        )
 
     def vectors(self, embedder: str, ids: Iterable[str] | None = None) -> tuple[list[str], Matrix]:
         """The ids of the observations (of `ids` alone where given) that have a vector, and the
@@ -301,24 +303,24 @@ class View:
         numbers, pieces = [], []
         if ids is None:
             files = self._vector_files(embedder)
-            held = {}
+            id_of = {}
         else:
-            found = self._by_id(set(ids))
-            held = {row[10]: row[0] for row in found}
-            files = self.store.vector_files(embedder, {row[11] for row in found})
-        wanted = np.array(list(held), dtype=np.int64)
+            matches = self._by_id(set(ids))
+            id_of = {row[10]: row[0] for row in matches}
+            files = self.store.vector_files(embedder, {row[11] for row in matches})
+        rowids = np.array(list(id_of), dtype=np.int64)
         for file in files:
-            places = self.filter.places(file) if ids is None else np.isin(file.n, wanted)
+            places = self.filter.places(file) if ids is None else np.isin(file.rowid, rowids)
             at = slice(None) if places is None else places
-            numbers += file.n[at].tolist()
+            numbers += file.rowid[at].tolist()
             pieces.append(file.matrix[at])
         if ids is None:
-            held = dict(self._by_row("o.n, o.id", "observation o", numbers))
+            id_of = dict(self._by_row("o.n, o.id", "observation o", numbers))
         matrix = np.concatenate(pieces) if pieces else np.zeros((0, 0), dtype=np.float32)
-        return [held[n] for n in numbers], matrix
+        return [id_of[n] for n in numbers], matrix
 
     def _vector_files(self, embedder: str) -> list[VectorFile]:
-        return self.store.vector_files(embedder, self.filter.lines)
+        return self.store.vector_files(embedder, self.filter.timelines)
 
 
 def view_of(store: MemoryReader, until: Moment | None = None) -> View:

@@ -190,14 +190,14 @@ def _latest(
 ) -> tuple[datetime, datetime]:
     """A time without a day is the latest one that has begun: today's, else yesterday's."""
     now = context.need_now()
-    found = None
+    latest = None
     for back in (0, 1):
         day = now.date() - back * _ONE_DAY
-        found = of_day((day, day + _ONE_DAY))
-        if _posix(found[0]) <= _posix(now):
+        latest = of_day((day, day + _ONE_DAY))
+        if _posix(latest[0]) <= _posix(now):
             break
-    assert found is not None
-    return found
+    assert latest is not None
+    return latest
 
 
 def _of_day(

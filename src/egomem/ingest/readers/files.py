@@ -68,14 +68,14 @@ def _open(path: Path) -> BinaryIO:
 def _text(path: Path, problems: list[LineWarning]) -> str:
     """A whole text file; without a mark of another encoding it is UTF-8, else Windows-1252."""
     with _open(path) as file:
-        held = file.read()
-    if held.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return held.decode("utf-16", errors="replace")
+        content = file.read()
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return content.decode("utf-16", errors="replace")
     try:
-        return held.decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         problems.append(LineWarning(0, "it is not UTF-8; read as Windows-1252"))
-        return held.decode("cp1252", errors="replace")
+        return content.decode("cp1252", errors="replace")
 
 
 def _lines(path: Path, problems: list[LineWarning]) -> Iterator[Row]:
@@ -86,11 +86,11 @@ def _lines(path: Path, problems: list[LineWarning]) -> Iterator[Row]:
             if not line.strip():
                 continue
             try:
-                held = json.loads(line)
+                value = json.loads(line)
             except (ValueError, RecursionError) as error:
                 yield number, f"it is not JSON ({error})"
                 continue
-            yield number, held if isinstance(held, dict) else "it is not an object"
+            yield number, value if isinstance(value, dict) else "it is not an object"
 
 
 def _until_damaged(file: BinaryIO, problems: list[LineWarning]) -> Iterator[bytes]:
@@ -110,21 +110,23 @@ def _subtitle_rows(path: Path, problems: list[LineWarning]) -> Iterator[Row]:
 
 def _json(path: Path, options: ImportOptions, problems: list[LineWarning]) -> Rows:
     try:
-        held = json.loads(_text(path, problems))
+        document = json.loads(_text(path, problems))
     except (ValueError, RecursionError) as error:
         first = next(_lines(path, []), (0, ""))[1]
         if isinstance(first, str):
             raise MediaError(f"{path.name} is not JSON: {error}") from None
         return _lines(path, problems), "caption"
-    if isinstance(held, dict) and isinstance(held.get("segments"), list):
-        return _whisperx(held, problems), "speech"
-    if isinstance(held, dict):
-        lists = [value for value in held.values() if isinstance(value, list)]
-        rows = lists[0] if len(lists) == 1 else [held]
-        if "video_id" in held:
-            rows = [{"video_id": held["video_id"], **r} if isinstance(r, dict) else r for r in rows]
+    if isinstance(document, dict) and isinstance(document.get("segments"), list):
+        return _whisperx(document, problems), "speech"
+    if isinstance(document, dict):
+        lists = [value for value in document.values() if isinstance(value, list)]
+        rows = lists[0] if len(lists) == 1 else [document]
+        if "video_id" in document:
+            rows = [
+                {"video_id": document["video_id"], **r} if isinstance(r, dict) else r for r in rows
+            ]
     else:
-        rows = held
+        rows = document
     if rows and isinstance(rows[0], dict) and _is_egolife(rows[0]):
         return _egolife(rows, options, problems), "caption"
     speech = bool(rows) and isinstance(rows[0], dict) and "speaker" in rows[0]
@@ -139,26 +141,26 @@ def _objects(rows: Sequence[object]) -> Iterator[Row]:
 # -- WhisperX --------------------------------------------------------------------------------------
 
 
-def _whisperx(held: Mapping[str, Any], problems: list[LineWarning]) -> Iterator[Row]:
+def _whisperx(document: Mapping[str, Any], problems: list[LineWarning]) -> Iterator[Row]:
     """Segments of WhisperX or Whisper. What nobody said is dropped, by the observers' own rules."""
-    segments, said = [], []
-    for number, segment in enumerate(held["segments"], 1):
+    segments, spoken = [], []
+    for number, segment in enumerate(document["segments"], 1):
         if not isinstance(segment, dict):
             yield number, "it is not an object"
             continue
         segments.append((number, segment))
-        said.append(_said(segment))
-    believed, dropped = SegmentFilter().sift(said)
+        spoken.append(_said(segment))
+    believed, dropped = SegmentFilter().sift(spoken)
     problems += [
         LineWarning(0, f"{n} segments dropped as not spoken ({why})") for why, n in dropped.items()
     ]
     kept = Counter(map(id, believed))
-    for (number, segment), one in zip(segments, said, strict=True):
+    for (number, segment), one in zip(segments, spoken, strict=True):
         if not kept[id(one)]:
             continue
         row = {k: v for k, v in segment.items() if k not in ("id", "seek", "tokens", "chars")}
         row["words"] = _words(segment)
-        yield number, row | ({"language": held["language"]} if held.get("language") else {})
+        yield number, row | ({"language": document["language"]} if document.get("language") else {})
 
 
 def _said(segment: Mapping[str, Any]) -> SpeechSegment:
@@ -221,15 +223,15 @@ def _egolife_row(row: Mapping[str, Any], options: ImportOptions) -> dict[str, An
     zero = _of_day(match[1], options) if match else 0.0
     if not match or not 0 <= start - zero < 3600:
         clip, zero = day, 0.0
-    known = {"start_time", "end_time", "text", "date", "video_path"}
-    made: dict[str, Any] = {k: v for k, v in row.items() if k not in known}
-    made |= {
+    known_fields = {"start_time", "end_time", "text", "date", "video_path"}
+    extra: dict[str, Any] = {k: v for k, v in row.items() if k not in known_fields}
+    extra |= {
         "video_id": clip,
         "start": round(start - zero, 6),
         "end": round(end - zero, 6),
         "text": row["text"],
     }
-    made["date"], made["start_time"] = day, row["start_time"]
+    extra["date"], extra["start_time"] = day, row["start_time"]
     if options.zone is not None and options.day_one is not None:
         when = read_time(
             f"{day} {match[1]}" if match and zero else day,
@@ -238,8 +240,8 @@ def _egolife_row(row: Mapping[str, Any], options: ImportOptions) -> dict[str, An
             conventions=options.conventions,
         )
         assert when.instants is not None
-        made["recording_start"] = when.instants.start
-    return made
+        extra["recording_start"] = when.instants.start
+    return extra
 
 
 def _of_day(text: str, options: ImportOptions) -> float:

@@ -189,10 +189,10 @@ class RowReader:
         span, note = self._span(number, mapped, line)
         track = self._track(mapped.get("track"), source)
         provenance = mapped.get("provenance") or {}
-        made = Provenance.model_validate(provenance)
-        if note and not made.note:
-            made = made.model_copy(update={"note": note})
-        held = Observation(
+        parsed = Provenance.model_validate(provenance)
+        if note and not parsed.note:
+            parsed = parsed.model_copy(update={"note": note})
+        observation = Observation(
             recording=line.recording.id if line else None,
             wearer=line.recording.wearer
             if line
@@ -202,11 +202,11 @@ class RowReader:
             source=source,
             track=track,
             data=self._data(mapped, rest),
-            provenance=made,
+            provenance=parsed,
         )
         if line is not None:
             self._lengthen(number, line, span.end)
-        return held
+        return observation
 
     # -- fields ----------------------------------------------------------------------------------
 
@@ -243,8 +243,8 @@ class RowReader:
             data["speaker"] = str(mapped["speaker"])
         return data
 
-    def _track(self, said: object, source: Source) -> str:
-        name = str(said) if said is not None else self.options.track or "import"
+    def _track(self, value: object, source: Source) -> str:
+        name = str(value) if value is not None else self.options.track or "import"
         if name in self.tracks:
             return name
         track = _read_track(name) or Track(source=source, observer=name)
@@ -256,43 +256,43 @@ class RowReader:
     def _line(self, number: int, video: str, mapped: Mapping[str, Any]) -> _Line:
         line = self._lines.get(video)
         if line is None:
-            held = self._find(video)
+            existing = self._find(video)
             wearer = str(mapped.get("wearer") or self.options.wearer)
-            made = Recording(
+            recording = Recording(
                 id=video, name=str(mapped.get("name") or video), wearer=wearer, duration=0
             )
-            line = self._lines[video] = _Line(held or made, held is not None)
-            said = mapped.get("recording_start")
-            if said is not None and line.recording.clock is None:
-                self._place(number, line, said)
+            line = self._lines[video] = _Line(existing or recording, existing is not None)
+            start_value = mapped.get("recording_start")
+            if start_value is not None and line.recording.clock is None:
+                self._place(number, line, start_value)
         duration = mapped.get("duration")
         if not line.known and isinstance(duration, int | float) and math.isfinite(duration):
             self._lengthen(number, line, float(duration))
             line.known = True
         return line
 
-    def _place(self, number: int, line: _Line, said: object) -> None:
+    def _place(self, number: int, line: _Line, start_value: object) -> None:
         """Gives a recording its clock, or keeps what was said of it."""
         zone, day_one = self.options.zone, self.options.day_one
         try:
-            if isinstance(said, datetime) and said.tzinfo is not None:
-                start = said
-            elif isinstance(said, str):
+            if isinstance(start_value, datetime) and start_value.tzinfo is not None:
+                start = start_value
+            elif isinstance(start_value, str):
                 when = read_time(
-                    said, zone=zone, day_one=day_one, conventions=self.options.conventions
+                    start_value, zone=zone, day_one=day_one, conventions=self.options.conventions
                 )
                 if when.instants is None or not when.is_point:
-                    raise TimeError(f"{said!r} is not one wall-clock time")
+                    raise TimeError(f"{start_value!r} is not one wall-clock time")
                 start = when.instants.start
             else:
-                start, note = instant_of(said, zone)
+                start, note = instant_of(start_value, zone)
                 if start.tzinfo is None:
                     raise TimeError(note)
         except (TimeError, ValueError, AssertionError) as error:
             self.problems.append(
                 LineWarning(number, f"the start of {line.recording.name}: {error}")
             )
-            facts = {**line.recording.facts, "said_start": str(said)}
+            facts = {**line.recording.facts, "said_start": str(start_value)}
             line.recording = line.recording.model_copy(update={"facts": facts})
         else:
             clock = Clock(start, "import")
@@ -324,21 +324,21 @@ class RowReader:
                 raise ImportRowError(f"it starts before the video ({start:g} s)")
         return Span(start, end), None
 
-    def _seconds(self, said: object, line: _Line | None) -> float:
-        if isinstance(said, str):
+    def _seconds(self, value: object, line: _Line | None) -> float:
+        if isinstance(value, str):
             try:
-                said = float(said)
+                value = float(value)
             except ValueError:
-                return self._written(str(said), line)
-        if isinstance(said, bool) or not isinstance(said, int | float):
-            raise ImportRowError(f"{said!r} is not a time")
-        return float(said)
+                return self._written(str(value), line)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ImportRowError(f"{value!r} is not a time")
+        return float(value)
 
-    def _written(self, said: str, line: _Line | None) -> float:
+    def _written(self, text: str, line: _Line | None) -> float:
         """A time as people write it; a wall-clock time is placed by the recording's clock."""
         options = self.options
         when = read_time(
-            said, zone=options.zone, day_one=options.day_one, conventions=options.conventions
+            text, zone=options.zone, day_one=options.day_one, conventions=options.conventions
         )
         if when.span is not None:
             return when.span.start
