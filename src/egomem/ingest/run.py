@@ -337,7 +337,7 @@ def _frames(
     if facts.video is None or not todo:
         return None
     times = [t for span in todo for t in sample_times(span, sampling.fps)]
-    return frames(path, times, side=sampling.side, facts=facts)
+    return frames(path, times, side=sampling.side, info=facts)
 
 
 def _by_window(
@@ -348,7 +348,7 @@ def _by_window(
     frame = next(source, None)
     for span in spans:
         window_frames = []
-        while frame is not None and frame.wanted < span.end:
+        while frame is not None and frame.requested < span.end:
             window_frames.append(frame)
             frame = next(source, None)
         yield span, tuple(distinct(window_frames))
