@@ -177,7 +177,7 @@ class ViewFilter:
         return clauses
 
     def stretch(self, recording: str, span: Span) -> tuple[str, list[object]]:
-        """The WHERE clause of what overlaps a span of a recording (s); no filter is built for it."""
+        """The WHERE clause of what overlaps a span (s) of a recording, without a new filter."""
         where, values = self._timeline_clause(_place(self.catalog, recording))
         if self.tracks is not None:
             where += f" AND o.track IN ({', '.join(map(str, sorted(self.tracks)))})"
