@@ -38,7 +38,7 @@ EVERY_ROLE = "all"
 
 
 def settings_file() -> Path | None:
-    """The egomem.toml in force: the working folder's, else the user's, else None."""
+    """The egomem.toml that applies: the working folder's, else the user's, else None."""
     here = Path("egomem.toml")
     if here.is_file():
         return here
@@ -55,11 +55,11 @@ def default_memory() -> Path:
 
 
 class Settings(BaseModel):
-    """What can be set. Times are in seconds; see `egomem.models.Role` for the roles of `model`.
+    """All settings. Times are in seconds; see `egomem.models.Role` for the roles of `model`.
 
-    `limits` changes a part of a role's `egomem.models.Limits`; `fit` lets a request that is over
-    them be shrunk. `caption_tokens`: of a caption, thinking included. `deadline`: of a request, all
-    its attempts together. `concurrency`: requests at once to one server.
+    `limits` overrides parts of a role's `egomem.models.Limits`; `fit` allows shrinking a request
+    that exceeds them. `caption_tokens`: maximum tokens per caption, reasoning included. `deadline`:
+    of a request, all attempts together. `concurrency`: requests at once to one server.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -115,7 +115,7 @@ def _environment() -> dict[str, Any]:
 
 
 def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """`above` over `below`, tables merged key by key."""
+    """Merge `above` over `below`, tables key by key."""
     merged = dict(below)
     for name, value in above.items():
         below_value = merged.get(name)
@@ -126,7 +126,7 @@ def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def load_settings(**flags: Any) -> Settings:
-    """The settings in force; `flags` that are None are left to the other sources.
+    """The settings that apply; a flag of None leaves the value to the other sources.
 
     Raises ConfigError naming the setting, where it came from and what it may be.
     """
@@ -154,7 +154,7 @@ def load_settings(**flags: Any) -> Settings:
 
 
 def model_table(specs: Iterable[str]) -> dict[str, str]:
-    """`["captioner=ollama:qwen3-vl:8b", "openai:gpt-5-mini"]` -> role (or EVERY_ROLE) -> spec."""
+    """Role (or EVERY_ROLE) -> spec, from `["captioner=ollama:qwen3-vl:8b", "openai:gpt-5"]`."""
     table = {}
     for spec in specs:
         role, equals, rest = spec.partition("=")

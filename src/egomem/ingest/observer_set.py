@@ -1,4 +1,4 @@
-"""Who observes: the embedded observers, and a captioner where a model fills that role."""
+"""Choosing the observers: the embedded ones, and a captioner where a model fills that role."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ VLM_SEES_MORE = (
 
 @dataclass(frozen=True, slots=True)
 class ObserverSet:
-    """The observers, how many windows they may see at once, and what a user should know of them."""
+    """The observers, how many windows they may process at once, and notes for the user."""
 
     observers: Observers
     concurrency: int
@@ -84,7 +84,7 @@ def choose_observers(
         if embedded.speech is None and not embedded.observers:
             lacking = "; ".join(f"{m.part}: {m.detail}" for m in embedded.missing)
             raise EgomemError(
-                f"there is nobody to observe ({lacking})",
+                f"no observer is available: {lacking}",
                 f"run: {install_line('embedded')}, or give a --model captioner=SPEC",
             )
         return ObserverSet(
@@ -112,7 +112,7 @@ def _active(
     budget: float | None,
     max_tokens: int,
 ) -> ObserverSet:
-    """An active captioner in the place of the other one; its tools are those that are installed."""
+    """The same with an active captioner, whose tools are those that are installed."""
     from egomem.observe.active import ActiveCaptioner
     from egomem.observe.active.vlm_backend import MAX_TOKENS as ACTIVE_TOKENS
     from egomem.observe.object_detector import Detector

@@ -1,4 +1,4 @@
-"""Making anew what rested on something that was forgotten."""
+"""Composing captions again after something that they rested on was forgotten."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from egomem.records import Observation
 
 
 def recompose(store: Store, gone: Iterable[Observation]) -> int:
-    """Composed captions among `gone` are composed from what is left of their parts.
+    """Compose the composed captions among `gone` again, from the parts that remain.
 
-    Returns how many could be. Captions that a model wrote cannot be made without watching again.
+    Returns how many could be. A caption by a model would need the video to be observed again.
     """
     captions = []
     for caption in gone:

@@ -1,4 +1,4 @@
-"""Windows of which nothing could be told: which are shown again, and what a report says of them."""
+"""Windows whose observation failed: which to retry, and how to report them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from egomem.timeline import Span
 def completed_work(
     store: Store, recording: Recording, observers: Sequence[Observer]
 ) -> set[Completed]:
-    """What is finished; a window that was cut off is not, where more tokens are allowed now."""
+    """The finished work on a recording, without windows to retry.
+
+    A window that was cut off is retried where more tokens are allowed now.
+    """
     done = store.completed(recording.id)
     for observer in observers:
         limit = getattr(observer, "max_tokens", None)
@@ -31,7 +34,7 @@ def completed_work(
 def past_failures(
     store: Store, recording: Recording, observers: Sequence[Observer], todo: Sequence[Span]
 ) -> list[str]:
-    """What earlier runs could not tell and this one, with `todo`, does not try; a line a track."""
+    """One line a track on windows that failed earlier and are not in `todo`."""
     retried = set(map(window_unit, todo))
     lines = []
     for observer in observers:

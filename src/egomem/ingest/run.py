@@ -1,8 +1,8 @@
-"""Recordings -> observers -> store, resumable at every window.
+"""Ingest recordings: observe each window and store it, resumable at every window.
 
-A recording's id follows from its bytes, so the same file again is nothing new, wherever it lies.
-Each window is stored in one transaction together with the mark that it is finished; what was
-acknowledged survives a kill, and the next run goes on behind it.
+A recording's id follows from its bytes, so the same file again adds nothing, wherever it lies. A
+window's observations and the mark that it is finished are stored in one transaction: a kill loses
+nothing that was stored, and the next run continues behind it.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ DAMAGE = "damage"
 
 @dataclass(frozen=True, slots=True)
 class SamplingOptions:
-    """How recordings are watched.
+    """How recordings are sampled.
 
-    `window`: length in seconds (CapMem: 30 or 60). `fps`: frames a second shown to observers
-    (CapMem: 1). `side`: their longest side in pixels. `concurrency`: windows observed at once, for
-    observers that wait on a server; frames of that many windows are held in memory. `thumbnail`:
-    longest side of the picture kept of each window, 0 for none.
+    `window`: length in seconds (CapMem: 30 or 60). `fps`: frames a second for observers (CapMem:
+    1). `side`: longest side of a frame in pixels. `concurrency`: windows observed at once, for
+    observers that wait on a server; their frames are held in memory. `thumbnail`: longest side of
+    the picture kept of each window, 0 for none.
     """
 
     window: float = DEFAULT_WINDOW
@@ -78,7 +78,7 @@ class SamplingOptions:
 
 @dataclass(frozen=True, slots=True)
 class Observers:
-    """Who observes: speech hears the whole recording first, then the others see each window."""
+    """The observers: `speech` hears the whole recording first, then `frames` see each window."""
 
     speech: SpeechObserver | None = None
     frames: Sequence[Observer] = ()
@@ -86,7 +86,7 @@ class Observers:
 
 @dataclass(slots=True)
 class _FileProgress:
-    """What is known of one file so far; becomes its Outcome."""
+    """What has been done on one file so far; becomes its FileOutcome."""
 
     observations: int = 0
     windows: int = 0
@@ -94,8 +94,8 @@ class _FileProgress:
     notes: list[str] = field(default_factory=list)
     failed: dict[str, list[Span]] = field(default_factory=dict)
 
-    def said(self) -> tuple[str, ...]:
-        """All faults; one that befell many windows (a server that has gone) is one line."""
+    def error_lines(self) -> tuple[str, ...]:
+        """All errors; one repeated over many windows (a dead server) becomes a single line."""
         lines = list(self.faults)
         for fault, spans in self.failed.items():
             first = min(spans)
@@ -118,12 +118,13 @@ async def ingest(
     on_plan: Callable[[list[Recording]], None] = lambda recordings: None,
     on_step: OnStep = lambda step: None,
 ) -> IngestReport:
-    """Ingest files in turn; a file that cannot be used is reported and the rest goes on.
+    """Ingest files one by one; a file that cannot be used is reported, and the rest are ingested.
 
-    `start` is the instant of the first file's second 0 and is over every other hint; the others
-    must be chapters of the same recording. `zone` is where names and sidecars without one were
-    written. `on_plan` is told the recordings before the first is watched, and may raise to stop.
-    StoreErrors end the run, as nothing could be stored after them; everything acknowledged stays.
+    `start` is the instant of the first file's second 0 and overrides every other source; the other
+    files must then be chapters of the same recording. `zone` is where names and sidecars without a
+    zone were written. `on_plan` gets the recordings before the first is observed, and may raise to
+    stop. A StoreError ends the run, because nothing could be stored after it; what was stored
+    stays.
     """
     sampling = sampling or SamplingOptions()
     outcomes: dict[Path, FileOutcome] = {}
@@ -202,7 +203,7 @@ async def _one(
             recording=recording.id,
             seconds=recording.duration,
             notes=tuple(notes),
-            faults=tally.said(),
+            faults=tally.error_lines(),
         )
     started = time.perf_counter()
     if listen and observers.speech is not None:
@@ -211,21 +212,22 @@ async def _one(
     log.info("ingested %s in %.1f s", path, time.perf_counter() - started)
     return FileOutcome(
         path=str(path),
-        status="partial" if tally.said() else "done",
+        status="partial" if tally.error_lines() else "done",
         recording=recording.id,
         seconds=recording.duration,
         windows=tally.windows,
         observations=tally.observations,
         notes=tuple(tally.notes),
-        faults=tally.said(),
+        faults=tally.error_lines(),
     )
 
 
 def _recording(
     path: Path, digest: str, facts: MediaInfo, wearer: str, start: Start, stored: Recording | None
 ) -> Recording:
-    """The recording that a file holds. One that is known keeps its wearer, and its clock where
-    nothing new is known of it."""
+    """The recording of a file. One that is stored keeps its wearer, and its clock unless a start
+    was found.
+    """
     fact_values = facts.model_dump(mode="json", exclude={"path"})
     if stored is not None and DAMAGE in stored.facts:
         fact_values[DAMAGE] = stored.facts[DAMAGE]
@@ -249,7 +251,7 @@ async def _listen(
     tally: _FileProgress,
     on_step: OnStep,
 ) -> None:
-    """Transcribe from where an earlier run stopped; each stretch of sound is durable at once."""
+    """Transcribe from where an earlier run stopped; each stretch of sound is stored at once."""
     track = speech.track
     store.put_track(track)
     begin = transcribed_until(store.completed(recording.id), track.id)
@@ -285,7 +287,7 @@ async def _watch(
     tally: _FileProgress,
     on_step: OnStep,
 ) -> None:
-    """Show every unfinished window to the observers; the frames are decoded once."""
+    """Show every unfinished window to the observers; frames are decoded only once."""
     for observer in observers:
         store.put_track(observer.track)
     stream = _frames(path, facts, todo, sampling)
@@ -318,7 +320,7 @@ async def _watch(
 
 
 def _damage(report: DecodeReport, facts: MediaInfo) -> str:
-    """Which stretches have no picture, in a line; "" where all of it could be decoded."""
+    """One line on the stretches without a picture; "" where everything could be decoded."""
     lost = [
         f"between {format_time(before or 0.0)} and {format_time(after)}"
         for before, after in report.lost
@@ -343,7 +345,7 @@ def _frames(
 def _by_window(
     stream: FrameReader | None, spans: Sequence[Span]
 ) -> Iterator[tuple[Span, tuple[Frame, ...]]]:
-    """Each span with the frames wanted in it; a window is given out when its last frame is in."""
+    """Each span with its frames; a window is yielded as soon as its last frame is decoded."""
     source = iter(stream or ())
     frame = next(source, None)
     for span in spans:
@@ -361,7 +363,9 @@ async def _observe(
     sampling: SamplingOptions,
     tally: _FileProgress,
 ) -> None:
-    """One window: every observer that has not finished it, then one transaction for all of them."""
+    """Observe one window with every observer that has not finished it; store all in one
+    transaction.
+    """
     recording = window.recording
     done = completed_work(store, recording, observers)
     marks = {

@@ -1,4 +1,4 @@
-"""Paths as people give them -> the files to ingest."""
+"""The files to ingest, from paths as people give them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ MEDIA_SUFFIXES = frozenset(
 
 
 def media_files(paths: Iterable[str | Path]) -> list[Path]:
-    """The files that a file, a folder (searched through) or a glob stands for, each once.
+    """The files that a file, a folder (searched recursively) or a glob stands for, each once.
 
-    A folder's hidden files and files without a media suffix are passed over. Raises UsageError
-    where a path does not exist, a pattern matches nothing, or a folder holds no media.
+    A folder's hidden files and files without a media suffix are skipped. Raises UsageError where a
+    path does not exist, a pattern matches nothing, or a folder holds no media.
     """
     files_by_path: dict[Path, Path] = {}
     for given in paths:

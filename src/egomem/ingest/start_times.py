@@ -1,7 +1,8 @@
-"""When a recording began: what the user says, sidecars, file names and containers say of it.
+"""When a recording began, by the user, sidecars, file names and containers.
 
-A clock is used where instant and zone are known. All else is a hint: shown, never silently trusted.
-Cameras write local time into the container and mark it as UTC, and names carry no zone.
+A start counts as a clock where both instant and zone are known. Everything else is a hint, which is
+shown and never trusted: cameras write local time into the container and mark it as UTC, and file
+names carry no zone.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """A start that some source gives. `start` is naive where the source names no zone."""
+    """A start from one source. `start` is naive where the source names no zone."""
 
     source: ClockSource
     start: datetime
@@ -52,9 +53,9 @@ class Hint:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What was found of a recording's start: the clock that is used, if any, and why.
+    """A recording's start: the clock to use, if any, and the reason.
 
-    `hints` are all that was found, the used one included; `notes` are lines for the user.
+    `hints` are all that were found, with the one that is used; `notes` are lines for the user.
     """
 
     clock: Clock | None
@@ -72,11 +73,12 @@ def find_start(
     day_one: date | None = None,
     container: Literal["hint", "utc", "local"] = "hint",
 ) -> Start:
-    """The start of one file: `given`, else a sidecar's, else its name's in `zone`, else unknown.
+    """Find the start of one file: `given`, else a sidecar's, else its name's in `zone`, else
+    unknown.
 
     `zone` is where it was recorded: without it, times without a zone stay hints. `day_one` is the
-    date of EgoLife's DAY1. `container` says what a creation time that is marked as UTC may be taken
-    for; one with another offset was set by something that knows its zone, and counts.
+    date of EgoLife's DAY1. `container` says how to take a creation time that is marked as UTC; one
+    with another offset was set by a device that knows its zone, and counts.
     """
     path = Path(path)
     notes: list[str] = []
@@ -120,9 +122,9 @@ def find_starts(
     day_one: date | None = None,
     container: Literal["hint", "utc", "local"] = "hint",
 ) -> dict[Path, Start]:
-    """The starts of several files, chapters of one recording placed one behind the other.
+    """Find the starts of several files; chapters of one recording follow each other.
 
-    `given` is the start of the first file's recording; raises TimeError where the files are more
+    `given` is the start of the first file's recording. Raises TimeError where the files are more
     than one recording.
     """
     groups = chapters(files)
@@ -154,18 +156,18 @@ def find_starts(
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """A file of a recording that the camera cut into several; `offset` is in seconds."""
+    """A file of a recording that the camera split, `offset` seconds after its start."""
 
     path: Path
     offset: float
 
 
 def chapters(files: Mapping[Path, MediaInfo]) -> list[tuple[Chapter, ...]]:
-    """The files grouped into recordings, each in the order in which it was filmed.
+    """Group files into recordings, each in the order in which it was filmed.
 
     Chapters carry GoPro's numbers (GX010123, GX020123; GOPR0123, GP010123), or the same creation
     time and names that differ only in their last number. All chapters of a camera may carry one
-    creation time, so the offset is the sum of the lengths before.
+    creation time, so the offset is the sum of the durations before.
     """
     keyed: dict[tuple[str, ...], list[tuple[int, Path]]] = {}
     for path, facts in files.items():
@@ -200,7 +202,7 @@ def _chapter_key(path: Path, facts: MediaInfo) -> tuple[tuple[str, ...], int]:
 def _sidecar(
     path: Path, facts: MediaInfo | None, zone: tzinfo | None, notes: list[str]
 ) -> Iterator[Hint]:
-    """`<stem>.json`, `<name>.json` or `<stem>*.vrs.json` with `start` or `start_time`."""
+    """Hints from `<stem>.json`, `<name>.json`, `<stem>*.vrs.json`: `start` or `start_time`."""
     stem = glob.escape(path.stem)
     vrs = [p for p in sorted(path.parent.glob(f"{stem}*.vrs.json")) if _belongs(path.stem, p.name)]
     for beside in (path.with_suffix(".json"), path.with_name(path.name + ".json"), *vrs):
@@ -239,7 +241,7 @@ def _belongs(stem: str, name: str) -> bool:
 
 
 def instant_of(value: object, zone: tzinfo | None) -> tuple[datetime, str]:
-    """A sidecar's time: ISO 8601, or a count since 1970 in s, ms, us or ns."""
+    """A sidecar's time: ISO 8601, or a count since 1970 in s, ms, us or ns; and a note on it."""
     if isinstance(value, str):
         try:
             return read_start(value, zone=zone), ""
@@ -264,7 +266,7 @@ _EGOLIFE = re.compile(r"(DAY\d+)_.*?_?(\d{8})$", re.IGNORECASE)
 
 
 def _named_time(stem: str) -> datetime | tuple[str, ...] | None:
-    """The local time that a file's name gives, or EgoLife's day and time."""
+    """The local time in a file's name, or EgoLife's day and time."""
     if match := _EGOLIFE.search(stem):
         return (match[1], match[2])
     if match := _DATED.search(stem):

@@ -1,4 +1,4 @@
-"""What a memory holds."""
+"""Summarise what a memory holds, for `egomem show`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from egomem.records import Record, Recording
 
 
 class MissingWindow(Record):
-    """A window that a track has nothing of. `start` and `end` in seconds of the recording;
-    `status` is that of the reply (`refused`, `truncated`, `unparsable`)."""
+    """A window that a track has no observation of: `start` and `end` in seconds of the recording.
+
+    `status` is that of the reply (`refused`, `truncated`, `unparsable`).
+    """
 
     track: str
     recording: str
@@ -25,11 +27,11 @@ class MissingWindow(Record):
 
 
 class MemorySummary(Record):
-    """What a memory holds: recordings in time order, hours, observations by source, what is amiss.
+    """What a memory holds: recordings in time order, hours, observations by source, and problems.
 
-    `gaps` and `overlaps` are lines for a person, each about two recordings of one wearer.
-    `untold`: the windows of a recording that a track has nothing of, as its model refused, was cut
-    off, or said nothing that can be read.
+    `gaps` and `overlaps` are lines for a person, each on two recordings of one wearer. `untold`
+    lists windows without observations, because the model refused, was cut off, or its reply was
+    unreadable.
     """
 
     folder: str
@@ -44,7 +46,7 @@ class MemorySummary(Record):
 
 
 def summarise(store: Store) -> MemorySummary:
-    """Counts come from the memory's own tally; no observation is read but of tracks with gaps."""
+    """Summarise a memory from its tally; observations are read only of failed tracks."""
     recordings, catalog = store.recordings(), store.catalog()
     counts: Counter[str] = Counter()
     for track, count in zip(catalog.tally_track, catalog.tally_count, strict=True):

@@ -24,10 +24,10 @@ Rows = tuple[Iterator[Row], Source]
 
 
 def file_rows(path: Path, options: ImportOptions, problems: list[LineWarning]) -> Rows:
-    """The rows of a file, whatever its format (by its name, else by how it begins).
+    """The rows of a file of any format (by its name, else by how it begins), and their source.
 
-    Problems of single rows are added to `problems` while the rows are read. Raises MediaError where
-    the file cannot be read at all.
+    Problems of single rows are added to `problems` while rows are read. Raises MediaError where the
+    file cannot be read at all.
     """
     name = path.name.removesuffix(".gz").lower()
     try:
@@ -52,7 +52,7 @@ def file_rows(path: Path, options: ImportOptions, problems: list[LineWarning]) -
 
 
 def stem_of(path: Path) -> str:
-    """The video that a file without video ids is about: its name without endings."""
+    """The video that a file without video ids is about: the file's name without suffixes."""
     name = path.name.removesuffix(".gz")
     name = re.sub(r"\.(jsonl|ndjson|json|srt|vtt|parquet)$", "", name, flags=re.IGNORECASE)
     name = re.sub(
@@ -66,7 +66,7 @@ def _open(path: Path) -> BinaryIO:
 
 
 def _text(path: Path, problems: list[LineWarning]) -> str:
-    """A whole text file; without a mark of another encoding it is UTF-8, else Windows-1252."""
+    """A whole text file: UTF-8 unless it has another byte-order mark, else Windows-1252."""
     with _open(path) as file:
         content = file.read()
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -79,7 +79,7 @@ def _text(path: Path, problems: list[LineWarning]) -> str:
 
 
 def _lines(path: Path, problems: list[LineWarning]) -> Iterator[Row]:
-    """JSON Lines, one at a time."""
+    """JSON Lines, row by row."""
     with _open(path) as file:
         for number, line in enumerate(_until_damaged(file, problems), 1):
             line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
@@ -142,7 +142,9 @@ def _objects(rows: Sequence[object]) -> Iterator[Row]:
 
 
 def _whisperx(document: Mapping[str, Any], problems: list[LineWarning]) -> Iterator[Row]:
-    """Segments of WhisperX or Whisper. What nobody said is dropped, by the observers' own rules."""
+    """Segments of WhisperX or Whisper; hallucinated speech is dropped by the speech observer's
+    rules.
+    """
     segments, spoken = [], []
     for number, segment in enumerate(document["segments"], 1):
         if not isinstance(segment, dict):
@@ -178,7 +180,7 @@ def _said(segment: Mapping[str, Any]) -> SpeechSegment:
 
 
 def _words(segment: Mapping[str, Any]) -> list[list[Any]] | None:
-    """`[start, end, word, score]` of each aligned word, as the speech observer keeps them."""
+    """`[start, end, word, score]` of each aligned word, as the speech observer stores them."""
     words = [w for w in segment.get("words") or () if isinstance(w, dict) and "start" in w]
     return [[w["start"], w.get("end"), w.get("word"), w.get("score")] for w in words] or None
 
@@ -275,7 +277,7 @@ def _parquet_batches(file: Any) -> Iterator[Row]:
 
 
 def _plain(value: object) -> Any:
-    """A value of a Parquet column as JSON has it."""
+    """A value of a Parquet column as a JSON value."""
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, dict):
