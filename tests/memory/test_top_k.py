@@ -59,7 +59,9 @@ def test_the_best_are_among_those_found(held, wanted, k, cut, hidden) -> None:
         return
     idfs, mean, every = scores([held[i] for i in shown], wanted)
     postings = [
-        QueryPostings(part, wanted) for part in parts if part.places is None or len(part.places)
+        QueryPostings(part, wanted)
+        for part in parts
+        if part.positions is None or len(part.positions)
     ]
     assert document_frequencies(postings, wanted) == {
         term: sum(term in held[i] for i in shown) for term in wanted

@@ -1,8 +1,9 @@
-"""What a memory holds, in figures: the small part that every view is cut from.
+"""The catalog of a memory: recordings, tracks and counts, from which every view is cut.
 
-A *line* is a timeline that observations lie on: a recording, or a wearer's own (for digests), whose
-second 0 is the POSIX epoch. The tally says, for each line and track, how many observations there
-are, how long their texts are and which time they span, so that no question needs to count them.
+Observations lie on *timelines*: one for each recording, and one for each wearer (for digests),
+whose second 0 is the POSIX epoch. The tally holds, for each timeline and track, the number of
+observations, the length of their texts and the time they span, so that no question needs to count
+rows.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ from egomem.records import Recording
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-Places = npt.NDArray[np.int32]
+Positions = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
 class Catalog:
-    """One consistent reading. `horizon` is the last row it knows of: later ones are not in a view.
+    """One consistent reading of a memory. Rows after `horizon` are in none of its views.
 
-    `numbers`, `starts` (POSIX seconds of a line's second 0, NaN where the clock is not known),
-    `wearers` and `ids` (None for a wearer's own timeline) have one entry a line, in order of
-    `numbers`. The `tally_*` arrays have one entry a (line, track).
+    `numbers`, `starts` (POSIX seconds of a timeline's second 0, NaN where the clock is unknown),
+    `wearers` and `ids` (None for a wearer's own timeline) have one entry a timeline, in order of
+    `numbers`. The `tally_*` arrays have one entry for each timeline and track.
     """
 
     horizon: int
@@ -50,7 +51,7 @@ class Catalog:
 
     @classmethod
     def read(cls, db: sqlite3.Connection, previous: Self | None) -> Self:
-        """The catalog as of now: `previous` itself where nothing has changed since."""
+        """Read the catalog; returns `previous` itself where nothing has changed since."""
         if previous and (*previous.version, previous.horizon) == db.execute(_STATE).fetchone():
             return previous
         begins = not db.in_transaction
@@ -107,23 +108,23 @@ class Catalog:
         )
 
     @cached_property
-    def places(self) -> dict[str, int]:
-        """Where each recording is among the lines."""
+    def positions(self) -> dict[str, int]:
+        """Recording id -> its position among the timelines."""
         return {id: place for place, id in enumerate(self.ids) if id is not None}
 
     @cached_property
     def tally_first(self) -> Integers:
-        """Where the entries of each line begin in the tally, which is in order of lines."""
+        """Where each timeline's entries begin in the tally, which is in order of timelines."""
         return np.flatnonzero(np.diff(self.tally_timeline, prepend=-1))
 
     @cached_property
     def start_by_number(self) -> dict[int, float]:
-        """`starts` by number."""
+        """Number of a timeline -> its entry in `starts`."""
         return dict(zip(self.numbers.tolist(), self.starts.tolist(), strict=True))
 
     @cached_property
     def of_wearer(self) -> dict[str, Flags]:
-        """Which lines are a wearer's."""
+        """Wearer -> flags of the timelines that are theirs."""
         wearers = np.array(self.wearers)
         return {w: np.asarray(wearers == w, dtype=bool) for w in set(self.wearers)}
 

@@ -1,8 +1,9 @@
-"""Is a memory what it should be? And making anew what follows from the record.
+"""Verify a memory and rebuild its derived data.
 
-`memory.db` is the record: what is wrong there can only be told. The tally, the index, the vector
-files and the thumbnails are checked against it. Repair counts and indexes anew, cuts vector files
-down to their whole rows, and deletes files that nothing refers to; it never touches the record.
+`memory.db` is the record: damage there can only be reported. The tally, the index, the vector files
+and the thumbnails follow from it and are checked against it. Repair recounts the tally, rebuilds
+the index, cuts vector files down to their complete rows and deletes files that nothing refers to.
+It never changes the record.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from egomem.memory.thumbnails import FOLDER as THUMBNAILS
 
 @dataclass(frozen=True, slots=True)
 class CheckFinding:
-    """One thing that is wrong: in which part, what, and whether it was mended."""
+    """One fault: the part it is in, what is wrong, and whether it was repaired."""
 
     part: str
     what: str
@@ -33,7 +34,7 @@ class CheckFinding:
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """`figures` count what was looked at; `findings` is empty for a sound memory."""
+    """Result of a check: `figures` count what was examined; a sound memory has no `findings`."""
 
     figures: dict[str, int]
     findings: tuple[CheckFinding, ...]
@@ -44,9 +45,9 @@ class CheckReport:
 
 
 def check(store: MemoryReader, *, repair: bool = False) -> CheckReport:
-    """Look at everything; with `repair`, mend what can be mended. It takes the writers' lock.
+    """Check every part of a memory; with `repair`, mend what can be mended.
 
-    Reading all of a memory takes about 15 s for a million observations.
+    Takes the writers' lock. Reading a million observations takes about 15 s.
     """
     if store.read_only:
         return _check(store, repair=False)
@@ -104,7 +105,7 @@ def _forgetting(store: MemoryReader) -> Iterator[str]:
         yield "something was being forgotten when the program stopped; traces of it are left"
 
 
-def _finish_forgetting(store: MemoryReader) -> None:
+def _repair_forgetting(store: MemoryReader) -> None:
     finish_forgetting(store.connection)
 
 
@@ -123,7 +124,7 @@ def _tally(store: MemoryReader) -> Iterator[str]:
         yield f"the tally differs from the observations in {wrong} lines"
 
 
-def _mend_tally(store: MemoryReader) -> None:
+def _repair_tally(store: MemoryReader) -> None:
     with store.connection.transaction() as db:
         lines = db.execute(
             "SELECT recording FROM tally UNION SELECT DISTINCT recording FROM observation"
@@ -160,7 +161,7 @@ def _index(store: MemoryReader) -> Iterator[str]:
 
 
 def _agrees(store: MemoryReader, entry: index.SegmentEntry) -> bool:
-    """Compares the segment with one made anew, a stretch of rows at a time."""
+    """Whether a segment equals one built anew from its rows, a batch at a time."""
     try:
         segment = Segment.read(index.path_of(store.folder, entry.number))
     except DamagedError:
@@ -197,7 +198,7 @@ def _agrees(store: MemoryReader, entry: index.SegmentEntry) -> bool:
     return at == len(segment)
 
 
-def _mend_index(store: MemoryReader) -> None:
+def _repair_index(store: MemoryReader) -> None:
     index.rebuild(store.connection.db, store.folder)
 
 
@@ -237,7 +238,7 @@ def _rows_of(store: MemoryReader, recording: int) -> np.ndarray:
     return np.array([n for (n,) in cursor], dtype=np.int64)
 
 
-def _mend_vectors(store: MemoryReader) -> None:
+def _repair_vectors(store: MemoryReader) -> None:
     with store.connection.transaction() as db:
         for entries in vectors.vector_file_entries(db).values():
             for entry in entries:
@@ -264,7 +265,7 @@ def _thumbnails(store: MemoryReader) -> Iterator[str]:
         yield f"{_name(store, path)} was never finished"
 
 
-def _mend_thumbnails(store: MemoryReader) -> None:
+def _repair_thumbnails(store: MemoryReader) -> None:
     recording_ids = {r.id for r in store.recordings()}
     for folder in (store.folder / THUMBNAILS).glob("*"):
         for path in folder.glob("*"):
@@ -282,9 +283,9 @@ _PARTS: tuple[
     tuple[str, Callable[[MemoryReader], Iterator[str]], Callable[[MemoryReader], None] | None], ...
 ] = (
     ("record", _record, None),
-    ("forgetting", _forgetting, _finish_forgetting),
-    ("tally", _tally, _mend_tally),
-    ("index", _index, _mend_index),
-    ("vectors", _vectors, _mend_vectors),
-    ("thumbnails", _thumbnails, _mend_thumbnails),
+    ("forgetting", _forgetting, _repair_forgetting),
+    ("tally", _tally, _repair_tally),
+    ("index", _index, _repair_index),
+    ("vectors", _vectors, _repair_vectors),
+    ("thumbnails", _thumbnails, _repair_thumbnails),
 )

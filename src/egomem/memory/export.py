@@ -1,7 +1,7 @@
-"""A memory, or a part of it, as files that other tools read: WebVTT, SRT, JSON Lines, Parquet.
+"""Export a memory, or a part of it: WebVTT, SRT, JSON Lines, Parquet.
 
-A Parquet file holds everything: imported again, it is the same memory (ids, recordings with their
-clocks, tracks, what is finished). The other formats hold what they can.
+A Parquet file is complete: imported again, it is the same memory (ids, recordings with their
+clocks, tracks, finished work). The other formats hold what they can express.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _BATCH = 5000
 
 
 class ExportReport(Record):
-    """What was written: the files, how many observations they hold, and how many they cannot.
+    """What was written: the files, and the number of observations in them.
 
-    `left_out`: digests lie on no recording, so subtitles have no place for them.
+    `left_out` counts digests, which lie on no recording: subtitles have no place for them.
     """
 
     files: tuple[str, ...]
@@ -54,11 +54,11 @@ def export(
     sources: Iterable[str] | None = None,
     tracks: Iterable[str] | None = None,
 ) -> ExportReport:
-    """Write what a view sees to `target`; nothing is left half written.
+    """Write what a view sees to `target`; an interrupted export leaves no partial file.
 
-    JSON Lines and Parquet are one file. Subtitles are one file a recording, in the folder `target`;
-    with one recording, `target` may be a file. Raises UsageError, MissingExtraError for Parquet
-    without pyarrow, StoreError where it cannot be written.
+    JSON Lines and Parquet are one file. Subtitles are one file for each recording, in the folder
+    `target`; with one recording, `target` may be a file. Raises UsageError, MissingExtraError for
+    Parquet without pyarrow, StoreError where it cannot be written.
     """
     format = format_of(target, format)
     view = view.narrow(sources=None if sources is None else _known(sources), tracks=tracks)
@@ -79,7 +79,7 @@ _ENDINGS: dict[str, Format] = {
 
 
 def format_of(target: str | Path, name: str | None = None) -> Format:
-    """The format that is named, else the one of the target's ending. Raises UsageError."""
+    """The export format: the one named, else the one of the target's suffix. Raises UsageError."""
     format_name = name or _ENDINGS.get(Path(target).suffix.lower())
     for format in FORMATS:
         if format == format_name:
@@ -98,7 +98,7 @@ def _known(sources: Iterable[str]) -> list[Source]:
 
 @contextmanager
 def _whole(path: Path) -> Iterator[Path]:
-    """A place to write to that becomes `path` when all is written."""
+    """A temporary path that replaces `path` once everything is written."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part")
     try:
@@ -158,7 +158,7 @@ def _cue(o: Observation) -> Cue:
 
 
 def _notes(recording: Recording, observations: Iterable[Observation]) -> list[str]:
-    """Where the text of a WebVTT file is from."""
+    """The NOTE block of a WebVTT file: recording, start, tracks and provenance notes."""
     lines = [f"recording: {recording.id} {recording.name} of {recording.wearer}"]
     if recording.clock:
         lines.append(f"starts: {format_instant(recording.clock.start)}")
@@ -169,7 +169,7 @@ def _notes(recording: Recording, observations: Iterable[Observation]) -> list[st
 
 
 def _safe(name: str) -> str:
-    """A name without what a file's name cannot have."""
+    """A file name without the characters that file systems forbid."""
     return re.sub(r'[\x00-\x1f/\\:*?"<>|]', "_", name).strip(". ") or "recording"
 
 
@@ -217,7 +217,7 @@ def _zoned(start: datetime) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ExportedMemory:
-    """What an exported Parquet file holds; `observations` may be iterated once."""
+    """Contents of an exported Parquet file; `observations` can be iterated once."""
 
     recordings: tuple[Recording, ...]
     tracks: tuple[Track, ...]
@@ -277,10 +277,10 @@ def _columns(view: View, o: Observation) -> dict[str, Any]:
 
 
 def read_exported_memory(path: str | Path) -> ExportedMemory | None:
-    """What `export` wrote as Parquet; None for any other file.
+    """Read a Parquet file that `export` wrote; None for any other file.
 
-    Raises UsageError where a newer egomem wrote it, MediaError where the file is damaged or (while
-    it is read) an observation is not what its id says, MissingExtraError without pyarrow.
+    Raises UsageError where a newer egomem wrote it, MissingExtraError without pyarrow, and
+    MediaError where the file is damaged or (during iteration) an observation does not match its id.
     """
     path = Path(path)
     with path.open("rb") as file:
@@ -330,7 +330,7 @@ def _observations(file: Any, path: Path) -> Iterator[Observation]:
 def restore(store: Store, exported: ExportedMemory) -> tuple[int, int]:
     """Put an exported memory into a store; returns how many observations it has, and how many new.
 
-    A recording that the store holds already stays as it is, but gets a clock if it had none.
+    A recording that the store already holds is kept, but gets a clock if it had none.
     """
     for recording in exported.recordings:
         stored = store.recording(recording.id)

@@ -1,9 +1,9 @@
-"""Forgetting: every trace of something, from every file of the folder.
+"""Forgetting: remove every trace of something from every file of a memory's folder.
 
-In this order, so that a crash at any point leaves either everything or something that the next
-opening finishes: cached replies and thumbnails go; the rows go, and a mark says that forgetting is
-under way; index and vector files are rewritten without them; free pages and the write-ahead log
-are emptied; the mark goes, and a receipt without content stays.
+The order makes a crash harmless: either everything is still there, or the next opening finishes the
+work. Cached replies and thumbnails are deleted; the rows are deleted and a mark is set, in one
+transaction; index and vector files are rewritten without them; free pages and the write-ahead log
+are emptied; the mark is cleared. A receipt without content stays.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from egomem.timeline import Span
 
 @dataclass(frozen=True, slots=True)
 class ForgetRequest:
-    """What to forget: whatever meets all that is given.
+    """What to forget: observations that meet all conditions given.
 
-    `span` is in seconds of the recording, `between` two aware instants, `match` a text that the
-    observation's own text, data or note holds, whatever its case, width and spaces.
+    `span` is in seconds of the recording, `between` two aware instants, `match` a text that occurs
+    in the observation's text, data or note, whatever its case, width and spaces.
     """
 
     recording: str | None = None
@@ -52,10 +52,10 @@ class ForgetRequest:
 
 @dataclass(frozen=True, slots=True)
 class ForgetReceipt:
-    """What went, or would go. Only `at`, `kind` and the counts are kept in the memory.
+    """What was deleted, or would be. The memory keeps only `at`, `kind` and the counts.
 
-    `observations` were asked for; `resting` rest on them, or may, and go as well: digests among
-    them can be made anew from what is left. `recordings` are those that go altogether.
+    `observations` met the request. `dependents` rest on them, or may, and are deleted too; digests
+    among them can be composed again from what remains. `recordings` are deleted as a whole.
     """
 
     at: datetime
@@ -81,7 +81,7 @@ class ForgetReceipt:
 
 
 def forget(store: MemoryReader, request: ForgetRequest, *, dry_run: bool) -> ForgetReceipt:
-    """See `Store.forget`."""
+    """Delete what a request selects, with everything that rests on it; see `Store.forget`."""
     if not request.kind:
         raise UsageError("nothing was named to forget", "give a recording, a time or a text")
     if request.match is not None and not normalise_phrase(request.match):
@@ -89,7 +89,7 @@ def forget(store: MemoryReader, request: ForgetRequest, *, dry_run: bool) -> For
     with store.connection.writing():
         whole = _whole_recordings(store, request)
         matches = _matching(store, request, whole)
-        resting = _resting(store, matches)
+        resting = _dependents(store, matches)
         deleted = (*matches, *resting)
         ids = [r.id for r in whole]
         pictures = _thumbnails(store, request, deleted, ids)
@@ -125,7 +125,7 @@ def forget(store: MemoryReader, request: ForgetRequest, *, dry_run: bool) -> For
 
 
 def receipts(store: MemoryReader) -> list[tuple[datetime, str, dict[str, int]]]:
-    """What was forgotten when: (at, kind, counts), oldest first."""
+    """What was forgotten: (at, kind, counts), oldest first."""
     receipt_rows = store.connection.select("SELECT at, kind, counts FROM receipt ORDER BY number")
     return [
         (datetime.fromisoformat(at), kind, json.loads(counts)) for at, kind, counts in receipt_rows
@@ -133,7 +133,8 @@ def receipts(store: MemoryReader) -> list[tuple[datetime, str, dict[str, int]]]:
 
 
 def finish_forgetting(connection: Connection) -> None:
-    """Clean what the deleted rows left behind; also after a crash in the middle of it.
+    """Remove what deleted rows left in the index, vectors and database files; repeatable after a
+    crash.
 
     Raises LockedError where another program keeps reading: the mark stays, and the next opening
     finishes.
@@ -182,8 +183,10 @@ def _holds(value: object, match: str) -> bool:
     return value is not None and match in normalise_phrase(str(value))
 
 
-def _resting(store: MemoryReader, matches: Sequence[Observation]) -> list[Observation]:
-    """What rests on the observations, and on that, and so on; and digests that do not say."""
+def _dependents(store: MemoryReader, matches: Sequence[Observation]) -> list[Observation]:
+    """Observations that rest on the matches, directly or not, and digests that do not say what they
+    rest on.
+    """
     match_ids = {o.id for o in matches}
     dependents_of: dict[str, list[str]] = {}
     for basis, id in store.connection.select(
@@ -217,7 +220,7 @@ def _resting(store: MemoryReader, matches: Sequence[Observation]) -> list[Observ
 
 
 def _whole_recordings(store: MemoryReader, request: ForgetRequest) -> list[Recording]:
-    """Recordings that are named, or lie wholly within the time: of them nothing stays."""
+    """Recordings that are named, or lie entirely within the time: nothing of them stays."""
     if request.match is not None or request.span is not None:
         return []
     recordings = []
@@ -238,7 +241,7 @@ def _thumbnails(
     deleted: Sequence[Observation],
     whole: Sequence[str],
 ) -> list[Path]:
-    """Pictures of windows that overlap what goes. A window ends where the next picture's starts."""
+    """Thumbnails of windows that overlap what is deleted: a window ends where the next starts."""
     spans: dict[str, list[Span]] = {}
     for o in deleted:
         if o.recording:
@@ -260,7 +263,7 @@ def _thumbnails(
 
 
 def _span_within(r: Recording, request: ForgetRequest) -> list[Span]:
-    """The part of a recording that a time names."""
+    """The part of a recording that the request's times select."""
     span = request.span
     if request.between is not None:
         if r.clock is None:
@@ -323,7 +326,7 @@ def _delete(db: sqlite3.Connection, receipt: ForgetReceipt) -> None:
 
 
 def recount_tally(db: sqlite3.Connection, timeline: int) -> None:
-    """Count a line anew."""
+    """Count the observations of a timeline anew."""
     db.execute("DELETE FROM tally WHERE recording = ?", (timeline,))
     db.execute(
         "INSERT INTO tally SELECT recording, track, count(*), sum(length), min(start), max(end) "

@@ -1,4 +1,4 @@
-"""Observations -> rows of `memory.db`, with the tally that is kept of them."""
+"""Insert observations into `memory.db`, and keep the tally of them."""
 
 from __future__ import annotations
 

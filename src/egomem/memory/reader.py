@@ -1,4 +1,4 @@
-"""Reading a memory: its record, index and vectors. Views are cut from what it gives."""
+"""Reading a memory: its record, index and vectors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Completed(NamedTuple):
 
 
 class MemoryReader:
-    """What a memory's folder holds, as of the moment of each call. Several threads may share it."""
+    """Reads a memory's folder, as it is at each call. Several threads may share it."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
@@ -54,18 +54,18 @@ class MemoryReader:
         return [rows.read_track(row) for row in self.connection.select(sql)]
 
     def completed(self, recording: str) -> set[Completed]:
-        """What is finished of a recording."""
+        """The finished work on a recording."""
         sql = "SELECT recording, track, unit FROM done WHERE recording = ?"
         return {Completed(*row) for row in self.connection.select(sql, (recording,))}
 
     def catalog(self) -> Catalog:
-        """What the memory holds, in figures; read anew only when it has changed."""
+        """The memory's catalog; read again only when something has changed."""
         with self.connection.exclusive() as db:
             self._catalog = Catalog.read(db, self._catalog)
             return self._catalog
 
     def segments(self, horizon: int) -> list[Segment]:
-        """The index, in pieces that together hold every row up to `horizon`."""
+        """Segments of the index that together hold every row up to `horizon`."""
         with self.connection.exclusive() as db:
             return self._segments.segments(db, horizon)
 

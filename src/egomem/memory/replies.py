@@ -1,8 +1,8 @@
-"""Model replies by key, in `replies.db` in a memory's folder or a run's.
+"""Cached model replies, in `replies.db` in the folder of a memory or a run.
 
 A derived file: deleting it costs the money of asking again, nothing else. It holds replies, hashes
-of what was asked (no text of a request, no image), and the ledger of what was spent. A reply may
-repeat what a caption says, so forgetting reaches it too: see `forget`.
+of requests (no text, no image) and the ledger of what was spent. A reply may repeat what a caption
+says, so forgetting covers it, too: see `forget`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ CREATE TABLE IF NOT EXISTS spent (
 
 
 class CachedReply(NamedTuple):
-    """A cached reply, with what its key was made of."""
+    """A cached reply, and the hashed fields of the request that its key was made of."""
 
     key: str
     made: str
@@ -50,7 +50,7 @@ class CachedReply(NamedTuple):
 
 
 class ReplyCacheStats(NamedTuple):
-    """`bytes` on disk; `spent` is the ledger, per role, since the last `clear`."""
+    """Size of the cache: `bytes` on disk; `spent` is the ledger by role since the last `clear`."""
 
     replies: int
     bytes: int
@@ -58,10 +58,10 @@ class ReplyCacheStats(NamedTuple):
 
 
 class ReplyCache:
-    """The replies of one folder; made on the first write. Safe to share between threads.
+    """The replies of one folder; the file is created on the first write. Threads may share it.
 
-    In a folder that cannot be written to, what is there is read and nothing is added. `wait` is how
-    many seconds another program's write is waited for.
+    In a read-only folder it reads and adds nothing. `wait` is how many seconds it waits for another
+    program's write.
     """
 
     def __init__(self, folder: Path, wait: float = 10.0) -> None:
@@ -142,7 +142,7 @@ class ReplyCache:
         return self._kept("ORDER BY made DESC, key LIMIT ?", count)
 
     def find(self, key: str) -> CachedReply:
-        """The reply whose key begins so. Raises UsageError for none or several."""
+        """The reply whose key begins with `key`. Raises UsageError for none or several."""
         matches = self._kept("WHERE substr(key, 1, ?) = ? LIMIT 2", len(key), key)
         if len(matches) != 1:
             how = "more than one reply has" if matches else "no reply has"
@@ -150,7 +150,7 @@ class ReplyCache:
         return matches[0]
 
     def clear(self) -> int:
-        """Remove all replies and the ledger. Returns how many replies went."""
+        """Delete all replies and the ledger; returns the number of replies."""
         with self._transaction() as db:
             if db is None:
                 return 0
@@ -162,10 +162,11 @@ class ReplyCache:
     def forget(
         self, recordings: Iterable[str] = (), texts: Iterable[str] = (), *, dry_run: bool = False
     ) -> int:
-        """Remove every trace of recordings, and every reply that repeats one of `texts`.
+        """Delete every trace of recordings, and every reply that repeats one of `texts`.
 
         Case, width and spaces make no difference. A reply that names no recording may rest on any,
-        so it goes as well. Returns how many replies went, or with `dry_run` would go.
+        so it is deleted, too. Returns the number of replies deleted, or with `dry_run` to be
+        deleted.
         """
         ids, phrases = (
             set(recordings),
@@ -286,7 +287,7 @@ def forget(
 
 
 def differences(a: Mapping[str, JsonValue], b: Mapping[str, JsonValue]) -> list[str]:
-    """The fields of two requests that make their keys differ."""
+    """The names of the fields that make the keys of two requests differ."""
     return [name for name in sorted({*a, *b}) if a.get(name) != b.get(name)]
 
 

@@ -60,7 +60,7 @@ def _order(key: Array) -> npt.NDArray[np.int32]:
 
 
 class Segment:
-    """See the module. `arrays` has every array named there."""
+    """One segment, as described above. `arrays` has every array named there."""
 
     def __init__(self, arrays: dict[str, Array]) -> None:
         self.arrays = arrays
@@ -83,13 +83,13 @@ class Segment:
 
     @cached_property
     def runs(self) -> npt.NDArray[np.int64]:
-        """Where stretches of observations of one line begin, and the end of the last one."""
+        """Where stretches of observations of one timeline begin, and the end of the last one."""
         changes = np.flatnonzero(np.diff(self.timeline)) + 1
         return np.concatenate([[0], changes, [len(self)]]) if len(self) else np.zeros(1, np.int64)
 
     @classmethod
     def build(cls, rows: Sequence[tuple[Any, ...]]) -> Self:
-        """From rows of `ROW_COLUMNS` in order of n."""
+        """Build a segment from rows of `ROW_COLUMNS` in order of row id."""
         split = [row[7].split(" ") if row[7] else [] for row in rows]
         counts = np.fromiter(map(len, split), dtype=np.int64, count=len(rows))
         hashes = np.fromiter(
@@ -126,7 +126,7 @@ class Segment:
         )
 
     def find(self, key: npt.NDArray[np.uint64]) -> npt.NDArray[np.int32]:
-        """The places of the observations that have one of some keys, ascending."""
+        """The positions of the observations that have one of some keys, ascending."""
         low, high = (np.searchsorted(self.key, key, side, self.by_key) for side in _SIDES)
         places = [self.by_key[a:b] for a, b in zip(low.tolist(), high.tolist(), strict=True)]
         return np.unique(np.concatenate(places)) if places else np.zeros(0, np.int32)
@@ -134,7 +134,9 @@ class Segment:
     # --------------------------------------------------------------------------------- on disk
 
     def write(self, path: Path) -> int:
-        """Write durably under a name that appears only when all is there; returns the checksum."""
+        """Write the segment durably under a name that appears only when complete; returns the
+        checksum.
+        """
         header: dict[str, list[Any]] = {}
         at = 0
         for name in _NAMES:
@@ -168,7 +170,7 @@ class Segment:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Map a file. Raises FileNotFoundError, DamagedError where it is not whole."""
+        """Map a segment's file. Raises FileNotFoundError, DamagedError where it is incomplete."""
         # As a plain array: slicing a memmap object costs several times as much.
         empty = path.stat().st_size == 0
         raw = np.zeros(0, "u1") if empty else np.memmap(path, np.uint8, "r").view(np.ndarray)
@@ -202,7 +204,7 @@ def checksum(path: Path) -> int:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make a rename durable. Windows needs no such thing and knows none."""
+    """Make a rename durable. Windows needs and offers no such call."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)
@@ -213,7 +215,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def merge(segments: Sequence[Segment], forgotten: npt.NDArray[np.int64] | None = None) -> Segment:
-    """One segment of several, in the order given, without the rows `forgotten`."""
+    """Merge segments into one, in the order given, without the rows `forgotten`."""
     keeps = [
         np.ones(len(s), dtype=bool) if forgotten is None else ~np.isin(s.rowid, forgotten)
         for s in segments
@@ -265,5 +267,5 @@ def merge(segments: Sequence[Segment], forgotten: npt.NDArray[np.int64] | None =
 
 
 def _small(values: Array) -> Array:
-    """In the smallest unsigned type that holds them."""
+    """The values in the smallest unsigned type that holds them."""
     return values.astype(np.min_scalar_type(int(values.max()) if len(values) else 0))

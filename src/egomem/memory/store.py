@@ -1,4 +1,4 @@
-"""The record of a memory: one folder, whose `memory.db` holds everything that was remembered."""
+"""The store: a memory's folder, which is read, written and forgotten from."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Store(MemoryReader):
             lock.wait = wait
 
     def close(self) -> None:
-        """Bring the index up to date and let go of the files."""
+        """Bring the index up to date and close the files."""
         if self._index_is_behind:
             self.flush()
         self.connection.close()
@@ -128,7 +128,7 @@ class Store(MemoryReader):
             db.execute("UPDATE state SET value = value + 1 WHERE name = 'recordings'")
 
     def put_track(self, t: Track) -> None:
-        """Insert a track, or update what is known of the one with its id."""
+        """Insert a track, or update the one with its id."""
         with self.connection.transaction() as db:
             columns = rows.TRACK_COLUMNS.split(", ")
             update = ", ".join(f"{c} = excluded.{c}" for c in columns[2:])
@@ -141,10 +141,11 @@ class Store(MemoryReader):
     def add(
         self, observations: Iterable[Observation], *, completed: Iterable[Completed] = ()
     ) -> int:
-        """Remember observations, durably, in one transaction; returns how many were new.
+        """Store observations durably, in one transaction; returns how many were new.
 
-        One that is already there (by id) is passed over. Raises StoreError where a recording is
-        not known: `put_recording` first.
+        An observation that is already there (by id) is skipped; `completed` is marked as finished
+        in the same transaction. Raises StoreError for an unknown recording: call `put_recording`
+        first.
         """
         try:
             with self.connection.transaction() as db:
@@ -161,11 +162,12 @@ class Store(MemoryReader):
     def add_vectors(
         self, embedder: str, recording: str | None, ids: Sequence[str], matrix: npt.ArrayLike
     ) -> int:
-        """Keep the vectors of a recording's observations (None: of digests); returns how many new.
+        """Store vectors of a recording's observations (None: of digests); returns how many were
+        new.
 
-        `matrix` is (len(ids), dimension); rows are scaled to unit length and kept as float32. An
-        observation that has a vector of this embedder keeps it. Raises UsageError where shapes or
-        ids do not fit.
+        `matrix` is (len(ids), dimension); rows are scaled to unit length and stored as float32. An
+        observation that already has a vector of this embedder keeps it. Raises UsageError where
+        shapes or ids do not fit.
         """
         unit = vectors.normalise_rows(matrix)
         if unit.ndim != 2 or len(unit) != len(ids) or not np.isfinite(unit).all():
@@ -195,18 +197,18 @@ class Store(MemoryReader):
         match: str | None = None,
         dry_run: bool = False,
     ) -> ForgetReceipt:
-        """Remove every trace of what meets all that is given; see `egomem.memory.forget`.
+        """Delete every trace of what meets all conditions given; see `egomem.memory.forget`.
 
-        Raises UsageError where nothing is given, or a recording is not there.
+        Raises UsageError where no condition is given, or the recording is unknown.
         """
         request = ForgetRequest(recording, span, between, wearer, match)
         return forget(self, request, dry_run=dry_run)
 
     def flush(self) -> None:
-        """Bring the index up to the record. `add` and `close` do it by themselves.
+        """Bring the index up to date with the record. `add` and `close` call it.
 
-        Where the disk is full the index stays behind, which `check` reports: a search reads the
-        rows past it directly, and what was added is safe.
+        On a full disk the index stays behind, which `check` reports: a search reads the rows past
+        it directly, and what was added is safe.
         """
         if self.read_only:
             return

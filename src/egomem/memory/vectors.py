@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from egomem.errors import DamagedError, UsageError, reason
-from egomem.memory.catalog import Places
+from egomem.memory.catalog import Positions
 from egomem.memory.filter import ViewFilter
 from egomem.memory.segment import sync_folder
 
@@ -33,9 +33,10 @@ _TOLERANCE = 1e-5
 
 @dataclass(frozen=True, slots=True)
 class VectorFile:
-    """`matrix` is (rows, dimension) float32, memory-mapped; the columns have one entry a row.
+    """A memory-mapped vector file: `matrix` is (rows, dimension) float32; columns have one entry a
+    row.
 
-    `last` and `runs` are what `ObservationColumns` asks for.
+    `last` and `runs` are as in `ObservationColumns`.
     """
 
     matrix: Matrix
@@ -67,9 +68,10 @@ def append(
     rows: Sequence[tuple[Any, ...]],
     matrix: Matrix,
 ) -> int:
-    """Add unit rows for observations (n, recording, track, start, end); the caller commits.
+    """Append unit vectors of observations (row id, recording, track, start, end); the caller
+    commits.
 
-    Observations that have a vector of this embedder are passed over; returns how many were new.
+    Observations that already have a vector of this embedder are skipped; returns how many were new.
     """
     db.execute(
         "INSERT OR IGNORE INTO embedder(name, dimension) VALUES (?, ?)", (embedder, matrix.shape[1])
@@ -112,7 +114,7 @@ def append(
 
 
 def _rows(db: sqlite3.Connection, embedder: int, timeline: int) -> tuple[int, int]:
-    """How many rows count, and of which edition."""
+    """The number of valid rows of a file, and its edition."""
     row = db.execute(
         "SELECT rows, edition FROM vectors WHERE embedder = ? AND recording = ?",
         (embedder, timeline),
@@ -135,7 +137,7 @@ def _write_at(path: Path, offset: int, content: bytes) -> None:
 
 
 def read(path: Path, timeline: int, count: int, dimension: int) -> VectorFile:
-    """Map the rows that count. Raises DamagedError where the file is shorter."""
+    """Map the valid rows of a file. Raises DamagedError where the file is shorter."""
     try:
         facts = np.fromfile(path.with_suffix(".row"), dtype=ROW_DTYPE, count=count)
         mapped = np.memmap(path, dtype="<f4", mode="r", shape=(count, dimension))
@@ -160,7 +162,7 @@ def read(path: Path, timeline: int, count: int, dimension: int) -> VectorFile:
 
 
 class VectorFileEntry(NamedTuple):
-    """A line of the table `vectors`."""
+    """A row of the table `vectors`."""
 
     embedder: int
     recording: int
@@ -176,7 +178,7 @@ class VectorFileEntry(NamedTuple):
 
 
 def vector_file_entries(db: sqlite3.Connection) -> dict[str, list[VectorFileEntry]]:
-    """The files that count, by the embedder's name."""
+    """Embedder's name -> its valid files."""
     table: dict[str, list[VectorFileEntry]] = {}
     for name, *entry in db.execute(
         "SELECT e.name, e.number, v.recording, v.rows, v.edition, e.dimension "
@@ -187,7 +189,7 @@ def vector_file_entries(db: sqlite3.Connection) -> dict[str, list[VectorFileEntr
 
 
 class VectorFileCache:
-    """The vector files of a memory, mapped as they are first needed."""
+    """Open vector files: mapped when first needed."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -213,7 +215,9 @@ class VectorFileCache:
 def rewrite(
     db: sqlite3.Connection, folder: Path, entry: VectorFileEntry, keep: npt.NDArray[np.bool_]
 ) -> None:
-    """Write a new edition of a file with the rows to `keep`; the caller commits, then sweeps."""
+    """Write a new edition of a file with the rows to `keep`; the caller commits, then calls
+    `sweep`.
+    """
     edition = entry.edition + 1
     path = path_of(folder, entry.embedder, entry.recording, edition)
     matrix = np.memmap(entry.path(folder), "<f4", "r", shape=(len(keep), entry.dimension))
@@ -235,7 +239,9 @@ def rewrite(
 def cut_to_whole(
     db: sqlite3.Connection, folder: Path, entry: VectorFileEntry
 ) -> VectorFileEntry | None:
-    """Count only the rows that both files have in full; None where there are none left."""
+    """Reduce a file's row count to the rows that both files hold completely; None if there are
+    none.
+    """
     path = entry.path(folder)
     sizes = [p.stat().st_size if p.is_file() else 0 for p in (path, path.with_suffix(".row"))]
     rows = min(entry.rows, sizes[0] // (4 * entry.dimension), sizes[1] // ROW_DTYPE.itemsize)
@@ -266,15 +272,16 @@ def sweep(db: sqlite3.Connection, folder: Path) -> list[Path]:
 def nearest_rows(
     files: Sequence[VectorFile], filter: ViewFilter, vector: Matrix, k: int
 ) -> list[tuple[int, float]]:
-    """The k rows `n` with the largest cosine, and all that share the last place, best first.
+    """The k row ids with the largest cosine, and all that share the last place, best first.
 
-    One product over all that is seen finds the candidates; they are computed again in 64 bits, in
-    an order of operations that does not depend on what else was in the product.
+    One matrix product over all visible rows finds candidates. They are computed again in 64 bits,
+    in an order of operations that does not depend on the other rows, so that equal views give equal
+    scores.
     """
-    scanned: list[tuple[VectorFile, Places | None]] = []
+    scanned: list[tuple[VectorFile, Positions | None]] = []
     scores: list[Matrix] = []
     for file in files:
-        at = filter.places(file)
+        at = filter.positions(file)
         if at is not None and not len(at):
             continue
         if at is None:

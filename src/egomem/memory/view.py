@@ -1,4 +1,4 @@
-"""The past as a question may see it."""
+"""Views: a memory as it was at a moment, which is all that a question may see."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MAX_QUERY_TERMS = 256
 
 @dataclass(frozen=True, slots=True)
 class ScoredObservation:
-    """An observation, its score, and what each query term gave to it (they sum up to the score)."""
+    """An observation, its score, and the share of each query term (they sum up to the score)."""
 
     observation: Observation
     score: float
@@ -39,12 +39,12 @@ class ScoredObservation:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """An unchanging look at a memory: what ended at or before a moment, of some of its parts.
+    """An immutable look at a memory: what had ended by a moment, of some of its parts.
 
-    A view of the whole memory until t reads the same as a view of a memory that was cut at t:
-    recordings, observations, counts, hits and scores. An observation that straddles t is in
-    neither. What is added later is not in a view that was made before. Views are cheap: make one
-    for each question; one that was made before something was forgotten has to be made anew.
+    A view of the whole memory until t equals a view of a memory that was cut at t: recordings,
+    observations, counts, hits and scores. An observation that straddles t is in neither. Rows that
+    are added later are not in it. Views are cheap: make one for each question, and make a new one
+    after something was forgotten.
     """
 
     store: MemoryReader
@@ -62,11 +62,11 @@ class View:
         span: Span | None = None,
         between: tuple[datetime, datetime] | None = None,
     ) -> Self:
-        """A smaller view; it never sees more than this one, and has statistics of its own.
+        """A smaller view, with statistics of its own; it never sees more than this one.
 
         `span` is in seconds of each recording (and leaves digests out), `between` two aware
-        instants: what overlaps them is kept. Raises UsageError for a recording that is not there,
-        TimeError for an instant without a zone.
+        instants: what overlaps them is kept. Raises UsageError for an unknown recording, TimeError
+        for an instant without a zone.
         """
         filter = self.filter
         if until is not None:
@@ -86,10 +86,10 @@ class View:
     # --------------------------------------------------------------------------------- recordings
 
     def recordings(self) -> list[Recording]:
-        """Those that had begun, in the order of the memory, with what was known of them by then.
+        """Recordings that had begun, in the order of the memory, as they were known by then.
 
-        Of a recording that is still running at `until`, the duration is what has passed, and its
-        facts (which were read from the whole file) are left out.
+        A recording that is still running at `until` has the duration that has passed, and no facts,
+        which were read from the whole file.
         """
         catalog = self.filter.catalog
         cut = dict(zip(catalog.ids, self.filter.cut.tolist(), strict=True))
@@ -102,7 +102,7 @@ class View:
         return recordings
 
     def left_out(self) -> list[Recording]:
-        """Recordings that cannot be placed before `until`, as a clock is not known."""
+        """Recordings that cannot be placed before `until`, because a clock is unknown."""
         filter = self.filter
         unplaced = dict(
             zip(filter.catalog.ids, np.isnan(filter.cutoffs) & filter.selected, strict=True)
@@ -110,9 +110,10 @@ class View:
         return [r for r in filter.catalog.recordings if unplaced[r.id]]
 
     def when(self, o: Observation) -> datetime | None:
-        """The wall clock at the start of an observation, where it is known.
+        """The wall-clock time at the start of an observation; None where the clock is unknown.
 
-        Of a digest: in the zone of the wearer's latest recording that had begun by then, or UTC.
+        A digest's time is in the zone of the wearer's latest recording that had begun by then, or
+        UTC.
         """
         if o.recording is not None:
             r = self.filter.catalog.by_id.get(o.recording)
@@ -140,13 +141,15 @@ class View:
             tracks=tracks,
             span=span,
         )
-        matches = view._rows() if ids is None else view._by_id(set(ids))
+        matches = view._rows() if ids is None else view._rows_by_id(set(ids))
         matches.sort(key=view._order)
         return [rows.read_observation(row) for row in matches]
 
     def stretches(self, spans: Iterable[tuple[str, Span]]) -> list[Observation]:
-        """Observations that overlap any of some spans, each a recording and seconds of it, in time
-        order: those of a narrower view for each, without making one."""
+        """Observations that overlap any of some spans (recording, seconds of it), in time order.
+
+        The same as those of a narrower view for each span, but cheaper.
+        """
         by_id: dict[str, tuple[Any, ...]] = {}
         for recording, span in spans:
             where, values = self.filter.stretch(recording, span)
@@ -154,7 +157,7 @@ class View:
         return [rows.read_observation(row) for row in sorted(by_id.values(), key=self._order)]
 
     def _order(self, row: tuple[Any, ...]) -> tuple[float, str, float, float, str]:
-        """By instant where it is known, then by recording; never by when it was added."""
+        """Sort key: by instant where it is known, then by recording; never by when it was added."""
         id, recording, _, start, end = row[:5]
         zero = self.filter.catalog.start_by_number[row[11]]
         return (math.inf if math.isnan(zero) else zero + start, recording or "", start, end, id)
@@ -170,23 +173,23 @@ class View:
         sql = f"SELECT {rows.OBSERVATION_COLUMNS} FROM {rows.OBSERVATION_TABLES} WHERE {where}"
         return self.store.connection.select(sql, values)
 
-    def _by_id(self, ids: set[str]) -> list[tuple[Any, ...]]:
+    def _rows_by_id(self, ids: set[str]) -> list[tuple[Any, ...]]:
         """Rows of those of `ids` that are in the view."""
         sought = id_keys(id for id in ids if re.fullmatch("[0-9a-f]{16,}", id))
         numbers: list[int] = []
         for part in self._parts:
             at = part.segment.find(sought)
-            if part.places is not None:
-                at = at[np.isin(at, part.places, assume_unique=True)]
+            if part.positions is not None:
+                at = at[np.isin(at, part.positions, assume_unique=True)]
             numbers += part.segment.rowid[at].tolist()
-        matches = self._by_row(rows.OBSERVATION_COLUMNS, rows.OBSERVATION_TABLES, numbers)
+        matches = self._rows_by_rowid(rows.OBSERVATION_COLUMNS, rows.OBSERVATION_TABLES, numbers)
         return [row for row in matches if row[0] in ids]
 
     # ---------------------------------------------------------------------------------- statistics
 
     @cached_property
-    def _figures(self) -> tuple[int, int]:
-        """Observations, and tokens in them."""
+    def _counts(self) -> tuple[int, int]:
+        """The number of observations, and of tokens in them."""
         if "_parts" in self.__dict__ and all(part.small for part in self._parts):
             # A search has just listed the few that are seen.
             lengths = [part.length.sum(dtype=np.float64) for part in self._parts]
@@ -201,15 +204,17 @@ class View:
 
     def count(self) -> int:
         """How many observations the view holds."""
-        return self._figures[0]
+        return self._counts[0]
 
     def mean_length(self) -> float:
         """Tokens per observation; 0 where there is none."""
-        count, length = self._figures
+        count, length = self._counts
         return length / count if count else 0.0
 
     def document_frequency(self, terms: Iterable[str]) -> dict[str, int]:
-        """In how many of the view's observations each term (as `egomem.text.terms` gives it) is."""
+        """Term (as `egomem.text.terms` gives it) -> the number of the view's observations that have
+        it.
+        """
         terms = list(dict.fromkeys(terms))
         return document_frequencies([QueryPostings(part, terms) for part in self._parts], terms)
 
@@ -217,7 +222,7 @@ class View:
     def _parts(self) -> list[VisibleSegment]:
         parts = []
         for segment in self.store.segments(self.filter.catalog.horizon):
-            places = self.filter.places(segment)
+            places = self.filter.positions(segment)
             if places is None or len(places):
                 parts.append(VisibleSegment(segment, places))
         return parts
@@ -233,14 +238,16 @@ class View:
         if not query_terms or k < 1:
             return []
         postings = [QueryPostings(part, query_terms) for part in self._parts]
-        count, length = self._figures
+        count, length = self._counts
         if not count:
             return []
         mean = max(length / count, 1e-9)
         df = document_frequencies(postings, query_terms)
         idfs = {term: bm25.idf(count, df[term]) for term in query_terms}
         numbers = top_rows(postings, idfs, mean, k).tolist()
-        return self._ranked(self._by_row(_SCORED, rows.OBSERVATION_TABLES, numbers), idfs, mean, k)
+        return self._ranked(
+            self._rows_by_rowid(_SCORED, rows.OBSERVATION_TABLES, numbers), idfs, mean, k
+        )
 
     def _ranked(
         self, candidates: Sequence[tuple[Any, ...]], idfs: dict[str, float], mean: float, k: int
@@ -260,7 +267,9 @@ class View:
             ScoredObservation(rows.read_observation(row), s, parts) for s, parts, row in scored[:k]
         ]
 
-    def _by_row(self, columns: str, table: str, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
+    def _rows_by_rowid(
+        self, columns: str, table: str, numbers: Sequence[int]
+    ) -> list[tuple[Any, ...]]:
         matches: list[tuple[Any, ...]] = []
         for at in range(0, len(numbers), 500):
             batch = numbers[at : at + 500]
@@ -275,7 +284,7 @@ class View:
     def nearest(
         self, embedder: str, vector: npt.ArrayLike, k: int = 100
     ) -> list[ScoredObservation]:
-        """The `k` observations whose vectors have the largest cosine with `vector`, best first.
+        """The `k` observations with the largest cosine to `vector`, best first.
 
         An exact scan of what the view sees. Observations without a vector are not found; equal
         scores are ordered by time. Raises UsageError where the dimension does not fit.
@@ -289,7 +298,7 @@ class View:
         nearest = nearest_rows(files, self.filter, query, k) if k > 0 else []
         by_rowid = {
             row[10]: row
-            for row in self._by_row(
+            for row in self._rows_by_rowid(
                 rows.OBSERVATION_COLUMNS, rows.OBSERVATION_TABLES, [n for n, _ in nearest]
             )
         }
@@ -298,24 +307,25 @@ class View:
         )
 
     def vectors(self, embedder: str, ids: Iterable[str] | None = None) -> tuple[list[str], Matrix]:
-        """The ids of the observations (of `ids` alone where given) that have a vector, and the
-        matrix (ids, dimension)."""
+        """Ids of the observations (of `ids` where given) that have a vector, and the matrix (ids,
+        dimension).
+        """
         numbers, pieces = [], []
         if ids is None:
             files = self._vector_files(embedder)
             id_of = {}
         else:
-            matches = self._by_id(set(ids))
+            matches = self._rows_by_id(set(ids))
             id_of = {row[10]: row[0] for row in matches}
             files = self.store.vector_files(embedder, {row[11] for row in matches})
         rowids = np.array(list(id_of), dtype=np.int64)
         for file in files:
-            places = self.filter.places(file) if ids is None else np.isin(file.rowid, rowids)
+            places = self.filter.positions(file) if ids is None else np.isin(file.rowid, rowids)
             at = slice(None) if places is None else places
             numbers += file.rowid[at].tolist()
             pieces.append(file.matrix[at])
         if ids is None:
-            id_of = dict(self._by_row("o.n, o.id", "observation o", numbers))
+            id_of = dict(self._rows_by_rowid("o.n, o.id", "observation o", numbers))
         matrix = np.concatenate(pieces) if pieces else np.zeros((0, 0), dtype=np.float32)
         return [id_of[n] for n in numbers], matrix
 
