@@ -280,10 +280,10 @@ class _ReplyReader:
             return _OptionReading(Status.TRUNCATED)
         return _UNPARSABLE
 
-    def _read_statements(self, found: ReplyStatements, text: str) -> _OptionReading | None:
+    def _read_statements(self, says: ReplyStatements, text: str) -> _OptionReading | None:
         """The reading of the strongest statements; None where nothing is stated."""
         for strength in sorted(Strength, reverse=True):
-            statements = [s for s in found.statements if s.strength == strength]
+            statements = [s for s in says.statements if s.strength == strength]
             if statements:
                 return self._agreed(sorted(statements, key=lambda s: s.start), text)
         return None
