@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -151,48 +150,19 @@ def test_server_without_json_schema_is_asked_in_words_from_then_on(
     assert '"type": "integer"' in server.requests[1].text
 
 
-def test_one_deadline_over_all_attempts(serve: Fixture, models: Fixture, ask: Fixture) -> None:
-    """C5: timeout 30 with two retries took 91 s. Here 0.6 s are 0.6 s."""
-    server = serve(Rule(delay=30))
-    held = models(server, policy=RequestPolicy(deadline=0.6, backoff=0.01))
-    started = time.monotonic()
-    [reply] = ask(held, question())
-    took = time.monotonic() - started
-    assert (reply.status, reply.fault) == (Status.ERROR, ErrorKind.DEADLINE)
-    assert "0.6 s" in reply.detail
-    assert 0.55 < took < 2.5
-    assert len(server.requests) == 1
-
-
-def test_deadline_counts_the_waits_too(serve: Fixture, models: Fixture, ask: Fixture) -> None:
-    server = serve(Rule(status=503, error="warming up"))
-    held = models(server, policy=RequestPolicy(deadline=0.5, backoff=0.1, max_attempts=100))
-    started = time.monotonic()
-    [reply] = ask(held, question())
-    assert time.monotonic() - started < 2
-    assert (reply.status, reply.fault) == (Status.ERROR, ErrorKind.SERVER)
-    assert "warming up" in reply.detail
-    assert 2 <= len(server.requests) < 10
-
-
-def test_retry_after_is_obeyed(serve: Fixture, models: Fixture, ask: Fixture) -> None:
-    server = serve(Rule(status=429, retry_after=0.4, times=1), Rule(reply="B"))
-    started = time.monotonic()
+def test_a_busy_server_is_asked_again(serve: Fixture, models: Fixture, ask: Fixture) -> None:
+    server = serve(Rule(status=429, retry_after=0.01, times=1), Rule(reply="B"))
     [reply] = ask(models(server), question())
-    assert time.monotonic() - started >= 0.4
     assert (reply.text, reply.attempts, len(server.requests)) == ("B", 2, 2)
 
 
-def test_retry_after_past_the_deadline_is_not_waited_for(
+def test_the_deadline_ends_a_request_that_hangs(
     serve: Fixture, models: Fixture, ask: Fixture
 ) -> None:
-    server = serve(Rule(status=429, retry_after=3600, error="daily limit"))
-    started = time.monotonic()
-    [reply] = ask(models(server), question())
-    assert time.monotonic() - started < 5
-    assert (reply.fault, len(server.requests)) == (ErrorKind.RATE, 1)
-    assert "3600 s" in reply.detail
-    assert "daily limit" in reply.detail
+    server = serve(Rule(delay=30))
+    [reply] = ask(models(server, policy=RequestPolicy(deadline=0.2)), question())
+    assert (reply.status, reply.fault) == (Status.ERROR, ErrorKind.DEADLINE)
+    assert len(server.requests) == 1
 
 
 def test_after_a_rate_limit_each_item_is_counted_once(

@@ -6,7 +6,6 @@ import hashlib
 import socket
 import sys
 import threading
-import time
 import zipfile
 from pathlib import Path
 
@@ -254,14 +253,11 @@ def test_a_hub_that_says_nothing_costs_its_seconds_once(monkeypatch: pytest.Monk
     monkeypatch.setattr(weights, "HUB_TIMEOUT_S", 0.2)
     monkeypatch.setattr("urllib.request.urlopen", hangs)
     weights._probe_hub.cache_clear()
-    started = time.monotonic()
-    said = [weights.hub_problem() for _ in range(3)]
-    took = time.monotonic() - started
-    over.set()
+    problems = [weights.hub_problem() for _ in range(3)]
+    over.set()  # only now would a request that is waited for end
     weights._probe_hub.cache_clear()
-    assert said == ["the hub cannot be reached: it did not answer in time"] * 3
+    assert problems == ["the hub cannot be reached: it did not answer in time"] * 3
     assert len(calls) == 1
-    assert took < 5
 
 
 def test_an_unreachable_hub_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
