@@ -321,16 +321,16 @@ async def _watch(
 
 def _damage(report: DecodeReport, facts: MediaInfo) -> str:
     """One line on the stretches without a picture; "" where everything could be decoded."""
-    lost = [
+    stretches = [
         f"between {format_time(before or 0.0)} and {format_time(after)}"
         for before, after in report.lost
         if after is not None
     ]
     if report.decoded_until is not None:
         length = format_time(facts.duration)
-        lost.append(f"after {format_time(report.decoded_until)} of {length}")
+        stretches.append(f"after {format_time(report.decoded_until)} of {length}")
     cause = f" ({report.cause})" if report.cause else ""
-    return f"no picture {' and '.join(lost)}{cause}" if lost else ""
+    return f"no picture {' and '.join(stretches)}{cause}" if stretches else ""
 
 
 def _frames(
