@@ -76,6 +76,7 @@ class AudioReader(Iterator[AudioBlock]):
             if begin > 0:
                 assert stream.time_base is not None
                 try:
+                    # One second early: codecs need a run-up before their samples are right.
                     container.seek(
                         int((zero + Fraction(begin) - 1) / stream.time_base), stream=stream
                     )

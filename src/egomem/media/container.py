@@ -27,6 +27,7 @@ def open_media(path: str | Path) -> InputContainer:
         size = path.stat().st_size
         if size == 0:
             raise MediaError(f"{path.name} is empty (0 bytes)", "copy it again from the camera")
+        # Old cameras write metadata in other encodings than UTF-8.
         container = av.open(str(path), "r", metadata_errors="replace")
     except PermissionError as error:
         raise MediaError(f"{path} cannot be read", "check its permissions") from error

@@ -145,6 +145,7 @@ def first_frame(opened: OpenVideo, path: Path) -> tuple[Timing, av.VideoFrame, i
     clock = DisplayClock(timing, frame_step(stream))
     for packet in packets:
         clock.add_packet(packet)
+    # The packets are decoded again from the start, so the stream need not be opened again.
     stream.codec_context.flush_buffers()
     opened.packets = chain(packets, opened.packets)
     return timing, frames[0], clock.time(frames[0])
@@ -198,6 +199,7 @@ def intact_frames(
                     stats.record_failure("a frame is damaged")
                     trusted = False
                     break
+                # Frames must be in display order: the frame on screen at a time is the last before.
                 if stats.last is not None and ticks <= stats.last:
                     stats.record_failure("display times go back")
                     continue

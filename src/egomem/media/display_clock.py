@@ -42,6 +42,7 @@ class DisplayClock:
 
     def reset(self) -> None:
         """Forget packets whose frames will not come."""
+        # Else the frames after a seek would get the times of those that never came.
         self._stamps.clear()
 
 

@@ -66,6 +66,7 @@ class TimeBase:
 
     def limit(self, seconds: float) -> int:
         """The last tick at or before a time."""
+        # Exact fractions: in floats a time on a frame boundary may fall before the frame.
         return math.floor(Fraction(seconds + ROUNDING_S) / self.base) + self.start
 
 
@@ -183,9 +184,11 @@ class FrameReader(Iterator[Frame]):
         self._base = TimeBase(timing.start, time_base)
         last: tuple[int, RgbImage] | None = None
         for requested, ticks, picture in source(timing, self._base, self._stats, opened):
+            # Several requested times may fall on one picture: it is converted once.
             if last is None or last[0] != ticks:
                 last = ticks, convert(picture)
             yield Frame(self._base.seconds(ticks), requested, last[1])
+        # A file that yields nothing at all is an error; a damaged stretch is a line in the report.
         if last is None and self._stats.failed and self._stats.last is None:
             raise MediaError(
                 f"no frame of {self._path.name} can be decoded ({self._stats.cause})",
@@ -218,7 +221,7 @@ def _pictures(
         pruner = Pruner(timing, limits, stats)
         try:
             for picture in pruner.pictures(opened):
-                done = picture[0] + 1
+                done = picture[0] + 1  # before the yield: a failure after it must not repeat it
                 yield picture
             return
         except UnsafeToPrune as unsafe:

@@ -70,6 +70,7 @@ def probe(path: str | Path) -> MediaInfo:
         if video:
             duration = video.duration
             ends = [s.start + s.duration for s in sounds if s.duration is not None]
+            # A camera may stop filming before it stops recording sound: speech is there to hear.
             if ends and max(ends) > duration + MIN_SOUND_OVERHANG_S:
                 faults.append(f"sound goes on for {max(ends) - duration:.1f} s after the video")
                 duration = max(ends)
@@ -167,6 +168,7 @@ def _video_info(
     stated_frames = stream.frames
     with (opened := open_video(path, stream.index)).container:
         timing, first, start = first_frame(opened, path)
+    # Damage at the start is common (a ring buffer that was cut); the rest may be intact.
     if first.is_corrupt:
         stream_timing = StreamTiming(path, stream.index, timing, start, step)
         if next(intact_frames(stream_timing, DecodeStats()), None) is None:
@@ -187,7 +189,7 @@ def _video_info(
     packets = PacketSummary()
     if not read_whole:
         packets = _tail_packets(container, stream, step)
-        read_whole = packets.end is None or packets.corrupt
+        read_whole = packets.end is None or packets.corrupt  # the tail tells nothing reliable
     if read_whole:
         with open_media(path) as again:
             packets = read_packets(again, again.streams[stream.index], step)  # type: ignore[arg-type]

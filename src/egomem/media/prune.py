@@ -108,7 +108,7 @@ class Pruner:
                     packet = next(packets, None)
                 except DecodeError as error:
                     raise UnsafeToPrune(reason(error)) from error
-                if packet is None or not packet.size:
+                if packet is None or not packet.size:  # PyAV ends a stream with an empty packet
                     break
                 if packet.is_corrupt or packet.has_sidedata("new_extradata"):
                     raise UnsafeToPrune(
@@ -170,6 +170,7 @@ class Pruner:
     def _append(self, item: PendingPacket) -> None:
         self._pending.append(item)
         self._pending_bytes += item.packet.size
+        # Packets before the first displayed frame (an edit list) are decoded but never shown.
         if item.is_shown and item.pts >= self._timing.start:
             place = bisect_right(self._times, item.pts)
             if place and self._times[place - 1] == item.pts:
@@ -229,6 +230,7 @@ class Pruner:
         targets = {pts for _, pts in self._targets}
         for frame in frames:
             self._stats.decoded += 1
+            # FFmpeg conceals errors silently; full decoding knows how to go on after them.
             if frame.is_corrupt or frame.pts is None:
                 raise UnsafeToPrune("a frame is damaged, or has no display time")
             if frame.pts >= floor or frame.pts in targets:

@@ -64,6 +64,7 @@ def read_subtitles(text: str) -> tuple[list[Cue], list[LineWarning]]:
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     warnings: list[LineWarning] = []
     blocks = _cue_blocks(lines, warnings)
+    # Times within the text mark rolling captions, whatever their cues look like.
     timed = any(_WORD_TIME.search("\n".join(body)) for _, _, body in blocks)
     cues = []
     for number, span, body in blocks:
@@ -106,6 +107,7 @@ def _cue_blocks(
             warnings.append(LineWarning(number, f"cannot read the times {line.strip()!r}"))
             skipping, body = "times", None
             continue
+        # NOTE and the like open a block only after a blank line; elsewhere they are spoken words.
         after_blank = number == 1 or not lines[number - 2].strip()
         if after_blank and re.match(r"(WEBVTT|NOTE|STYLE|REGION)(\s|$)", line):
             skipping, body = line, None
@@ -153,6 +155,7 @@ def _span(match: re.Match[str], number: int, warnings: list[LineWarning]) -> Spa
 def _seconds(parts: Sequence[str | None]) -> float:
     hours, minutes, seconds, fraction = parts
     whole = int(hours or 0) * 3600 + int(minutes or 0) * 60 + int(seconds or 0)
+    # By way of text: adding fractions of a second to large floats would round them.
     return float(f"{whole}.{fraction or 0}")
 
 

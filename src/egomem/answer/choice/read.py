@@ -148,6 +148,7 @@ class _ReplyReader:
         if declared is not None:
             return self._unless_contradicted(declared, encoded)
         scores = find_scores(encoded)
+        # Numbers and orders are explicit, so they count before sentences.
         if scores:
             return self._best_scored(scores, None)
         order = find_ranking(encoded)
@@ -165,6 +166,7 @@ class _ReplyReader:
             entries = [self._read_value(entry) for entry in ranking]
             if all(entry is not None and entry.option is not None for entry in entries):
                 order = tuple(e.option for e in entries if e and e.option is not None)
+        # Two tables of scores, or an option twice in a ranking: nobody can say which one holds.
         if len(tables) > 1 or len(set(order)) < len(order):
             return _UNPARSABLE
         if not answers and not tables and not order:
@@ -215,6 +217,7 @@ class _ReplyReader:
             if len(value) == 1:
                 return self._read_value(value[0])
             return _UNPARSABLE if value else None
+        # A truth value judges something, it is no label; an object has fields of its own.
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             return None
         text = strip_markup(str(value)).strip()
@@ -258,6 +261,7 @@ class _ReplyReader:
         self, text: str, encoded: EncodedReply, parts: StructuredParts | None
     ) -> _OptionReading:
         """The reading of free text."""
+        # The whole reply may be an option in another form (two for 2), which is no mention.
         matches = self.options.with_text(text)
         if len(matches) == 1 and not encoded.mentions:
             return _chosen(next(iter(matches)))
@@ -293,6 +297,7 @@ class _ReplyReader:
         options = _union(s.options for s in statements)
         if len(options) == 1:
             return _chosen(next(iter(options)))
+        # They disagree. A last word may still settle it: it narrows "B or C", or takes B back.
         last = statements[-1]
         others = [s for s in statements if s.options != last.options]
         if len(last.options) == 1 and others:
@@ -312,6 +317,7 @@ class _ReplyReader:
         if len(candidates) == 1 and (statements.ruled_out or candidates <= by_text):
             return _chosen(next(iter(candidates)))
         everything = frozenset(range(len(self.options.options)))
+        # "None of them" in as many words.
         if statements.ruled_out == everything and everything:
             return _ABSTAINED
         remaining = everything - statements.ruled_out

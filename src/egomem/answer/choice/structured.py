@@ -51,10 +51,11 @@ def extract_structured(text: str) -> StructuredParts:
     rankings: list[list[Any]] = []
     rest = text
     for start, end, value in _json_values(text):
+        # Blanks of the same length keep the positions of what follows.
         rest = rest[:start] + " " * (end - start) + rest[end:]
         if isinstance(value, dict):
             _read_object(value, answers, score_tables, rankings)
-        elif len(value) == 1:
+        elif len(value) == 1:  # ["B"]
             answers.extend(value)
         elif value and all(isinstance(v, dict) for v in value):
             for item in value:

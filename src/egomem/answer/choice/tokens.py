@@ -47,6 +47,7 @@ def fold(text: str) -> str:
     """
     folded: list[str] = []
     for char in unicodedata.normalize("NFKC", text.casefold()):
+        # Only Latin accents are optional in writing: jose is José, but и is not й.
         base = unicodedata.normalize("NFD", char)
         folded.append(base[0] if len(base) > 1 and char_class(base[0]) == "latin" else char)
     return "".join(folded)
@@ -66,6 +67,7 @@ def tokenize(text: str) -> list[str]:
         )
         if joins:
             tokens[-1] += char
+            # What follows the point of 3.5 belongs to the same number.
             last_class = "latin" if inside_number else last_class
         else:
             tokens.append(char)
