@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from egomem.answer import prompts
 from egomem.evaluate import oracle
 from egomem.evaluate.config import Arm, Config
-from egomem.evaluate.results import Finished
+from egomem.evaluate.stored_run import Finished
 from egomem.memory import View
 from egomem.memory.failed_windows import gaps_of
 from egomem.models import Role

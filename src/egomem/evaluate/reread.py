@@ -21,7 +21,7 @@ from egomem.answer.verify import (
 )
 from egomem.evaluate import oracle
 from egomem.evaluate.config import Config
-from egomem.evaluate.results import Finished
+from egomem.evaluate.stored_run import Finished
 from egomem.models import Reply, TokenLogprob
 from egomem.models.reply_parsing import read
 from egomem.records import Answer, Evidence, Question, Status

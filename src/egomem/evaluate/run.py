@@ -21,14 +21,19 @@ from egomem.errors import (
 from egomem.evaluate import captions
 from egomem.evaluate.bias_gate import after, gates
 from egomem.evaluate.budget import BudgetExhausted
-from egomem.evaluate.caption_usage import gap_key, keep_building, keep_gap
+from egomem.evaluate.caption_usage import (
+    at_least_one_request,
+    failed_window_key,
+    usage_of_captions,
+)
 from egomem.evaluate.config import Arm
+from egomem.evaluate.export import write_answers
 from egomem.evaluate.fingerprint import Trial
 from egomem.evaluate.predictions import write_predictions
-from egomem.evaluate.results import Finished, Key
 from egomem.evaluate.run_folder import RunContext
 from egomem.evaluate.run_info import write_about
 from egomem.evaluate.run_summary import OnNote, OnProgress, RunProgress, RunSummary
+from egomem.evaluate.stored_run import Finished, Key
 from egomem.records import Answer, Question, Recording, Status, Usage
 from egomem.timeline import Span
 
@@ -73,7 +78,9 @@ async def run(
     finally:
         built = [c for c in rest if work.builds(c)]
         tracks = {t for c in built for q in work.questions if (t := work.track(c, q))}
-        keep_building(work.folder, work.store, work.cache, tracks)
+        record = work.record
+        known = record.stored.caption_usage
+        record.add_caption_usage(usage_of_captions(work.store, work.cache, tracks, known))
     await runner.answer(rest)
     columns = [*first, *rest]
     stale = work.stale()
@@ -81,7 +88,9 @@ async def run(
     outcome = runner.outcome(columns, current, time.monotonic() - began).model_copy(
         update={"gates": tuple(judged), "stopped": tuple(sorted(stopped))}
     )
-    work.results.settle((q.id, c) for q in work.questions for c in work.columns)
+    order = [(q.id, c) for q in work.questions for c in work.columns]
+    work.record.put_in_order(order)
+    write_answers(work.folder, work.record.stored, order)
     write_about(work, command, stale, outcome, judged)
     write_predictions(work.folder, work.questions, columns, current)
     return outcome
@@ -167,7 +176,8 @@ class _Runner:
             self.on_progress(progress)
 
         def gap(track: str, recording: str, span: Span, usage: Usage) -> None:
-            keep_gap(work.folder, gap_key(track, recording, span), usage)
+            key = failed_window_key(track, recording, span)
+            work.record.add_caption_usage({key: at_least_one_request(usage)})
 
         for column, question, recording, _ in todo.values():
             if work.purse.closed:
@@ -227,7 +237,7 @@ class _Runner:
                 raise failed.exceptions[0] from None
 
     def _left(self, cell: Trial) -> bool:
-        changed = cell.changed(self.work.results.cells.get((cell.question.id, cell.column)))
+        changed = cell.changed(self.work.record.stored.cells.get((cell.question.id, cell.column)))
         self.kept += not changed
         return bool(changed)
 
@@ -267,7 +277,7 @@ class _Runner:
             return families.setdefault((way.captions, way.window) if shares else column, {})
 
         for column in columns:
-            before = self.work.results.cells.get((question.id, column))
+            before = self.work.record.stored.cells.get((question.id, column))
             if column not in left and before and self.work.way(column).strategy == "caption":
                 family(column)["caption"] = asyncio.create_task(_given(before.answer))
             elif column in left and before and (base := left[column].kept_base(before)):
@@ -275,7 +285,7 @@ class _Runner:
         # A look at the frames comes after the caption answer that it starts from.
         for column in sorted(left, key=lambda c: self.work.way(c).strategy == "verify"):
             known = family(column)
-            before = self.work.results.cells.get((question.id, column))
+            before = self.work.record.stored.cells.get((question.id, column))
             cell = self.work.cell(question, column)  # what it starts from is answered by now
             if not cell.changed(before):
                 self.kept += 1
@@ -293,7 +303,7 @@ class _Runner:
             if before is not None:
                 self.again.update(cell.changed(before))
             apart = base and self.work.config.base(column) is None
-            self.work.results.add(
+            self.work.record.add(
                 Finished(
                     question=question.id,
                     column=column,

@@ -33,7 +33,7 @@ from egomem.answer.reader import ReaderSettings
 from egomem.config import load as load_settings
 from egomem.errors import ConfigError, EgomemError, UsageError
 from egomem.evaluate.predictions import row
-from egomem.evaluate.results import version
+from egomem.evaluate.versions import version
 from egomem.integrations.harness import BLIND, Asked, HarnessModels, read_benchmark, shown
 from egomem.media import Frame
 from egomem.models import Image, Reply, Request
