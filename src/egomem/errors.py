@@ -20,6 +20,8 @@ unreadable) is not an exception: it is the reply's status, see `egomem.records.S
 
 from __future__ import annotations
 
+from egomem.extras import install_line
+
 
 class EgomemError(Exception):
     """A fault with one clear line for the person who can mend it.
@@ -64,7 +66,7 @@ class MissingExtraError(EgomemError):
     """An optional part is missing. The remedy is the exact line that installs it."""
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} is not installed", f"run: pip install 'egomem[{extra}]'")
+        super().__init__(f"{what} is not installed", f"run: {install_line(extra)}")
         self.extra = extra
 
 

@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from egomem.cli import COMMANDS, main
+from egomem.extras import install_line
 from egomem.observe import Embedded, PartStatus, TemplateCaptioner, Window, WindowFailed
 from egomem.records import Observation, Status, Track
-from egomem.testing.fake_server import FakeServer, Rule, Script
+from egomem.testing.scripted_server import Rule, Script, ScriptedServer
 
 MakeVideo = Callable[..., Path]
 Run = Callable[..., tuple[int, str, str]]
@@ -182,7 +183,7 @@ def test_a_question_without_a_usable_reply_is_said_and_exit_code_3(
     run: Run, make_video: MakeVideo, rule: Rule
 ) -> None:
     run("ingest", str(make_video("day.mp4")))
-    with FakeServer(Script(rules=(rule,))) as server:
+    with ScriptedServer(Script(rules=(rule,))) as server:
         spec = f"reader=openai-compatible:fake@{server.url}"
         asked = ("ask", "What is red?", "--strategy", "clean", "--model", spec)
         code, out, err = run(*asked)
@@ -203,7 +204,7 @@ def test_without_anybody_to_observe_nothing_is_ingested(
     code, out, err = run("ingest", str(make_video("day.mp4")))
     assert (code, out) == (3, "")
     assert "faster-whisper is not installed" in err
-    assert "pip install 'egomem[embedded]'" in err
+    assert install_line("embedded") in err
 
 
 def test_an_unreadable_time_is_wrong_usage(run: Run, make_video: MakeVideo) -> None:

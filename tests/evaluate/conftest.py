@@ -21,14 +21,14 @@ from egomem.evaluate.legacy_run import CAPTION_USAGE
 from egomem.evaluate.run_db import read_run
 from egomem.evaluate.stored_run import Finished
 from egomem.records import Answer, Evidence, Question, Status, Usage, Video
-from egomem.testing.fake_server import FakeServer, Seen
+from egomem.testing.scripted_server import ReceivedRequest, ScriptedServer
 from egomem.timeline import Span
 
 SECONDS = 4
 LETTERS = "ABCD"
 
 
-def says(seen: Seen) -> str | None:
+def says(seen: ReceivedRequest) -> str | None:
     """A letter that follows from the question alone, a verdict, or a caption."""
     if "You check answers" in seen.text:
         return '{"answer": "B", "support": "strong", "reason": "it is there"}'
@@ -39,13 +39,13 @@ def says(seen: Seen) -> str | None:
 
 
 @pytest.fixture
-def server() -> Iterator[FakeServer]:
-    with FakeServer(answer=says) as running:
+def server() -> Iterator[ScriptedServer]:
+    with ScriptedServer(answer=says) as running:
         yield running
 
 
 @pytest.fixture
-def spec(server: FakeServer) -> str:
+def spec(server: ScriptedServer) -> str:
     return f"openai-compatible:fake@{server.url}"
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from egomem.cli.options import BinsOption, JsonOption, RegimesOption, read_bins, read_regimes
-from egomem.cli.output import report as print_report
+from egomem.cli.output import print_result as print_report
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,9 +39,9 @@ def report_(
 
     Runs that differ in frames, prompts, resolution or questions are refused without --force.
     """
-    from egomem.report import Choices, write_report
+    from egomem.report import ReportOptions, write_report
 
-    choices = Choices(
+    choices = ReportOptions(
         bins=read_bins(bins),
         regimes=read_regimes(regimes),
         open=tuple(open_ or ()),

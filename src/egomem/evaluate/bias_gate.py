@@ -10,7 +10,7 @@ from egomem.evaluate.run_folder import RunContext
 from egomem.evaluate.stored_run import Finished, Key
 from egomem.records import Question, Record, Status
 from egomem.score.scored_answers import MISSING, score_answers
-from egomem.text.plural import plural
+from egomem.text import plural
 
 
 class BiasGate(Record):

@@ -12,7 +12,7 @@ from collections.abc import Container, Iterable
 from pydantic import Field
 
 from egomem.memory import Store
-from egomem.memory.failed_windows import unit
+from egomem.memory.failed_windows import window_unit
 from egomem.memory.replies import ReplyCache
 from egomem.records import Observation, Record, Usage
 from egomem.timeline import Span
@@ -42,7 +42,7 @@ def usage_of_captions(
 
 def failed_window_key(track: str, recording: str, window: Span) -> str:
     """What stands for the request of a window that has no caption."""
-    return f"gap {recording} {unit(window)} {track}"
+    return f"gap {recording} {window_unit(window)} {track}"
 
 
 def at_least_one_request(usage: Usage) -> Usage:

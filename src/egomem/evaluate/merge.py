@@ -24,7 +24,7 @@ from egomem.evaluate.stored_run import Finished, Key, StoredRun, earlier_measure
 from egomem.memory import Store
 from egomem.memory.replies import ReplyCache
 from egomem.models import RequestTags
-from egomem.text.plural import plural
+from egomem.text import plural
 
 SHOWN = 20
 """Ids that an error lists; all are in its count."""

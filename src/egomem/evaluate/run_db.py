@@ -26,7 +26,7 @@ from egomem.evaluate.stored_run import (
 )
 from egomem.evaluate.versions import version
 from egomem.records import Usage
-from egomem.text.plural import plural
+from egomem.text import plural
 
 NAME = "run.db"
 UNREADABLE = "answers.unreadable"

@@ -6,22 +6,22 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from egomem.evaluate.caption_usage import CaptionUsage
-from egomem.report import svg
-from egomem.report.bootstrap_columns import legend, looks, panels
-from egomem.report.columns import Entry
-from egomem.report.table import Chart, Grid, Panel, Section, Value, grid
-from egomem.score import REUSE, account, cost, front
-from egomem.score.amortised_cost import Cost
-from egomem.text.plural import plural
+from egomem.report import charts
+from egomem.report.bootstrap_columns import group_by_panel, legend, series_styles
+from egomem.report.columns import ReportColumn
+from egomem.report.table import CellValue, Chart, ChartPanel, ReportTable, Section, build_table
+from egomem.score import REUSE_COUNTS, amortise, count_frames, pareto_front
+from egomem.score.amortised_cost import AmortisedCost
+from egomem.text import plural
 
-NOT_COUNTED = Value(text="-", small="not counted")
+NOT_COUNTED = CellValue(text="-", small="not counted")
 
 
-class Held(NamedTuple):
+class ColumnCost(NamedTuple):
     """An entry with what it cost, and what building its captions took."""
 
-    entry: Entry
-    cost: Cost
+    entry: ReportColumn
+    cost: AmortisedCost
     built: CaptionUsage
 
     @property
@@ -29,12 +29,12 @@ class Held(NamedTuple):
         return self.entry.name
 
 
-def costs(entries: Sequence[Entry]) -> Section:
+def cost_section(entries: Sequence[ReportColumn]) -> Section:
     """Tokens and frames per question, the front of cost and accuracy, and the frame accounting."""
     held = _held(entries)
     if not held:
         return Section(title="Cost")
-    parts: list[Grid | Chart] = [_accounting(held)]
+    parts: list[ReportTable | Chart] = [_accounting(held)]
     if not any(h.cost.tokens_ask for h in held):
         return Section(title="Cost", text=("No model was asked.",), parts=tuple(parts))
     # What nobody can have when a question comes, or what is no memory, has no cost to compare.
@@ -43,7 +43,7 @@ def costs(entries: Sequence[Entry]) -> Section:
     return Section(title="Cost", text=tuple(_missing(held)), parts=tuple(parts))
 
 
-def _held(entries: Sequence[Entry]) -> list[Held]:
+def _held(entries: Sequence[ReportColumn]) -> list[ColumnCost]:
     """The entries that took anything; captions that several read are looked up once."""
     known: dict[tuple[int, str], CaptionUsage] = {}
     found = []
@@ -56,17 +56,17 @@ def _held(entries: Sequence[Entry]) -> list[Held]:
             known[key] = run.built(entry.column)
         built, lost = known[key], len(entry.answers) - len(asked)
         if asked or lost:
-            made = cost(asked, built.by_video, counted=not built.missing, lost=lost)
-            found.append(Held(entry, made, built))
+            made = amortise(asked, built.by_video, counted=not built.missing, lost=lost)
+            found.append(ColumnCost(entry, made, built))
     return found
 
 
-def _is_bound(entry: Entry) -> bool:
+def _is_bound(entry: ReportColumn) -> bool:
     """Blind, or shown the evidence: it bounds the others, and nobody could use it."""
     return entry.way.strategy == "clean" or entry.column.setting.endswith("@evidence")
 
 
-def _missing(held: Sequence[Held]) -> list[str]:
+def _missing(held: Sequence[ColumnCost]) -> list[str]:
     """What is not counted, and why."""
     found: dict[str, list[str]] = {}
     for h in held:
@@ -77,7 +77,7 @@ def _missing(held: Sequence[Held]) -> list[str]:
     return [f"{why}: {', '.join(names)}." for why, names in found.items()]
 
 
-def _table(held: Sequence[Held]) -> Grid:
+def _table(held: Sequence[ColumnCost]) -> ReportTable:
     rows: list[list[object]] = []
     for h in held:
         c = h.cost
@@ -86,21 +86,24 @@ def _table(held: Sequence[Held]) -> Grid:
         rows.append(
             [
                 h.name,
-                c.questions if c.questions == n else Value(text=str(c.questions), small=f"of {n}"),
+                c.questions
+                if c.questions == n
+                else CellValue(text=str(c.questions), small=f"of {n}"),
                 f"{c.tokens_build / max(1, c.videos):,.0f}" if counted else NOT_COUNTED,
                 f"{c.tokens_ask / max(1, c.questions):,.0f}",
-                *(f"{c.tokens[n]:,.0f}" if counted else "-" for n in REUSE),
+                *(f"{c.tokens[n]:,.0f}" if counted else "-" for n in REUSE_COUNTS),
                 f"{c.frames[1]:,.1f}" if counted else "-",
-                f"{c.frames[REUSE[-1]]:,.1f}" if counted else "-",
+                f"{c.frames[REUSE_COUNTS[-1]]:,.1f}" if counted else "-",
                 f"{'' if c.whole else 'at least '}{c.seconds:,.1f}",
                 _money(c),
             ]
         )
     heads = (
-        "setting", "n", "captions of a video", "a question", *(f"tokens at {n}" for n in REUSE),
-        "frames at 1", f"frames at {REUSE[-1]}", "seconds in all", "US dollars in all",
+        "setting", "n", "captions of a video", "a question",
+        *(f"tokens at {n}" for n in REUSE_COUNTS),
+        "frames at 1", f"frames at {REUSE_COUNTS[-1]}", "seconds in all", "US dollars in all",
     )  # fmt: skip
-    return grid(
+    return build_table(
         "Tokens per question, where so many questions share a memory",
         heads,
         rows,
@@ -113,21 +116,21 @@ def _table(held: Sequence[Held]) -> Grid:
     )
 
 
-def _amortised(entries: Sequence[Entry], real: Sequence[Held]) -> list[Chart]:
+def _amortised(entries: Sequence[ReportColumn], real: Sequence[ColumnCost]) -> list[Chart]:
     tokens = {h.name: h.cost.tokens for h in real if h.cost.counted}
     asking = [h.entry for h in real if h.name in tokens]
     found = []
-    for title, own in panels(asking).items():
-        series = {e.series: [tokens[e.name][n] for n in REUSE] for e in own}
-        drawn = svg.lines(
+    for title, own in group_by_panel(asking).items():
+        series = {e.series: [tokens[e.name][n] for n in REUSE_COUNTS] for e in own}
+        drawn = charts.line_chart(
             series,
-            [(str(n), "") for n in REUSE],
+            [(str(n), "") for n in REUSE_COUNTS],
             y="tokens per question",
             x="questions that share a memory",
-            looks=looks(entries),
+            looks=series_styles(entries),
             log=True,
         )
-        found.append(Panel(title=title, svg=drawn))
+        found.append(ChartPanel(title=title, svg=drawn))
     if not found:
         return []
     return [
@@ -139,12 +142,14 @@ def _amortised(entries: Sequence[Entry], real: Sequence[Held]) -> list[Chart]:
     ]
 
 
-def _fronts(entries: Sequence[Entry], real: Sequence[Held]) -> list[Grid | Chart]:
+def _fronts(
+    entries: Sequence[ReportColumn], real: Sequence[ColumnCost]
+) -> list[ReportTable | Chart]:
     """What nothing beats on accuracy and on tokens, or money, at reuse 1 and 32."""
     rows: list[list[object]] = []
     charts = []
     for what in ("tokens", "US dollars"):
-        for n in (REUSE[0], REUSE[-1]):
+        for n in (REUSE_COUNTS[0], REUSE_COUNTS[-1]):
             points = {
                 h.name: (spent, accuracy)
                 for h in real
@@ -154,7 +159,7 @@ def _fronts(entries: Sequence[Entry], real: Sequence[Held]) -> list[Grid | Chart
             if not points:
                 continue
             name = f"{what} per question at reuse {n}"
-            best = front(points)
+            best = pareto_front(points)
             left = [h.name for h in real if h.name not in points]
             rows.append([name, len(points), ", ".join(best), ", ".join(left)])
             charts.append(_drawn_front(entries, name, points, best))
@@ -165,10 +170,10 @@ def _fronts(entries: Sequence[Entry], real: Sequence[Held]) -> list[Grid | Chart
         "On the front: no other setting is cheaper and as good, or better and as cheap. Settings "
         "that nobody could use, clean and those that are shown the evidence, do not take part."
     )
-    return [grid("Front of cost and accuracy", heads, rows, note), *charts]
+    return [build_table("Front of cost and accuracy", heads, rows, note), *charts]
 
 
-def _spent(c: Cost, what: str, n: int) -> float | None:
+def _spent(c: AmortisedCost, what: str, n: int) -> float | None:
     """Cost of a question at reuse n; None where it is not known in full."""
     if what == "tokens":
         return c.tokens.get(n)
@@ -176,40 +181,42 @@ def _spent(c: Cost, what: str, n: int) -> float | None:
 
 
 def _drawn_front(
-    entries: Sequence[Entry],
+    entries: Sequence[ReportColumn],
     name: str,
     points: dict[str, tuple[float, float]],
     best: Sequence[str],
 ) -> Chart:
     shown = [e for e in entries if e.name in points]
     found = []
-    for title, own in panels(shown).items():
+    for title, own in group_by_panel(shown).items():
         # The line is that of all readers; each drawing shows its own points on it.
-        drawn = svg.points(
+        drawn = charts.scatter_chart(
             {e.series: points[e.name] for e in own},
             x=name,
             y="accuracy %",
-            looks=looks(entries),
+            looks=series_styles(entries),
             joined=[points[b] for b in best],
             within=list(points.values()),
         )
-        found.append(Panel(title=title, svg=drawn))
+        found.append(ChartPanel(title=title, svg=drawn))
     return Chart(
         title=f"Cost and accuracy: {name}",
         panels=tuple(found),
-        legend=legend(shown, ("front of all", svg.REFERENCE), among=entries),
+        legend=legend(shown, ("front of all", charts.REFERENCE_STYLE), among=entries),
         note=f"On the front, cheapest first: {', '.join(best)}.",
     )
 
 
-def _accounting(held: Sequence[Held]) -> Grid:
+def _accounting(held: Sequence[ColumnCost]) -> ReportTable:
     """Frames by the protocol's accounting, and those that this run looked at."""
     run = held[0].entry.run
     config, questions = run.config, run.questions
     about = {q.recording for q in questions}
     videos = [v for v in run.benchmark.videos if v.id in about]
     windows = {w.window for w in config.ways if w.captions == "windows" and w.strategy == "caption"}
-    made = account(videos, questions, cap=config.frames, fps=config.fps, passes=len(windows) or 1)
+    made = count_frames(
+        videos, questions, cap=config.frames, fps=config.fps, passes=len(windows) or 1
+    )
     ratio = "" if made.ratio is None else f"{made.ratio:.2f} times the captions"
     lengths = "one window length" if made.passes == 1 else f"{made.passes} window lengths"
     rows: list[list[object]] = [
@@ -245,10 +252,10 @@ def _accounting(held: Sequence[Held]) -> Grid:
             " As made and as sent is what this run did: every window is captioned, however long "
             "the video, and a model may take fewer frames than the protocol counts."
         )
-    return grid("Frames", ("frames of", "frames", ""), rows, note)
+    return build_table("Frames", ("frames of", "frames", ""), rows, note)
 
 
-def _money(held: Cost) -> str:
+def _money(held: AmortisedCost) -> str:
     if held.money_is_lower_bound:
         return f"at least {held.money:.4f}" if held.money else "-"
     return f"{held.money:.4f}"

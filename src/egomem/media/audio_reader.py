@@ -1,0 +1,168 @@
+"""Sound, as mono samples on the recording's time axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Self
+
+import av
+import numpy as np
+from numpy.typing import NDArray
+
+from egomem.errors import MediaError
+from egomem.media.container import DecodeError, audio_streams, open_media, video_streams
+from egomem.media.decode import first_frame, open_video
+from egomem.timeline import Span
+
+MAX_DRIFT_S = 0.05
+"""Seconds that sound may be off its stamps before silence is put in or samples are dropped."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AudioBlock:
+    """A stretch of sound: `samples` is (n,) float32 in [-1, 1], mono, at `rate` a second; `start`
+    is in seconds from the first displayed frame."""
+
+    start: float
+    rate: int
+    samples: NDArray[np.float32]
+
+    @property
+    def end(self) -> float:
+        return self.start + len(self.samples) / self.rate
+
+
+def audio(
+    path: str | Path, *, rate: int = 16000, span: Span | None = None, block: float = 30.0
+) -> AudioReader:
+    """The sound of a recording in blocks of `block` seconds, mixed to mono.
+
+    Time is that of the video beside it: sound from before the first displayed frame is left out,
+    and a gap in the sound is silence. `span` limits what is read. Nothing comes from a file
+    without sound; raises MediaError for a file that is not media.
+    """
+    return AudioReader(path, rate=rate, span=span, block=block)
+
+
+class AudioReader(Iterator[AudioBlock]):
+    """An iterator of sound blocks; `failed` counts packets that could not be decoded."""
+
+    def __init__(self, path: str | Path, *, rate: int, span: Span | None, block: float) -> None:
+        self.failed = 0
+        self._blocks = self._run(Path(path), rate, span, block)
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> AudioBlock:
+        return next(self._blocks)
+
+    def _run(self, path: Path, rate: int, span: Span | None, block: float) -> Iterator[AudioBlock]:
+        with open_media(path) as container:
+            sounds = audio_streams(container)
+            if not sounds:
+                return
+            stream = sounds[0]
+            zero = _first_frame_time(path, container, stream)
+            begin = max(0.0, span.start) if span else 0.0
+            end = span.end if span else float("inf")
+            size = max(1, round(block * rate))
+            if begin > 0:
+                assert stream.time_base is not None
+                try:
+                    container.seek(
+                        int((zero + Fraction(begin) - 1) / stream.time_base), stream=stream
+                    )
+                except DecodeError:
+                    container.seek(0)
+            held: list[NDArray[np.float32]] = []
+            count = 0  # samples held
+            first: float | None = None  # time of the first of them
+            for time, samples in self._pieces(container, stream, rate, zero):
+                if time >= end:
+                    break
+                at = begin if first is None else first + count / rate
+                if first is None:
+                    first = at = max(begin, time)
+                gap = round((time - at) * rate)
+                if gap > MAX_DRIFT_S * rate:
+                    held.append(np.zeros(gap, np.float32))
+                    count += gap
+                elif gap < -MAX_DRIFT_S * rate or (time < begin and count == 0):
+                    samples = samples[-gap:]
+                limit = None if end == float("inf") else round((end - first) * rate) - count
+                samples = samples[:limit] if limit is not None else samples
+                held.append(samples)
+                count += len(samples)
+                while count >= size:
+                    joined = np.concatenate(held)
+                    yield AudioBlock(first, rate, joined[:size])
+                    held, count, first = [joined[size:]], count - size, first + size / rate
+            if count and first is not None:
+                yield AudioBlock(first, rate, np.concatenate(held))
+
+    def _pieces(
+        self,
+        container: av.container.InputContainer,
+        stream: av.AudioStream,
+        rate: int,
+        zero: Fraction,
+    ) -> Iterator[tuple[float, NDArray[np.float32]]]:
+        """Resampled pieces with the time of their first sample."""
+        resampler: av.AudioResampler | None = None
+        kind: tuple[object, ...] = ()
+        begin = expected = 0.0  # when a run of gapless sound begins; when its next frame is due
+        given = 0  # samples of the run
+        for frame in self._frames(container, stream):
+            time = expected
+            if frame.pts is not None and frame.time_base is not None:
+                time = float(frame.pts * frame.time_base - zero)
+            now = (frame.format.name, frame.layout.name, frame.sample_rate)
+            if resampler is None or abs(time - expected) > MAX_DRIFT_S or now != kind:
+                for piece in resampler.resample(None) if resampler else []:
+                    yield begin + given / rate, _samples(piece)
+                resampler = av.AudioResampler(format="flt", layout="mono", rate=rate)
+                begin, given, kind = time, 0, now
+            expected = time + frame.samples / frame.sample_rate
+            frame.pts = None
+            for piece in resampler.resample(frame):
+                yield begin + given / rate, _samples(piece)
+                given += piece.samples
+        for piece in resampler.resample(None) if resampler else []:
+            yield begin + given / rate, _samples(piece)
+
+    def _frames(
+        self, container: av.container.InputContainer, stream: av.AudioStream
+    ) -> Iterator[av.AudioFrame]:
+        packets = container.demux(stream)
+        while True:
+            try:
+                packet = next(packets, None)
+                if packet is None:
+                    return
+                decoded = packet.decode()
+            except DecodeError:
+                self.failed += 1
+                continue
+            yield from decoded
+
+
+def _samples(frame: av.AudioFrame) -> NDArray[np.float32]:
+    return frame.to_ndarray().reshape(-1).astype(np.float32, copy=False)
+
+
+def _first_frame_time(
+    path: Path, container: av.container.InputContainer, stream: av.AudioStream
+) -> Fraction:
+    """The recording's second 0 on the file's own clock."""
+    for video in video_streams(container)[:1]:
+        assert video.time_base is not None
+        try:
+            with (opened := open_video(path, video.index)).container:
+                return first_frame(opened, path)[2] * video.time_base
+        except MediaError:
+            break
+    return (stream.start_time or 0) * (stream.time_base or Fraction(0))
