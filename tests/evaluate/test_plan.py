@@ -12,7 +12,7 @@ import pytest
 from egomem.benchmarks import Benchmark
 from egomem.evaluate import Config, RunPlan, RunProgress, RunSummary, opened, plan, run
 from egomem.evaluate.legacy_run import ANSWERS
-from egomem.evaluate.progress import plan_lines
+from egomem.evaluate.plan_text import plan_lines
 from egomem.testing.scripted_server import Rule, Script, ScriptedServer
 
 Go = Callable[..., RunSummary]

@@ -34,7 +34,7 @@ from egomem.memory import View
 from egomem.models import Request, RequestTags, Role, TextPart
 from egomem.recall import Hit, find
 from egomem.records import Answer, Evidence, Question, Recording, Status, Usage
-from egomem.timeline import RecordingTime, Span, find_times, uniform_times
+from egomem.timeline import DEFAULT_WINDOW, RecordingTime, Span, find_times, uniform_times
 
 NO_BASE = "the caption answer failed"
 NO_CANDIDATE = "the answer from the notes found failed"
@@ -56,7 +56,7 @@ class VerifySettings(ReaderSettings):
     """
 
     profile: str = "capmem"
-    window: float = Field(default=30.0, gt=0)
+    window: float = Field(default=DEFAULT_WINDOW, gt=0)
     windows: int = Field(default=9, ge=1)
     intervals: int = Field(default=3, ge=1)
     frames: int = Field(default=4, ge=1)

@@ -13,10 +13,7 @@ from egomem.answer.reader import ReaderSettings, ask_reader, models_of
 from egomem.answer.strategy import Task, register
 from egomem.models import Role
 from egomem.records import Answer, Recording, Status
-from egomem.timeline import Span
-
-CAP = 768
-"""Frames at most (CapMem's cap in its Qwen and aligned runs: 12.8 minutes at 1 frame a second)."""
+from egomem.timeline import DEFAULT_FPS, MAX_FRAMES, Span
 
 
 class VideoSettings(ReaderSettings):
@@ -24,8 +21,8 @@ class VideoSettings(ReaderSettings):
     takes in one request (limits.reader.images). `as_video`: send them as one video part, where the
     server takes it (vLLM, OpenRouter)."""
 
-    frames: int = Field(default=CAP, ge=1)
-    fps: float = Field(default=1.0, gt=0)
+    frames: int = Field(default=MAX_FRAMES, ge=1)
+    fps: float = Field(default=DEFAULT_FPS, gt=0)
     as_video: bool = False
 
 

@@ -11,6 +11,7 @@ import typer
 from egomem.cli.benchmark import DayOption, FrameOption, KeepOption, ZoneOption
 from egomem.cli.options import FitOption, JsonOption
 from egomem.cli.output import make_table, print_result
+from egomem.timeline import MAX_FRAMES
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -98,7 +99,8 @@ def capmem(
     frame_base: FrameOption = 20,
     keep_faulty: KeepOption = False,
     frames: Annotated[
-        int | None, typer.Option(min=1, help="Frames of a direct request. Default: 768.")
+        int | None,
+        typer.Option(min=1, help=f"Maximum frames of a direct request (default {MAX_FRAMES})."),
     ] = None,
     frame_limit: Annotated[
         list[str] | None,
@@ -218,7 +220,7 @@ def demo(
 ) -> None:
     """Our own questions over the demo's recordings, answered without a model."""
     from egomem.cli.eval_run import run_evaluation
-    from egomem.cli.output import steps
+    from egomem.cli.progress import ProgressDisplay
     from egomem.config import load_settings, model_table
     from egomem.evaluate.demo import prepare
     from egomem.evaluate.options import (
@@ -235,7 +237,7 @@ def demo(
         gate="report", strategies=strategy_settings(set_ or ()), fit=held.fit,
         given_limits=request_limits((), held.limits),
     )  # fmt: skip
-    with steps(quiet=json) as progress:
+    with ProgressDisplay(quiet=json) as progress:
         made = prepare(folder, on_note=progress.say, on_step=progress.step)
         benchmark, memory = asyncio.run(made)
     limits = {"budget": budget, "max_requests": max_requests}
@@ -299,11 +301,11 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
 @eval.command()
 def rescore(run: RunArgument, json: JsonOption = False) -> None:
     """Read the raw replies again with today's reader of choices. No model is asked."""
+    from egomem.cli.progress import ProgressDisplay
     from egomem.evaluate import rescore as again
-    from egomem.evaluate.progress import ProgressLine
     from egomem.text import plural
 
-    said = again(run, on_note=ProgressLine(quiet=json).say)
+    said = again(run, on_note=ProgressDisplay(quiet=json).say)
 
     def show(out: Console) -> None:
         for question, column, before, after in said.changed:

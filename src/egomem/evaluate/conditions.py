@@ -23,13 +23,13 @@ from egomem.answer.reader import ReaderSettings
 from egomem.errors import UsageError
 from egomem.evaluate import oracle
 from egomem.records import Record
+from egomem.timeline import DEFAULT_WINDOW
 
 Captions = Literal["none", "windows", "aligned", "held"]
 """What a setting reads: no captions, those of windows of the whole video, those of the frames of
 `video`, or whatever the memory holds."""
 
 CAPTIONED = ("caption", "verify")
-DEFAULT_WINDOW = 30.0
 
 
 class Condition(Record):

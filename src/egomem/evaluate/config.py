@@ -9,7 +9,6 @@ from pydantic import Field, JsonValue
 
 from egomem.answer import settings_hash
 from egomem.answer.strategy import get
-from egomem.answer.video import CAP
 from egomem.errors import ConfigError
 from egomem.evaluate import oracle
 from egomem.evaluate.conditions import CAPTIONED, Condition, read_conditions
@@ -18,6 +17,7 @@ from egomem.models import DEFAULT_LIMITS, Limits, Role
 from egomem.models.limits import read_limits
 from egomem.observe.captioner import MAX_TOKENS
 from egomem.records import Record
+from egomem.timeline import DEFAULT_FPS, MAX_FRAMES
 
 BYTES = 100_000_000
 """Bytes of frames in one request at most; 768 frames of 512 pixels are some 25 MB."""
@@ -73,10 +73,10 @@ class Config(Record):
     caption_tokens: int = Field(default=MAX_TOKENS, ge=1)
     given_limits: dict[str, dict[str, float]] = Field(default_factory=dict)
     fit: bool = False
-    frames: int = Field(default=CAP, ge=1)
+    frames: int = Field(default=MAX_FRAMES, ge=1)
     frame_limits: dict[str, int] = Field(default_factory=dict)
     side: int = Field(default=DEFAULT_LIMITS[Role.READER].side, ge=1)
-    fps: float = Field(default=1.0, gt=0)
+    fps: float = Field(default=DEFAULT_FPS, gt=0)
     gate: Literal["stop", "report"] = "stop"
     gate_low: float = 0.15
     gate_high: float = 0.35

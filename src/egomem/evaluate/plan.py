@@ -21,7 +21,7 @@ from egomem.observe.caption_cost import LABEL_TOKENS, TOKENS_OUT
 from egomem.observe.captioner import INSTRUCTIONS
 from egomem.records import Question, Record, Recording, Usage
 from egomem.text import plural
-from egomem.timeline import windows
+from egomem.timeline import DEFAULT_WINDOW, windows
 
 PROMPT_TOKENS = 200
 """Of a question, its options and how to reply; our guess."""
@@ -121,7 +121,7 @@ def _captions(work: RunContext) -> Iterable[PlanLine]:
             continue
         done.add(track)
         way, limits = work.way(column), work.config.limits(column.reader)[Role.CAPTIONER]
-        window = way.window or 30.0
+        window = way.window or DEFAULT_WINDOW
         todo = kept = frames = 0
         for question, recording in _built(work, column):
             every = len(windows(recording.duration, window))
@@ -244,7 +244,7 @@ def _caption_tokens(
 ) -> int:
     if not work.builds(column):
         return _held_tokens(work, question, column)
-    window = work.way(column).window or 30.0
+    window = work.way(column).window or DEFAULT_WINDOW
     return TOKENS_OUT * sum(len(windows(r.duration, window)) for r in recordings)
 
 
