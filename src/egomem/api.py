@@ -272,7 +272,8 @@ class Memory:
         from egomem.answer import strategies as registered
 
         question = _question(question, options, self._moment(at))
-        able = list(registered()) if self._reads() else ["extractive"]
+        reads = self._reads()
+        able = [n for n, s in registered().items() if not s.oracle and (reads or not s.roles)]
         return await compare(
             question,
             self.store.view(question.at),
@@ -374,9 +375,9 @@ class Memory:
         if not named - {"embedder", "transcriber"}:
             return None
         from egomem.memory.replies import ReplyCache
-        from egomem.models import models_of
+        from egomem.models import ModelClient
 
-        return models_of(self.settings, cache=ReplyCache(self.folder))
+        return ModelClient.from_settings(self.settings, cache=ReplyCache(self.folder))
 
     @cached_property
     def embedder(self) -> Embedder | None:

@@ -21,7 +21,7 @@ from egomem.evaluate.legacy_run import CAPTION_USAGE
 from egomem.evaluate.run_db import read_run
 from egomem.evaluate.stored_run import Finished
 from egomem.records import Answer, Evidence, Question, Status, Usage, Video
-from egomem.testing.scripted_server import ReceivedRequest, ScriptedServer
+from egomem.testing import ReceivedRequest, ScriptedServer
 from egomem.timeline import Span
 
 SECONDS = 4
@@ -87,7 +87,7 @@ def go() -> Go:
     """Run to the end: `go(benchmark, config, folder)`."""
 
     def done(benchmark: Benchmark, config: Config, folder: Path, **fields: Any) -> RunSummary:
-        opening = {k: fields.pop(k) for k in ("memory", "conduct") if k in fields}
+        opening = {k: fields.pop(k) for k in ("memory", "policy") if k in fields}
 
         async def whole() -> RunSummary:
             async with opened(benchmark, config, folder, environ={}, **opening) as work:

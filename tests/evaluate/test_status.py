@@ -24,7 +24,7 @@ from egomem.evaluate import (
 )
 from egomem.evaluate.legacy_run import ANSWERS, USAGE
 from egomem.evaluate.run_folder import locked
-from egomem.testing.scripted_server import Rule, Script, ScriptedServer
+from egomem.testing import Rule, Script, ScriptedServer
 
 Go = Callable[..., RunSummary]
 Leave = Callable[[Path], None]

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from egomem.answer.context import scope
+from egomem.answer.estimate import Effort, Outlook
 from egomem.answer.frames import Look, look
-from egomem.answer.prompts import VIDEO
-from egomem.answer.reader import ReaderSettings, ask_reader, models_of
-from egomem.answer.strategy import Task, register
+from egomem.answer.prompts import VIDEO, reader_texts
+from egomem.answer.reader import ask_reader, models_of
+from egomem.answer.reread import reread_reply
+from egomem.answer.strategy import ReaderSettings, Task, register
 from egomem.models import Role
 from egomem.records import Answer, Recording, Status
 from egomem.timeline import DEFAULT_FPS, MAX_FRAMES, Span
@@ -26,7 +28,21 @@ class VideoSettings(ReaderSettings):
     as_video: bool = False
 
 
-@register("video", VideoSettings)
+def _effort(outlook: Outlook) -> Effort:
+    looks = spread(outlook.recordings, outlook.settings.frames, outlook.settings.fps)
+    frames = sum(len(look.times) for look in looks)
+    return Effort(1, frames, tokens_out=outlook.reply_tokens)
+
+
+@register(
+    "video",
+    VideoSettings,
+    reads=("frames",),
+    run_decides=("frames", "fps"),
+    prompts=reader_texts(VIDEO),
+    reread=reread_reply,
+    estimate=_effort,
+)
 async def video(task: Task[VideoSettings]) -> Answer:
     """Answers from frames spread evenly over the recordings up to the question's time."""
     settings = task.settings

@@ -165,7 +165,7 @@ def _spent(target: Path, loaded: Sequence[Run]) -> None:
     for shard in loaded:
         source = ReplyCache(shard.folder)
         for entry in source.entries():
-            held.spent(entry)
+            held.record(entry)
         source.close()
     held.close()
 

@@ -90,7 +90,7 @@ def choose_observers(
         return ObserverSet(Observers(found.speech, found.observers), 1, (*notes, VLM_SEES_MORE))
     from egomem.observe.captioner import Captioner
 
-    ahead = models.conduct.concurrency
+    ahead = models.policy.concurrency
     captioner = Captioner(models, window=window, fps=fps, max_tokens=max_tokens, budget=budget)
     seeing = [o for o in found.observers if not isinstance(o, TemplateCaptioner)]
     return ObserverSet(
@@ -123,6 +123,6 @@ def _active(
         detector=Detector(squares=False) if detects else None,
         reader=next((o for o in seeing if isinstance(o, ScreenText)), None),
     )
-    ahead = asked.conduct.concurrency if asked else 1
+    ahead = asked.policy.concurrency if asked else 1
     told = notes if asked else (*notes, VLM_SEES_MORE)
     return ObserverSet(Observers(found.speech, (*seeing, captioner)), ahead, tuple(told), captioner)

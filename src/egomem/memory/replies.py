@@ -78,18 +78,18 @@ class ReplyCache:
         except ValidationError:  # written by a release whose replies had other fields
             return None
 
-    def put(self, reply: Reply, described: Mapping[str, JsonValue], about: RequestTags) -> None:
+    def put(self, reply: Reply, key_fields: Mapping[str, JsonValue], tags: RequestTags) -> None:
         self._write(
             "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?)",
             reply.key,
             _now(),
-            about.recording,
-            about.question,
-            json.dumps(described, ensure_ascii=False),
+            tags.recording,
+            tags.question,
+            json.dumps(key_fields, ensure_ascii=False),
             reply.model_dump_json(),
         )
 
-    def spent(self, entry: LedgerEntry) -> None:
+    def record(self, entry: LedgerEntry) -> None:
         usage = entry.usage
         self._write(
             "INSERT INTO spent VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",

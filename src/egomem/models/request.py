@@ -1,4 +1,4 @@
-"""A request to a model: text, images, audio or video in order, and how to sample the reply.
+"""A request to a model: content parts in order, and how to sample the reply.
 
 The shared context (frames, captions) comes first and the question last, so that a server's prefix
 cache works: the order of `parts` is the order sent. Image bytes are kept once, by reference; a
@@ -27,9 +27,9 @@ class TextPart:
 class ImagePart:
     """A JPEG. `time` is its true time in seconds; `label` is the text sent just before it.
 
-    Put the time that the model shall read into `label` (`"[00:12:05]"`), not into a text part of
-    its own: an image that is left out to fit a server's limit then takes its label with it, and the
-    times told stay those of the frames sent.
+    Put the time that the model is to read into `label` (`"[00:12:05]"`), not into a text part of
+    its own: an image that is left out to fit a server's limit then takes its label with it, so the
+    times in the prompt stay those of the frames sent.
     """
 
     data: bytes = field(repr=False)
@@ -48,7 +48,7 @@ class ImagePart:
 
 @dataclass(frozen=True, eq=False)
 class AudioPart:
-    """Sound, whole in one encoded file."""
+    """Sound, as one encoded file."""
 
     data: bytes = field(repr=False)
     format: Literal["wav", "mp3"] = "wav"
@@ -60,7 +60,7 @@ class AudioPart:
 
 @dataclass(frozen=True, eq=False)
 class VideoPart:
-    """Frames sent as one video part, where the server takes it (opt-in; see docs).
+    """Frames sent as one video, where the server takes it (opt-in: docs/how-to/models.md).
 
     Either `frames`, sent as a list of JPEGs (vLLM), or `data`, a whole MP4 (OpenRouter, Google).
     """
@@ -78,7 +78,7 @@ ContentPart = TextPart | ImagePart | AudioPart | VideoPart
 
 @dataclass(frozen=True)
 class RequestTags:
-    """Whom a request is for, in the ledger and for forgetting."""
+    """What a request is for: how the ledger counts it, and what forgetting finds it by."""
 
     recording: str | None = None
     question: str | None = None
@@ -88,8 +88,8 @@ class RequestTags:
 class Request:
     """One question to one model.
 
-    `schema` is a JSON schema that the reply shall fit. `prompt` is the name and version of the
-    prompt (`caption@1`). `sample` tells repeated draws apart where `temperature` is not 0.
+    `schema` is a JSON schema that the reply is to fit. `prompt` is the name and version of the
+    prompt (`caption@1`). `sample` numbers repeated draws, where `temperature` is not 0.
     `logprobs` is how many alternatives to return per token (0: none).
     """
 
@@ -103,22 +103,24 @@ class Request:
     seed: int | None = None
     sample: int = 0
     logprobs: int = 0
-    about: RequestTags = RequestTags()
+    tags: RequestTags = RequestTags()
 
     @property
     def images(self) -> tuple[ImagePart, ...]:
-        found: list[ImagePart] = []
+        """All images, those of video parts too, in order."""
+        images: list[ImagePart] = []
         for part in self.parts:
             if isinstance(part, ImagePart):
-                found.append(part)
+                images.append(part)
             elif isinstance(part, VideoPart):
-                found.extend(part.frames)
-        return tuple(found)
+                images.extend(part.frames)
+        return tuple(images)
 
-    def described(self, spec: ModelSpec) -> dict[str, JsonValue]:
-        """What the cache key is made of: all that decides the reply, texts and bytes by SHA-256.
+    def key_fields(self, spec: ModelSpec) -> dict[str, JsonValue]:
+        """The fields that the cache key is made of: all that decides the reply.
 
-        Not in it: the images' times (their labels are), the role, and whom the request is for.
+        Texts and bytes are in it by SHA-256. Not in it: the images' times (their labels are), the
+        role and the tags.
         """
         parts: list[JsonValue] = []
         for part in self.parts:
@@ -144,12 +146,12 @@ class Request:
         }
 
     def key(self, spec: ModelSpec) -> str:
-        """The cache key: SHA-256 over `described`."""
-        return hash_json(self.described(spec))
+        """The cache key: SHA-256 over `key_fields`."""
+        return hash_json(self.key_fields(spec))
 
 
 def _text_fingerprint(text: str) -> dict[str, JsonValue]:
-    """A text by its hash, so that a cache's listing repeats no caption and no question."""
+    """A text by its hash, so that a listing of the cache repeats no caption and no question."""
     return {"text": hash_text(text), "characters": len(text)}
 
 
