@@ -228,7 +228,7 @@ def lose(store: Store, *numbers: int) -> None:
         span = Span(30.0 * k, 30.0 * (k + 1))
         note = {"recording": "lost", "span": span, "source": "caption", "track": TRACK.id}
         if k in numbers:
-            store.add([], done=[to_completed("lost", TRACK.id, FailedWindow(span, "refused"))])
+            store.add([], completed=[to_completed("lost", TRACK.id, FailedWindow(span, "refused"))])
         else:
             store.add([Observation(text=f"Room {k}.", **note)])
 

@@ -212,7 +212,7 @@ def test_a_gap_that_a_memory_has_since_is_told_of(
     only = config.model_copy(update={"settings": ("caption@2",)})
     assert go(benchmark, only, tmp_path / "run", memory=memory).asked == 5
     with Store.open(memory) as store:
-        store.add([], done=[to_completed("v1", track.id, FailedWindow(Span(2, 4), "refused"))])
+        store.add([], completed=[to_completed("v1", track.id, FailedWindow(Span(2, 4), "refused"))])
     before = len(server.requests)
     outcome = go(benchmark, only, tmp_path / "run", memory=memory)
     assert (outcome.asked, outcome.asked_again) == (2, {"memory": 2})

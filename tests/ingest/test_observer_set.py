@@ -26,7 +26,7 @@ def parts(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_a_captioner_captions_are_composed_and_it_is_said() -> None:
     chosen = choose_observers(None, window=2, fps=1)
     assert [type(o) for o in chosen.observers.frames] == [Watcher, TemplateCaptioner]
-    assert chosen.ahead == 1
+    assert chosen.concurrency == 1
     assert "vision-language model would see more" in chosen.notes[-1]
 
 
@@ -34,5 +34,5 @@ def test_a_captioner_takes_the_place_of_composed_captions() -> None:
     settings = load_settings(model={"captioner": "ollama:x"}, concurrency=5)
     chosen = choose_observers(ModelClient.from_settings(settings), window=2, fps=1)
     assert [type(o) for o in chosen.observers.frames] == [Watcher, Captioner]
-    assert chosen.ahead == 5
+    assert chosen.concurrency == 5
     assert chosen.notes == ()

@@ -150,7 +150,7 @@ def _memories(target: Path, loaded: Sequence[Run], record: RunDatabase) -> None:
             for recording in source.recordings():
                 store.put_recording(recording)
                 held = source.view().observations(recording=recording.id)
-                store.add(held, done=source.done(recording.id))
+                store.add(held, completed=source.completed(recording.id))
     if any(shard.remembers and not shard.config.given_memory for shard in loaded):
         with Store.open(target / "memory") as store:
             tracks = [track.id for track in store.tracks()]

@@ -77,6 +77,7 @@ async def probe(spec: ModelSpec, environ: Mapping[str, str]) -> Capabilities:
         client.headers.update({"authorization": f"Bearer {key}"} if key else {})
         root = server_root(url)
         try:
+            # One limit for all questions: a server that hangs is to cost seconds, once.
             async with asyncio.timeout(PROBE_TIMEOUT_S):
                 fields = await _listed_capabilities(client, spec, url)
                 if spec.server == "vllm":
@@ -144,6 +145,7 @@ async def _listed_capabilities(
 ) -> dict[str, Any]:
     """The fields in the server's list of models: vLLM's has the context, OpenRouter's most."""
     response = await client.get(f"{url}/models")
+    # The free question tells a wrong key before a run of hours does.
     if response.status_code in (401, 403):
         kind = SERVERS[spec.server]
         names = " or ".join(kind.key_variables) or "the server's key variable"

@@ -102,6 +102,7 @@ class ModelClient:
         self._environ = environ
         self._before_send = before_send
         self._limits = dict(limits or {})
+        # Remembered for all later requests: each refusal costs an attempt.
         self._schema_rejected: set[ModelSpec] = set()
         # Connections cannot move between event loops, and callers may run a loop per question.
         self._sessions: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Session] = (
@@ -154,6 +155,7 @@ class ModelClient:
 
     async def probe(self) -> dict[Role, Capabilities]:
         """Each role's model: its capabilities and its server's version. Asks each server once."""
+        # One model often fills several roles.
         specs = list(dict.fromkeys(self.specs.values()))
         capabilities = await asyncio.gather(*(probe(spec, self._environ) for spec in specs))
         by_spec = dict(zip(specs, capabilities, strict=True))
@@ -179,6 +181,7 @@ class ModelClient:
         session = self._sessions.pop(asyncio.get_running_loop(), None)
         if session is None:
             return
+        # A version may still be asked for over the connections that are about to close.
         for version in session.versions.values():
             version.cancel()
         await asyncio.gather(*session.versions.values(), return_exceptions=True)
@@ -200,6 +203,7 @@ class ModelClient:
             return self._record(fitted, spec, error_reply(ErrorKind.IMAGES, detail))
         key_fields = fitted.key_fields(spec)
         if limits.fit:
+            # The server may refuse more images than our limits do, so the reply may rest on fewer.
             key_fields["fit"] = True
         key = hash_json(key_fields)
         if self.cache is not None and (cached := self.cache.get(key)):
@@ -222,6 +226,7 @@ class ModelClient:
         `dropped`: images that were left out of it before sending.
         """
         in_flight = self._session().in_flight
+        # A loop: several may wait for one request, and where it is cancelled one of them sends it.
         while (other := in_flight.get(key)) is not None:
             await asyncio.wait([other])
             if not other.cancelled():
@@ -234,6 +239,7 @@ class ModelClient:
             async with self._before_send(request, spec):
                 reply = await self._send(request, spec, limits)
             reply = reply.model_copy(update={"key": key, "dropped": dropped + reply.dropped})
+            # Only clean replies are kept: asking again may mend a refusal or an error.
             if self.cache is not None and reply.ok:
                 self.cache.put(reply, key_fields, request.tags)
             turn.set_result(reply)
@@ -257,6 +263,7 @@ class ModelClient:
                 self._schema_rejected.add(spec)
             return outcome
 
+        # Models of one server share its capacity, so the limiter is the address's, not the model's.
         limiter = session.limiters.setdefault(
             spec.url or spec.server, ConcurrencyLimiter(self.policy.concurrency)
         )
@@ -277,6 +284,7 @@ class ModelClient:
             client = transport.http_client(spec.url or "https://")
             session.clients[spec] = client
             session.models[spec] = pydantic_ai_adapter.build_model(spec, client, self._environ)
+            # Asked beside the first request, which need not wait for it.
             version = server_version(spec, client, spec.key(self._environ))
             session.versions[spec] = asyncio.create_task(version)
         return session.models[spec]

@@ -19,6 +19,7 @@ from egomem.models.roles import ServerKind
 RETRIED_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 BUSY_STATUSES = frozenset({429, 503, 529})
 
+# Better a word too many removed than a key shown; long runs of letters are keys or base64.
 _SECRETS = re.compile(
     r"(?:bearer|basic)\s+[\w.~+/=-]+"
     r"|\b(?:sk|pk|key|api|hf|gsk)[-_][\w.-]{6,}|\bAIza[\w-]{10,}"
@@ -28,6 +29,7 @@ _SECRETS = re.compile(
     r"|[A-Za-z0-9+/_-]{64,}={0,2}",
     re.IGNORECASE,
 )
+# Servers have no common code for too many images or too long a context, so their words decide.
 _IMAGES = re.compile(
     r"(?:at most|maximum|max|limit|too many|exceed|only (?:support|accept)s?)"
     r"[^.\n]{0,60}?\bimages?\b"
@@ -90,12 +92,12 @@ def redacted(text: str, key: str | None = None, max_length: int = 300) -> str:
 
 def error_message(body: bytes) -> str:
     """The message in an error body of one of the usual shapes, else the body's beginning."""
-    text = body[:20_000].decode("utf-8", "replace")
+    text = body[:20_000].decode("utf-8", "replace")  # some servers send a whole web page
     try:
         value = json.loads(text)
     except ValueError:
         return re.sub(r"<[^>]*>", " ", text)
-    for _ in range(3):
+    for _ in range(3):  # {"error": {"message": ...}}, and the same in a list (Google)
         if isinstance(value, list) and value:
             value = value[0]
         elif isinstance(value, Mapping):
@@ -139,6 +141,7 @@ def explain_status(
     if status in (401, 403):  # their bodies echo headers: nothing of them is kept
         name = " or ".join(server.key_variables) or "the credentials"
         return FailedAttempt(ErrorKind.KEY, f"{answer}: the key was not accepted; set {name}")
+    # A 429 for lack of credit does not pass with time, unlike every other 429.
     if status == 402 or (status == 429 and _NO_CREDIT.search(message)):
         return FailedAttempt(ErrorKind.RATE, f"{answer}: the account has no credit left")
     if status == 404:
@@ -155,6 +158,7 @@ def explain_status(
         fault = ErrorKind.RATE if status == 429 else ErrorKind.SERVER
         line = f"{answer}: {message}" if message else answer
         return FailedAttempt(fault, line, True, status in BUSY_STATUSES, retry_after(headers))
+    # Before images: "context length is 8192 tokens, you sent 30 images" is about the context.
     if _CONTEXT.search(message):
         return FailedAttempt(
             ErrorKind.CONTEXT,

@@ -31,6 +31,7 @@ def find_json(text: str, schema: Mapping[str, JsonValue] | None = None) -> Extra
     blocks, anywhere. Two different fitting values in one place give none.
     """
     problem = "no JSON in the reply"
+    # A fence is the model's own mark of its answer; JSON in prose may be an example or a quotation.
     whole = _whole_value(text)
     fenced = (v for piece in _FENCE.findall(text) for v in _whole_value(piece) or _values(piece))
     for place in (whole, fenced, _values(text)):
@@ -39,7 +40,7 @@ def find_json(text: str, schema: Mapping[str, JsonValue] | None = None) -> Extra
             error = schema_error(value, schema or {})
             if error:
                 problem = f"JSON does not fit: {error}"
-            elif value not in fitting:
+            elif value not in fitting:  # models repeat themselves
                 fitting.append(value)
         if len(fitting) == 1:
             return ExtractedJson(fitting[0])
@@ -60,14 +61,14 @@ def _whole_value(text: str) -> list[JsonValue]:
 def _values(text: str) -> Iterator[JsonValue]:
     """The outermost objects and lists in a text, in order."""
     decoder = json.JSONDecoder()
-    at = 0
-    while opener := _OPENER.search(text, at):
+    position = 0
+    while opener := _OPENER.search(text, position):
         try:
-            value, at = decoder.raw_decode(text, opener.start())
+            value, position = decoder.raw_decode(text, opener.start())
         except RecursionError:
             return  # thousands of nested brackets are no reply
         except ValueError:
-            at = opener.start() + 1
+            position = opener.start() + 1  # a brace of prose
         else:
             yield value
 
@@ -95,7 +96,7 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 def _schema_error(
     value: JsonValue, schema: Mapping[str, JsonValue], root: Mapping[str, JsonValue], where: str
 ) -> str:
-    here = where or "value"
+    path = where or "value"
     reference = schema.get("$ref")
     if isinstance(reference, str):
         return _schema_error(value, _resolve(reference, root), root, where)
@@ -108,12 +109,12 @@ def _schema_error(
     if types is not None:
         names = [str(name) for name in (types if isinstance(types, list) else [types])]
         if not any(_has_type(value, name) for name in names):
-            return f"{here} is no {' or '.join(names)}"
+            return f"{path} is no {' or '.join(names)}"
     allowed = schema.get("enum")
     if isinstance(allowed, list) and value not in allowed:
-        return f"{here} is none of {json.dumps(allowed, ensure_ascii=False)}"
+        return f"{path} is none of {json.dumps(allowed, ensure_ascii=False)}"
     if "const" in schema and value != schema["const"]:
-        return f"{here} is not {json.dumps(schema['const'], ensure_ascii=False)}"
+        return f"{path} is not {json.dumps(schema['const'], ensure_ascii=False)}"
     if isinstance(value, dict):
         return _object_error(value, schema, root, where)
     if isinstance(value, list):
@@ -121,13 +122,14 @@ def _schema_error(
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         low, high = schema.get("minimum"), schema.get("maximum")
         if isinstance(low, (int, float)) and value < low:
-            return f"{here} is below {low}"
+            return f"{path} is below {low}"
         if isinstance(high, (int, float)) and value > high:
-            return f"{here} is above {high}"
+            return f"{path} is above {high}"
     return ""
 
 
 def _has_type(value: JsonValue, name: str) -> bool:
+    # To Python a bool is an int, to JSON it is no number; and 2.0 is an integer there.
     if isinstance(value, bool):
         return name == "boolean"
     if name == "integer" and isinstance(value, float):

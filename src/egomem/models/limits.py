@@ -88,6 +88,7 @@ def exceeded_limit(request: Request, limits: Limits) -> str:
     if len(images) > limits.images:
         return _exceeded_line(role, "images", f"{len(images)} images", limits.images)
     for image in images:
+        # Bytes without a JPEG header pass here: the server says better what is wrong with them.
         width, height = image.size or (0, 0)
         if max(width, height) > limits.side:
             return _exceeded_line(role, "side", f"an image of {width}x{height} pixels", limits.side)

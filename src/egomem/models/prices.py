@@ -39,6 +39,7 @@ def price(spec: ModelSpec, usage: Usage, answered_by: str = "") -> float | None:
         cache_read_tokens=min(usage.tokens_cached, usage.tokens_in),
         output_tokens=usage.tokens_out,
     )
+    # The reply's name first: it is the model that the provider charges for.
     for name in dict.fromkeys(n for n in (answered_by, spec.model) if n):
         try:
             return float(calc_price(tokens, name, provider_id=provider).total_price)

@@ -40,6 +40,7 @@ FINISH_STATUSES: dict[str, Status] = {
     "error": Status.ERROR,
 }
 
+# Blocks begin at the start of a line: a tag that the text only talks about does not.
 _NAMES = "think|thinking|thought|reasoning"
 _OPENED = re.compile(rf"(?:\A|(?<=\n))[ \t]*<({_NAMES})>", re.IGNORECASE)
 _CLOSED = re.compile(rf"(?:\A|(?<=\n))[ \t]*<({_NAMES})>(.*?)</\1>", re.IGNORECASE | re.DOTALL)
@@ -101,6 +102,7 @@ def parse_reply(
     thoughts hold letters that the model was about to reject. A missing finish reason counts as a
     clean end (Ollama and some gateways leave it out); an unknown one does not.
     """
+    # Order matters: a refusal may have an end of any kind, and a cut-off text must not be read.
     finish_status = FINISH_STATUSES.get((finish or "stop").lower())
     split = split_thinking(raw)
     thinking = "\n".join(t for t in (reasoning.strip(), split.thinking) if t)
@@ -118,6 +120,7 @@ def parse_reply(
             thinking,
             detail=f"cut off (finish reason {finish}); raise max_tokens",
         )
+    # Some servers report a clean end for a reply that was cut off while thinking.
     if split.open:
         return ParsedReply(
             Status.TRUNCATED, "", thinking, detail="cut off inside its thinking; raise max_tokens"

@@ -23,6 +23,7 @@ class TextPart:
     text: str
 
 
+# Parts compare by identity (eq=False): comparing megabytes byte by byte would be costly.
 @dataclass(frozen=True, eq=False)
 class ImagePart:
     """A JPEG. `time` is its true time in seconds; `label` is the text sent just before it.
@@ -141,6 +142,7 @@ class Request:
             "temperature": self.temperature,
             "max_tokens": self.max_tokens,
             "seed": self.seed,
+            # Without randomness all samples are one: they share a key.
             "sample": self.sample if self.temperature != 0 else None,
             "logprobs": self.logprobs,
         }
@@ -159,16 +161,18 @@ def jpeg_size(data: bytes) -> tuple[int, int] | None:
     """Width and height from a JPEG's start-of-frame marker (ITU-T T.81, B.2.2)."""
     if data[:2] != b"\xff\xd8":
         return None
-    at = 2
-    while at + 9 <= len(data):
-        if data[at] != 0xFF:
+    offset = 2
+    while offset + 9 <= len(data):
+        if data[offset] != 0xFF:
             return None
-        marker = data[at + 1]
+        marker = data[offset + 1]
         if marker == 0xFF:  # fill byte
-            at += 1
+            offset += 1
         elif 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
-            height, width = (int.from_bytes(data[at + i : at + i + 2], "big") for i in (5, 7))
+            height, width = (
+                int.from_bytes(data[offset + i : offset + i + 2], "big") for i in (5, 7)
+            )
             return width, height
         else:
-            at += 2 + int.from_bytes(data[at + 2 : at + 4], "big")
+            offset += 2 + int.from_bytes(data[offset + 2 : offset + 4], "big")
     return None

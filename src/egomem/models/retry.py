@@ -91,6 +91,8 @@ async def send_with_retries(
             return finish(outcome)
         last_error = outcome.detail
         limiter.has_answered |= outcome.fault is not ErrorKind.CONNECTION
+        # These two are no retries of a request that failed: the next one is another request. They
+        # end by themselves, as a schema is dropped once and each turn has fewer images.
         if outcome.schema_rejected:
             continue  # the next attempt asks for JSON in words
         too_large = outcome.fault in (ErrorKind.IMAGES, ErrorKind.CONTEXT)
@@ -106,6 +108,7 @@ async def send_with_retries(
         wait = max(outcome.retry_after or 0.0, policy.pause(attempts))
         if outcome.busy:
             limiter.record_busy(sent_at, outcome.retry_after or 0.0)
+        # Sleeping up to a deadline that then ends the request would only cost time.
         if loop.time() + wait >= deadline_at:
             return finish(_deadline_reply(outcome.fault, policy.deadline, last_error, wait))
         await asyncio.sleep(wait)

@@ -161,6 +161,7 @@ class ModelSpec:
         url = url or next((environ[v] for v in kind.url_variables if environ.get(v)), kind.url)
         if server == "openai-compatible" and not url:
             raise ConfigError(f"model spec {text!r} has no address", f"write {kind.example}")
+        # Specs are shown, stored in runs and hashed into cache keys; keys must not get there.
         if "@" in urlsplit(url).netloc:
             raise ConfigError(
                 f"the address {redacted_url(url)} holds a password",
@@ -219,6 +220,7 @@ def read_specs(
     default = parsed.pop("all", None)
     by_role = {Role(name): spec for name, spec in parsed.items()}
     if default:
+        # Only "embedded" can stand for an embedder or a transcriber, too.
         for role in Role if default.embedded else CHAT_ROLES:
             by_role.setdefault(role, default)
     return by_role

@@ -109,6 +109,7 @@ class LateBodyTransport(httpx2.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         exchange = EXCHANGE.get()
+        # The client computed the length of the body with placeholders in it.
         if exchange is not None and exchange.payloads:
             body = _LateBody(await request.aread(), exchange)
             headers = request.headers.copy()
@@ -129,7 +130,7 @@ class LateBodyTransport(httpx2.AsyncBaseTransport):
         await self._inner.aclose()
 
 
-@cache
+@cache  # loading the certificates is slow
 def _ssl_context() -> ssl.SSLContext:
     return httpx2.create_ssl_context()
 
@@ -149,6 +150,7 @@ def http_client(url: str, connect: float = 10.0) -> httpx2.AsyncClient:
     inner = httpx2.AsyncHTTPTransport(
         verify=_ssl_context(),
         proxy=proxy,
+        # How many requests are sent at once is the concurrency limiter's affair.
         limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64),
     )
     return httpx2.AsyncClient(

@@ -115,6 +115,7 @@ class ScriptedServer:
 
     def stop(self) -> None:
         if self._loop and self._stopped and self._thread and self._thread.is_alive():
+            # The event belongs to the loop of the server's thread.
             self._loop.call_soon_threadsafe(self._stopped.set)
             self._thread.join()
 
@@ -245,6 +246,7 @@ async def _write_response(
     cut: bool = False,
 ) -> bool:
     """Send an answer; a string goes out as HTML, anything else as JSON."""
+    # Gateways answer with HTML where clients expect JSON: a case to test.
     html = isinstance(value, str)
     body = value.encode() if isinstance(value, str) else json.dumps(value).encode()
     head = [

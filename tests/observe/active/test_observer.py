@@ -131,7 +131,7 @@ def test_a_refusal_is_paid_once_and_a_cut_off_one_again_where_more_is_allowed(
         captioner = ActiveCaptioner(cast(ModelClient, models), window=4, max_tokens=tokens)
         report = asyncio.run(
             ingest(
-                store, [video], Observers(None, (captioner,)), watching=SamplingOptions(window=4)
+                store, [video], Observers(None, (captioner,)), sampling=SamplingOptions(window=4)
             )
         )
         assert report.outcomes[0].status == "partial"
@@ -186,7 +186,7 @@ def test_ingest_captions_every_window_and_goes_on_where_it_stopped(
         for _ in range(2):
             report = asyncio.run(
                 ingest(
-                    store, [path], Observers(None, (captioner,)), watching=SamplingOptions(window=4)
+                    store, [path], Observers(None, (captioner,)), sampling=SamplingOptions(window=4)
                 )
             )
         captions = store.view().observations(sources=["caption"])
