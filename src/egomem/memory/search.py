@@ -51,6 +51,21 @@ class Part:
     def length(self) -> Scores:
         return self.segment.length[self.places] if self.small else self.segment.length
 
+    def column(self, name: str) -> npt.NDArray[Any]:
+        """A column of the segment, of what the view sees."""
+        values = self.segment.arrays[name]
+        return values if self.places is None else values[self.places]
+
+    @property
+    def seen_count(self) -> int:
+        return len(self.segment) if self.places is None else len(self.places)
+
+    def ranks(self, docs: Places) -> Places:
+        """Where documents, as numbered here, stand among what the view sees."""
+        if self.places is None or self.small:
+            return docs
+        return np.searchsorted(self.places, docs).astype(np.int32)
+
     @cached_property
     def shortest(self) -> float:
         return float(self.length.min()) if self.small else self.segment.shortest

@@ -13,14 +13,14 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from egomem.memory import terms
 from egomem.recall.terms import STOP_WORDS
+from egomem.text.tokens import terms
 
 Counts = NDArray[np.float64]
 _Places = NDArray[np.int64]
 
 
-class Postings:
+class StemIndex:
     """Stems of texts, without stop words. Counts are arrays with an entry a text.
 
     `lengths` are in words; words that only a stop word parts are neighbours. The extra stems of a
