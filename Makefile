@@ -1,17 +1,18 @@
 # make demo   set up, ingest real recordings as one day, ask six questions (no key, no GPU)
 # make test   set up and run everything that CI runs
+# make docs   build the documentation's site in build/site; a broken link or name is an error
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test lint types imports unit bench clean
+.PHONY: demo test lint types imports unit docs clean
 
 demo: $(VENV)/.demo
 	$(BIN)/egomem demo
 
-test: lint types imports unit
+test: lint types imports docs unit
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check
@@ -22,6 +23,9 @@ types: $(VENV)/.dev
 
 imports: $(VENV)/.dev
 	$(BIN)/lint-imports
+
+docs: $(VENV)/.dev
+	$(BIN)/zensical build --clean --strict
 
 # CPython before 3.11.8 may fail in ast.parse when the garbage collector runs inside it
 # (python/cpython#106905), so the tests are compiled first with the collector off.
@@ -36,7 +40,7 @@ $(VENV)/.demo: pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.demo
-	$(PIP) --editable '.[all]' --group dev
+	$(PIP) --editable '.[all]' --group dev --group docs
 	touch $@
 
 clean:

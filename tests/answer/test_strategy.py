@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from egomem.answer import Settings, Task, get, register, settings_hash, strategies, strategy
+from egomem import plugins
+from egomem.answer import Settings, Task, get, register, settings_hash, strategies
+from egomem.answer.strategy import STRATEGIES
 from egomem.errors import ConfigError, UsageError
 from egomem.records import Answer, Status
 
@@ -44,8 +46,8 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str
     """Another package that is installed: a module, and its entry point."""
     (tmp_path / f"{name}_module.py").write_text(text, "utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
-    point = EntryPoint(name, f"{name}_module", strategy.GROUP)
-    monkeypatch.setattr(strategy, "entry_points", lambda group: [point])
+    point = EntryPoint(name, f"{name}_module", STRATEGIES.group)
+    monkeypatch.setattr(plugins, "entry_points", lambda group: [point])
 
 
 def test_other_packages_add_theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,7 +62,7 @@ def test_other_packages_add_theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     module(tmp_path, monkeypatch, "echo", text)
     assert get("echo").summary == "Says the question again."
     assert "echo" in strategies()
-    monkeypatch.delitem(strategy._REGISTERED, "echo")
+    STRATEGIES.discard("echo")
 
 
 def test_a_broken_package_is_warned_of_and_spoils_nothing(

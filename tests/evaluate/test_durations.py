@@ -15,8 +15,8 @@ from egomem.evaluate import Config, RunSummary, Shard, load_run, merge
 from egomem.evaluate.durations import lengths
 from egomem.memory import Store
 from egomem.records import Recording
-from egomem.report import entries, sections_of
-from egomem.report.table import Grid
+from egomem.report import report_columns, report_sections
+from egomem.report.table import ReportTable
 from egomem.timeline import Span
 
 Go = Callable[..., RunSummary]
@@ -40,14 +40,14 @@ def test_a_run_knows_the_lengths_of_the_files_that_it_asks_about(
     run = load_run(tmp_path / "run")
     assert [v.duration for v in run.benchmark.videos] == [4.0, 4.0]
     assert {v.duration for v in run.sheet(run.columns[0]).videos if v} == {4.0}
-    sections = {s.title: s for s in sections_of([run], entries([run]))}
-    tables = [part for part in sections["Views"].parts if isinstance(part, Grid)]
+    sections = {s.title: s for s in report_sections([run], report_columns([run]))}
+    tables = [part for part in sections["Views"].parts if isinstance(part, ReportTable)]
     assert any("position" in table.title.lower() for table in tables)
     if "video" in ways:
         (made,) = [
             p
             for p in sections["Cost"].parts
-            if isinstance(p, Grid) and p.title.startswith("Frames")
+            if isinstance(p, ReportTable) and p.title.startswith("Frames")
         ]
         counted = [str(row[1]) for row in made.rows if "captions, one window" in str(row[0])]
         assert counted == ["8"]  # two videos of 4 s

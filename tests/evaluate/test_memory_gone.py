@@ -13,8 +13,8 @@ from egomem.cli import main
 from egomem.evaluate import Config, RunSummary, load_run, merge
 from egomem.evaluate import status as status_of
 from egomem.evaluate.config import Shard
-from egomem.report import entries, write_report
-from egomem.report.browser import browser, unpack
+from egomem.report import report_columns, write_report
+from egomem.report.question_browser import browser_data, unpack
 
 Go = Callable[..., RunSummary]
 
@@ -60,7 +60,7 @@ def test_the_report_opens_without_it_and_says_so(
     rows = [[r for r in text.splitlines() if ",Accuracy," in r] for text in figures]
     assert rows[0] == rows[1] != []
     held = load_run(folder)
-    (block,) = browser(entries([held]))["blocks"]
+    (block,) = browser_data(report_columns([held]))["blocks"]
     assert all((d["pictures"], d["captions"]) == ([], {}) for d in unpack(block))
     assert status_of(held).captions == ()
     assert main(["report", str(folder), "--out", str(tmp_path / "cli")]) == 0

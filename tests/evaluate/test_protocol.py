@@ -16,11 +16,11 @@ from egomem.evaluate.bias_gate import measured
 from egomem.evaluate.results import Finished
 from egomem.memory import Store
 from egomem.records import Answer, Question, Status
-from egomem.report import differences, entries, sections_of
-from egomem.report.browser import browser, unpack
-from egomem.report.models import cross
-from egomem.report.table import Grid
-from egomem.testing.fake_server import FakeServer, Rule, Script
+from egomem.report import differences, report_columns, report_sections
+from egomem.report.model_tables import cross_captioning_section
+from egomem.report.question_browser import browser_data, unpack
+from egomem.report.table import ReportTable
+from egomem.testing.scripted_server import Rule, Script, ScriptedServer
 from egomem.timeline import RecordingTime
 
 Go = Callable[..., RunSummary]
@@ -78,7 +78,7 @@ def test_a_reader_that_could_not_be_asked_is_judged_when_it_can_be(
     benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
 ) -> None:
     folder = tmp_path / "run"
-    with FakeServer(Script(rules=(Rule(status=400, times=5), Rule(reply="C")))) as server:
+    with ScriptedServer(Script(rules=(Rule(status=400, times=5), Rule(reply="C")))) as server:
         spec = f"openai-compatible:fake@{server.url}"
         stop = config.model_copy(
             update={"gate": "stop", "settings": ("clean", "video"), "readers": (spec,)}
@@ -94,7 +94,7 @@ def test_a_reader_that_could_not_be_asked_is_judged_when_it_can_be(
 
 
 def test_a_reader_that_fails_the_gate_goes_no_further(
-    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+    benchmark: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go
 ) -> None:
     """The reader of the fixture is right on every question without seeing anything."""
     stop = config.model_copy(update={"gate": "stop"})
@@ -109,7 +109,7 @@ def test_a_reader_that_fails_the_gate_goes_no_further(
 def test_a_reader_within_the_gate_goes_on(
     benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
 ) -> None:
-    with FakeServer(Script(rules=(Rule(reply="C"),))) as server:
+    with ScriptedServer(Script(rules=(Rule(reply="C"),))) as server:
         spec = f"openai-compatible:fake@{server.url}"
         stop = config.model_copy(
             update={"gate": "stop", "settings": ("clean", "video"), "readers": (spec,)}
@@ -120,7 +120,7 @@ def test_a_reader_within_the_gate_goes_on(
 
 
 def test_direct_frames_keep_to_the_model_s_limit(
-    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go, spec: str
+    benchmark: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go, spec: str
 ) -> None:
     limited = config.model_copy(update={"settings": ("video",), "frame_limits": {spec: 3}})
     go(benchmark, limited, tmp_path / "run")
@@ -128,7 +128,7 @@ def test_direct_frames_keep_to_the_model_s_limit(
 
 
 def test_aligned_captions_are_made_from_exactly_the_frames_of_video(
-    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+    benchmark: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go
 ) -> None:
     aligned = config.model_copy(update={"settings": ("video", "aligned@2"), "frames": 3})
     go(benchmark, aligned, tmp_path / "run")
@@ -157,7 +157,12 @@ def test_aligned_captions_are_made_from_exactly_the_frames_of_video(
 
 @pytest.mark.parametrize("frames", [3, 768])
 def test_aligned_captions_are_those_of_what_each_question_may_see(
-    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go, frames: int
+    benchmark: Benchmark,
+    config: Config,
+    server: ScriptedServer,
+    tmp_path: Path,
+    go: Go,
+    frames: int,
 ) -> None:
     """Also where it looks back from before the end, or is asked about all videos."""
     at = {"q1": RecordingTime("v1", 2.6), "q3": RecordingTime("v1", 1.5)}
@@ -204,7 +209,9 @@ def test_aligned_captions_are_those_of_what_each_question_may_see(
     assert go(whole, aligned, folder).asked == 0
     assert len(server.seen) == before
     shown = {}
-    for question, details in zip(asked, unpack(browser(entries([run]))["blocks"][0]), strict=True):
+    for question, details in zip(
+        asked, unpack(browser_data(report_columns([run]))["blocks"][0]), strict=True
+    ):
         if frames == 768:  # else there are windows without a frame, and without a caption
             (read,) = details["captions"]
             shown[question.id] = read.rpartition("-aligned")[2]
@@ -219,7 +226,7 @@ def test_aligned_captions_are_those_of_what_each_question_may_see(
 def test_crossed_captions_are_built_once_for_each_captioner(
     benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
 ) -> None:
-    with FakeServer(
+    with ScriptedServer(
         Script(rules=(Rule(when="Question:", reply="A"), Rule(reply="It is red.")))
     ) as s:
         one, two = (f"openai-compatible:{n}@{s.url}" for n in ("one", "two"))
@@ -237,8 +244,8 @@ def test_crossed_captions_are_built_once_for_each_captioner(
         assert len(captions) == 2 * 4
         assert {str(r.body["model"]) for r in captions} == {"one", "two"}
     run = load_run(tmp_path / "run")
-    table = cross(entries([run])).parts[0]
-    assert isinstance(table, Grid)
+    table = cross_captioning_section(report_columns([run])).parts[0]
+    assert isinstance(table, ReportTable)
     assert table.headings == ("captions by", "one", "two")
     assert tuple(tuple(map(str, row)) for row in table.rows[:3]) == (
         ("one", "40.0", "40.0"),
@@ -266,8 +273,8 @@ def test_the_spread_is_over_captioners_for_each_reader() -> None:
             cell = Finished(question=q.id, column=column, parts={}, answer=said)
             results.cells[cell.key] = cell
     run = Run(Path("run"), {}, config, benchmark, results)
-    table = cross(entries([run])).parts[0]
-    assert isinstance(table, Grid)
+    table = cross_captioning_section(report_columns([run])).parts[0]
+    assert isinstance(table, ReportTable)
     assert tuple(tuple(map(str, row)) for row in table.rows[:3]) == (
         ("c", "25.0", "25.0"),
         ("d", "75.0", "25.0"),
@@ -294,7 +301,7 @@ def test_windows_that_could_not_be_captioned_keep_their_questions_open(
         Rule(when="Question:", reply="A"),
         Rule(reply="A red drawer."),
     )
-    with FakeServer(Script(rules=rules)) as server:
+    with ScriptedServer(Script(rules=rules)) as server:
         spec = f"openai-compatible:fake@{server.url}"
         only = config.model_copy(update={"settings": ("caption@2",), "readers": (spec,)})
         first = go(benchmark, only, tmp_path / "run")
@@ -321,7 +328,7 @@ def test_a_window_without_a_caption_is_a_gap_and_no_error(
     """The other captions are read; the gap is told to the reader, counted, and not paid again."""
     folder = tmp_path / "run"
     rules = [rule.model_copy(update={"when": SECOND}), Rule(when="Question:", reply="A")]
-    with FakeServer(Script(rules=(*rules, Rule(reply="A red drawer.")))) as server:
+    with ScriptedServer(Script(rules=(*rules, Rule(reply="A red drawer.")))) as server:
         spec = f"openai-compatible:fake@{server.url}"
         ways = ("caption@2", "verify@2", "caption@evidence", "aligned@2")
         only = config.model_copy(update={"settings": ways, "readers": (spec,)})
@@ -343,10 +350,10 @@ def test_a_window_without_a_caption_is_a_gap_and_no_error(
     assert run.uncaptioned() == list(outcome.uncaptioned)
     (first, _) = status_of(run).captions
     assert (first.done, first.total, first.without) == (2, 4, {status: 2})
-    sections = sections_of([run], entries([run]))
+    sections = report_sections([run], report_columns([run]))
     (made,) = [s for s in sections if s.title == "Gaps in the captions"]
     (table,) = made.parts
-    assert isinstance(table, Grid)
+    assert isinstance(table, ReportTable)
     (row, *_) = [list(map(str, r)) for r in table.rows]
     assert row[1:] == ["caption@2, verify@2, caption@evidence", "v0", "1", f"0:02-0:04 {status}"]
 
@@ -359,7 +366,7 @@ def test_a_caption_that_was_cut_off_is_asked_for_again_with_more_tokens(
         Rule(when="Question:", reply="A"),
         Rule(reply="A red drawer."),
     )
-    with FakeServer(Script(rules=rules)) as server:
+    with ScriptedServer(Script(rules=rules)) as server:
         spec = f"openai-compatible:fake@{server.url}"
         only = config.model_copy(update={"settings": ("caption@2",), "readers": (spec,)})
         assert len(go(benchmark, only, tmp_path / "run").uncaptioned) == 2
@@ -383,7 +390,7 @@ def test_a_server_with_an_image_limit_runs_everything(
         Rule(when="Question:", reply="A"),
         Rule(reply="A red drawer."),
     )
-    with FakeServer(Script(rules=rules, max_images=3)) as server:
+    with ScriptedServer(Script(rules=rules, max_images=3)) as server:
         spec = f"openai-compatible:fake@{server.url}"
         ways = ("clean", "video", "caption@2", "verify@2", "video@evidence", "caption@evidence")
         only = config.model_copy(update={"settings": ways, "readers": (spec,), "fps": 4.0})
@@ -420,7 +427,7 @@ def test_evidence_names_the_videos_of_the_benchmark(
 ) -> None:
     said = '{"answer": "A", "scores": {"A": 0.9, "B": 0.1, "C": 0, "D": 0}, "evidence": [2]}'
     rules = (Rule(when="Question:", reply=said), Rule(reply="A drawer."))
-    with FakeServer(Script(rules=rules)) as server:
+    with ScriptedServer(Script(rules=rules)) as server:
         spec = f"openai-compatible:fake@{server.url}"
         only = config.model_copy(
             update={"settings": ("caption@2",), "readers": (spec,), "format": "scores"}

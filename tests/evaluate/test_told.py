@@ -24,7 +24,7 @@ from egomem.memory import Store
 from egomem.models.limits import BYTES_PER_TOKEN
 from egomem.records import Observation, Recording, Track, Usage
 from egomem.report import write_report
-from egomem.testing.fake_server import FakeServer, Rule, Script
+from egomem.testing.scripted_server import Rule, Script, ScriptedServer
 from egomem.timeline import Span
 
 Go = Callable[..., RunSummary]
@@ -57,7 +57,11 @@ def test_an_interrupt_is_told_once(
 
 
 def test_no_video_at_hand_is_refused_before_anything_is_asked(
-    data: Path, tmp_path: Path, server: FakeServer, spec: str, capsys: pytest.CaptureFixture[str]
+    data: Path,
+    tmp_path: Path,
+    server: ScriptedServer,
+    spec: str,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     words = command(data, tmp_path / "run", spec, "--gate", "report")
     assert main([*words, "--settings", "clean,video"]) == 2
@@ -91,7 +95,7 @@ def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
 def test_errors_of_shards_are_told_when_they_are_joined(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with FakeServer(Script(rules=(Rule(status=400, times=2), Rule(reply="B")))) as server:
+    with ScriptedServer(Script(rules=(Rule(status=400, times=2), Rule(reply="B")))) as server:
         spec = f"openai-compatible:fake@{server.url}"
         for k in (1, 2):
             main(command(data, tmp_path / f"part{k}", spec, "--settings", "clean", "--gate",

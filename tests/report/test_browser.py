@@ -9,15 +9,15 @@ import pytest
 from egomem.benchmarks import Benchmark
 from egomem.evaluate import Config, Finished, Results, Run
 from egomem.memory import Store
-from egomem.memory.failed_windows import FailedWindow, mark
+from egomem.memory.failed_windows import FailedWindow, to_completed
 from egomem.memory.thumbnails import keep_thumbnail
 from egomem.records import Answer, Evidence, Observation, Question, Recording, Status, Track
-from egomem.report import entries
 from egomem.report import evidence_view as held_pictures
-from egomem.report.browser import BLOCK, browser, unpack
-from egomem.report.missing_captions import uncaptioned as gaps_of
-from egomem.report.table import Grid
-from egomem.report.trace_view import MOST, steps
+from egomem.report import report_columns
+from egomem.report.missing_captions import missing_captions_section as gaps_of
+from egomem.report.question_browser import BLOCK_SIZE, browser_data, unpack
+from egomem.report.table import ReportTable
+from egomem.report.trace_view import MAX_ITEMS, trace_steps
 from egomem.timeline import Span
 
 
@@ -44,7 +44,7 @@ def test_questions_of_two_runs_are_one_where_they_are_the_same() -> None:
     """Two of three; the third has another text, and each run has one that the other has not."""
     one, two = asked(4), asked(5)
     two[2] = two[2].model_copy(update={"text": "changed"})
-    held = browser(entries([run("r", one), run("s", two)]))
+    held = browser_data(report_columns([run("r", one), run("s", two)]))
     right = ["parsed", True, "A"]
     said = {q["id"]: q["said"] for q in held["questions"]}
     assert said["q0"] == [right] * 4
@@ -58,25 +58,25 @@ def test_an_answer_without_a_key_is_neither_right_nor_wrong() -> None:
     made = run("r", asked(2, answer=None))
     missing = next(key for key in made.cells if key[0] == "q1")
     del made.results.cells[missing]
-    first, second = browser(entries([made]))["questions"]
+    first, second = browser_data(report_columns([made]))["questions"]
     assert first["said"] == [["parsed", None, "A"]] * 2
     assert second["said"] == [["missing", None, None], ["parsed", None, "A"]]
 
 
 def test_details_are_packed_in_the_order_of_the_questions() -> None:
-    questions = asked(BLOCK + 3)
+    questions = asked(BLOCK_SIZE + 3)
     questions = [
         q.model_copy(update={"evidence": (Evidence(recording=None, span=Span(k, k + 1)),)})
         for k, q in enumerate(questions)
     ]
-    held = browser(entries([run("r", questions)]))
+    held = browser_data(report_columns([run("r", questions)]))
     blocks = [unpack(block) for block in held["blocks"]]
-    assert [len(b) for b in blocks] == [BLOCK, 3]
+    assert [len(b) for b in blocks] == [BLOCK_SIZE, 3]
     assert blocks[1][0]["evidence"] == ["0:20-0:21"]
 
 
 def test_no_reason_is_given_where_nothing_was_read() -> None:
-    held = browser(entries([run("r", asked(1, answer="B"), ("clean", "video"))]))
+    held = browser_data(report_columns([run("r", asked(1, answer="B"), ("clean", "video"))]))
     clean, video = held["questions"][0]["said"]
     assert clean == ["parsed", False, "A"]
     assert len(video) == 4
@@ -111,7 +111,7 @@ def remembering(tmp_path: Path) -> Run:
 
 def test_what_the_memory_holds_of_the_evidence(remembering: Run) -> None:
     """The picture before it and the one within it; the captions over it that the run reads."""
-    first = unpack(browser(entries([remembering]))["blocks"][0])[0]
+    first = unpack(browser_data(report_columns([remembering]))["blocks"][0])[0]
     assert [label for label, _ in first["pictures"]] == ["v0 0:30", "v0 1:00"]
     assert first["captions"] == {
         "one, p@1@30s": ["0:30-1:00 ollama:one 30.0", "1:00-1:30 ollama:one 60.0"]
@@ -120,7 +120,7 @@ def test_what_the_memory_holds_of_the_evidence(remembering: Run) -> None:
 
 def test_a_setting_that_chooses_by_itself_may_have_read_any_caption(remembering: Run) -> None:
     remembering.about["tracks"] = {}
-    first = unpack(browser(entries([remembering]))["blocks"][0])[0]
+    first = unpack(browser_data(report_columns([remembering]))["blocks"][0])[0]
     assert list(first["captions"]) == ["one, p@1@30s", "two, p@1@30s"]
 
 
@@ -152,18 +152,18 @@ def test_aligned_captions_are_those_that_the_question_was_read_from(tmp_path: Pa
                 ]
             )  # fmt: skip
         gap = FailedWindow(Span(0, 30), "refused")
-        store.add([], done=[mark("r0", tracks[1].id, gap)])
+        store.add([], done=[to_completed("r0", tracks[1].id, gap)])
     for id, read in (("q0", tracks[1]), ("q1", tracks[2])):
         cell = made.results.cells[id, column]
         trace = ({"step": "notes", "track": read.id, "observations": 2},)
         answer = cell.answer.model_copy(update={"trace": trace})
         made.results.cells[id, column] = cell.model_copy(update={"answer": answer})
     made.about = {"recordings": {"v0": "r0"}, "tracks": {column.label: whole.id}}
-    held = unpack(browser(entries([made]))["blocks"][0])
+    held = unpack(browser_data(report_columns([made]))["blocks"][0])
     told = [list(details["captions"].values()) for details in held]
     assert told == [[[f"0:30-1:00 {said}"]] for said in ("until 55", "until 60", "all")]
     ((table,),) = [gaps_of([made]).parts]
-    assert isinstance(table, Grid)
+    assert isinstance(table, ReportTable)
     (row,) = [list(map(str, r)) for r in table.rows]
     assert row[:2] == [tracks[1].id, "aligned@30"]
 
@@ -171,17 +171,17 @@ def test_aligned_captions_are_those_that_the_question_was_read_from(tmp_path: Pa
 def test_pictures_that_have_no_room_are_counted(
     remembering: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(held_pictures, "BYTES", 350)  # 100 bytes each
-    held = browser(entries([remembering]))
+    monkeypatch.setattr(held_pictures, "MAX_PICTURE_BYTES", 350)  # 100 bytes each
+    held = browser_data(report_columns([remembering]))
     counts = [len(details["pictures"]) for details in unpack(held["blocks"][0])]
     assert (counts, held["pictures_left_out"]) == ([2, 1], 1)
 
 
 def test_steps_of_a_trace_are_told_for_a_person() -> None:
-    frames = [{"recording": "v", "time": float(t)} for t in range(MOST + 5)]
+    frames = [{"recording": "v", "time": float(t)} for t in range(MAX_ITEMS + 5)]
     hit = {"recording": "v", "start": 0.0, "end": 30.0, "seed": True, "score": 0.25,
            "parts": {"bm25": 0.1, "time": 0.0}}  # fmt: skip
-    looked, found, asked, other = steps(
+    looked, found, asked, other = trace_steps(
         (
             {"step": "looked", "frames": frames, "missing": []},
             {"step": "found", "hits": [hit], "notes": ["one", "two"]},

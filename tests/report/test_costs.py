@@ -11,9 +11,9 @@ from egomem.evaluate import Config, Finished, Results, Run
 from egomem.evaluate.caption_usage import CaptionUsage
 from egomem.evaluate.config import Arm
 from egomem.records import Answer, Question, Status, Usage, Video
-from egomem.report import entries
-from egomem.report.costs import costs
-from egomem.report.table import Chart, Grid
+from egomem.report import report_columns
+from egomem.report.costs import cost_section
+from egomem.report.table import Chart, ReportTable
 
 PRICED, FREE = "openai:gpt-5.2", "ollama:gemma3:4b"
 SETTINGS = ("clean", "video", "caption@30", "verify@30", "caption@evidence", "video@evidence")
@@ -64,8 +64,8 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 def rows(run: Run, title: str) -> list[list[str]]:
-    (made,) = (p for p in costs(entries([run])).parts if p.title.startswith(title))
-    assert isinstance(made, Grid)
+    (made,) = (p for p in cost_section(report_columns([run])).parts if p.title.startswith(title))
+    assert isinstance(made, ReportTable)
     return [[str(cell) for cell in row] for row in made.rows]
 
 
@@ -81,7 +81,7 @@ def test_settings_that_can_be_used_make_the_front_at_reuse_1_and_32(run: Run) ->
         "3", f"video {a}, verify@30 {a}", free
     ]  # fmt: skip
     assert found["US dollars per question at reuse 32"][1] == f"video {a}, verify@30 {a}"
-    charts = [p.title for p in costs(entries([run])).parts if isinstance(p, Chart)]
+    charts = [p.title for p in cost_section(report_columns([run])).parts if isinstance(p, Chart)]
     assert charts[1:] == [f"Cost and accuracy: {name}" for name in found]
 
 
@@ -98,8 +98,8 @@ def test_frames_by_accounting_and_as_they_were(run: Run) -> None:
 
 def test_the_note_on_frames_explains_the_rows_that_are_there(run: Run) -> None:
     def note(held: Run) -> str:
-        (made,) = (p for p in costs(entries([held])).parts if p.title == "Frames")
-        assert isinstance(made, Grid)
+        (made,) = (p for p in cost_section(report_columns([held])).parts if p.title == "Frames")
+        assert isinstance(made, ReportTable)
         return made.note
 
     blind = run.config.model_copy(update={"settings": ("clean",)})

@@ -7,9 +7,14 @@ from pathlib import Path
 from egomem.benchmarks import Benchmark
 from egomem.evaluate import Config, Finished, Results, Run
 from egomem.records import Answer, Evidence, Question, Status
-from egomem.report import entries
-from egomem.report.failure_analysis import explained, oracles, reasons, verified
-from egomem.report.table import Grid
+from egomem.report import report_columns
+from egomem.report.failure_analysis import (
+    explain_column,
+    failure_section,
+    oracle_columns,
+    verification_section,
+)
+from egomem.report.table import ReportTable
 from egomem.timeline import Span
 
 READERS = ("ollama:r", "ollama:s")
@@ -48,13 +53,13 @@ SETTINGS = (
 
 def told(*settings: str) -> dict[str, tuple[str, bool, str]]:
     """Of the first reader's columns: reason, whether it is sure, and the oracles and wants."""
-    held = entries([run(*settings)])
-    table = reasons(held).parts[0]
-    assert isinstance(table, Grid)
+    held = report_columns([run(*settings)])
+    table = failure_section(held).parts[0]
+    assert isinstance(table, ReportTable)
     ends = {str(row[0]): f"{row[-2]}; {row[-1]}" for row in table.rows}
     found = {}
     for entry in held:
-        why = explained(entry, held)["q"]
+        why = explain_column(entry, held)["q"]
         if entry.column.reader == READERS[0] and why and entry.name in ends:
             found[entry.column.setting] = (why.why.value, why.sure, ends[entry.name])
     return found
@@ -86,12 +91,12 @@ def test_without_oracles_nothing_is_sure_and_they_are_asked_for() -> None:
 def test_the_same_window_of_another_track_is_another_oracle() -> None:
     """Aligned captions of one window and captions of it, and a reader's own captions."""
     loaded = run("caption@30", "caption@evidence")
-    held = entries([loaded])
+    held = report_columns([loaded])
     mine = [e for e in held if e.column.setting == "caption@30"]
-    assert [oracles(e, held).other for e in mine] == ["", ""]
-    assert [oracles(e, held).captions.column.reader for e in mine] == list(READERS)  # type: ignore[union-attr]
+    assert [oracle_columns(e, held).other for e in mine] == ["", ""]
+    assert [oracle_columns(e, held).captions.column.reader for e in mine] == list(READERS)  # type: ignore[union-attr]
     loaded.about["tracks"][mine[0].column.label] = "made with another prompt"
-    assert [bool(oracles(e, held).other) for e in mine] == [True, False]
+    assert [bool(oracle_columns(e, held).other) for e in mine] == [True, False]
 
 
 def test_the_look_that_replaced_a_right_answer_is_named() -> None:
@@ -101,9 +106,9 @@ def test_the_look_that_replaced_a_right_answer_is_named() -> None:
         {"step": "decision", "outcome": "overridden", "before": "A"},
     )
     wrong = Answer(text="", status=Status.PARSED, choice="C", strategy="verify", trace=trace)
-    held = entries([run(*SETTINGS, said={"verify@60": wrong})])
+    held = report_columns([run(*SETTINGS, said={"verify@60": wrong})])
     entry = next(e for e in held if e.column.setting == "verify@60")
-    why = explained(entry, held)["q"]
+    why = explain_column(entry, held)["q"]
     assert why is not None
     assert (why.why.value, why.sure) == ("misread by the look", True)
     assert why.because == "a look at the frames replaced the caption answer, which was right"
@@ -113,8 +118,10 @@ def test_no_verdict_is_explained_where_it_occurs() -> None:
     def note(support: str | None) -> str:
         kept = {"step": "decision", "outcome": "kept", "before": "B", "support": support}
         said = Answer(text="", status=Status.PARSED, choice="B", strategy="verify", trace=(kept,))
-        table = verified(entries([run(*SETTINGS, said={"verify@60": said})])).parts[0]
-        assert isinstance(table, Grid)
+        table = verification_section(
+            report_columns([run(*SETTINGS, said={"verify@60": said})])
+        ).parts[0]
+        assert isinstance(table, ReportTable)
         return table.note
 
     assert "No verdict: nothing was looked at" in note(None)

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from egomem.report import svg
-from egomem.report.latex import latex
-from egomem.report.table import Section, Value, grid, markdown
+from egomem.report import charts
+from egomem.report.latex import render_latex
+from egomem.report.table import CellValue, Section, build_table, render_markdown
 
 
 def test_tables_escape_what_their_format_reads() -> None:
@@ -16,15 +16,15 @@ def test_tables_escape_what_their_format_reads() -> None:
     made = Section(
         title="S",
         parts=(
-            grid("T", ("a|b", "50%"), [["x_y & z", "1\n2"], ["--data #1 'q'", "2.0"]]),
-            grid("", ("", ""), [[evil, Value(text="7.5", small="2a")], ["", "-2.0"]]),
+            build_table("T", ("a|b", "50%"), [["x_y & z", "1\n2"], ["--data #1 'q'", "2.0"]]),
+            build_table("", ("", ""), [[evil, CellValue(text="7.5", small="2a")], ["", "-2.0"]]),
         ),
     )
-    text = markdown("M", [made])
+    text = render_markdown("M", [made])
     assert "| a\\|b | 50% |" in text
     assert "| x_y & z | 1 2 |" in text
     assert "| \\<b>x\\</b> ![i\\](http://x.test) a  b \\*c\\* \\_d\\_ | 7.5 (2a) |" in text
-    text = latex([made], ["run one:\nx"])
+    text = render_latex([made], ["run one:\nx"])
     assert "% run one: x\n" in text
     assert "x\\_y \\& z & 1 2 \\\\" in text
     assert "a\\textbar{}b & 50\\% \\\\" in text
@@ -35,45 +35,51 @@ def test_tables_escape_what_their_format_reads() -> None:
 
 def test_headings_over_several_columns() -> None:
     spans = (("", 1), ("on & off", 2))
-    made = grid("T", ("", "a", Value(text="b", small="n 1")), [["x", "1", "-2"]], spans=spans)
-    text = latex([Section(title="S", parts=(made,))])
+    made = build_table(
+        "T", ("", "a", CellValue(text="b", small="n 1")), [["x", "1", "-2"]], spans=spans
+    )
+    text = render_latex([Section(title="S", parts=(made,))])
     assert "\\multicolumn{1}{c}{} & \\multicolumn{2}{c}{on \\& off} \\\\" in text
     assert "\\cmidrule(lr){2-3}\n & a & \\shortstack[r]{b\\\\{\\tiny n 1}} \\\\" in text
 
 
 def test_columns_of_figures_are_flush_right() -> None:
     rows = [["a", "1,200", "+3.2 [-1.0, +7.4]", "12 parsed, 1 error", "-", "3 of 4", "1.2.3 x"]]
-    made = grid("T", [f"h{k}" for k in range(7)], rows)
+    made = build_table("T", [f"h{k}" for k in range(7)], rows)
     assert [made.is_number(k) for k in range(7)] == [False, True, True, False, True, True, False]
-    assert "|---|---:|---:|---|---:|---:|---|" in markdown("M", [Section(title="S", parts=(made,))])
+    assert "|---|---:|---:|---|---:|---:|---|" in render_markdown(
+        "M", [Section(title="S", parts=(made,))]
+    )
 
 
 def test_drawings_hold_their_points_and_gaps() -> None:
     series = {"a <b>": [10.0, None, 30.0], "c": [1.0, 2.0, 3.0]}
-    marks = {name: svg.Mark("#123456", "circle") for name in series}
-    drawn = svg.lines(series, [(x, "n 1") for x in "xyz"], y="%", looks=marks)
+    marks = {name: charts.SeriesStyle("#123456", "circle") for name in series}
+    drawn = charts.line_chart(series, [(x, "n 1") for x in "xyz"], y="%", looks=marks)
     assert drawn.count("<circle") == 5
     assert drawn.count("<polyline") == 1  # the gap leaves single points
     assert "a &lt;b&gt;, x: 10" in drawn
     heights = [float(y) for y in re.findall(r'cy="([\d.]+)"', drawn)][:2]
     assert heights[0] > heights[1]  # 10 lies below 30
     for held in ({"a": (1.0, 5.0)}, {"a": (1.0, 5.0), "b": (5000.0, 9.0)}, {"a": (0.0, 0.0)}):
-        looks = {name: svg.Mark("#123456", "circle") for name in held}
-        assert svg.points(held, x="cost", y="%", looks=looks).count("<circle") == len(held)
+        looks = {name: charts.SeriesStyle("#123456", "circle") for name in held}
+        assert charts.scatter_chart(held, x="cost", y="%", looks=looks).count("<circle") == len(
+            held
+        )
 
 
 def test_an_interval_is_drawn_where_its_figures_are() -> None:
-    looks = {"a": svg.Mark("#123456", "circle")}
-    drawn = svg.intervals(
+    looks = {"a": charts.SeriesStyle("#123456", "circle")}
+    drawn = charts.interval_chart(
         [("a", 50.0, 40.0, 60.0)], x="accuracy %", looks=looks, across={"chance": 25.0}, top=100.0
     )
     chance, value = re.findall(r'<polyline points="([^"]+)"', drawn)
     left, right = (float(p.split(",")[0]) for p in value.split())
-    wide = svg.WIDTH - svg.NAMES - svg.RIGHT
+    wide = charts.WIDTH - charts.NAMES - charts.RIGHT
     assert right - left == pytest.approx(0.2 * wide, abs=0.2)
-    assert float(chance.split(",")[0]) == pytest.approx(svg.NAMES + 0.25 * wide, abs=0.2)
+    assert float(chance.split(",")[0]) == pytest.approx(charts.NAMES + 0.25 * wide, abs=0.2)
 
 
 def test_series_that_follow_each_other_look_different() -> None:
-    made = [svg.mark(k) for k in range(16)]
+    made = [charts.series_style(k) for k in range(16)]
     assert len(set(made)) == 16

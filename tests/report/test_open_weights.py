@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from egomem.errors import UsageError
-from egomem.report.open_weights import stated, weights
+from egomem.report.open_weights import classify_weights, weights_of
 
 
 @pytest.mark.parametrize(
@@ -41,15 +41,15 @@ from egomem.report.open_weights import stated, weights
     ],
 )
 def test_weights_follow_from_the_name_and_not_from_the_server(spec: str, kind: str) -> None:
-    assert weights(spec) == kind
+    assert weights_of(spec) == kind
 
 
 def test_what_a_user_states_overrules_the_table() -> None:
     specs = ["vllm:mine@http://h.test/v1", "openrouter:qwen/qwen3-max", "ollama:gemma3:4b"]
-    assert list(stated(specs).values()) == ["not known", "closed", "open"]
-    told = stated(specs, open=["qwen/qwen3-max"], closed=["mine", "ollama:gemma3:4b"])
+    assert list(classify_weights(specs).values()) == ["not known", "closed", "open"]
+    told = classify_weights(specs, open=["qwen/qwen3-max"], closed=["mine", "ollama:gemma3:4b"])
     assert list(told.values()) == ["closed", "open", "closed"]
     with pytest.raises(UsageError, match="--open gemma: no reader of that name"):
-        stated(specs, open=["gemma"])
+        classify_weights(specs, open=["gemma"])
     with pytest.raises(UsageError, match="both open and closed"):
-        stated(specs, open=["mine"], closed=["mine"])
+        classify_weights(specs, open=["mine"], closed=["mine"])

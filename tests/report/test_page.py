@@ -28,10 +28,10 @@ from egomem.records import (
     Usage,
     Video,
 )
-from egomem.report import entries, sections_of
-from egomem.report.browser import browser
-from egomem.report.failure_analysis import explained
-from egomem.report.page import html
+from egomem.report import report_columns, report_sections
+from egomem.report.failure_analysis import explain_column
+from egomem.report.page import render_html
+from egomem.report.question_browser import browser_data
 from egomem.timeline import Span
 
 EVIL = (
@@ -133,8 +133,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 @pytest.fixture(scope="module")
 def address(run: Run, tmp_path_factory: pytest.TempPathFactory) -> str:
-    held = entries([run])
-    text = html(EVIL, sections_of([run], held, [EVIL]), browser(held))
+    held = report_columns([run])
+    text = render_html(EVIL, report_sections([run], held, [EVIL]), browser_data(held))
     path = tmp_path_factory.mktemp("html") / "report.html"
     path.write_text(text, encoding="utf-8")
     return path.as_uri()
@@ -183,9 +183,9 @@ A, B, C, D = "video one", "video two", "caption@30 one", "caption@30 two"
 
 @pytest.fixture(scope="module")
 def truth(run: Run) -> list[tuple[Question, Said]]:
-    held = entries([run])
+    held = report_columns([run])
     assert [e.name for e in held] == [A, B, C, D]
-    why = {e.name: explained(e, held) for e in held}
+    why = {e.name: explain_column(e, held) for e in held}
     found = []
     for q in run.questions:
         said: Said = {}
@@ -409,9 +409,11 @@ def broad(tmp_path_factory: pytest.TempPathFactory) -> str:
     videos = tuple(Video(id=f"v{k}", duration=2400.0 if k > 3 else 300.0) for k in range(6))
     benchmark = Benchmark(name="b", format="native", videos=videos, questions=asks)
     loaded = Run(folder, {}, config, benchmark, results)
-    held = entries([loaded])
+    held = report_columns([loaded])
     path = folder / "report.html"
-    path.write_text(html("b", sections_of([loaded], held), browser(held)), encoding="utf-8")
+    path.write_text(
+        render_html("b", report_sections([loaded], held), browser_data(held)), encoding="utf-8"
+    )
     return path.as_uri()
 
 

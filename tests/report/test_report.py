@@ -18,14 +18,14 @@ from egomem.benchmarks import Benchmark
 from egomem.errors import FullError, UsageError
 from egomem.evaluate import Config, Finished, Results, Run, RunSummary, load_run
 from egomem.records import Answer, Evidence, Question, Status, Video
-from egomem.report import differences, entries, sections_of, write_report
-from egomem.report.bootstrap_columns import draws
-from egomem.report.browser import browser, unpack
-from egomem.report.columns import Choices, check_comparable
-from egomem.report.failure_analysis import explained
-from egomem.report.models import model_table
-from egomem.report.table import Grid, markdown
-from egomem.testing.fake_server import FakeServer, Rule, Script
+from egomem.report import differences, report_columns, report_sections, write_report
+from egomem.report.bootstrap_columns import bootstrap_columns
+from egomem.report.columns import ReportOptions, check_comparable
+from egomem.report.failure_analysis import explain_column
+from egomem.report.model_tables import model_section
+from egomem.report.question_browser import browser_data, unpack
+from egomem.report.table import ReportTable, render_markdown
+from egomem.testing.scripted_server import Rule, Script, ScriptedServer
 from egomem.timeline import Span
 
 Go = Callable[..., RunSummary]
@@ -91,7 +91,7 @@ def test_texts_of_others_cannot_leave_their_place(
     evil = '</script><script>alert(1)</script><img src="http://x.test/a"> | & % _ \u2028'
     first = benchmark.questions[0].model_copy(update={"text": evil, "tags": {"visual": [evil]}})
     changed = benchmark.model_copy(update={"questions": (first, *benchmark.questions[1:])})
-    with FakeServer(Script(rules=(Rule(reply=f"B {evil}"),))) as server:
+    with ScriptedServer(Script(rules=(Rule(reply=f"B {evil}"),))) as server:
         spec = f"openai-compatible:fake@{server.url}"
         only = config.model_copy(update={"settings": ("clean",), "readers": (spec,)})
         go(changed, only, tmp_path / "run")
@@ -132,9 +132,9 @@ def test_every_figure_leads_back_to_its_run(folder: Path) -> None:
 
 def test_what_verify_did_is_counted(folder: Path) -> None:
     run = load_run(folder)
-    sections = {s.title: s for s in sections_of([run], entries([run]))}
+    sections = {s.title: s for s in report_sections([run], report_columns([run]))}
     part = sections["Retrieve and verify"].parts[0]
-    assert isinstance(part, Grid)
+    assert isinstance(part, ReportTable)
     row = dict(zip(part.headings, part.rows[0], strict=True))
     assert (row["support"], row["n"], row["fixed"], row["broken"]) == ("all", "5", "0", "4")
     assert "post hoc" in sections["Retrieve and verify"].text[0]
@@ -158,18 +158,18 @@ def test_the_model_table_sets_the_better_window_against_frames() -> None:
             cell = Finished(question=q.id, column=column, parts={}, answer=said)
             results.cells[cell.key] = cell
     made = Benchmark(name="b", format="native", videos=(), questions=tuple(questions))
-    held = entries([Run(Path("run"), {}, config, made, results)])
-    section = model_table(draws(held))
+    held = report_columns([Run(Path("run"), {}, config, made, results)])
+    section = model_section(bootstrap_columns(held))
     assert section.text[0].startswith(
         "Readers that do better with captions than with frames: caption@30 0 of 2, caption@60 1 "
         "of 2; with the better window open 1 of 1, closed 0 of 1."
     )
     table = section.parts[0]
-    assert isinstance(table, Grid)
+    assert isinstance(table, ReportTable)
     first = dict(zip(table.headings, map(str, table.rows[0]), strict=True))
     assert (first["video"], first["caption@60"]) == ("50.0", "100.0")
     table = section.parts[1]
-    assert isinstance(table, Grid)
+    assert isinstance(table, ReportTable)
     first = dict(zip(table.headings, map(str, table.rows[0]), strict=True))
     assert (first["window"], first["captions %"], first["video %"]) == (
         "caption@60", "100.0", "50.0",
@@ -235,9 +235,9 @@ def test_bins_and_regimes_reach_every_table(
     graded_run: Run,
 ) -> None:
     """Ten videos of 2 to 20 minutes, evidence at a tenth more of each."""
-    choices = Choices(bins=(0.25, 0.5), regimes=(300.0, 840.0))
-    held = entries([graded_run], choices)
-    text = markdown("", sections_of([graded_run], held))
+    choices = ReportOptions(bins=(0.25, 0.5), regimes=(300.0, 840.0))
+    held = report_columns([graded_run], choices)
+    text = render_markdown("", report_sections([graded_run], held))
     table = text.split("### Evidence position, accuracy %")[1].split("###")[0]
     assert "| 0%-25% (n 3) | 25%-50% (n 2) | 50%-100% (n 5) |" in table
     assert "| <= 5 min (n 2) | 5-14 min (n 5) | > 14 min (n 3) |" in text
@@ -248,24 +248,24 @@ def test_bins_and_regimes_reach_every_table(
     assert "| caption@30 | 10 | +50.0 [" in drop
     # Videos are drawn within the regimes: the right ones are those of up to 6 minutes.
     alone, whole = (
-        draws(entries([graded_run], c))[0].drawn.interval(1)
-        for c in (Choices(regimes=(360.0,)), Choices())
+        bootstrap_columns(report_columns([graded_run], c))[0].drawn.interval(1)
+        for c in (ReportOptions(regimes=(360.0,)), ReportOptions())
     )
     assert (alone.low, alone.high) == pytest.approx((0.3, 0.3))
     assert whole.low < 0.2
-    regimes = {q["regime"] for q in browser(held)["questions"]}
+    regimes = {q["regime"] for q in browser_data(held)["questions"]}
     assert regimes == {"<= 5 min", "5-14 min", "> 14 min"}
 
 
 def test_weights_that_are_stated_stand_in_the_table_of_models(graded_run: Run) -> None:
-    def table(choices: Choices) -> str:
-        made = sections_of([graded_run], entries([graded_run], choices))
-        return markdown("", made).split("### Accuracy % by reader")[1].split("###")[0]
+    def table(choices: ReportOptions) -> str:
+        made = report_sections([graded_run], report_columns([graded_run], choices))
+        return render_markdown("", made).split("### Accuracy % by reader")[1].split("###")[0]
 
-    assert "| r | not known | 10 |" in table(Choices())
-    assert "| r | open | 10 |" in table(Choices(open=("r",)))
+    assert "| r | not known | 10 |" in table(ReportOptions())
+    assert "| r | open | 10 |" in table(ReportOptions(open=("r",)))
     with pytest.raises(UsageError, match="--closed s: no reader of that name"):
-        entries([graded_run], Choices(closed=("s",)))
+        report_columns([graded_run], ReportOptions(closed=("s",)))
 
 
 @pytest.fixture
@@ -354,7 +354,7 @@ def test_runs_with_other_prompts_are_refused(
 def test_runs_of_the_same_kind_stand_side_by_side(
     benchmark: Benchmark, config: Config, folder: Path, tmp_path: Path, go: Go
 ) -> None:
-    with FakeServer(Script(rules=(Rule(reply="A"),))) as server:
+    with ScriptedServer(Script(rules=(Rule(reply="A"),))) as server:
         spec = f"openai-compatible:other@{server.url}"
         go(benchmark, config.model_copy(update={"readers": (spec,)}), tmp_path / "two")
     write_report([folder, tmp_path / "two"], tmp_path / "report")
@@ -372,7 +372,7 @@ def test_why_an_answer_is_wrong_comes_from_trace_and_oracles(
         Rule(when="Question:", reply="B"),
         Rule(reply="A drawer."),
     )
-    with FakeServer(Script(rules=rules)) as server:
+    with ScriptedServer(Script(rules=rules)) as server:
         spec = f"openai-compatible:fake@{server.url}"
         settings = (
             "caption@2", "caption@evidence", "video@evidence", "caption@1", "caption@1@evidence",
@@ -380,15 +380,15 @@ def test_why_an_answer_is_wrong_comes_from_trace_and_oracles(
         )  # fmt: skip
         wrong = config.model_copy(update={"settings": settings, "readers": (spec,)})
         go(benchmark, wrong, tmp_path / "run")
-    held = entries([load_run(tmp_path / "run")])
-    why = explained(held[0], held)
+    held = report_columns([load_run(tmp_path / "run")])
+    why = explain_column(held[0], held)
     assert why["q1"] is None  # its key is B
     assert why["q0"] is not None
     assert (why["q0"].why.value, why["q0"].sure) == ("not observed", True)
     assert "(caption@evidence)" in why["q0"].because
     for name in ("caption@1", "aligned@2"):
         (entry,) = (e for e in held if e.column.setting == name)
-        own = explained(entry, held)["q0"]
+        own = explain_column(entry, held)["q0"]
         assert own is not None
         assert (own.why.value, own.sure) == ("not observed", True)
         assert f"({name}@evidence)" in own.because

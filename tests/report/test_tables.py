@@ -18,18 +18,24 @@ import pytest
 from egomem.benchmarks import Benchmark
 from egomem.evaluate import Config, Finished, Results, Run
 from egomem.records import Answer, Evidence, Question, Status, Video
-from egomem.report import entries, sections_of
-from egomem.report.accuracy import overall
-from egomem.report.bootstrap_columns import draws
-from egomem.report.cell_format import p_value
-from egomem.report.headline import headline
-from egomem.report.latex import latex
-from egomem.report.long_csv import tidy
-from egomem.report.pagination import LONG, WIDE, labels, pieces, width
-from egomem.report.paired_tests import paired_differences
-from egomem.report.table import Grid, Section, Value, grid
-from egomem.report.views import views
-from egomem.report.wide_tables import ACROSS, cut
+from egomem.report import report_columns, report_sections
+from egomem.report.accuracy import accuracy_section
+from egomem.report.bootstrap_columns import bootstrap_columns
+from egomem.report.captions_vs_video import captions_vs_video_section
+from egomem.report.cell_format import p_value_cell
+from egomem.report.latex import render_latex
+from egomem.report.long_csv import render_csv
+from egomem.report.pagination import (
+    LINE_WIDTH,
+    MAX_ROWS,
+    column_width,
+    count_label_columns,
+    paginate,
+)
+from egomem.report.paired_tests import paired_tests_section
+from egomem.report.slices import slices_section
+from egomem.report.table import CellValue, ReportTable, Section, build_table
+from egomem.report.wide_tables import MAX_FIGURES_ACROSS, split_evenly
 from egomem.score import FEW_CLUSTERS
 from egomem.timeline import Span
 
@@ -78,14 +84,16 @@ def made(
     return Run(Path(folder), {}, config, benchmark, results)
 
 
-def grids(section: Section) -> dict[str, Grid]:
-    return {part.title: part for part in section.parts if isinstance(part, Grid)}
+def grids(section: Section) -> dict[str, ReportTable]:
+    return {part.title: part for part in section.parts if isinstance(part, ReportTable)}
 
 
-def rows_of(part: Grid) -> list[dict[str, Value]]:
+def rows_of(part: ReportTable) -> list[dict[str, CellValue]]:
     """Each row by its headings."""
-    names = [h.text if isinstance(h, Value) else h for h in part.headings]
-    cells = [[c if isinstance(c, Value) else Value(text=c) for c in row] for row in part.rows]
+    names = [h.text if isinstance(h, CellValue) else h for h in part.headings]
+    cells = [
+        [c if isinstance(c, CellValue) else CellValue(text=c) for c in row] for row in part.rows
+    ]
     return [dict(zip(names, row, strict=True)) for row in cells]
 
 
@@ -146,7 +154,7 @@ def p_of(gaps: Iterable[list[float]]) -> float:
     )
 
 
-def assert_holm(rows: list[dict[str, Value]]) -> None:
+def assert_holm(rows: list[dict[str, CellValue]]) -> None:
     """Adjusted for all rows: step down from the smallest p, and never below the one before."""
     given = sorted((r["p"].value or 0.0, r["p (Holm)"].value) for r in rows)
     worst = 0.0
@@ -158,7 +166,7 @@ def assert_holm(rows: list[dict[str, Value]]) -> None:
 def test_the_headline_is_that_of_plain_loops() -> None:
     """The mean over three readers of captions less frames: value, interval, p and wins."""
     run = made()
-    section = headline(draws(entries([run])))
+    section = captions_vs_video_section(bootstrap_columns(report_columns([run])))
     table = grids(section)["Captions less video, mean of 3 readers"]
     rows = {(r["setting"].text, r["videos"].text): r for r in rows_of(table)}
     settings = ("caption@30", "caption@60", "aligned@30")
@@ -200,10 +208,10 @@ def test_the_headline_says_who_wins_on_long_videos() -> None:
     for reader in READERS:
         gaps = [right(run, "caption@30", reader, q) - right(run, "video", reader, q) for q in asked]
         wins += sum(gaps) > 0
-    text = headline(draws(entries([run]))).text[0]
+    text = captions_vs_video_section(bootstrap_columns(report_columns([run]))).text[0]
     assert text.startswith("caption@30 less video, mean of 3 readers: ")
     assert f"on videos > 20 min ({wins} of 3 readers above)" in text
-    outside = headline(draws(entries([made(seed=3)]))).text
+    outside = captions_vs_video_section(bootstrap_columns(report_columns([made(seed=3)]))).text
     assert any("the gate of stage 1 stops them" in line for line in outside)
 
 
@@ -214,24 +222,34 @@ def test_ties_of_the_headline_stand_beside_its_wins() -> None:
         said = run.cells[q.id, columns["video"]].answer
         old = run.cells[q.id, columns["caption@30"]]
         run.cells[old.key] = old.model_copy(update={"answer": said})
-    text = headline(draws(entries([run]))).text[0]
+    text = captions_vs_video_section(bootstrap_columns(report_columns([run]))).text[0]
     assert text.count("(0 of 1 reader above, 1 tied)") == 3
 
 
 def test_a_reader_that_the_gate_stops_in_two_runs_is_named_with_each() -> None:
     settings = ("clean", "video", "caption@30")
     runs = [made(name, READERS[:1], settings, gate_low=0.97) for name in ("one", "two")]
-    (said,) = [x for x in headline(draws(entries(runs))).text if "stops them" in x]
+    (said,) = [
+        x
+        for x in captions_vs_video_section(bootstrap_columns(report_columns(runs))).text
+        if "stops them" in x
+    ]
     assert said.endswith("stops them: a (one), a (two).")
-    (gate,) = [s for s in sections_of(runs, entries(runs)) if s.title == "Gate"]
+    (gate,) = [s for s in report_sections(runs, report_columns(runs)) if s.title == "Gate"]
     assert [r["reader"].text for r in rows_of(*grids(gate).values())] == ["one: a", "two: a"]
-    (said,) = [x for x in headline(draws(entries(runs[:1]))).text if "stops them" in x]
+    (said,) = [
+        x
+        for x in captions_vs_video_section(bootstrap_columns(report_columns(runs[:1]))).text
+        if "stops them" in x
+    ]
     assert said.endswith("stops them: a.")
 
 
 def test_a_regime_that_holds_all_videos_is_not_said_twice() -> None:
     run = made(settings=("video", "caption@30"), minutes=(5, 6, 7))
-    (mean, each) = grids(headline(draws(entries([run])))).values()
+    (mean, each) = grids(
+        captions_vs_video_section(bootstrap_columns(report_columns([run])))
+    ).values()
     assert [r["videos"].text for r in rows_of(mean)] == ["all"]
     assert list(map(str, each.headings))[3:] == ["all (n 12, 3 videos)"]
 
@@ -239,7 +257,7 @@ def test_a_regime_that_holds_all_videos_is_not_said_twice() -> None:
 def test_differences_are_those_of_plain_loops() -> None:
     """verify less the caption answer it starts from, aligned less video, reader less reader."""
     run = made()
-    held = grids(paired_differences(draws(entries([run]))))
+    held = grids(paired_tests_section(bootstrap_columns(report_columns([run]))))
     assert list(held) == [
         "Captions less video",
         "A look at the frames less captions alone",
@@ -248,7 +266,7 @@ def test_differences_are_those_of_plain_loops() -> None:
     every = list(run.questions)
     by_video = videos_of(run, REGIMES["all"])
 
-    def check(row: dict[str, Value], a: tuple[str, str], b: tuple[str, str]) -> None:
+    def check(row: dict[str, CellValue], a: tuple[str, str], b: tuple[str, str]) -> None:
         gaps = {
             v: [float(right(run, *a, q) - right(run, *b, q)) for q in own]
             for v, own in by_video.items()
@@ -283,7 +301,7 @@ def test_differences_are_those_of_plain_loops() -> None:
 
 def test_of_many_readers_each_is_set_against_the_best() -> None:
     run = made(readers=[f"ollama:{x}" for x in "abcdef"], settings=("video",))
-    (part,) = grids(paired_differences(draws(entries([run])))).values()
+    (part,) = grids(paired_tests_section(bootstrap_columns(report_columns([run])))).values()
     rows = rows_of(part)
     share = {x: sum(right(run, "video", f"ollama:{x}", q) for q in run.questions) for x in "abcdef"}
     best = max(share, key=lambda x: share[x])
@@ -294,7 +312,7 @@ def test_of_many_readers_each_is_set_against_the_best() -> None:
 def test_captioners_are_set_against_each_other() -> None:
     captioners = ("ollama:a", "ollama:d")
     run = made(settings=("caption@30",), captioners=captioners, cross=True)
-    held = grids(paired_differences(draws(entries([run]))))
+    held = grids(paired_tests_section(bootstrap_columns(report_columns([run]))))
     # Readers are compared on the captions of each captioner, whoever of them wrote these.
     readers = [
         (r["setting"].text, r["reader"].text, r["less"].text) for r in rows_of(held["Readers"])
@@ -316,7 +334,7 @@ def test_captioners_are_set_against_each_other() -> None:
 
 def test_two_runs_of_the_same_questions_are_paired() -> None:
     one, two = made("one", settings=("video",)), made("two", settings=("video",), seed=1)
-    held = grids(paired_differences(draws(entries([one, two]))))
+    held = grids(paired_tests_section(bootstrap_columns(report_columns([one, two]))))
     assert list(held) == ["Readers", "Runs"]
     rows = rows_of(held["Runs"])
     assert [(r["reader"].text, r["run"].text, r["less"].text) for r in rows] == [
@@ -335,7 +353,7 @@ def test_two_runs_of_the_same_questions_are_paired() -> None:
 def test_a_reader_of_two_runs_is_not_averaged_with_itself() -> None:
     settings = ("video", "caption@30")
     one, two = made("one", settings=settings), made("two", settings=settings, seed=1)
-    held = grids(headline(draws(entries([one, two]))))
+    held = grids(captions_vs_video_section(bootstrap_columns(report_columns([one, two]))))
     rows = rows_of(held["Captions less video, mean of 3 readers"])
     assert [r["setting"].text for r in rows[:: len(REGIMES)]] == [
         "one: caption@30",
@@ -349,14 +367,16 @@ def test_a_reader_of_two_runs_is_not_averaged_with_itself() -> None:
 def test_readers_of_two_runs_are_paired() -> None:
     one = made("one", readers=READERS[:1], settings=("video",))
     two = made("two", readers=READERS[1:2], settings=("video",))
-    (row,) = rows_of(grids(paired_differences(draws(entries([one, two]))))["Readers"])
+    (row,) = rows_of(
+        grids(paired_tests_section(bootstrap_columns(report_columns([one, two]))))["Readers"]
+    )
     assert (row["reader"].text, row["less"].text) == ("two: b", "one: a")
 
 
 def test_tables_of_two_sets_of_questions_tell_which() -> None:
     one, two = made("one"), made("two", minutes=MINUTES[:5])
     again = made("again", minutes=MINUTES[:5], seed=1)  # shares the questions of two
-    sections = sections_of([one, two, again], entries([one, two, again]))
+    sections = report_sections([one, two, again], report_columns([one, two, again]))
     titles = [part.title for s in sections for part in s.parts if s.title != "Views"]
     assert [t for t, n in Counter(titles).items() if n > 1] == []
     first, second = len(one.questions), len(two.questions)
@@ -365,31 +385,39 @@ def test_tables_of_two_sets_of_questions_tell_which() -> None:
     (text,) = [s.text for s in sections if s.title == "Captions against frames"]
     assert len(set(text)) == len(text)
     assert sum(f"{first} questions of one: " in line for line in text) == 3  # a setting each
-    (whole,) = [s.text for s in sections_of([one], entries([one])) if "against" in s.title]
+    (whole,) = [
+        s.text for s in report_sections([one], report_columns([one])) if "against" in s.title
+    ]
     assert not any("questions of" in line for line in whole[:2])
 
 
 def test_other_questions_are_not_paired() -> None:
     one = made("one", readers=READERS[:1], settings=("video",))
     two = made("two", readers=READERS[1:2], settings=("video",), minutes=MINUTES[:-1])
-    assert paired_differences(draws(entries([one, two]))).parts == ()
+    assert paired_tests_section(bootstrap_columns(report_columns([one, two]))).parts == ()
 
 
 def test_few_videos_are_warned_of_and_nothing_is_detectable() -> None:
     run = made(readers=READERS[:1], settings=("video", "caption@30"), minutes=(5, 30))
-    held = draws(entries([run]))
-    (row,) = rows_of(grids(paired_differences(held))["Captions less video"])
+    held = bootstrap_columns(report_columns([run]))
+    (row,) = rows_of(grids(paired_tests_section(held))["Captions less video"])
     assert row["points"].low == row["points"].high  # one video in each regime: all draws alike
     assert row["points"].small == "few, no spread"
     assert row["MDD"].text == "-"
-    strict = rows_of(grids(overall(held[0].entries, held))["Overall"])[0]["strict %"]
+    strict = rows_of(grids(accuracy_section(held[0].entries, held))["Overall"])[0]["strict %"]
     assert strict.small == "few, no spread"
     enough = made(readers=READERS[:1], settings=("video", "caption@30"))
-    (row,) = rows_of(grids(paired_differences(draws(entries([enough]))))["Captions less video"])
+    (row,) = rows_of(
+        grids(paired_tests_section(bootstrap_columns(report_columns([enough]))))[
+            "Captions less video"
+        ]
+    )
     assert row["points"].small == ""
     assert (row["MDD"].value or 0) > 0
     one = made(readers=READERS[:1], settings=("video", "caption@30"), minutes=(5,))
-    (row,) = rows_of(grids(paired_differences(draws(entries([one]))))["Captions less video"])
+    (row,) = rows_of(
+        grids(paired_tests_section(bootstrap_columns(report_columns([one]))))["Captions less video"]
+    )
     assert (row["points"].low, row["points"].small) == (None, "one cluster, no interval")
 
 
@@ -398,17 +426,19 @@ def test_questions_about_no_video_are_not_counted_as_videos() -> None:
     lone = run.questions[0].model_copy(update={"recording": None, "evidence": ()})
     questions = (lone, *run.questions[1:])
     run.benchmark = run.benchmark.model_copy(update={"questions": questions})
-    held = draws(entries([run]))
+    held = bootstrap_columns(report_columns([run]))
     said = "2 videos and 1 lone question"
-    mean = rows_of(grids(headline(held))["Captions less video, mean of 1 reader"])[0]
+    mean = rows_of(grids(captions_vs_video_section(held))["Captions less video, mean of 1 reader"])[
+        0
+    ]
     assert mean["n"].small == said
-    assert grids(paired_differences(held))["Captions less video"].note.startswith(f"{said}; ")
-    first = rows_of(grids(overall(held[0].entries, held))["Overall"])[0]
+    assert grids(paired_tests_section(held))["Captions less video"].note.startswith(f"{said}; ")
+    first = rows_of(grids(accuracy_section(held[0].entries, held))["Overall"])[0]
     assert first["clusters"].text == "3"
 
 
 def test_a_p_too_small_to_print_is_a_figure_all_the_same() -> None:
-    part = grid("T", ("", "p"), [["a", p_value(0.0004)], ["b", p_value(0.2)]])
+    part = build_table("T", ("", "p"), [["a", p_value_cell(0.0004)], ["b", p_value_cell(0.2)]])
     assert [str(row[1]) for row in part.rows] == ["<0.001", "0.200"]
     assert part.is_number(1)
 
@@ -420,14 +450,16 @@ def test_columns_that_do_not_differ_say_so_however_many_videos() -> None:
         same = run.cells[q.id, video].answer
         old = run.cells[q.id, caption]
         run.cells[q.id, caption] = old.model_copy(update={"answer": same})
-    (row,) = rows_of(grids(paired_differences(draws(entries([run]))))["Captions less video"])
+    (row,) = rows_of(
+        grids(paired_tests_section(bootstrap_columns(report_columns([run]))))["Captions less video"]
+    )
     assert (row["points"].text, row["points"].small) == ("+0.0 [+0.0, +0.0]", "no spread")
 
 
 def test_three_accuracies_stand_with_their_n() -> None:
     run = made(readers=READERS[:1], settings=("video",))
-    held = draws(entries([run]))
-    row = rows_of(grids(overall(held[0].entries, held))["Overall"])[0]
+    held = bootstrap_columns(report_columns([run]))
+    row = rows_of(grids(accuracy_section(held[0].entries, held))["Overall"])[0]
     answers = [cell.answer for cell in run.cells.values()]
     read = [a for a in answers if a.status is Status.PARSED]
     good = sum(right(run, "video", READERS[0], q) for q in run.questions)
@@ -452,12 +484,15 @@ NINE = (
 @pytest.fixture(scope="module")
 def large() -> list[Section]:
     run = made(readers=MANY, settings=NINE)
-    return sections_of([run], entries([run]))
+    return report_sections([run], report_columns([run]))
 
 
 def test_tables_of_many_readers_grow_downwards(large: list[Section]) -> None:
-    every = [part for section in large for part in section.parts if isinstance(part, Grid)]
-    assert max(len(part.headings) for part in every if part.title[:6] != "Tokens") <= ACROSS + 1
+    every = [part for section in large for part in section.parts if isinstance(part, ReportTable)]
+    assert (
+        max(len(part.headings) for part in every if part.title[:6] != "Tokens")
+        <= MAX_FIGURES_ACROSS + 1
+    )
     by_title = {part.title: part for part in every}
     whole = by_title["Accuracy % by reader"]
     assert tuple(map(str, whole.headings))[3:] == NINE
@@ -476,7 +511,7 @@ def test_tables_of_many_readers_grow_downwards(large: list[Section]) -> None:
     run = made(readers=MANY, settings=NINE)
     short = [q for own in videos_of(run, REGIMES["<= 12 min"]).values() for q in own]
     cell = part.rows[4][4]
-    assert isinstance(cell, Value)
+    assert isinstance(cell, CellValue)
     good = sum(right(run, "video", MANY[4], q) for q in short)
     assert cell.value == pytest.approx(100 * good / len(short))
     assert cell.source == ("run", "video", MANY[4], "")
@@ -485,10 +520,10 @@ def test_tables_of_many_readers_grow_downwards(large: list[Section]) -> None:
 
 
 def test_what_is_cut_leaves_no_column_alone() -> None:
-    assert [list(part) for part in cut(range(9), 4)] == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
-    assert [list(part) for part in cut("abcdefgh", 7)] == [list("abcd"), list("efgh")]
-    assert [list(part) for part in cut("abc", 7)] == [list("abc")]
-    assert list(cut("", 7)) == []
+    assert [list(part) for part in split_evenly(range(9), 4)] == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
+    assert [list(part) for part in split_evenly("abcdefgh", 7)] == [list("abcd"), list("efgh")]
+    assert [list(part) for part in split_evenly("abc", 7)] == [list("abc")]
+    assert list(split_evenly("", 7)) == []
 
 
 def test_every_table_of_figures_has_n_and_baselines(large: list[Section]) -> None:
@@ -496,7 +531,7 @@ def test_every_table_of_figures_has_n_and_baselines(large: list[Section]) -> Non
         if section.title in ("Cost", "Runs", "Why wrong", "Retrieve and verify"):
             continue
         for part in section.parts:
-            if isinstance(part, Grid):
+            if isinstance(part, ReportTable):
                 heads = " ".join(map(str, part.headings))
                 assert re.search(r"\bn\b|^n ", heads), part.title
                 first = " ".join(str(row[0]) for row in part.rows)
@@ -510,7 +545,7 @@ def test_many_groups_stand_below_each_other() -> None:
         v.model_copy(update={"tags": {"scenario": f"place {v.id}"}}) for v in run.benchmark.videos
     ]
     run.benchmark = run.benchmark.model_copy(update={"videos": tuple(videos)})
-    held = grids(views(entries([run])))
+    held = grids(slices_section(report_columns([run])))
     names = [title for title in held if title.startswith("Scenario")]
     assert names == [
         *(f"Scenario, accuracy %: {s}" for s in SETTINGS),
@@ -520,7 +555,7 @@ def test_many_groups_stand_below_each_other() -> None:
     assert list(map(str, part.headings)) == ["", "n", "a", "b", "c"]
     own = [q for q in run.questions if q.recording == "v04"]
     cell = part.rows[4][3]
-    assert isinstance(cell, Value)
+    assert isinstance(cell, CellValue)
     assert cell.value == pytest.approx(
         100 * sum(right(run, "video", READERS[1], q) for q in own) / len(own)
     )
@@ -532,32 +567,34 @@ def test_many_groups_stand_below_each_other() -> None:
 def test_cut_tables_fit_a_page_and_lose_nothing(large: list[Section]) -> None:
     for section in large:
         for part in section.parts:
-            if not isinstance(part, Grid):
+            if not isinstance(part, ReportTable):
                 continue
-            parts = pieces(part)
+            parts = paginate(part)
             for piece in parts:
-                assert len(piece.rows) <= LONG
-                wide = sum(width(piece, k) for k in range(len(piece.headings)))
-                assert wide <= WIDE or len(piece.headings) == labels(part) + 1, piece.title
+                assert len(piece.rows) <= MAX_ROWS
+                wide = sum(column_width(piece, k) for k in range(len(piece.headings)))
+                assert wide <= LINE_WIDTH or len(piece.headings) == count_label_columns(part) + 1, (
+                    piece.title
+                )
                 assert sum(n for _, n in piece.spans) in (0, len(piece.headings))
-            cells = Counter(str(c) for row in part.rows for c in row[labels(part) :])
+            cells = Counter(str(c) for row in part.rows for c in row[count_label_columns(part) :])
             kept = Counter(str(c) for piece in parts for row in piece.rows for c in row)
             assert not cells - kept
 
 
 def test_a_long_table_is_cut_by_rows_with_its_baselines_again() -> None:
     rows = [[f"r{k}", f"{k}.0"] for k in range(100)]
-    part = grid("T", ("", "x"), [*rows, ["chance", "25.0"]], foot=1)
-    parts = pieces(part)
+    part = build_table("T", ("", "x"), [*rows, ["chance", "25.0"]], foot=1)
+    parts = paginate(part)
     assert [piece.title for piece in parts] == ["T (1 of 3)", "T (2 of 3)", "T (3 of 3)"]
-    assert [len(piece.rows) for piece in parts] == [LONG, LONG, 13]
+    assert [len(piece.rows) for piece in parts] == [MAX_ROWS, MAX_ROWS, 13]
     assert all(piece.rows[-1] == ("chance", "25.0") for piece in parts)
     assert [row for piece in parts for row in piece.rows[:-1]] == [tuple(row) for row in rows]
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_latex_compiles_within_a_page(large: list[Section], tmp_path: Path) -> None:
-    text = latex(large)
+    text = render_latex(large)
     tables = re.findall(r"\{\\footnotesize.*?\\end\{tabular\}\}", text, re.S)
     lines = [
         r"\documentclass{article}\usepackage{array,textcomp,booktabs}\newsavebox\made",
@@ -573,20 +610,20 @@ def test_latex_compiles_within_a_page(large: list[Section], tmp_path: Path) -> N
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     boxes = re.findall(r"box ([\d.]+)pt ([\d.]+)pt", done.stdout)
     assert len(boxes) == len(tables) > 60
-    assert max(float(wide) for wide, _ in boxes) <= WIDE
+    assert max(float(wide) for wide, _ in boxes) <= LINE_WIDTH
     assert max(float(high) for _, high in boxes) * 2 <= 550 * 2
 
 
 def test_the_csv_holds_all_that_the_tables_show(large: list[Section]) -> None:
     run = made(readers=MANY, settings=NINE)
-    rows = list(csv.DictReader(io.StringIO(tidy(large, [run]))))
+    rows = list(csv.DictReader(io.StringIO(render_csv(large, [run]))))
     shown = Counter(
         (section.title, part.title, str(cell))
         for section in large
         for part in section.parts
-        if isinstance(part, Grid)
+        if isinstance(part, ReportTable)
         for row in part.rows
-        for cell in row[labels(part) :]
+        for cell in row[count_label_columns(part) :]
         if str(cell)
     )
     assert Counter((r["section"], r["table"], r["text"]) for r in rows) == shown

@@ -8,43 +8,30 @@ It registers under a name, with the model of its settings:
 
     @register("mine", MySettings)
     async def mine(task: Task[MySettings]) -> Answer:
-        '''One line that `egomem strategies` shows.'''
+        '''One line that `egomem plugins` shows.'''
 
 Other packages add theirs by an entry point of the group `egomem.strategies`, whose name is the
-strategy's and whose object is the module that registers it.
+strategy's and whose object is the module that registers it, or the function (see
+`egomem.plugins`).
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import warnings
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
-from egomem.errors import ConfigError, UsageError
+from egomem.errors import ConfigError
+from egomem.hashing import FINGERPRINT_LENGTH, hash_json
+from egomem.plugins import Registry
 from egomem.records import Answer, Question
 
 if TYPE_CHECKING:
     from egomem.media import Frame
     from egomem.memory import View
     from egomem.models import ModelClient
-
-GROUP = "egomem.strategies"
-
-_BUILT_IN = {
-    "clean": "egomem.answer.clean",
-    "video": "egomem.answer.video",
-    "caption": "egomem.answer.caption",
-    "verify": "egomem.answer.verify",
-    "extractive": "egomem.answer.extractive",
-}
-"""Where each strategy of ours lives; imported when it is first asked for."""
 
 
 class Settings(BaseModel):
@@ -129,7 +116,18 @@ class Strategy:
             ) from fault
 
 
-_REGISTERED: dict[str, Strategy] = {}
+STRATEGIES = Registry(
+    "egomem.strategies",
+    "strategy",
+    Strategy,
+    {
+        "clean": "egomem.answer.clean:clean",
+        "video": "egomem.answer.video:video",
+        "caption": "egomem.answer.caption:caption",
+        "verify": "egomem.answer.verify:verify",
+        "extractive": "egomem.answer.extractive.reader:extractive",
+    },
+)
 
 F = TypeVar("F", bound=Callable[..., Awaitable[Answer]])
 
@@ -138,14 +136,8 @@ def register(name: str, settings: type[BaseModel] = Settings) -> Callable[[F], F
     """Register the decorated function as a strategy. Raises ConfigError where the name is taken."""
 
     def add(run: F) -> F:
-        held = _REGISTERED.get(name)
-        if held is not None and held.run.__module__ != run.__module__:
-            raise ConfigError(
-                f"two strategies are named {name}: {held.run.__module__} and {run.__module__}",
-                "rename one of them",
-            )
         summary = (run.__doc__ or "").strip().partition("\n")[0]
-        _REGISTERED[name] = Strategy(name, settings, run, summary)
+        STRATEGIES.add(name, Strategy(name, settings, run, summary), run.__module__)
         return run
 
     return add
@@ -153,9 +145,7 @@ def register(name: str, settings: type[BaseModel] = Settings) -> Callable[[F], F
 
 def get(name: str) -> Strategy:
     """The strategy of that name. Raises UsageError where unknown, ConfigError where broken."""
-    if name not in _REGISTERED:
-        _load(name)
-    return _REGISTERED[name]
+    return STRATEGIES.get(name)
 
 
 def strategies() -> dict[str, Strategy]:
@@ -163,38 +153,10 @@ def strategies() -> dict[str, Strategy]:
 
     A package whose strategy cannot be loaded is warned of and left out; `get` says why.
     """
-    found: dict[str, Strategy] = {}
-    for name in [*_BUILT_IN, *sorted(_entry_points()), *sorted(_REGISTERED)]:
-        try:
-            found.setdefault(name, get(name))
-        except ConfigError as fault:
-            warnings.warn(str(fault), stacklevel=2)
-    return found
+    return STRATEGIES.all()
 
 
 def settings_hash(name: str, settings: BaseModel) -> str:
     """16 hex digits of SHA-256 over the strategy's name and all its settings, defaults too."""
     content = {"strategy": name, "settings": settings.model_dump(mode="json")}
-    packed = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(packed.encode()).hexdigest()[:16]
-
-
-def _entry_points() -> dict[str, EntryPoint]:
-    return {point.name: point for point in entry_points(group=GROUP)}
-
-
-def _load(name: str) -> None:
-    point = _entry_points().get(name)
-    module = _BUILT_IN.get(name) or (point.module if point else None)
-    if module is None:
-        known = ", ".join([*_BUILT_IN, *sorted({*_entry_points(), *_REGISTERED} - {*_BUILT_IN})])
-        raise UsageError(f"there is no strategy named {name}", f"choose one of: {known}")
-    try:
-        import_module(module)
-    except Exception as fault:  # whatever another package's import raises
-        raise ConfigError(
-            f"strategy {name} cannot be loaded from {module}: {type(fault).__name__}: {fault}",
-            "mend or uninstall the package that provides it",
-        ) from fault
-    if name not in _REGISTERED:
-        raise ConfigError(f"{module} registers no strategy named {name}")
+    return hash_json(content)[:FINGERPRINT_LENGTH]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import unicodedata
 from collections import Counter
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from egomem.benchmarks.benchmark import Benchmark, Fault
 from egomem.errors import EgomemError
+from egomem.hashing import hash_file
 from egomem.records import Question, Video
 from egomem.timeline import RecordingTime
 
@@ -153,13 +153,8 @@ def _media(video: Video, hashed: bool) -> Iterator[Fault]:
         yield Fault(id=video.id, kind="media", message="the video's file is not at hand")
     elif not Path(video.path).is_file():
         yield Fault(id=video.id, kind="media", message=f"there is no file at {video.path}")
-    elif hashed and video.sha256 and file_sha256(Path(video.path)) != video.sha256:
+    elif hashed and video.sha256 and hash_file(Path(video.path)) != video.sha256:
         yield Fault(id=video.id, kind="media", message=f"{video.path} is not the file it was")
-
-
-def file_sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _whole(benchmark: Benchmark) -> Iterator[Fault]:

@@ -5,13 +5,13 @@ MLVU's files have the same fields, and `duration`.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from egomem.benchmarks.benchmark import Fault
 from egomem.benchmarks.fields import by_text, lettered, number, span, tags, text
 from egomem.benchmarks.rows import Fields, Part, Row, base, each, rows
+from egomem.hashing import ROW_ID_LENGTH, hash_text
 from egomem.records import Evidence, Question, Video
 
 _SOURCES = {
@@ -81,7 +81,7 @@ def _video(row: Fields, id: str, source: str) -> Video:
 
 def _digest(row: Fields) -> str:
     content = [str(row.get(k)) for k in ("video", "question", "candidates", "start", "end")]
-    return hashlib.sha256("\x1f".join(content).encode()).hexdigest()[:12]
+    return hash_text("\x1f".join(content))[:ROW_ID_LENGTH]
 
 
 def _question(row: Fields) -> Question:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 
+from egomem.hashing import hash_text
 from egomem.records import ABSTAIN_OPTION, Option, Question
 
 ORDER = "shuffled_from"
@@ -21,9 +21,9 @@ def shuffled(question: Question, seed: int = 0) -> Question:
     labels = [option.label for option in question.options]
     if len(labels) < 2:
         return question
-    digest = hashlib.sha256(f"{seed}\x00{question.id}".encode()).digest()
+    digest = hash_text(f"{seed}\x00{question.id}")
     order = list(range(len(labels)))
-    random.Random(int.from_bytes(digest)).shuffle(order)
+    random.Random(int(digest, 16)).shuffle(order)
     moved = {labels[old]: labels[new] for new, old in enumerate(order)}
     before = question.tags.get(ORDER, labels)
     first = before if isinstance(before, list) else labels

@@ -30,10 +30,10 @@ def fake_server(
     import threading
     from contextlib import suppress
 
-    from egomem.testing.fake_server import FakeServer, Script
+    from egomem.testing.scripted_server import Script, ScriptedServer
 
     told = Script.load(script) if script else Script()
-    with suppress(KeyboardInterrupt), FakeServer(told, port=port) as server:
+    with suppress(KeyboardInterrupt), ScriptedServer(told, port=port) as server:
         spec = f"openai-compatible:{told.model}@{server.url}"
 
         def show(out: Console) -> None:

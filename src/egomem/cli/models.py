@@ -98,18 +98,18 @@ _SHOWN = ("version", "images", "audio", "video", "json_schema", "context", "imag
 
 
 def _held(specs: list[str] | None) -> ModelClient:
-    from egomem.config import load, model_table
+    from egomem.config import load_settings, model_table
     from egomem.models import models_of
 
-    return models_of(load(model=model_table(specs or ()) or None))
+    return models_of(load_settings(model=model_table(specs or ()) or None))
 
 
 async def _tests(held: ModelClient) -> Any:
-    from egomem.models import CHAT_ROLES, tiny_request
+    from egomem.models import CHAT_ROLES, send_test_request
 
     roles = [role for role in CHAT_ROLES if held.has(role)]
     async with held:
-        replies = await asyncio.gather(*(tiny_request(held, role) for role in roles))
+        replies = await asyncio.gather(*(send_test_request(held, role) for role in roles))
     return dict(zip(roles, replies, strict=True))
 
 

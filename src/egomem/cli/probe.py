@@ -13,7 +13,7 @@ from egomem.cli.output import report
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from egomem.media import Facts, Frame
+    from egomem.media import Frame, MediaInfo
 
 
 def probe(
@@ -65,7 +65,7 @@ def _lost(stretches: tuple[tuple[float | None, float | None], ...]) -> str:
     return "nothing can be decoded " + ", ".join(ends)
 
 
-def _lines(facts: Facts) -> list[tuple[str, str]]:
+def _lines(facts: MediaInfo) -> list[tuple[str, str]]:
     """What is known of a file, as names and values for a person."""
     from egomem.timeline import format_time
 

@@ -39,9 +39,9 @@ def report_(
 
     Runs that differ in frames, prompts, resolution or questions are refused without --force.
     """
-    from egomem.report import Choices, write_report
+    from egomem.report import ReportOptions, write_report
 
-    choices = Choices(
+    choices = ReportOptions(
         bins=read_bins(bins),
         regimes=read_regimes(regimes),
         open=tuple(open_ or ()),

@@ -43,9 +43,14 @@ from inspect_ai.scorer import (
 )
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
-from egomem.integrations.harness import Asked, HarnessModels, read_benchmark, shown
+from egomem.integrations.harness import (
+    BenchmarkSession,
+    HarnessClient,
+    read_benchmark,
+    request_parts,
+)
 from egomem.models import Reply, Request
-from egomem.models.reply_parsing import read
+from egomem.models.reply_parsing import parse_reply
 from egomem.records import Answer, Question, Status, Usage
 from egomem.score import is_right
 from egomem.score.scored_answers import is_keyed
@@ -69,7 +74,7 @@ def memory_qa(
     `settings` are the strategy's: `-T settings='{"format": "letter", "abstain": false}'`.
     """
     benchmark = read_benchmark(data, format)
-    asked = Asked.of(benchmark, Path(memory) if memory else None, strategy)
+    asked = BenchmarkSession.of(benchmark, Path(memory) if memory else None, strategy)
     atexit.register(asked.close)
     keyed = [q for q in benchmark.questions if is_keyed(q)]
     samples = [
@@ -97,12 +102,12 @@ def memory_qa(
 
 
 @solver
-def memory_strategy(asked: Asked, strategy: str, settings: dict[str, Any]) -> Solver:
+def memory_strategy(asked: BenchmarkSession, strategy: str, settings: dict[str, Any]) -> Solver:
     """Answer with a strategy; the whole answer with its trace goes into the sample's metadata."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         question = Question.model_validate(state.metadata["question"])
-        said = await asked.answer(question, strategy, settings, InspectModels())
+        said = await asked.answer(question, strategy, settings, InspectClient())
         state.output.completion = said.choice or said.text
         state.metadata["answer"] = said.model_dump(mode="json")
         state.completed = True
@@ -142,7 +147,7 @@ def right() -> Scorer:
     return score
 
 
-class InspectModels(HarnessModels):
+class InspectClient(HarnessClient):
     """The model that inspect_ai runs the task with."""
 
     async def pass_on(self, request: Request) -> Reply:
@@ -154,7 +159,7 @@ class InspectModels(HarnessModels):
         if output.error:
             return Reply(status=Status.ERROR, detail=output.error, model=output.model)
         reason = output.stop_reason
-        said = read(output.completion, "", _FINISHES.get(reason, reason), request.schema)
+        said = parse_reply(output.completion, "", _FINISHES.get(reason, reason), request.schema)
         used = output.usage
         return Reply(
             status=said.status,
@@ -179,7 +184,7 @@ class InspectModels(HarnessModels):
 def messages(request: Request) -> list[ChatMessage]:
     """A request in inspect_ai's words; each frame's time stands before it."""
     content: list[Content] = []
-    for part in shown(request):
+    for part in request_parts(request):
         text = part if isinstance(part, str) else part.label
         content += [ContentText(text=text)] if text else []
         if not isinstance(part, str):

@@ -5,7 +5,7 @@
     lmms-eval --include_path "$(egomem eval lmms-tasks)" --tasks egomem_caption --model ...
 
 The YAML files in `FOLDER` name the functions below; what a task asks, of which questions and which
-memory, stands in the JSON file beside each (see `Place`). lmms-eval asks a model once for each
+memory, stands in the JSON file beside each (see `TaskConfig`). lmms-eval asks a model once for each
 question, so a strategy that asks more often is refused. A strategy is run twice: with a stand-in
 for the model, to see what it asks, and with the model's reply, to see what it answers.
 """
@@ -30,14 +30,20 @@ from pydantic import Field, JsonValue, ValidationError
 
 from egomem.answer import FrameSource, get, settings_hash
 from egomem.answer.reader import ReaderSettings
-from egomem.config import load as load_settings
+from egomem.config import load_settings as load_settings
 from egomem.errors import ConfigError, EgomemError, UsageError
 from egomem.evaluate.predictions import row
 from egomem.evaluate.results import version
-from egomem.integrations.harness import BLIND, Asked, HarnessModels, read_benchmark, shown
+from egomem.integrations.harness import (
+    BLIND,
+    BenchmarkSession,
+    HarnessClient,
+    read_benchmark,
+    request_parts,
+)
 from egomem.media import Frame
-from egomem.models import Image, Reply, Request
-from egomem.models.reply_parsing import read
+from egomem.models import ImagePart, Reply, Request
+from egomem.models.reply_parsing import parse_reply
 from egomem.records import Answer, Question, Record, Status, Usage
 from egomem.score import is_right
 from egomem.score.scored_answers import is_keyed
@@ -56,7 +62,7 @@ _NOTHING = 'There is nothing to answer from. Reply with the word "none".'
 Doc = Mapping[str, Any]
 
 
-class Place(Record):
+class TaskConfig(Record):
     """The one row of a task's JSON file.
 
     `data` (with `format`, where it is not told by the rows) and `memory` are left out of the files
@@ -111,9 +117,11 @@ def doc_to_text(doc: Doc, lmms_eval_specific_kwargs: Any = None) -> str:
     if request is None:
         return _NOTHING
     texts = [request.system]
-    for pictures, parts in groupby(shown(request), lambda part: isinstance(part, Image)):
+    for pictures, parts in groupby(
+        request_parts(request), lambda part: isinstance(part, ImagePart)
+    ):
         if pictures:
-            times = [part.label for part in parts if isinstance(part, Image) and part.label]
+            times = [part.label for part in parts if isinstance(part, ImagePart) and part.label]
             texts += [f"Frames of the recording, taken at {', '.join(times)}."] * bool(times)
         else:
             texts += [str(part) for part in parts]
@@ -132,10 +140,10 @@ def doc_to_messages(doc: Doc, lmms_eval_specific_kwargs: Any = None) -> list[dic
     if request is None:
         return [{"role": "user", "content": [{"type": "text", "text": _NOTHING}]}]
     content: list[dict[str, Any]] = []
-    for part in shown(request):
-        text = part.label if isinstance(part, Image) else part
+    for part in request_parts(request):
+        text = part.label if isinstance(part, ImagePart) else part
         content += [{"type": "text", "text": text}] if text else []
-        content += [{"type": "image", "url": _picture(part)}] if isinstance(part, Image) else []
+        content += [{"type": "image", "url": _picture(part)}] if isinstance(part, ImagePart) else []
     system = {"role": "system", "content": [{"type": "text", "text": request.system}]}
     return [*([system] if request.system else []), {"role": "user", "content": content}]
 
@@ -204,7 +212,7 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-class _Stub(HarnessModels):
+class _OneReplyClient(HarnessClient):
     """In the model's place: the reply that is given, or a stand-in to see what is asked."""
 
     def __init__(self, strategy: str, reply: str | None = None) -> None:
@@ -224,7 +232,7 @@ class _Stub(HarnessModels):
             return Reply(status=Status.PARSED, text="A")
         if self.reply.startswith(_FAILED):
             return Reply(status=Status.ERROR, raw=self.reply, detail=self.reply)
-        said = read(self.reply, "", None, request.schema)
+        said = parse_reply(self.reply, "", None, request.schema)
         return Reply(
             status=said.status,
             text=said.text,
@@ -237,7 +245,7 @@ class _Stub(HarnessModels):
         )
 
 
-class _Frames:
+class _ReplayedFrames:
     """Frames of the memory that remember their times: reading a reply needs no picture again."""
 
     def __init__(self, source: FrameSource) -> None:
@@ -262,10 +270,10 @@ class _Frames:
         return [Frame(time, wanted, np.zeros((1, 1, 3), np.uint8)) for time, wanted in seen]
 
 
-class _Run:
+class _StrategyRun:
     """A strategy over the questions and the memory of one place."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: TaskConfig) -> None:
         if not place.data:
             raise UsageError(
                 "no questions are named", f"set {DATA}, or data in the task's JSON file"
@@ -278,18 +286,20 @@ class _Run:
         self.settings_hash = settings_hash(place.strategy, strategy.configure(place.settings))
         self.place = place
         memory = None if place.strategy == BLIND else Path(place.memory or "")
-        self.asked = Asked.of(read_benchmark(place.data, place.format), memory, place.strategy)
-        self._frames = _Frames(self.asked.frames)
+        self.asked = BenchmarkSession.of(
+            read_benchmark(place.data, place.format), memory, place.strategy
+        )
+        self._frames = _ReplayedFrames(self.asked.frames)
 
     def request(self, question: Question) -> Request | None:
         """What the strategy asks; None where it answers without a model."""
-        model = _Stub(self.place.strategy)
+        model = _OneReplyClient(self.place.strategy)
         _wait(self._answer(question, model, self._frames))
         return model.sent
 
     def answered(self, question: Question, reply: str) -> tuple[Answer, Request | None]:
         """What the strategy makes of a reply, and the request (without its pictures)."""
-        model = _Stub(self.place.strategy, reply)
+        model = _OneReplyClient(self.place.strategy, reply)
         try:
             said = _wait(self._answer(question, model, self._frames.blank))
         except EgomemError as fault:
@@ -297,7 +307,9 @@ class _Run:
             said = Answer(text="", status=Status.ERROR, **held)
         return said, model.sent
 
-    async def _answer(self, question: Question, model: _Stub, frames: FrameSource) -> Answer:
+    async def _answer(
+        self, question: Question, model: _OneReplyClient, frames: FrameSource
+    ) -> Answer:
         place = self.place
         return await self.asked.answer(question, place.strategy, place.settings, model, frames)
 
@@ -311,7 +323,7 @@ def _placed(held: Doc) -> str:
         **held,
     }
     try:
-        return Place.model_validate(given).model_dump_json()
+        return TaskConfig.model_validate(given).model_dump_json()
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(step) for step in first["loc"])
@@ -322,13 +334,13 @@ _lock = threading.Lock()
 
 
 @lru_cache
-def _opened(place: str) -> _Run:
-    run = _Run(Place.model_validate_json(place))
+def _opened(place: str) -> _StrategyRun:
+    run = _StrategyRun(TaskConfig.model_validate_json(place))
     atexit.register(run.asked.close)
     return run
 
 
-def _run(place: str) -> _Run:
+def _run(place: str) -> _StrategyRun:
     with _lock:
         return _opened(place)
 
@@ -349,7 +361,7 @@ def _asked_of(doc: Doc) -> Request | None:
     return _run(doc["place"]).request(Question.model_validate_json(doc["question"]))
 
 
-def _picture(image: Image) -> Any:
+def _picture(image: ImagePart) -> Any:
     from PIL import Image as Pictures
 
     return Pictures.open(io.BytesIO(image.data)).convert("RGB")

@@ -27,7 +27,7 @@ def norm(length: F, mean: float, *, k1: float = K1, b: float = B) -> F:
     return k1 * (1 - b + b * length / mean)
 
 
-def parts(
+def term_scores(
     idfs: Mapping[str, float], words: Sequence[str], length: int, mean: float
 ) -> dict[str, float]:
     """Each matching query term's share of a document's score, which is their sum in this order.

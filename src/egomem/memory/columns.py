@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from egomem.memory.catalog import Catalog, Flags, Floats, Integers
-from egomem.memory.search import Part, Postings
+from egomem.memory.top_k import QueryPostings, VisibleSegment
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class ViewColumns:
     sources: npt.NDArray[np.str_]
 
     @classmethod
-    def of(cls, parts: Sequence[Part], catalog: Catalog) -> Self:
+    def of(cls, parts: Sequence[VisibleSegment], catalog: Catalog) -> Self:
         def column(name: str, kind: type[Any]) -> npt.NDArray[Any]:
             empty = np.zeros(0, dtype=kind)
             return np.concatenate([empty, *(part.column(name) for part in parts)]).astype(kind)
@@ -76,12 +76,12 @@ class ViewColumns:
         return places[np.lexsort((self.rows[places], starts, instants, rank))[:count]]
 
 
-def holding(parts: Sequence[Part], groups: Sequence[Sequence[str]]) -> Flags:
+def holding(parts: Sequence[VisibleSegment], groups: Sequence[Sequence[str]]) -> Flags:
     """Whether each observation of the columns holds a term of each group: (groups, columns)."""
     terms = list(dict.fromkeys(term for group in groups for term in group))
     pieces = []
     for part in parts:
-        postings = Postings(part, terms)
+        postings = QueryPostings(part, terms)
         flags = np.zeros((len(groups), part.seen_count), dtype=bool)
         for group, members in enumerate(groups):
             for term in members:

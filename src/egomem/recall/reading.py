@@ -110,9 +110,12 @@ def read_query(
     `now` is the instant that it is asked at, where that is known; `zone` where the wearer is then;
     `conventions` say how bare times are read; `speakers` are the people who speak in the memory.
     """
-    from egomem.timeline import HABITS, find_times  # the grammar of time is loaded when needed
+    from egomem.timeline import (  # the grammar of time is loaded when needed
+        DEFAULT_CONVENTIONS,
+        find_times,
+    )
 
-    times = tuple(find_times(text, now=now, zone=zone, habits=conventions or HABITS))
+    times = tuple(find_times(text, now=now, zone=zone, habits=conventions or DEFAULT_CONVENTIONS))
     plain = _cut(text, [t.text_span for t in times if not t.unresolved])
     part = next((part for part, pattern in _PARTS if pattern.search(plain)), None)
     for _, pattern in _PARTS:
@@ -185,9 +188,9 @@ def read_for(
     query = read_query(text, options, now=now, zone=zone, speakers=speakers)
     longest = max((r.duration for r in recordings), default=0.0)
     if now is not None and query.at is not None and query.at > longest:
-        from egomem.timeline import HABITS
+        from egomem.timeline import DEFAULT_CONVENTIONS
 
-        on_the_clock = replace(HABITS, bare="wall")
+        on_the_clock = replace(DEFAULT_CONVENTIONS, bare="wall")
         return read_query(
             text, options, now=now, zone=zone, conventions=on_the_clock, speakers=speakers
         )

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
 from egomem.recall import lexicon, wordlists
-from egomem.text.tokens import stems, terms, tokens
+from egomem.text import stems, terms, tokens
 
 PLAIN = frozenset(wordlists.PLAIN.split() + wordlists.PLAIN_ELSEWHERE.split())
 MEDIA = frozenset(wordlists.MEDIA.split())

@@ -4,28 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from egomem.report import svg
-from egomem.report.bootstrap_columns import RESAMPLING, Draws, best_of, looks, panels, statuses
-from egomem.report.cell_format import FEW, baselines, of, share
-from egomem.report.columns import Entry
-from egomem.report.table import Chart, Grid, Panel, Section, Value, grid
+from egomem.report import charts
+from egomem.report.bootstrap_columns import (
+    RESAMPLING,
+    ColumnBootstrap,
+    best_baseline,
+    format_statuses,
+    group_by_panel,
+    series_styles,
+)
+from egomem.report.cell_format import INTERVAL_WARNINGS, baseline_rows, percent_cell, with_source
+from egomem.report.columns import ReportColumn
+from egomem.report.table import CellValue, Chart, ChartPanel, ReportTable, Section, build_table
 from egomem.score import Accuracies, accuracies, answerability, figure
 from egomem.score.summary import percent
-from egomem.text.plural import plural
+from egomem.text import plural
 
 MEANING = (
     "Strict: right over all questions; whatever is not a right answer is wrong. Answered: right "
     "over the questions whose reply was read, as a choice or as saying that it cannot be told; "
     "what was refused, cut off, unreadable, in error or missing is left out. Macro: the mean over "
-    f"clusters of each one's strict accuracy. {RESAMPLING}. {FEW[0].upper()}{FEW[1:]}. Below the "
-    "line: what the questions give away without looking; a figure has to beat it."
+    f"clusters of each one's strict accuracy. {RESAMPLING}. "
+    f"{INTERVAL_WARNINGS[0].upper()}{INTERVAL_WARNINGS[1:]}. Below the line: what the "
+    "questions give away without looking; a figure has to beat it."
 )
 
-ROWS = 20
+MAX_ROWS = 20
 """Rows of a table of all columns; of more, each setting has a table of its own."""
 
 
-def overall(entries: Sequence[Entry], held: Sequence[Draws]) -> Section:
+def accuracy_section(entries: Sequence[ReportColumn], held: Sequence[ColumnBootstrap]) -> Section:
     """Strict accuracy with its interval, n by status, and the blind baselines."""
     unscored = sum(e.sheet.unscored for e in entries[:1])
     text = (
@@ -33,7 +41,7 @@ def overall(entries: Sequence[Entry], held: Sequence[Draws]) -> Section:
         if unscored
         else []
     )
-    parts: list[Grid | Chart] = []
+    parts: list[ReportTable | Chart] = []
     for drawn in held:
         parts += _tables(drawn)
         if drawn.groups > 1:
@@ -43,12 +51,12 @@ def overall(entries: Sequence[Entry], held: Sequence[Draws]) -> Section:
     return Section(title="Accuracy", text=tuple(text), parts=(*parts, *_answerability(entries)))
 
 
-def _tables(drawn: Draws) -> Iterator[Grid]:
+def _tables(drawn: ColumnBootstrap) -> Iterator[ReportTable]:
     """One table, or one for each setting where there are many columns."""
     title = drawn.titled("Overall")
     held = accuracies([e.sheet for e in drawn.entries], drawn.strata)
     rows = [(e, _row(e, made)) for e, made in zip(drawn.entries, held, strict=True)]
-    if len(rows) <= ROWS:
+    if len(rows) <= MAX_ROWS:
         yield _table(title, "setting", drawn, [[e.name, *row] for e, row in rows])
         return
     for series in dict.fromkeys(e.series for e in drawn.entries):
@@ -56,29 +64,29 @@ def _tables(drawn: Draws) -> Iterator[Grid]:
         yield _table(f"{title}, {series}", "reader", drawn, own)
 
 
-def _row(entry: Entry, made: Accuracies) -> list[object]:
+def _row(entry: ReportColumn, made: Accuracies) -> list[object]:
     counts = figure(entry.sheet)
-    strict = share(made.strict, made.clusters, made.n)
-    answered = Value(text="-")
+    strict = percent_cell(made.strict, made.clusters, made.n)
+    answered = CellValue(text="-")
     if made.answered is not None:
-        answered = share(made.answered, made.clusters, made.n_answered)
+        answered = percent_cell(made.answered, made.clusters, made.n_answered)
     return [
         made.n,
-        of(entry, strict.model_copy(update={"by_status": counts.by_status})),
-        of(entry, answered),
+        with_source(entry, strict.model_copy(update={"by_status": counts.by_status})),
+        with_source(entry, answered),
         made.n_answered,
-        of(entry, share(made.macro, made.clusters, made.clusters)),
+        with_source(entry, percent_cell(made.macro, made.clusters, made.clusters)),
         made.clusters,
-        statuses(counts),
+        format_statuses(counts),
     ]
 
 
-def _table(title: str, first: str, drawn: Draws, rows: list[list[object]]) -> Grid:
+def _table(title: str, first: str, drawn: ColumnBootstrap, rows: list[list[object]]) -> ReportTable:
     blind = [
         [name, drawn.n, value, "", "", "", "", ""]
-        for name, value in baselines([figure(drawn.entries[0].sheet)])
+        for name, value in baseline_rows([figure(drawn.entries[0].sheet)])
     ]
-    return grid(
+    return build_table(
         title,
         (first, "n", "strict %", "answered %", "n answered", "macro %", "clusters", "n by status"),
         [*rows, *blind],
@@ -86,27 +94,27 @@ def _table(title: str, first: str, drawn: Draws, rows: list[list[object]]) -> Gr
     )
 
 
-def _chart(entries: Sequence[Entry], drawn: Draws) -> Chart:
+def _chart(entries: Sequence[ReportColumn], drawn: ColumnBootstrap) -> Chart:
     made = figure(drawn.entries[0].sheet)
     across = {"chance": 100 * (made.chance or 0.0)}
-    if best := best_of(made):
+    if best := best_baseline(made):
         across[f"best blind baseline ({best[0]})"] = 100 * best[1].accuracy
     at = {id(e): k for k, e in enumerate(drawn.entries)}
     top = 100 * max(drawn.drawn.interval(k).high for k in at.values())
     found = []
-    for title, own in panels(drawn.entries).items():
+    for title, own in group_by_panel(drawn.entries).items():
         rows = []
         for entry in own:
             held = drawn.drawn.interval(at[id(entry)])
             rows.append((entry.series, 100 * held.value, 100 * held.low, 100 * held.high))
-        made_svg = svg.intervals(
+        made_svg = charts.interval_chart(
             rows,
             x="accuracy %",
-            looks=looks(entries),
+            looks=series_styles(entries),
             across=across,
             top=max(top, *across.values()),
         )
-        found.append(Panel(title=title, svg=made_svg))
+        found.append(ChartPanel(title=title, svg=made_svg))
     note = ", ".join(f"{name} {value:.1f} %" for name, value in across.items())
     return Chart(
         title=drawn.titled("Accuracy with 95 % intervals"),
@@ -115,7 +123,7 @@ def _chart(entries: Sequence[Entry], drawn: Draws) -> Chart:
     )
 
 
-def _answerability(entries: Sequence[Entry]) -> list[Grid]:
+def _answerability(entries: Sequence[ReportColumn]) -> list[ReportTable]:
     if not any(q.answerable is False for e in entries[:1] for q in e.sheet.questions):
         return []
     rows = []
@@ -137,4 +145,4 @@ def _answerability(entries: Sequence[Entry]) -> list[Grid]:
         "unanswerable F1 %", "macro F1 %",
     )  # fmt: skip
     note = "Positive is answerable (methods of SuperMemory-VQA, inferred)."
-    return [grid("Answerable or not", heads, rows, note)]
+    return [build_table("Answerable or not", heads, rows, note)]

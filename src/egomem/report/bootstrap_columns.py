@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from egomem.report import svg
-from egomem.report.columns import Entry
-from egomem.report.table import Value
+from egomem.report import charts
+from egomem.report.columns import ReportColumn
+from egomem.report.table import CellValue
 from egomem.score import Blind, Bootstrap, Figure, ScoredAnswers, bootstrap, strata
 from egomem.score.cluster_bootstrap import clusters
 from egomem.score.scored_answers import Floats, Mask
 from egomem.score.summary import percent
-from egomem.text.plural import plural
+from egomem.text import plural
 
 RESAMPLING = (
     "95 % percentile intervals of a bootstrap of 10,000 draws of whole clusters (a video; a "
@@ -22,23 +22,23 @@ RESAMPLING = (
     "of --regimes, 20 min unless chosen, and longer)"
 )
 
-SHORT = {
+STATUS_LETTERS = {
     "abstained": "a", "refused": "r", "truncated": "t", "unparsable": "u", "error": "e",
     "missing": "m",
 }  # fmt: skip
-SMALL = (
+STATUS_LETTERS_NOTE = (
     "Small letters count the answers that were not read as a choice: "
-    + ", ".join(f"{short} {status}" for status, short in SHORT.items())
+    + ", ".join(f"{short} {status}" for status, short in STATUS_LETTERS.items())
     + "; all others were."
 )
 
 
-class Draws(NamedTuple):
+class ColumnBootstrap(NamedTuple):
     """Columns of the same questions on the same draws. `clusters`: the video of each question;
     `right`: (questions, columns); `keep`: which of the entries' questions these are, or all;
     `asked` names the set of questions where a report has several, and is "" where it has one."""
 
-    entries: list[Entry]
+    entries: list[ReportColumn]
     drawn: Bootstrap
     clusters: tuple[str, ...]
     right: Floats
@@ -75,66 +75,68 @@ class Draws(NamedTuple):
         return clusters(self.groups, self.sheet(0).lone)
 
 
-def draws(entries: Sequence[Entry]) -> list[Draws]:
+def bootstrap_columns(entries: Sequence[ReportColumn]) -> list[ColumnBootstrap]:
     """A bootstrap for each set of questions that has keys. Runs of the same questions share it, so
     that their differences are paired."""
-    sets: dict[object, list[Entry]] = {}
+    sets: dict[object, list[ReportColumn]] = {}
     for entry in entries:
         sheet = entry.sheet
         asked = tuple((q.id, q.answer) for q in sheet.questions)
         sets.setdefault((asked, sheet.clusters, tuple(_strata(entry, sheet))), []).append(entry)
-    found = [drawn(own) for own in sets.values() if len(own[0].sheet)]
+    found = [bootstrap_questions(own) for own in sets.values() if len(own[0].sheet)]
     return [one._replace(asked=_asked(one)) for one in found] if len(found) > 1 else found
 
 
-def _asked(own: Draws) -> str:
+def _asked(own: ColumnBootstrap) -> str:
     runs = dict.fromkeys(e.run.folder.resolve().name for e in own.entries)
     return f"{plural(own.n, 'question')} of {' and '.join(runs)}"
 
 
-def drawn(own: list[Entry], keep: Mask | None = None) -> Draws:
+def bootstrap_questions(own: list[ReportColumn], keep: Mask | None = None) -> ColumnBootstrap:
     """On all questions, or on those of `keep`, of which there is one at least."""
     first = own[0].sheet if keep is None else own[0].sheet.only(keep)
     right = np.column_stack([e.sheet.right for e in own])
     right = right if keep is None else right[keep]
     held = bootstrap(right, first.clusters, _strata(own[0], first))
-    return Draws(own, held, first.clusters, right, keep)
+    return ColumnBootstrap(own, held, first.clusters, right, keep)
 
 
-def _strata(entry: Entry, held: ScoredAnswers) -> list[str]:
+def _strata(entry: ReportColumn, held: ScoredAnswers) -> list[str]:
     return strata(held, entry.choices.regimes[-1:])
 
 
-def looks(entries: Sequence[Entry]) -> dict[str, svg.Mark]:
+def series_styles(entries: Sequence[ReportColumn]) -> dict[str, charts.SeriesStyle]:
     """How each series is drawn, in all drawings of a report."""
     names = dict.fromkeys(e.series for e in entries)
-    return {name: svg.mark(k) for k, name in enumerate(names)}
+    return {name: charts.series_style(k) for k, name in enumerate(names)}
 
 
-def panels(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
-    found: dict[str, list[Entry]] = {}
+def group_by_panel(entries: Sequence[ReportColumn]) -> dict[str, list[ReportColumn]]:
+    found: dict[str, list[ReportColumn]] = {}
     for entry in entries:
         found.setdefault(entry.panel, []).append(entry)
     return found
 
 
 def legend(
-    entries: Sequence[Entry], *more: tuple[str, svg.Mark], among: Sequence[Entry] = ()
+    entries: Sequence[ReportColumn],
+    *more: tuple[str, charts.SeriesStyle],
+    among: Sequence[ReportColumn] = (),
 ) -> tuple[tuple[str, str], ...]:
     """Names and samples of the entries' series, as they look among all of a report."""
-    all_looks = looks(among or entries)
+    all_looks = series_styles(among or entries)
     own = [(name, all_looks[name]) for name in dict.fromkeys(e.series for e in entries)]
-    return tuple((name, svg.swatch(look)) for name, look in [*own, *more])
+    return tuple((name, charts.legend_swatch(look)) for name, look in [*own, *more])
 
 
-def shown(made: Figure | None, n: int | None = None) -> Value:
+def accuracy_cell(made: Figure | None, n: int | None = None) -> CellValue:
     """An accuracy in per cent; beside it n where it is not `n`, and answers without a choice."""
     if made is None:
-        return Value(text="-")
+        return CellValue(text="-")
     more = [f"n {made.n}"] if n is not None and made.n != n else []
-    more += [f"{v}{SHORT[k]}" for k, v in made.by_status.items() if k in SHORT]
+    more += [f"{v}{STATUS_LETTERS[k]}" for k, v in made.by_status.items() if k in STATUS_LETTERS]
     value = None if made.accuracy is None else 100 * made.accuracy
-    return Value(
+    return CellValue(
         text=percent(made.accuracy),
         small=" ".join(more),
         value=value,
@@ -143,23 +145,23 @@ def shown(made: Figure | None, n: int | None = None) -> Value:
     )
 
 
-def best_of(made: Figure) -> tuple[str, Blind] | None:
+def best_baseline(made: Figure) -> tuple[str, Blind] | None:
     """The best blind baseline, of those that can answer all questions where there is one."""
     whole = {name: b for name, b in made.blind.items() if b.n == made.n} or made.blind
     return max(whole.items(), key=lambda held: held[1].accuracy, default=None)
 
 
-def best_blind(made: Figure) -> Value:
+def best_baseline_cell(made: Figure) -> CellValue:
     """The best blind baseline by name; with n where it cannot answer all questions."""
-    best = best_of(made)
+    best = best_baseline(made)
     if best is None:
-        return Value(text="-")
+        return CellValue(text="-")
     few = f", n {best[1].n}" if best[1].n < made.n else ""
     name, held = best
     share = 100 * held.accuracy
-    return Value(text=percent(held.accuracy), small=name + few, value=share, n=held.n)
+    return CellValue(text=percent(held.accuracy), small=name + few, value=share, n=held.n)
 
 
-def statuses(made: Figure) -> str:
+def format_statuses(made: Figure) -> str:
     """`38 parsed, 2 refused`"""
     return ", ".join(f"{n} {status}" for status, n in made.by_status.items())

@@ -17,7 +17,7 @@ from egomem.evaluate.fingerprint import digest
 from egomem.evaluate.run_reader import Run
 from egomem.models import ModelSpec
 from egomem.records import Answer
-from egomem.report.open_weights import UNKNOWN, stated
+from egomem.report.open_weights import UNKNOWN, classify_weights
 from egomem.score import REGIMES, ScoredAnswers, Slice, Table, table
 
 COMPARED = {
@@ -29,7 +29,7 @@ COMPARED = {
 
 
 @dataclass(frozen=True)
-class Choices:
+class ReportOptions:
     """What is chosen when a report is made. Nothing of it changes an answer.
 
     `bins` of evidence positions, or their inner edges as shares; `regimes`: edges of durations in
@@ -43,11 +43,11 @@ class Choices:
     closed: tuple[str, ...] = ()
 
 
-DEFAULT = Choices()
+DEFAULT_OPTIONS = ReportOptions()
 
 
 @dataclass
-class Entry:
+class ReportColumn:
     """One column of one run; `name` is unique in the report.
 
     `panel` and `series` are its parts: whose answers they are, and by which setting. `weights` are
@@ -60,7 +60,7 @@ class Entry:
     panel: str = ""
     series: str = ""
     weights: str = UNKNOWN
-    choices: Choices = DEFAULT
+    choices: ReportOptions = DEFAULT_OPTIONS
     _tables: dict[str, Table] = field(default_factory=dict)
 
     @cached_property
@@ -87,13 +87,15 @@ class Entry:
         return 100 * float(self.sheet.right.mean()) if len(self.sheet) else None
 
 
-def entries(runs: Sequence[Run], choices: Choices = DEFAULT) -> list[Entry]:
+def report_columns(
+    runs: Sequence[Run], choices: ReportOptions = DEFAULT_OPTIONS
+) -> list[ReportColumn]:
     """All columns that have answers, in the order of the runs and their settings.
 
     Raises UsageError where the weights of a model are stated that no run names.
     """
     readers = {spec: None for run in runs for spec in run.config.readers}
-    kinds = stated(readers, choices.open, choices.closed)
+    kinds = classify_weights(readers, choices.open, choices.closed)
     shorts = _shorts({s for r in runs for c in r.columns for s in (c.reader, c.captioner) if s})
     found = []
     for run in runs:
@@ -105,7 +107,7 @@ def entries(runs: Sequence[Run], choices: Choices = DEFAULT) -> list[Entry]:
             captions = f" < {shorts[column.captioner]}" if by else ""
             who = f" {reader}" if column.reader and several else ""
             found.append(
-                Entry(
+                ReportColumn(
                     run,
                     column,
                     name=f"{first}{column.setting}{who}{captions}",
@@ -159,10 +161,10 @@ def differences(a: Run, b: Run) -> list[str]:
         if one_takes != two_takes:
             found.append(f"the frames of {spec} are {one_takes} in {one} and {two_takes} in {two}")
     for setting in sorted({w.name for w in a.config.ways} & {w.name for w in b.config.ways}):
-        left, right = prompts(a, setting), prompts(b, setting)
+        left, right = prompt_hashes(a, setting), prompt_hashes(b, setting)
         if left and right and left != right:
             found.append(f"the prompts of {setting} differ between {one} and {two}")
-        left, right = captioning(a, setting), captioning(b, setting)
+        left, right = caption_settings(a, setting), caption_settings(b, setting)
         if left and right and left != right:
             found.append(
                 f"the captions of {setting} are made by {_or(left)} in {one} and by {_or(right)} "
@@ -184,25 +186,25 @@ def _options(config: Config, strategies: set[str]) -> dict[str, str]:
     for name, option in COMPARED.items():
         value = getattr(config, name)
         if value not in (None, False):
-            found[option] = "given" if value is True else written(value)
+            found[option] = "given" if value is True else format_setting(value)
     for role, limits in sorted(config.given_limits.items()):
         for name, n in sorted(limits.items()):
-            found[f"--request-limit {role}.{name}"] = written(n)
+            found[f"--request-limit {role}.{name}"] = format_setting(n)
     for strategy, settings in sorted(config.strategies.items()):
         if strategy in strategies:
             for name, value in sorted(settings.items()):
-                found[f"--set {strategy}.{name}"] = written(value)
+                found[f"--set {strategy}.{name}"] = format_setting(value)
     return found
 
 
-def written(value: object) -> str:
+def format_setting(value: object) -> str:
     """A setting as a command line has it: `8`, `letter`, `true`."""
     if isinstance(value, float):
         return f"{value:g}"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def prompts(run: Run, setting: str) -> set[str]:
+def prompt_hashes(run: Run, setting: str) -> set[str]:
     """The hashes of the prompts that a setting's answers were made with, of open and of lettered
     questions alike."""
     own = {q.id: len(q.options) for q in run.questions}
@@ -213,7 +215,7 @@ def prompts(run: Run, setting: str) -> set[str]:
     }
 
 
-def captioning(run: Run, setting: str) -> set[str]:
+def caption_settings(run: Run, setting: str) -> set[str]:
     """Prompt, window and sampling of the captions that a setting reads, whoever made them."""
     labels = {c.label for c in run.columns if c.setting == setting}
     tracks = run.about.get("tracks", {})

@@ -6,21 +6,21 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from egomem.evaluate.caption_usage import CaptionUsage
-from egomem.report import svg
-from egomem.report.bootstrap_columns import legend, looks, panels
-from egomem.report.columns import Entry
-from egomem.report.table import Chart, Grid, Panel, Section, Value, grid
+from egomem.report import charts
+from egomem.report.bootstrap_columns import group_by_panel, legend, series_styles
+from egomem.report.columns import ReportColumn
+from egomem.report.table import CellValue, Chart, ChartPanel, ReportTable, Section, build_table
 from egomem.score import REUSE, account, cost, front
 from egomem.score.amortised_cost import Cost
-from egomem.text.plural import plural
+from egomem.text import plural
 
-NOT_COUNTED = Value(text="-", small="not counted")
+NOT_COUNTED = CellValue(text="-", small="not counted")
 
 
-class Held(NamedTuple):
+class ColumnCost(NamedTuple):
     """An entry with what it cost, and what building its captions took."""
 
-    entry: Entry
+    entry: ReportColumn
     cost: Cost
     built: CaptionUsage
 
@@ -29,12 +29,12 @@ class Held(NamedTuple):
         return self.entry.name
 
 
-def costs(entries: Sequence[Entry]) -> Section:
+def cost_section(entries: Sequence[ReportColumn]) -> Section:
     """Tokens and frames per question, the front of cost and accuracy, and the frame accounting."""
     held = _held(entries)
     if not held:
         return Section(title="Cost")
-    parts: list[Grid | Chart] = [_accounting(held)]
+    parts: list[ReportTable | Chart] = [_accounting(held)]
     if not any(h.cost.tokens_ask for h in held):
         return Section(title="Cost", text=("No model was asked.",), parts=tuple(parts))
     # What nobody can have when a question comes, or what is no memory, has no cost to compare.
@@ -43,7 +43,7 @@ def costs(entries: Sequence[Entry]) -> Section:
     return Section(title="Cost", text=tuple(_missing(held)), parts=tuple(parts))
 
 
-def _held(entries: Sequence[Entry]) -> list[Held]:
+def _held(entries: Sequence[ReportColumn]) -> list[ColumnCost]:
     """The entries that took anything; captions that several read are looked up once."""
     known: dict[tuple[int, str], CaptionUsage] = {}
     found = []
@@ -57,16 +57,16 @@ def _held(entries: Sequence[Entry]) -> list[Held]:
         built, lost = known[key], len(entry.answers) - len(asked)
         if asked or lost:
             made = cost(asked, built.by_video, counted=not built.missing, lost=lost)
-            found.append(Held(entry, made, built))
+            found.append(ColumnCost(entry, made, built))
     return found
 
 
-def _is_bound(entry: Entry) -> bool:
+def _is_bound(entry: ReportColumn) -> bool:
     """Blind, or shown the evidence: it bounds the others, and nobody could use it."""
     return entry.way.strategy == "clean" or entry.column.setting.endswith("@evidence")
 
 
-def _missing(held: Sequence[Held]) -> list[str]:
+def _missing(held: Sequence[ColumnCost]) -> list[str]:
     """What is not counted, and why."""
     found: dict[str, list[str]] = {}
     for h in held:
@@ -77,7 +77,7 @@ def _missing(held: Sequence[Held]) -> list[str]:
     return [f"{why}: {', '.join(names)}." for why, names in found.items()]
 
 
-def _table(held: Sequence[Held]) -> Grid:
+def _table(held: Sequence[ColumnCost]) -> ReportTable:
     rows: list[list[object]] = []
     for h in held:
         c = h.cost
@@ -86,7 +86,9 @@ def _table(held: Sequence[Held]) -> Grid:
         rows.append(
             [
                 h.name,
-                c.questions if c.questions == n else Value(text=str(c.questions), small=f"of {n}"),
+                c.questions
+                if c.questions == n
+                else CellValue(text=str(c.questions), small=f"of {n}"),
                 f"{c.tokens_build / max(1, c.videos):,.0f}" if counted else NOT_COUNTED,
                 f"{c.tokens_ask / max(1, c.questions):,.0f}",
                 *(f"{c.tokens[n]:,.0f}" if counted else "-" for n in REUSE),
@@ -100,7 +102,7 @@ def _table(held: Sequence[Held]) -> Grid:
         "setting", "n", "captions of a video", "a question", *(f"tokens at {n}" for n in REUSE),
         "frames at 1", f"frames at {REUSE[-1]}", "seconds in all", "US dollars in all",
     )  # fmt: skip
-    return grid(
+    return build_table(
         "Tokens per question, where so many questions share a memory",
         heads,
         rows,
@@ -113,21 +115,21 @@ def _table(held: Sequence[Held]) -> Grid:
     )
 
 
-def _amortised(entries: Sequence[Entry], real: Sequence[Held]) -> list[Chart]:
+def _amortised(entries: Sequence[ReportColumn], real: Sequence[ColumnCost]) -> list[Chart]:
     tokens = {h.name: h.cost.tokens for h in real if h.cost.counted}
     asking = [h.entry for h in real if h.name in tokens]
     found = []
-    for title, own in panels(asking).items():
+    for title, own in group_by_panel(asking).items():
         series = {e.series: [tokens[e.name][n] for n in REUSE] for e in own}
-        drawn = svg.lines(
+        drawn = charts.line_chart(
             series,
             [(str(n), "") for n in REUSE],
             y="tokens per question",
             x="questions that share a memory",
-            looks=looks(entries),
+            looks=series_styles(entries),
             log=True,
         )
-        found.append(Panel(title=title, svg=drawn))
+        found.append(ChartPanel(title=title, svg=drawn))
     if not found:
         return []
     return [
@@ -139,7 +141,9 @@ def _amortised(entries: Sequence[Entry], real: Sequence[Held]) -> list[Chart]:
     ]
 
 
-def _fronts(entries: Sequence[Entry], real: Sequence[Held]) -> list[Grid | Chart]:
+def _fronts(
+    entries: Sequence[ReportColumn], real: Sequence[ColumnCost]
+) -> list[ReportTable | Chart]:
     """What nothing beats on accuracy and on tokens, or money, at reuse 1 and 32."""
     rows: list[list[object]] = []
     charts = []
@@ -165,7 +169,7 @@ def _fronts(entries: Sequence[Entry], real: Sequence[Held]) -> list[Grid | Chart
         "On the front: no other setting is cheaper and as good, or better and as cheap. Settings "
         "that nobody could use, clean and those that are shown the evidence, do not take part."
     )
-    return [grid("Front of cost and accuracy", heads, rows, note), *charts]
+    return [build_table("Front of cost and accuracy", heads, rows, note), *charts]
 
 
 def _spent(c: Cost, what: str, n: int) -> float | None:
@@ -176,33 +180,33 @@ def _spent(c: Cost, what: str, n: int) -> float | None:
 
 
 def _drawn_front(
-    entries: Sequence[Entry],
+    entries: Sequence[ReportColumn],
     name: str,
     points: dict[str, tuple[float, float]],
     best: Sequence[str],
 ) -> Chart:
     shown = [e for e in entries if e.name in points]
     found = []
-    for title, own in panels(shown).items():
+    for title, own in group_by_panel(shown).items():
         # The line is that of all readers; each drawing shows its own points on it.
-        drawn = svg.points(
+        drawn = charts.scatter_chart(
             {e.series: points[e.name] for e in own},
             x=name,
             y="accuracy %",
-            looks=looks(entries),
+            looks=series_styles(entries),
             joined=[points[b] for b in best],
             within=list(points.values()),
         )
-        found.append(Panel(title=title, svg=drawn))
+        found.append(ChartPanel(title=title, svg=drawn))
     return Chart(
         title=f"Cost and accuracy: {name}",
         panels=tuple(found),
-        legend=legend(shown, ("front of all", svg.REFERENCE), among=entries),
+        legend=legend(shown, ("front of all", charts.REFERENCE_STYLE), among=entries),
         note=f"On the front, cheapest first: {', '.join(best)}.",
     )
 
 
-def _accounting(held: Sequence[Held]) -> Grid:
+def _accounting(held: Sequence[ColumnCost]) -> ReportTable:
     """Frames by the protocol's accounting, and those that this run looked at."""
     run = held[0].entry.run
     config, questions = run.config, run.questions
@@ -245,7 +249,7 @@ def _accounting(held: Sequence[Held]) -> Grid:
             " As made and as sent is what this run did: every window is captioned, however long "
             "the video, and a model may take fewer frames than the protocol counts."
         )
-    return grid("Frames", ("frames of", "frames", ""), rows, note)
+    return build_table("Frames", ("frames of", "frames", ""), rows, note)
 
 
 def _money(held: Cost) -> str:

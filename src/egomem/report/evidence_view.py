@@ -9,58 +9,60 @@ from typing import NamedTuple
 
 from egomem.evaluate.run_reader import Run
 from egomem.memory import Store
-from egomem.memory.thumbnails import FOLDER, start_of
+from egomem.memory.thumbnails import FOLDER, thumbnail_start
 from egomem.records import Evidence, Observation, Question
-from egomem.report.columns import Entry, short_model
-from egomem.report.trace_view import cut
+from egomem.report.columns import ReportColumn, short_model
+from egomem.report.trace_view import truncate
 from egomem.timeline import Span, format_span, format_time
 
-BYTES = 6_000_000
+MAX_PICTURE_BYTES = 6_000_000
 """Of the pictures in a page; the first questions have them."""
-PIECES = 3
+MAX_EVIDENCE = 3
 """Pieces of evidence of one question that have pictures."""
-EACH = 2
+MAX_PICTURES = 2
 """Pictures of one piece."""
-CAPTIONS = 8
+MAX_CAPTIONS = 8
 """Captions shown of one track over the evidence of one question."""
 
 
-class Picture(NamedTuple):
+class EvidencePicture(NamedTuple):
     """`label` says where it is from; `data` is a JPEG in base64."""
 
     label: str
     data: str
 
 
-class Remembered:
+class EvidenceReader:
     """Pictures and captions of the evidence, read from the runs' memories; `left_out` counts the
     pictures that had no room."""
 
     def __init__(self) -> None:
         self.left_out = 0
-        self._room = BYTES
+        self._room = MAX_PICTURE_BYTES
         self._starts: dict[Path, list[tuple[float, Path]]] = {}
         self._captions: dict[tuple[int, str], dict[str, list[Observation]]] = {}
 
-    def pictures(self, run: Run, question: Question) -> list[Picture]:
+    def pictures(self, run: Run, question: Question) -> list[EvidencePicture]:
         """The last window's picture before each piece of evidence, and those within it."""
-        found: list[Picture] = []
-        for piece in question.evidence[:PIECES]:
+        found: list[EvidencePicture] = []
+        for piece in question.evidence[:MAX_EVIDENCE]:
             recording = _recording(run, piece)
             held = self._held(run.memory / FOLDER / recording) if recording else []
             last = [p for p in held if p[0] <= piece.span.start][-1:]
             inside = [p for p in held if piece.span.start < p[0] < piece.span.end]
-            for start, path in [*last, *inside][:EACH]:
+            for start, path in [*last, *inside][:MAX_PICTURES]:
                 data = path.read_bytes()
                 if len(data) > self._room:
                     self.left_out += 1
                     continue
                 self._room -= len(data)
                 label = f"{piece.recording or ''} {format_time(start)}".strip()
-                found.append(Picture(label, base64.b64encode(data).decode()))
+                found.append(EvidencePicture(label, base64.b64encode(data).decode()))
         return list(dict.fromkeys(found))
 
-    def captions(self, run: Run, question: Question, own: Sequence[Entry]) -> dict[str, list[str]]:
+    def captions(
+        self, run: Run, question: Question, own: Sequence[ReportColumn]
+    ) -> dict[str, list[str]]:
         """The captions that overlap the evidence, by who made them: of the tracks that the
         question's answers were read from, or the settings read; of all where a setting chooses by
         itself and its answers do not tell."""
@@ -76,8 +78,8 @@ class Remembered:
                     continue
                 over = [o for o in held if _overlaps(o.span, piece.span)]
                 lines = found.setdefault(_name(track), [])
-                lines += [f"{format_span(o.span)} {cut(o.text)}" for o in over]
-        return {k: list(dict.fromkeys(v))[:CAPTIONS] for k, v in found.items() if v}
+                lines += [f"{format_span(o.span)} {truncate(o.text)}" for o in over]
+        return {k: list(dict.fromkeys(v))[:MAX_CAPTIONS] for k, v in found.items() if v}
 
     def _over(self, run: Run, recording: str) -> dict[str, list[Observation]]:
         key = (id(run), recording)
@@ -96,7 +98,7 @@ class Remembered:
     def _held(self, folder: Path) -> list[tuple[float, Path]]:
         if folder not in self._starts:
             files = folder.glob("*.jpg") if folder.is_dir() else []
-            self._starts[folder] = sorted((start_of(f), f) for f in files)
+            self._starts[folder] = sorted((thumbnail_start(f), f) for f in files)
         return self._starts[folder]
 
 
@@ -107,7 +109,7 @@ def _recording(run: Run, piece: Evidence) -> str:
     return str(run.about.get("recordings", {}).get(piece.recording or "", ""))
 
 
-def _read(entry: Entry, question: Question) -> str:
+def _read(entry: ReportColumn, question: Question) -> str:
     """The track that the answer says it was read from; "" where it says none. Aligned captions of
     what a single question may see have another than their setting."""
     answer = entry.answers.get(question.id)

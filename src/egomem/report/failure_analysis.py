@@ -9,13 +9,13 @@ from urllib.parse import urlencode
 from egomem.answer.verdict import CAVEAT
 from egomem.evaluate import oracle
 from egomem.evaluate.conditions import CAPTIONED
-from egomem.report.columns import Entry
-from egomem.report.table import Section, Value, grid
+from egomem.report.columns import ReportColumn
+from egomem.report.table import CellValue, Section, build_table
 from egomem.score import Explanation, FailureMode, Oracle, effects, tally, why_wrong
 from egomem.score.verify_effects import UNREAD
 
 
-def verified(entries: Sequence[Entry]) -> Section:
+def verification_section(entries: Sequence[ReportColumn]) -> Section:
     """What the look at the frames did to the caption answers, by level of support."""
     rows: list[list[object]] = []
     for entry in entries:
@@ -51,26 +51,26 @@ def verified(entries: Sequence[Entry]) -> Section:
     return Section(
         title="Retrieve and verify",
         text=(CAVEAT,) if rows else (),
-        parts=(grid("Effects", heads, rows, note),) if rows else (),
+        parts=(build_table("Effects", heads, rows, note),) if rows else (),
     )
 
 
-def is_explained(entry: Entry) -> bool:
+def is_explainable(entry: ReportColumn) -> bool:
     """Whether wrong answers of a column have a reason: not where nothing is read, and not of the
     oracles, which give the reasons."""
     return entry.way.strategy != "clean" and not entry.column.setting.endswith("@evidence")
 
 
-class Oracles(NamedTuple):
+class OracleColumns(NamedTuple):
     """The oracle settings that explain a column. `other`: how the captions that the first one
     reads differ from those of the column; "" where they are the same."""
 
-    captions: Entry | None
-    frames: Entry | None
+    captions: ReportColumn | None
+    frames: ReportColumn | None
     other: str = ""
 
 
-def oracles(entry: Entry, entries: Sequence[Entry]) -> Oracles:
+def oracle_columns(entry: ReportColumn, entries: Sequence[ReportColumn]) -> OracleColumns:
     """Those of the same run and reader; of captions, the ones of the same track where there are."""
     mine = [
         e
@@ -81,36 +81,38 @@ def oracles(entry: Entry, entries: Sequence[Entry]) -> Oracles:
     ]
     frames = next((e for e in mine if e.way.strategy == oracle.FRAMES), None)
     if entry.way.captions == "none":
-        return Oracles(None, frames)
+        return OracleColumns(None, frames)
     if entry.way.strategy in CAPTIONED:
         fit = [e for e in mine if e.way.strategy == oracle.CAPTIONS]
     else:
         fit = [e for e in mine if e.way.evidence and e.way.strategy == entry.way.strategy]
     captions = min(fit, key=lambda e: _read(e) != _read(entry), default=None)
     if captions is None or _read(captions) == _read(entry):
-        return Oracles(captions, frames)
-    return Oracles(captions, frames, f"of other captions: {_captions_of(captions)}")
+        return OracleColumns(captions, frames)
+    return OracleColumns(captions, frames, f"of other captions: {_captions_of(captions)}")
 
 
-def _read(entry: Entry) -> tuple[object, ...]:
+def _read(entry: ReportColumn) -> tuple[object, ...]:
     """Which captions a column reads."""
     track = entry.run.about.get("tracks", {}).get(entry.column.label)
     return entry.way.captions, entry.way.window, track
 
 
-def _captions_of(entry: Entry) -> str:
+def _captions_of(entry: ReportColumn) -> str:
     way = entry.way
     if way.window is None:
         return "those of the memory"
     return f"{way.window:g} s windows{' of aligned frames' if way.captions == 'aligned' else ''}"
 
 
-def explained(entry: Entry, entries: Sequence[Entry]) -> dict[str, Explanation | None]:
+def explain_column(
+    entry: ReportColumn, entries: Sequence[ReportColumn]
+) -> dict[str, Explanation | None]:
     """Why each answer of a column is wrong, by question; from its trace and the oracle settings of
     the same reader."""
-    held = oracles(entry, entries)
+    held = oracle_columns(entry, entries)
 
-    def given(by: Entry | None, id: str, other: str = "") -> Oracle | None:
+    def given(by: ReportColumn | None, id: str, other: str = "") -> Oracle | None:
         answer = by.answers.get(id) if by else None
         if by is None or answer is None:
             return None
@@ -127,17 +129,17 @@ def explained(entry: Entry, entries: Sequence[Entry]) -> dict[str, Explanation |
     }
 
 
-def reasons(entries: Sequence[Entry]) -> Section:
+def failure_section(entries: Sequence[ReportColumn]) -> Section:
     """How many wrong answers fall under each reason, and by which oracles."""
     rows: list[list[object]] = []
     for entry in entries:
-        if not is_explained(entry):
+        if not is_explainable(entry):
             continue
-        found = explained(entry, entries)
+        found = explain_column(entry, entries)
         counts = tally(found.values())
         sure = sum(e.sure for e in found.values() if e is not None)
         wrong = sum(e is not None for e in found.values())
-        by, missing = _used(entry, oracles(entry, entries))
+        by, missing = _used(entry, oracle_columns(entry, entries))
         counted = [_linked(n, setting=entry.name, why=why) for why, n in counts.items()]
         shown = _linked(wrong, setting=entry.name, answer="wrong")
         rows.append([entry.name, len(found), shown, *counted, sure, by, missing])
@@ -151,16 +153,16 @@ def reasons(entries: Sequence[Entry]) -> Section:
         "more frames of the evidence; else it is what is left. An oracle of other captions shows "
         "nothing for sure. Misread by the look: verify replaced an answer by a wrong one."
     )
-    parts = (grid("Wrong answers by reason", heads, rows, note),) if rows else ()
+    parts = (build_table("Wrong answers by reason", heads, rows, note),) if rows else ()
     return Section(title="Why wrong", parts=parts)
 
 
-def _linked(count: int, **wanted: str) -> Value:
+def _linked(count: int, **wanted: str) -> CellValue:
     """A count of questions that leads to them."""
-    return Value(text=str(count), questions=urlencode(wanted) if count else "")
+    return CellValue(text=str(count), questions=urlencode(wanted) if count else "")
 
 
-def _used(entry: Entry, held: Oracles) -> tuple[str, str]:
+def _used(entry: ReportColumn, held: OracleColumns) -> tuple[str, str]:
     """The oracles that explain a column, and the settings that a run needs to show more."""
     used = [
         f"{by.column.setting}{f' ({other})' if other else ''}"
@@ -175,7 +177,7 @@ def _used(entry: Entry, held: Oracles) -> tuple[str, str]:
     return ", ".join(used) or "none", ", ".join(missing)
 
 
-def _wanted(entry: Entry) -> str:
+def _wanted(entry: ReportColumn) -> str:
     """The setting that reads the evidence alone of the captions that a column reads."""
     way = entry.way
     if way.strategy not in CAPTIONED:

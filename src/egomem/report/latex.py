@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from egomem.report.pagination import broken, is_long, pieces
-from egomem.report.table import Cell, Chart, Grid, Section, Value, one_line
+from egomem.report.pagination import is_text_column, paginate, text_column_share
+from egomem.report.table import Cell, CellValue, Chart, ReportTable, Section, one_line
 
 _TEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
@@ -20,7 +20,7 @@ PREAMBLE = """\
 % too wide fits in \\resizebox{\\linewidth}{!}{...} of graphicx."""
 
 
-def latex(sections: Sequence[Section], sources: Sequence[str] = ()) -> str:
+def render_latex(sections: Sequence[Section], sources: Sequence[str] = ()) -> str:
     """Each table as a `tabular`, or as several where it would not fit a page.
 
     `sources`: what the figures lead back to, as comments.
@@ -28,15 +28,15 @@ def latex(sections: Sequence[Section], sources: Sequence[str] = ()) -> str:
     lines = [PREAMBLE, *(f"% {_comment(source)}" for source in sources)]
     for section in sections:
         for part in section.parts:
-            if isinstance(part, Grid):
-                for piece in pieces(part):
+            if isinstance(part, ReportTable):
+                for piece in paginate(part):
                     lines += ["", *_table(section, piece)]
             elif isinstance(part, Chart):
                 continue
     return "\n".join(lines) + "\n"
 
 
-def _table(section: Section, part: Grid) -> list[str]:
+def _table(section: Section, part: ReportTable) -> list[str]:
     columns = "".join(_column(part, k) for k in range(len(part.headings)))
     body = part.rows[: len(part.rows) - part.foot]
     foot = part.rows[len(part.rows) - part.foot :]
@@ -56,15 +56,15 @@ def _table(section: Section, part: Grid) -> list[str]:
     ]
 
 
-def _column(part: Grid, k: int) -> str:
+def _column(part: ReportTable, k: int) -> str:
     if part.is_number(k):
         return "r"
-    if not is_long(part, k):
+    if not is_text_column(part, k):
         return "l"
-    return f">{{\\raggedright\\arraybackslash}}p{{{broken(part)}\\linewidth}}"
+    return f">{{\\raggedright\\arraybackslash}}p{{{text_column_share(part)}\\linewidth}}"
 
 
-def _row(part: Grid, cells: Sequence[Cell]) -> str:
+def _row(part: ReportTable, cells: Sequence[Cell]) -> str:
     return _joined(_cell(cell, part.is_number(k)) for k, cell in enumerate(cells))
 
 
@@ -72,11 +72,11 @@ def _joined(cells: Iterable[str]) -> str:
     return " & ".join(cells) + r" \\"
 
 
-def _spans(part: Grid) -> list[str]:
+def _spans(part: ReportTable) -> list[str]:
     """Headings over several columns, each with a rule below it."""
     cells, rules, first = [], [], 1
     for name, count in part.spans:
-        cells.append(f"\\multicolumn{{{count}}}{{c}}{{{escaped(name)}}}")
+        cells.append(f"\\multicolumn{{{count}}}{{c}}{{{escape_latex(name)}}}")
         if name:
             rules.append(f"\\cmidrule(lr){{{first}-{first + count - 1}}}")
         first += count
@@ -85,23 +85,25 @@ def _spans(part: Grid) -> list[str]:
 
 def _heading(cell: Cell) -> str:
     """With what is small in a line of its own."""
-    if isinstance(cell, Value) and cell.small:
-        return f"\\shortstack[r]{{{escaped(cell.text)}\\\\{{\\tiny {escaped(cell.small)}}}}}"
-    return escaped(str(cell))
+    if isinstance(cell, CellValue) and cell.small:
+        return (
+            f"\\shortstack[r]{{{escape_latex(cell.text)}\\\\{{\\tiny {escape_latex(cell.small)}}}}}"
+        )
+    return escape_latex(str(cell))
 
 
 def _cell(cell: Cell, number: bool) -> str:
-    text, small = (cell.text, cell.small) if isinstance(cell, Value) else (cell, "")
-    text = escaped(text)
+    text, small = (cell.text, cell.small) if isinstance(cell, CellValue) else (cell, "")
+    text = escape_latex(text)
     if number:
         text = _MINUS.sub("$-$", text)
-    return f"{text} {{\\tiny {escaped(small)}}}" if small else text
+    return f"{text} {{\\tiny {escape_latex(small)}}}" if small else text
 
 
 _MINUS = re.compile(r"(?<!\w)-(?=\d)")
 
 
-def escaped(text: str) -> str:
+def escape_latex(text: str) -> str:
     """Text that LaTeX prints as it stands; two hyphens do not become a dash."""
     return "".join(_TEX.get(c, c) for c in text).replace("--", "-{}-").replace("--", "-{}-")
 

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from egomem.evaluate.run_reader import Run
-from egomem.report.pagination import labels
-from egomem.report.table import Cell, Grid, Section, Value
+from egomem.report.pagination import count_label_columns
+from egomem.report.table import Cell, CellValue, ReportTable, Section
 
 COLUMNS = (
     "run", "config_hash", "egomem", "setting", "reader", "captioner", "section", "table", "row",
@@ -23,7 +23,7 @@ _FIGURE = re.compile(
 )
 
 
-def tidy(sections: Sequence[Section], runs: Sequence[Run]) -> str:
+def render_csv(sections: Sequence[Section], runs: Sequence[Run]) -> str:
     """CSV with the columns `COLUMNS`.
 
     `value`, `low` and `high` are in the unit of the table and not rounded where the page rounds;
@@ -35,13 +35,13 @@ def tidy(sections: Sequence[Section], runs: Sequence[Run]) -> str:
     writer.writerow(COLUMNS)
     for section in sections:
         for part in section.parts:
-            if isinstance(part, Grid):
+            if isinstance(part, ReportTable):
                 writer.writerows(_rows(section.title, part, runs))
     return out.getvalue()
 
 
-def _rows(section: str, part: Grid, runs: Sequence[Run]) -> Iterator[list[object]]:
-    first = labels(part)
+def _rows(section: str, part: ReportTable, runs: Sequence[Run]) -> Iterator[list[object]]:
+    first = count_label_columns(part)
     above = [name for name, count in part.spans for _ in range(count)] or [""] * len(part.headings)
     heads = [
         ", ".join(filter(None, (over, _text(head))))
@@ -61,12 +61,12 @@ def _cell(
     cell: Cell, heading: Cell, row: dict[str, Cell]
 ) -> tuple[tuple[str, str, str, str], list[object]]:
     """Where a figure comes from; its value, interval, n, answers by status, and its text."""
-    made = cell if isinstance(cell, Value) else Value(text=cell)
+    made = cell if isinstance(cell, CellValue) else CellValue(text=cell)
     value, low, high = made.value, made.low, made.high
     n: float | None = made.n
     if value is None and (found := _FIGURE.fullmatch(made.text)):
         value, low, high, n = (_number(found[name]) for name in ("value", "low", "high", "n"))
-    if n is None and isinstance(heading, Value):
+    if n is None and isinstance(heading, CellValue):
         n = heading.n
     if n is None and "n" in row:
         n = _number(_text(row["n"]))
@@ -88,7 +88,7 @@ def _run(source: tuple[str, str, str, str], runs: Sequence[Run]) -> list[str]:
 
 
 def _text(cell: Cell) -> str:
-    return cell.text if isinstance(cell, Value) else cell
+    return cell.text if isinstance(cell, CellValue) else cell
 
 
 def _number(text: str | None) -> float | None:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from egomem.evaluate.captions import Uncaptioned, is_cut
 from egomem.evaluate.run_reader import Run
-from egomem.report.table import Section, grid
+from egomem.report.table import Section, build_table
 from egomem.timeline import Span, format_span
 
 
-def uncaptioned(runs: Sequence[Run]) -> Section:
+def missing_captions_section(runs: Sequence[Run]) -> Section:
     """Each track and video with such windows, and which they are; empty where there is none."""
     rows: list[list[object]] = []
     for run in runs:
@@ -32,5 +32,5 @@ def uncaptioned(runs: Sequence[Run]) -> Section:
         "The captioner refused, was cut off, or said nothing that can be read. Readers are told "
         "that nothing could be noted there."
     )
-    parts = (grid("Windows without a caption", heads, rows, note),) if rows else ()
+    parts = (build_table("Windows without a caption", heads, rows, note),) if rows else ()
     return Section(title="Gaps in the captions", parts=parts)

@@ -40,14 +40,14 @@ _NAMES = {
 }
 
 
-def weights(spec: str) -> str:
+def weights_of(spec: str) -> str:
     """`open`, `closed`, or `not known`: for a name in no family, and for one in both kinds."""
     name = ModelSpec.parse(spec).model.lower().rpartition("/")[2]
     kinds = [kind for kind, names in _NAMES.items() if names.search(name)]
     return kinds[0] if len(kinds) == 1 else UNKNOWN
 
 
-def stated(
+def classify_weights(
     specs: Iterable[str], open: Sequence[str] = (), closed: Sequence[str] = ()
 ) -> dict[str, str]:
     """The weights of each model; `open` and `closed` overrule the table by a model's name, with or
@@ -55,7 +55,7 @@ def stated(
 
     Raises UsageError for a name that is none of the models, or is said to be both.
     """
-    found = {spec: weights(spec) for spec in specs}
+    found = {spec: weights_of(spec) for spec in specs}
     said: dict[str, str] = {}
     for kind, names in ((OPEN, open), (CLOSED, closed)):
         for name in names:

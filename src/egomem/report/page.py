@@ -10,13 +10,13 @@ from html import escape
 from importlib import resources
 from typing import Any
 
-from egomem.report.table import Cell, Chart, Grid, Section, Value, one_line
+from egomem.report.table import Cell, CellValue, Chart, ReportTable, Section, one_line
 
-BROKEN = 30
+MAX_UNBROKEN = 30
 """Characters from which the texts of a column are broken into lines."""
 
 
-def html(title: str, sections: Sequence[Section], questions: Mapping[str, Any]) -> str:
+def render_html(title: str, sections: Sequence[Section], questions: Mapping[str, Any]) -> str:
     """The page. Texts of questions and replies go in as data, never as markup; and the page's own
     policy lets no other script run, and nothing be fetched."""
     files = resources.files("egomem.report")
@@ -61,7 +61,7 @@ def _section(section: Section) -> str:
     return f'<section id="{section.slug}"><h2>{escape(section.title)}</h2>{text}{parts}</section>'
 
 
-def _grid(part: Grid) -> str:
+def _grid(part: ReportTable) -> str:
     classes = [_kind(part, k) for k in range(len(part.headings))]
     head = "".join(
         f'<th scope="col"{_class(c)}>{_cell(h)}</th>'
@@ -85,11 +85,11 @@ def _grid(part: Grid) -> str:
     return f'{title}<div class="wide" tabindex="0"{name}>{table}</div>{_note(part.note)}'
 
 
-def _kind(part: Grid, column: int) -> str:
+def _kind(part: ReportTable, column: int) -> str:
     """`n` for figures, `w` for texts that are long enough to be broken."""
     if part.is_number(column):
         return "n"
-    return "w" if any(len(str(row[column])) > BROKEN for row in part.rows) else ""
+    return "w" if any(len(str(row[column])) > MAX_UNBROKEN for row in part.rows) else ""
 
 
 def _row(row: Sequence[Cell], classes: Sequence[str]) -> str:
@@ -103,7 +103,7 @@ def _class(name: str) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    if not isinstance(cell, Value):
+    if not isinstance(cell, CellValue):
         return _safe(cell)
     small = f" <small>{_safe(cell.small)}</small>" if cell.small else ""
     text = _safe(cell.text)

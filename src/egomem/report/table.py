@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from egomem.records import Record
 
 
-class Value(Record):
+class CellValue(Record):
     """A cell with something beside its figure: n, or answers by status.
 
     The rest is for the long table: the figure itself and its interval in the unit that is shown, n,
@@ -31,10 +31,10 @@ class Value(Record):
         return f"{self.text} ({self.small})" if self.small else self.text
 
 
-Cell = str | Value
+Cell = str | CellValue
 
 
-class Grid(Record):
+class ReportTable(Record):
     """`rows` have a cell for each heading. `note` says what a reader must know of the figures.
 
     The last `foot` rows are what the others are compared with, such as blind baselines. `spans`
@@ -57,7 +57,7 @@ class Grid(Record):
 _FIGURE = re.compile(r"-|(at least |<)?[-+]?[\d.,]+( \[[-+\d., ]+\]| (to|of) [\d.]+)?")
 
 
-class Panel(Record):
+class ChartPanel(Record):
     """One drawing of a chart: SVG without scripts."""
 
     title: str
@@ -68,7 +68,7 @@ class Chart(Record):
     """Drawings that share a legend: (name, small SVG of its mark)."""
 
     title: str
-    panels: tuple[Panel, ...]
+    panels: tuple[ChartPanel, ...]
     legend: tuple[tuple[str, str], ...] = ()
     note: str = ""
 
@@ -76,23 +76,23 @@ class Chart(Record):
 class Section(Record):
     title: str
     text: tuple[str, ...] = ()
-    parts: tuple[Grid | Chart, ...] = ()
+    parts: tuple[ReportTable | Chart, ...] = ()
 
     @property
     def slug(self) -> str:
         return re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")
 
 
-def grid(
+def build_table(
     title: str,
     headings: Sequence[Cell],
     rows: Iterable[Sequence[object]],
     note: str = "",
     foot: int = 0,
     spans: Sequence[tuple[str, int]] = (),
-) -> Grid:
+) -> ReportTable:
     """A table; cells that are no text become text, and None an empty one."""
-    return Grid(
+    return ReportTable(
         title=title,
         headings=tuple(_cell(h) for h in headings),
         rows=tuple(tuple(_cell(c) for c in row) for row in rows),
@@ -103,14 +103,14 @@ def grid(
 
 
 def _cell(value: object) -> Cell:
-    if isinstance(value, Value):
+    if isinstance(value, CellValue):
         clean = {"text": one_line(value.text), "small": one_line(value.small)}
         return value.model_copy(update=clean)
     return "" if value is None else one_line(str(value))
 
 
 def _text(cell: Cell) -> str:
-    return cell.text if isinstance(cell, Value) else cell
+    return cell.text if isinstance(cell, CellValue) else cell
 
 
 _TURNS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
@@ -126,7 +126,7 @@ def _is_odd(c: str) -> bool:
     return c in _TURNS or unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp")
 
 
-def markdown(title: str, sections: Sequence[Section]) -> str:
+def render_markdown(title: str, sections: Sequence[Section]) -> str:
     lines = [f"# {_escaped(one_line(title))}", ""]
     for section in sections:
         lines += [f"## {section.title}", ""]
@@ -144,7 +144,7 @@ def markdown(title: str, sections: Sequence[Section]) -> str:
     return "\n".join(lines)
 
 
-def _spanned(part: Grid) -> Sequence[Cell]:
+def _spanned(part: ReportTable) -> Sequence[Cell]:
     """Markdown has no spanning headings: each column says what it belongs to."""
     above = [name for name, count in part.spans for _ in range(count)]
     if not above:

@@ -8,18 +8,18 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from egomem.text.plural import plural
+from egomem.text import plural
 from egomem.timeline import Span, format_span, format_time
 
-LONGEST = 2000
+MAX_CHARACTERS = 2000
 """Characters shown of one text."""
-MOST = 30
+MAX_ITEMS = 30
 """Items shown of one list."""
 
 _LEFT_OUT = ("step", "key", "caveat", "usage", "raw", "frames", "hits", "prompt", "role")
 
 
-def steps(trace: Sequence[JsonValue]) -> list[dict[str, Any]]:
+def trace_steps(trace: Sequence[JsonValue]) -> list[dict[str, Any]]:
     """`{"title", "facts", "lines", "raw"}` for each step; what is empty is left out."""
     return [_step(s) for s in trace if isinstance(s, dict)]
 
@@ -28,7 +28,12 @@ def _step(step: Mapping[str, Any]) -> dict[str, Any]:
     title = " ".join(str(step[k]) for k in ("step", "role", "prompt") if step.get(k))
     facts = [*_facts(step), *_used(step.get("usage"))]
     lines = [*_looked(step), *map(_hit, _some(step.get("hits")))]
-    made = {"title": title, "facts": facts, "lines": lines, "raw": cut(str(step.get("raw") or ""))}
+    made = {
+        "title": title,
+        "facts": facts,
+        "lines": lines,
+        "raw": truncate(str(step.get("raw") or "")),
+    }
     return {k: v for k, v in made.items() if v}
 
 
@@ -39,12 +44,12 @@ def _facts(fields: Mapping[str, Any]) -> Iterator[str]:
         if isinstance(value, Mapping):
             yield f"{name}: {', '.join(_facts(value))}"
         elif isinstance(value, list) and not any(isinstance(v, dict | list) for v in value):
-            more = f" and {len(value) - MOST} more" if len(value) > MOST else ""
-            yield f"{name} {', '.join(cut(_plain(v)) for v in value[:MOST])}{more}"
+            more = f" and {len(value) - MAX_ITEMS} more" if len(value) > MAX_ITEMS else ""
+            yield f"{name} {', '.join(truncate(_plain(v)) for v in value[:MAX_ITEMS])}{more}"
         elif isinstance(value, list):
-            yield f"{name} {cut(json.dumps(value[:MOST], ensure_ascii=False))}"
+            yield f"{name} {truncate(json.dumps(value[:MAX_ITEMS], ensure_ascii=False))}"
         else:
-            yield name if value is True else f"{name} {cut(_plain(value))}"
+            yield name if value is True else f"{name} {truncate(_plain(value))}"
 
 
 def _used(usage: object) -> Iterator[str]:
@@ -64,14 +69,14 @@ def _looked(step: Mapping[str, Any]) -> Iterator[str]:
             held = times.setdefault(str(frame.get("recording") or ""), [])
             held.append(float(frame.get("time") or 0.0))
     for recording, found in times.items():
-        more = f" and {len(found) - MOST} more" if len(found) > MOST else ""
-        at = ", ".join(map(format_time, found[:MOST]))
+        more = f" and {len(found) - MAX_ITEMS} more" if len(found) > MAX_ITEMS else ""
+        at = ", ".join(map(format_time, found[:MAX_ITEMS]))
         frames = plural(len(found), "frame")
         yield f"{frames} of {recording}: {at}{more}"
 
 
 def _some(value: object) -> list[Mapping[str, Any]]:
-    held = value[:MOST] if isinstance(value, list) else []
+    held = value[:MAX_ITEMS] if isinstance(value, list) else []
     return [v for v in held if isinstance(v, Mapping)]
 
 
@@ -86,5 +91,5 @@ def _plain(value: object) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-def cut(text: str) -> str:
-    return text if len(text) <= LONGEST else text[:LONGEST] + " ..."
+def truncate(text: str) -> str:
+    return text if len(text) <= MAX_CHARACTERS else text[:MAX_CHARACTERS] + " ..."

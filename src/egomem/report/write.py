@@ -15,37 +15,37 @@ from egomem.evaluate.run_reader import Run, load_run, not_counted
 from egomem.models import Role
 from egomem.observe.captioner import PROMPT
 from egomem.records import Record
-from egomem.report.accuracy import overall
-from egomem.report.bootstrap_columns import draws
-from egomem.report.browser import browser
-from egomem.report.cell_format import without_looking
+from egomem.report.accuracy import accuracy_section
+from egomem.report.bootstrap_columns import bootstrap_columns
+from egomem.report.captions_vs_video import captions_vs_video_section
+from egomem.report.cell_format import baselines_sentence
 from egomem.report.columns import (
-    DEFAULT,
-    Choices,
-    Entry,
+    DEFAULT_OPTIONS,
+    ReportColumn,
+    ReportOptions,
     check_comparable,
-    entries,
+    format_setting,
+    report_columns,
     short_model,
-    written,
 )
-from egomem.report.costs import costs
-from egomem.report.failure_analysis import reasons, verified
-from egomem.report.headline import headline
-from egomem.report.latex import latex
-from egomem.report.long_csv import tidy
-from egomem.report.missing_captions import uncaptioned
-from egomem.report.models import cross, model_table
-from egomem.report.page import html
-from egomem.report.paired_tests import paired_differences
-from egomem.report.table import Grid, Section, grid, markdown
-from egomem.report.views import views
+from egomem.report.costs import cost_section
+from egomem.report.failure_analysis import failure_section, verification_section
+from egomem.report.latex import render_latex
+from egomem.report.long_csv import render_csv
+from egomem.report.missing_captions import missing_captions_section
+from egomem.report.model_tables import cross_captioning_section, model_section
+from egomem.report.page import render_html
+from egomem.report.paired_tests import paired_tests_section
+from egomem.report.question_browser import browser_data
+from egomem.report.slices import slices_section
+from egomem.report.table import ReportTable, Section, build_table, render_markdown
 from egomem.score import figure
-from egomem.text.plural import plural
+from egomem.text import plural
 
 FILES = ("report.html", "report.md", "figures.csv", "tables.tex")
 
 
-class Written(Record):
+class WrittenReport(Record):
     """The files of a report, and what a reader has to know of the figures in them."""
 
     files: tuple[Path, ...]
@@ -57,8 +57,8 @@ def write_report(
     out: Path | str,
     *,
     force: bool = False,
-    choices: Choices = DEFAULT,
-) -> Written:
+    choices: ReportOptions = DEFAULT_OPTIONS,
+) -> WrittenReport:
     """Write the report of one or several runs into `out`.
 
     Raises UsageError where a folder holds no run, nothing was answered yet, the runs are not
@@ -68,17 +68,17 @@ def write_report(
     out = Path(out)
     runs = [load_run(Path(folder)) for folder in folders]
     differ = check_comparable(runs, force=force)
-    held = entries(runs, choices)
+    held = report_columns(runs, choices)
     if not held:
         raise UsageError(f"nothing was answered yet in {folders[0]}", "run: egomem eval")
     warnings = [*(f"Not comparable: {line}." for line in differ), *_warnings(runs)]
-    sections = sections_of(runs, held, warnings)
+    sections = report_sections(runs, held, warnings)
     title = f"{runs[0].benchmark.name}: {', '.join(r.folder.resolve().name for r in runs)}"
     texts = (
-        html(title, sections, browser(held)),
-        markdown(title, sections),
-        tidy(sections, runs),
-        latex(sections, [f"{_lead(run)} {_command(run)}" for run in runs]),
+        render_html(title, sections, browser_data(held)),
+        render_markdown(title, sections),
+        render_csv(sections, runs),
+        render_latex(sections, [f"{_lead(run)} {_command(run)}" for run in runs]),
     )
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -89,29 +89,29 @@ def write_report(
             f"cannot write the report to {out}: {reason(error)}",
             "make room, or name another folder with --out",
         ) from error
-    return Written(files=tuple(out / name for name in FILES), warnings=tuple(warnings))
+    return WrittenReport(files=tuple(out / name for name in FILES), warnings=tuple(warnings))
 
 
-def sections_of(
+def report_sections(
     runs: Sequence[Run],
-    held: Sequence[Entry],
+    held: Sequence[ReportColumn],
     warnings: Sequence[str] = (),
 ) -> list[Section]:
     """All tables and drawings, in the order of the page."""
-    drawn = draws(held)
+    drawn = bootstrap_columns(held)
     made = [
         Section(title="In short", text=(*map(_lead, runs), *warnings)),
-        headline(drawn),
-        overall(held, drawn),
+        captions_vs_video_section(drawn),
+        accuracy_section(held, drawn),
         _gates(runs),
-        model_table(drawn),
-        cross(held),
-        paired_differences(drawn),
-        views(held),
-        verified(held),
-        reasons(held),
-        costs(held),
-        uncaptioned(runs),
+        model_section(drawn),
+        cross_captioning_section(held),
+        paired_tests_section(drawn),
+        slices_section(held),
+        verification_section(held),
+        failure_section(held),
+        cost_section(held),
+        missing_captions_section(runs),
         Section(title="Runs", parts=tuple(_about(run) for run in runs)),
     ]
     return [s for s in made if s.parts or s.text]
@@ -134,7 +134,7 @@ def _command(run: Run) -> str:
     return shlex.join(map(str, run.about.get("command", [])))
 
 
-def _about(run: Run) -> Grid:
+def _about(run: Run) -> ReportTable:
     """What each number of a run leads back to."""
     about, config = run.about, run.config
     asked = about.get("benchmark", {})
@@ -156,9 +156,12 @@ def _about(run: Run) -> Grid:
     rows += [[f"frames of {spec}", f"at most {n}"] for spec, n in config.frame_limits.items()]
     for strategy, given in config.strategies.items():
         rows.append(
-            [f"settings of {strategy}", ", ".join(f"{k}={written(v)}" for k, v in given.items())]
+            [
+                f"settings of {strategy}",
+                ", ".join(f"{k}={format_setting(v)}" for k, v in given.items()),
+            ]
         )
-    return grid(f"Run {run.folder.resolve().name}", ("", ""), rows)
+    return build_table(f"Run {run.folder.resolve().name}", ("", ""), rows)
 
 
 def _roles(config: Config) -> Iterator[list[object]]:
@@ -260,7 +263,7 @@ def _gates(runs: Sequence[Run]) -> Section:
             rows.append([name, gate.n, said, gate.verdict, gate.reason])
     heads = ("reader", "n", "n by status", "gate", "reason")
     sheets = (run.sheet(column) for run in runs for column in run.columns[:1])
-    notes = dict.fromkeys(without_looking(figure(held)) for held in sheets if len(held))
+    notes = dict.fromkeys(baselines_sentence(figure(held)) for held in sheets if len(held))
     title = "Answered without the video"
-    parts = (grid(title, heads, rows, " ".join(notes)),) if rows else ()
+    parts = (build_table(title, heads, rows, " ".join(notes)),) if rows else ()
     return Section(title="Gate", parts=parts)

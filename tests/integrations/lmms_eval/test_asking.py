@@ -15,12 +15,13 @@ import pytest
 from egomem.answer import Task, register
 from egomem.answer.prompts import CAPTION
 from egomem.answer.reader import ReaderSettings, ask_reader
+from egomem.answer.strategy import STRATEGIES
 from egomem.benchmarks import Benchmark
 from egomem.cli import main
 from egomem.errors import UsageError
 from egomem.integrations import lmms_eval
 from egomem.memory import Store
-from egomem.models import Text
+from egomem.models import TextPart
 from egomem.records import Answer, Recording
 
 Place = Callable[..., dict[str, Any]]
@@ -100,14 +101,14 @@ def test_each_frame_is_told_with_its_time(place: Place, monkeypatch: pytest.Monk
 
 
 def test_a_strategy_of_others_sees_the_question_s_video_alone(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    place: Place, request: pytest.FixtureRequest
 ) -> None:
-    monkeypatch.setattr("egomem.answer.strategy._REGISTERED", {})
+    request.addfinalizer(lambda: STRATEGIES.discard("whole"))
 
     @register("whole", ReaderSettings)
     async def whole(task: Task[ReaderSettings]) -> Answer:
         """Asks with all that it can see."""
-        seen = [Text(o.text) for o in task.view.observations()]
+        seen = [TextPart(o.text) for o in task.view.observations()]
         return await ask_reader(task, task.settings, CAPTION, seen, strategy="whole")
 
     text = lmms_eval.doc_to_text(lmms_eval.rows(place("whole"))[1])

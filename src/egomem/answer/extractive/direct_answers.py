@@ -17,7 +17,7 @@ from egomem.answer.extractive.support import coverages
 from egomem.answer.extractive.view_index import IndexedObservation, ViewIndex
 from egomem.recall import Query
 from egomem.recall.words import NUMBERS, Word, thing_words_of
-from egomem.text.tokens import stems, tokens
+from egomem.text import stems, tokens
 
 DETECTED_GAP = 0.5
 """Seconds. A detector says itself when a thing is gone, so its episodes hardly need merging."""

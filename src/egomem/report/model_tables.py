@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from egomem.report.bootstrap_columns import Draws, shown
-from egomem.report.cell_format import baselines, of, points, without_looking
-from egomem.report.columns import Entry, short_model
-from egomem.report.comparisons import Columns, above, by_reader
+from egomem.report.bootstrap_columns import ColumnBootstrap, accuracy_cell
+from egomem.report.cell_format import baseline_rows, baselines_sentence, points_cell, with_source
+from egomem.report.columns import ReportColumn, short_model
+from egomem.report.comparisons import SettingColumns, columns_by_reader, is_above
 from egomem.report.open_weights import UNKNOWN
-from egomem.report.table import Grid, Section, grid
-from egomem.report.wide_tables import cut
+from egomem.report.table import ReportTable, Section, build_table
+from egomem.report.wide_tables import split_evenly
 from egomem.score import figure
 
-SETTINGS = 10
+MAX_SETTINGS = 10
 """Settings side by side; more stand in further tables. LaTeX cuts by its own width."""
 
 
-def model_table(held: Sequence[Draws]) -> Section:
+def model_section(held: Sequence[ColumnBootstrap]) -> Section:
     """Readers by setting, the paper's table of models; and each one's better window."""
-    parts: list[Grid] = []
+    parts: list[ReportTable] = []
     text: list[str] = []
     for own in held:
-        readers = by_reader(own)
+        readers = columns_by_reader(own)
         if readers:
             parts += _readers_tables(own, readers)
         better = {name: k for name, at in readers.items() if (k := _better(own, at)) is not None}
@@ -32,31 +32,36 @@ def model_table(held: Sequence[Draws]) -> Section:
     return Section(title="Models", text=tuple(text), parts=tuple(parts))
 
 
-def _captioned(own: Draws, at: Columns) -> list[int]:
+def _captioned(own: ColumnBootstrap, at: SettingColumns) -> list[int]:
     """The columns of CaptionQA with windows of its own choice, in order."""
     ways = ((k, own.entries[k].way) for k in at.values())
     return [k for k, way in ways if way.strategy == "caption" and way.captions != "aligned"]
 
 
-def _better(own: Draws, at: Columns) -> int | None:
+def _better(own: ColumnBootstrap, at: SettingColumns) -> int | None:
     captions = _captioned(own, at)
     return max(captions, key=lambda k: own.entries[k].accuracy or 0.0) if captions else None
 
 
-def _readers_tables(own: Draws, readers: dict[str, Columns]) -> Iterator[Grid]:
+def _readers_tables(
+    own: ColumnBootstrap, readers: dict[str, SettingColumns]
+) -> Iterator[ReportTable]:
     """A row for each reader, a column for each setting."""
     every = list(dict.fromkeys(s for at in readers.values() for s in at))
     made = [figure(e.sheet) for e in own.entries]
-    for settings in cut(every, SETTINGS):
+    for settings in split_evenly(every, MAX_SETTINGS):
         rows: list[list[object]] = []
         for name, at in readers.items():
             row: list[object] = [name, own.entries[next(iter(at.values()))].weights, own.n]
-            cells = {s: of(own.entries[k], shown(made[k], own.n)) for s, k in at.items()}
+            cells = {
+                s: with_source(own.entries[k], accuracy_cell(made[k], own.n)) for s, k in at.items()
+            }
             rows.append([*row, *(cells.get(s, "") for s in settings)])
         blind = [
-            [name, "", own.n, *(value for _ in settings)] for name, value in baselines([made[0]])
+            [name, "", own.n, *(value for _ in settings)]
+            for name, value in baseline_rows([made[0]])
         ]
-        yield grid(
+        yield build_table(
             own.titled(
                 f"Accuracy % by reader{'' if settings == every else ': ' + ', '.join(settings)}"
             ),
@@ -68,27 +73,29 @@ def _readers_tables(own: Draws, readers: dict[str, Columns]) -> Iterator[Grid]:
         )
 
 
-def _better_table(own: Draws, readers: dict[str, Columns], better: dict[str, int]) -> Grid:
+def _better_table(
+    own: ColumnBootstrap, readers: dict[str, SettingColumns], better: dict[str, int]
+) -> ReportTable:
     rows: list[list[object]] = []
     for name, k in better.items():
         video = readers[name].get("video")
         entry = own.entries[k]
-        row = [name, entry.weights, entry.column.setting, own.n, shown(figure(entry.sheet))]
+        row = [name, entry.weights, entry.column.setting, own.n, accuracy_cell(figure(entry.sheet))]
         if video is None:
             rows.append([*row, "-", "-"])
             continue
-        gap = points(own.drawn.difference(k, video), own.groups, own.n)
-        rows.append([*row, shown(figure(own.entries[video].sheet)), gap])
-    return grid(
+        gap = points_cell(own.drawn.difference(k, video), own.groups, own.n)
+        rows.append([*row, accuracy_cell(figure(own.entries[video].sheet)), gap])
+    return build_table(
         own.titled("Better window of each reader"),
         ("reader", "weights", "window", "n", "captions %", "video %", "points"),
         rows,
         "The window with the higher accuracy, chosen after seeing both, which favours captions. "
-        f"{without_looking(figure(own.entries[0].sheet))}",
+        f"{baselines_sentence(figure(own.entries[0].sheet))}",
     )
 
 
-def _wins(own: Draws, readers: dict[str, Columns]) -> Iterator[str]:
+def _wins(own: ColumnBootstrap, readers: dict[str, SettingColumns]) -> Iterator[str]:
     """How many readers do better with captions than with frames, as the paper counts them."""
     wins: dict[str, list[int]] = {}
     by_weights: dict[str, list[int]] = {}
@@ -97,9 +104,9 @@ def _wins(own: Draws, readers: dict[str, Columns]) -> Iterator[str]:
         if video is None or better is None:
             continue
         for k in _captioned(own, at):
-            _count(wins, own.entries[k].column.setting, above(own, k, video))
+            _count(wins, own.entries[k].column.setting, is_above(own, k, video))
         kind = own.entries[video].weights
-        _count(by_weights, kind, above(own, better, video))
+        _count(by_weights, kind, is_above(own, better, video))
     if wins:
         each = ", ".join(f"{s} {w} of {n}" for s, (w, n) in wins.items())
         kinds = ", ".join(
@@ -119,7 +126,7 @@ def _count(held: dict[str, list[int]], name: str, won: bool) -> None:
     counts[1] += 1
 
 
-def cross(entries: Sequence[Entry]) -> Section:
+def cross_captioning_section(entries: Sequence[ReportColumn]) -> Section:
     """Captioner x reader, with the spread over captioners (cross-captioning)."""
     parts = []
     for setting in dict.fromkeys(e.column.setting for e in entries if e.column.captioner):
@@ -132,7 +139,7 @@ def cross(entries: Sequence[Entry]) -> Section:
         rows: list[list[object]] = []
         for c in captioners:
             held = [at.get((c, r)) for r in readers]
-            cells = [of(e, shown(figure(e.sheet))) if e else "-" for e in held]
+            cells = [with_source(e, accuracy_cell(figure(e.sheet))) if e else "-" for e in held]
             rows.append([short_model(c), *cells])
         spread = []
         for r in readers:
@@ -141,8 +148,8 @@ def cross(entries: Sequence[Entry]) -> Section:
             spread.append(f"{max(known) - min(known):.1f}" if len(known) > 1 else "")
         rows.append(["max - min", *spread])
         made = figure(own[0].sheet)
-        blind = [[name, *(value for _ in readers)] for name, value in baselines([made])]
+        blind = [[name, *(value for _ in readers)] for name, value in baseline_rows([made])]
         heads = ("captions by", *map(short_model, readers))
         title = f"{setting}, accuracy %, n {made.n}"
-        parts.append(grid(title, heads, [*rows, *blind], foot=1 + len(blind)))
+        parts.append(build_table(title, heads, [*rows, *blind], foot=1 + len(blind)))
     return Section(title="Whose captions", parts=tuple(parts))

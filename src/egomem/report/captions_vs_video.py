@@ -8,34 +8,47 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from egomem.evaluate.bias_gate import measured
-from egomem.report.bootstrap_columns import RESAMPLING, SMALL, Draws, best_blind, drawn, shown
-from egomem.report.cell_format import FEW, p_value, points, total, unread
+from egomem.report.bootstrap_columns import (
+    RESAMPLING,
+    STATUS_LETTERS_NOTE,
+    ColumnBootstrap,
+    accuracy_cell,
+    best_baseline_cell,
+    bootstrap_questions,
+)
+from egomem.report.cell_format import (
+    INTERVAL_WARNINGS,
+    format_unread,
+    p_value_cell,
+    points_cell,
+    sum_by_status,
+)
 from egomem.report.columns import short_model
-from egomem.report.comparisons import Pair, above, less_frames, tied
-from egomem.report.table import Grid, Section, Value, grid
+from egomem.report.comparisons import ColumnPair, captions_minus_video, is_above, is_tied
+from egomem.report.table import CellValue, ReportTable, Section, build_table
 from egomem.score import Figure, Slice, duration, figure, frame_cap, holm, permutation_tests
-from egomem.text.plural import plural
+from egomem.text import plural
 
 METHOD = (
     f"Points: the setting less video, of the same reader, averaged over readers. {RESAMPLING}; a "
     "drawn video brings all its questions and all readers, so an interval covers videos, not "
     "models. p: two-sided permutation test that swaps whole videos, for all readers at once. "
-    f"{FEW[0].upper()}{FEW[1:]}. {SMALL}"
+    f"{INTERVAL_WARNINGS[0].upper()}{INTERVAL_WARNINGS[1:]}. {STATUS_LETTERS_NOTE}"
 )
 
-ROWS = 20
+MAX_ROWS = 20
 """Rows of a table of readers and settings; of more, each setting has a table of its own."""
 
 
-def headline(held: Sequence[Draws]) -> Section:
+def captions_vs_video_section(held: Sequence[ColumnBootstrap]) -> Section:
     """The mean over readers of captions less frames, and each reader's, by duration."""
     text: list[str] = []
-    parts: list[Grid] = []
+    parts: list[ReportTable] = []
     for own in held:
-        pairs = less_frames(own)
+        pairs = captions_minus_video(own)
         if not pairs:
             continue
-        within = regimes(own)
+        within = bootstrap_by_duration(own)
         by_setting = _by_setting(own, pairs)
         text += _sentences(within, by_setting)
         text += _gated(own, pairs)
@@ -46,11 +59,11 @@ def headline(held: Sequence[Draws]) -> Section:
     return Section(title="Captions against frames", text=tuple(text), parts=tuple(parts))
 
 
-def _by_setting(own: Draws, pairs: Sequence[Pair]) -> dict[str, list[Pair]]:
+def _by_setting(own: ColumnBootstrap, pairs: Sequence[ColumnPair]) -> dict[str, list[ColumnPair]]:
     """What is averaged: the readers of a setting; of one run, where a reader stands in several."""
     columns = [own.entries[p.a].column for p in pairs]
     doubled = len(set(columns)) < len(columns)
-    found: dict[str, list[Pair]] = {}
+    found: dict[str, list[ColumnPair]] = {}
     for pair in pairs:
         run = own.entries[pair.a].run.folder.resolve().name
         name = f"{run}: {pair.setting}" if doubled else pair.setting
@@ -58,7 +71,7 @@ def _by_setting(own: Draws, pairs: Sequence[Pair]) -> dict[str, list[Pair]]:
     return found
 
 
-def regimes(own: Draws) -> dict[str, Draws]:
+def bootstrap_by_duration(own: ColumnBootstrap) -> dict[str, ColumnBootstrap]:
     """The same columns on all videos, up to and over 20 min, by three regimes of duration, and
     within and over the frame cap; without those that hold no video, or all."""
     first = own.entries[0].sheet
@@ -74,11 +87,13 @@ def regimes(own: Draws) -> dict[str, Draws]:
         for label in view.order:
             keep = np.array([label in view.labels(q, v) for q, v in pairs], bool)
             if keep.any() and not keep.all() and label not in found:
-                found[label] = drawn(own.entries, keep)
+                found[label] = bootstrap_questions(own.entries, keep)
     return found
 
 
-def _means(within: dict[str, Draws], by_setting: dict[str, list[Pair]]) -> Grid:
+def _means(
+    within: dict[str, ColumnBootstrap], by_setting: dict[str, list[ColumnPair]]
+) -> ReportTable:
     tests = {name: _p_values(part, by_setting) for name, part in within.items()}
     keys = [(setting, name) for setting in by_setting for name in within]
     adjusted = dict(zip(keys, holm([tests[name][setting] for setting, name in keys]), strict=True))
@@ -92,13 +107,13 @@ def _means(within: dict[str, Draws], by_setting: dict[str, list[Pair]]) -> Grid:
             [
                 setting,
                 name,
-                Value(text=str(part.n), small=part.counted, n=part.n),
+                CellValue(text=str(part.n), small=part.counted, n=part.n),
                 _mean([figure(s) for s in own[: len(left)]]),
                 _mean([figure(s) for s in own[len(left) :]]),
-                best_blind(made),
-                points(part.drawn.difference(left, right), part.groups, part.n),
-                p_value(tests[name][setting]),
-                p_value(adjusted[setting, name]),
+                best_baseline_cell(made),
+                points_cell(part.drawn.difference(left, right), part.groups, part.n),
+                p_value_cell(tests[name][setting]),
+                p_value_cell(adjusted[setting, name]),
                 _won(part, pairs),
             ]
         )
@@ -108,7 +123,7 @@ def _means(within: dict[str, Draws], by_setting: dict[str, list[Pair]]) -> Grid:
     )  # fmt: skip
     counts = sorted({len(pairs) for pairs in by_setting.values()})
     many = " or ".join(map(str, counts)) + (" reader" if counts == [1] else " readers")
-    return grid(
+    return build_table(
         within["all"].titled(f"Captions less video, mean of {many}"),
         heads,
         rows,
@@ -118,7 +133,7 @@ def _means(within: dict[str, Draws], by_setting: dict[str, list[Pair]]) -> Grid:
     )
 
 
-def _p_values(part: Draws, by_setting: dict[str, list[Pair]]) -> dict[str, float]:
+def _p_values(part: ColumnBootstrap, by_setting: dict[str, list[ColumnPair]]) -> dict[str, float]:
     gaps = [
         part.right[:, [p.a for p in pairs]].mean(axis=1)
         - part.right[:, [p.b for p in pairs]].mean(axis=1)
@@ -128,30 +143,32 @@ def _p_values(part: Draws, by_setting: dict[str, list[Pair]]) -> dict[str, float
     return dict(zip(by_setting, map(float, found), strict=True))
 
 
-def _mean(figures: Sequence[Figure]) -> Value:
+def _mean(figures: Sequence[Figure]) -> CellValue:
     """The mean accuracy of several readers of the same questions, and their answers by status."""
     pooled = Figure(
         n=sum(f.n for f in figures),
         right=sum(f.right for f in figures),
-        by_status=total(f.by_status for f in figures),
+        by_status=sum_by_status(f.by_status for f in figures),
         blind={},
     )
-    return shown(pooled, pooled.n)
+    return accuracy_cell(pooled, pooled.n)
 
 
-def _won(part: Draws, pairs: Sequence[Pair]) -> Value:
-    won = sum(above(part, p.a, p.b) for p in pairs)
-    ties = sum(tied(part, p.a, p.b) for p in pairs)
+def _won(part: ColumnBootstrap, pairs: Sequence[ColumnPair]) -> CellValue:
+    won = sum(is_above(part, p.a, p.b) for p in pairs)
+    ties = sum(is_tied(part, p.a, p.b) for p in pairs)
     small = f"{ties} tied" if ties else ""
-    return Value(text=f"{won} of {len(pairs)}", small=small, value=won, n=len(pairs))
+    return CellValue(text=f"{won} of {len(pairs)}", small=small, value=won, n=len(pairs))
 
 
-def _each(within: dict[str, Draws], by_setting: dict[str, list[Pair]]) -> Iterator[Grid]:
+def _each(
+    within: dict[str, ColumnBootstrap], by_setting: dict[str, list[ColumnPair]]
+) -> Iterator[ReportTable]:
     """Each reader's differences by duration, in one table or in one for each setting."""
     title = within["all"].titled("Captions less video, by reader")
     some = {name: part for name, part in within.items() if not name.endswith("frames")}
     whole = [pair for pairs in by_setting.values() for pair in pairs]
-    if len(whole) <= ROWS:
+    if len(whole) <= MAX_ROWS:
         rows = [[p.labels[0], p.setting, *_gaps(some, p)] for p in whole]
         yield _by_duration(title, ("reader", "setting"), some, rows)
         return
@@ -160,21 +177,24 @@ def _each(within: dict[str, Draws], by_setting: dict[str, list[Pair]]) -> Iterat
         yield _by_duration(f"{title}: {setting}", ("reader",), some, rows)
 
 
-def _gaps(within: dict[str, Draws], pair: Pair) -> Iterator[object]:
+def _gaps(within: dict[str, ColumnBootstrap], pair: ColumnPair) -> Iterator[object]:
     whole = within["all"]
-    yield ", ".join(unread(whole.sheet(k).by_status()) or "0" for k in (pair.a, pair.b))
+    yield ", ".join(format_unread(whole.sheet(k).by_status()) or "0" for k in (pair.a, pair.b))
     for part in within.values():
-        yield points(part.drawn.difference(pair.a, pair.b), part.groups, part.n)
+        yield points_cell(part.drawn.difference(pair.a, pair.b), part.groups, part.n)
 
 
 def _by_duration(
-    title: str, labels: tuple[str, ...], within: dict[str, Draws], rows: list[list[object]]
-) -> Grid:
+    title: str,
+    labels: tuple[str, ...],
+    within: dict[str, ColumnBootstrap],
+    rows: list[list[object]],
+) -> ReportTable:
     heads = [
-        Value(text=name, small=f"n {part.n}, {part.counted}", n=part.n)
+        CellValue(text=name, small=f"n {part.n}, {part.counted}", n=part.n)
         for name, part in within.items()
     ]
-    return grid(
+    return build_table(
         title,
         (*labels, "not read", *heads),
         rows,
@@ -183,7 +203,9 @@ def _by_duration(
     )
 
 
-def _sentences(within: dict[str, Draws], by_setting: dict[str, list[Pair]]) -> Iterator[str]:
+def _sentences(
+    within: dict[str, ColumnBootstrap], by_setting: dict[str, list[ColumnPair]]
+) -> Iterator[str]:
     """The headline in words: for each setting over all, long and short videos."""
     edges = within["all"].entries[0].choices.regimes
     names = [x for x in ("all", *duration(edges[-1:]).order) if x in within]
@@ -192,7 +214,7 @@ def _sentences(within: dict[str, Draws], by_setting: dict[str, list[Pair]]) -> I
         said = []
         for name in names:
             part = within[name]
-            gap = points(part.drawn.difference(left, right), part.groups)
+            gap = points_cell(part.drawn.difference(left, right), part.groups)
             where = "over all videos" if name == "all" else f"on videos {name}"
             won = _won(part, pairs)
             readers = "reader" if len(pairs) == 1 else "readers"
@@ -203,7 +225,7 @@ def _sentences(within: dict[str, Draws], by_setting: dict[str, list[Pair]]) -> I
         yield f"{what}: {'; '.join(said)}."
 
 
-def _gated(own: Draws, pairs: Sequence[Pair]) -> Iterator[str]:
+def _gated(own: ColumnBootstrap, pairs: Sequence[ColumnPair]) -> Iterator[str]:
     """Readers that the gate stops, where the run let them go on."""
     runs = {id(e.run): e.run for e in own.entries}.values()
     asked = {own.entries[p.a].column.reader for p in pairs}

@@ -18,7 +18,7 @@ black."""
 SHAPES = ("circle", "square", "diamond", "triangle")
 
 
-class Mark(NamedTuple):
+class SeriesStyle(NamedTuple):
     """How one series looks: its colour and shape; `number` counts series."""
 
     colour: str
@@ -26,20 +26,20 @@ class Mark(NamedTuple):
     dashed: bool = False
 
 
-def mark(number: int) -> Mark:
+def series_style(number: int) -> SeriesStyle:
     """The look of the n-th series; after eight, lines are dashed."""
-    return Mark(
+    return SeriesStyle(
         COLOURS[number % len(COLOURS)],
         SHAPES[number % len(SHAPES)],
         number // len(COLOURS) % 2 == 1,
     )
 
 
-REFERENCE = Mark("currentColor", "", True)
+REFERENCE_STYLE = SeriesStyle("currentColor", "", True)
 """What others are compared with, such as chance."""
 
 
-def swatch(look: Mark) -> str:
+def legend_swatch(look: SeriesStyle) -> str:
     """A small sample of a series for a legend."""
     parts = [_line([(1, 7), (27, 7)], look)]
     if look.shape:
@@ -49,12 +49,12 @@ def swatch(look: Mark) -> str:
     )
 
 
-def lines(
+def line_chart(
     series: Mapping[str, Sequence[float | None]],
     categories: Sequence[tuple[str, str]],
     *,
     y: str,
-    looks: Mapping[str, Mark],
+    looks: Mapping[str, SeriesStyle],
     top: float | None = None,
     log: bool = False,
     x: str = "",
@@ -80,7 +80,7 @@ def lines(
     if x:
         parts.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, x, "middle"))
     for name, values in series.items():
-        look = looks.get(name, REFERENCE)
+        look = looks.get(name, REFERENCE_STYLE)
         stretch: list[tuple[float, float]] = []
         for k, value in [*enumerate(values), (len(values), None)]:
             if value is not None:
@@ -96,12 +96,12 @@ def lines(
     return _svg(parts, HEIGHT)
 
 
-def points(
+def scatter_chart(
     held: Mapping[str, tuple[float, float]],
     *,
     x: str,
     y: str,
-    looks: Mapping[str, Mark],
+    looks: Mapping[str, SeriesStyle],
     joined: Sequence[tuple[float, float]] = (),
     within: Sequence[tuple[float, float]] = (),
 ) -> str:
@@ -121,7 +121,7 @@ def points(
     parts += [_text(at((m, low))[0], HEIGHT - BOTTOM + 18, _short(m), "middle") for m in marks]
     parts.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 14, x, "middle"))
     if len(joined) > 1:
-        parts.append(_line([at(p) for p in joined], REFERENCE))
+        parts.append(_line([at(p) for p in joined], REFERENCE_STYLE))
     for name, point in held.items():
         said = f"{name}: {point[0]:,.4g}; {point[1]:.1f}"
         parts.append(_shape(*at(point), looks[name], said))
@@ -132,11 +132,11 @@ ROW = 24
 NAMES = 150
 
 
-def intervals(
+def interval_chart(
     rows: Sequence[tuple[str, float, float, float]],
     *,
     x: str,
-    looks: Mapping[str, Mark],
+    looks: Mapping[str, SeriesStyle],
     across: Mapping[str, float],
     top: float,
 ) -> str:
@@ -154,7 +154,7 @@ def intervals(
         parts.append(_text(at(tick), base + 16, _short(tick), "middle"))
     parts.append(_text((NAMES + WIDTH - RIGHT) / 2, height - 8, x, "middle"))
     for name, value in across.items():
-        dashed = _line([(at(value), TOP), (at(value), base)], REFERENCE)
+        dashed = _line([(at(value), TOP), (at(value), base)], REFERENCE_STYLE)
         parts.append(f"<g><title>{_safe(f'{name}: {value:.1f}')}</title>{dashed}</g>")
     for k, (name, value, left, right) in enumerate(rows):
         y, look = TOP + ROW * (k + 0.5), looks[name]
@@ -235,17 +235,17 @@ def _rule(x1: float, y1: float, x2: float, y2: float) -> str:
     )
 
 
-def _line(path: Sequence[tuple[float, float]], look: Mark) -> str:
+def _line(path: Sequence[tuple[float, float]], look: SeriesStyle) -> str:
     joined = " ".join(f"{x:.1f},{y:.1f}" for x, y in path)
     dash = ' stroke-dasharray="5 4"' if look.dashed else ""
-    width = "1.2" if look is REFERENCE else "2"
+    width = "1.2" if look is REFERENCE_STYLE else "2"
     return (
         f'<polyline points="{joined}" fill="none" stroke="{look.colour}" '
         f'stroke-width="{width}"{dash}/>'
     )
 
 
-def _shape(x: float, y: float, look: Mark, said: str) -> str:
+def _shape(x: float, y: float, look: SeriesStyle, said: str) -> str:
     title = f"<title>{_safe(said)}</title>" if said else ""
     at = f'fill="{look.colour}"'
     if look.shape == "square":

@@ -11,29 +11,29 @@ from typing import Any
 from egomem.evaluate.results import Finished
 from egomem.evaluate.run_reader import Run
 from egomem.records import Evidence, Question
-from egomem.report.columns import Entry
-from egomem.report.evidence_view import Remembered
-from egomem.report.failure_analysis import explained, is_explained
-from egomem.report.trace_view import cut, steps
+from egomem.report.columns import ReportColumn
+from egomem.report.evidence_view import EvidenceReader
+from egomem.report.failure_analysis import explain_column, is_explainable
+from egomem.report.trace_view import trace_steps, truncate
 from egomem.score import MISSING, Explanation, duration, is_right
 from egomem.score.scored_answers import is_keyed
 from egomem.score.slices import UNKNOWN
 from egomem.timeline import format_span
 
-BLOCK = 20
+BLOCK_SIZE = 20
 """Questions whose details are packed together; a page unpacks a block when one is opened."""
 
 
-def browser(entries: Sequence[Entry]) -> dict[str, Any]:
+def browser_data(entries: Sequence[ReportColumn]) -> dict[str, Any]:
     """What the page's script shows.
 
     `columns`: names of settings. `questions`: what filters read; `said` has for each column
     [status, right, choice, why wrong], or null where that run does not ask the question. `blocks`:
-    gzip in base64 of a JSON list of details, `BLOCK` questions each.
+    gzip in base64 of a JSON list of details, `BLOCK_SIZE` questions each.
     """
-    why = [explained(e, entries) if is_explained(e) else {} for e in entries]
+    why = [explain_column(e, entries) if is_explainable(e) else {} for e in entries]
     held: dict[str, tuple[Question, dict[str, Any], dict[str, Any]]] = {}
-    memory = Remembered()
+    memory = EvidenceReader()
     for run in {id(e.run): e.run for e in entries}.values():
         own = [(k, e) for k, e in enumerate(entries) if e.run is run]
         for question in run.questions:
@@ -56,8 +56,8 @@ def browser(entries: Sequence[Entry]) -> dict[str, Any]:
     return {
         "columns": [e.name for e in entries],
         "questions": [index for _, index, _ in held.values()],
-        "block": BLOCK,
-        "blocks": [pack(records[k : k + BLOCK]) for k in range(0, len(records), BLOCK)],
+        "block": BLOCK_SIZE,
+        "blocks": [pack(records[k : k + BLOCK_SIZE]) for k in range(0, len(records), BLOCK_SIZE)],
         "pictures_left_out": memory.left_out,
     }
 
@@ -89,7 +89,7 @@ def _index(run: Run, question: Question, name: str, regimes: Sequence[float]) ->
 
 
 def _details(
-    run: Run, question: Question, own: Sequence[Entry], memory: Remembered
+    run: Run, question: Question, own: Sequence[ReportColumn], memory: EvidenceReader
 ) -> dict[str, Any]:
     return {
         "evidence": [_place(e) for e in question.evidence],
@@ -109,11 +109,11 @@ def _verdict(question: Question, cell: Finished | None, why: Explanation | None)
 def _said(cell: Finished, why: Explanation | None) -> dict[str, Any]:
     said = cell.answer
     shown = {
-        "text": cut(said.text),
-        "reason": cut(said.reason),
+        "text": truncate(said.text),
+        "reason": truncate(said.reason),
         "why": f"{why.why.value}: {why.because}{'' if why.sure else ' (inferred)'}" if why else "",
         "evidence": [_place(e) for e in said.evidence[:8]],
-        "steps": steps(said.trace),
+        "steps": trace_steps(said.trace),
         "from": _from(cell),
     }
     return {k: v for k, v in shown.items() if v}
@@ -139,5 +139,5 @@ def _tags(question: Question) -> list[str]:
 
 def _place(piece: Evidence) -> str:
     where = f"{piece.recording} " if piece.recording else ""
-    quote = f' "{cut(piece.quote)}"' if piece.quote else ""
+    quote = f' "{truncate(piece.quote)}"' if piece.quote else ""
     return f"{where}{format_span(piece.span)}{quote}"
