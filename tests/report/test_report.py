@@ -397,7 +397,7 @@ def test_why_an_answer_is_wrong_comes_from_trace_and_oracles(
 
 
 def test_numbers_of_the_cost_table_follow_from_what_was_sent(folder: Path) -> None:
-    from egomem.score import cost
+    from egomem.score import amortise
 
     run = load_run(folder)
     column = next(c for c in run.columns if c.setting == "caption@2")
@@ -408,7 +408,7 @@ def test_numbers_of_the_cost_table_follow_from_what_was_sent(folder: Path) -> No
     assert sum(u.frames for u in built.values()) == 8
     assert len(asked) == 5
     assert all(u.requests == 1 and u.frames == 0 for u in asked.values())
-    held = cost(asked, built)
+    held = amortise(asked, built)
     assert held.tokens[32] < held.tokens[1]
     verify = next(c for c in run.columns if c.setting == "verify@2")
     assert all(u.requests == 3 for u in run.usage(verify).values())  # caption, candidate, verdict

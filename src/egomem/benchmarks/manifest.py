@@ -35,11 +35,11 @@ def manifest(benchmark: Benchmark, *, hash_media: bool = False) -> dict[str, Any
         "licence": benchmark.licence,
         "provenance": benchmark.provenance,
         "questions": len(benchmark.questions),
-        "questions_sha256": hash_text("".join(map(fingerprint, benchmark.questions))),
+        "questions_sha256": hash_text("".join(map(question_hash, benchmark.questions))),
         "videos": videos,
     }
 
 
-def fingerprint(question: Question) -> str:
+def question_hash(question: Question) -> str:
     """SHA-256 of a question's whole content, its id, key, evidence and tags included."""
     return hash_json(question.model_dump(mode="json"))

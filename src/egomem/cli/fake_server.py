@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from egomem.cli.options import JsonOption
-from egomem.cli.output import report
+from egomem.cli.output import print_result
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,6 +41,6 @@ def fake_server(
             out.print(f"use it with: --model {spec}")
 
         result = {"url": server.url, "model": told.model, "spec": spec}
-        report("fake-server", result, show=show, json=json)
+        print_result("fake-server", result, show=show, json=json)
         sys.stdout.flush()
         threading.Event().wait()

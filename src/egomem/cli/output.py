@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from egomem.timeline import Span
 
 
-def report(
+def print_result(
     command: str,
     result: Any,
     *,
@@ -40,14 +40,14 @@ def report(
     if json:
         _print_json(command, result, problems)
     else:
-        show(cast("Console", _Console()))
+        show(cast("Console", LazyConsole()))
         for what, remedy in problems:
-            typer.echo(f"egomem: {_line(what, remedy)}", err=True)
+            typer.echo(f"egomem: {_one_line(what, remedy)}", err=True)
     if problems:
         raise typer.Exit(3 if nothing else 1)
 
 
-class _Console:
+class LazyConsole:
     """A rich console, made when it is first used: what prints plain lines need not wait for it."""
 
     _made: Console | None = None
@@ -60,12 +60,12 @@ class _Console:
         return getattr(self._made, name)
 
 
-def fault(what: str, remedy: str, *, json: bool) -> None:
+def print_error(what: str, remedy: str, *, json: bool) -> None:
     """Say in one line why nothing could be done."""
     if json:
         _print_json(None, None, [(what, remedy)])
     else:
-        print(f"egomem: {_line(what, remedy)}", file=sys.stderr)
+        print(f"egomem: {_one_line(what, remedy)}", file=sys.stderr)
 
 
 def _print_json(command: str | None, result: Any, problems: Sequence[tuple[str, str]]) -> None:
@@ -79,13 +79,13 @@ def _print_json(command: str | None, result: Any, problems: Sequence[tuple[str, 
     print(json_.dumps(body, ensure_ascii=not wide, default=str))
 
 
-def _line(what: str, remedy: str) -> str:
+def _one_line(what: str, remedy: str) -> str:
     what = what.rstrip(".")
     text = f"{what}; {remedy}" if remedy else what
     return " ".join(text.split())
 
 
-def plain_table(*headings: str, **more: Any) -> Table:
+def make_table(*headings: str, **more: Any) -> Table:
     """A table whose cells are never cut short: what has no blanks to part it at is parted anywhere,
     as the names of models and files are told apart by their ends."""
     from rich.table import Table
@@ -147,7 +147,7 @@ def steps(*, quiet: bool) -> Steps:
     return Steps(quiet)
 
 
-def where(
+def format_place(
     recording: str | None, span: Span, when: datetime | None, names: Mapping[str, str]
 ) -> str:
     """A place in a memory, for a person: `street.mp4 0:02-0:04, 2026-03-02 08:10:02+01:00`."""
@@ -159,17 +159,17 @@ def where(
     return f"{names.get(recording, recording)} {format_span(span)}, {clock}"
 
 
-def show_answer(out: Console, answer: Answer, names: Mapping[str, str]) -> None:
+def print_answer(out: Console, answer: Answer, names: Mapping[str, str]) -> None:
     if answer.text:
         out.print(f"  {answer.text}", style="bold")
     if answer.abstained and answer.reason not in answer.text:
         out.print(f"  {answer.reason}")
     for piece in answer.evidence:
-        place = where(piece.recording, piece.span, piece.when, names)
+        place = format_place(piece.recording, piece.span, piece.when, names)
         out.print(f'    {place}: "{piece.quote}" ({piece.source})')
 
 
-def spent(usage: Usage) -> str:
+def format_usage(usage: Usage) -> str:
     """`1,200 tokens in (300 cached), 80 out, 30 frames, $0.0012`"""
     cached = f" ({usage.tokens_cached:,} cached)" if usage.tokens_cached else ""
     bound = "at least " if usage.without_price else ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from egomem.cli.options import JsonOption
-from egomem.cli.output import report
+from egomem.cli.output import print_result
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -54,7 +54,7 @@ def probe(
         {"start": span.start, "end": span.end, "frames": times}
         for span, times in zip(spans, cut, strict=True)
     ]
-    report("probe", result, show=text, json=json, problems=problems)
+    print_result("probe", result, show=text, json=json, problems=problems)
 
 
 def _lost(stretches: tuple[tuple[float | None, float | None], ...]) -> str:

@@ -45,8 +45,8 @@ from egomem.media import Frame
 from egomem.models import ImagePart, Reply, Request
 from egomem.models.reply_parsing import parse_reply
 from egomem.records import Answer, Question, Record, Status, Usage
-from egomem.score import is_right
-from egomem.score.scored_answers import is_keyed
+from egomem.score import correctness
+from egomem.score.scored_answers import has_key
 
 FOLDER = Path(__file__).with_name("lmms_tasks")
 """What `--include_path` is given."""
@@ -157,11 +157,11 @@ def process_results(doc: Doc, results: Sequence[str | None]) -> dict[str, Any]:
     question = Question.model_validate_json(doc["question"])
     run = _run(doc["place"])
     said, sent = run.answered(question, results[0] or "")
-    keyed = is_keyed(question)
+    keyed = has_key(question)
     cluster = {"video": question.recording or f"question {question.id}"}
     guess = {"guess": 1 / len(question.options)} if keyed and question.options else {}
     return {
-        "accuracy": {**cluster, "score": is_right(question, said)} if keyed else cluster,
+        "accuracy": {**cluster, "score": correctness(question, said)} if keyed else cluster,
         "chance": guess,
         "n": {"count": 1},
         "n_unscored": {"count": int(not keyed)},
