@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from egomem.memory.forget import ForgetReceipt
     from egomem.models import ModelClient
     from egomem.models.embedders import Embedder
-    from egomem.recall import Hit, SearchResult
+    from egomem.recall import Hit, Query, SearchResult
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -209,9 +209,15 @@ class Memory:
         """As `search`, with how the query was read and notes on what could not be resolved."""
         from egomem.recall import find
 
-        view = self.until(at)
-        now = self._now() if view.until is None else None
-        return find(view, query, k=k, profile=profile, embedder=self.embedder, now=now)
+        return find(self.until(at), query, k=k, profile=profile, embedder=self.embedder)
+
+    def read_question(
+        self, question: str, *, options: Sequence[str] = (), at: Moment | str | None = None
+    ) -> Query:
+        """How a question is read, by `search` and by `ask`: see `egomem.recall.Query`."""
+        from egomem.recall import read_for
+
+        return read_for(self.until(at), question, options)
 
     async def asearch(
         self,

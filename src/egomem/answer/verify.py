@@ -32,9 +32,10 @@ from egomem.answer.verdict import (
 from egomem.errors import UsageError
 from egomem.memory import View
 from egomem.models import Request, RequestTags, Role, TextPart
-from egomem.recall import Hit, find
+from egomem.recall import Hit, Query, explain, find, read_for
+from egomem.recall.reading import instant_of
 from egomem.records import Answer, Evidence, Question, Recording, Status, Usage
-from egomem.timeline import RecordingTime, Span, find_times, uniform_times
+from egomem.timeline import Span, uniform_times
 
 NO_BASE = "the caption answer failed"
 NO_CANDIDATE = "the answer from the notes found failed"
@@ -82,7 +83,11 @@ async def verify(task: Task[VerifySettings]) -> Answer:
     if base.status is Status.ERROR:
         return failed(NO_BASE, base.reason, base.usage)
     view = scope(task.view, question)
-    hits, remarks = await asyncio.to_thread(_find, task, view)
+    options = [o.text for o in question.options]
+    # Its moments are captions: who speaks in the memory does not matter.
+    query = read_for(view, question.text, options, now=instant_of(view, question.at), speakers=())
+    task.note("read", **explain(query))
+    hits, remarks = await asyncio.to_thread(_find, task, view, query)
     task.note("found", hits=[_hit_step(hit) for hit in hits], notes=list(remarks))
     candidate = await _candidate(task, view, hits)
     usage = base.usage + candidate.usage
@@ -100,7 +105,7 @@ async def verify(task: Task[VerifySettings]) -> Answer:
         question, base, verdict, clock_cue=has_clock_cue(question), why_not=said.why_not
     )
     if settings.second_look and decision.outcome != "overridden":
-        again = named_moments(task, view, held)
+        again = named_moments(task, query, held)
         if again:
             second, looked_again = await _look(task, again, candidate)
             usage += second.usage
@@ -123,7 +128,9 @@ def failed(what: str, why: str, usage: Usage) -> Answer:
     return Answer(text="", status=Status.ERROR, strategy="verify", reason=reason, usage=usage)
 
 
-def _find(task: Task[VerifySettings], view: View) -> tuple[list[Hit], tuple[str, ...]]:
+def _find(
+    task: Task[VerifySettings], view: View, query: Query
+) -> tuple[list[Hit], tuple[str, ...]]:
     """The moments found, and what recall has to say of the question's times."""
     settings = task.settings
     track = chosen_track(view, settings.track)
@@ -131,8 +138,7 @@ def _find(task: Task[VerifySettings], view: View) -> tuple[list[Hit], tuple[str,
         return [], ()
     found = find(
         view.narrow(tracks=[track]),
-        task.question.text,
-        options=[o.text for o in task.question.options],
+        query,
         k=settings.windows,
         window=settings.window,
         profile=settings.profile,
@@ -338,14 +344,12 @@ def merged(spans: Sequence[Span]) -> list[Span]:
     return joined
 
 
-def named_moments(task: Task[VerifySettings], view: View, held: dict[str, Recording]) -> list[Look]:
+def named_moments(
+    task: Task[VerifySettings], query: Query, held: dict[str, Recording]
+) -> list[Look]:
     """Where the times that the question names lie in the recordings: stretches to look at."""
-    until = view.until
-    if isinstance(until, RecordingTime):
-        own = held.get(until.recording)
-        until = own.instant(until.seconds) if own else None
     spans: dict[str, list[Span]] = {}
-    for when in find_times(task.question.text, now=until):
+    for when in query.times:
         for recording in held.values():
             span = None
             if when.span is not None and len(held) == 1:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from egomem.recall.asked_source import QUOTED, asked_source
 from egomem.recall.query import Anchor, Kind, Order, Part, Query, Relation
-from egomem.recall.speech import names_in, without
+from egomem.recall.speech import names_in, speakers_of, without
 from egomem.recall.words import heavy_words_of, says, stem_set, words_of
 
 if TYPE_CHECKING:
@@ -173,13 +173,14 @@ def read_for(
     options: Sequence[str] = (),
     *,
     now: datetime | None = None,
-    speakers: Sequence[str] = (),
+    speakers: Sequence[str] | None = None,
 ) -> Query:
-    """Reads a question that is asked of a view.
+    """Reads a question that is asked of a view; `speakers` are the view's, unless given.
 
     Without `now` it is asked at the moment that the view ends, or at the end of what the view
     holds. A bare time such as 8:25 is one of the recording, unless no recording is that long.
     """
+    speakers = speakers_of(view) if speakers is None else speakers
     recordings = view.recordings()
     ends = [end for r in recordings if (end := r.instant(r.duration))]
     now = now or instant_of(view, view.until) or max(ends, default=None)

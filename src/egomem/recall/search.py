@@ -19,7 +19,7 @@ from egomem.recall.profile import Profile, profile_of
 from egomem.recall.query import PART_PLACES, Query
 from egomem.recall.reading import read_for
 from egomem.recall.seeds import beside, choose, varied
-from egomem.recall.speech import speakers_of, without
+from egomem.recall.speech import without
 from egomem.recall.temporal_order import beside_event, ordered
 from egomem.recall.terms import telling, term_query
 from egomem.recall.vectors import contrast, similarities
@@ -116,7 +116,7 @@ def find(
     """As `search`, with how the question was read, and notes on times that were not resolved."""
     recipe = profile_of(profile, embedder=embedder is not None)
     if isinstance(query, str):
-        query = read_for(view, query, options, now=now, speakers=speakers_of(view))
+        query = read_for(view, query, options, now=now)
     read = query if recipe.time_language else _as_written(query)
     bounded, notes = _bounded(view, read.bounds if recipe.time_language else (), window)
     notes = (read.unresolved if recipe.time_language else ()) + notes
