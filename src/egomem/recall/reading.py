@@ -208,7 +208,8 @@ def instant_of(view: View, moment: Moment | None) -> datetime | None:
 
 def _cut(text: str, spans: Sequence[tuple[int, int]]) -> str:
     for start, end in reversed(spans):
-        text = f"{text[:start]} {text[end:]}"
+        before = re.sub(r"\b(?:at|on|around)\s+$", "", text[:start], flags=re.IGNORECASE)
+        text = f"{before} {text[end:]}"
     return text
 
 
