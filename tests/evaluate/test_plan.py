@@ -11,7 +11,7 @@ import pytest
 
 from egomem.benchmarks import Benchmark
 from egomem.evaluate import Config, RunPlan, RunProgress, RunSummary, opened, plan, run
-from egomem.evaluate.progress import plan_lines
+from egomem.evaluate.plan_text import plan_lines
 from egomem.evaluate.results import NAME
 from egomem.testing.scripted_server import Rule, Script, ScriptedServer
 

@@ -218,7 +218,7 @@ def demo(
 ) -> None:
     """Our own questions over the demo's recordings, answered without a model."""
     from egomem.cli.eval_run import run_evaluation
-    from egomem.cli.output import steps
+    from egomem.cli.progress import ProgressDisplay
     from egomem.config import load_settings, model_table
     from egomem.evaluate.demo import prepare
     from egomem.evaluate.options import (
@@ -235,7 +235,7 @@ def demo(
         gate="report", strategies=strategy_settings(set_ or ()), fit=held.fit,
         given_limits=request_limits((), held.limits),
     )  # fmt: skip
-    with steps(quiet=json) as progress:
+    with ProgressDisplay(quiet=json) as progress:
         made = prepare(folder, on_note=progress.say, on_step=progress.step)
         benchmark, memory = asyncio.run(made)
     limits = {"budget": budget, "max_requests": max_requests}

@@ -35,10 +35,10 @@ def run_evaluation(
     json: bool,
 ) -> None:
     """Plan, run, and print both."""
+    from egomem.cli.progress import ProgressDisplay
     from egomem.config import load_settings
     from egomem.evaluate import opened, plan, run
     from egomem.evaluate.captions import without
-    from egomem.evaluate.progress import ProgressLine
     from egomem.models import RequestPolicy
     from egomem.text import plural
 
@@ -46,7 +46,7 @@ def run_evaluation(
     conduct = RequestPolicy(deadline=given.deadline, concurrency=given.concurrency)
 
     async def whole() -> tuple[str, RunPlan, RunSummary | None]:
-        with ProgressLine(quiet=json) as line:
+        with ProgressDisplay(quiet=json) as line:
             async with opened(
                 benchmark,
                 config,
@@ -126,7 +126,7 @@ def format_sent(usage: Usage, unpriced: int) -> str:
 def print_plan(plan: RunPlan) -> None:
     from rich.console import Console
 
-    from egomem.evaluate.progress import plan_lines
+    from egomem.evaluate.plan_text import plan_lines
 
     console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
     for line in plan_lines(plan):

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from egomem.cli.options import FitOption, JsonOption, MemoryOption, ModelOption, open_memory
-from egomem.cli.output import format_usage, print_result, steps
+from egomem.cli.output import format_usage, print_result
+from egomem.cli.progress import ProgressDisplay
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -67,7 +68,7 @@ def ingest(
     media_files(paths)  # a wrong path is said before a memory is made
     with (
         open_memory(memory, create=True, models=model, fit=fit) as held,
-        steps(quiet=json) as progress,
+        ProgressDisplay(quiet=json) as progress,
     ):
         said = held.ingest(
             *paths,
