@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from egomem.config import DEFAULT_K
 from egomem.memory import View
 from egomem.recall import signals
 from egomem.recall.candidates import Candidates, candidates
@@ -25,7 +26,7 @@ from egomem.recall.terms import telling, term_query
 from egomem.recall.vectors import contrast, similarities
 from egomem.records import Observation
 from egomem.text import plural
-from egomem.timeline import Span
+from egomem.timeline import DEFAULT_WINDOW, Span
 
 if TYPE_CHECKING:
     from egomem.models.embedders import Embedder
@@ -77,8 +78,8 @@ def search(
     query: str | Query,
     *,
     options: Sequence[str] = (),
-    k: int = 10,
-    window: float = 30.0,
+    k: int = DEFAULT_K,
+    window: float = DEFAULT_WINDOW,
     profile: str | Profile = "default",
     embedder: Embedder | None = None,
     now: datetime | None = None,
@@ -107,8 +108,8 @@ def find(
     query: str | Query,
     *,
     options: Sequence[str] = (),
-    k: int = 10,
-    window: float = 30.0,
+    k: int = DEFAULT_K,
+    window: float = DEFAULT_WINDOW,
     profile: str | Profile = "default",
     embedder: Embedder | None = None,
     now: datetime | None = None,

@@ -8,23 +8,31 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
-from pydantic import Field, JsonValue
+from pydantic import JsonValue
 
 from egomem.answer import prompts
 from egomem.answer.context import chosen_track, notes, scope
+from egomem.answer.estimate import Effort, Outlook
 from egomem.answer.frames import Look, Looked, look
-from egomem.answer.reader import ReaderSettings, ask_reader, counted, models_of, option_text, send
+from egomem.answer.reader import ask_reader, counted, models_of, send
 from egomem.answer.strategy import Task, register
-from egomem.answer.verdict import (
-    CAVEAT,
+from egomem.answer.verify.decision import (
+    NO_BASE,
+    NO_CANDIDATE,
+    NO_LOOK,
+    decision_step,
+    failed,
+    settled,
+)
+from egomem.answer.verify.moments import intervals, named_moments, within
+from egomem.answer.verify.reread import reread_decision
+from egomem.answer.verify.settings import VerifySettings
+from egomem.answer.verify.verdict import (
     SCHEMA,
-    Decision,
     Verdict,
     decide,
-    effect,
     has_clock_cue,
     read_verdict,
     unread,
@@ -32,42 +40,44 @@ from egomem.answer.verdict import (
 from egomem.errors import UsageError
 from egomem.memory import View
 from egomem.models import Request, RequestTags, Role, TextPart
+from egomem.observe.caption_cost import TOKENS_OUT
 from egomem.recall import Hit, Query, explain, find, read_for
 from egomem.recall.reading import instant_of
-from egomem.records import Answer, Evidence, Question, Recording, Status, Usage
-from egomem.timeline import Span, uniform_times
+from egomem.records import Answer, Evidence, Question, Status, Usage
 
-NO_BASE = "the caption answer failed"
-NO_CANDIDATE = "the answer from the notes found failed"
-NO_LOOK = "the frames were not checked"
-
-
-class VerifySettings(ReaderSettings):
-    """How moments are found and looked at (methods A.6); `format` and the like are the reader's.
-
-    `profile`: of recall. `window`: seconds of a moment. `windows`: with neighbours, at most.
-    `intervals`, `frames`: at most so many stretches, with so many frames each, and no more in all
-    than the verifier takes (limits.verifier.images). `pad`: seconds added on each side. `track`: of
-    captions.
-
-    Two extensions of ours, off by default. `abstain_unsupported`: answer nothing where neither the
-    notes found nor the frames support any option. `second_look`: where the question names a time
-    that can be placed in the memory, look there too; strong support from that look may replace the
-    answer although a clock time is named.
-    """
-
-    profile: str = "capmem"
-    window: float = Field(default=30.0, gt=0)
-    windows: int = Field(default=9, ge=1)
-    intervals: int = Field(default=3, ge=1)
-    frames: int = Field(default=4, ge=1)
-    pad: float = Field(default=5.0, ge=0)
-    track: str | None = None
-    abstain_unsupported: bool = False
-    second_look: bool = False
+CANDIDATE_CAPTIONS = 9
+CHECK_FRAMES = 12
+VERDICT_TOKENS = 80
+"""What a plan counts for one question; our guesses."""
 
 
-@register("verify", VerifySettings)
+def _texts(question: Question, settings: VerifySettings) -> list[str]:
+    read = prompts.reader_texts(prompts.CAPTION, prompts.CANDIDATE, prompts.VERIFY)
+    return [*read(question, settings), prompts.verdict_wanted(question, "-")]
+
+
+def _effort(outlook: Outlook) -> Effort:
+    """The candidate and the verdict; the caption answer is counted where it is given."""
+    return Effort(
+        2,
+        min(CHECK_FRAMES, outlook.limits[Role.VERIFIER].images),
+        CANDIDATE_CAPTIONS * TOKENS_OUT,
+        outlook.reply_tokens + VERDICT_TOKENS,
+    )
+
+
+@register(
+    "verify",
+    VerifySettings,
+    reads=("caption", "frames"),
+    roles=(Role.READER, Role.VERIFIER),
+    looker=Role.VERIFIER,
+    starts_from=("caption",),
+    run_decides=("track", "window"),
+    prompts=_texts,
+    reread=reread_decision,
+    estimate=_effort,
+)
 async def verify(task: Task[VerifySettings]) -> Answer:
     """Corrects the caption answer where frames of the moments found strongly show another.
 
@@ -118,14 +128,8 @@ async def verify(task: Task[VerifySettings]) -> Answer:
     final = settled(question, settings, base, candidate, verdict, decision)
     if decision.outcome == "overridden":
         final = final.model_copy(update={"evidence": _seen(looked, verdict)})
-    task.note("decision", **decided(question, base, verdict, decision, final))
+    task.note("decision", **decision_step(question, base, verdict, decision, final))
     return final.model_copy(update={"strategy": "verify", "usage": usage})
-
-
-def failed(what: str, why: str, usage: Usage) -> Answer:
-    """An answer that could not be checked."""
-    reason = f"{what}: {why}" if why else what
-    return Answer(text="", status=Status.ERROR, strategy="verify", reason=reason, usage=usage)
 
 
 def _find(
@@ -185,15 +189,13 @@ async def _look(
         return _Said(why_not=unread(None), fault="; ".join(looked.missing)), looked
     question = task.question
     said = f"{candidate.choice}. {candidate.text}" if candidate.choice else candidate.text
+    asked = prompts.asked(question, task.view.until)
     wanted = prompts.verdict_wanted(question, said)
     reply = await send(
         task,
         Request(
             role=Role.VERIFIER,
-            parts=(
-                *looked.parts,
-                TextPart(f"{prompts.asked(question, task.view.until)}\n\n{wanted}"),
-            ),
+            parts=(*looked.parts, TextPart(f"{asked}\n\n{wanted}")),
             prompt=prompts.VERIFY.name,
             system=prompts.VERIFY.system,
             schema=SCHEMA,
@@ -212,79 +214,10 @@ async def _look(
     return _Said(verdict, unread(reply), usage=counted(reply)), looked
 
 
-def within(looks: Sequence[Look], images: int) -> list[Look]:
-    """The looks with so many frames in all that one request may hold, the same for each."""
-    most = max(1, images // max(1, len(looks)))
-    return [
-        one if len(one.times) <= most else replace(one, times=tuple(uniform_times(one.span, most)))
-        for one in looks
-    ]
-
-
 def _read(base: Answer) -> dict[str, JsonValue]:
     """The notes that a caption answer was read from, and the stretches of which it lacked any."""
     read = next((s for s in base.trace if isinstance(s, dict) and s.get("step") == "notes"), {})
     return {name: read[name] for name in ("track", "sources", "without") if read.get(name)}
-
-
-def decided(
-    question: Question, base: Answer, verdict: Verdict | None, decision: Decision, final: Answer
-) -> dict[str, JsonValue]:
-    """What the trace says of a decision."""
-    proposed = verdict.answer if verdict else None
-    return {
-        "outcome": decision.outcome,
-        "why": decision.why,
-        "before": base.choice,
-        "proposed": proposed,
-        "support": verdict.support.value if verdict else None,
-        "after": final.choice,
-        "effect": effect(question, base.choice, final.choice),
-        "would_have": effect(question, base.choice, proposed if verdict else base.choice),
-        "caveat": CAVEAT,
-    }
-
-
-def settled(
-    question: Question,
-    settings: VerifySettings,
-    base: Answer,
-    candidate: Answer,
-    verdict: Verdict | None,
-    decision: Decision,
-) -> Answer:
-    """The answer that a decision leaves; one that replaces the base has its evidence still."""
-    if decision.outcome == "overridden" and verdict is not None and verdict.answer is not None:
-        label = verdict.answer
-        return base.model_copy(
-            update={
-                "text": option_text(question, label),
-                "choice": label,
-                "status": Status.PARSED,
-                "scores": raised(base.scores, label),
-                "reason": f"{decision.why}: {verdict.reason}",
-            }
-        )
-    unsupported = candidate.status is Status.ABSTAINED and (
-        verdict is not None and verdict.answer is None
-    )
-    if settings.abstain_unsupported and unsupported:
-        return base.model_copy(
-            update={
-                "text": "",
-                "choice": None,
-                "status": Status.ABSTAINED,
-                "evidence": (),
-                "reason": "neither the notes found nor the frames support any answer",
-            }
-        )
-    return base
-
-
-def raised(scores: dict[str, float], label: str) -> dict[str, float]:
-    """The scores with one option put first, the others as they were."""
-    top = max(scores.values(), default=0.0)
-    return {**scores, label: max(1.0, top + 1.0) if label in scores or scores else 1.0}
 
 
 def _seen(looked: Looked, verdict: Verdict | None) -> tuple[Evidence, ...]:
@@ -298,79 +231,6 @@ def _seen(looked: Looked, verdict: Verdict | None) -> tuple[Evidence, ...]:
         )
         for one in looked.looks
     )
-
-
-def intervals(
-    hits: Sequence[Hit], held: dict[str, Recording], *, most: int, count: int, pad: float
-) -> list[Look]:
-    """At most `most` stretches: each seed with the neighbours that adjoin it and `pad` seconds on
-    each side, clipped to what has passed of the recording; those that overlap are one.
-
-    Frame times are the centres of `count` equal parts. In order of recording and time. Digests are
-    no moments of a recording and are not looked at.
-    """
-    seeds = [h for h in hits if h.seed and h.recording in held][:most]
-    spans: dict[str, list[Span]] = {}
-    for seed in seeds:
-        beside = [h.span for h in hits if not h.seed and h.recording == seed.recording]
-        start, end = seed.span.start, seed.span.end
-        for span in sorted(beside):
-            if abs(span.end - seed.span.start) < _NOTHING:
-                start = span.start
-            if abs(span.start - seed.span.end) < _NOTHING:
-                end = span.end
-        whole = Span(0.0, held[seed.recording or ""].duration)
-        wide = Span(max(0.0, start - pad), end + pad).clip(whole)
-        if wide is not None:
-            spans.setdefault(seed.recording or "", []).append(wide)
-    return [
-        Look(recording, span, tuple(uniform_times(span, count)))
-        for id, recording in held.items()
-        for span in merged(spans.get(id, ()))
-    ]
-
-
-_NOTHING = 1e-6
-
-
-def merged(spans: Sequence[Span]) -> list[Span]:
-    """Spans in order of time, those that overlap or touch joined."""
-    joined: list[Span] = []
-    for span in sorted(spans):
-        if joined and span.start <= joined[-1].end:
-            joined[-1] = Span(joined[-1].start, max(joined[-1].end, span.end))
-        else:
-            joined.append(span)
-    return joined
-
-
-def named_moments(
-    task: Task[VerifySettings], query: Query, held: dict[str, Recording]
-) -> list[Look]:
-    """Where the times that the question names lie in the recordings: stretches to look at."""
-    spans: dict[str, list[Span]] = {}
-    for when in query.times:
-        for recording in held.values():
-            span = None
-            if when.span is not None and len(held) == 1:
-                span = when.span
-            elif when.instants is not None and recording.clock is not None:
-                clock = recording.clock
-                first, last = when.instants.start, when.instants.end
-                span = Span(clock.seconds(first), clock.seconds(last))
-            if span is None:
-                continue
-            pad = task.settings.pad
-            inside = Span(span.start - pad, span.end + pad).clip(Span(0.0, recording.duration))
-            if inside is not None:
-                spans.setdefault(recording.id, []).append(inside)
-    settings = task.settings
-    looks = [
-        Look(held[id], span, tuple(uniform_times(span, settings.frames)))
-        for id in held
-        for span in merged(spans.get(id, ()))
-    ]
-    return looks[: settings.intervals]
 
 
 def _hit_step(hit: Hit) -> dict[str, JsonValue]:
