@@ -10,7 +10,7 @@ from egomem.errors import MediaError, TimeError, UsageError
 from egomem.models import ModelClient
 from egomem.observe import Embedded
 from egomem.records import Observation, Recording, Track
-from egomem.testing.scripted_server import Script, ScriptedServer
+from egomem.testing import Script, ScriptedServer
 from egomem.timeline import Clock, RecordingTime, Span
 
 MakeVideo = Callable[..., Path]

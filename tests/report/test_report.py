@@ -25,7 +25,7 @@ from egomem.report.failure_analysis import explain_column
 from egomem.report.model_tables import model_section
 from egomem.report.question_browser import browser_data, unpack
 from egomem.report.table import ReportTable, render_markdown
-from egomem.testing.scripted_server import Rule, Script, ScriptedServer
+from egomem.testing import Rule, Script, ScriptedServer
 from egomem.timeline import Span
 
 Go = Callable[..., RunSummary]

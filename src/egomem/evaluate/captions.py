@@ -184,7 +184,7 @@ def unfinished(
 ) -> list[Span]:
     """The windows of a recording that are still to be captioned. One that was cut off is, where
     more than it had are allowed now (`tokens`)."""
-    done = store.done(recording.id)
+    done = store.completed(recording.id)
     held = {d.unit for d in done if d.track == track}
     if from_completed(done, track):
         held -= {
@@ -262,7 +262,9 @@ async def build(
             store,
             [Path(recording.path or "")],
             Observers(frames=(watched,)),
-            watching=SamplingOptions(window=window, fps=config.fps, side=limits.side, ahead=AHEAD),
+            sampling=SamplingOptions(
+                window=window, fps=config.fps, side=limits.side, concurrency=AHEAD
+            ),
             on_step=lambda step: watched.check(),
         )
         faults = list(report.outcomes[0].faults)
@@ -302,12 +304,12 @@ async def _aligned(
                 Completed(recording.id, by.track.id, window_unit(span)),
                 to_completed(recording.id, by.track.id, gap),
             ]
-            store.add([], done=done)
+            store.add([], completed=done)
             return
         except EgomemError as error:
             faults.append(f"{window_unit(span)} s: {error}")
             return
-        store.add(made, done=[Completed(recording.id, by.track.id, window_unit(span))])
+        store.add(made, completed=[Completed(recording.id, by.track.id, window_unit(span))])
 
     for begin in range(0, len(todo), AHEAD):
         by.check()

@@ -62,7 +62,7 @@ class RunContext:
     places: VideoMap
     results: Results
     cache: ReplyCache
-    conduct: RequestPolicy
+    policy: RequestPolicy
     environ: Mapping[str, str]
     blind: Blind
     purse: RunBudget = field(default_factory=RunBudget)
@@ -93,10 +93,10 @@ class RunContext:
             self._models[key] = ModelClient(
                 self._specs(key),
                 limits=self.config.limits(key.reader),
-                conduct=self.conduct,
+                policy=self.policy,
                 cache=self.cache,
                 environ=self.environ,
-                hold=self.purse.hold,
+                before_send=self.purse.hold,
             )
             self.purse.watch(self._models[key])
         return self._models[key]
@@ -340,7 +340,7 @@ async def opened(
     folder: Path,
     *,
     memory: Path | None = None,
-    conduct: RequestPolicy | None = None,
+    policy: RequestPolicy | None = None,
     environ: Mapping[str, str] = os.environ,
     budget: float | None = None,
     max_requests: int | None = None,
@@ -380,7 +380,7 @@ async def opened(
                 places=places,
                 results=Results.read(folder),
                 cache=cache,
-                conduct=conduct or RequestPolicy(),
+                policy=policy or RequestPolicy(),
                 environ=environ,
                 blind=blind,
                 purse=purse,

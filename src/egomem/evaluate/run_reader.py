@@ -21,7 +21,7 @@ from egomem.evaluate.run_folder import chosen
 from egomem.evaluate.run_info import ABOUT, BENCHMARK, read_about
 from egomem.evaluate.usage_log import keys_of
 from egomem.memory import Store
-from egomem.memory.connection import DATABASE_NAME as DATABASE
+from egomem.memory.database_errors import DATABASE_NAME as DATABASE
 from egomem.memory.failed_windows import failed_windows
 from egomem.memory.replies import ReplyCache
 from egomem.records import Answer, Provenance, Question, Usage

@@ -1,4 +1,4 @@
-"""Who observes: the embedded observers, and a captioner where a model fills that role."""
+"""Choosing the observers: the embedded ones, and a captioner where a model fills that role."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ VLM_SEES_MORE = (
 
 @dataclass(frozen=True, slots=True)
 class ObserverSet:
-    """The observers, how many windows they may see at once, and what a user should know of them."""
+    """The observers, how many windows they may process at once, and notes for the user."""
 
     observers: Observers
-    ahead: int
+    concurrency: int
     notes: tuple[str, ...]
     captioner: Captioner | ActiveCaptioner | None = None
 
@@ -75,31 +75,36 @@ def choose_observers(
     `max_tokens`: of a caption; replies of an active one may have more (see `vlm.MAX_TOKENS`).
     `transcriber`: `whisper:NAME`, a folder with a Whisper model, or `embedded` for the default."""
     whisper = "base" if transcriber == "embedded" else transcriber.removeprefix("whisper:")
-    found = embedded_observers(window=window, fps=fps, speech_model=whisper)
-    notes = new_notices(found.origins)
-    notes += [f"without {m.part}: {m.detail}; {m.remedy}" for m in found.missing]
+    embedded = embedded_observers(window=window, fps=fps, speech_model=whisper)
+    notes = new_notices(embedded.origins)
+    notes += [f"without {m.part}: {m.detail}; {m.remedy}" for m in embedded.missing]
     if caption == "active":
-        return _active(found, models, notes, window=window, budget=budget, max_tokens=max_tokens)
+        return _active(embedded, models, notes, window=window, budget=budget, max_tokens=max_tokens)
     if models is None or not models.has(Role.CAPTIONER):
-        if found.speech is None and not found.observers:
-            lacking = "; ".join(f"{m.part}: {m.detail}" for m in found.missing)
+        if embedded.speech is None and not embedded.observers:
+            lacking = "; ".join(f"{m.part}: {m.detail}" for m in embedded.missing)
             raise EgomemError(
-                f"there is nobody to observe ({lacking})",
+                f"no observer is available: {lacking}",
                 f"run: {install_line('embedded')}, or give a --model captioner=SPEC",
             )
-        return ObserverSet(Observers(found.speech, found.observers), 1, (*notes, VLM_SEES_MORE))
+        return ObserverSet(
+            Observers(embedded.speech, embedded.observers), 1, (*notes, VLM_SEES_MORE)
+        )
     from egomem.observe.captioner import Captioner
 
-    ahead = models.conduct.concurrency
+    concurrency = models.policy.concurrency
     captioner = Captioner(models, window=window, fps=fps, max_tokens=max_tokens, budget=budget)
-    seeing = [o for o in found.observers if not isinstance(o, TemplateCaptioner)]
+    frame_observers = [o for o in embedded.observers if not isinstance(o, TemplateCaptioner)]
     return ObserverSet(
-        Observers(found.speech, (*seeing, captioner)), ahead, tuple(notes), captioner
+        Observers(embedded.speech, (*frame_observers, captioner)),
+        concurrency,
+        tuple(notes),
+        captioner,
     )
 
 
 def _active(
-    found: Embedded,
+    embedded: Embedded,
     models: ModelClient | None,
     notes: Sequence[str],
     *,
@@ -107,22 +112,27 @@ def _active(
     budget: float | None,
     max_tokens: int,
 ) -> ObserverSet:
-    """An active captioner in the place of the other one; its tools are those that are installed."""
+    """The same with an active captioner, whose tools are those that are installed."""
     from egomem.observe.active import ActiveCaptioner
     from egomem.observe.active.vlm_backend import MAX_TOKENS as ACTIVE_TOKENS
     from egomem.observe.object_detector import Detector
 
-    asked = models if models is not None and models.has(Role.CAPTIONER) else None
-    seeing = [o for o in found.observers if not isinstance(o, TemplateCaptioner)]
-    detects = any(isinstance(o, Objects) for o in seeing)
+    captioning_models = models if models is not None and models.has(Role.CAPTIONER) else None
+    frame_observers = [o for o in embedded.observers if not isinstance(o, TemplateCaptioner)]
+    detects = any(isinstance(o, Objects) for o in frame_observers)
     captioner = ActiveCaptioner(
-        asked,
+        captioning_models,
         window=window,
         cost=budget,
         max_tokens=max(max_tokens, ACTIVE_TOKENS),
         detector=Detector(squares=False) if detects else None,
-        reader=next((o for o in seeing if isinstance(o, ScreenText)), None),
+        reader=next((o for o in frame_observers if isinstance(o, ScreenText)), None),
     )
-    ahead = asked.conduct.concurrency if asked else 1
-    told = notes if asked else (*notes, VLM_SEES_MORE)
-    return ObserverSet(Observers(found.speech, (*seeing, captioner)), ahead, tuple(told), captioner)
+    concurrency = captioning_models.policy.concurrency if captioning_models else 1
+    all_notes = notes if captioning_models else (*notes, VLM_SEES_MORE)
+    return ObserverSet(
+        Observers(embedded.speech, (*frame_observers, captioner)),
+        concurrency,
+        tuple(all_notes),
+        captioner,
+    )

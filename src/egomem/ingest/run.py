@@ -1,8 +1,8 @@
-"""Recordings -> observers -> store, resumable at every window.
+"""Ingest recordings: observe each window and store it, resumable at every window.
 
-A recording's id follows from its bytes, so the same file again is nothing new, wherever it lies.
-Each window is stored in one transaction together with the mark that it is finished; what was
-acknowledged survives a kill, and the next run goes on behind it.
+A recording's id follows from its bytes, so the same file again adds nothing, wherever it lies. A
+window's observations and the mark that it is finished are stored in one transaction: a kill loses
+nothing that was stored, and the next run continues behind it.
 """
 
 from __future__ import annotations
@@ -57,18 +57,18 @@ DAMAGE = "damage"
 
 @dataclass(frozen=True, slots=True)
 class SamplingOptions:
-    """How recordings are watched.
+    """How recordings are sampled.
 
-    `window`: length in seconds (CapMem: 30 or 60). `fps`: frames a second shown to observers
-    (CapMem: 1). `side`: their longest side in pixels. `ahead`: windows observed at once, for
-    observers that wait on a server; frames of that many windows are held in memory. `thumbnail`:
-    longest side of the picture kept of each window, 0 for none.
+    `window`: length in seconds (CapMem: 30 or 60). `fps`: frames a second for observers (CapMem:
+    1). `side`: longest side of a frame in pixels. `concurrency`: windows observed at once, for
+    observers that wait on a server; their frames are held in memory. `thumbnail`: longest side of
+    the picture kept of each window, 0 for none.
     """
 
     window: float = DEFAULT_WINDOW
     fps: float = DEFAULT_FPS
     side: int = 1280
-    ahead: int = 1
+    concurrency: int = 1
     thumbnail: int = 320
 
     def __post_init__(self) -> None:
@@ -78,7 +78,7 @@ class SamplingOptions:
 
 @dataclass(frozen=True, slots=True)
 class Observers:
-    """Who observes: speech hears the whole recording first, then the others see each window."""
+    """The observers: `speech` hears the whole recording first, then `frames` see each window."""
 
     speech: SpeechObserver | None = None
     frames: Sequence[Observer] = ()
@@ -86,7 +86,7 @@ class Observers:
 
 @dataclass(slots=True)
 class _FileProgress:
-    """What is known of one file so far; becomes its Outcome."""
+    """What has been done on one file so far; becomes its FileOutcome."""
 
     observations: int = 0
     windows: int = 0
@@ -94,8 +94,8 @@ class _FileProgress:
     notes: list[str] = field(default_factory=list)
     failed: dict[str, list[Span]] = field(default_factory=dict)
 
-    def said(self) -> tuple[str, ...]:
-        """All faults; one that befell many windows (a server that has gone) is one line."""
+    def error_lines(self) -> tuple[str, ...]:
+        """All errors; one repeated over many windows (a dead server) becomes a single line."""
         lines = list(self.faults)
         for fault, spans in self.failed.items():
             first = min(spans)
@@ -110,7 +110,7 @@ async def ingest(
     files: Sequence[Path],
     observers: Observers,
     *,
-    watching: SamplingOptions | None = None,
+    sampling: SamplingOptions | None = None,
     wearer: str = "me",
     start: datetime | None = None,
     zone: tzinfo | None = None,
@@ -118,37 +118,38 @@ async def ingest(
     on_plan: Callable[[list[Recording]], None] = lambda recordings: None,
     on_step: OnStep = lambda step: None,
 ) -> IngestReport:
-    """Ingest files in turn; a file that cannot be used is reported and the rest goes on.
+    """Ingest files one by one; a file that cannot be used is reported, and the rest are ingested.
 
-    `start` is the instant of the first file's second 0 and is over every other hint; the others
-    must be chapters of the same recording. `zone` is where names and sidecars without one were
-    written. `on_plan` is told the recordings before the first is watched, and may raise to stop.
-    StoreErrors end the run, as nothing could be stored after them; everything acknowledged stays.
+    `start` is the instant of the first file's second 0 and overrides every other source; the other
+    files must then be chapters of the same recording. `zone` is where names and sidecars without a
+    zone were written. `on_plan` gets the recordings before the first is observed, and may raise to
+    stop. A StoreError ends the run, because nothing could be stored after it; what was stored
+    stays.
     """
-    watching = watching or SamplingOptions()
+    sampling = sampling or SamplingOptions()
     outcomes: dict[Path, FileOutcome] = {}
-    known: dict[Path, tuple[MediaInfo, str]] = {}
+    probed: dict[Path, tuple[MediaInfo, str]] = {}
     for path in files:
         on_step(Step(str(path), "reading", 0, 1))
         try:
             _nameable(path)
             facts = await asyncio.to_thread(probe, path)
-            known[path] = facts, await asyncio.to_thread(content_hash, path)
+            probed[path] = facts, await asyncio.to_thread(content_hash, path)
         except Exception as error:
             outcomes[path] = _failed(path, error)
         on_step(Step(str(path), "reading", 1, 1))
-    told = {path: facts for path, (facts, _) in known.items()}
-    starts = start_times.find_starts(told, given=start, zone=zone) if known else {}
+    facts_of = {path: facts for path, (facts, _) in probed.items()}
+    starts = start_times.find_starts(facts_of, given=start, zone=zone) if probed else {}
     recordings: dict[Path, Recording] = {}
-    for path, (facts, digest) in known.items():
-        same = (r for r in reversed(recordings.values()) if r.sha256 == digest)
-        held = next(same, None) or store.recording(recording_id(digest))
-        recordings[path] = _recording(path, digest, facts, wearer, starts[path], held)
+    for path, (facts, digest) in probed.items():
+        twins = (r for r in reversed(recordings.values()) if r.sha256 == digest)
+        stored = next(twins, None) or store.recording(recording_id(digest))
+        recordings[path] = _recording(path, digest, facts, wearer, starts[path], stored)
     on_plan(list(recordings.values()))
     for path, recording in recordings.items():
         try:
             outcomes[path] = await _one(
-                store, path, told[path], recording, starts[path], observers, watching, on_step
+                store, path, facts_of[path], recording, starts[path], observers, sampling, on_step
             )
         except StoreError:
             raise
@@ -183,14 +184,14 @@ async def _one(
     recording: Recording,
     start: Start,
     observers: Observers,
-    watching: SamplingOptions,
+    sampling: SamplingOptions,
     on_step: OnStep,
 ) -> FileOutcome:
     notes = list(start.notes) if start.clock == recording.clock else []
     if damage := recording.facts.get(DAMAGE):
         notes.append(f"known to be damaged: {damage}")
     tally = _FileProgress(notes=notes)
-    todo = unfinished_windows(store, recording, observers.frames, watching.window)
+    todo = unfinished_windows(store, recording, observers.frames, sampling.window)
     tally.faults += past_failures(store, recording, observers.frames, todo)
     listen = bool(facts.audio) and not is_transcribed(store, recording, observers.speech)
     if store.recording(recording.id) != recording:
@@ -202,42 +203,43 @@ async def _one(
             recording=recording.id,
             seconds=recording.duration,
             notes=tuple(notes),
-            faults=tally.said(),
+            faults=tally.error_lines(),
         )
     started = time.perf_counter()
     if listen and observers.speech is not None:
         await _listen(store, path, recording, observers.speech, tally, on_step)
-    await _watch(store, path, facts, recording, observers.frames, watching, todo, tally, on_step)
+    await _watch(store, path, facts, recording, observers.frames, sampling, todo, tally, on_step)
     log.info("ingested %s in %.1f s", path, time.perf_counter() - started)
     return FileOutcome(
         path=str(path),
-        status="partial" if tally.said() else "done",
+        status="partial" if tally.error_lines() else "done",
         recording=recording.id,
         seconds=recording.duration,
         windows=tally.windows,
         observations=tally.observations,
         notes=tuple(tally.notes),
-        faults=tally.said(),
+        faults=tally.error_lines(),
     )
 
 
 def _recording(
-    path: Path, digest: str, facts: MediaInfo, wearer: str, start: Start, held: Recording | None
+    path: Path, digest: str, facts: MediaInfo, wearer: str, start: Start, stored: Recording | None
 ) -> Recording:
-    """The recording that a file holds. One that is known keeps its wearer, and its clock where
-    nothing new is known of it."""
-    told = facts.model_dump(mode="json", exclude={"path"})
-    if held is not None and DAMAGE in held.facts:
-        told[DAMAGE] = held.facts[DAMAGE]
+    """The recording of a file. One that is stored keeps its wearer, and its clock unless a start
+    was found.
+    """
+    fact_values = facts.model_dump(mode="json", exclude={"path"})
+    if stored is not None and DAMAGE in stored.facts:
+        fact_values[DAMAGE] = stored.facts[DAMAGE]
     return Recording(
         id=recording_id(digest),
-        wearer=held.wearer if held else wearer,
+        wearer=stored.wearer if stored else wearer,
         name=path.name,
         path=str(path.resolve()),
         sha256=digest,
         duration=facts.duration,
-        clock=start.clock or (held.clock if held else None),
-        facts=told,
+        clock=start.clock or (stored.clock if stored else None),
+        facts=fact_values,
     )
 
 
@@ -249,10 +251,10 @@ async def _listen(
     tally: _FileProgress,
     on_step: OnStep,
 ) -> None:
-    """Transcribe from where an earlier run stopped; each stretch of sound is durable at once."""
+    """Transcribe from where an earlier run stopped; each stretch of sound is stored at once."""
     track = speech.track
     store.put_track(track)
-    begin = transcribed_until(store.done(recording.id), track.id)
+    begin = transcribed_until(store.completed(recording.id), track.id)
     rest = Span(begin, max(begin, recording.duration))
 
     def stretches() -> Iterator[tuple[float, list[Observation]]]:
@@ -261,16 +263,16 @@ async def _listen(
     source = stretches()
     try:
         while (stretch := await asyncio.to_thread(next, source, None)) is not None:
-            end, said = stretch
+            end, observations = stretch
             mark = Completed(recording.id, track.id, f"{TRANSCRIBED_UNTIL}{end!r}")
-            tally.observations += store.add(said, done=[mark])
+            tally.observations += store.add(observations, completed=[mark])
             on_step(Step(str(path), "listening", min(end, recording.duration), recording.duration))
     except EgomemError as error:
         if isinstance(error, StoreError):
             raise
         tally.faults.append(f"sound: {error}")
     else:
-        store.add([], done=[Completed(recording.id, track.id, "all")])
+        store.add([], completed=[Completed(recording.id, track.id, "all")])
     on_step(Step(str(path), "listening", recording.duration, recording.duration))
 
 
@@ -280,43 +282,45 @@ async def _watch(
     facts: MediaInfo,
     recording: Recording,
     observers: Sequence[Observer],
-    watching: SamplingOptions,
+    sampling: SamplingOptions,
     todo: Sequence[Span],
     tally: _FileProgress,
     on_step: OnStep,
 ) -> None:
-    """Show every unfinished window to the observers; the frames are decoded once."""
+    """Show every unfinished window to the observers; frames are decoded only once."""
     for observer in observers:
         store.put_track(observer.track)
-    stream = _frames(path, facts, todo, watching)
+    stream = _frames(path, facts, todo, sampling)
     source = _by_window(stream, todo)
-    places = asyncio.Semaphore(watching.ahead)
+    slots = asyncio.Semaphore(sampling.concurrency)
 
-    async def observe(span: Span, seen: tuple[Frame, ...]) -> None:
+    async def observe(span: Span, window_frames: tuple[Frame, ...]) -> None:
         try:
-            await _observe(store, Window(recording, span, seen), observers, watching, tally)
+            await _observe(
+                store, Window(recording, span, window_frames), observers, sampling, tally
+            )
         finally:
-            places.release()
+            slots.release()
         on_step(Step(str(path), "watching", span.end, recording.duration))
 
     try:
         async with asyncio.TaskGroup() as group:
             while True:
-                await places.acquire()
-                found = await asyncio.to_thread(next, source, None)
-                if found is None:
+                await slots.acquire()
+                window = await asyncio.to_thread(next, source, None)
+                if window is None:
                     break
-                group.create_task(observe(*found))
+                group.create_task(observe(*window))
     except BaseExceptionGroup as failed:
         raise failed.exceptions[0] from None
     if stream is not None and (damage := _damage(stream.report, facts)):
         tally.faults.append(f"{path.name}: {damage}")
-        known = {**recording.facts, DAMAGE: damage}
-        store.put_recording(recording.model_copy(update={"facts": known}))
+        new_facts = {**recording.facts, DAMAGE: damage}
+        store.put_recording(recording.model_copy(update={"facts": new_facts}))
 
 
 def _damage(report: DecodeReport, facts: MediaInfo) -> str:
-    """Which stretches have no picture, in a line; "" where all of it could be decoded."""
+    """One line on the stretches without a picture; "" where everything could be decoded."""
     lost = [
         f"between {format_time(before or 0.0)} and {format_time(after)}"
         for before, after in report.lost
@@ -330,53 +334,58 @@ def _damage(report: DecodeReport, facts: MediaInfo) -> str:
 
 
 def _frames(
-    path: Path, facts: MediaInfo, todo: Sequence[Span], watching: SamplingOptions
+    path: Path, facts: MediaInfo, todo: Sequence[Span], sampling: SamplingOptions
 ) -> FrameReader | None:
     if facts.video is None or not todo:
         return None
-    times = [t for span in todo for t in sample_times(span, watching.fps)]
-    return frames(path, times, side=watching.side, facts=facts)
+    times = [t for span in todo for t in sample_times(span, sampling.fps)]
+    return frames(path, times, side=sampling.side, info=facts)
 
 
 def _by_window(
     stream: FrameReader | None, spans: Sequence[Span]
 ) -> Iterator[tuple[Span, tuple[Frame, ...]]]:
-    """Each span with the frames wanted in it; a window is given out when its last frame is in."""
+    """Each span with its frames; a window is yielded as soon as its last frame is decoded."""
     source = iter(stream or ())
     frame = next(source, None)
     for span in spans:
-        seen = []
-        while frame is not None and frame.wanted < span.end:
-            seen.append(frame)
+        window_frames = []
+        while frame is not None and frame.requested < span.end:
+            window_frames.append(frame)
             frame = next(source, None)
-        yield span, tuple(distinct(seen))
+        yield span, tuple(distinct(window_frames))
 
 
 async def _observe(
     store: Store,
     window: Window,
     observers: Sequence[Observer],
-    watching: SamplingOptions,
+    sampling: SamplingOptions,
     tally: _FileProgress,
 ) -> None:
-    """One window: every observer that has not finished it, then one transaction for all of them."""
+    """Observe one window with every observer that has not finished it; store all in one
+    transaction.
+    """
     recording = window.recording
     done = completed_work(store, recording, observers)
     marks = {
         o.track.id: Completed(recording.id, o.track.id, window_unit(window.span)) for o in observers
     }
-    own = {o.track.id for o in observers}
-    ready = {o.track.id for o in observers if is_finished(done, recording, o, window.span)}
-    held = store.view().observations(recording=recording.id, span=window.span)
-    window = replace(window, held=tuple(o for o in held if o.track not in own or o.track in ready))
-    marked = []
-    made: list[Observation] = []
+    track_ids = {o.track.id for o in observers}
+    finished_ids = {o.track.id for o in observers if is_finished(done, recording, o, window.span)}
+    context = store.view().observations(recording=recording.id, span=window.span)
+    window = replace(
+        window,
+        held=tuple(o for o in context if o.track not in track_ids or o.track in finished_ids),
+    )
+    completed = []
+    observations: list[Observation] = []
     for observer in observers:
         mark = marks[observer.track.id]
-        if observer.track.id in ready:
+        if observer.track.id in finished_ids:
             continue
         try:
-            seen = await observer.observe(window)
+            new = await observer.observe(window)
         except StoreError:
             raise
         except EgomemError as error:
@@ -384,19 +393,19 @@ async def _observe(
             tally.failed.setdefault(fault, []).append(window.span)
             if isinstance(error, WindowFailed):
                 gap = FailedWindow(window.span, error.status.value, error.tokens)
-                marked += [mark, gap_mark(recording.id, observer.track.id, gap)]
+                completed += [mark, gap_mark(recording.id, observer.track.id, gap)]
             continue
-        made += seen
-        marked.append(mark)
-        window = replace(window, held=(*window.held, *seen))
-    _keep_thumbnail(store, window, watching)
-    tally.observations += store.add(made, done=marked)
+        observations += new
+        completed.append(mark)
+        window = replace(window, held=(*window.held, *new))
+    _keep_thumbnail(store, window, sampling)
+    tally.observations += store.add(observations, completed=completed)
     tally.windows += 1
 
 
-def _keep_thumbnail(store: Store, window: Window, watching: SamplingOptions) -> None:
-    if not watching.thumbnail or not window.frames:
+def _keep_thumbnail(store: Store, window: Window, sampling: SamplingOptions) -> None:
+    if not sampling.thumbnail or not window.frames:
         return
     middle = window.frames[len(window.frames) // 2]
-    picture = jpeg(middle, side=watching.thumbnail)
+    picture = jpeg(middle, side=sampling.thumbnail)
     keep_thumbnail(store.folder, window.recording.id, window.span.start, picture)

@@ -255,7 +255,7 @@ class _ReplayedFrames:
     ) -> Iterable[Frame]:
         found = []
         for frame in self._source(recording, times, side=side):
-            found.append((frame.time, frame.wanted))
+            found.append((frame.time, frame.requested))
             yield frame
         self._seen[recording, tuple(times)] = found
 

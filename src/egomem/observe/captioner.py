@@ -133,7 +133,7 @@ class Captioner:
             images,
             window.span,
             said,
-            about=RequestTags(window.recording.id),
+            tags=RequestTags(window.recording.id),
             max_tokens=self.max_tokens,
         )
         reply, usage = await self._asked(request)
@@ -220,7 +220,7 @@ def caption_request(
     span: Span,
     said: str,
     *,
-    about: RequestTags,
+    tags: RequestTags,
     max_tokens: int = MAX_TOKENS,
 ) -> Request:
     """What is asked of one window. It holds no question, and cannot: none is known yet."""
@@ -235,7 +235,7 @@ def caption_request(
             prompt=PROMPT,
             system=INSTRUCTIONS,
             max_tokens=max_tokens,
-            about=about,
+            tags=tags,
         )
     )
 

@@ -140,8 +140,8 @@ def beside(
     if recording is None:
         here, zeros = ~np.isnan(columns.zeros), np.nan_to_num(columns.zeros)
     else:
-        shape = view.scope.shape
-        here = columns.lines == shape.numbers[shape.places[recording]]
+        catalog = view.filter.catalog
+        here = columns.lines == catalog.numbers[catalog.positions[recording]]
         zeros = np.zeros(len(columns))
     starts, ends = columns.starts + zeros, columns.ends + zeros
     if relation == "after":
@@ -199,8 +199,8 @@ def _pointed_at(
     for recording in view.recordings():
         stems = stem_set(recording.name.rpartition(".")[0] or recording.name)
         if any(not word.forms.isdisjoint(stems) for word in asked):
-            shape = view.scope.shape
-            named = named | (columns.lines == shape.numbers[shape.places[recording.id]])
+            catalog = view.filter.catalog
+            named = named | (columns.lines == catalog.numbers[catalog.positions[recording.id]])
     if query.words or (query.anchor_words and query.relation) or query.items:
         return near | named
     region = near if query.at is not None else ~nothing
@@ -232,10 +232,10 @@ def _within(view: View, bounds: Sequence[Span], margin: float) -> Flags:
 
 def _from_part(view: View, part: Part) -> Floats:
     """How far each observation's middle lies from a part of its recording, as a share of that."""
-    columns, shape = view.columns, view.scope.shape
-    lengths = np.full(int(shape.numbers.max(initial=0)) + 1, np.inf)
+    columns, catalog = view.columns, view.filter.catalog
+    lengths = np.full(int(catalog.numbers.max(initial=0)) + 1, np.inf)
     for r in view.recordings():
-        lengths[shape.numbers[shape.places[r.id]]] = max(r.duration, 1e-9)
+        lengths[catalog.numbers[catalog.positions[r.id]]] = max(r.duration, 1e-9)
     place = (columns.starts + columns.ends) / 2 / lengths[columns.lines]
     distances: Floats = np.abs(place - PART_PLACES[part])
     return distances

@@ -115,7 +115,9 @@ def read_query(
         find_times,
     )
 
-    times = tuple(find_times(text, now=now, zone=zone, habits=conventions or DEFAULT_CONVENTIONS))
+    times = tuple(
+        find_times(text, now=now, zone=zone, conventions=conventions or DEFAULT_CONVENTIONS)
+    )
     plain = _cut(text, [t.text_span for t in times if not t.unresolved])
     part = next((part for part, pattern in _PARTS if pattern.search(plain)), None)
     for _, pattern in _PARTS:

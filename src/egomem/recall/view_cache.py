@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary
 
-from egomem.memory import Store, View
+from egomem.memory import MemoryReader, View
 
 T = TypeVar("T")
 _Key = tuple[Hashable, ...]
@@ -21,7 +21,9 @@ class ViewCache(Generic[T]):
 
     def __init__(self, size: int = 4) -> None:
         self._size = size
-        self._kept: WeakKeyDictionary[Store, OrderedDict[_Key, tuple[int, T]]] = WeakKeyDictionary()
+        self._kept: WeakKeyDictionary[MemoryReader, OrderedDict[_Key, tuple[int, T]]] = (
+            WeakKeyDictionary()
+        )
 
     def get(self, view: View, make: Callable[[], T], *key: Hashable) -> T:
         """The value for this view and `key`, made if it is not kept."""
@@ -39,6 +41,6 @@ class ViewCache(Generic[T]):
 
 def _seen_by(view: View) -> _Key:
     """What tells one view of a store from another."""
-    scope = view.scope
+    scope = view.filter
     spans = tuple(bound.tobytes() for pair in scope.spans for bound in pair)
-    return scope.shape.horizon, tuple(scope.shape.ids), scope.cut.tobytes(), scope.tracks, spans
+    return scope.catalog.horizon, tuple(scope.catalog.ids), scope.cut.tobytes(), scope.tracks, spans

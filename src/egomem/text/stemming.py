@@ -65,13 +65,13 @@ def terms(text: str) -> tuple[list[str], int]:
     longer.
     """
     words = tokens(text)
-    found = stems(words)
+    result = stems(words)
     language = language_of(normalise(text) if not text.isascii() else text, words)
     if language:
         stemmer = _stemmer(language)
-        found += [
+        result += [
             f"{stemmer.stemWord(word)}\u00b7{language[:2]}"
             for word in words
             if word[0] <= _LATIN and word.isalpha()
         ]
-    return found, len(words)
+    return result, len(words)

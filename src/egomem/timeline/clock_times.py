@@ -22,10 +22,10 @@ class ClockTimeParser(DurationParser):
         dated = dated or any(token.kind == "day" for token in self.tokens[i + 1 : i + 3])
         if dated and is_egolife_time(token.text):
             return TimeExpression(
-                dial=egolife_time(token.text, self.context.habits.frames_per_second)
+                dial=egolife_time(token.text, self.context.conventions.frames_per_second)
             ), i + 1
-        if self.idiom and (found := self._idiom(i)):
-            return found
+        if self.idiom and (idiom := self._idiom(i)):
+            return idiom
         half = self._half(i + 1)
         if half and (match := re.fullmatch(r"(\d{1,2})(?:\.(\d\d))?", token.text)):
             clock = ClockTime(int(match[1]), int(match[2] or 0), half=half)
@@ -78,9 +78,9 @@ class ClockTimeParser(DurationParser):
         if minutes is None or self.word(j + 1) not in ("past", "to"):
             return None
         before = self.word(j + 1) == "to"
-        if not (found := self.dial(j + 2)) or found[0].colon or (before and minutes == 30):
+        if not (clock := self.dial(j + 2)) or clock[0].colon or (before and minutes == 30):
             return None
-        piece, after = found
+        piece, after = clock
         assert piece.dial is not None
         hour, half = piece.dial.hour, piece.dial.half
         if piece.dial.minute or not 1 <= hour <= 12:

@@ -29,11 +29,13 @@ class DayParser(DurationParser):
             return self._named_day(i) or self._date(i)
         except UnresolvedError as missing:
             # Read again as if it were 1970, for how far the words reach.
-            known = replace(self.context, now=datetime(1970, 1, 1), zone=None, day_one=date.min)
-            found = DayParser(self.tokens, known).day(i)
+            fixed_context = replace(
+                self.context, now=datetime(1970, 1, 1), zone=None, day_one=date.min
+            )
+            result = DayParser(self.tokens, fixed_context).day(i)
             return (
-                (TimeExpression(problem=str(missing), evident=found[0].evident), found[1])
-                if found
+                (TimeExpression(problem=str(missing), evident=result[0].evident), result[1])
+                if result
                 else None
             )
 
@@ -92,8 +94,8 @@ class DayParser(DurationParser):
             if self.words(i + 1, "last", "week"):
                 return one(week(today())[0] + (WEEKDAYS[word] - 7) * _ONE_DAY), i + 3
             return one(_weekday_before(today() + _ONE_DAY, WEEKDAYS[word])), i + 1
-        if (found := self.duration(i)) and self.word(found[2]) in ("ago", "earlier"):
-            amount, unit, j = found
+        if (duration := self.duration(i)) and self.word(duration[2]) in ("ago", "earlier"):
+            amount, unit, j = duration
             if unit.calendar and amount == int(amount):
                 return TimeExpression(
                     days=_period(today(), unit.calendar, int(amount)), evident=True
@@ -103,7 +105,7 @@ class DayParser(DurationParser):
     def _night(self) -> date:
         """The day that the night now running, or the next one, began on."""
         now = self.context.need_now()
-        ends = self.context.habits.parts["night"][1] - 24
+        ends = self.context.conventions.parts["night"][1] - 24
         return now.date() - _ONE_DAY if now.hour < ends else now.date()
 
     def _date(self, i: int) -> ParseResult:

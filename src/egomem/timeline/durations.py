@@ -14,8 +14,8 @@ class DurationParser:
     range and not 10:50.
     """
 
-    def __init__(self, found: list[Token], context: Context) -> None:
-        self.tokens = found
+    def __init__(self, tokens: list[Token], context: Context) -> None:
+        self.tokens = tokens
         self.context = context
         self.idiom = True
         self._read: dict[tuple[int, bool], ParseResult] = {}
@@ -23,8 +23,8 @@ class DurationParser:
     def word(self, i: int) -> str:
         return self.tokens[i].text if i < len(self.tokens) else ""
 
-    def words(self, i: int, *wanted: str) -> bool:
-        return all(self.word(i + k) == word for k, word in enumerate(wanted))
+    def words(self, i: int, *expected: str) -> bool:
+        return all(self.word(i + k) == word for k, word in enumerate(expected))
 
     def amount(self, i: int) -> tuple[float, int] | None:
         """A number, in digits or words: "20", "an", "half an", "a couple of", "a few"."""
@@ -36,7 +36,7 @@ class DurationParser:
             return 0.25, i + 3
         after = i + 1 if self.word(i) == "a" else i
         if self.word(after) == "few":
-            return float(self.context.habits.few), after + 1
+            return float(self.context.conventions.few), after + 1
         if self.word(after) == "couple":
             return 2.0, after + (2 if self.word(after + 1) == "of" else 1)
         if self.words(i, "a", "quarter", "of", "an"):

@@ -20,7 +20,7 @@ class Context:
     now: datetime | None
     zone: tzinfo | None
     day_one: date | None
-    habits: Conventions
+    conventions: Conventions
 
     def need_now(self) -> datetime:
         """The question's time, in the zone that local times are read in."""

@@ -60,7 +60,7 @@ def read_time(
     now: datetime | None = None,
     zone: tzinfo | None = None,
     day_one: date | None = None,
-    habits: Conventions = DEFAULT_CONVENTIONS,
+    conventions: Conventions = DEFAULT_CONVENTIONS,
 ) -> TimeMention:
     """Reads a text that is one time.
 
@@ -69,16 +69,16 @@ def read_time(
     EgoLife's DAY1. Raises TimeError for what cannot be read, cannot be (a local time that the
     clocks jump over, an end before a start, four segments), or lacks a clock, zone or first day.
     """
-    context = _context(now, zone, day_one, habits)
-    found = tokens(text)
-    while found and found[-1].text in (".", "?", "!", ",", ";"):
-        found.pop()
-    if not found:
+    context = _context(now, zone, day_one, conventions)
+    words = tokens(text)
+    while words and words[-1].text in (".", "?", "!", ",", ";"):
+        words.pop()
+    if not words:
         raise TimeError("there is no time in an empty text", _REMEDY)
-    if _vague(found, 0) == len(found):
+    if _vague(words, 0) == len(words):
         raise TimeError(f"{text.strip()!r} names no time that could be worked out", _REMEDY)
-    result = _expression(Parser(found, context), 0)
-    if result is None or result.after < len(found) or not result.whole:
+    result = _expression(Parser(words, context), 0)
+    if result is None or result.after < len(words) or not result.whole:
         raise TimeError(f"cannot read {text.strip()!r} as a time", _REMEDY)
     if result.error is not None:
         raise result.error
@@ -86,7 +86,7 @@ def read_time(
         raise TimeError(
             f"cannot place {text.strip()!r}: {result.problem}", _missing(result.problem)
         )
-    return _when(text, found, result)
+    return _when(text, words, result)
 
 
 def find_times(
@@ -95,7 +95,7 @@ def find_times(
     now: datetime | None = None,
     zone: tzinfo | None = None,
     day_one: date | None = None,
-    habits: Conventions = DEFAULT_CONVENTIONS,
+    conventions: Conventions = DEFAULT_CONVENTIONS,
 ) -> list[TimeMention]:
     """The time cues inside a sentence, in order, with their character offsets.
 
@@ -103,33 +103,33 @@ def find_times(
     `TimeMention` with a `problem`. Never raises on any text. Arguments are those of `read_time`; a
     range, and what belongs to one time ("last Tuesday at ten past four"), is one cue.
     """
-    context = _context(now, zone, day_one, habits)
-    found = tokens(text)
-    parser = Parser(found, context)
+    context = _context(now, zone, day_one, conventions)
+    words = tokens(text)
+    parser = Parser(words, context)
     cues: list[TimeMention] = []
     i = 0
-    while i < len(found):
-        if not parser.begins(i) and found[i].text not in _VAGUE:
+    while i < len(words):
+        if not parser.begins(i) and words[i].text not in _VAGUE:
             i += 1
             continue
-        if vague := _vague(found, i):
+        if vague := _vague(words, i):
             cues.append(
-                _problem(text, found, i, vague, "it names no time that could be worked out")
+                _problem(text, words, i, vague, "it names no time that could be worked out")
             )
             i = vague
             continue
         try:
             result = _expression(parser, i)
         except TimeError as error:
-            after = _extent(found, i)
+            after = _extent(words, i)
             if after > i:
-                cues.append(_problem(text, found, i, after, error.message))
+                cues.append(_problem(text, words, i, after, error.message))
             i = max(after, i + 1)
             continue
         if result is None or not result.evident:
             i += 1
             continue
-        cues.append(_when(text, found, result))
+        cues.append(_when(text, words, result))
         i = result.after
     return cues
 
@@ -141,14 +141,14 @@ def read_start(text: str, *, zone: tzinfo | None = None) -> datetime:
     `zone`. Raises TimeError where there is none, or where the text is not one date and time.
     """
     remedy = "write it like 2026-03-02T08:10+01:00 or 2026-03-02 08:10 Europe/Berlin"
-    found = tokens(text.strip())
-    if not found or found[0].kind != "iso" or ":" not in found[0].text:
+    words = tokens(text.strip())
+    if not words or words[0].kind != "iso" or ":" not in words[0].text:
         raise TimeError(f"cannot read the start {text.strip()!r}", remedy)
     context = _context(None, zone, None, DEFAULT_CONVENTIONS)
-    read = Parser(found, context).combination(0)
+    read = Parser(words, context).combination(0)
     after = read[1] if read else 0
     piece = read[0] if read else TimeExpression()
-    if after < len(found):
+    if after < len(words):
         raise TimeError(f"cannot read the start {text.strip()!r}", remedy)
     try:
         placed = resolve(piece, context)
@@ -165,7 +165,7 @@ def read_moment(
     zone: tzinfo | None = None,
     day_one: date | None = None,
     recording: str | None = None,
-    habits: Conventions = DEFAULT_CONVENTIONS,
+    conventions: Conventions = DEFAULT_CONVENTIONS,
 ) -> Moment:
     """The point to look back from, for `--at`. A stretch ("yesterday") counts as its end.
 
@@ -173,8 +173,8 @@ def read_moment(
     that can only be of a recording raises TimeError, as does all that `read_time` raises for.
     """
     if recording is None:
-        habits = replace(habits, bare="wall")
-    when = read_time(text, now=now, zone=zone, day_one=day_one, habits=habits)
+        conventions = replace(conventions, bare="wall")
+    when = read_time(text, now=now, zone=zone, day_one=day_one, conventions=conventions)
     if when.instants is not None:
         return when.instants.end
     assert when.span is not None
@@ -187,11 +187,11 @@ def read_moment(
 
 
 def _context(
-    now: datetime | None, zone: tzinfo | None, day_one: date | None, habits: Conventions
+    now: datetime | None, zone: tzinfo | None, day_one: date | None, conventions: Conventions
 ) -> Context:
     if now is not None and now.utcoffset() is None:
         raise TimeError("the question's time has no zone", "give an aware datetime")
-    return Context(now, zone or (now.tzinfo if now else None), day_one, habits)
+    return Context(now, zone or (now.tzinfo if now else None), day_one, conventions)
 
 
 def _expression(parser: Parser, i: int) -> _ParsedTime | None:
@@ -207,14 +207,14 @@ def _read(parser: Parser, i: int, day: TimeExpression | None = None) -> _ParsedT
 
     `day` was said before it: only a time of that day is read then.
     """
-    if day is None and (found := _on_a_day(parser, i)):
-        return found
+    if day is None and (result := _on_a_day(parser, i)):
+        return result
     if parser.word(i) in ("from", "between"):
         between = parser.word(i) == "between"
         parser.idiom = False
-        found = _range(parser, i + 1, between=between, begin=i, day=day)
+        result = _range(parser, i + 1, between=between, begin=i, day=day)
         parser.idiom = True
-        return found or (None if between or day else _read(parser, i + 1))
+        return result or (None if between or day else _read(parser, i + 1))
     j = i + int(parser.word(i) in ("shortly", "just", "right") and parser.word(i + 1) in _RELATIONS)
     relation = _RELATIONS.get(parser.word(j))
     j += int(relation is not None)
@@ -266,10 +266,10 @@ def _on_a_day(parser: Parser, i: int) -> _ParsedTime | None:
     day, after = read
     if read[0].days[1] - read[0].days[0] != _ONE_DAY:
         return None
-    found = _read(parser, after + int(parser.word(after) == ","), day)
-    if found is None or (found.placed and found.placed.span):
+    result = _read(parser, after + int(parser.word(after) == ","), day)
+    if result is None or (result.placed and result.placed.span):
         return None
-    return found._replace(evident=True, whole=True, begin=j)
+    return result._replace(evident=True, whole=True, begin=j)
 
 
 def _of_day(piece: TimeExpression, day: TimeExpression) -> TimeExpression | None:
@@ -336,28 +336,28 @@ def _ends(parser: Parser, after: int) -> bool:
     return not rest or rest[0].text in ".,;:?!)" or _FOLLOWS.fullmatch(rest[0].text) is not None
 
 
-def _vague(found: list[Token], i: int) -> int:
+def _vague(words: list[Token], i: int) -> int:
     """The token after a cue that names no time, such as "a while ago"; else 0."""
     for cue in VAGUE:
-        if tuple(token.text for token in found[i : i + len(cue)]) == cue:
+        if tuple(token.text for token in words[i : i + len(cue)]) == cue:
             return i + len(cue)
     return 0
 
 
-def _extent(found: list[Token], i: int) -> int:
+def _extent(words: list[Token], i: int) -> int:
     """The token after an impossible time that begins at i; i where none begins there."""
-    if found[i].kind == "word" and found[i].text not in MONTHS:
+    if words[i].kind == "word" and words[i].text not in MONTHS:
         return i
     j = i + 1
-    while j < len(found) and (found[j].kind != "word" or found[j].text in ("am", "pm")):
+    while j < len(words) and (words[j].kind != "word" or words[j].text in ("am", "pm")):
         j += 1
-    while found[j - 1].kind == "mark" and j - 1 > i:
+    while words[j - 1].kind == "mark" and j - 1 > i:
         j -= 1
     return j
 
 
-def _when(text: str, found: list[Token], result: _ParsedTime) -> TimeMention:
-    begin, end = found[result.begin].start, found[result.after - 1].end
+def _when(text: str, words: list[Token], result: _ParsedTime) -> TimeMention:
+    begin, end = words[result.begin].start, words[result.after - 1].end
     span = result.placed.span if result.placed else None
     instants = result.placed.instants if result.placed else None
     note = result.placed.note if result.placed else ""
@@ -366,8 +366,8 @@ def _when(text: str, found: list[Token], result: _ParsedTime) -> TimeMention:
     )
 
 
-def _problem(text: str, found: list[Token], i: int, after: int, problem: str) -> TimeMention:
-    begin, end = found[i].start, found[after - 1].end
+def _problem(text: str, words: list[Token], i: int, after: int, problem: str) -> TimeMention:
+    begin, end = words[i].start, words[after - 1].end
     return TimeMention(text[begin:end], (begin, end), problem=problem)
 
 

@@ -37,18 +37,20 @@ class Parser(DayParser, ClockTimeParser):
 
     def _atom(self, i: int) -> ParseResult:
         for read in (self.absolute, self.combination, self.elapsed):
-            if found := read(i):
-                return found
+            if result := read(i):
+                return result
         return None
 
     def combination(self, i: int) -> ParseResult:
         """A day, a part of it and a clock time, in any order, each at most once."""
         if self.word(i) in ("early", "late") and not self.part(i):
             # "late yesterday afternoon": the word belongs to the part, which follows the day.
-            found = self.combination(i + 1)
+            result = self.combination(i + 1)
             halves = (0.0, 0.5) if self.word(i) == "early" else (0.5, 1.0)
             return (
-                (replace(found[0], portion=halves), found[1]) if found and found[0].part else None
+                (replace(result[0], portion=halves), result[1])
+                if result and result[0].part
+                else None
             )
         whole, j = TimeExpression(), i
         while True:
@@ -56,11 +58,14 @@ class Parser(DayParser, ClockTimeParser):
                 after = j + len(link)
                 if (link and j == i and link != ("the",)) or not self.words(j, *link):
                     continue
-                found = self._next(after, whole)
-                if found and j > i and found[0].bare and not whole.bare and link != ("at",):
-                    found = None
-                if found:
-                    whole, j = replace(found[0], bare=found[0].bare and link != ("at",)), found[1]
+                result = self._next(after, whole)
+                if result and j > i and result[0].bare and not whole.bare and link != ("at",):
+                    result = None
+                if result:
+                    whole, j = (
+                        replace(result[0], bare=result[0].bare and link != ("at",)),
+                        result[1],
+                    )
                     break
             else:
                 return (whole, j) if j > i else None
@@ -72,16 +77,16 @@ class Parser(DayParser, ClockTimeParser):
             return replace(whole, zone=zone_of(self.word(i).strip("[]"))), i + 1
         if whole.absolute:
             return None
-        if not (whole.days or whole.problem) and (found := self.day(i)):
-            piece, j = found
+        if not (whole.days or whole.problem) and (result := self.day(i)):
+            piece, j = result
             if not ((piece.part and whole.part) or (piece.dial and whole.dial)):
                 return _join(whole, piece), j
-        if not whole.part and (found := self.part(i)):
-            piece, j = found
+        if not whole.part and (result := self.part(i)):
+            piece, j = result
             if not (piece.days and whole.days):
                 return _join(whole, piece), j
-        if not whole.dial and (found := self.dial(i, bool(whole.days or whole.problem))):
-            return _join(whole, found[0]), found[1]
+        if not whole.dial and (result := self.dial(i, bool(whole.days or whole.problem))):
+            return _join(whole, result[0]), result[1]
         return None
 
     def part(self, i: int) -> ParseResult:
@@ -117,15 +122,15 @@ class Parser(DayParser, ClockTimeParser):
             return self._today_so_far(), i + 2
         after = i + 1 if self.word(i) == "the" else i
         if self.word(after) in ("last", "past"):
-            found = self.duration(after + 1)
-            if not found and (unit := self.unit(after + 1)) and self.word(after - 1) == "the":
-                found = unit.seconds or 1.0, unit, after + 2
-            if found:
-                amount, unit, j = found
+            duration = self.duration(after + 1)
+            if not duration and (unit := self.unit(after + 1)) and self.word(after - 1) == "the":
+                duration = unit.seconds or 1.0, unit, after + 2
+            if duration:
+                amount, unit, j = duration
                 return self._back(amount, unit), j
             return None
-        if (found := self.duration(i)) and self.word(found[2]) in ("ago", "earlier"):
-            amount, unit, j = found
+        if (duration := self.duration(i)) and self.word(duration[2]) in ("ago", "earlier"):
+            amount, unit, j = duration
             if not unit.calendar:
                 return self._from_now(amount, amount), j + 1
         return None
@@ -160,18 +165,18 @@ class Parser(DayParser, ClockTimeParser):
         """A time of a recording in units: "12.5s", "3 min 20 s", "the first five minutes"."""
         after = i + 1 if self.word(i) == "the" else i
         if self.word(after) == "first":
-            found = self.duration(after + 1)
-            if not found and (single := self.unit(after + 1)):
-                found = single.seconds, single, after + 2
-            if not found:
+            duration = self.duration(after + 1)
+            if not duration and (single := self.unit(after + 1)):
+                duration = single.seconds, single, after + 2
+            if not duration:
                 return None
-            seconds, unit, j = found
+            seconds, unit, j = duration
             return (
                 None if unit.calendar else (TimeExpression(elapsed=(0.0, seconds), evident=True), j)
             )
-        if not (found := self.duration(after)) or found[1].calendar:
+        if not (duration := self.duration(after)) or duration[1].calendar:
             return None
-        seconds, unit, j = found
+        seconds, unit, j = duration
         marked = self.word(j) in ("in", "into", "mark")
         piece = TimeExpression(elapsed=(seconds, seconds), unit=unit.seconds, evident=marked)
         return piece, j + 1 if marked else j

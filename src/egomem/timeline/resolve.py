@@ -97,7 +97,7 @@ def relate(
 
 def widen(placed: ResolvedTime, context: Context) -> ResolvedTime:
     """Around an instant: the habit's width on either side of it. A stretch stays as it is."""
-    half = context.habits.around
+    half = context.conventions.around
     if placed.instants is None or placed.instants.seconds:
         return placed
     start, end = placed.instants.start, placed.instants.end
@@ -110,7 +110,7 @@ def _recording(piece: TimeExpression, context: Context) -> tuple[float, float] |
         return piece.elapsed
     if not piece.colon or piece.marked:
         return None
-    if context.habits.bare == "wall" and _could_be_clock(piece):
+    if context.conventions.bare == "wall" and _could_be_clock(piece):
         return None
     seconds = 0.0
     for part in piece.colon:
@@ -124,7 +124,7 @@ def _could_be_clock(piece: TimeExpression) -> bool:
 
 
 def _bare_note(piece: TimeExpression, context: Context) -> str:
-    if len(piece.colon) == 2 and context.habits.bare == "recording" and _could_be_clock(piece):
+    if len(piece.colon) == 2 and context.conventions.bare == "recording" and _could_be_clock(piece):
         return "read as minutes and seconds of the recording; for a time of day add am or pm"
     return ""
 
@@ -190,14 +190,14 @@ def _latest(
 ) -> tuple[datetime, datetime]:
     """A time without a day is the latest one that has begun: today's, else yesterday's."""
     now = context.need_now()
-    found = None
+    latest = None
     for back in (0, 1):
         day = now.date() - back * _ONE_DAY
-        found = of_day((day, day + _ONE_DAY))
-        if _posix(found[0]) <= _posix(now):
+        latest = of_day((day, day + _ONE_DAY))
+        if _posix(latest[0]) <= _posix(now):
             break
-    assert found is not None
-    return found
+    assert latest is not None
+    return latest
 
 
 def _of_day(
@@ -211,7 +211,7 @@ def _of_day(
         raise TimeError("a clock time or a part of a day needs one day, not a longer time")
     low, high = (0.0, 24.0)
     if piece.part:
-        low, high = _PARTS.get(piece.part) or context.habits.parts[piece.part]
+        low, high = _PARTS.get(piece.part) or context.conventions.parts[piece.part]
     if not piece.dial:
         width = high - low
         low, high = low + piece.portion[0] * width, low + piece.portion[1] * width
@@ -239,7 +239,7 @@ def _hour(dial: ClockTime, low: float, high: float, parted: bool, context: Conte
         hour = dial.hour % 12 + (12 if high > 12 and (high <= 24 or dial.hour % 12 >= 6) else 0)
     else:
         hour = dial.hour % 12
-        return hour if hour >= context.habits.waking else hour + 12
+        return hour if hour >= context.conventions.waking else hour + 12
     return hour + 24 if high > 24 and hour < high - 24 else hour
 
 

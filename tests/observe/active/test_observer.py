@@ -23,7 +23,7 @@ from egomem.observe.active.files import InstalledTools
 from egomem.observe.active.observer import gaze_points
 from egomem.observe.object_detector import Detection
 from egomem.records import Observation, Recording, Status, Usage
-from egomem.testing.scripted_server import Rule, Script, ScriptedServer
+from egomem.testing import Rule, Script, ScriptedServer
 from egomem.timeline import Span
 
 Make = Callable[..., Any]
@@ -131,7 +131,7 @@ def test_a_refusal_is_paid_once_and_a_cut_off_one_again_where_more_is_allowed(
         captioner = ActiveCaptioner(cast(ModelClient, models), window=4, max_tokens=tokens)
         report = asyncio.run(
             ingest(
-                store, [video], Observers(None, (captioner,)), watching=SamplingOptions(window=4)
+                store, [video], Observers(None, (captioner,)), sampling=SamplingOptions(window=4)
             )
         )
         assert report.outcomes[0].status == "partial"
@@ -186,7 +186,7 @@ def test_ingest_captions_every_window_and_goes_on_where_it_stopped(
         for _ in range(2):
             report = asyncio.run(
                 ingest(
-                    store, [path], Observers(None, (captioner,)), watching=SamplingOptions(window=4)
+                    store, [path], Observers(None, (captioner,)), sampling=SamplingOptions(window=4)
                 )
             )
         captions = store.view().observations(sources=["caption"])
@@ -196,13 +196,15 @@ def test_ingest_captions_every_window_and_goes_on_where_it_stopped(
 
 
 def test_active_captions_take_the_place_of_the_others() -> None:
-    from egomem.ingest import choose
+    from egomem.ingest import choose_observers
 
     def limit(chosen: Any) -> int:
         return int(chosen.captioner.max_tokens)
 
-    assert limit(choose(None, window=30, fps=1, caption="active", max_tokens=9000)) == 9000
-    chosen = choose(None, window=30, fps=1, caption="active")
+    assert (
+        limit(choose_observers(None, window=30, fps=1, caption="active", max_tokens=9000)) == 9000
+    )
+    chosen = choose_observers(None, window=30, fps=1, caption="active")
     assert limit(chosen) == 2048, "its replies are longer than a direct caption"
     names = [type(o).__name__ for o in chosen.observers.frames]
     assert names[-1] == "ActiveCaptioner"
@@ -247,10 +249,10 @@ def test_the_command_with_a_model_compares_both_ways(
     assert active["caption"] == "", "nothing confirmed it"
     assert active["usage"]["requests"] > direct["usage"]["requests"] - 1
     assert "<h2>Round 1</h2>" in page.read_text()
-    asked = len(server.seen)
+    asked = len(server.requests)
     code, again = said(capsys, *words[:-1], "--log", str(log))
     assert again["result"]["claims"] == active["claims"]
-    assert len(server.seen) == asked, "a finished run is not run again"
+    assert len(server.requests) == asked, "a finished run is not run again"
 
 
 def test_the_log_of_another_video_is_not_taken_for_this_one(

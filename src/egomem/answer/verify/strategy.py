@@ -200,7 +200,7 @@ async def _look(
             system=prompts.VERIFY.system,
             schema=SCHEMA,
             max_tokens=task.settings.max_tokens,
-            about=RequestTags(question.recording, question.id or None),
+            tags=RequestTags(question.recording, question.id or None),
         ),
     )
     if reply.status is Status.ERROR:
