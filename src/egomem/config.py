@@ -39,9 +39,9 @@ EVERY_ROLE = "all"
 
 def settings_file() -> Path | None:
     """The egomem.toml that applies: the working folder's, else the user's, else None."""
-    here = Path("egomem.toml")
-    if here.is_file():
-        return here
+    local = Path("egomem.toml")
+    if local.is_file():
+        return local
     import platformdirs
 
     user = Path(platformdirs.user_config_dir("egomem", appauthor=False)) / "egomem.toml"
@@ -130,17 +130,17 @@ def load_settings(**flags: Any) -> Settings:
 
     Raises ConfigError naming the setting, where it came from and what it may be.
     """
-    given = {name: value for name, value in flags.items() if value is not None}
+    flag_values = {name: value for name, value in flags.items() if value is not None}
     try:
         file = settings_file()
         file_settings = tomllib.loads(file.read_text(encoding="utf-8")) if file else {}
         if isinstance(file_settings.get("model"), str):
             file_settings["model"] = {EVERY_ROLE: file_settings["model"]}
-        settings = Settings.model_validate(_over(_over(file_settings, _environment()), given))
+        settings = Settings.model_validate(_over(_over(file_settings, _environment()), flag_values))
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
-        where = "on the command line" if name in given else _origin(name)
+        where = "on the command line" if name in flag_values else _origin(name)
         raise ConfigError(f"setting {name!r} {where}: {first['msg'].lower()}") from error
     except OSError as error:
         raise ConfigError(
@@ -148,8 +148,10 @@ def load_settings(**flags: Any) -> Settings:
         ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{settings_file()} is not valid TOML: {error}") from error
-    if EVERY_ROLE in given.get("model", {}):  # a flag for all roles is over any role set elsewhere
-        settings = settings.model_copy(update={"model": given["model"]})
+    if EVERY_ROLE in flag_values.get(
+        "model", {}
+    ):  # a flag for all roles is over any role set elsewhere
+        settings = settings.model_copy(update={"model": flag_values["model"]})
     return settings
 
 

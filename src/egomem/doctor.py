@@ -119,8 +119,8 @@ def _memory(folder: Path) -> Diagnosis:
             remedy="give another one with --memory or EGOMEM_MEMORY",
         )
     free = shutil.disk_usage(place).free / 1e9
-    there = "there" if folder.exists() else "not made yet"
-    return Diagnosis(name="memory", state="ok", detail=f"{folder}, {there}, {free:.0f} GB free")
+    state = "there" if folder.exists() else "not made yet"
+    return Diagnosis(name="memory", state="ok", detail=f"{folder}, {state}, {free:.0f} GB free")
 
 
 def _models(settings: Settings) -> Diagnosis:

@@ -48,21 +48,21 @@ class Overlap:
         )
 
 
-def gaps(recordings: Iterable[Recording], *, least: float = TOLERANCE_S) -> list[CoverageGap]:
-    """Gaps longer than `least` s between a wearer's recordings of known clock, in order."""
+def gaps(recordings: Iterable[Recording], *, min_s: float = TOLERANCE_S) -> list[CoverageGap]:
+    """Gaps longer than `min_s` s between a wearer's recordings of known clock, in order."""
     result = []
     for of_wearer in _by_wearer(recordings):
         latest = of_wearer[0]
         for after in of_wearer[1:]:
             end, start = _end(latest), _begin(after)
-            if (start - end).total_seconds() > least:
+            if (start - end).total_seconds() > min_s:
                 result.append(CoverageGap(latest, after, _there(end, latest), _there(start, after)))
             latest = max(latest, after, key=_end)
     return result
 
 
-def overlaps(recordings: Iterable[Recording], *, least: float = TOLERANCE_S) -> list[Overlap]:
-    """Overlaps longer than `least` s of two recordings of a wearer, in order."""
+def overlaps(recordings: Iterable[Recording], *, min_s: float = TOLERANCE_S) -> list[Overlap]:
+    """Overlaps longer than `min_s` s of two recordings of a wearer, in order."""
     result = []
     for of_wearer in _by_wearer(recordings):
         for number, one in enumerate(of_wearer):
@@ -70,7 +70,7 @@ def overlaps(recordings: Iterable[Recording], *, least: float = TOLERANCE_S) -> 
                 start, end = _begin(other), min(_end(one), _end(other))
                 if start >= _end(one):
                     break
-                if (end - start).total_seconds() > least:
+                if (end - start).total_seconds() > min_s:
                     result.append(Overlap(one, other, _there(start, one), _there(end, one)))
     return result
 

@@ -119,8 +119,8 @@ def import_files(
     egomem exported is restored as it was. A StoreError ends the run; what was stored stays.
     """
     outcomes = []
-    for given in paths:
-        path = Path(given)
+    for name in paths:
+        path = Path(name)
         try:
             done = _import(
                 store, path, options or ImportOptions(), Path(videos) if videos else None

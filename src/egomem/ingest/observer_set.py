@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from egomem.errors import EgomemError
 from egomem.extras import install_line
-from egomem.ingest.run import Observers
+from egomem.ingest.job import Observers
 from egomem.models import ModelClient, Role
 from egomem.models.weights import new_notices
 from egomem.observe import Embedded, Objects, ScreenText, TemplateCaptioner, embedded_observers

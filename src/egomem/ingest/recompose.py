@@ -9,13 +9,13 @@ from egomem.observe.template_captioner import compose
 from egomem.records import Observation
 
 
-def recompose(store: Store, gone: Iterable[Observation]) -> int:
-    """Compose the composed captions among `gone` again, from the parts that remain.
+def recompose(store: Store, forgotten: Iterable[Observation]) -> int:
+    """Compose the composed captions among `forgotten` again, from the parts that remain.
 
     Returns how many could be. A caption by a model would need the video to be observed again.
     """
     captions = []
-    for caption in gone:
+    for caption in forgotten:
         if caption.source != "caption" or not caption.track.startswith("caption/composed"):
             continue
         parts = store.view().observations(ids=caption.provenance.rests_on)

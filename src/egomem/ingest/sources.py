@@ -26,10 +26,10 @@ def media_files(paths: Iterable[str | Path]) -> list[Path]:
     path does not exist, a pattern matches nothing, or a folder holds no media.
     """
     files_by_path: dict[Path, Path] = {}
-    for given in paths:
-        if not str(given).strip():  # a shell variable that is not set; as a path it is this folder
+    for name in paths:
+        if not str(name).strip():  # a shell variable that is not set; as a path it is this folder
             raise UsageError("a path is empty", "name a file, a folder or a glob")
-        path = Path(given).expanduser()
+        path = Path(name).expanduser()
         if path.is_dir():
             files = [p for p in sorted(path.rglob("*")) if _is_media(p, path)]
             if not files:
@@ -40,7 +40,7 @@ def media_files(paths: Iterable[str | Path]) -> list[Path]:
             files = [Path(p) for p in sorted(glob.glob(str(path), recursive=True))]
             files = [p for p in files if p.is_file()]
             if not files:
-                raise UsageError(f"no such file or folder: {given}", "check the path")
+                raise UsageError(f"no such file or folder: {name}", "check the path")
         for file in files:
             files_by_path.setdefault(file.resolve(), file)
     return list(files_by_path.values())

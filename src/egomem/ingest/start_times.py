@@ -253,8 +253,8 @@ def instant_of(value: object, zone: tzinfo | None) -> tuple[datetime, str]:
     seconds = float(value)
     while seconds > 1e11:  # the year 5138 in seconds, 1973 in milliseconds
         seconds /= 1000
-    there = datetime.fromtimestamp(seconds, UTC)
-    return (there.astimezone(zone), "") if zone else (there, "local times are shown in UTC")
+    local = datetime.fromtimestamp(seconds, UTC)
+    return (local.astimezone(zone), "") if zone else (local, "local times are shown in UTC")
 
 
 _DATED = re.compile(
@@ -308,7 +308,7 @@ _PIXEL = "Pixel phones name files in UTC, as far as we know"
 def _container(
     facts: MediaInfo | None,
     zone: tzinfo | None,
-    taken: Literal["hint", "utc", "local"],
+    meaning: Literal["hint", "utc", "local"],
     notes: list[str],
 ) -> Iterator[Hint]:
     if facts is None or not facts.created:
@@ -322,12 +322,12 @@ def _container(
         return
     if start.tzinfo is None or not start.utcoffset():
         naive = start.replace(tzinfo=None)
-        if taken == "local" and zone is not None:
+        if meaning == "local" and zone is not None:
             try:
                 yield Hint("container", read_start(naive.isoformat(), zone=zone))
             except TimeError as error:
                 notes.append(f"the creation time: {error}")
-        elif taken == "utc":
+        elif meaning == "utc":
             utc = naive.replace(tzinfo=UTC)
             yield Hint("container", utc.astimezone(zone) if zone else utc)
         else:

@@ -175,26 +175,30 @@ def _agrees(store: MemoryReader, entry: index.SegmentEntry) -> bool:
         f"SELECT {ROW_COLUMNS} FROM observation o WHERE o.n BETWEEN ? AND ? ORDER BY o.n",
         (entry.first, entry.last),
     )
-    while some := rows.fetchmany(1 << 14):
-        anew = Segment.build(some)
-        here = order[bounds[min(at, len(segment))] : bounds[min(at + len(some), len(segment))]]
-        postings = np.argsort(anew.docs, kind="stable")
-        columns = slice(at, at + len(some))
+    while batch := rows.fetchmany(1 << 14):
+        rebuilt = Segment.build(batch)
+        batch_postings = order[
+            bounds[min(at, len(segment))] : bounds[min(at + len(batch), len(segment))]
+        ]
+        postings = np.argsort(rebuilt.docs, kind="stable")
+        columns = slice(at, at + len(batch))
         same = (
-            np.array_equal(segment.rowid[columns], anew.rowid)
-            and np.array_equal(segment.timeline[columns], anew.timeline)
-            and np.array_equal(segment.track[columns], anew.track)
-            and np.array_equal(segment.start[columns], anew.start)
-            and np.array_equal(segment.end[columns], anew.end)
-            and np.array_equal(segment.length[columns], anew.length)
-            and np.array_equal(segment.key[columns], anew.key)
-            and np.array_equal(segment.docs[here] - at, anew.docs[postings])
-            and np.array_equal(segment.tf[here], anew.tf[postings])
-            and np.array_equal(terms[here], np.repeat(anew.terms, np.diff(anew.offsets))[postings])
+            np.array_equal(segment.rowid[columns], rebuilt.rowid)
+            and np.array_equal(segment.timeline[columns], rebuilt.timeline)
+            and np.array_equal(segment.track[columns], rebuilt.track)
+            and np.array_equal(segment.start[columns], rebuilt.start)
+            and np.array_equal(segment.end[columns], rebuilt.end)
+            and np.array_equal(segment.length[columns], rebuilt.length)
+            and np.array_equal(segment.key[columns], rebuilt.key)
+            and np.array_equal(segment.docs[batch_postings] - at, rebuilt.docs[postings])
+            and np.array_equal(segment.tf[batch_postings], rebuilt.tf[postings])
+            and np.array_equal(
+                terms[batch_postings], np.repeat(rebuilt.terms, np.diff(rebuilt.offsets))[postings]
+            )
         )
         if not same:
             return False
-        at += len(some)
+        at += len(batch)
     return at == len(segment)
 
 

@@ -190,9 +190,9 @@ class ViewFilter:
         cut = max(-_FOREVER, min(float(self.cut[timeline]), _FOREVER))
         values: list[object] = [int(self.catalog.numbers[timeline]), cut, self.catalog.horizon]
         for lows, highs in self.spans:
-            clause, more = _overlaps(float(lows[timeline]), float(highs[timeline]))
+            clause, bounds = _overlaps(float(lows[timeline]), float(highs[timeline]))
             where += f" AND {clause}"
-            values += more
+            values += bounds
         return where, values
 
     # ---------------------------------------------------------------------------------- flags
@@ -210,10 +210,10 @@ class ViewFilter:
         status = np.full(size, _NONE)
         if len(self._status):
             first = catalog.tally_first
-            least = np.minimum.reduceat(self._status, first)
-            most = np.maximum.reduceat(self._status, first)
+            min_status = np.minimum.reduceat(self._status, first)
+            max_status = np.maximum.reduceat(self._status, first)
             number = catalog.numbers[catalog.tally_timeline[first]]
-            status[number] = np.where(least == most, most, _SOME)
+            status[number] = np.where(min_status == max_status, max_status, _SOME)
         return position, status
 
     def positions(self, columns: ObservationColumns) -> Positions | None:
@@ -249,9 +249,9 @@ class ViewFilter:
         visible = end <= self.cut[timeline]
         if self.tracks is not None:
             track = columns.track[at]
-            chosen = np.zeros(max(int(track.max()), *self.tracks, 0) + 1, dtype=bool)
-            chosen[list(self.tracks)] = True
-            visible &= chosen[track]
+            is_chosen = np.zeros(max(int(track.max()), *self.tracks, 0) + 1, dtype=bool)
+            is_chosen[list(self.tracks)] = True
+            visible &= is_chosen[track]
         for lows, highs in self.spans:
             low, high = lows[timeline], highs[timeline]
             visible &= np.where(

@@ -46,8 +46,8 @@ class ForgetRequest:
 
     @property
     def kind(self) -> str:
-        given = ("recording", "span", "between", "wearer", "match")
-        return "+".join(name for name in given if getattr(self, name) is not None)
+        names = ("recording", "span", "between", "wearer", "match")
+        return "+".join(name for name in names if getattr(self, name) is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,15 +193,15 @@ def _dependents(store: MemoryReader, matches: Sequence[Observation]) -> list[Obs
         "SELECT r.basis, o.id FROM rests_on r JOIN observation o USING (n)"
     ):
         dependents_of.setdefault(basis, []).append(id)
-    fresh: Iterable[str] = match_ids
+    new_ids: Iterable[str] = match_ids
     dependent_ids: set[str] = set()
-    while fresh:
-        fresh = (
-            {id for basis in fresh for id in dependents_of.get(basis, ())}
+    while new_ids:
+        new_ids = (
+            {id for basis in new_ids for id in dependents_of.get(basis, ())}
             - match_ids
             - dependent_ids
         )
-        dependent_ids |= fresh
+        dependent_ids |= new_ids
     view = view_of(store)
     clocks = {r.id: r for r in view.recordings()}
     spans: dict[str, list[Span]] = {}

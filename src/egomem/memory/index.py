@@ -111,18 +111,18 @@ class SegmentCache:
 
 def build(db: sqlite3.Connection, after: int, last: int) -> Segment:
     """Build the segment of the rows after `after` up to `last`."""
-    pieces = []
+    segments = []
     while True:
         rows = db.execute(
             f"SELECT {ROW_COLUMNS} FROM observation o "
             "WHERE o.n > ? AND o.n <= ? ORDER BY o.n LIMIT ?",
             (after, last, _CHUNK),
         ).fetchall()
-        pieces.append(Segment.build(rows))
+        segments.append(Segment.build(rows))
         if len(rows) < _CHUNK:
             break
         after = rows[-1][0]
-    return pieces[0] if len(pieces) == 1 else merge(pieces)
+    return segments[0] if len(segments) == 1 else merge(segments)
 
 
 def flush(db: sqlite3.Connection, folder: Path) -> None:
@@ -186,8 +186,8 @@ def replace(
         if db.in_transaction:
             db.execute("ROLLBACK")
         raise
-    for (gone,) in numbers:
-        path_of(folder, gone).unlink(missing_ok=True)
+    for (old_number,) in numbers:
+        path_of(folder, old_number).unlink(missing_ok=True)
 
 
 def scrub(db: sqlite3.Connection, folder: Path) -> None:

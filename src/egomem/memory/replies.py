@@ -154,10 +154,10 @@ class ReplyCache:
         with self._transaction() as db:
             if db is None:
                 return 0
-            gone = db.execute("DELETE FROM replies").rowcount
+            count = db.execute("DELETE FROM replies").rowcount
             db.execute("DELETE FROM spent")
         self._scrub()
-        return gone
+        return count
 
     def forget(
         self, recordings: Iterable[str] = (), texts: Iterable[str] = (), *, dry_run: bool = False

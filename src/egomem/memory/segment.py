@@ -101,9 +101,9 @@ class Segment:
         # Stable: within a term the documents stay in order.
         order = np.argsort(hashes, kind="stable")
         hashes, docs = hashes[order], docs[order]
-        fresh = np.ones(len(hashes), dtype=bool)
-        fresh[1:] = (hashes[1:] != hashes[:-1]) | (docs[1:] != docs[:-1])
-        at = np.flatnonzero(fresh)
+        is_first = np.ones(len(hashes), dtype=bool)
+        is_first[1:] = (hashes[1:] != hashes[:-1]) | (docs[1:] != docs[:-1])
+        at = np.flatnonzero(is_first)
         tf = np.diff(np.append(at, len(hashes)))
         terms, first = np.unique(hashes[at], return_index=True)
         columns = list(zip(*(row[:6] for row in rows), strict=True)) or [()] * 6

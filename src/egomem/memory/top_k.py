@@ -129,19 +129,19 @@ def top_rows(
     query_postings: Sequence[QueryPostings], idfs: Mapping[str, float], mean: float, k: int
 ) -> npt.NDArray[np.int64]:
     """Row ids that include the k best, and all that share the k-th score."""
-    least = 0.0
+    threshold = 0.0
     rows: list[npt.NDArray[np.int64]] = []
     scores: list[Scores] = []
     for postings in query_postings:
-        docs, segment_scores = _score_segment(postings, idfs, mean, k, least)
+        docs, segment_scores = _score_segment(postings, idfs, mean, k, threshold)
         if not len(docs):
             continue
         rows.append(postings.part.rowid[docs])
         scores.append(segment_scores)
-        least = max(least, _kth(np.concatenate(scores), k))
+        threshold = max(threshold, _kth(np.concatenate(scores), k))
     if not rows:
         return np.zeros(0, dtype=np.int64)
-    keep = np.concatenate(scores) >= least * (1 - _ROUNDING)
+    keep = np.concatenate(scores) >= threshold * (1 - _ROUNDING)
     return np.concatenate(rows)[keep]
 
 
@@ -152,7 +152,7 @@ def _kth(scores: Scores, k: int) -> float:
 
 
 def _score_segment(
-    postings: QueryPostings, idfs: Mapping[str, float], mean: float, k: int, least: float
+    postings: QueryPostings, idfs: Mapping[str, float], mean: float, k: int, threshold: float
 ) -> tuple[Positions, Scores]:
     part = postings.part
     terms = sorted(postings.docs, key=lambda term: -idfs[term])
@@ -172,14 +172,14 @@ def _score_segment(
     scores: Scores = np.zeros(0, dtype=np.float32)
     for i, term in enumerate(terms):
         term_docs, tf = postings.docs[term], postings.tf[term]
-        if least > remaining[i]:
-            in_race = scores + np.float32(remaining[i]) >= least
+        if threshold > remaining[i]:
+            in_race = scores + np.float32(remaining[i]) >= threshold
             docs, scores = docs[in_race], scores[in_race]
             if not len(docs):
                 break
             at = _find(docs, term_docs)
-            here = np.flatnonzero(at >= 0)
-            scores[here] += gains(term, docs[here], tf[at[here]])
+            hits = np.flatnonzero(at >= 0)
+            scores[hits] += gains(term, docs[hits], tf[at[hits]])
         else:
             gain = gains(term, term_docs, tf)
             if sums is None and not len(docs):
@@ -188,12 +188,12 @@ def _score_segment(
                 if sums is None:
                     sums = np.zeros(len(part.rowid), dtype=np.float32)
                     sums[docs] = scores
-                fresh = term_docs[sums[term_docs] == 0]
+                new_docs = term_docs[sums[term_docs] == 0]
                 sums[term_docs] += gain
-                docs = np.concatenate([docs, fresh])
+                docs = np.concatenate([docs, new_docs])
                 scores = sums[docs]
         # While the terms so far could not reach what is left, no bound of theirs would help.
         if remaining[0] - remaining[i + 1] > remaining[i + 1] or i + 1 == len(terms):
-            least = max(least, _kth(scores, k))
-    keep = scores >= least * (1 - _ROUNDING)
+            threshold = max(threshold, _kth(scores, k))
+    keep = scores >= threshold * (1 - _ROUNDING)
     return docs[keep], scores[keep]

@@ -295,18 +295,18 @@ def nearest_rows(
     if not scores:
         return []
     all_scores = np.concatenate(scores)
-    least = (
+    threshold = (
         np.partition(all_scores, len(all_scores) - k)[len(all_scores) - k] - _TOLERANCE
         if k < len(all_scores)
         else -2
     )
-    chosen = np.flatnonzero(all_scores >= least)
+    candidates = np.flatnonzero(all_scores >= threshold)
     begins = np.cumsum([0, *map(len, scores)])
-    file_numbers = np.searchsorted(begins, chosen, side="right") - 1
+    file_numbers = np.searchsorted(begins, candidates, side="right") - 1
     wide = vector.astype(np.float64)
     exact: list[tuple[int, float]] = []
     for which, row in zip(
-        file_numbers.tolist(), (chosen - begins[file_numbers]).tolist(), strict=True
+        file_numbers.tolist(), (candidates - begins[file_numbers]).tolist(), strict=True
     ):
         file, at = scanned[which]
         place = row if at is None else int(at[row])

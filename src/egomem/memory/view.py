@@ -121,8 +121,8 @@ class View:
             return r.instant(o.span.start) if r else None
         instant = rows.instant_of(o.span.start)
         starts = [r.clock.start for r in self.recordings() if r.clock and r.wearer == o.wearer]
-        begun = [start for start in starts if start <= instant]
-        return instant.astimezone(max(begun).tzinfo) if begun else instant
+        earlier_starts = [start for start in starts if start <= instant]
+        return instant.astimezone(max(earlier_starts).tzinfo) if earlier_starts else instant
 
     # ------------------------------------------------------------------------------- observations
 
@@ -198,9 +198,9 @@ class View:
         count, length = self.filter.counted
         for where, values in self.filter.conditions(counted=False):
             sql = f"SELECT count(*), coalesce(sum(o.length), 0) FROM observation o WHERE {where}"
-            more, longer = self.store.connection.select(sql, values)[0]
-            count += more
-            length += longer
+            row_count, token_count = self.store.connection.select(sql, values)[0]
+            count += row_count
+            length += token_count
         return count, length
 
     def count(self) -> int:
@@ -348,7 +348,7 @@ class View:
         """Ids of the observations (of `ids` where given) that have a vector, and the matrix (ids,
         dimension).
         """
-        numbers, pieces = [], []
+        numbers, matrices = [], []
         if ids is None:
             files = self._vector_files(embedder)
             id_of = {}
@@ -362,10 +362,10 @@ class View:
                 self.filter.positions(file) if ids is None else np.isin(file.rowid, rowids)
             )
             numbers += file.rowid[at].tolist()
-            pieces.append(file.matrix[at])
+            matrices.append(file.matrix[at])
         if ids is None:
             id_of = dict(self._rows_by_rowid("o.n, o.id", "observation o", numbers))
-        matrix = np.concatenate(pieces) if pieces else np.zeros((0, 0), dtype=np.float32)
+        matrix = np.concatenate(matrices) if matrices else np.zeros((0, 0), dtype=np.float32)
         return [id_of[n] for n in numbers], matrix
 
     def vector_rows(self, embedder: str) -> npt.NDArray[np.int64]:

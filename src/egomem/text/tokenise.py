@@ -59,14 +59,14 @@ def _digit() -> re.Pattern[str]:
 
 @cache
 def _meant() -> re.Pattern[str]:
-    """Of unspaced scripts, what means something by itself: Chinese characters, Hangul syllables."""
+    """Characters of unspaced scripts that are words by themselves: Chinese, Hangul syllables."""
     return re.compile(
         "[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\uac00-\ud7a3]"
     )
 
 
 def normalise(text: str) -> str:
-    """NFKC, case folded; digits of every script are 0 to 9."""
+    """NFKC, case folded, digits of every script as 0 to 9."""
     if text.isascii():
         return text.lower()
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
@@ -74,7 +74,7 @@ def normalise(text: str) -> str:
 
 
 def normalise_phrase(text: str) -> str:
-    """`normalise`, with single spaces: what two texts are compared as."""
+    """`normalise`, with single spaces: the form in which two texts are compared."""
     return " ".join(normalise(text).split())
 
 
@@ -112,6 +112,6 @@ def _take(word: str, result: list[str]) -> None:
 
 
 def _take_run(run: str, result: list[str]) -> None:
-    meant = _meant().match
-    result.extend(c for c in run if meant(c) or len(run) == 1)
+    is_word = _meant().match
+    result.extend(c for c in run if is_word(c) or len(run) == 1)
     result.extend(map("".join, pairwise(run)))

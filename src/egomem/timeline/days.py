@@ -50,7 +50,7 @@ class DayParser(DurationParser):
         return TimeExpression(days=(first, first + _ONE_DAY), evident=True), after + 1
 
     def _named_day(self, i: int) -> ParseResult:
-        """Days relative to the question's."""
+        """A day relative to the question's day."""
 
         def today() -> date:
             return self.context.today
@@ -103,7 +103,7 @@ class DayParser(DurationParser):
         return None
 
     def _night(self) -> date:
-        """The day that the night now running, or the next one, began on."""
+        """The day on which the current night, or else the next one, began."""
         now = self.context.need_now()
         ends = self.context.conventions.parts["night"][1] - 24
         return now.date() - _ONE_DAY if now.hour < ends else now.date()
@@ -168,14 +168,14 @@ def _iso(text: str) -> TimeExpression:
             return TimeExpression(days=(day, day + _ONE_DAY), evident=True)
         offset = "+00:00" if match[3].upper() in ("Z", "UTC") else match[3]
         clock = re.sub(r"(\.\d{6})\d+", r"\1", match[2])
-        there = datetime.fromisoformat(f"{match[1]}T{clock}{offset}")
+        local = datetime.fromisoformat(f"{match[1]}T{clock}{offset}")
     except ValueError as error:
         raise TimeError(f"{text} cannot be: {error}") from None
-    if there.tzinfo is not None:
-        return TimeExpression(absolute=(there, there), evident=True)
-    seconds = there.second + there.microsecond / 1e6
-    clock_shown = ClockTime(there.hour, there.minute, seconds, exact=True)
-    return TimeExpression(days=(day, day + _ONE_DAY), dial=clock_shown, evident=True)
+    if local.tzinfo is not None:
+        return TimeExpression(absolute=(local, local), evident=True)
+    seconds = local.second + local.microsecond / 1e6
+    clock_shown = ClockTime(local.hour, local.minute, seconds, exact=True)
+    return TimeExpression(days=(day, day + _ONE_DAY), clock=clock_shown, evident=True)
 
 
 def _weekday_before(day: date, weekday: int) -> date:

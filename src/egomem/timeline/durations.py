@@ -1,4 +1,4 @@
-"""Words at a token, and amounts of time: "20", "half an", "an hour and a half"."""
+"""Words at a token, and durations: "20", "half an", "an hour and a half"."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ParseResult = tuple[TimeExpression, int] | None
 
 
 class DurationParser:
-    """Reads words and amounts. `idiom` is False inside "from X to Y", where "ten to eleven" is a
+    """Reads words and durations. `idiom` is False inside "from X to Y", where "ten to eleven" is a
     range and not 10:50.
     """
 
@@ -54,7 +54,7 @@ class DurationParser:
         return SHORT_UNITS.get(self.word(i)) if glued else None
 
     def duration(self, i: int) -> tuple[float, Unit, int] | None:
-        """An amount of time: `(amount in the last unit or seconds, unit, next)`.
+        """A duration: `(amount in the last unit or seconds, unit, next token)`.
 
         Parts add up: "3 min 20 s", "an hour and a half". Calendar units stand alone.
         """

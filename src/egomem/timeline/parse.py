@@ -1,4 +1,4 @@
-"""From tokens to pieces: the words of one time expression. Placing it is `resolve`'s part."""
+"""From tokens to time expressions. Placing them on a timeline is the task of `resolve`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Parser(DayParser, ClockTimeParser):
     """Reads time expressions at a token. Methods return None where there is none."""
 
     def begins(self, i: int) -> bool:
-        """Whether a time could begin at a token; most words are none, and cost little this way."""
+        """Whether a time could begin at a token: a cheap test, as most words begin none."""
         if i >= len(self.tokens):
             return False
         token = self.tokens[i]
@@ -29,7 +29,9 @@ class Parser(DayParser, ClockTimeParser):
         return token.text in STARTS if token.kind == "word" else token.kind != "mark"
 
     def atom(self, i: int) -> ParseResult:
-        """One time expression. What was read at a token is kept, as it is asked for again."""
+        """One time expression. Results are memoised, because the grammar asks for a token
+        repeatedly.
+        """
         key = i, self.idiom
         if key not in self._read:
             self._read[key] = self._atom(i) if self.begins(i) else None
@@ -71,21 +73,21 @@ class Parser(DayParser, ClockTimeParser):
                 return (whole, j) if j > i else None
 
     def _next(self, i: int, whole: TimeExpression) -> ParseResult:
-        """What may still join a combination at token i."""
-        placed = whole.dial or (whole.absolute and whole.evident)
+        """What may extend a combination at token i."""
+        placed = whole.clock or (whole.absolute and whole.evident)
         if placed and not whole.zone and i < len(self.tokens) and self.tokens[i].kind == "zone":
             return replace(whole, zone=zone_of(self.word(i).strip("[]"))), i + 1
         if whole.absolute:
             return None
         if not (whole.days or whole.problem) and (result := self.day(i)):
-            piece, j = result
-            if not ((piece.part and whole.part) or (piece.dial and whole.dial)):
-                return _join(whole, piece), j
+            expression, j = result
+            if not ((expression.part and whole.part) or (expression.clock and whole.clock)):
+                return _join(whole, expression), j
         if not whole.part and (result := self.part(i)):
-            piece, j = result
-            if not (piece.days and whole.days):
-                return _join(whole, piece), j
-        if not whole.dial and (result := self.dial(i, bool(whole.days or whole.problem))):
+            expression, j = result
+            if not (expression.days and whole.days):
+                return _join(whole, expression), j
+        if not whole.clock and (result := self.clock(i, bool(whole.days or whole.problem))):
             return _join(whole, result[0]), result[1]
         return None
 
@@ -94,23 +96,23 @@ class Parser(DayParser, ClockTimeParser):
         portion, j = (0.0, 1.0), i
         if self.word(j) in ("early", "late"):
             portion, j = ((0.0, 0.5) if self.word(j) == "early" else (0.5, 1.0)), j + 1
-        piece = TimeExpression(portion=portion, evident=j > i)
+        expression = TimeExpression(portion=portion, evident=j > i)
         if self.word(j) in ("this", "that"):
             if self.word(j) == "this":
                 try:
                     today = self.context.today
-                    piece = replace(piece, days=(today, today + _ONE_DAY), evident=True)
+                    expression = replace(expression, days=(today, today + _ONE_DAY), evident=True)
                 except UnresolvedError as missing:
-                    piece = replace(piece, problem=str(missing), evident=True)
+                    expression = replace(expression, problem=str(missing), evident=True)
             j += 1
         elif self.word(j) == "the" and j > i:
             j += 1
         if name := PARTS.get(self.word(j)):
-            return replace(piece, part=name), j + 1
+            return replace(expression, part=name), j + 1
         if j == i and self.word(i) in ("noon", "midday", "noontime"):
-            return TimeExpression(dial=ClockTime(12, half="pm"), evident=True), i + 1
+            return TimeExpression(clock=ClockTime(12, half="pm"), evident=True), i + 1
         if j == i and self.word(i) == "midnight":
-            return TimeExpression(dial=ClockTime(0, exact=True), evident=True), i + 1
+            return TimeExpression(clock=ClockTime(0, exact=True), evident=True), i + 1
         return None
 
     def absolute(self, i: int) -> ParseResult:
@@ -151,7 +153,7 @@ class Parser(DayParser, ClockTimeParser):
         return TimeExpression(absolute=(midnight, now), evident=True)
 
     def _back(self, amount: float, unit: Unit) -> TimeExpression:
-        """From `amount` ago until now."""
+        """The stretch from `amount` ago until now."""
         if not unit.calendar:
             return self._from_now(amount, 0)
         try:
@@ -178,8 +180,8 @@ class Parser(DayParser, ClockTimeParser):
             return None
         seconds, unit, j = duration
         marked = self.word(j) in ("in", "into", "mark")
-        piece = TimeExpression(elapsed=(seconds, seconds), unit=unit.seconds, evident=marked)
-        return piece, j + 1 if marked else j
+        expression = TimeExpression(elapsed=(seconds, seconds), unit=unit.seconds, evident=marked)
+        return expression, j + 1 if marked else j
 
 
 def _join(one: TimeExpression, other: TimeExpression) -> TimeExpression:
@@ -187,16 +189,16 @@ def _join(one: TimeExpression, other: TimeExpression) -> TimeExpression:
         days=one.days or other.days,
         part=one.part or other.part,
         portion=other.portion if other.part else one.portion,
-        dial=one.dial or other.dial,
+        clock=one.clock or other.clock,
         colon=one.colon or other.colon,
         absolute=one.absolute or other.absolute,
         zone=one.zone or other.zone,
         problem=one.problem or other.problem,
-        evident=one.evident or other.evident or bool(one.part and other.dial),
+        evident=one.evident or other.evident or bool(one.part and other.clock),
         bare=(one.bare or other.bare) and not (one.part or other.part),
     )
 
 
 def _before(now: datetime, seconds: float) -> datetime:
-    """Elapsed seconds before an instant, right across changes of the clocks."""
+    """The instant some elapsed seconds before another, correct across clock changes."""
     return (now.astimezone(UTC) - timedelta(seconds=seconds)).astimezone(now.tzinfo)

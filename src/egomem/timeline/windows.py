@@ -1,4 +1,4 @@
-"""Cutting a recording into windows, and choosing the times to look at."""
+"""Cut a recording into windows, and choose the times to look at."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _TOLERANCE_S = 1e-6
 def windows(duration: float, length: float) -> list[Span]:
     """Consecutive half-open windows of `length` seconds that cover `[0, duration)` exactly once.
 
-    The last one is as long as what is left; a recording of exactly k windows has k, an empty one
-    none. Source: CapMem's consecutive 30 s and 60 s windows.
+    The last one may be shorter. A recording of exactly k windows has k, an empty one none. Source:
+    CapMem's consecutive 30 s and 60 s windows.
     """
     if not 0 < length < inf:
         raise UsageError(
@@ -33,9 +33,9 @@ def windows(duration: float, length: float) -> list[Span]:
 
 
 def sample_times(span: Span, fps: float) -> list[float]:
-    """The times `k / fps` that lie in the half-open span; a span shorter than a step has its start.
+    """The times `k / fps` within the half-open span; a span shorter than a step has its start.
 
-    Counted in whole steps from the recording's second 0, so that neighbouring windows share a grid.
+    Steps count from the recording's second 0, so that neighbouring windows share a grid.
     """
     if not 0 < fps < inf:
         raise UsageError(f"a sampling rate must be finite and above 0 frames a second, not {fps:g}")

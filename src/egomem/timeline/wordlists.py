@@ -1,4 +1,4 @@
-"""The words that times are written in, and cutting a text into them."""
+"""The words of time expressions, and the tokeniser for them."""
 
 from __future__ import annotations
 
