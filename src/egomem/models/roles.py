@@ -171,6 +171,7 @@ class ModelSpec:
 
     @property
     def embedded(self) -> bool:
+        """Whether the spec stands for the models that come with egomem."""
         return self.server == "embedded"
 
     def key(self, environ: Mapping[str, str] = os.environ) -> str | None:
