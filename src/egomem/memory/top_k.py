@@ -50,6 +50,21 @@ class VisibleSegment:
     def length(self) -> Scores:
         return self.segment.length[self.positions] if self.small else self.segment.length
 
+    def column(self, name: str) -> npt.NDArray[Any]:
+        """A column of the segment, of what the view sees."""
+        values = self.segment.arrays[name]
+        return values if self.positions is None else values[self.positions]
+
+    @property
+    def seen_count(self) -> int:
+        return len(self.segment) if self.positions is None else len(self.positions)
+
+    def ranks(self, docs: Positions) -> Positions:
+        """Where documents, as numbered here, stand among what the view sees."""
+        if self.positions is None or self.small:
+            return docs
+        return np.searchsorted(self.positions, docs).astype(np.int32)
+
     @cached_property
     def shortest(self) -> float:
         return float(self.length.min()) if self.small else self.segment.shortest

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from egomem.errors import UsageError
 from egomem.memory import bm25, rows
+from egomem.memory.columns import ViewColumns, holding
 from egomem.memory.filter import ViewFilter
 from egomem.memory.reader import MemoryReader
 from egomem.memory.segment import id_keys
@@ -219,6 +220,43 @@ class View:
         return document_frequencies([QueryPostings(part, terms) for part in self._parts], terms)
 
     @cached_property
+    def columns(self) -> ViewColumns:
+        """Where and when everything in the view was observed."""
+        return ViewColumns.of(self._parts, self.filter.catalog)
+
+    def holding(self, groups: Iterable[Iterable[str]]) -> npt.NDArray[np.bool_]:
+        """Whether each observation of `columns` holds a term of each group: (groups, columns)."""
+        return holding(self._parts, [tuple(group) for group in groups])
+
+    def read(self, numbers: Iterable[int]) -> list[Observation]:
+        """The observations of some rows of `columns`, in time order."""
+        matches = self._rows_by_rowid(
+            rows.OBSERVATION_COLUMNS, rows.OBSERVATION_TABLES, list(numbers)
+        )
+        return [rows.read_observation(row) for row in sorted(matches, key=self._order)]
+
+    def in_time_order(self, observations: Iterable[Observation]) -> list[Observation]:
+        """Observations of the view in the order of `observations()`, each once."""
+        catalog = self.filter.catalog
+        starts = dict(zip(catalog.ids, catalog.starts.tolist(), strict=True))
+
+        def order(o: Observation) -> tuple[float, str, float, float, str]:
+            zero = starts[o.recording]
+            instant = math.inf if math.isnan(zero) else zero + o.span.start
+            return instant, o.recording or "", o.span.start, o.span.end, o.id
+
+        return sorted({o.id: o for o in observations}.values(), key=order)
+
+    def speaker_fields(self) -> set[tuple[str | None, str | None]]:
+        """Of speech: the different pairs of `data["speaker"]` and of what stands before a first
+        colon, None where there is none."""
+        speech = self.narrow(sources=["speech"])
+        numbers = [n for part in speech._parts for n in part.column("n").tolist()]
+        return {
+            (who, before) for who, before in self._rows_by_rowid(_SPEAKER, "observation o", numbers)
+        }
+
+    @cached_property
     def _parts(self) -> list[VisibleSegment]:
         parts = []
         for segment in self.store.segments(self.filter.catalog.horizon):
@@ -320,14 +358,33 @@ class View:
             files = self.store.vector_files(embedder, {row[11] for row in matches})
         rowids = np.array(list(id_of), dtype=np.int64)
         for file in files:
-            places = self.filter.positions(file) if ids is None else np.isin(file.rowid, rowids)
-            at = slice(None) if places is None else places
+            at = _all_or(
+                self.filter.positions(file) if ids is None else np.isin(file.rowid, rowids)
+            )
             numbers += file.rowid[at].tolist()
             matrices.append(file.matrix[at])
         if ids is None:
             id_of = dict(self._rows_by_rowid("o.n, o.id", "observation o", numbers))
         matrix = np.concatenate(matrices) if matrices else np.zeros((0, 0), dtype=np.float32)
         return [id_of[n] for n in numbers], matrix
+
+    def vector_rows(self, embedder: str) -> npt.NDArray[np.int64]:
+        """The rows (see `columns`) of the observations that have a vector."""
+        pieces = [
+            file.rowid[_all_or(self.filter.positions(file))]
+            for file in self._vector_files(embedder)
+        ]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *pieces])
+
+    def mean_vector(self, embedder: str) -> Matrix | None:
+        """The mean of all vectors that the view has; None where it has none."""
+        count, total = 0, np.zeros(0)
+        for file in self._vector_files(embedder):
+            vectors = file.matrix[_all_or(self.filter.positions(file))]
+            if len(vectors):
+                count += len(vectors)
+                total = vectors.sum(axis=0, dtype=np.float64) + (total if len(total) else 0.0)
+        return (total / count).astype(np.float32) if count else None
 
     def _vector_files(self, embedder: str) -> list[VectorFile]:
         return self.store.vector_files(embedder, self.filter.timelines)
@@ -338,4 +395,12 @@ def view_of(store: MemoryReader, until: Moment | None = None) -> View:
     return View(store, ViewFilter.of(store.catalog(), until), until)
 
 
+_SPEAKER = (
+    "DISTINCT json_extract(o.data, '$.speaker'), "
+    "CASE WHEN instr(o.text, ': ') > 1 THEN substr(o.text, 1, instr(o.text, ': ') - 1) END"
+)
 _SCORED = f"{rows.OBSERVATION_COLUMNS}, o.terms, o.length"
+
+
+def _all_or(positions: npt.NDArray[Any] | None) -> npt.NDArray[Any] | slice:
+    return slice(None) if positions is None else positions
