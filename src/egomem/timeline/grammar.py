@@ -230,7 +230,7 @@ def _read(parser: Parser, i: int, day: TimeExpression | None = None) -> _ParsedT
             break
     if parser.word(j) in ("around", "about") and j == i + 1:
         around, j = True, j + 1
-    # A range has no relation of its own: "after 10" stands before its "to".
+    # "after 10 to 11" is no range: the relation takes the first time.
     if not relation and not around and (ranged := _range(parser, j, day=day)):
         return ranged
     if day and not relation and not around:
