@@ -36,6 +36,7 @@ def is_finished(done: set[Completed], recording: Recording, observer: Observer, 
     track = observer.track
     if Completed(recording.id, track.id, window_unit(span)) in done:
         return True
+    # A caption of [0, 60) is no caption of [0, 30).
     if track.window is not None:
         return False
     reached = span.start

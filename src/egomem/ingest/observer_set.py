@@ -94,6 +94,7 @@ def choose_observers(
 
     concurrency = models.policy.concurrency
     captioner = Captioner(models, window=window, fps=fps, max_tokens=max_tokens, budget=budget)
+    # The model's captions replace the composed ones: two captions of a window would count twice.
     frame_observers = [o for o in embedded.observers if not isinstance(o, TemplateCaptioner)]
     return ObserverSet(
         Observers(embedded.speech, (*frame_observers, captioner)),

@@ -79,6 +79,7 @@ def append(
     number, dimension = db.execute(
         "SELECT number, dimension FROM embedder WHERE name = ?", (embedder,)
     ).fetchone()
+    # The same name with other numbers is another model: their vectors must not be compared.
     if dimension != matrix.shape[1]:
         raise UsageError(
             f"the vectors of {embedder} have {dimension} numbers, not {matrix.shape[1]}",
@@ -129,7 +130,7 @@ def _facts(path: Path, count: int) -> npt.NDArray[Any]:
 def _write_at(path: Path, offset: int, content: bytes) -> None:
     handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
     with open(handle, "r+b") as file:
-        file.truncate(offset)
+        file.truncate(offset)  # what a crash left past the valid rows
         file.seek(offset)
         file.write(content)
         file.flush()
@@ -201,6 +202,8 @@ class VectorFileCache:
         if self._known is None or self._known[0] != version:
             table = vector_file_entries(db)
             self._known = (version, table)
+            # Files are immutable up to their row count, which is part of the entry: those whose
+            # entry still stands stay mapped.
             current = {entry for entries in table.values() for entry in entries}
             self._open = {entry: file for entry, file in self._open.items() if entry in current}
         files = []
@@ -218,6 +221,7 @@ def rewrite(
     """Write a new edition of a file with the rows to `keep`; the caller commits, then calls
     `sweep`.
     """
+    # A new file, and not a change in place: readers may have the old one mapped.
     edition = entry.edition + 1
     path = path_of(folder, entry.embedder, entry.recording, edition)
     matrix = np.memmap(entry.path(folder), "<f4", "r", shape=(len(keep), entry.dimension))
