@@ -59,15 +59,15 @@ def test_none_is_made_up(text: str, why: str) -> None:
 @pytest.mark.parametrize(
     ("schema", "good", "bad", "message"),
     [
-        ({"type": "integer"}, 3, 3.5, "no integer"),
-        ({"type": "integer"}, 3.0, True, "no integer"),
-        ({"type": ["string", "null"]}, None, 1, "no string or null"),
-        ({"enum": ["yes", "no"]}, "no", "maybe", "none of"),
+        ({"type": "integer"}, 3, 3.5, "not of type integer"),
+        ({"type": "integer"}, 3.0, True, "not of type integer"),
+        ({"type": ["string", "null"]}, None, 1, "not of type string or null"),
+        ({"enum": ["yes", "no"]}, "no", "maybe", "not one of"),
         ({"const": 1}, 1, 2, "is not 1"),
         ({"minimum": 0, "maximum": 1}, 0.5, 1.5, "above 1"),
         ({"type": "array", "items": {"type": "number"}, "maxItems": 2}, [1, 2], [1, "2"], "[1]"),
         ({"type": "array", "minItems": 1}, [0], [], "fewer than 1"),
-        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, None, 4, "no string"),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, None, 4, "not of type string"),
         (
             {"type": "object", "properties": {}, "additionalProperties": False},
             {},
