@@ -248,10 +248,11 @@ class View:
         """Observations of the view in the order of `observations()`, each once."""
         catalog = self.filter.catalog
         starts = dict(zip(catalog.ids, catalog.starts.tolist(), strict=True))
-        unique = {o.id: o for o in observations}.values()
-        return sorted(
-            unique, key=lambda o: _time_key(starts[o.recording], o.recording, o.span, o.id)
-        )
+
+        def order(o: Observation) -> tuple[float, str, float, float, str]:
+            return _time_key(starts[o.recording], o.recording, o.span.start, o.span.end, o.id)
+
+        return sorted({o.id: o for o in observations}.values(), key=order)
 
     def speaker_fields(self) -> set[tuple[str | None, str | None]]:
         """Of speech: the different pairs of `data["speaker"]` and of what stands before a first
