@@ -321,3 +321,19 @@ def nearest_rows(
         last = exact[k - 1][1]
         exact = [pair for pair in exact if pair[1] >= last]
     return exact
+
+
+def visible_rows(file: VectorFile, filter: ViewFilter) -> Positions | slice:
+    """What to index a file's columns with for the rows that a view sees."""
+    positions = filter.positions(file)
+    return slice(None) if positions is None else positions
+
+
+def mean_row(files: Sequence[VectorFile], filter: ViewFilter) -> Matrix | None:
+    """The mean of all vectors that a view sees; None where it sees none."""
+    parts = [file.matrix[visible_rows(file, filter)] for file in files]
+    count = sum(map(len, parts))
+    if not count:
+        return None
+    total = np.sum([part.sum(axis=0, dtype=np.float64) for part in parts], axis=0)
+    return np.asarray(total / count, dtype=np.float32)
