@@ -17,7 +17,7 @@ from egomem.evaluate import oracle
 from egomem.evaluate.conditions import CAPTIONED, Condition, read_conditions
 from egomem.models import DEFAULT_LIMITS, Limits, Role
 from egomem.models.limits import read_limits
-from egomem.observe.captioner import MAX_TOKENS
+from egomem.observe.caption_prompt import MAX_TOKENS
 from egomem.records import Record
 
 BYTES = 100_000_000

@@ -198,6 +198,11 @@ def untold(origins: Sequence[WeightsOrigin], *, cache: Path | None = None) -> li
     return new
 
 
+def describe(label: str, model: str) -> str:
+    """`label`, and whether its weights are still to be fetched."""
+    return label if here(model) else f"{label}, to be fetched at first use"
+
+
 def here(model: str, *, cache: Path | None = None) -> bool:
     """True where `whisper(model)` or, for "detector", `detector()` needs no network."""
     if model == "detector":
