@@ -18,7 +18,7 @@ from egomem.answer.verify import within
 from egomem.errors import ConfigError
 from egomem.media import Frame
 from egomem.memory import Store
-from egomem.memory.failed_windows import FailedWindow, mark
+from egomem.memory.failed_windows import FailedWindow, to_completed
 from egomem.models import Limits, ModelClient, RequestPolicy, Role
 from egomem.observe.frame_encoding import frame_label
 from egomem.records import Answer, Observation, Question, Recording, Status, Track
@@ -228,7 +228,7 @@ def lose(store: Store, *numbers: int) -> None:
         span = Span(30.0 * k, 30.0 * (k + 1))
         note = {"recording": "lost", "span": span, "source": "caption", "track": TRACK.id}
         if k in numbers:
-            store.add([], done=[mark("lost", TRACK.id, FailedWindow(span, "refused"))])
+            store.add([], done=[to_completed("lost", TRACK.id, FailedWindow(span, "refused"))])
         else:
             store.add([Observation(text=f"Room {k}.", **note)])
 

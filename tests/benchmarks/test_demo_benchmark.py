@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from egomem.benchmarks import demo, stats, validate
-from egomem.demo.day import WHEELS, the_day
+from egomem.demo.day import WHEELS, demo_day
 from egomem.errors import WeightsError
 from egomem.media import probe
 from egomem.score import abstain_label, figure, score_answers
@@ -41,7 +41,7 @@ def test_its_sources_are_the_files_that_the_demo_fetches() -> None:
 
 def test_its_lengths_are_those_of_the_files(tmp_path: Path) -> None:
     try:
-        the_day(tmp_path)
+        demo_day(tmp_path)
     except WeightsError as fault:
         pytest.skip(str(fault))
     held = demo().with_media(tmp_path)

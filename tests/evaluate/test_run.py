@@ -19,7 +19,7 @@ from egomem.errors import LockedError, ModelError
 from egomem.evaluate import Arm, Config, RunProgress, RunSummary, load_run
 from egomem.evaluate.results import NAME, UNREADABLE
 from egomem.memory import Store
-from egomem.memory.failed_windows import FailedWindow, mark
+from egomem.memory.failed_windows import FailedWindow, to_completed
 from egomem.models import RequestPolicy
 from egomem.records import Observation, Recording, Status, Track
 from egomem.testing.fake_server import FakeServer, Rule, Script
@@ -208,7 +208,7 @@ def test_a_gap_that_a_memory_has_since_is_told_of(
     only = config.model_copy(update={"settings": ("caption@2",)})
     assert go(benchmark, only, tmp_path / "run", memory=memory).asked == 5
     with Store.open(memory) as store:
-        store.add([], done=[mark("v1", track.id, FailedWindow(Span(2, 4), "refused"))])
+        store.add([], done=[to_completed("v1", track.id, FailedWindow(Span(2, 4), "refused"))])
     before = len(server.seen)
     outcome = go(benchmark, only, tmp_path / "run", memory=memory)
     assert (outcome.asked, outcome.asked_again) == (2, {"memory": 2})

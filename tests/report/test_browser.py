@@ -9,7 +9,7 @@ import pytest
 from egomem.benchmarks import Benchmark
 from egomem.evaluate import Config, Finished, Results, Run
 from egomem.memory import Store
-from egomem.memory.failed_windows import FailedWindow, mark
+from egomem.memory.failed_windows import FailedWindow, to_completed
 from egomem.memory.thumbnails import keep_thumbnail
 from egomem.records import Answer, Evidence, Observation, Question, Recording, Status, Track
 from egomem.report import evidence_view as held_pictures
@@ -152,7 +152,7 @@ def test_aligned_captions_are_those_that_the_question_was_read_from(tmp_path: Pa
                 ]
             )  # fmt: skip
         gap = FailedWindow(Span(0, 30), "refused")
-        store.add([], done=[mark("r0", tracks[1].id, gap)])
+        store.add([], done=[to_completed("r0", tracks[1].id, gap)])
     for id, read in (("q0", tracks[1]), ("q1", tracks[2])):
         cell = made.results.cells[id, column]
         trace = ({"step": "notes", "track": read.id, "observations": 2},)

@@ -17,7 +17,7 @@ from egomem.benchmarks.fields import by_label, lettered, tags, text
 from egomem.benchmarks.rows import Fields, Part, Placed, RowError, each, rows
 from egomem.errors import TimeError, UsageError
 from egomem.records import Evidence, Question
-from egomem.timeline import HABITS, Span, read_time
+from egomem.timeline import DEFAULT_CONVENTIONS, Span, read_time
 
 _TIME = re.compile(r"\d{8}")
 _DAY_OR_TIME = re.compile(r"DAY[\s_]*(\d{1,2}?)(?=\d{8}(?!\d)|\D|$)|(\d+)", re.IGNORECASE)
@@ -39,7 +39,7 @@ def read(
             "EgoLifeQA asks at times of numbered days",
             "give the zone and the date of DAY1, as for its captions",
         )
-    habits = replace(HABITS, frames_per_second=frame_base)
+    habits = replace(DEFAULT_CONVENTIONS, frames_per_second=frame_base)
 
     def instant(day: str, time: str) -> datetime:
         time = f"0{time}" if len(time) == 7 else time  # a number lost its leading zero

@@ -99,11 +99,11 @@ def clear(memory: MemoryOption = None, json: JsonOption = False) -> None:
 
 
 def _held(memory: Path | None) -> ReplyCache:
-    from egomem.config import load
+    from egomem.config import load_settings
     from egomem.errors import NoMemoryError
     from egomem.memory.replies import ReplyCache
 
-    folder = load(memory=memory).memory
+    folder = load_settings(memory=memory).memory
     if not folder.is_dir():
         raise NoMemoryError(
             f"there is no memory or run at {folder}", "name the folder with --memory"

@@ -106,10 +106,10 @@ async def _run(
 
 
 def _models(specs: list[str]) -> Any:
-    from egomem.config import load, model_table
+    from egomem.config import load_settings, model_table
     from egomem.models import MemoryCache, ModelClient, models_of
 
-    settings = load(model=model_table(specs) or None)
+    settings = load_settings(model=model_table(specs) or None)
     named = {role for role, spec in settings.model.items() if spec != "embedded"}
     found: ModelClient | None = models_of(settings, cache=MemoryCache()) if named else None
     return found

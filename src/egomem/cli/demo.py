@@ -25,10 +25,10 @@ def demo(
     No key, no GPU and no video-language model: what is remembered comes from speech recognition,
     reading of on-screen text and object detection. The last question cannot be answered.
     """
-    from egomem.demo import QUESTIONS, is_right, the_day
+    from egomem.demo import QUESTIONS, demo_day, is_right
 
     with steps(quiet=json) as progress:
-        day = the_day(folder / "recordings", progress.say)
+        day = demo_day(folder / "recordings", progress.say)
         with open_memory(folder / "memory", create=True) as memory:
             failed = []
             for clip in day:

@@ -16,10 +16,10 @@ def doctor(memory: MemoryOption = None, json: JsonOption = False) -> None:
 
     Ends with exit code 1 where something is wrong; a part that is merely not installed is not.
     """
-    from egomem.config import load
+    from egomem.config import load_settings
     from egomem.doctor import examine
 
-    findings = examine(load(memory=memory))
+    findings = examine(load_settings(memory=memory))
 
     def show(out: Console) -> None:
         for finding in findings:

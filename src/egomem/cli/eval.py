@@ -150,7 +150,7 @@ def capmem(
     """
     from egomem.cli.benchmark import read
     from egomem.cli.eval_run import run_
-    from egomem.config import load as load_settings
+    from egomem.config import load_settings as load_settings
     from egomem.config import model_table
     from egomem.evaluate.options import (
         frame_limits,
@@ -220,7 +220,7 @@ def demo(
     """Our own questions over the demo's recordings, answered without a model."""
     from egomem.cli.eval_run import run_
     from egomem.cli.output import steps
-    from egomem.config import load as load_settings
+    from egomem.config import load_settings as load_settings
     from egomem.config import model_table
     from egomem.evaluate.demo import prepare
     from egomem.evaluate.options import (
@@ -253,7 +253,7 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
     from egomem.evaluate import status as standing
     from egomem.evaluate.bias_gate import after, measured
     from egomem.evaluate.run_reader import not_counted
-    from egomem.text.plural import plural
+    from egomem.text import plural
 
     held = load_run(run)
     now = standing(held)
@@ -302,7 +302,7 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
 def rescore(run: RunArgument, json: JsonOption = False) -> None:
     """Read the raw replies again with today's reader of choices. No model is asked."""
     from egomem.evaluate import rescore as again
-    from egomem.text.plural import plural
+    from egomem.text import plural
 
     said = again(run)
 
@@ -329,7 +329,7 @@ def merge(
     """Join the shards of one run. Missing or doubled cells are listed, and nothing is written."""
     from egomem.evaluate import load_run
     from egomem.evaluate import merge as join
-    from egomem.text.plural import plural
+    from egomem.text import plural
 
     count = join(out, shards)
     errors = sum(cell.failed for cell in load_run(out).cells.values())

@@ -35,12 +35,12 @@ def run_(
     json: bool,
 ) -> None:
     """Plan, run, and print both."""
-    from egomem.config import load as load_settings
+    from egomem.config import load_settings as load_settings
     from egomem.evaluate import opened, plan, run
     from egomem.evaluate.captions import without
     from egomem.evaluate.progress import ProgressLine
     from egomem.models import RequestPolicy
-    from egomem.text.plural import plural
+    from egomem.text import plural
 
     given = load_settings()
     conduct = RequestPolicy(deadline=given.deadline, concurrency=given.concurrency)
@@ -116,7 +116,7 @@ def run_(
 def sent(usage: Usage, unpriced: int) -> str:
     """`64 requests, 9,000 tokens in, 64 out, 0 frames, price unknown`; a sum of money leaves out
     `unpriced` requests."""
-    from egomem.text.plural import plural
+    from egomem.text import plural
 
     without = "" if not unpriced else f" ({plural(unpriced, 'request')} without a known price)"
     without = without if usage.cost is not None else ", price unknown" if unpriced else ""

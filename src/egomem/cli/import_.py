@@ -80,7 +80,7 @@ def import_(
         folder = str(held.folder)
 
     def show(out: Console) -> None:
-        from egomem.text.plural import plural
+        from egomem.text import plural
 
         for o in done:
             if o.fault:

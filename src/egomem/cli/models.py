@@ -98,10 +98,10 @@ _SHOWN = ("version", "images", "audio", "video", "json_schema", "context", "imag
 
 
 def _held(specs: list[str] | None) -> ModelClient:
-    from egomem.config import load, model_table
+    from egomem.config import load_settings, model_table
     from egomem.models import models_of
 
-    return models_of(load(model=model_table(specs or ()) or None))
+    return models_of(load_settings(model=model_table(specs or ()) or None))
 
 
 async def _tests(held: ModelClient) -> Any:

@@ -21,9 +21,9 @@ def show(memory: MemoryOption = None, json: JsonOption = False) -> None:
         summary = held.summary()
 
     def text(out: Console) -> None:
-        from egomem.ingest.retry import listed
+        from egomem.ingest.retry import describe_failed_windows
         from egomem.memory.failed_windows import FailedWindow
-        from egomem.text.plural import plural
+        from egomem.text import plural
         from egomem.timeline import Span, format_instant, format_time
 
         headings = ("recording", "id", "wearer", "starts", "length")
@@ -43,7 +43,7 @@ def show(memory: MemoryOption = None, json: JsonOption = False) -> None:
             summary.untold, lambda u: (u.recording, u.track, u.name)
         ):
             held = [FailedWindow(Span(u.start, u.end), u.status) for u in own]
-            out.print(f"  {name}: {track} tells nothing of {listed(held)}")
+            out.print(f"  {name}: {track} tells nothing of {describe_failed_windows(held)}")
         out.print(summary.folder)
 
     result = summary.model_dump(mode="json")

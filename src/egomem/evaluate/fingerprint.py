@@ -12,7 +12,7 @@ from egomem.evaluate import oracle
 from egomem.evaluate.config import Arm, Config
 from egomem.evaluate.results import Finished
 from egomem.memory import View
-from egomem.memory.failed_windows import gaps_of
+from egomem.memory.failed_windows import failed_windows_in_view
 from egomem.models import Role
 from egomem.records import Answer, Question, Status
 
@@ -124,7 +124,7 @@ def memory_digest(view: View, recordings: Sequence[str], tracks: Sequence[str] |
     lost = [
         [track, id, gap.span.start, gap.span.end]
         for track in tracks or ()
-        for id, found in gaps_of(view, track).items()
+        for id, found in failed_windows_in_view(view, track).items()
         for gap in found
     ]
     if lost:  # a reader is told where nothing could be noted

@@ -21,7 +21,7 @@ from egomem.models.prices import price
 from egomem.observe.caption_cost import LABEL_TOKENS, TOKENS_OUT
 from egomem.observe.caption_prompt import INSTRUCTIONS
 from egomem.records import Question, Record, Recording, Usage
-from egomem.text.plural import plural
+from egomem.text import plural
 from egomem.timeline import windows
 
 PROMPT_TOKENS = 200

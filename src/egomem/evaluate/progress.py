@@ -10,7 +10,7 @@ from typing import Self, TextIO
 
 from egomem.evaluate.plan import PlanLine, RunPlan
 from egomem.evaluate.run_summary import RunProgress
-from egomem.text.plural import plural
+from egomem.text import plural
 
 EVERY = 30.0
 """Seconds between two lines where the output is no terminal."""

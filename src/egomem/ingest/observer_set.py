@@ -59,7 +59,7 @@ class ObserverSet:
         return f"captions by {spec}: {cost}"
 
 
-def choose(
+def choose_observers(
     models: ModelClient | None,
     *,
     window: float,

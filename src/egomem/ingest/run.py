@@ -17,9 +17,15 @@ from pathlib import Path
 
 from egomem.errors import EgomemError, MediaError, StoreError
 from egomem.ingest import start_times
-from egomem.ingest.completion import UNTIL, heard, heard_until, is_finished, unfinished
+from egomem.ingest.completion import (
+    TRANSCRIBED_UNTIL,
+    is_finished,
+    is_transcribed,
+    transcribed_until,
+    unfinished_windows,
+)
 from egomem.ingest.report import FileOutcome, IngestReport, OnStep, Step
-from egomem.ingest.retry import finished, known_gaps
+from egomem.ingest.retry import completed_work, past_failures
 from egomem.ingest.start_times import Start
 from egomem.media import (
     Facts,
@@ -34,8 +40,8 @@ from egomem.media import (
 )
 from egomem.media import Report as DecodeReport
 from egomem.memory import Completed, Store
-from egomem.memory.failed_windows import FailedWindow, unit
-from egomem.memory.failed_windows import mark as gap_mark
+from egomem.memory.failed_windows import FailedWindow, window_unit
+from egomem.memory.failed_windows import to_completed as gap_mark
 from egomem.memory.thumbnails import keep_thumbnail
 from egomem.observe import Observer, SpeechObserver, Window, WindowFailed
 from egomem.records import Observation, Recording
@@ -78,7 +84,7 @@ class Observers:
 
 
 @dataclass(slots=True)
-class _Tally:
+class _FileProgress:
     """What is known of one file so far; becomes its Outcome."""
 
     observations: int = 0
@@ -92,7 +98,7 @@ class _Tally:
         lines = list(self.faults)
         for fault, spans in self.failed.items():
             first = min(spans)
-            where = f"{unit(first)} s" if len(spans) == 1 else f"{len(spans)} windows"
+            where = f"{window_unit(first)} s" if len(spans) == 1 else f"{len(spans)} windows"
             since = "" if len(spans) == 1 else f" from {format_time(first.start)} on"
             lines.append(f"{where}{since}, {fault}")
         return tuple(lines)
@@ -182,10 +188,10 @@ async def _one(
     notes = list(start.notes) if start.clock == recording.clock else []
     if damage := recording.facts.get(DAMAGE):
         notes.append(f"known to be damaged: {damage}")
-    tally = _Tally(notes=notes)
-    todo = unfinished(store, recording, observers.frames, watching.window)
-    tally.faults += known_gaps(store, recording, observers.frames, todo)
-    listen = bool(facts.audio) and not heard(store, recording, observers.speech)
+    tally = _FileProgress(notes=notes)
+    todo = unfinished_windows(store, recording, observers.frames, watching.window)
+    tally.faults += past_failures(store, recording, observers.frames, todo)
+    listen = bool(facts.audio) and not is_transcribed(store, recording, observers.speech)
     if store.recording(recording.id) != recording:
         store.put_recording(recording)
     if not todo and not listen:
@@ -239,13 +245,13 @@ async def _listen(
     path: Path,
     recording: Recording,
     speech: SpeechObserver,
-    tally: _Tally,
+    tally: _FileProgress,
     on_step: OnStep,
 ) -> None:
     """Transcribe from where an earlier run stopped; each stretch of sound is durable at once."""
     track = speech.track
     store.put_track(track)
-    begin = heard_until(store.done(recording.id), track.id)
+    begin = transcribed_until(store.done(recording.id), track.id)
     rest = Span(begin, max(begin, recording.duration))
 
     def stretches() -> Iterator[tuple[float, list[Observation]]]:
@@ -255,7 +261,7 @@ async def _listen(
     try:
         while (stretch := await asyncio.to_thread(next, source, None)) is not None:
             end, said = stretch
-            mark = Completed(recording.id, track.id, f"{UNTIL}{end!r}")
+            mark = Completed(recording.id, track.id, f"{TRANSCRIBED_UNTIL}{end!r}")
             tally.observations += store.add(said, done=[mark])
             on_step(Step(str(path), "listening", min(end, recording.duration), recording.duration))
     except EgomemError as error:
@@ -275,7 +281,7 @@ async def _watch(
     observers: Sequence[Observer],
     watching: SamplingOptions,
     todo: Sequence[Span],
-    tally: _Tally,
+    tally: _FileProgress,
     on_step: OnStep,
 ) -> None:
     """Show every unfinished window to the observers; the frames are decoded once."""
@@ -350,12 +356,14 @@ async def _observe(
     window: Window,
     observers: Sequence[Observer],
     watching: SamplingOptions,
-    tally: _Tally,
+    tally: _FileProgress,
 ) -> None:
     """One window: every observer that has not finished it, then one transaction for all of them."""
     recording = window.recording
-    done = finished(store, recording, observers)
-    marks = {o.track.id: Completed(recording.id, o.track.id, unit(window.span)) for o in observers}
+    done = completed_work(store, recording, observers)
+    marks = {
+        o.track.id: Completed(recording.id, o.track.id, window_unit(window.span)) for o in observers
+    }
     own = {o.track.id for o in observers}
     ready = {o.track.id for o in observers if is_finished(done, recording, o, window.span)}
     held = store.view().observations(recording=recording.id, span=window.span)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from egomem.errors import TimeError, reason
-from egomem.ingest.coverage import SAME, CoverageGap, Overlap, gaps, overlaps
+from egomem.ingest.coverage import TOLERANCE_S, CoverageGap, Overlap, gaps, overlaps
 from egomem.media import Facts
 from egomem.timeline import Clock, format_time, read_start, read_time, zone_of
 from egomem.timeline.clock import ClockSource
@@ -224,7 +224,7 @@ def _sidecar(
         end = held.get("end_time")
         if facts and isinstance(said, int | float) and isinstance(end, int | float):
             length = (instant_of(end, there)[0] - start).total_seconds()
-            if abs(length - facts.duration) > max(SAME, 0.05 * facts.duration):
+            if abs(length - facts.duration) > max(TOLERANCE_S, 0.05 * facts.duration):
                 notes.append(
                     f"{beside.name} tells of {length:.0f} s, the video has {facts.duration:.0f} s"
                 )

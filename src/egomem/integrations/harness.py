@@ -13,7 +13,7 @@ from typing import Any
 
 from egomem.answer import FrameSource, answer
 from egomem.benchmarks import Benchmark, demo, load
-from egomem.config import load as load_settings
+from egomem.config import load_settings as load_settings
 from egomem.errors import UsageError
 from egomem.evaluate.video_map import Blind, VideoMap, in_memory
 from egomem.media import Frame, frames
@@ -22,7 +22,7 @@ from egomem.models import Image, ModelClient, Reply, Request, Text, Video, read_
 from egomem.models.limits import fitted, over
 from egomem.models.reply import Fault
 from egomem.records import Answer, Question, Status
-from egomem.text.plural import plural
+from egomem.text import plural
 
 BLIND = "clean"
 """The strategy that needs no memory."""

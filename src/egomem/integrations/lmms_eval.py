@@ -30,7 +30,7 @@ from pydantic import Field, JsonValue, ValidationError
 
 from egomem.answer import FrameSource, get, settings_hash
 from egomem.answer.reader import ReaderSettings
-from egomem.config import load as load_settings
+from egomem.config import load_settings as load_settings
 from egomem.errors import ConfigError, EgomemError, UsageError
 from egomem.evaluate.predictions import row
 from egomem.evaluate.results import version

@@ -18,7 +18,7 @@ from egomem.report.columns import ReportColumn
 from egomem.report.table import CellValue, Chart, ChartPanel, ReportTable, Section, build_table
 from egomem.score import Accuracies, accuracies, answerability, figure
 from egomem.score.summary import percent
-from egomem.text.plural import plural
+from egomem.text import plural
 
 MEANING = (
     "Strict: right over all questions; whatever is not a right answer is wrong. Answered: right "

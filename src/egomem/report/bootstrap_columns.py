@@ -14,7 +14,7 @@ from egomem.score import Blind, Bootstrap, Figure, ScoredAnswers, bootstrap, str
 from egomem.score.cluster_bootstrap import clusters
 from egomem.score.scored_answers import Floats, Mask
 from egomem.score.summary import percent
-from egomem.text.plural import plural
+from egomem.text import plural
 
 RESAMPLING = (
     "95 % percentile intervals of a bootstrap of 10,000 draws of whole clusters (a video; a "

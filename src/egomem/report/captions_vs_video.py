@@ -27,7 +27,7 @@ from egomem.report.columns import short_model
 from egomem.report.comparisons import ColumnPair, captions_minus_video, is_above, is_tied
 from egomem.report.table import CellValue, ReportTable, Section, build_table
 from egomem.score import Figure, Slice, duration, figure, frame_cap, holm, permutation_tests
-from egomem.text.plural import plural
+from egomem.text import plural
 
 METHOD = (
     f"Points: the setting less video, of the same reader, averaged over readers. {RESAMPLING}; a "

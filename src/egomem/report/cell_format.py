@@ -10,7 +10,7 @@ from egomem.report.columns import ReportColumn
 from egomem.report.table import CellValue
 from egomem.score import BASELINES, FEW_CLUSTERS, STATUSES, Figure, Interval
 from egomem.score.summary import percent
-from egomem.text.plural import plural
+from egomem.text import plural
 
 INTERVAL_WARNINGS = (
     f"few: fewer than {FEW_CLUSTERS} clusters, where such an interval is too narrow; no spread: "

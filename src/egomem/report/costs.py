@@ -12,7 +12,7 @@ from egomem.report.columns import ReportColumn
 from egomem.report.table import CellValue, Chart, ChartPanel, ReportTable, Section, build_table
 from egomem.score import REUSE, account, cost, front
 from egomem.score.amortised_cost import Cost
-from egomem.text.plural import plural
+from egomem.text import plural
 
 NOT_COUNTED = CellValue(text="-", small="not counted")
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from egomem.evaluate.run_reader import Run
 from egomem.memory import Store
-from egomem.memory.thumbnails import FOLDER, start_of
+from egomem.memory.thumbnails import FOLDER, thumbnail_start
 from egomem.records import Evidence, Observation, Question
 from egomem.report.columns import ReportColumn, short_model
 from egomem.report.trace_view import truncate
@@ -98,7 +98,7 @@ class EvidenceReader:
     def _held(self, folder: Path) -> list[tuple[float, Path]]:
         if folder not in self._starts:
             files = folder.glob("*.jpg") if folder.is_dir() else []
-            self._starts[folder] = sorted((start_of(f), f) for f in files)
+            self._starts[folder] = sorted((thumbnail_start(f), f) for f in files)
         return self._starts[folder]
 
 

@@ -23,7 +23,7 @@ from egomem.report.comparisons import (
 )
 from egomem.report.table import CellValue, ReportTable, Section, build_table
 from egomem.score import FEW_CLUSTERS, figure, holm, minimum_detectable, permutation_tests
-from egomem.text.plural import plural
+from egomem.text import plural
 
 
 class ComparisonFamily(NamedTuple):

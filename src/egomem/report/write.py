@@ -40,7 +40,7 @@ from egomem.report.question_browser import browser_data
 from egomem.report.slices import slices_section
 from egomem.report.table import ReportTable, Section, build_table, render_markdown
 from egomem.score import figure
-from egomem.text.plural import plural
+from egomem.text import plural
 
 FILES = ("report.html", "report.md", "figures.csv", "tables.tex")
 

@@ -16,7 +16,7 @@ import numpy as np
 from egomem.errors import UsageError
 from egomem.records import Record
 from egomem.score.scored_answers import Floats
-from egomem.text.plural import plural
+from egomem.text import plural
 
 RESAMPLES = 10_000
 LEVEL = 0.95

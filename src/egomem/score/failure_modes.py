@@ -14,7 +14,7 @@ from typing import Any
 from egomem.records import Answer, Question, Record, Status
 from egomem.score.ranking import Place, touches
 from egomem.score.scored_answers import abstains, is_right
-from egomem.text.plural import plural
+from egomem.text import plural
 from egomem.timeline import Span
 
 
