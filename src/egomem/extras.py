@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
-from importlib.util import find_spec
 from importlib.metadata import PackageNotFoundError, distribution
+from importlib.util import find_spec
 from typing import Any
 from urllib.parse import unquote, urlparse
 

@@ -88,8 +88,8 @@ class Aligned:
         if len(window.frames) > self.inner.max_images:
             raise UsageError(
                 f"video shows {len(window.frames)} frames of this window, and a request of the "
-                f"captioner holds {self.inner.max_images} (limits.captioner.images): the captions would "
-                "not be aligned",
+                f"captioner holds {self.inner.max_images} (limits.captioner.images): the captions "
+                "would not be aligned",
                 "name shorter windows, as in aligned@8, or lower --frames",
             )
         seen = await self.inner.observe(window)
@@ -262,7 +262,9 @@ async def build(
             store,
             [Path(recording.path or "")],
             Observers(frames=(watched,)),
-            watching=SamplingOptions(window=window, fps=config.fps, side=limits.side, ahead=AHEAD),
+            sampling=SamplingOptions(
+                window=window, fps=config.fps, side=limits.side, concurrency=AHEAD
+            ),
             on_step=lambda step: watched.check(),
         )
         faults = list(report.outcomes[0].faults)

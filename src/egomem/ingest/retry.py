@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from egomem.memory import Completed, Store
 from egomem.memory.failed_windows import FailedWindow, failed_windows, window_unit
-from egomem.observe import Observer
+from egomem.observe import FrameObserver
 from egomem.records import Recording
 from egomem.text import plural
 from egomem.timeline import Span
 
 
 def completed_work(
-    store: Store, recording: Recording, observers: Sequence[Observer]
+    store: Store, recording: Recording, observers: Sequence[FrameObserver]
 ) -> set[Completed]:
     """What is finished; a window that was cut off is not, where more tokens are allowed now."""
     done = store.done(recording.id)
@@ -29,7 +29,7 @@ def completed_work(
 
 
 def past_failures(
-    store: Store, recording: Recording, observers: Sequence[Observer], todo: Sequence[Span]
+    store: Store, recording: Recording, observers: Sequence[FrameObserver], todo: Sequence[Span]
 ) -> list[str]:
     """What earlier runs could not tell and this one, with `todo`, does not try; a line a track."""
     again = set(map(window_unit, todo))

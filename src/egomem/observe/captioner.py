@@ -64,7 +64,11 @@ class Captioner:
         self._fps = fps
         self.max_tokens = max_tokens
         self.max_images = models.limits(Role.CAPTIONER).images
-        thinned = f"-max{self.max_images}" if self.max_images < len(sample_times(Span(0.0, window), fps)) else ""
+        thinned = (
+            f"-max{self.max_images}"
+            if self.max_images < len(sample_times(Span(0.0, window), fps))
+            else ""
+        )
         self._budget = budget
         self._spent = 0.0
         self._reply_statuses: Counter[str] = Counter()
@@ -82,6 +86,10 @@ class Captioner:
     @property
     def track(self) -> Track:
         return self._track
+
+    @property
+    def asks(self) -> bool:
+        return True
 
     @property
     def concurrency(self) -> int:

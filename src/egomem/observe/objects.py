@@ -21,7 +21,6 @@ from egomem.observe.window import Window
 from egomem.records import Observation, Provenance, Track
 from egomem.timeline import Span
 
-
 OBJECT_CHANGE = 2 * MIN_CHANGE
 """A thing covers more of the picture than a letter does, so less sensitive eyes are enough."""
 

@@ -79,7 +79,17 @@ class FetchesWeights(Protocol):
 
 @runtime_checkable
 class AsksModel(Protocol):
-    """An observer that asks a model: it estimates the cost before, and counts it."""
+    """An observer that may ask a model: it estimates the cost before, and counts it."""
+
+    @property
+    def asks(self) -> bool:
+        """False where no model is configured, and it works without."""
+        ...
+
+    @property
+    def concurrency(self) -> int:
+        """Windows that it may observe at once."""
+        ...
 
     def plan(self, recordings: Iterable[Recording], window: float) -> str:
         """The most that these recordings will take, in a line; "" where no model is asked."""
@@ -145,7 +155,9 @@ class ObserverPlugin:
         setting is wrong or the observer is not what it declares.
         """
         if not self.installed:
-            raise EgomemError(f"{name} needs {', '.join(self.modules)}", f"run: {self.install}")
+            raise EgomemError(
+                f"{' or '.join(self.modules)} is not installed", f"run: {self.install}"
+            )
         try:
             settings = self.settings.model_validate(dict(values or {}))
         except ValidationError as fault:

@@ -19,7 +19,6 @@ from egomem.observe.text_tracks import OcrResult, TextLine, TextTrack, track_lin
 from egomem.observe.window import Window
 from egomem.records import Observation, Provenance, Track
 
-
 MODULES = ("rapidocr", "onnxruntime")
 
 

@@ -94,6 +94,10 @@ class ActiveCaptioner:
         return self._track
 
     @property
+    def asks(self) -> bool:
+        return self._models is not None
+
+    @property
     def concurrency(self) -> int:
         return self._models.conduct.concurrency if self._models else 1
 

@@ -28,8 +28,8 @@ from egomem.observe.active.retrieval import Retriever, retrieve
 from egomem.observe.active.state import CaptionState, Scene
 from egomem.observe.coco_classes import with_count
 from egomem.observe.object_detector import Detection
-from egomem.observe.text_tracks import TextLine
 from egomem.observe.plugin import SoundObserver
+from egomem.observe.text_tracks import TextLine
 from egomem.records import Observation, Recording
 from egomem.timeline import Span
 
@@ -79,8 +79,9 @@ def decoded_frames(held: Sequence[Frame]) -> FrameLoader:
 class Tools:
     """What can look at one scene. A tool that is not given is refused when it is asked for.
 
-    `gaze`: (time, x, y) with x and y 0-1 of the picture. `context`: observations made before (speech).
-    `given`: frames of the scene that are decoded already; the coarse view is taken from them.
+    `gaze`: (time, x, y) with x and y 0-1 of the picture. `context`: observations made before
+    (speech). `given`: frames of the scene that are decoded already; the coarse view is taken from
+    them.
     """
 
     def __init__(

@@ -44,12 +44,12 @@ from egomem.observe.active.state import (
     Revised,
 )
 from egomem.observe.active.tools import Tools
-from egomem.observe.caption_times import resolve_times
 from egomem.observe.caption_prompt import caption_request, spoken_lines
+from egomem.observe.caption_times import resolve_times
 from egomem.observe.frame_encoding import check_frame_labels
 from egomem.observe.frame_encoding import encode_frames as encode
 from egomem.records import Status, Usage
-from egomem.timeline import Span, format_time
+from egomem.timeline import Span
 
 TIME_TOLERANCE_S = 0.6
 """Seconds by which a frame's time that a model tells may miss the true one."""
