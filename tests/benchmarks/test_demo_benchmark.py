@@ -10,7 +10,7 @@ from egomem.benchmarks import demo, stats, validate
 from egomem.demo.day import WHEELS, demo_day
 from egomem.errors import WeightsError
 from egomem.media import probe
-from egomem.score import abstain_label, figure, score_answers
+from egomem.score import abstain_label, group_accuracy, score_answers
 
 
 def test_it_is_sound_and_can_be_told_from_nothing_but_the_videos() -> None:
@@ -21,7 +21,7 @@ def test_it_is_sound_and_can_be_told_from_nothing_but_the_videos() -> None:
     assert found.answerable["unanswerable"] >= 8
     assert set(found.counts["visual"]) == {"object", "attribute", "spatial", "action"}
     assert max(found.keys.values()) - min(found.keys.values()) <= 1
-    for blind in figure(score_answers(held.questions, {})).blind.values():
+    for blind in group_accuracy(score_answers(held.questions, {})).blind.values():
         assert blind.accuracy < 0.35
     for question in held.questions:
         assert abstain_label(question) is not None

@@ -11,25 +11,34 @@ import numpy as np
 import pytest
 
 from egomem.errors import ConfigError, ModelError
-from egomem.models import Image, Limits, ModelClient, ModelSpec, Request, RequestPolicy, Role, Text
+from egomem.models import (
+    ImagePart,
+    Limits,
+    ModelClient,
+    ModelSpec,
+    Request,
+    RequestPolicy,
+    Role,
+    TextPart,
+)
 from egomem.observe import Window, WindowFailed
 from egomem.observe.caption_cost import estimate_captions
 from egomem.observe.caption_prompt import PROMPT
 from egomem.observe.captioner import Captioner, spread
 from egomem.observe.frame_encoding import check_frame_labels, encode_frames
 from egomem.records import Observation, Recording
-from egomem.testing.fake_server import FakeServer, Rule, Script
+from egomem.testing.scripted_server import Rule, Script, ScriptedServer
 from egomem.timeline import Span
 
 CAPTION = "[0:31-0:33] The wearer opens a drawer.\n[0:34] Keys go in."
 
 
 @pytest.fixture
-def serve() -> Iterator[Callable[..., FakeServer]]:
-    started: list[FakeServer] = []
+def serve() -> Iterator[Callable[..., ScriptedServer]]:
+    started: list[ScriptedServer] = []
 
-    def start(*rules: Rule, **fields: Any) -> FakeServer:
-        started.append(FakeServer(Script(rules=rules, **fields)).start())
+    def start(*rules: Rule, **fields: Any) -> ScriptedServer:
+        started.append(ScriptedServer(Script(rules=rules, **fields)).start())
         return started[-1]
 
     yield start
@@ -37,7 +46,7 @@ def serve() -> Iterator[Callable[..., FakeServer]]:
         server.stop()
 
 
-def models_of(server: FakeServer, **fields: Any) -> ModelClient:
+def models_of(server: ScriptedServer, **fields: Any) -> ModelClient:
     conduct = RequestPolicy(deadline=10, pause=0.01, attempts=1)
     return ModelClient(
         {"captioner": f"openai-compatible:fake@{server.url}"}, conduct=conduct, environ={}, **fields
@@ -96,12 +105,12 @@ def test_a_false_time_is_never_sent(make_window: Any) -> None:
     images = encode_frames(make_window(grey(2), start=30).frames, Limits())
     good = Request(role=Role.CAPTIONER, parts=images, prompt=PROMPT)
     assert check_frame_labels(good) is good
-    false = Image(images[0].data, 31.0, "[0:30]")
+    false = ImagePart(images[0].data, 31.0, "[0:30]")
     with pytest.raises(AssertionError, match="would be told"):
         check_frame_labels(Request(role=Role.CAPTIONER, parts=(false,), prompt=PROMPT))
     with pytest.raises(AssertionError, match="comes after"):
         check_frame_labels(Request(role=Role.CAPTIONER, parts=images[::-1], prompt=PROMPT))
-    parts = (images[1], Text("another recording"), images[0])
+    parts = (images[1], TextPart("another recording"), images[0])
     assert check_frame_labels(Request(role=Role.CAPTIONER, parts=parts, prompt=PROMPT))
 
 

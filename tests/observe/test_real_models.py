@@ -34,7 +34,7 @@ def video(shared_data: Path) -> Path:
 def listener() -> Speech:
     pytest.importorskip("faster_whisper", reason="needs the extra 'speech'")
     for model in ("tiny.en", "base"):
-        if weights.here(model):
+        if weights.available_offline(model):
             return Speech(model)
     pytest.skip("no Whisper weights on this machine")
 
@@ -84,7 +84,7 @@ def test_burnt_in_text_is_read_and_the_clock_tells_the_time(video: Path) -> None
 
 def test_the_bottles_are_counted_and_one_is_taken_away(video: Path) -> None:
     pytest.importorskip("cv2", reason="needs the extra 'objects'")
-    if not weights.here("detector"):
+    if not weights.available_offline("detector"):
         pytest.skip("no detector weights on this machine")
     times = [5.0, 6.0, 7.0, 8.0]
     seen = watch(Objects(), video / "bottle-detection.mp4", times)

@@ -25,7 +25,7 @@ from egomem.report.failure_analysis import explain_column
 from egomem.report.model_tables import model_section
 from egomem.report.question_browser import browser_data, unpack
 from egomem.report.table import ReportTable, render_markdown
-from egomem.testing.fake_server import FakeServer, Rule, Script
+from egomem.testing.scripted_server import Rule, Script, ScriptedServer
 from egomem.timeline import Span
 
 Go = Callable[..., RunSummary]
@@ -91,7 +91,7 @@ def test_texts_of_others_cannot_leave_their_place(
     evil = '</script><script>alert(1)</script><img src="http://x.test/a"> | & % _ \u2028'
     first = benchmark.questions[0].model_copy(update={"text": evil, "tags": {"visual": [evil]}})
     changed = benchmark.model_copy(update={"questions": (first, *benchmark.questions[1:])})
-    with FakeServer(Script(rules=(Rule(reply=f"B {evil}"),))) as server:
+    with ScriptedServer(Script(rules=(Rule(reply=f"B {evil}"),))) as server:
         spec = f"openai-compatible:fake@{server.url}"
         only = config.model_copy(update={"settings": ("clean",), "readers": (spec,)})
         go(changed, only, tmp_path / "run")
@@ -354,7 +354,7 @@ def test_runs_with_other_prompts_are_refused(
 def test_runs_of_the_same_kind_stand_side_by_side(
     benchmark: Benchmark, config: Config, folder: Path, tmp_path: Path, go: Go
 ) -> None:
-    with FakeServer(Script(rules=(Rule(reply="A"),))) as server:
+    with ScriptedServer(Script(rules=(Rule(reply="A"),))) as server:
         spec = f"openai-compatible:other@{server.url}"
         go(benchmark, config.model_copy(update={"readers": (spec,)}), tmp_path / "two")
     write_report([folder, tmp_path / "two"], tmp_path / "report")
@@ -372,7 +372,7 @@ def test_why_an_answer_is_wrong_comes_from_trace_and_oracles(
         Rule(when="Question:", reply="B"),
         Rule(reply="A drawer."),
     )
-    with FakeServer(Script(rules=rules)) as server:
+    with ScriptedServer(Script(rules=rules)) as server:
         spec = f"openai-compatible:fake@{server.url}"
         settings = (
             "caption@2", "caption@evidence", "video@evidence", "caption@1", "caption@1@evidence",
@@ -397,7 +397,7 @@ def test_why_an_answer_is_wrong_comes_from_trace_and_oracles(
 
 
 def test_numbers_of_the_cost_table_follow_from_what_was_sent(folder: Path) -> None:
-    from egomem.score import cost
+    from egomem.score import amortise
 
     run = load_run(folder)
     column = next(c for c in run.columns if c.setting == "caption@2")
@@ -408,7 +408,7 @@ def test_numbers_of_the_cost_table_follow_from_what_was_sent(folder: Path) -> No
     assert sum(u.frames for u in built.values()) == 8
     assert len(asked) == 5
     assert all(u.requests == 1 and u.frames == 0 for u in asked.values())
-    held = cost(asked, built)
+    held = amortise(asked, built)
     assert held.tokens[32] < held.tokens[1]
     verify = next(c for c in run.columns if c.setting == "verify@2")
     assert all(u.requests == 3 for u in run.usage(verify).values())  # caption, candidate, verdict

@@ -36,7 +36,7 @@ from egomem.report.paired_tests import paired_tests_section
 from egomem.report.slices import slices_section
 from egomem.report.table import CellValue, ReportTable, Section, build_table
 from egomem.report.wide_tables import MAX_FIGURES_ACROSS, split_evenly
-from egomem.score import FEW_CLUSTERS
+from egomem.score import MIN_CLUSTERS
 from egomem.timeline import Span
 
 MINUTES = (5, 8, 11, 13, 14, 16, 19, 25, 30, 40, 50, 21)
@@ -184,7 +184,7 @@ def test_the_headline_is_that_of_plain_loops() -> None:
         assert row["above video"].text == f"{sum(sum(g) > 0 for g in each.values())} of 3"
         mean = sum(right(run, setting, r, q) for r in READERS for q in asked) / (3 * len(asked))
         assert row["captions %"].value == pytest.approx(100 * mean)
-        assert ("few" in row["points"].small) == (len(videos) < FEW_CLUSTERS)
+        assert ("few" in row["points"].small) == (len(videos) < MIN_CLUSTERS)
 
     # One of them in full: every sign pattern of twelve videos, and an interval drawn by hand.
     gaps = {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from egomem.cli.options import JsonOption, ModelOption
-from egomem.cli.output import report, spent
+from egomem.cli.output import format_usage, print_result
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -74,7 +74,9 @@ def caption(
             out.print(f"without a tool: {line}")
 
     result: dict[str, Any] = {way: as_json(done) for way, done in made.items()}
-    report("caption", result if compare else next(iter(result.values())), show=show, json=json)
+    print_result(
+        "caption", result if compare else next(iter(result.values())), show=show, json=json
+    )
 
 
 async def _run(
@@ -107,11 +109,11 @@ async def _run(
 
 def _models(specs: list[str]) -> Any:
     from egomem.config import load_settings, model_table
-    from egomem.models import MemoryCache, ModelClient, models_of
+    from egomem.models import InMemoryReplyStore, ModelClient, models_of
 
     settings = load_settings(model=model_table(specs) or None)
     named = {role for role, spec in settings.model.items() if spec != "embedded"}
-    found: ModelClient | None = models_of(settings, cache=MemoryCache()) if named else None
+    found: ModelClient | None = models_of(settings, cache=InMemoryReplyStore()) if named else None
     return found
 
 
@@ -120,5 +122,5 @@ def _cost(done: CaptionRun) -> str:
     coarse = len(done.log.scene.coarse)
     return (
         f"{coarse} coarse and {state.pictures} extra frames, {state.looks} looks, "
-        f"{state.round} rounds; {spent(done.usage)}"
+        f"{state.round} rounds; {format_usage(done.usage)}"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from egomem.cli.options import JsonOption, MemoryOption
-from egomem.cli.output import report
+from egomem.cli.output import print_result
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,4 +29,4 @@ def doctor(memory: MemoryOption = None, json: JsonOption = False) -> None:
 
     result = {"findings": [finding.model_dump() for finding in findings]}
     problems = [(f"{f.name}: {f.detail}", f.remedy) for f in findings if f.state == "wrong"]
-    report("doctor", result, show=show, json=json, problems=problems)
+    print_result("doctor", result, show=show, json=json, problems=problems)

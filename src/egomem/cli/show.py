@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from egomem.cli.options import JsonOption, MemoryOption, open_memory
-from egomem.cli.output import plain_table, report
+from egomem.cli.output import make_table, print_result
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,7 +27,7 @@ def show(memory: MemoryOption = None, json: JsonOption = False) -> None:
         from egomem.timeline import Span, format_instant, format_time
 
         headings = ("recording", "id", "wearer", "starts", "length")
-        table = plain_table(*headings, box=None, pad_edge=False)
+        table = make_table(*headings, box=None, pad_edge=False)
         for r in summary.recordings:
             starts = format_instant(r.clock.start) if r.clock else "clock unknown"
             table.add_row(r.name, r.id, r.wearer, starts, format_time(r.duration))
@@ -47,4 +47,4 @@ def show(memory: MemoryOption = None, json: JsonOption = False) -> None:
         out.print(summary.folder)
 
     result = summary.model_dump(mode="json")
-    report("show", result, show=text, json=json)
+    print_result("show", result, show=text, json=json)

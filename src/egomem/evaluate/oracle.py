@@ -16,7 +16,7 @@ from egomem.answer.reader import ReaderSettings, ask_reader, models_of
 from egomem.answer.strategy import Task, register
 from egomem.answer.verify import merged
 from egomem.memory.failed_windows import failed_windows_in_view
-from egomem.models import Role, Text
+from egomem.models import Role, TextPart
 from egomem.records import Answer, Status
 from egomem.timeline import Span, uniform_times
 
@@ -67,7 +67,7 @@ async def captions(task: Task[CaptionsSettings]) -> Answer:
         task,
         task.settings,
         CAPTION,
-        [Text(held.text)],
+        [TextPart(held.text)],
         evidence="the numbers of the notes that the answer rests on",
         evident=held.evident,
         strategy=CAPTIONS,

@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from egomem.errors import EgomemError, MediaError, StoreError, UsageError
+from egomem.hashing import recording_id
 from egomem.ingest.readers import ImportOptions, RowReader, file_rows
 from egomem.ingest.readers.files import stem_of
 from egomem.ingest.sources import MEDIA_SUFFIXES
@@ -220,12 +221,12 @@ class _RecordingFinder:
             self.notes.append(str(error))
             return None
         digest = content_hash(path)
-        if digest[:16] in self._by_id:
-            return self._by_id[digest[:16]]
+        if recording_id(digest) in self._by_id:
+            return self._by_id[recording_id(digest)]
         options = self.options
         start = find_start(path, facts, zone=options.zone, day_one=options.day_one)
         return Recording(
-            id=digest[:16],
+            id=recording_id(digest),
             wearer=options.wearer,
             name=path.name,
             path=str(path.resolve()),

@@ -10,7 +10,7 @@ from egomem.errors import EgomemError, UsageError
 from egomem.extras import install_line
 from egomem.ingest.observing import Observers
 from egomem.models import ModelClient, Role
-from egomem.models.weights import WeightsOrigin, untold
+from egomem.models.weights import WeightsOrigin, new_notices
 from egomem.observe import (
     OBSERVERS,
     AnyObserver,
@@ -150,7 +150,7 @@ def choose_observers(
         )
     _check_distinct(made)
     asking = tuple(o for o in made if isinstance(o, AsksModel))
-    notes = untold(origins) + [f"without {line}" for line in lacking]
+    notes = new_notices(origins) + [f"without {line}" for line in lacking]
     if ALL_DEFAULTS in observers and not any(observer.asks for observer in asking):
         notes.append(VLM_SEES_MORE)
     return ObserverSet(

@@ -16,8 +16,16 @@ from egomem.errors import EgomemError, ModelError, StoreError
 from egomem.ingest.completion import TRANSCRIBED_UNTIL, is_finished, transcribed_until
 from egomem.ingest.report import OnStep, Step
 from egomem.ingest.retry import completed_work
-from egomem.media import Facts, Frame, FrameReader, audio, distinct, frames, jpeg
-from egomem.media import Report as DecodeReport
+from egomem.media import (
+    DecodeReport,
+    Frame,
+    FrameReader,
+    MediaInfo,
+    audio,
+    distinct,
+    frames,
+    jpeg,
+)
 from egomem.memory import Completed, Store
 from egomem.memory.failed_windows import FailedWindow, to_completed, window_unit
 from egomem.memory.thumbnails import keep_thumbnail
@@ -118,7 +126,7 @@ async def observe_sound(
 async def observe_windows(
     store: Store,
     path: Path,
-    facts: Facts,
+    facts: MediaInfo,
     recording: Recording,
     observers: Sequence[FrameObserver],
     sampling: SamplingOptions,
@@ -158,7 +166,7 @@ async def observe_windows(
         store.put_recording(recording.model_copy(update={"facts": damaged}))
 
 
-def _damage(report: DecodeReport, facts: Facts) -> str:
+def _damage(report: DecodeReport, facts: MediaInfo) -> str:
     """Which stretches have no picture, in a line; "" where all of it could be decoded."""
     lost = [
         f"between {format_time(before or 0.0)} and {format_time(after)}"
@@ -173,7 +181,7 @@ def _damage(report: DecodeReport, facts: Facts) -> str:
 
 
 def _frame_reader(
-    path: Path, facts: Facts, todo: Sequence[Span], sampling: SamplingOptions
+    path: Path, facts: MediaInfo, todo: Sequence[Span], sampling: SamplingOptions
 ) -> FrameReader | None:
     if facts.video is None or not todo:
         return None

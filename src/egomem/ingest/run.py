@@ -15,6 +15,7 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 
 from egomem.errors import EgomemError, MediaError, StoreError
+from egomem.hashing import recording_id
 from egomem.ingest import start_times
 from egomem.ingest.completion import is_transcribed, unfinished_windows
 from egomem.ingest.observing import (
@@ -28,7 +29,7 @@ from egomem.ingest.observing import (
 from egomem.ingest.report import FileOutcome, IngestReport, OnStep, Step
 from egomem.ingest.retry import past_failures
 from egomem.ingest.start_times import Start
-from egomem.media import Facts, content_hash, probe
+from egomem.media import MediaInfo, content_hash, probe
 from egomem.memory import Store
 from egomem.records import Recording
 
@@ -57,7 +58,7 @@ async def ingest(
     """
     sampling = sampling or SamplingOptions()
     outcomes: dict[Path, FileOutcome] = {}
-    known: dict[Path, tuple[Facts, str]] = {}
+    known: dict[Path, tuple[MediaInfo, str]] = {}
     for path in files:
         on_step(Step(str(path), "reading", 0, 1))
         try:
@@ -72,7 +73,7 @@ async def ingest(
     recordings: dict[Path, Recording] = {}
     for path, (facts, digest) in known.items():
         same = (r for r in reversed(recordings.values()) if r.sha256 == digest)
-        held = next(same, None) or store.recording(digest[:16])
+        held = next(same, None) or store.recording(recording_id(digest))
         recordings[path] = _recording(path, digest, facts, wearer, starts[path], held)
     on_plan(list(recordings.values()))
     for path, recording in recordings.items():
@@ -109,7 +110,7 @@ def _failed(path: Path, error: Exception) -> FileOutcome:
 async def _one(
     store: Store,
     path: Path,
-    facts: Facts,
+    facts: MediaInfo,
     recording: Recording,
     start: Start,
     observers: Observers,
@@ -158,7 +159,7 @@ async def _one(
 
 
 def _recording(
-    path: Path, digest: str, facts: Facts, wearer: str, start: Start, held: Recording | None
+    path: Path, digest: str, facts: MediaInfo, wearer: str, start: Start, held: Recording | None
 ) -> Recording:
     """The recording that a file holds. One that is known keeps its wearer, and its clock where
     nothing new is known of it."""
@@ -166,7 +167,7 @@ def _recording(
     if held is not None and DAMAGE in held.facts:
         told[DAMAGE] = held.facts[DAMAGE]
     return Recording(
-        id=digest[:16],
+        id=recording_id(digest),
         wearer=held.wearer if held else wearer,
         name=path.name,
         path=str(path.resolve()),

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from pydantic import JsonValue, ValidationError
 
 from egomem.errors import LockedError, StoreError, UsageError
-from egomem.models import LedgerEntry, LedgerTotal, Reply, RequestTags, Role, summed
+from egomem.models import LedgerEntry, LedgerTotal, Reply, RequestTags, Role, sum_entries
 from egomem.records import Usage
 from egomem.text import normalise_phrase
 
@@ -135,7 +135,7 @@ class ReplyCache:
         return ReplyCacheStats(
             count[0][0] if count else 0,
             size,
-            {role: summed(e for e in entries if e.role is role) for role in roles},
+            {role: sum_entries(e for e in entries if e.role is role) for role in roles},
         )
 
     def latest(self, count: int = 10) -> list[CachedReply]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from egomem.media.frame import fit
+from egomem.media.frame import fit_size
 from egomem.models import Limits, ModelSpec
 from egomem.models.limits import BYTES_PER_TOKEN, PIXELS_PER_TOKEN
 from egomem.models.prices import price
@@ -83,5 +83,5 @@ def _image_tokens(recording: Recording, limits: Limits) -> int:
             shape = (width, height)
     if shape == DEFAULT_ASPECT:
         shape = (DEFAULT_ASPECT[0] * limits.side, DEFAULT_ASPECT[1] * limits.side)
-    width, height = fit(shape, limits.side)
+    width, height = fit_size(shape, limits.side)
     return math.ceil(min(width * height, limits.pixels) / PIXELS_PER_TOKEN)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from egomem.models import Image, Request, RequestTags, Role, Text
+from egomem.models import ImagePart, Request, RequestTags, Role, TextPart
 from egomem.observe.frame_encoding import check_frame_labels
 from egomem.records import Observation
 from egomem.timeline import Span, format_span, format_time
@@ -35,7 +35,7 @@ MAX_TOKENS = 1024
 
 
 def caption_request(
-    images: Sequence[Image],
+    images: Sequence[ImagePart],
     span: Span,
     speech: str,
     *,
@@ -46,10 +46,10 @@ def caption_request(
 
     It holds no question, and cannot: none is known yet.
     """
-    parts: list[Text | Image] = list(images)
+    parts: list[TextPart | ImagePart] = list(images)
     if speech:
-        parts.append(Text(f"Heard in this stretch:\n{speech}"))
-    parts.append(Text(f"Write the lines for {format_span(span)} of the recording."))
+        parts.append(TextPart(f"Heard in this stretch:\n{speech}"))
+    parts.append(TextPart(f"Write the lines for {format_span(span)} of the recording."))
     return check_frame_labels(
         Request(
             role=Role.CAPTIONER,

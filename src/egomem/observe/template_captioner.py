@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 
+from egomem.hashing import TRACK_LENGTH, hash_text
 from egomem.observe.plugin import NoSettings, ObserverPlugin, ObserverSetup
 from egomem.observe.window import Window
 from egomem.records import Observation, Provenance, Source, Track
@@ -36,7 +36,7 @@ class TemplateCaptioner:
     @property
     def track(self) -> Track:
         named = ";".join(f"{source} {id}" for source, id in sorted(self.of.items()))
-        mark = hashlib.sha256(named.encode()).hexdigest()[:6]
+        mark = hash_text(named)[:TRACK_LENGTH]
         sources = "+".join(sorted(self.of))
         return Track(
             source="caption",

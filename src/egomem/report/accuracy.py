@@ -16,8 +16,8 @@ from egomem.report.bootstrap_columns import (
 from egomem.report.cell_format import INTERVAL_WARNINGS, baseline_rows, percent_cell, with_source
 from egomem.report.columns import ReportColumn
 from egomem.report.table import CellValue, Chart, ChartPanel, ReportTable, Section, build_table
-from egomem.score import Accuracies, accuracies, answerability, figure
-from egomem.score.summary import percent
+from egomem.score import Accuracies, accuracies, answerability, group_accuracy
+from egomem.score.summary import format_percent
 from egomem.text import plural
 
 MEANING = (
@@ -65,7 +65,7 @@ def _tables(drawn: ColumnBootstrap) -> Iterator[ReportTable]:
 
 
 def _row(entry: ReportColumn, made: Accuracies) -> list[object]:
-    counts = figure(entry.sheet)
+    counts = group_accuracy(entry.sheet)
     strict = percent_cell(made.strict, made.clusters, made.n)
     answered = CellValue(text="-")
     if made.answered is not None:
@@ -84,7 +84,7 @@ def _row(entry: ReportColumn, made: Accuracies) -> list[object]:
 def _table(title: str, first: str, drawn: ColumnBootstrap, rows: list[list[object]]) -> ReportTable:
     blind = [
         [name, drawn.n, value, "", "", "", "", ""]
-        for name, value in baseline_rows([figure(drawn.entries[0].sheet)])
+        for name, value in baseline_rows([group_accuracy(drawn.entries[0].sheet)])
     ]
     return build_table(
         title,
@@ -95,7 +95,7 @@ def _table(title: str, first: str, drawn: ColumnBootstrap, rows: list[list[objec
 
 
 def _chart(entries: Sequence[ReportColumn], drawn: ColumnBootstrap) -> Chart:
-    made = figure(drawn.entries[0].sheet)
+    made = group_accuracy(drawn.entries[0].sheet)
     across = {"chance": 100 * (made.chance or 0.0)}
     if best := best_baseline(made):
         across[f"best blind baseline ({best[0]})"] = 100 * best[1].accuracy
@@ -134,10 +134,10 @@ def _answerability(entries: Sequence[ReportColumn]) -> list[ReportTable]:
                 entry.name,
                 held.answerable,
                 held.n - held.answerable,
-                percent(held.f1),
-                percent(held.f1_always_answering),
-                percent(held.f1_unanswerable),
-                percent(held.f1_macro),
+                format_percent(held.f1),
+                format_percent(held.f1_always_answering),
+                format_percent(held.f1_unanswerable),
+                format_percent(held.f1_macro),
             ]
         )
     heads = (

@@ -10,10 +10,17 @@ import numpy as np
 from egomem.report import charts
 from egomem.report.columns import ReportColumn
 from egomem.report.table import CellValue
-from egomem.score import Blind, Bootstrap, Figure, ScoredAnswers, bootstrap, strata
-from egomem.score.cluster_bootstrap import clusters
+from egomem.score import (
+    BaselineAccuracy,
+    Bootstrap,
+    GroupAccuracy,
+    ScoredAnswers,
+    bootstrap,
+    duration_strata,
+)
+from egomem.score.cluster_bootstrap import describe_clusters
 from egomem.score.scored_answers import Floats, Mask
-from egomem.score.summary import percent
+from egomem.score.summary import format_percent
 from egomem.text import plural
 
 RESAMPLING = (
@@ -72,7 +79,7 @@ class ColumnBootstrap(NamedTuple):
     @property
     def counted(self) -> str:
         """The same in words: `5 videos and 3 lone questions`."""
-        return clusters(self.groups, self.sheet(0).lone)
+        return describe_clusters(self.groups, self.sheet(0).lone)
 
 
 def bootstrap_columns(entries: Sequence[ReportColumn]) -> list[ColumnBootstrap]:
@@ -102,7 +109,7 @@ def bootstrap_questions(own: list[ReportColumn], keep: Mask | None = None) -> Co
 
 
 def _strata(entry: ReportColumn, held: ScoredAnswers) -> list[str]:
-    return strata(held, entry.choices.regimes[-1:])
+    return duration_strata(held, entry.choices.regimes[-1:])
 
 
 def series_styles(entries: Sequence[ReportColumn]) -> dict[str, charts.SeriesStyle]:
@@ -129,7 +136,7 @@ def legend(
     return tuple((name, charts.legend_swatch(look)) for name, look in [*own, *more])
 
 
-def accuracy_cell(made: Figure | None, n: int | None = None) -> CellValue:
+def accuracy_cell(made: GroupAccuracy | None, n: int | None = None) -> CellValue:
     """An accuracy in per cent; beside it n where it is not `n`, and answers without a choice."""
     if made is None:
         return CellValue(text="-")
@@ -137,7 +144,7 @@ def accuracy_cell(made: Figure | None, n: int | None = None) -> CellValue:
     more += [f"{v}{STATUS_LETTERS[k]}" for k, v in made.by_status.items() if k in STATUS_LETTERS]
     value = None if made.accuracy is None else 100 * made.accuracy
     return CellValue(
-        text=percent(made.accuracy),
+        text=format_percent(made.accuracy),
         small=" ".join(more),
         value=value,
         n=made.n,
@@ -145,13 +152,13 @@ def accuracy_cell(made: Figure | None, n: int | None = None) -> CellValue:
     )
 
 
-def best_baseline(made: Figure) -> tuple[str, Blind] | None:
+def best_baseline(made: GroupAccuracy) -> tuple[str, BaselineAccuracy] | None:
     """The best blind baseline, of those that can answer all questions where there is one."""
     whole = {name: b for name, b in made.blind.items() if b.n == made.n} or made.blind
     return max(whole.items(), key=lambda held: held[1].accuracy, default=None)
 
 
-def best_baseline_cell(made: Figure) -> CellValue:
+def best_baseline_cell(made: GroupAccuracy) -> CellValue:
     """The best blind baseline by name; with n where it cannot answer all questions."""
     best = best_baseline(made)
     if best is None:
@@ -159,9 +166,9 @@ def best_baseline_cell(made: Figure) -> CellValue:
     few = f", n {best[1].n}" if best[1].n < made.n else ""
     name, held = best
     share = 100 * held.accuracy
-    return CellValue(text=percent(held.accuracy), small=name + few, value=share, n=held.n)
+    return CellValue(text=format_percent(held.accuracy), small=name + few, value=share, n=held.n)
 
 
-def format_statuses(made: Figure) -> str:
+def format_statuses(made: GroupAccuracy) -> str:
     """`38 parsed, 2 refused`"""
     return ", ".join(f"{n} {status}" for status, n in made.by_status.items())

@@ -26,7 +26,15 @@ from egomem.report.cell_format import (
 from egomem.report.columns import short_model
 from egomem.report.comparisons import ColumnPair, captions_minus_video, is_above, is_tied
 from egomem.report.table import CellValue, ReportTable, Section, build_table
-from egomem.score import Figure, Slice, duration, figure, frame_cap, holm, permutation_tests
+from egomem.score import (
+    GroupAccuracy,
+    Slice,
+    by_duration,
+    by_frame_cap,
+    group_accuracy,
+    holm,
+    permutation_tests,
+)
 from egomem.text import plural
 
 METHOD = (
@@ -77,9 +85,9 @@ def bootstrap_by_duration(own: ColumnBootstrap) -> dict[str, ColumnBootstrap]:
     first = own.entries[0].sheet
     config, edges = own.entries[0].run.config, own.entries[0].choices.regimes
     views: Sequence[Slice] = (
-        duration(edges[-1:]),
-        duration(edges),
-        frame_cap(config.frames, config.fps),
+        by_duration(edges[-1:]),
+        by_duration(edges),
+        by_frame_cap(config.frames, config.fps),
     )
     found = {"all": own}
     pairs = list(zip(first.questions, first.videos, strict=True))
@@ -102,14 +110,14 @@ def _means(
         part, pairs = within[name], by_setting[setting]
         left, right = [p.a for p in pairs], [p.b for p in pairs]
         own = [part.sheet(k) for k in (*left, *right)]
-        made = figure(own[0])
+        made = group_accuracy(own[0])
         rows.append(
             [
                 setting,
                 name,
                 CellValue(text=str(part.n), small=part.counted, n=part.n),
-                _mean([figure(s) for s in own[: len(left)]]),
-                _mean([figure(s) for s in own[len(left) :]]),
+                _mean([group_accuracy(s) for s in own[: len(left)]]),
+                _mean([group_accuracy(s) for s in own[len(left) :]]),
                 best_baseline_cell(made),
                 points_cell(part.drawn.difference(left, right), part.groups, part.n),
                 p_value_cell(tests[name][setting]),
@@ -143,9 +151,9 @@ def _p_values(part: ColumnBootstrap, by_setting: dict[str, list[ColumnPair]]) ->
     return dict(zip(by_setting, map(float, found), strict=True))
 
 
-def _mean(figures: Sequence[Figure]) -> CellValue:
+def _mean(figures: Sequence[GroupAccuracy]) -> CellValue:
     """The mean accuracy of several readers of the same questions, and their answers by status."""
-    pooled = Figure(
+    pooled = GroupAccuracy(
         n=sum(f.n for f in figures),
         right=sum(f.right for f in figures),
         by_status=sum_by_status(f.by_status for f in figures),
@@ -208,7 +216,7 @@ def _sentences(
 ) -> Iterator[str]:
     """The headline in words: for each setting over all, long and short videos."""
     edges = within["all"].entries[0].choices.regimes
-    names = [x for x in ("all", *duration(edges[-1:]).order) if x in within]
+    names = [x for x in ("all", *by_duration(edges[-1:]).order) if x in within]
     for setting, pairs in by_setting.items():
         left, right = [p.a for p in pairs], [p.b for p in pairs]
         said = []

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Sequence
 from egomem.report.bootstrap_columns import STATUS_LETTERS
 from egomem.report.columns import ReportColumn
 from egomem.report.table import CellValue
-from egomem.score import BASELINES, FEW_CLUSTERS, STATUSES, Figure, Interval
-from egomem.score.summary import percent
+from egomem.score import BASELINES, MIN_CLUSTERS, STATUSES, GroupAccuracy, Interval
+from egomem.score.summary import format_percent
 from egomem.text import plural
 
 INTERVAL_WARNINGS = (
-    f"few: fewer than {FEW_CLUSTERS} clusters, where such an interval is too narrow; no spread: "
+    f"few: fewer than {MIN_CLUSTERS} clusters, where such an interval is too narrow; no spread: "
     "all draws are alike, so the interval tells nothing of other videos"
 )
 """What stands beside intervals that a reader must not trust."""
@@ -51,7 +51,7 @@ def with_source(entry: ReportColumn, cell: CellValue) -> CellValue:
 
 
 def interval_warning(held: Interval, clusters: int) -> str:
-    few = ["few"] if clusters < FEW_CLUSTERS else []
+    few = ["few"] if clusters < MIN_CLUSTERS else []
     return ", ".join([*few, *([] if held.has_spread else ["no spread"])])
 
 
@@ -76,7 +76,7 @@ def sum_by_status(counts: Iterable[dict[str, int]]) -> dict[str, int]:
     return {status: found[status] for status in STATUSES if found[status]}
 
 
-def baseline_rows(figures: Sequence[Figure | None]) -> list[list[object]]:
+def baseline_rows(figures: Sequence[GroupAccuracy | None]) -> list[list[object]]:
     """A row for chance and each blind baseline, a cell for each figure; those that can answer no
     question of any are left out."""
     rows: list[list[object]] = [["chance", *(_chance(f) for f in figures)]]
@@ -84,21 +84,23 @@ def baseline_rows(figures: Sequence[Figure | None]) -> list[list[object]]:
     return [*rows, *([name, *(_blind(f, name) for f in figures)] for name in names)]
 
 
-def _chance(made: Figure | None) -> object:
+def _chance(made: GroupAccuracy | None) -> object:
     if made is None or made.chance is None:
         return "-"
-    return CellValue(text=percent(made.chance), value=100 * made.chance, n=made.n)
+    return CellValue(text=format_percent(made.chance), value=100 * made.chance, n=made.n)
 
 
-def _blind(made: Figure | None, name: str) -> object:
+def _blind(made: GroupAccuracy | None, name: str) -> object:
     if made is None or name not in made.blind:
         return "-"
     held = made.blind[name]
     few = f"n {held.n}" if held.n < made.n else ""
-    return CellValue(text=percent(held.accuracy), small=few, value=100 * held.accuracy, n=held.n)
+    return CellValue(
+        text=format_percent(held.accuracy), small=few, value=100 * held.accuracy, n=held.n
+    )
 
 
-def baselines_sentence(made: Figure) -> str:
+def baselines_sentence(made: GroupAccuracy) -> str:
     """All baselines of the questions that a table rests on, as a sentence of its note."""
     found = [f"{row[0]} {row[1]}" for row in baseline_rows([made])]
     asked = plural(made.n, "question gives", "questions give")

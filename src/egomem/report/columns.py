@@ -18,7 +18,7 @@ from egomem.evaluate.run_reader import Run
 from egomem.models import ModelSpec
 from egomem.records import Answer
 from egomem.report.open_weights import UNKNOWN, classify_weights
-from egomem.score import REGIMES, ScoredAnswers, Slice, Table, table
+from egomem.score import DURATION_EDGES_S, ScoredAnswers, Slice, SliceTable, slice_table
 
 COMPARED = {
     "frames": "--frames", "fps": "--fps", "side": "--side", "format": "--reply",
@@ -38,7 +38,7 @@ class ReportOptions:
     """
 
     bins: int | tuple[float, ...] = 3
-    regimes: tuple[float, ...] = REGIMES
+    regimes: tuple[float, ...] = DURATION_EDGES_S
     open: tuple[str, ...] = ()
     closed: tuple[str, ...] = ()
 
@@ -61,7 +61,7 @@ class ReportColumn:
     series: str = ""
     weights: str = UNKNOWN
     choices: ReportOptions = DEFAULT_OPTIONS
-    _tables: dict[str, Table] = field(default_factory=dict)
+    _tables: dict[str, SliceTable] = field(default_factory=dict)
 
     @cached_property
     def sheet(self) -> ScoredAnswers:
@@ -75,10 +75,10 @@ class ReportColumn:
     def answers(self) -> dict[str, Answer]:
         return self.run.answers(self.column)
 
-    def table(self, view: Slice) -> Table:
+    def table(self, view: Slice) -> SliceTable:
         """A view of this column, made once; the views of a report have different names."""
         if view.name not in self._tables:
-            self._tables[view.name] = table(self.sheet, view)
+            self._tables[view.name] = slice_table(self.sheet, view)
         return self._tables[view.name]
 
     @property

@@ -10,8 +10,8 @@ from egomem.report import charts
 from egomem.report.bootstrap_columns import group_by_panel, legend, series_styles
 from egomem.report.columns import ReportColumn
 from egomem.report.table import CellValue, Chart, ChartPanel, ReportTable, Section, build_table
-from egomem.score import REUSE, account, cost, front
-from egomem.score.amortised_cost import Cost
+from egomem.score import REUSE_COUNTS, amortise, count_frames, pareto_front
+from egomem.score.amortised_cost import AmortisedCost
 from egomem.text import plural
 
 NOT_COUNTED = CellValue(text="-", small="not counted")
@@ -21,7 +21,7 @@ class ColumnCost(NamedTuple):
     """An entry with what it cost, and what building its captions took."""
 
     entry: ReportColumn
-    cost: Cost
+    cost: AmortisedCost
     built: CaptionUsage
 
     @property
@@ -56,7 +56,7 @@ def _held(entries: Sequence[ReportColumn]) -> list[ColumnCost]:
             known[key] = run.built(entry.column)
         built, lost = known[key], len(entry.answers) - len(asked)
         if asked or lost:
-            made = cost(asked, built.by_video, counted=not built.missing, lost=lost)
+            made = amortise(asked, built.by_video, counted=not built.missing, lost=lost)
             found.append(ColumnCost(entry, made, built))
     return found
 
@@ -91,16 +91,17 @@ def _table(held: Sequence[ColumnCost]) -> ReportTable:
                 else CellValue(text=str(c.questions), small=f"of {n}"),
                 f"{c.tokens_build / max(1, c.videos):,.0f}" if counted else NOT_COUNTED,
                 f"{c.tokens_ask / max(1, c.questions):,.0f}",
-                *(f"{c.tokens[n]:,.0f}" if counted else "-" for n in REUSE),
+                *(f"{c.tokens[n]:,.0f}" if counted else "-" for n in REUSE_COUNTS),
                 f"{c.frames[1]:,.1f}" if counted else "-",
-                f"{c.frames[REUSE[-1]]:,.1f}" if counted else "-",
+                f"{c.frames[REUSE_COUNTS[-1]]:,.1f}" if counted else "-",
                 f"{'' if c.whole else 'at least '}{c.seconds:,.1f}",
                 _money(c),
             ]
         )
     heads = (
-        "setting", "n", "captions of a video", "a question", *(f"tokens at {n}" for n in REUSE),
-        "frames at 1", f"frames at {REUSE[-1]}", "seconds in all", "US dollars in all",
+        "setting", "n", "captions of a video", "a question",
+        *(f"tokens at {n}" for n in REUSE_COUNTS),
+        "frames at 1", f"frames at {REUSE_COUNTS[-1]}", "seconds in all", "US dollars in all",
     )  # fmt: skip
     return build_table(
         "Tokens per question, where so many questions share a memory",
@@ -120,10 +121,10 @@ def _amortised(entries: Sequence[ReportColumn], real: Sequence[ColumnCost]) -> l
     asking = [h.entry for h in real if h.name in tokens]
     found = []
     for title, own in group_by_panel(asking).items():
-        series = {e.series: [tokens[e.name][n] for n in REUSE] for e in own}
+        series = {e.series: [tokens[e.name][n] for n in REUSE_COUNTS] for e in own}
         drawn = charts.line_chart(
             series,
-            [(str(n), "") for n in REUSE],
+            [(str(n), "") for n in REUSE_COUNTS],
             y="tokens per question",
             x="questions that share a memory",
             looks=series_styles(entries),
@@ -148,7 +149,7 @@ def _fronts(
     rows: list[list[object]] = []
     charts = []
     for what in ("tokens", "US dollars"):
-        for n in (REUSE[0], REUSE[-1]):
+        for n in (REUSE_COUNTS[0], REUSE_COUNTS[-1]):
             points = {
                 h.name: (spent, accuracy)
                 for h in real
@@ -158,7 +159,7 @@ def _fronts(
             if not points:
                 continue
             name = f"{what} per question at reuse {n}"
-            best = front(points)
+            best = pareto_front(points)
             left = [h.name for h in real if h.name not in points]
             rows.append([name, len(points), ", ".join(best), ", ".join(left)])
             charts.append(_drawn_front(entries, name, points, best))
@@ -172,7 +173,7 @@ def _fronts(
     return [build_table("Front of cost and accuracy", heads, rows, note), *charts]
 
 
-def _spent(c: Cost, what: str, n: int) -> float | None:
+def _spent(c: AmortisedCost, what: str, n: int) -> float | None:
     """Cost of a question at reuse n; None where it is not known in full."""
     if what == "tokens":
         return c.tokens.get(n)
@@ -213,7 +214,9 @@ def _accounting(held: Sequence[ColumnCost]) -> ReportTable:
     about = {q.recording for q in questions}
     videos = [v for v in run.benchmark.videos if v.id in about]
     windows = {w.window for w in config.ways if w.captions == "windows" and w.strategy == "caption"}
-    made = account(videos, questions, cap=config.frames, fps=config.fps, passes=len(windows) or 1)
+    made = count_frames(
+        videos, questions, cap=config.frames, fps=config.fps, passes=len(windows) or 1
+    )
     ratio = "" if made.ratio is None else f"{made.ratio:.2f} times the captions"
     lengths = "one window length" if made.passes == 1 else f"{made.passes} window lengths"
     rows: list[list[object]] = [
@@ -252,7 +255,7 @@ def _accounting(held: Sequence[ColumnCost]) -> ReportTable:
     return build_table("Frames", ("frames of", "frames", ""), rows, note)
 
 
-def _money(held: Cost) -> str:
+def _money(held: AmortisedCost) -> str:
     if held.money_is_lower_bound:
         return f"at least {held.money:.4f}" if held.money else "-"
     return f"{held.money:.4f}"

@@ -11,8 +11,15 @@ from egomem.evaluate import oracle
 from egomem.evaluate.conditions import CAPTIONED
 from egomem.report.columns import ReportColumn
 from egomem.report.table import CellValue, Section, build_table
-from egomem.score import Explanation, FailureMode, Oracle, effects, tally, why_wrong
-from egomem.score.verify_effects import UNREAD
+from egomem.score import (
+    Explanation,
+    FailureMode,
+    OracleAnswer,
+    count_failure_modes,
+    effects_by_support,
+    explain_failure,
+)
+from egomem.score.verify_effects import NO_VERDICT
 
 
 def verification_section(entries: Sequence[ReportColumn]) -> Section:
@@ -21,7 +28,7 @@ def verification_section(entries: Sequence[ReportColumn]) -> Section:
     for entry in entries:
         if entry.way.strategy != "verify":
             continue
-        for level, made in effects(entry.sheet).items():
+        for level, made in effects_by_support(entry.sheet).items():
             rows.append(
                 [
                     entry.name,
@@ -43,7 +50,7 @@ def verification_section(entries: Sequence[ReportColumn]) -> Section:
         "Questions. Overridden: the caption answer was replaced, which fixed a wrong one, broke a "
         "right one, or neither. Blocked: the rule forbade another answer; what it would have done."
     )
-    if any(row[1] == UNREAD for row in rows):
+    if any(row[1] == NO_VERDICT for row in rows):
         note += (
             " No verdict: nothing was looked at, or what was said of it could not be read; no "
             "answer was replaced."
@@ -112,14 +119,14 @@ def explain_column(
     the same reader."""
     held = oracle_columns(entry, entries)
 
-    def given(by: ReportColumn | None, id: str, other: str = "") -> Oracle | None:
+    def given(by: ReportColumn | None, id: str, other: str = "") -> OracleAnswer | None:
         answer = by.answers.get(id) if by else None
         if by is None or answer is None:
             return None
-        return Oracle(answer=answer, name=by.column.setting, other=other)
+        return OracleAnswer(answer=answer, name=by.column.setting, other=other)
 
     return {
-        q.id: why_wrong(
+        q.id: explain_failure(
             q,
             entry.answers.get(q.id),
             oracle_captions=given(held.captions, q.id, held.other),
@@ -136,7 +143,7 @@ def failure_section(entries: Sequence[ReportColumn]) -> Section:
         if not is_explainable(entry):
             continue
         found = explain_column(entry, entries)
-        counts = tally(found.values())
+        counts = count_failure_modes(found.values())
         sure = sum(e.sure for e in found.values() if e is not None)
         wrong = sum(e is not None for e in found.values())
         by, missing = _used(entry, oracle_columns(entry, entries))

@@ -11,7 +11,7 @@ from egomem.report.comparisons import SettingColumns, columns_by_reader, is_abov
 from egomem.report.open_weights import UNKNOWN
 from egomem.report.table import ReportTable, Section, build_table
 from egomem.report.wide_tables import split_evenly
-from egomem.score import figure
+from egomem.score import group_accuracy
 
 MAX_SETTINGS = 10
 """Settings side by side; more stand in further tables. LaTeX cuts by its own width."""
@@ -48,7 +48,7 @@ def _readers_tables(
 ) -> Iterator[ReportTable]:
     """A row for each reader, a column for each setting."""
     every = list(dict.fromkeys(s for at in readers.values() for s in at))
-    made = [figure(e.sheet) for e in own.entries]
+    made = [group_accuracy(e.sheet) for e in own.entries]
     for settings in split_evenly(every, MAX_SETTINGS):
         rows: list[list[object]] = []
         for name, at in readers.items():
@@ -80,18 +80,24 @@ def _better_table(
     for name, k in better.items():
         video = readers[name].get("video")
         entry = own.entries[k]
-        row = [name, entry.weights, entry.column.setting, own.n, accuracy_cell(figure(entry.sheet))]
+        row = [
+            name,
+            entry.weights,
+            entry.column.setting,
+            own.n,
+            accuracy_cell(group_accuracy(entry.sheet)),
+        ]
         if video is None:
             rows.append([*row, "-", "-"])
             continue
         gap = points_cell(own.drawn.difference(k, video), own.groups, own.n)
-        rows.append([*row, accuracy_cell(figure(own.entries[video].sheet)), gap])
+        rows.append([*row, accuracy_cell(group_accuracy(own.entries[video].sheet)), gap])
     return build_table(
         own.titled("Better window of each reader"),
         ("reader", "weights", "window", "n", "captions %", "video %", "points"),
         rows,
         "The window with the higher accuracy, chosen after seeing both, which favours captions. "
-        f"{baselines_sentence(figure(own.entries[0].sheet))}",
+        f"{baselines_sentence(group_accuracy(own.entries[0].sheet))}",
     )
 
 
@@ -139,7 +145,9 @@ def cross_captioning_section(entries: Sequence[ReportColumn]) -> Section:
         rows: list[list[object]] = []
         for c in captioners:
             held = [at.get((c, r)) for r in readers]
-            cells = [with_source(e, accuracy_cell(figure(e.sheet))) if e else "-" for e in held]
+            cells = [
+                with_source(e, accuracy_cell(group_accuracy(e.sheet))) if e else "-" for e in held
+            ]
             rows.append([short_model(c), *cells])
         spread = []
         for r in readers:
@@ -147,7 +155,7 @@ def cross_captioning_section(entries: Sequence[ReportColumn]) -> Section:
             known = [v for v in accuracies if v is not None]
             spread.append(f"{max(known) - min(known):.1f}" if len(known) > 1 else "")
         rows.append(["max - min", *spread])
-        made = figure(own[0].sheet)
+        made = group_accuracy(own[0].sheet)
         blind = [[name, *(value for _ in readers)] for name, value in baseline_rows([made])]
         heads = ("captions by", *map(short_model, readers))
         title = f"{setting}, accuracy %, n {made.n}"

@@ -22,7 +22,7 @@ from egomem.report.comparisons import (
     strategy_minus_base,
 )
 from egomem.report.table import CellValue, ReportTable, Section, build_table
-from egomem.score import FEW_CLUSTERS, figure, holm, minimum_detectable, permutation_tests
+from egomem.score import MIN_CLUSTERS, group_accuracy, holm, minimum_detectable, permutation_tests
 from egomem.text import plural
 
 
@@ -39,7 +39,7 @@ METHOD = (
     f"{RESAMPLING}, on the same draws for both sides. p: two-sided permutation test that swaps "
     "whole clusters. MDD, minimum detectable difference: the smallest true difference in points "
     "that such a comparison would find with power 0.8; not given for fewer than "
-    f"{FEW_CLUSTERS} clusters. {INTERVAL_WARNINGS[0].upper()}{INTERVAL_WARNINGS[1:]}."
+    f"{MIN_CLUSTERS} clusters. {INTERVAL_WARNINGS[0].upper()}{INTERVAL_WARNINGS[1:]}."
 )
 
 MAX_ROWS = 20
@@ -110,7 +110,7 @@ def _table(
     notes = [
         f"{own.counted}; p (Holm) is adjusted for {plural(len(pairs), 'test')}.",
         kind.note if many else "",
-        baselines_sentence(figure(own.sheet(0))),
+        baselines_sentence(group_accuracy(own.sheet(0))),
     ]
     return build_table(own.titled(title), heads, rows, " ".join(filter(None, notes)))
 
@@ -121,8 +121,8 @@ def _tested(own: ColumnBootstrap, pairs: Sequence[ColumnPair]) -> Iterator[list[
     for pair, p, adjusted in zip(pairs, tests, holm(tests), strict=True):
         yield [
             own.n,
-            accuracy_cell(figure(own.sheet(pair.a)), own.n),
-            accuracy_cell(figure(own.sheet(pair.b)), own.n),
+            accuracy_cell(group_accuracy(own.sheet(pair.a)), own.n),
+            accuracy_cell(group_accuracy(own.sheet(pair.b)), own.n),
             points_cell(own.drawn.difference(pair.a, pair.b), own.groups, own.n),
             p_value_cell(p),
             p_value_cell(adjusted),
@@ -131,7 +131,7 @@ def _tested(own: ColumnBootstrap, pairs: Sequence[ColumnPair]) -> Iterator[list[
 
 
 def _detectable(own: ColumnBootstrap, pair: ColumnPair) -> object:
-    if own.groups < FEW_CLUSTERS:
+    if own.groups < MIN_CLUSTERS:
         return "-"
     least = 100 * minimum_detectable(own.drawn.standard_error(pair.a, pair.b))
     return CellValue(text=f"{least:.1f}", value=least, n=own.n)

@@ -24,19 +24,19 @@ from egomem.report.table import Chart, ChartPanel, ReportTable, Section, build_t
 from egomem.report.wide_tables import slice_tables
 from egomem.score import (
     BASELINES,
-    Figure,
-    Row,
+    GroupAccuracy,
     Slice,
-    Table,
-    drop_interval,
-    frame_cap,
+    SliceRow,
+    SliceTable,
+    by_frame_cap,
+    by_video_field,
+    duration_strata,
     leave_one_out,
     middle_drop,
-    of_video,
-    standard_views,
-    strata,
+    middle_drop_interval,
+    standard_slices,
 )
-from egomem.score.slices import UNKNOWN
+from egomem.score.slices import NOT_STATED
 
 TITLES = {"long": "duration, in two", "type": "type of question", "answerable": "answerable or not"}
 CHARTED = ("duration", "evidence position")
@@ -45,8 +45,8 @@ CHARTED = ("duration", "evidence position")
 def report_slices(entries: Sequence[ReportColumn]) -> list[Slice]:
     """The views of a report; the frame cap is that of the first run."""
     config, choices = entries[0].run.config, entries[0].choices
-    cap = frame_cap(config.frames, config.fps)
-    made = standard_views(bins=choices.bins, regimes=choices.regimes)
+    cap = by_frame_cap(config.frames, config.fps)
+    made = standard_slices(bins=choices.bins, regimes=choices.regimes)
     return [cap if v.name == cap.name else v for v in made]
 
 
@@ -59,7 +59,7 @@ def slices_section(entries: Sequence[ReportColumn]) -> Section:
         if len(labels) < 2:
             continue
         parts += _grids(entries, view, held, labels)
-        known = [x for x in labels if x not in (UNKNOWN, "no evidence")]
+        known = [x for x in labels if x not in (NOT_STATED, "no evidence")]
         if view.name in CHARTED and len(known) > 1:
             parts.append(_chart(entries, view, held, known))
         if view.name == "evidence position":
@@ -69,14 +69,14 @@ def slices_section(entries: Sequence[ReportColumn]) -> Section:
 
 
 def _grids(
-    entries: Sequence[ReportColumn], view: Slice, held: Sequence[Table], labels: Sequence[str]
+    entries: Sequence[ReportColumn], view: Slice, held: Sequence[SliceTable], labels: Sequence[str]
 ) -> list[ReportTable]:
     title = f"{TITLES.get(view.name, view.name).capitalize()}, accuracy %"
     groups = [{row.label: row.figure for row in made.rows} for made in held]
     return slice_tables(title, entries, labels, groups, _sentence(view.note))
 
 
-def _at(held: Table, label: str) -> Figure | None:
+def _at(held: SliceTable, label: str) -> GroupAccuracy | None:
     return next((r.figure for r in held.rows if r.label == label), None)
 
 
@@ -85,7 +85,7 @@ def _sentence(note: str) -> str:
 
 
 def _chart(
-    entries: Sequence[ReportColumn], view: Slice, held: Sequence[Table], labels: Sequence[str]
+    entries: Sequence[ReportColumn], view: Slice, held: Sequence[SliceTable], labels: Sequence[str]
 ) -> Chart:
     first = [next(f for t in held if (f := _at(t, x)) is not None) for x in labels]
     categories = [(x, f"n {f.n}") for x, f in zip(labels, first, strict=True)]
@@ -114,19 +114,21 @@ def _chart(
     )
 
 
-def _accuracy(made: Figure | None) -> float | None:
+def _accuracy(made: GroupAccuracy | None) -> float | None:
     return None if made is None or made.accuracy is None else 100 * made.accuracy
 
 
 def _middle(
-    entries: Sequence[ReportColumn], view: Slice, held: Sequence[Table]
+    entries: Sequence[ReportColumn], view: Slice, held: Sequence[SliceTable]
 ) -> list[ReportTable]:
     """The middle drop of each column, and of the blind baselines."""
     rows: list[list[object]] = []
     for entry, made in zip(entries, held, strict=True):
-        drop = drop_interval(entry.sheet, view, strata(entry.sheet, entry.choices.regimes[-1:]))
+        drop = middle_drop_interval(
+            entry.sheet, view, duration_strata(entry.sheet, entry.choices.regimes[-1:])
+        )
         if drop is not None:
-            known = [r.figure for r in made.rows if r.label not in (UNKNOWN, "no evidence")]
+            known = [r.figure for r in made.rows if r.label not in (NOT_STATED, "no evidence")]
             n, statuses = sum(f.n for f in known), sum_by_status(f.by_status for f in known)
             cell = points_cell(drop, len(set(entry.sheet.clusters)), n)
             cell = cell.model_copy(update={"by_status": statuses})
@@ -144,7 +146,7 @@ def _middle(
     return [build_table("Middle drop", heads, [*rows, *blind], note, len(blind))] if rows else []
 
 
-def _of_baseline(made: Table, name: str) -> Table:
+def _of_baseline(made: SliceTable, name: str) -> SliceTable:
     """The same bins, answered by a blind baseline."""
     found = []
     for row in made.rows:
@@ -152,13 +154,16 @@ def _of_baseline(made: Table, name: str) -> Table:
             held = row.figure.blind[name]
             right = held.accuracy * held.n
             found.append(
-                Row(label=row.label, figure=Figure(n=held.n, right=right, by_status={}, blind={}))
+                SliceRow(
+                    label=row.label,
+                    figure=GroupAccuracy(n=held.n, right=right, by_status={}, blind={}),
+                )
             )
-    return Table(view=made.view, rows=tuple(found))
+    return SliceTable(view=made.view, rows=tuple(found))
 
 
 def _without(entries: Sequence[ReportColumn]) -> list[ReportTable]:
-    view = Slice("leave one source out", of_video("source_dataset"))
+    view = Slice("leave one source out", by_video_field("source_dataset"))
     held = [leave_one_out(e.sheet, view) for e in entries]
     labels = list(dict.fromkeys(r.label for t in held for r in t.rows))
     return _grids(entries, view, held, labels) if labels else []

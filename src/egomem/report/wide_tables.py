@@ -9,7 +9,7 @@ from egomem.report.bootstrap_columns import accuracy_cell
 from egomem.report.cell_format import baseline_rows, with_source
 from egomem.report.columns import ReportColumn
 from egomem.report.table import CellValue, ReportTable, build_table
-from egomem.score import Figure
+from egomem.score import GroupAccuracy
 
 MAX_GROUPS_ACROSS = 8
 """Groups that are set beside each other; more stand below each other."""
@@ -21,7 +21,7 @@ stand side by side."""
 MAX_FIGURES_ACROSS = 12
 """Figures in a row, where settings stand side by side."""
 
-Groups = Mapping[str, Figure]
+Groups = Mapping[str, GroupAccuracy]
 """A column's figure of each group that it has."""
 
 
@@ -117,5 +117,5 @@ def _cells(entry: ReportColumn, own: Groups, first: Groups) -> list[CellValue]:
     return [_cell(entry, own, x, made) for x, made in first.items()]
 
 
-def _cell(entry: ReportColumn, own: Groups, label: str, made: Figure) -> CellValue:
+def _cell(entry: ReportColumn, own: Groups, label: str, made: GroupAccuracy) -> CellValue:
     return with_source(entry, accuracy_cell(own.get(label), made.n))

@@ -39,7 +39,7 @@ from egomem.report.paired_tests import paired_tests_section
 from egomem.report.question_browser import browser_data
 from egomem.report.slices import slices_section
 from egomem.report.table import ReportTable, Section, build_table, render_markdown
-from egomem.score import figure
+from egomem.score import group_accuracy
 from egomem.text import plural
 
 FILES = ("report.html", "report.md", "figures.csv", "tables.tex")
@@ -263,7 +263,7 @@ def _gates(runs: Sequence[Run]) -> Section:
             rows.append([name, gate.n, said, gate.verdict, gate.reason])
     heads = ("reader", "n", "n by status", "gate", "reason")
     sheets = (run.sheet(column) for run in runs for column in run.columns[:1])
-    notes = dict.fromkeys(baselines_sentence(figure(held)) for held in sheets if len(held))
+    notes = dict.fromkeys(baselines_sentence(group_accuracy(held)) for held in sheets if len(held))
     title = "Answered without the video"
     parts = (build_table(title, heads, rows, " ".join(notes)),) if rows else ()
     return Section(title="Gate", parts=parts)

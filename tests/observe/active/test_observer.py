@@ -23,7 +23,7 @@ from egomem.observe.active.files import InstalledTools
 from egomem.observe.active.observer import gaze_points
 from egomem.observe.object_detector import Detection
 from egomem.records import Observation, Recording, Status, Usage
-from egomem.testing.fake_server import FakeServer, Rule, Script
+from egomem.testing.scripted_server import Rule, Script, ScriptedServer
 from egomem.timeline import Span
 
 Make = Callable[..., Any]
@@ -204,7 +204,9 @@ def test_active_captions_take_the_place_of_the_others() -> None:
     def limit(chosen: Any) -> int:
         return int(chosen.observers.frames[-1].max_tokens)
 
-    assert limit(choose_observers(None, window=30, fps=1, caption="active", max_tokens=9000)) == 9000
+    assert (
+        limit(choose_observers(None, window=30, fps=1, caption="active", max_tokens=9000)) == 9000
+    )
     chosen = choose_observers(None, window=30, fps=1, caption="active")
     assert limit(chosen) == 2048, "its replies are longer than a direct caption"
     names = [type(o).__name__ for o in chosen.observers.frames]
@@ -232,12 +234,12 @@ def _nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def server() -> Any:
     draft = Rule(when="You keep the log of a camera", reply="[0:01-0:03] A grey picture.")
-    with FakeServer(Script(rules=(draft,))) as running:
+    with ScriptedServer(Script(rules=(draft,))) as running:
         yield running
 
 
 def test_the_command_with_a_model_compares_both_ways(
-    make_video: Make, server: FakeServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    make_video: Make, server: ScriptedServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, page, log = make_video("a.mp4", seconds=4), tmp_path / "a.html", tmp_path / "a.json"
     words = [str(path), "--model", f"openai-compatible:fake@{server.url}", "--compare"]
@@ -256,7 +258,7 @@ def test_the_command_with_a_model_compares_both_ways(
 
 
 def test_the_log_of_another_video_is_not_taken_for_this_one(
-    make_video: Make, server: FakeServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    make_video: Make, server: ScriptedServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model = ["--model", f"openai-compatible:fake@{server.url}", "--log", str(tmp_path / "a.json")]
     said(capsys, str(make_video("a.mp4", seconds=4)), *model)
@@ -277,7 +279,7 @@ def test_wrong_usage_and_files_without_a_picture(
 
 
 def test_the_command_prints_each_round(
-    make_video: Make, server: FakeServer, capsys: pytest.CaptureFixture[str]
+    make_video: Make, server: ScriptedServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = make_video("a.mp4", seconds=4)
     model = f"openai-compatible:fake@{server.url}"

@@ -39,7 +39,7 @@ COMINGS_AND_GOINGS = (
 @pytest.fixture
 def bottles(shared_data: Path) -> Tools:
     pytest.importorskip("cv2", reason="needs the extra 'objects'")
-    if not weights.here("detector"):
+    if not weights.available_offline("detector"):
         pytest.skip("no detector weights on this machine")
     path = shared_data / "video" / "bottle-detection.mp4"
     scene = Scene(recording="bottles", name=path.name, span=Span(0, probe(path).duration))

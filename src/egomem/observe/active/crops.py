@@ -5,7 +5,7 @@ from __future__ import annotations
 import av
 import numpy as np
 
-from egomem.media.frame import Image
+from egomem.media.frame import RgbImage
 from egomem.observe.active.actions import WHOLE_PICTURE, Box
 
 CLOSE_SIDE = 448
@@ -31,7 +31,7 @@ def region_around(box: Box, wide: float, high: float) -> Box:
     return round(left, 4), round(top, 4), round(left + wide, 4), round(top + high, 4)
 
 
-def crop(image: Image, box: Box) -> Image:
+def crop(image: RgbImage, box: Box) -> RgbImage:
     """A region of a picture, enlarged where its longer side is below CLOSE_SIDE pixels."""
     if box == WHOLE_PICTURE:
         return image

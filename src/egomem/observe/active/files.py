@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from egomem.errors import MissingExtraError, UsageError, WeightsError
+from egomem.hashing import recording_id
 from egomem.media import content_hash, probe
 from egomem.models import ModelClient, Role
 from egomem.observe.active.embedded_backend import EmbeddedBackend
@@ -66,7 +67,9 @@ def tools_for(path: Path, found: InstalledTools, *, retriever: Retriever | None 
     facts = probe(path)
     if facts.video is None:
         raise UsageError(f"{path.name} has no picture to caption", "name a video file")
-    scene = Scene(recording=content_hash(path)[:16], name=path.name, span=Span(0.0, facts.duration))
+    scene = Scene(
+        recording=recording_id(content_hash(path)), name=path.name, span=Span(0.0, facts.duration)
+    )
     return Tools(
         scene,
         file_frames(path),

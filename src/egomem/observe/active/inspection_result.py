@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
-from egomem.media.frame import Image
+from egomem.media.frame import RgbImage
 from egomem.observe.active.actions import Box
 
 
@@ -16,7 +16,7 @@ class CroppedFrame:
 
     time: float
     box: Box
-    image: Image
+    image: RgbImage
 
 
 @dataclass(frozen=True, slots=True)

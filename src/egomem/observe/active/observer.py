@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from egomem.errors import ModelError
+from egomem.hashing import TRACK_LENGTH, hash_text
 from egomem.models import ModelClient, Role
 from egomem.models.prices import check_priced
 from egomem.observe.active import prompts
@@ -78,7 +78,7 @@ class ActiveCaptioner:
             if models
             else EmbeddedBackend()
         )
-        settings = hashlib.sha256(self.budget.model_dump_json().encode()).hexdigest()[:6]
+        settings = hash_text(self.budget.model_dump_json())[:TRACK_LENGTH]
         parts = [name for name, tool in (("objects", detector), ("text", reader)) if tool]
         self._track = Track(
             source="caption",

@@ -10,7 +10,7 @@ from typing import Protocol
 from pydantic import JsonValue
 
 from egomem.media import Frame, audio, distinct, frames
-from egomem.media.frame import Image
+from egomem.media.frame import RgbImage
 from egomem.observe.active.actions import (
     Box,
     Crop,
@@ -50,11 +50,11 @@ EDGE_MARGIN = 0.02
 
 
 class ObjectFinder(Protocol):
-    def detect(self, image: Image, least: float) -> list[Detection]: ...
+    def detect(self, image: RgbImage, least: float) -> list[Detection]: ...
 
 
 class TextReader(Protocol):
-    def read(self, image: Image) -> list[TextLine]: ...
+    def read(self, image: RgbImage) -> list[TextLine]: ...
 
 
 def file_frames(path: str | Path) -> FrameLoader:

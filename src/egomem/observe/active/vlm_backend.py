@@ -16,7 +16,7 @@ from typing import Any, cast
 from pydantic import JsonValue, ValidationError
 
 from egomem.media import Frame
-from egomem.models import Image, ModelClient, Reply, Request, RequestTags, Role, Text
+from egomem.models import ImagePart, ModelClient, Reply, Request, RequestTags, Role, TextPart
 from egomem.observe.active import prompts
 from egomem.observe.active.actions import (
     INSPECTION_ADAPTER,
@@ -112,7 +112,7 @@ class VlmBackend:
     ) -> list[CaptionLine]:
         listed = "\n".join(f"{k}: {line.text}" for k, line in enumerate(lines))
         data = await self._json(
-            Role.ATOMIZER, prompts.ATOMIZE, (Text(listed),), prompts.ATOMS_SCHEMA, about, step
+            Role.ATOMIZER, prompts.ATOMIZE, (TextPart(listed),), prompts.ATOMS_SCHEMA, about, step
         )
         known = content(" ".join(line.text for line in lines)).all
         atoms: dict[int, list[str]] = {}
@@ -160,7 +160,7 @@ class VlmBackend:
             return [], []
         images = await self._images(coarse, Role.VERIFIER)
         listed = "\n".join(f"{c.id} [{c.span.start:g}-{c.span.end:g} s]: {c.text}" for c in claims)
-        parts: tuple[Text | Image, ...] = (*images, Text(f"Claims:\n{listed}"))
+        parts: tuple[TextPart | ImagePart, ...] = (*images, TextPart(f"Claims:\n{listed}"))
         data = await self._json(
             Role.VERIFIER, prompts.CHECK, parts, prompts.CHECK_SCHEMA, about, step
         )
@@ -200,7 +200,7 @@ class VlmBackend:
         self, coarse: Sequence[Frame], state: CaptionState, about: RequestTags, step: _Step
     ) -> list[CaptionGap]:
         images = await self._images(coarse, Role.PLANNER)
-        parts: tuple[Text | Image, ...] = (*images, Text(describe_state(state)))
+        parts: tuple[TextPart | ImagePart, ...] = (*images, TextPart(describe_state(state)))
         data = await self._json(Role.PLANNER, prompts.PLAN, parts, prompts.GAPS_SCHEMA, about, step)
         gaps = []
         for row in _rows(data, "gaps"):
@@ -277,11 +277,11 @@ class VlmBackend:
         role = self._role(Role.VERIFIER)
         limits = self._models.limits(role)
         step_over = max(1, math.ceil(len(shown.pictures) / limits.images))
-        parts: list[Text | Image] = []
+        parts: list[TextPart | ImagePart] = []
         for box in dict.fromkeys(p.box for p in shown.pictures):
             frames = [Frame(p.time, p.time, p.image) for p in shown.pictures if p.box == box]
             where = ", ".join(f"{v:.2f}" for v in box)
-            parts.append(Text(f"The part [{where}] of the picture:"))
+            parts.append(TextPart(f"The part [{where}] of the picture:"))
             parts += await asyncio.to_thread(encode, frames[::step_over], limits)
         claim = state.claim(gap.claim)
         asked = f"To be settled: {gap.change}"
@@ -289,7 +289,7 @@ class VlmBackend:
             asked += f"\nThe claim: {claim.text}"
         about = RequestTags(tools.scene.recording)
         data = await self._json(
-            Role.VERIFIER, prompts.LOOK, (*parts, Text(asked)), prompts.LOOK_SCHEMA, about, step
+            Role.VERIFIER, prompts.LOOK, (*parts, TextPart(asked)), prompts.LOOK_SCHEMA, about, step
         )
         if data is None:
             return "", False, 0.0, "silent"
@@ -305,7 +305,7 @@ class VlmBackend:
         data = await self._json(
             Role.CAPTIONER,
             prompts.REVISE,
-            (Text(describe_state(state)),),
+            (TextPart(describe_state(state)),),
             prompts.CAPTION_SCHEMA,
             about,
             step,
@@ -332,7 +332,7 @@ class VlmBackend:
             )
         return Revised(lines=tuple(lines), usage=step.usage, faults=tuple(step.faults))
 
-    async def _images(self, frames: Sequence[Frame], role: Role) -> tuple[Image, ...]:
+    async def _images(self, frames: Sequence[Frame], role: Role) -> tuple[ImagePart, ...]:
         limits = self._models.limits(self._role(role))
         every = max(1, math.ceil(len(frames) / max(1, limits.images)))
         return await asyncio.to_thread(encode, frames[::every], limits)
@@ -341,7 +341,7 @@ class VlmBackend:
         self,
         role: Role,
         system: str,
-        parts: Iterable[Text | Image],
+        parts: Iterable[TextPart | ImagePart],
         schema: Mapping[str, JsonValue],
         about: RequestTags,
         step: _Step,
