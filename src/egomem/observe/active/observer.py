@@ -41,6 +41,8 @@ from egomem.observe.window import Window, WindowFailed
 from egomem.records import Observation, Provenance, Recording, Status, Track, Usage
 from egomem.timeline import Span, windows
 
+DEFAULT_FPS = 1.0
+
 
 class ActiveCaptioner:
     """One caption of each window, with looks into the file where the draft cannot be trusted.
@@ -56,6 +58,7 @@ class ActiveCaptioner:
         models: ModelClient | None = None,
         *,
         window: float | None = None,
+        fps: float = DEFAULT_FPS,
         budget: CaptionBudget | None = None,
         cost: float | None = None,
         detector: ObjectFinder | None = None,
@@ -78,7 +81,7 @@ class ActiveCaptioner:
             if models
             else EmbeddedBackend()
         )
-        settings = hash_text(self.budget.model_dump_json())[:TRACK_LENGTH]
+        settings = hash_text(self.budget.model_dump_json() + _other_models(models))[:TRACK_LENGTH]
         parts = [name for name, tool in (("objects", detector), ("text", reader)) if tool]
         self._track = Track(
             source="caption",
@@ -86,7 +89,10 @@ class ActiveCaptioner:
             model=self._backend.name,
             prompt=prompts.VERSION if models else None,
             window=window,
-            sampling="+".join([f"{COARSE_STEP:g}s", *parts]) + f",{settings}",
+            sampling="+".join([f"{COARSE_STEP:g}s", *parts])
+            + f",{settings}"
+            # The coarse view is taken from the window's frames.
+            + ("" if fps == DEFAULT_FPS else f",{fps:g}fps"),
         )
 
     @property
@@ -209,6 +215,13 @@ class ActiveCaptioner:
             )
 
 
+def _other_models(models: ModelClient | None) -> str:
+    """The models of the roles that check and plan; "" where the captioner's model fills them."""
+    roles = (Role.ATOMIZER, Role.VERIFIER, Role.PLANNER)
+    named = [r for r in roles if models is not None and models.has(r)]
+    return "".join(f";{role.value}={models.spec(role)}" for role in named if models is not None)
+
+
 def _coarse(done: CaptionRun) -> tuple[float, ...]:
     return done.log.scene.coarse
 
@@ -242,6 +255,7 @@ def _make(setup: ObserverSetup, settings: CaptionBudget) -> ActiveCaptioner:
     return ActiveCaptioner(
         setup.models if captions else None,
         window=setup.window,
+        fps=setup.fps,
         budget=settings,
         cost=setup.budget,
         max_tokens=max(setup.max_tokens, MAX_TOKENS),
