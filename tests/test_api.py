@@ -9,7 +9,7 @@ import egomem
 from egomem.errors import MediaError, TimeError, UsageError
 from egomem.models import ModelClient
 from egomem.records import Observation, Recording, Track
-from egomem.testing.scripted_server import Script, ScriptedServer
+from egomem.testing import Script, ScriptedServer
 from egomem.timeline import Clock, RecordingTime, Span
 
 MakeVideo = Callable[..., Path]

@@ -12,18 +12,19 @@ first used, so that opening and searching stay quick.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import datetime
-from functools import cached_property, partial, wraps
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from egomem.errors import MediaError, UsageError
+from egomem.config import DEFAULT_K
 from egomem.memory import Store, View
+from egomem.memory.moments import latest_end, moment_of
 from egomem.records import Answer, Question, Recording
-from egomem.timeline import Moment, RecordingTime, Span
+from egomem.sync import blocking, in_thread
+from egomem.timeline import Moment, Span
 
 if TYPE_CHECKING:
     from egomem.answer import StrategyResult
@@ -39,21 +40,6 @@ if TYPE_CHECKING:
     from egomem.models.embedders import Embedder
     from egomem.observe import AnyObserver
     from egomem.recall import Hit, SearchResult
-
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-def _plain(
-    method: Callable[Concatenate[Memory, P], Coroutine[Any, Any, T]],
-) -> Callable[Concatenate[Memory, P], T]:
-    """The plain twin of an async method; it works inside a running loop (a notebook), too."""
-
-    @wraps(method)
-    def run(self: Memory, /, *given: P.args, **named: P.kwargs) -> T:
-        return self._wait(method(self, *given, **named))
-
-    return run
 
 
 class Memory:
@@ -91,23 +77,7 @@ class Memory:
         return self.store.view(self._moment(at))
 
     def _moment(self, at: Moment | str | None) -> Moment | None:
-        if not isinstance(at, str):
-            return at
-        from egomem.timeline import read_moment
-
-        recordings = self.store.recordings()
-        for r in recordings:
-            for name in (r.name, r.id):
-                if at.startswith(name + " "):
-                    moment = read_moment(at[len(name) :].strip(), recording=r.id)
-                    if isinstance(moment, RecordingTime):
-                        return moment
-        only = recordings[0].id if len(recordings) == 1 else None
-        return read_moment(at, now=self._now(), recording=only)
-
-    def _now(self) -> datetime | None:
-        """What relative times count from: the end of the last recording whose clock is known."""
-        return max((_end(r) for r in self.store.recordings() if r.clock), default=None)
+        return moment_of(self.store, at) if isinstance(at, str) else at
 
     # -- the four things one does -------------------------------------------------------------
 
@@ -191,13 +161,13 @@ class Memory:
             await asyncio.to_thread(add_vectors, self.store, self.embedder)
         return report.model_copy(update={"usage": chosen.usage})
 
-    ingest = _plain(aingest)
+    ingest = blocking(aingest)
 
     def search(
         self,
         query: str,
         *,
-        k: int = 10,
+        k: int = DEFAULT_K,
         at: Moment | str | None = None,
         profile: str = "default",
     ) -> list[Hit]:
@@ -208,7 +178,7 @@ class Memory:
         self,
         query: str,
         *,
-        k: int = 10,
+        k: int = DEFAULT_K,
         at: Moment | str | None = None,
         profile: str = "default",
     ) -> SearchResult:
@@ -216,20 +186,10 @@ class Memory:
         from egomem.recall import find
 
         view = self.until(at)
-        now = self._now() if view.until is None else None
+        now = latest_end(self.store) if view.until is None else None
         return find(view, query, k=k, profile=profile, embedder=self.embedder, now=now)
 
-    async def asearch(
-        self,
-        query: str,
-        *,
-        k: int = 10,
-        at: Moment | str | None = None,
-        profile: str = "default",
-    ) -> list[Hit]:
-        return await asyncio.to_thread(self.search, query, k=k, at=at, profile=profile)
-
-    asearch.__doc__ = search.__doc__
+    asearch = in_thread(search)
 
     async def aask(
         self,
@@ -245,9 +205,9 @@ class Memory:
         `options` make it multiple choice. `strategy`: a name of `egomem.answer.strategies()`;
         without one, `caption` where a reader model is set, else the extractive reader.
         """
-        from egomem.answer import answer
+        from egomem.answer import answer, question_of
 
-        question = _question(question, options, self._moment(at))
+        question = question_of(question, options, self._moment(at))
         name = strategy or ("caption" if self._reads() else "extractive")
         return await answer(
             question,
@@ -259,7 +219,7 @@ class Memory:
             frames=self._frames,
         )
 
-    ask = _plain(aask)
+    ask = blocking(aask)
 
     async def acompare(
         self,
@@ -273,11 +233,12 @@ class Memory:
 
         A strategy that cannot run has the status `error` and says why; the others go on.
         """
-        from egomem.answer import compare
+        from egomem.answer import compare, question_of
         from egomem.answer import strategies as registered
 
-        question = _question(question, options, self._moment(at))
-        able = list(registered()) if self._reads() else ["extractive"]
+        question = question_of(question, options, self._moment(at))
+        reads = self._reads()
+        able = [n for n, s in registered().items() if not s.oracle and (reads or not s.roles)]
         return await compare(
             question,
             self.store.view(question.at),
@@ -287,7 +248,7 @@ class Memory:
             frames=self._frames,
         )
 
-    compare = _plain(acompare)
+    compare = blocking(acompare)
 
     # -- in, out, and away --------------------------------------------------------------------
 
@@ -349,7 +310,7 @@ class Memory:
         if not dry_run:
             from egomem.ingest.recompose import recompose
 
-            recompose(self.store, [*receipt.observations, *receipt.resting])
+            recompose(self.store, [*receipt.observations, *receipt.dependents])
         return receipt
 
     def check(self, *, repair: bool = False) -> Check:
@@ -379,9 +340,9 @@ class Memory:
         if not named - {"embedder", "transcriber"}:
             return None
         from egomem.memory.replies import ReplyCache
-        from egomem.models import models_of
+        from egomem.models import ModelClient
 
-        return models_of(self.settings, cache=ReplyCache(self.folder))
+        return ModelClient.from_settings(self.settings, cache=ReplyCache(self.folder))
 
     @cached_property
     def embedder(self) -> Embedder | None:
@@ -400,34 +361,16 @@ class Memory:
 
         return self.models.has(Role.READER)
 
-    def _wait(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine from plain code, also where an event loop already runs (a notebook)."""
-
-        async def whole() -> T:
-            try:
-                async with self.models or nullcontext():  # connections stay open for all of it
-                    return await work
-            finally:
-                work.close()
-
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return asyncio.run(whole())
-        with ThreadPoolExecutor(1) as pool:
-            return pool.submit(asyncio.run, whole()).result()
+    def connections(self) -> AbstractAsyncContextManager[object]:
+        """Connections to model servers, which stay open for all of a call."""
+        return self.models or nullcontext()
 
     def _frames(
         self, recording: str, times: Sequence[float], side: int | None = None
     ) -> Iterable[Frame]:
-        """Frames of a remembered recording, from its file. Raises MediaError where it is gone."""
-        from egomem.media import frames
+        from egomem.memory.frames import recorded_frames  # decoding is loaded when it is needed
 
-        held = self.store.recording(recording)
-        if held is None or held.path is None:
-            raise UsageError(f"the memory holds no video for the recording {recording}")
-        _same_file(held, held.path)
-        return frames(held.path, times, side=side)
+        return recorded_frames(self.store, recording, times, side)
 
 
 def open_memory(
@@ -452,33 +395,3 @@ def open_memory(
 
         read_specs(settings.model)  # a spec that cannot be read is said before anything is done
     return Memory(Store.open(settings.memory, create=create is not False), settings)
-
-
-def _same_file(recording: Recording, path: str) -> None:
-    """Raises MediaError where another file lies now at the place of a recording's."""
-    size = recording.facts.get("bytes")
-    file = Path(path)
-    if size is not None and file.is_file() and file.stat().st_size != size:
-        raise MediaError(
-            f"{path} is not the file that was remembered as {recording.name} any more",
-            "ingest the right one from where it lies now",
-        )
-
-
-def _question(question: str | Question, options: Sequence[str], at: Moment | None) -> Question:
-    """Raises UsageError for a question or an option without text, and for options alike."""
-    if not isinstance(question, str):
-        return question
-    if not question.strip():
-        raise UsageError("the question is empty", "write what you want to know")
-    if not all(option.strip() for option in options):
-        raise UsageError("an option is empty", "give each --option a text")
-    if len({option.strip().casefold() for option in options}) < len(options):
-        raise UsageError("two options are the same", "give each --option a text of its own")
-    return Question.of(question, tuple(options), at=at)
-
-
-def _end(recording: Recording) -> datetime:
-    end = recording.instant(recording.duration)
-    assert end is not None
-    return end

@@ -17,7 +17,7 @@ from egomem.cli import COMMANDS, main
 from egomem.extras import install_line
 from egomem.observe import Window, WindowFailed
 from egomem.records import Observation, Status, Track
-from egomem.testing.scripted_server import Rule, Script, ScriptedServer
+from egomem.testing import Rule, Script, ScriptedServer
 
 MakeVideo = Callable[..., Path]
 Run = Callable[..., tuple[int, str, str]]

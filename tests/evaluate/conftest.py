@@ -17,7 +17,7 @@ import pytest
 from egomem.benchmarks import Benchmark
 from egomem.evaluate import Config, RunSummary, opened, run
 from egomem.records import Evidence, Question, Video
-from egomem.testing.scripted_server import ReceivedRequest, ScriptedServer
+from egomem.testing import ReceivedRequest, ScriptedServer
 from egomem.timeline import Span
 
 SECONDS = 4
@@ -83,7 +83,7 @@ def go() -> Go:
     """Run to the end: `go(benchmark, config, folder)`."""
 
     def done(benchmark: Benchmark, config: Config, folder: Path, **fields: Any) -> RunSummary:
-        opening = {k: fields.pop(k) for k in ("memory", "conduct") if k in fields}
+        opening = {k: fields.pop(k) for k in ("memory", "policy") if k in fields}
 
         async def whole() -> RunSummary:
             async with opened(benchmark, config, folder, environ={}, **opening) as work:

@@ -15,7 +15,7 @@ from egomem.evaluate.config import Shard
 from egomem.records import Usage
 from egomem.report import report_columns, report_sections
 from egomem.report.table import render_markdown
-from egomem.testing.scripted_server import Rule, Script, ScriptedServer
+from egomem.testing import Rule, Script, ScriptedServer
 
 Go = Callable[..., RunSummary]
 
@@ -47,9 +47,9 @@ def test_what_building_took_outlives_the_replies(
     lose_replies(tmp_path / "run")
     assert took(load_run(tmp_path / "run")) == before
     assert report(tmp_path / "run") == whole
-    sent = len(server.seen)
+    sent = len(server.requests)
     go(benchmark, config, tmp_path / "run")
-    assert (len(server.seen), took(load_run(tmp_path / "run"))) == (sent, before)
+    assert (len(server.requests), took(load_run(tmp_path / "run"))) == (sent, before)
 
 
 def test_what_is_lost_is_not_counted(

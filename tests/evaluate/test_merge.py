@@ -13,7 +13,7 @@ from egomem.errors import UsageError
 from egomem.evaluate import Config, RunSummary, Shard, load_run, merge, status
 from egomem.evaluate.predictions import FOLDER
 from egomem.report import report_columns, report_sections
-from egomem.testing.scripted_server import ScriptedServer
+from egomem.testing import ScriptedServer
 
 Go = Callable[..., RunSummary]
 
@@ -47,9 +47,9 @@ def test_merged_shards_are_one_run_bit_for_bit(
         for run in (one, whole)
     ]
     assert tables[0] == tables[1]
-    before = len(server.seen)
+    before = len(server.requests)
     outcome = go(benchmark, config, tmp_path / "whole" / "run")
-    assert (outcome.asked, len(server.seen)) == (0, before)
+    assert (outcome.asked, len(server.requests)) == (0, before)
     assert status(whole).spent.requests == sum(status(load_run(f)).spent.requests for f in folders)
     assert {k: c.usage.tokens_in for k, c in whole.cells.items()} == {
         k: c.usage.tokens_in for k, c in one.cells.items()
@@ -90,7 +90,7 @@ def test_every_video_is_captioned_in_one_shard(
         other = benchmark.model_copy(update={"questions": tuple(ordered)})
         go(other, shard(only, k, 2), tmp_path / f"part{k}")
         assert len({q.recording for q in load_run(tmp_path / f"part{k}").questions}) == 1
-    captions = [s for s in server.seen if "Question:" not in s.text]
+    captions = [s for s in server.requests if "Question:" not in s.text]
     assert len(captions) == 4  # two videos of two windows each
 
 

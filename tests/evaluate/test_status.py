@@ -25,7 +25,7 @@ from egomem.evaluate import (
 from egomem.evaluate.results import NAME
 from egomem.evaluate.run_folder import locked
 from egomem.evaluate.usage_log import NAME as USAGE
-from egomem.testing.scripted_server import Rule, Script, ScriptedServer
+from egomem.testing import Rule, Script, ScriptedServer
 
 Go = Callable[..., RunSummary]
 

@@ -4,7 +4,7 @@ import pytest
 
 from egomem.config import load_settings
 from egomem.ingest import choose_observers
-from egomem.models import models_of
+from egomem.models import ModelClient
 from egomem.observe import TemplateCaptioner, Window
 from egomem.observe.captioner import Captioner
 from egomem.records import Observation, Track
@@ -31,7 +31,7 @@ def test_without_a_captioner_captions_are_composed_and_it_is_said() -> None:
 
 def test_a_captioner_takes_the_place_of_composed_captions() -> None:
     settings = load_settings(model={"captioner": "ollama:x"}, concurrency=5)
-    chosen = choose_observers(models_of(settings), window=2, fps=1)
+    chosen = choose_observers(ModelClient.from_settings(settings), window=2, fps=1)
     assert [type(o) for o in chosen.observers.frames] == [Watcher, Captioner]
     assert chosen.concurrency == 5
     assert chosen.notes == ()

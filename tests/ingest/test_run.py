@@ -189,11 +189,11 @@ def test_a_window_is_marked_in_the_transaction_of_what_was_seen(
     add = Store.add
 
     def counted(
-        store: Store, observations: Iterable[Observation], *, done: Iterable[Completed] = ()
+        store: Store, observations: Iterable[Observation], *, completed: Iterable[Completed] = ()
     ) -> int:
-        observations, done = list(observations), list(done)
-        calls.append((len(observations), len(done)))
-        return add(store, observations, done=done)
+        observations, completed = list(observations), list(completed)
+        calls.append((len(observations), len(completed)))
+        return add(store, observations, completed=completed)
 
     monkeypatch.setattr(Store, "add", counted)
     run(tmp_path, [make_video("a.mp4")], Watcher(), Watcher("other"))
@@ -267,7 +267,7 @@ def test_a_window_that_cannot_be_told_of_is_reported_and_not_tried_again(
     (second,) = run(tmp_path, [video], again).outcomes
     assert again.seen == []
     assert second.status == "partial"
-    told = "caption: nothing is told of 2 windows: 0:02-0:04 refused, 0:04-0:06 truncated"
+    told = "caption: no observation of 2 windows: 0:02-0:04 refused, 0:04-0:06 truncated"
     assert second.faults == (told,)
 
 
@@ -285,7 +285,7 @@ def test_a_window_that_was_cut_off_is_tried_where_more_may_be_said(
             assert len(failed_windows(store, outcome.recording or "", track)) == lost
     assert len(texts(tmp_path)) == 3
     assert run(tmp_path, [video], Watcher()).outcomes[0].faults == (
-        "caption: nothing is told of 1 window: 0:02-0:04 refused",
+        "caption: no observation of 1 window: 0:02-0:04 refused",
     )
 
 

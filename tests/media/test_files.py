@@ -111,7 +111,7 @@ def test_frames(name: str, shared_data: Path) -> None:
     assert got[0].time == 0
     assert got[-1].time == pytest.approx(right.last, abs=1e-3)
     assert {f.image.shape for f in got} == {(right.size[1], right.size[0], 3)}
-    assert all(f.time <= f.wanted + 1e-6 for f in got)
+    assert all(f.time <= f.requested + 1e-6 for f in got)
     report = reader.report
     assert report.decoded_until == (
         None if right.decoded_until is None else pytest.approx(right.decoded_until)

@@ -78,7 +78,7 @@ def test_sound_that_goes_on_makes_the_recording_longer(make, tmp_path):
     assert facts.video.duration == pytest.approx(1.0)
     assert facts.duration == pytest.approx(4.0, abs=0.01)
     assert facts.faults == ("sound goes on for 3.0 s after the video",)
-    assert [f.wanted for f in frames(path, [0.5, 2.0])] == [0.5]
+    assert [f.requested for f in frames(path, [0.5, 2.0])] == [0.5]
 
 
 def pcm(out, samples):
@@ -114,7 +114,7 @@ def test_a_stream_without_times_is_counted(make, tmp_path):
                 file.write(bytes(part))
     facts = probe(path)
     assert facts.video.timing == "count"
-    assert facts.faults[0] == "the file states no usable display times; frames are counted instead"
+    assert facts.faults[0] == "the file has no usable display times; frames are counted instead"
     got = list(frames(path, [k / 5 for k in range(10)]))
     assert [make.number_of(f.image) for f in got] == [k * 5 for k in range(10)]
     assert [f.time for f in got] == pytest.approx([k / 5 for k in range(10)])

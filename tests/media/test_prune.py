@@ -16,16 +16,16 @@ def test_the_same_pixels_as_plain_decoding(sample, seed):
     rng = random.Random(f"{path.name} {seed}")
     end = times[-1] + 0.02
     every = [k / 100 for k in range(int(end * 100) + 1)]
-    plain = {f.wanted: f for f in frames(path, every, prune=False)}
+    plain = {f.requested: f for f in frames(path, every, prune=False)}
     facts = probe(path)
     for count in (1, 2, 3, 6, 15, 60):
         wanted = sorted(rng.choice(every) for _ in range(count))
-        reader = frames(path, wanted, facts=facts if seed else None)
+        reader = frames(path, wanted, info=facts if seed else None)
         got = list(reader)
-        assert [f.wanted for f in got] == [t for t in wanted if t in plain]
+        assert [f.requested for f in got] == [t for t in wanted if t in plain]
         for frame in got:
-            assert frame.time == plain[frame.wanted].time
-            assert np.array_equal(frame.image, plain[frame.wanted].image)
+            assert frame.time == plain[frame.requested].time
+            assert np.array_equal(frame.image, plain[frame.requested].image)
         assert reader.report.failed == 0
 
 
@@ -49,7 +49,7 @@ def test_it_decodes_only_what_is_needed(made, name, most):
     reader = frames(path, [0.5, 1.5, 2.5])
     assert len(list(reader)) == 3
     report = reader.report
-    assert report.plain == ""
+    assert report.not_pruned == ""
     assert 3 <= report.fed <= most
 
 
@@ -68,7 +68,7 @@ def test_what_is_unsafe_is_decoded_plainly_and_says_so(made, name, why):
     path, times = made(name)
     reader = frames(path, [1.0])
     assert [f.time for f in reader] == pytest.approx([max(t for t in times if t <= 1.0)], abs=2e-3)
-    assert why in reader.report.plain
+    assert why in reader.report.not_pruned
 
 
 def test_a_far_target_is_sought(make, tmp_path):
@@ -94,7 +94,7 @@ def test_a_segment_longer_than_memory_allows_is_fed_in_parts(make, tmp_path, mon
 
     def watched(self, count, floor):
         nonlocal most
-        most = max(most, len(self._held))
+        most = max(most, len(self._pending))
         yield from feed(self, count, floor)
 
     monkeypatch.setattr(Pruner, "_feed", watched)
@@ -114,7 +114,7 @@ def test_changed_parameter_sets_are_unsafe(make, tmp_path):
     make.join([first, second], both)
     reader = frames(both, [0.5, 1.9, 2.6])
     got = list(reader)
-    assert "parameter sets change" in reader.report.plain
+    assert "parameter sets change" in reader.report.not_pruned
     plain = list(frames(both, [0.5, 1.9, 2.6], prune=False))
     assert [f.time for f in got] == [f.time for f in plain]
     assert all(np.array_equal(a.image, b.image) for a, b in zip(got, plain, strict=True))
@@ -126,7 +126,7 @@ def test_a_picture_that_never_comes_out_is_unsafe(made, monkeypatch):
     monkeypatch.setattr(Pruner, "_decode", lambda self, packet: None)
     reader = frames(path, [0.5, 1.5])
     assert len(list(reader)) == 2
-    assert reader.report.plain == "a picture did not come out of the decoder"
+    assert reader.report.not_pruned == "a picture did not come out of the decoder"
 
 
 def test_wanted_times_before_the_failure_are_not_given_twice(made):

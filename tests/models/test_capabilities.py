@@ -10,7 +10,7 @@ import pytest
 
 from egomem.cli import main
 from egomem.models import Capabilities, ModelClient, Request, Role, TextPart
-from egomem.testing.scripted_server import Rule
+from egomem.testing import Rule
 
 Fixture = Callable[..., Any]
 
@@ -74,13 +74,18 @@ def test_what_the_server_tells_is_taken_from_it(serve: Fixture, spec: str) -> No
     pages, expected = ABLE[spec]
     found = probed(f"{spec}@{serve(pages=pages).url}")
     assert {n: getattr(found, n) for n in expected} == expected
-    assert set(found.told) == set(expected)
+    assert set(found.reported) == set(expected)
     assert found.reachable
 
 
 def test_what_no_server_tells_is_stated_and_marked() -> None:
     found = probed("anthropic:claude-haiku-5-5")
-    assert (found.images, found.image_limit, found.told, found.reachable) == (True, 100, (), None)
+    assert (found.images, found.image_limit, found.reported, found.reachable) == (
+        True,
+        100,
+        (),
+        None,
+    )
 
 
 @pytest.mark.parametrize("spec", ["ollama:fake", "llamacpp:fake", "vllm:fake", "lmstudio:fake"])

@@ -33,9 +33,9 @@ def test_never_more_than_allowed_and_nobody_is_forgotten(most: int, fates: list[
                 finally:
                     inside -= 1
                 if fate == "busy":
-                    gate.busy(started, 0.0)
+                    gate.record_busy(started, 0.0)
                 elif fate == "ok":
-                    gate.went_well()
+                    gate.record_success()
 
         tasks = [asyncio.create_task(one(fate)) for fate in fates]
         await asyncio.sleep(0)
@@ -55,16 +55,16 @@ def test_one_round_of_refusals_halves_once_and_successes_restore() -> None:
         gate = ConcurrencyLimiter(16)
         started = asyncio.get_running_loop().time()
         for _ in range(16):  # all were sent before any was refused
-            gate.busy(started, 0.0)
+            gate.record_busy(started, 0.0)
         assert gate.limit == 8
         await asyncio.sleep(0.001)
-        gate.busy(asyncio.get_running_loop().time(), 0.0)
+        gate.record_busy(asyncio.get_running_loop().time(), 0.0)
         assert gate.limit == 4
         for _ in range(5):  # about one more for each round of successes
-            gate.went_well()
+            gate.record_success()
         assert 4.9 < gate.limit < 5.2
         for _ in range(400):
-            gate.went_well()
+            gate.record_success()
         assert gate.limit == 16
 
     run(work)
@@ -75,7 +75,7 @@ def test_a_wait_that_the_server_asks_for_holds_for_all() -> None:
         gate = ConcurrencyLimiter(4)
         loop = asyncio.get_running_loop()
         begun = loop.time()
-        gate.busy(begun, 0.15)
+        gate.record_busy(begun, 0.15)
 
         async def one() -> float:
             async with gate.slot() as started:

@@ -196,7 +196,7 @@ def test_prefixes_by_name(name, query):
         ("short", "vectors for"),
         ("other", "no embeddings"),
         ("html", "no embeddings"),
-        ("nan", "not numbers"),
+        ("nan", "not finite"),
     ],
 )
 def test_a_fault_of_the_server_is_one_clear_line(server, mode, says):

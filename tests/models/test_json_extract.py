@@ -53,7 +53,7 @@ def test_json_is_found(text: str) -> None:
 def test_none_is_made_up(text: str, why: str) -> None:
     found = find_json(text, CAPTION)
     assert found.value is None
-    assert why in found.why
+    assert why in found.problem
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ values = st.dictionaries(st.text(max_size=5), st.text(max_size=8) | st.integers(
 @given(values, st.text(alphabet="ab {}[]\n", max_size=30), st.text(alphabet="ab }]\n", max_size=20))
 def test_an_object_in_prose_is_found_or_ambiguous(value: Any, before: str, after: str) -> None:
     found = find_json(before + "\n" + json.dumps(value) + after, {"type": "object"})
-    assert found.value == value or "different" in found.why or "[" in before or "{" in before
+    assert found.value == value or "different" in found.problem or "[" in before or "{" in before
 
 
 @pytest.mark.parametrize(

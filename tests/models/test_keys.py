@@ -25,7 +25,7 @@ from egomem.models import (
     VideoPart,
 )
 from egomem.records import Status
-from egomem.testing.scripted_server import Rule
+from egomem.testing import Rule
 
 Fixture = Callable[..., Any]
 SPEC = ModelSpec.parse("vllm:qwen@http://127.0.0.1:9/v1", {})
@@ -74,7 +74,7 @@ def test_another_model_or_server_is_another_key() -> None:
 def test_what_does_not_decide_the_reply_is_not() -> None:
     same = [
         replace(BASE, role=Role.JUDGE),
-        replace(BASE, about=RequestTags("r1", "q1")),
+        replace(BASE, tags=RequestTags("r1", "q1")),
         replace(BASE, sample=3),  # at temperature 0 all draws are one
         swap(ImagePart(b"\xff\xd8one", 9.0, "[1 s]")),  # a time that is not told
     ]
@@ -94,7 +94,7 @@ def test_a_hash_is_of_all_bytes(serve: Fixture, models: Fixture, ask: Fixture) -
     first = ask(held, BASE)[0]
     changed = ask(held, swap(ImagePart(b"\xff\xd8onE", 1.0, "[1 s]")))[0]
     assert first.text != changed.text
-    assert len(server.seen) == 2
+    assert len(server.requests) == 2
 
 
 def test_a_second_run_asks_nothing(
@@ -103,7 +103,7 @@ def test_a_second_run_asks_nothing(
     server = serve(Rule(reply="{n}"))
     fresh = ask(models(server, cache=ReplyCache(tmp_path)), BASE)[0]
     again = ask(models(server, cache=ReplyCache(tmp_path)), BASE)[0]
-    assert (again.text, again.cached, fresh.cached, len(server.seen)) == ("1", True, False, 1)
+    assert (again.text, again.cached, fresh.cached, len(server.requests)) == ("1", True, False, 1)
     assert again.model_copy(update={"cached": False}) == fresh
 
 
@@ -124,7 +124,7 @@ def test_one_request_under_way_per_key(
     held = models(server, cache=InMemoryReplyStore() if kept else None)
     replies = ask(held, *[BASE] * 20, replace(BASE, prompt="read@2"))
     assert {r.text for r in replies[:20]} == {replies[0].text}
-    assert len(server.seen) == 2
+    assert len(server.requests) == 2
     total = held.ledger.total()
     assert (total.asked, total.cached, total.usage.requests) == (21, 19, 2)
 
@@ -144,7 +144,7 @@ def test_those_who_wait_take_over_when_the_first_is_cancelled(
             return (await second).status
 
     assert asyncio.run(work()) is Status.PARSED
-    assert len(server.seen) == 2
+    assert len(server.requests) == 2
 
 
 def test_a_loop_for_each_question_leaves_nothing_open(serve: Fixture, models: Fixture) -> None:
@@ -178,9 +178,9 @@ def test_ledger_by_role_recording_and_question(
     held: ModelClient = models(server)
     ask(
         held,
-        replace(BASE, about=RequestTags("r1", "q1")),
-        replace(BASE, role=Role.JUDGE, prompt="judge@1", about=RequestTags("r1", "q2")),
-        replace(BASE, parts=(TextPart("fail"),), about=RequestTags("r2", "q2")),
+        replace(BASE, tags=RequestTags("r1", "q1")),
+        replace(BASE, role=Role.JUDGE, prompt="judge@1", tags=RequestTags("r1", "q2")),
+        replace(BASE, parts=(TextPart("fail"),), tags=RequestTags("r2", "q2")),
     )
     ledger = held.ledger
     assert ledger.total(role=Role.READER).usage.frames == 1

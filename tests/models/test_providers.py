@@ -12,7 +12,7 @@ import pytest
 
 from egomem.models import ErrorKind, ImagePart, ModelClient, Request, RequestPolicy, Role, TextPart
 from egomem.records import Status
-from egomem.testing.scripted_server import Rule
+from egomem.testing import Rule
 
 Fixture = Callable[..., Any]
 IMAGE = ImagePart(b"\xff\xd8some frame", 2.0, "[2 s]")
@@ -70,7 +70,7 @@ def told() -> Iterator[Told]:
 
 def quick(spec: str) -> ModelClient:
     return ModelClient(
-        {"all": spec}, environ=ENVIRON, conduct=RequestPolicy(attempts=2, pause=0.001)
+        {"all": spec}, environ=ENVIRON, policy=RequestPolicy(max_attempts=2, backoff=0.001)
     )
 
 
@@ -244,8 +244,8 @@ def test_servers_of_ones_own(serve: Fixture, models: Fixture, ask: Fixture, kind
     server = serve(Rule(reply="B"))
     [reply] = ask(models(server, kind), REQUEST)
     assert (reply.status, reply.text, reply.server) == (Status.PARSED, "B", kind)
-    assert list(server.seen[0].images) == [IMAGE.sha256]
-    assert "max_completion_tokens" not in server.seen[0].body
+    assert list(server.requests[0].images) == [IMAGE.sha256]
+    assert "max_completion_tokens" not in server.requests[0].body
 
 
 def test_google_cloud_wants_credentials(ask: Fixture, monkeypatch: pytest.MonkeyPatch) -> None:

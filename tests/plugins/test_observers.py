@@ -19,7 +19,7 @@ import egomem
 from egomem.config import load_settings
 from egomem.errors import ConfigError, ModelError, UsageError
 from egomem.ingest import choose_observers
-from egomem.models import ModelClient, models_of
+from egomem.models import ModelClient
 from egomem.observe import (
     OBSERVERS,
     FrameObserver,
@@ -68,7 +68,9 @@ def server() -> Iterator[ScriptedServer]:
 
 @pytest.fixture
 def models(server: ScriptedServer) -> ModelClient:
-    return models_of(load_settings(model={"captioner": f"openai-compatible:fake@{server.url}"}))
+    return ModelClient.from_settings(
+        load_settings(model={"captioner": f"openai-compatible:fake@{server.url}"})
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -162,9 +164,11 @@ def test_what_it_makes_of_the_setup_is_part_of_the_track(
 
 def test_the_models_that_are_asked_are_part_of_the_track(server: ScriptedServer) -> None:
     spec = f"openai-compatible:fake@{server.url}"
-    one = models_of(load_settings(model={"captioner": spec}))
-    another = models_of(load_settings(model={"captioner": spec.replace(":fake", ":other")}))
-    checked = models_of(
+    one = ModelClient.from_settings(load_settings(model={"captioner": spec}))
+    another = ModelClient.from_settings(
+        load_settings(model={"captioner": spec.replace(":fake", ":other")})
+    )
+    checked = ModelClient.from_settings(
         load_settings(model={"captioner": spec, "verifier": spec.replace("fake", "v")})
     )
 

@@ -152,7 +152,7 @@ def test_aligned_captions_are_those_that_the_question_was_read_from(tmp_path: Pa
                 ]
             )  # fmt: skip
         gap = FailedWindow(Span(0, 30), "refused")
-        store.add([], done=[to_completed("r0", tracks[1].id, gap)])
+        store.add([], completed=[to_completed("r0", tracks[1].id, gap)])
     for id, read in (("q0", tracks[1]), ("q1", tracks[2])):
         cell = made.results.cells[id, column]
         trace = ({"step": "notes", "track": read.id, "observations": 2},)

@@ -17,6 +17,7 @@ from egomem.cli.options import (
 )
 from egomem.cli.output import format_usage, print_result
 from egomem.cli.progress import ProgressDisplay
+from egomem.timeline import DEFAULT_WINDOW
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,7 +32,8 @@ def ingest(
     paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, folders or globs.")],
     memory: MemoryOption = None,
     window: Annotated[
-        float | None, typer.Option(min=0.1, help="Length of a window in seconds. Default: 30.")
+        float | None,
+        typer.Option(min=0.1, help=f"Length of a window in seconds (default {DEFAULT_WINDOW:g})."),
     ] = None,
     fps: Annotated[
         float | None, typer.Option(min=0.001, help="Frames a second to look at. Default: 1.")

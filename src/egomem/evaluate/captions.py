@@ -28,7 +28,7 @@ from egomem.observe import Window, WindowFailed
 from egomem.observe.captioner import Captioner
 from egomem.records import Observation, Record, Recording, Usage
 from egomem.text import plural
-from egomem.timeline import Span, format_span, windows
+from egomem.timeline import DEFAULT_WINDOW, Span, format_span, windows
 
 AHEAD = 8
 """Windows captioned at once."""
@@ -148,7 +148,7 @@ def captioner(
     they were chosen."""
     made = Captioner(
         models,
-        window=way.window or 30.0,
+        window=way.window or DEFAULT_WINDOW,
         fps=config.fps,
         transcript=False,
         max_tokens=config.caption_tokens,
@@ -184,7 +184,7 @@ def unfinished(
 ) -> list[Span]:
     """The windows of a recording that are still to be captioned. One that was cut off is, where
     more than it had are allowed now (`tokens`)."""
-    done = store.done(recording.id)
+    done = store.completed(recording.id)
     held = {d.unit for d in done if d.track == track}
     if from_completed(done, track):
         held -= {
@@ -247,7 +247,7 @@ async def build(
     """
     way = config.way(column)
     by = captioner(models, way, config, column.reader, shown.cut if shown else "")
-    window = way.window or 30.0
+    window = way.window or DEFAULT_WINDOW
     tokens = config.caption_tokens
     todo = unfinished(store, recording, by.track.id, window, tokens)
     if not todo:
@@ -304,12 +304,12 @@ async def _aligned(
                 Completed(recording.id, by.track.id, window_unit(span)),
                 to_completed(recording.id, by.track.id, gap),
             ]
-            store.add([], done=done)
+            store.add([], completed=done)
             return
         except EgomemError as error:
             faults.append(f"{window_unit(span)} s: {error}")
             return
-        store.add(made, done=[Completed(recording.id, by.track.id, window_unit(span))])
+        store.add(made, completed=[Completed(recording.id, by.track.id, window_unit(span))])
 
     for begin in range(0, len(todo), AHEAD):
         by.check()

@@ -140,7 +140,7 @@ def _memories(target: Path, loaded: Sequence[Run]) -> None:
             for recording in source.recordings():
                 store.put_recording(recording)
                 held = source.view().observations(recording=recording.id)
-                store.add(held, done=source.done(recording.id))
+                store.add(held, completed=source.completed(recording.id))
     if took:
         write_building(target, took)
     if any(shard.remembers and not shard.config.given_memory for shard in loaded):
@@ -155,7 +155,7 @@ def _spent(target: Path, loaded: Sequence[Run]) -> None:
     for shard in loaded:
         source = ReplyCache(shard.folder)
         for entry in source.entries():
-            held.spent(entry)
+            held.record(entry)
         source.close()
     held.close()
 

@@ -1,4 +1,4 @@
-"""Recordings -> observers -> store, resumable; and what places recordings on a timeline."""
+"""Ingest: recordings -> observers -> store, resumable; and when each recording began."""
 
 from egomem.ingest.observer_set import ObserverSet, choose_observers
 from egomem.ingest.observing import Observers, SamplingOptions

@@ -1,4 +1,4 @@
-"""Which work on a recording is finished: windows for each observer, and stretches of sound."""
+"""Which work on a recording is finished: windows of each observer, and stretches of sound."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TRANSCRIBED_UNTIL = "until "
 def unfinished_windows(
     store: Store, recording: Recording, observers: Sequence[FrameObserver], window: float
 ) -> list[Span]:
-    """The windows that some observer has not finished."""
+    """The windows that at least one observer has not finished."""
     done = completed_work(store, recording, observers)
     return [
         span
@@ -30,10 +30,10 @@ def unfinished_windows(
 def is_finished(
     done: set[Completed], recording: Recording, observer: FrameObserver, span: Span
 ) -> bool:
-    """True where the observer has finished the window.
+    """Whether an observer has finished a window.
 
-    A track without a window of its own emits the same whatever the windows, so windows of another
-    length that cover this one will do.
+    A track without a window length records what is seen at any time once, so finished windows of
+    another length that cover this one count.
     """
     track = observer.track
     if Completed(recording.id, track.id, window_unit(span)) in done:
@@ -41,8 +41,8 @@ def is_finished(
     if track.window is not None:
         return False
     reached = span.start
-    held = (d.unit for d in done if d.track == track.id and d.unit[0].isdigit())
-    for start, end in sorted(map(_bounds, held)):
+    units = (d.unit for d in done if d.track == track.id and d.unit[0].isdigit())
+    for start, end in sorted(map(_bounds, units)):
         if start <= reached:
             reached = max(reached, end)
     return reached >= _bounds(window_unit(span))[1]
@@ -54,12 +54,12 @@ def _bounds(unit: str) -> tuple[float, float]:
 
 
 def is_transcribed(store: Store, recording: Recording, observer: SoundObserver) -> bool:
-    """True where the observer has heard all of the recording."""
-    return Completed(recording.id, observer.track.id, "all") in store.done(recording.id)
+    """Whether an observer has heard all of a recording."""
+    return Completed(recording.id, observer.track.id, "all") in store.completed(recording.id)
 
 
 def transcribed_until(done: set[Completed], track: str) -> float:
-    """The end of the last stretch of sound that is stored whole."""
+    """The end (s) of the last stretch of sound that is stored completely."""
     units = (d.unit for d in done if d.track == track)
     return max(
         (

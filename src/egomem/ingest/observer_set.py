@@ -1,4 +1,4 @@
-"""Which observers a run has: by name, or as objects; and the default ones."""
+"""Choosing the observers of a run: by name, as objects, or the default ones."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def choose_observers(
         made.append(observer)
     if not made:
         raise EgomemError(
-            f"no observer is available ({'; '.join(lacking)})",
+            f"no observer is available: {'; '.join(lacking)}",
             f"run: {install_line('embedded')}, or give a --model captioner=SPEC",
         )
     _check_distinct(made)

@@ -31,7 +31,7 @@ from egomem.memory.failed_windows import FailedWindow, to_completed, window_unit
 from egomem.memory.thumbnails import keep_thumbnail
 from egomem.observe import AnyObserver, FrameObserver, SoundObserver, Window, WindowFailed
 from egomem.records import Observation, Recording
-from egomem.timeline import Span, format_time, sample_times, windows
+from egomem.timeline import DEFAULT_FPS, DEFAULT_WINDOW, Span, format_time, sample_times, windows
 
 log = logging.getLogger(__name__)
 
@@ -41,22 +41,22 @@ DAMAGE = "damage"
 
 @dataclass(frozen=True, slots=True)
 class SamplingOptions:
-    """How recordings are sampled, and kept.
+    """How recordings are sampled.
 
-    `window`: length in seconds (CapMem: 30 or 60). `fps`: frames a second shown to observers
-    (CapMem: 1). `side`: their longest side in pixels. `concurrency`: windows observed at once, for
-    observers that wait on a server; frames of that many windows are held in memory. `thumbnail`:
-    longest side of the picture kept of each window, 0 for none.
+    `window`: length in seconds (CapMem: 30 or 60). `fps`: frames a second for observers (CapMem:
+    1). `side`: longest side of a frame in pixels. `concurrency`: windows observed at once, for
+    observers that wait on a server; their frames are held in memory. `thumbnail`: longest side of
+    the picture kept of each window, 0 for none.
     """
 
-    window: float = 30.0
-    fps: float = 1.0
+    window: float = DEFAULT_WINDOW
+    fps: float = DEFAULT_FPS
     side: int = 1280
     concurrency: int = 1
     thumbnail: int = 320
 
     def __post_init__(self) -> None:
-        windows(1.0, self.window)  # raises for impossible values before anything is decoded
+        windows(1.0, self.window)  # what cannot be is said before anything is watched
         sample_times(Span(0.0, 1.0), self.fps)
 
 
@@ -78,7 +78,7 @@ class FileProgress:
     notes: list[str] = field(default_factory=list)
     failed: dict[str, list[Span]] = field(default_factory=dict)
 
-    def all_faults(self) -> tuple[str, ...]:
+    def error_lines(self) -> tuple[str, ...]:
         """All errors; one repeated over many windows (a server that has gone) is a single line."""
         lines = list(self.faults)
         for fault, spans in self.failed.items():
@@ -100,7 +100,7 @@ async def observe_sound(
     """Hear a recording from where an earlier run stopped; each stretch is durable at once."""
     track = observer.track
     store.put_track(track)
-    begin = transcribed_until(store.done(recording.id), track.id)
+    begin = transcribed_until(store.completed(recording.id), track.id)
     rest = Span(begin, max(begin, recording.duration))
 
     def hear() -> Iterator[tuple[float, list[Observation]]]:
@@ -112,14 +112,14 @@ async def observe_sound(
             end, observations = stretch
             _check_emitted(observer, observations)
             mark = Completed(recording.id, track.id, f"{TRANSCRIBED_UNTIL}{end!r}")
-            progress.observations += store.add(observations, done=[mark])
+            progress.observations += store.add(observations, completed=[mark])
             on_step(Step(str(path), "listening", min(end, recording.duration), recording.duration))
     except StoreError:
         raise
     except Exception as error:
         progress.faults.append(f"sound: {_reason(observer, error)}")
     else:
-        store.add([], done=[Completed(recording.id, track.id, "all")])
+        store.add([], completed=[Completed(recording.id, track.id, "all")])
     on_step(Step(str(path), "listening", recording.duration, recording.duration))
 
 
@@ -186,7 +186,7 @@ def _frame_reader(
     if facts.video is None or not todo:
         return None
     times = [t for span in todo for t in sample_times(span, sampling.fps)]
-    return frames(path, times, side=sampling.side, facts=facts)
+    return frames(path, times, side=sampling.side, info=facts)
 
 
 def _by_window(
@@ -197,7 +197,7 @@ def _by_window(
     frame = next(source, None)
     for span in spans:
         window_frames = []
-        while frame is not None and frame.wanted < span.end:
+        while frame is not None and frame.requested < span.end:
             window_frames.append(frame)
             frame = next(source, None)
         yield span, tuple(distinct(window_frames))
@@ -245,7 +245,7 @@ async def _observe(
         marks.append(mark)
         window = replace(window, context=(*window.context, *emitted))
     _keep_thumbnail(store, window, sampling)
-    progress.observations += store.add(observations, done=marks)
+    progress.observations += store.add(observations, completed=marks)
     progress.windows += 1
 
 

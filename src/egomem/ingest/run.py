@@ -1,8 +1,8 @@
-"""Recordings -> observers -> store, resumable at every window.
+"""Ingest recordings: observe each window and store it, resumable at every window.
 
-A recording's id follows from its bytes, so the same file again is nothing new, wherever it lies.
-Each window is stored in one transaction together with the mark that it is finished; what was
-acknowledged survives a kill, and the next run goes on behind it.
+A recording's id follows from its bytes, so the same file again adds nothing, wherever it lies. A
+window's observations and the mark that it is finished are stored in one transaction: a kill loses
+nothing that was stored, and the next run continues behind it.
 """
 
 from __future__ import annotations
@@ -49,37 +49,38 @@ async def ingest(
     on_plan: Callable[[list[Recording]], None] = lambda recordings: None,
     on_step: OnStep = lambda step: None,
 ) -> IngestReport:
-    """Ingest files in turn; a file that cannot be used is reported and the rest goes on.
+    """Ingest files one by one; a file that cannot be used is reported, and the rest are ingested.
 
-    `start` is the instant of the first file's second 0 and is over every other hint; the others
-    must be chapters of the same recording. `zone` is where names and sidecars without one were
-    written. `on_plan` is told the recordings before the first is watched, and may raise to stop.
-    StoreErrors end the run, as nothing could be stored after them; everything acknowledged stays.
+    `start` is the instant of the first file's second 0 and overrides every other source; the other
+    files must then be chapters of the same recording. `zone` is where names and sidecars without a
+    zone were written. `on_plan` gets the recordings before the first is observed, and may raise to
+    stop. A StoreError ends the run, because nothing could be stored after it; what was stored
+    stays.
     """
     sampling = sampling or SamplingOptions()
     outcomes: dict[Path, FileOutcome] = {}
-    known: dict[Path, tuple[MediaInfo, str]] = {}
+    probed: dict[Path, tuple[MediaInfo, str]] = {}
     for path in files:
         on_step(Step(str(path), "reading", 0, 1))
         try:
             _nameable(path)
             facts = await asyncio.to_thread(probe, path)
-            known[path] = facts, await asyncio.to_thread(content_hash, path)
+            probed[path] = facts, await asyncio.to_thread(content_hash, path)
         except Exception as error:
             outcomes[path] = _failed(path, error)
         on_step(Step(str(path), "reading", 1, 1))
-    told = {path: facts for path, (facts, _) in known.items()}
-    starts = start_times.find_starts(told, given=start, zone=zone) if known else {}
+    facts_of = {path: facts for path, (facts, _) in probed.items()}
+    starts = start_times.find_starts(facts_of, given=start, zone=zone) if probed else {}
     recordings: dict[Path, Recording] = {}
-    for path, (facts, digest) in known.items():
-        same = (r for r in reversed(recordings.values()) if r.sha256 == digest)
-        held = next(same, None) or store.recording(recording_id(digest))
-        recordings[path] = _recording(path, digest, facts, wearer, starts[path], held)
+    for path, (facts, digest) in probed.items():
+        twins = (r for r in reversed(recordings.values()) if r.sha256 == digest)
+        stored = next(twins, None) or store.recording(recording_id(digest))
+        recordings[path] = _recording(path, digest, facts, wearer, starts[path], stored)
     on_plan(list(recordings.values()))
     for path, recording in recordings.items():
         try:
             outcomes[path] = await _one(
-                store, path, told[path], recording, starts[path], observers, sampling, on_step
+                store, path, facts_of[path], recording, starts[path], observers, sampling, on_step
             )
         except StoreError:
             raise
@@ -137,7 +138,7 @@ async def _one(
             recording=recording.id,
             seconds=recording.duration,
             notes=tuple(notes),
-            faults=progress.all_faults(),
+            faults=progress.error_lines(),
         )
     started = time.perf_counter()
     for observer in unheard:
@@ -148,31 +149,32 @@ async def _one(
     log.info("ingested %s in %.1f s", path, time.perf_counter() - started)
     return FileOutcome(
         path=str(path),
-        status="partial" if progress.all_faults() else "done",
+        status="partial" if progress.error_lines() else "done",
         recording=recording.id,
         seconds=recording.duration,
         windows=progress.windows,
         observations=progress.observations,
         notes=tuple(progress.notes),
-        faults=progress.all_faults(),
+        faults=progress.error_lines(),
     )
 
 
 def _recording(
-    path: Path, digest: str, facts: MediaInfo, wearer: str, start: Start, held: Recording | None
+    path: Path, digest: str, facts: MediaInfo, wearer: str, start: Start, stored: Recording | None
 ) -> Recording:
-    """The recording that a file holds. One that is known keeps its wearer, and its clock where
-    nothing new is known of it."""
-    told = facts.model_dump(mode="json", exclude={"path"})
-    if held is not None and DAMAGE in held.facts:
-        told[DAMAGE] = held.facts[DAMAGE]
+    """The recording of a file. One that is stored keeps its wearer, and its clock unless a start
+    was found.
+    """
+    fact_values = facts.model_dump(mode="json", exclude={"path"})
+    if stored is not None and DAMAGE in stored.facts:
+        fact_values[DAMAGE] = stored.facts[DAMAGE]
     return Recording(
         id=recording_id(digest),
-        wearer=held.wearer if held else wearer,
+        wearer=stored.wearer if stored else wearer,
         name=path.name,
         path=str(path.resolve()),
         sha256=digest,
         duration=facts.duration,
-        clock=start.clock or (held.clock if held else None),
-        facts=told,
+        clock=start.clock or (stored.clock if stored else None),
+        facts=fact_values,
     )

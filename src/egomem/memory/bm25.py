@@ -11,14 +11,15 @@ B = 0.4
 
 
 def idf(count: int, frequency: int) -> float:
-    """ln(1 + (N - df + 0.5) / (df + 0.5)): never negative."""
+    """Inverse document frequency, ln(1 + (N - df + 0.5) / (df + 0.5)): never negative."""
     return math.log(1 + (count - frequency + 0.5) / (frequency + 0.5))
 
 
 def term_scores(
     idfs: Mapping[str, float], words: Sequence[str], length: int, mean: float
 ) -> dict[str, float]:
-    """Each matching query term's share of a document's score, which is their sum in this order.
+    """Score a document, as the share of each matching query term; the score is their sum in this
+    order.
 
     A term that occurs c times earns c / (c + k1 (1 - b + b length / mean)) of its idf.
     """

@@ -1,4 +1,4 @@
-"""What was spent, per role, recording and question."""
+"""The ledger of requests: usage and cost per role, recording and question."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from egomem.records import Record, Status, Usage
 
 
 class LedgerEntry(Record):
-    """One request. A reply from the cache has `cached` set and cost nothing: its usage is zero."""
+    """One request. A reply from the cache has `cached` set and a usage of zero: it cost nothing."""
 
     role: Role
     model: str
@@ -24,7 +24,7 @@ class LedgerEntry(Record):
 class LedgerTotal(NamedTuple):
     """`asked` counts requests, `cached` those answered from the cache, `failed` the errors.
 
-    `unpriced` counts the requests whose price is not known: the cost leaves them out.
+    `unpriced` counts requests whose price is not known: the cost does not include them.
     """
 
     asked: int
@@ -44,7 +44,7 @@ class Ledger:
     def total(
         self, *, role: Role | None = None, recording: str | None = None, question: str | None = None
     ) -> LedgerTotal:
-        """The sum over all requests, or those of a role, a recording or a question."""
+        """The total over all requests, or over those of a role, a recording or a question."""
         return sum_entries(
             e
             for e in self.entries

@@ -39,7 +39,7 @@ def caption_request(
     span: Span,
     speech: str,
     *,
-    about: RequestTags,
+    tags: RequestTags,
     max_tokens: int = MAX_TOKENS,
 ) -> Request:
     """The request for one window's caption; `speech`: its `spoken_lines`.
@@ -57,7 +57,7 @@ def caption_request(
             prompt=PROMPT,
             system=INSTRUCTIONS,
             max_tokens=max_tokens,
-            about=about,
+            tags=tags,
         )
     )
 

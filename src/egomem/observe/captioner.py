@@ -20,7 +20,7 @@ from egomem.observe.frame_encoding import encode_frames
 from egomem.observe.plugin import ObserverPlugin, ObserverSetup
 from egomem.observe.window import Window, WindowFailed
 from egomem.records import Observation, Provenance, Record, Recording, Status, Track, Usage
-from egomem.timeline import Span, sample_times
+from egomem.timeline import DEFAULT_FPS, DEFAULT_WINDOW, Span, sample_times
 
 MORE_TOKENS_REMEDY = "allow more with --caption-tokens or EGOMEM_CAPTION_TOKENS"
 
@@ -51,8 +51,8 @@ class Captioner:
         self,
         models: ModelClient,
         *,
-        window: float = 30.0,
-        fps: float = 1.0,
+        window: float = DEFAULT_WINDOW,
+        fps: float = DEFAULT_FPS,
         transcript: bool = True,
         max_tokens: int = MAX_TOKENS,
         budget: float | None = None,
@@ -93,7 +93,7 @@ class Captioner:
 
     @property
     def concurrency(self) -> int:
-        return self._models.conduct.concurrency
+        return self._models.policy.concurrency
 
     @property
     def usage(self) -> Usage:
@@ -128,7 +128,7 @@ class Captioner:
             images,
             window.span,
             spoken_lines(speech, window.span),
-            about=RequestTags(window.recording.id),
+            tags=RequestTags(window.recording.id),
             max_tokens=self.max_tokens,
         )
         reply, usage = await self._ask(request)

@@ -19,7 +19,7 @@ from egomem.observe.object_tracks import CountChange, Presence, find_presences
 from egomem.observe.plugin import ObserverPlugin, ObserverSetup
 from egomem.observe.window import Window
 from egomem.records import Observation, Provenance, Track
-from egomem.timeline import Span
+from egomem.timeline import DEFAULT_FPS, Span
 
 OBJECT_CHANGE = 2 * MIN_CHANGE
 """A thing covers more of the picture than a letter does, so less sensitive eyes are enough."""
@@ -37,7 +37,7 @@ class Objects:
     def __init__(
         self,
         *,
-        fps: float = 1.0,
+        fps: float = DEFAULT_FPS,
         score: float = 0.5,
         sure: float = 0.8,
         hold: float = 1.5,

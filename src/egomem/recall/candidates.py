@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from egomem.memory import Store, View
+from egomem.memory import MemoryReader, View
 from egomem.recall.corpus import Corpus, Scores
 from egomem.recall.moments import Window, spans_of, windows_of
 from egomem.recall.signals import Statistics
@@ -157,7 +157,7 @@ def _stretches(
 _KEPT = 4
 """Views of each store whose windows are kept, by what they see."""
 _Seen = tuple[Hashable, ...]
-_made: WeakKeyDictionary[Store, OrderedDict[_Seen, tuple[int, Corpus]]] = WeakKeyDictionary()
+_made: WeakKeyDictionary[MemoryReader, OrderedDict[_Seen, tuple[int, Corpus]]] = WeakKeyDictionary()
 
 
 def _whole(view: View, window: float, durations: dict[str, float]) -> Corpus:
@@ -195,6 +195,6 @@ def _uncollected() -> Iterator[None]:
 
 def _seen(view: View) -> _Seen:
     """What tells one view of a store from another."""
-    scope = view.scope
+    scope = view.filter
     spans = tuple(bound.tobytes() for pair in scope.spans for bound in pair)
-    return scope.shape.horizon, tuple(scope.shape.ids), scope.cut.tobytes(), scope.tracks, spans
+    return scope.catalog.horizon, tuple(scope.catalog.ids), scope.cut.tobytes(), scope.tracks, spans

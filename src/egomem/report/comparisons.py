@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
+from egomem.evaluate.conditions import VIDEO
 from egomem.report.bootstrap_columns import ColumnBootstrap
 from egomem.report.columns import ReportColumn, short_model
 
@@ -40,22 +41,22 @@ def captions_minus_video(own: ColumnBootstrap) -> list[ColumnPair]:
     """CaptionQA, full or frame-aligned, less VideoQA of the same reader: (reader)."""
     found = []
     for name, at in columns_by_reader(own).items():
-        video = at.get("video")
+        video = at.get(VIDEO)
         for setting, k in at.items():
-            if video is not None and own.entries[k].way.strategy == "caption":
+            if video is not None and own.entries[k].way.is_caption_qa:
                 found.append(ColumnPair(setting, (name,), k, video))
     return found
 
 
 def strategy_minus_base(own: ColumnBootstrap) -> list[ColumnPair]:
-    """Retrieve-and-verify less the caption answers that it starts from: (reader)."""
+    """Each strategy less the answers that it starts from (verify less caption): (reader)."""
     found = []
     for k, entry in enumerate(own.entries):
-        base = entry.run.config.base(entry.column)
-        b = next((i for i, e in enumerate(own.entries) if _is(e, entry, base)), None)
-        if b is not None:
-            setting = f"{entry.series} less {own.entries[b].column.setting}"
-            found.append(ColumnPair(setting, (entry.panel,), k, b))
+        for base in entry.run.config.bases(entry.column).values():
+            b = next((i for i, e in enumerate(own.entries) if _is(e, entry, base)), None)
+            if b is not None:
+                setting = f"{entry.series} less {own.entries[b].column.setting}"
+                found.append(ColumnPair(setting, (entry.panel,), k, b))
     return found
 
 

@@ -63,7 +63,7 @@ def _held(entries: Sequence[ReportColumn]) -> list[ColumnCost]:
 
 def _is_bound(entry: ReportColumn) -> bool:
     """Blind, or shown the evidence: it bounds the others, and nobody could use it."""
-    return entry.way.strategy == "clean" or entry.column.setting.endswith("@evidence")
+    return entry.way.bounds
 
 
 def _missing(held: Sequence[ColumnCost]) -> list[str]:
@@ -213,7 +213,7 @@ def _accounting(held: Sequence[ColumnCost]) -> ReportTable:
     config, questions = run.config, run.questions
     about = {q.recording for q in questions}
     videos = [v for v in run.benchmark.videos if v.id in about]
-    windows = {w.window for w in config.ways if w.captions == "windows" and w.strategy == "caption"}
+    windows = {w.window for w in config.ways if w.captions == "windows" and w.is_caption_qa}
     made = count_frames(
         videos, questions, cap=config.frames, fps=config.fps, passes=len(windows) or 1
     )
@@ -232,7 +232,7 @@ def _accounting(held: Sequence[ColumnCost]) -> ReportTable:
             each = f"{frames / len(h.built.by_video):,.1f} a video"
             rows.append([f"as made: captions of {entry.name}", f"{frames:,}", each])
     for h in held:
-        if h.entry.way.strategy == "video":
+        if h.entry.way.is_video_qa:
             most = h.entry.run.config.frame_limit(h.entry.column.reader)
             sent = f"{h.cost.frames_ask / max(1, h.cost.questions):,.1f} a question, at most {most}"
             rows.append([f"as sent: {h.name}", f"{h.cost.frames_ask:,}", sent])

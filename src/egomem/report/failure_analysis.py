@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from egomem.answer.verdict import CAVEAT
-from egomem.evaluate import oracle
-from egomem.evaluate.conditions import CAPTIONED
+from egomem.answer.verify.verdict import CAVEAT
 from egomem.report.columns import ReportColumn
 from egomem.report.table import CellValue, Section, build_table
 from egomem.score import (
@@ -26,7 +24,7 @@ def verification_section(entries: Sequence[ReportColumn]) -> Section:
     """What the look at the frames did to the caption answers, by level of support."""
     rows: list[list[object]] = []
     for entry in entries:
-        if entry.way.strategy != "verify":
+        if not entry.way.verifies:
             continue
         for level, made in effects_by_support(entry.sheet).items():
             rows.append(
@@ -65,7 +63,7 @@ def verification_section(entries: Sequence[ReportColumn]) -> Section:
 def is_explainable(entry: ReportColumn) -> bool:
     """Whether wrong answers of a column have a reason: not where nothing is read, and not of the
     oracles, which give the reasons."""
-    return entry.way.strategy != "clean" and not entry.column.setting.endswith("@evidence")
+    return not entry.way.bounds
 
 
 class OracleColumns(NamedTuple):
@@ -86,11 +84,11 @@ def oracle_columns(entry: ReportColumn, entries: Sequence[ReportColumn]) -> Orac
         and e.column.reader == entry.column.reader
         and e.column.captioner in ("", entry.column.captioner)
     ]
-    frames = next((e for e in mine if e.way.strategy == oracle.FRAMES), None)
+    frames = next((e for e in mine if e.way.oracle == "frames"), None)
     if entry.way.captions == "none":
         return OracleColumns(None, frames)
-    if entry.way.strategy in CAPTIONED:
-        fit = [e for e in mine if e.way.strategy == oracle.CAPTIONS]
+    if entry.way.reads_track:
+        fit = [e for e in mine if e.way.oracle == "captions"]
     else:
         fit = [e for e in mine if e.way.evidence and e.way.strategy == entry.way.strategy]
     captions = min(fit, key=lambda e: _read(e) != _read(entry), default=None)
@@ -187,7 +185,7 @@ def _used(entry: ReportColumn, held: OracleColumns) -> tuple[str, str]:
 def _wanted(entry: ReportColumn) -> str:
     """The setting that reads the evidence alone of the captions that a column reads."""
     way = entry.way
-    if way.strategy not in CAPTIONED:
+    if not way.reads_track:
         return f"{way.name}@evidence"
     if way.window is None:
         return "caption@evidence"

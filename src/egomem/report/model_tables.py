@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from egomem.evaluate.conditions import VIDEO
 from egomem.report.bootstrap_columns import ColumnBootstrap, accuracy_cell
 from egomem.report.cell_format import baseline_rows, baselines_sentence, points_cell, with_source
 from egomem.report.columns import ReportColumn, short_model
@@ -26,7 +27,7 @@ def model_section(held: Sequence[ColumnBootstrap]) -> Section:
         if readers:
             parts += _readers_tables(own, readers)
         better = {name: k for name, at in readers.items() if (k := _better(own, at)) is not None}
-        if any("video" in readers[name] for name in better):
+        if any(VIDEO in readers[name] for name in better):
             text += _wins(own, readers)
             parts.append(_better_table(own, readers, better))
     return Section(title="Models", text=tuple(text), parts=tuple(parts))
@@ -35,7 +36,7 @@ def model_section(held: Sequence[ColumnBootstrap]) -> Section:
 def _captioned(own: ColumnBootstrap, at: SettingColumns) -> list[int]:
     """The columns of CaptionQA with windows of its own choice, in order."""
     ways = ((k, own.entries[k].way) for k in at.values())
-    return [k for k, way in ways if way.strategy == "caption" and way.captions != "aligned"]
+    return [k for k, way in ways if way.is_caption_qa and way.captions != "aligned"]
 
 
 def _better(own: ColumnBootstrap, at: SettingColumns) -> int | None:
@@ -78,7 +79,7 @@ def _better_table(
 ) -> ReportTable:
     rows: list[list[object]] = []
     for name, k in better.items():
-        video = readers[name].get("video")
+        video = readers[name].get(VIDEO)
         entry = own.entries[k]
         row = [
             name,
@@ -106,7 +107,7 @@ def _wins(own: ColumnBootstrap, readers: dict[str, SettingColumns]) -> Iterator[
     wins: dict[str, list[int]] = {}
     by_weights: dict[str, list[int]] = {}
     for at in readers.values():
-        better, video = _better(own, at), at.get("video")
+        better, video = _better(own, at), at.get(VIDEO)
         if video is None or better is None:
             continue
         for k in _captioned(own, at):

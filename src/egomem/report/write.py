@@ -168,7 +168,7 @@ def _roles(config: Config) -> Iterator[list[object]]:
     """Who fills the roles that this run has; what each gets and how it replies."""
     limits = config.limits("")
     made = any(w.captions in ("windows", "aligned") for w in config.ways)
-    verified = any(w.strategy == "verify" for w in config.ways)
+    verified = any(w.verifies for w in config.ways)
     if config.given_memory:
         yield ["captioners", "none: the captions of a given memory"]
     elif made:

@@ -35,7 +35,7 @@ _LETTERS = {"ß": "german", "ä": "german", "ö": "german", "ü": "german", "ñ"
 
 
 def language_of(text: str, words: list[str]) -> str | None:
-    """German, Spanish, French, Italian or Portuguese where function words or letters say so."""
+    """German, Spanish, French, Italian or Portuguese, where function words or letters show it."""
     votes: dict[str, int] = {}
     english = 0
     for word in words:

@@ -23,7 +23,7 @@ from egomem.observe.active.files import InstalledTools
 from egomem.observe.active.observer import gaze_points
 from egomem.observe.object_detector import Detection
 from egomem.records import Observation, Recording, Status, Usage
-from egomem.testing.scripted_server import Rule, Script, ScriptedServer
+from egomem.testing import Rule, Script, ScriptedServer
 from egomem.timeline import Span
 
 Make = Callable[..., Any]
@@ -251,10 +251,10 @@ def test_the_command_with_a_model_compares_both_ways(
     assert active["caption"] == "", "nothing confirmed it"
     assert active["usage"]["requests"] > direct["usage"]["requests"] - 1
     assert "<h2>Round 1</h2>" in page.read_text()
-    asked = len(server.seen)
+    asked = len(server.requests)
     code, again = said(capsys, *words[:-1], "--log", str(log))
     assert again["result"]["claims"] == active["claims"]
-    assert len(server.seen) == asked, "a finished run is not run again"
+    assert len(server.requests) == asked, "a finished run is not run again"
 
 
 def test_the_log_of_another_video_is_not_taken_for_this_one(

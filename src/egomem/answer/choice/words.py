@@ -1,8 +1,8 @@
-"""The words that carry a choice: cues, fillers, verdicts, negations, abstentions, refusals.
+"""The vocabulary of choices: cues, fillers, affirmations, negations, abstentions, refusals.
 
-Each list is one idea in the languages that readers meet; adding a language is adding words. Words
-are folded as replies are (case, and the accents of Latin letters), so they are written as usual.
-Short function words stand only where a language needs them.
+Each list is one idea in the languages that models answer in; to add a language, add its words.
+Words are folded as replies are (case, and the accents of Latin letters), so write them as usual.
+Short function words are listed only for languages that need them.
 """
 
 from __future__ import annotations
@@ -228,7 +228,7 @@ def word_pattern(words: list[str], *, start: bool = True, end: bool = True) -> s
     Words of scripts that put spaces between words match whole words alone.
     """
     alternatives = []
-    for word in sorted({fold(w) for w in words}, key=len, reverse=True):
+    for word in sorted({fold(w) for w in words}, key=lambda w: (-len(w), w)):
         plain = word.replace("|", " ")
         body = re.escape(plain).replace(r"\ ", r"\s+")
         left = r"(?<!\w)" if start and is_spaced(plain[0]) else ""

@@ -97,7 +97,7 @@ def _ask(task: Task[ExtractiveSettings]) -> ParsedQuestion:
     longest = max((r.duration for r in recordings), default=0.0)
     if now is not None and ask.at is not None and ask.at > longest:
         return read_question(
-            task.question.text, now=now, habits=replace(DEFAULT_CONVENTIONS, bare="wall")
+            task.question.text, now=now, conventions=replace(DEFAULT_CONVENTIONS, bare="wall")
         )
     return ask
 

@@ -106,14 +106,14 @@ class ParsedQuestion:
 
 
 def read_question(
-    text: str, *, now: datetime | None = None, habits: Conventions = DEFAULT_CONVENTIONS
+    text: str, *, now: datetime | None = None, conventions: Conventions = DEFAULT_CONVENTIONS
 ) -> ParsedQuestion:
     """Reads a question. Never raises: what is not understood is asked by its words alone.
 
-    `now` is the question's time, which relative times count from; `habits` say how bare ones are
-    read.
+    `now` is the question's time, which relative times count from; `conventions` say how bare ones
+    are read.
     """
-    times = tuple(find_times(text, now=now, habits=habits))
+    times = tuple(find_times(text, now=now, conventions=conventions))
     plain = _without(text, times)
     low = " ".join(plain.lower().split()).strip(" ?!.")
     low = _GOES.sub("disappear", _COMES.sub("appear", low))

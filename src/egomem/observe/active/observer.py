@@ -105,7 +105,7 @@ class ActiveCaptioner:
 
     @property
     def concurrency(self) -> int:
-        return self._models.conduct.concurrency if self._models else 1
+        return self._models.policy.concurrency if self._models else 1
 
     @property
     def stats(self) -> CaptionerStats:

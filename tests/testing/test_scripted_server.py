@@ -19,7 +19,7 @@ import pytest
 
 from egomem.errors import ConfigError
 from egomem.models import Request, Role, TextPart, schema_error
-from egomem.testing.scripted_server import ReceivedRequest, Rule, Script, ScriptedServer
+from egomem.testing import ReceivedRequest, Rule, Script, ScriptedServer
 
 Fixture = Callable[..., Any]
 
@@ -64,7 +64,7 @@ def test_it_stops_quietly_while_connections_are_open(caplog: pytest.LogCaptureFi
         assert idle.getresponse().read()
         asked = {"model": "x", "messages": [{"role": "user", "content": "hello"}]}
         waiting.request("POST", "/v1/chat/completions", json.dumps(asked))
-        while not server.most_under_way:
+        while not server.max_in_flight:
             time.sleep(0.001)
         server.stop()
         assert idle.sock is not None
@@ -176,7 +176,7 @@ def test_the_command_serves_until_stopped(tmp_path: Path) -> None:
 
 
 def test_the_script_in_the_reference_is_one(tmp_path: Path) -> None:
-    page = Path(__file__).resolve().parents[2] / "docs/reference/models.md"
+    page = Path(__file__).resolve().parents[2] / "docs/reference/testing.md"
     [block] = re.findall(r"```toml\n(.*?)```", page.read_text(), re.DOTALL)
     (tmp_path / "s.toml").write_text(block)
     script = Script.load(tmp_path / "s.toml")

@@ -25,12 +25,15 @@ def test_what_is_seen_and_its_time_are_right(sample, make):
     path, times = sample
     wanted = [k * 0.13 for k in range(int(times[-1] / 0.13) + 1)]
     got = list(frames(path, wanted))
-    assert [f.wanted for f in got] == wanted
+    assert [f.requested for f in got] == wanted
     for frame in got:
         number = make.number_of(frame.image)
         assert frame.time == pytest.approx(times[number], abs=1.1e-3)
         # A container that keeps whole milliseconds may show a picture half of one earlier.
-        assert number in (on_screen(times, frame.wanted - 1e-3), on_screen(times, frame.wanted))
+        assert number in (
+            on_screen(times, frame.requested - 1e-3),
+            on_screen(times, frame.requested),
+        )
 
 
 def test_probing_gives_the_true_length_and_count(sample):
@@ -59,7 +62,7 @@ def test_key_frames_are_those_of_the_stream(sample):
 def test_times_that_fall_on_one_picture_share_it(made):
     path, _ = made("h264_b.mp4")
     got = list(frames(path, [0.0, 0.01, 0.02, 0.06]))
-    assert [f.wanted for f in got] == [0.0, 0.01, 0.02, 0.06]
+    assert [f.requested for f in got] == [0.0, 0.01, 0.02, 0.06]
     assert [f.time for f in got] == pytest.approx([0.0, 0.0, 0.0, 0.05])
     assert got[0].image is got[2].image
     assert [f.time for f in distinct(got)] == pytest.approx([0.0, 0.05])
@@ -80,7 +83,7 @@ def test_one_frame_is_one_frame(make, tmp_path):
 
 def test_nothing_is_on_screen_after_the_end(made):
     path, _ = made("h264_b.mp4")
-    assert [f.wanted for f in frames(path, [2.9, 3.0, 3.2, 50.0])] == [2.9, 3.0]
+    assert [f.requested for f in frames(path, [2.9, 3.0, 3.2, 50.0])] == [2.9, 3.0]
 
 
 def test_a_step_of_variable_length(made, make):
@@ -109,7 +112,7 @@ def test_frames_stand_upright(make, tmp_path, stored):
     expected = np.rot90(make.picture(0, 96, 64), stored // 90)
     assert frame.image.shape == expected.shape
     assert np.abs(frame.image.astype(int) - expected).mean() < 12
-    (known,) = frames(path, [0.0], facts=facts)
+    (known,) = frames(path, [0.0], info=facts)
     assert np.array_equal(known.image, frame.image)
     (small,) = frames(path, [0.0], side=48)
     assert max(small.image.shape[:2]) == 48
@@ -185,7 +188,7 @@ def test_a_file_that_was_cut_off(make, tmp_path, prune, use_facts):
     assert 100 < last < 140
     assert facts.faults[0].startswith("the file is cut off or damaged")
     reader = frames(
-        path, [k / 2 for k in range(40)], prune=prune, facts=facts if use_facts else None
+        path, [k / 2 for k in range(40)], prune=prune, info=facts if use_facts else None
     )
     got = list(reader)
     assert [make.number_of(f.image) for f in got] == list(range(0, last + 1, 5))
@@ -208,8 +211,8 @@ def test_damage_in_the_middle_costs_only_its_own_stretch(make, tmp_path, prune):
     reader = frames(path, times, prune=prune)
     got = list(reader)
     # Frames 50 to 59 depend on the broken one; 2.5 s to 3.0 s is lost.
-    assert [f.wanted for f in got] == [t for t in times if not 2.5 <= t < 3.0]
-    assert [make.number_of(f.image) for f in got] == [round(f.wanted * 20) for f in got]
+    assert [f.requested for f in got] == [t for t in times if not 2.5 <= t < 3.0]
+    assert [make.number_of(f.image) for f in got] == [round(f.requested * 20) for f in got]
     report = reader.report
     assert report.failed >= 1
     assert report.decoded_until is None
@@ -227,7 +230,7 @@ def test_memory_does_not_hold_the_file(make, tmp_path):
 
     def watched(self, packet, header):
         yield from take(self, packet, header)
-        most.append((len(self._held), len(self._times), len(self._frames)))
+        most.append((len(self._pending), len(self._times), len(self._frames)))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Pruner, "_take", watched)
