@@ -16,6 +16,7 @@ from egomem.report import report_columns, report_sections
 from egomem.testing import ScriptedServer
 
 Go = Callable[..., RunSummary]
+Leave = Callable[[Path], None]
 
 
 def shard(config: Config, index: int, count: int) -> Config:
@@ -107,11 +108,12 @@ def test_missing_cells_are_listed_and_nothing_is_written(
 
 
 def test_a_shard_that_lost_a_line_is_missing_that_cell(
-    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, leave_text_files: Leave
 ) -> None:
     only = config.model_copy(update={"settings": ("clean",)})
     for k in (1, 2):
         go(benchmark, shard(only, k, 2), tmp_path / f"part{k}")
+    leave_text_files(tmp_path / "part2")
     file = tmp_path / "part2" / "answers.jsonl"
     file.write_bytes(file.read_bytes()[:-20])
     with pytest.raises(UsageError, match=r"1 of 5 cells is missing: q\d"):

@@ -10,7 +10,7 @@ import pytest
 
 from egomem.benchmarks import Benchmark
 from egomem.evaluate import Arm, Config, RunSummary, load_run
-from egomem.evaluate.results import Finished
+from egomem.evaluate.stored_run import Finished
 from egomem.testing import ScriptedServer
 from egomem.timeline import Span
 

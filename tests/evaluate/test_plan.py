@@ -11,11 +11,12 @@ import pytest
 
 from egomem.benchmarks import Benchmark
 from egomem.evaluate import Config, RunPlan, RunProgress, RunSummary, opened, plan, run
+from egomem.evaluate.legacy_run import ANSWERS
 from egomem.evaluate.plan_text import plan_lines
-from egomem.evaluate.results import NAME
 from egomem.testing import Rule, Script, ScriptedServer
 
 Go = Callable[..., RunSummary]
+Leave = Callable[[Path], None]
 
 
 class Stopped(Exception):
@@ -76,12 +77,18 @@ def test_a_stopped_run_has_so_much_left(
 
 
 def test_replies_that_are_kept_are_not_to_be_sent(
-    benchmark: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go
+    benchmark: Benchmark,
+    config: Config,
+    server: ScriptedServer,
+    tmp_path: Path,
+    go: Go,
+    leave_text_files: Leave,
 ) -> None:
     """Two lines are lost, of a question's candidate and verdict and of another in clean."""
     folder = tmp_path / "run"
     go(benchmark, config, folder)
-    file = folder / NAME
+    leave_text_files(folder)
+    file = folder / ANSWERS
     lines = file.read_bytes().splitlines(keepends=True)
     names = [(r["question"], r["column"]["setting"]) for r in map(json.loads, lines)]
     lost = [names.index(name) for name in (("q1", "verify@2"), ("q3", "clean"))]

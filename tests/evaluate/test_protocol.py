@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from egomem.benchmarks import Benchmark
-from egomem.evaluate import Arm, Config, Results, Run, RunSummary, load_run
+from egomem.evaluate import Arm, Config, Run, RunSummary, StoredRun, load_run
 from egomem.evaluate import status as status_of
 from egomem.evaluate.bias_gate import measured
-from egomem.evaluate.results import Finished
+from egomem.evaluate.stored_run import Finished
 from egomem.memory import Store
 from egomem.records import Answer, Question, Status
 from egomem.report import differences, report_columns, report_sections
@@ -264,7 +264,7 @@ def test_the_spread_is_over_captioners_for_each_reader() -> None:
     )
     questions = [Question.of("?", ["a", "b"], id=f"q{k}", answer="A") for k in range(4)]
     benchmark = Benchmark(name="b", format="native", videos=(), questions=tuple(questions))
-    results = Results(Path("nowhere"))
+    results = StoredRun()
     for column in config.columns():
         right = 3 if (column.reader, column.captioner) == ("ollama:r", "ollama:d") else 1
         for k, q in enumerate(questions):

@@ -15,6 +15,7 @@ from egomem.answer.choice import ChoiceReading
 from egomem.benchmarks import Benchmark
 from egomem.cli import app
 from egomem.evaluate import Config, RunSummary, load_run, rescore
+from egomem.evaluate.run_db import RunDatabase
 from egomem.memory import Store
 from egomem.records import Observation, Recording, Status, Track
 from egomem.testing import Rule, Script, ScriptedServer
@@ -224,8 +225,8 @@ def test_a_decision_that_nobody_checked_is_taken_back(
                         "trace": (*cell.answer.trace, *steps),
                     }
                 )
-                run.results.add(cell.model_copy(update={"answer": made}))
-        run.results.settle(run.cells)
+                with RunDatabase.open(folder) as record:
+                    record.add(cell.model_copy(update={"answer": made}))
         sent = len(server.requests)
         said = rescore(folder)
         assert [c[2:] for c in said.changed] == [("B", "error")] * 5

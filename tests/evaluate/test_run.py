@@ -17,7 +17,8 @@ import pytest
 from egomem.benchmarks import Benchmark
 from egomem.errors import LockedError, ModelError
 from egomem.evaluate import Arm, Config, RunProgress, RunSummary, load_run
-from egomem.evaluate.results import NAME, UNREADABLE
+from egomem.evaluate.legacy_run import ANSWERS
+from egomem.evaluate.run_db import UNREADABLE
 from egomem.memory import Store
 from egomem.memory.failed_windows import FailedWindow, to_completed
 from egomem.models import RequestPolicy
@@ -26,6 +27,7 @@ from egomem.testing import Rule, Script, ScriptedServer
 from egomem.timeline import Span
 
 Go = Callable[..., RunSummary]
+Leave = Callable[[Path], None]
 
 
 def asked(server: ScriptedServer) -> list[tuple[str, tuple[str, ...]]]:
@@ -73,7 +75,6 @@ def test_a_run_that_stops_after_any_cell_goes_on_and_asks_nothing_twice(
     assert len(held) == len(set(held)) == 4 + 5 * 5
     run = load_run(folder)
     assert len(run.cells) == 20
-    assert run.results.repeated == 0
 
 
 def test_a_killed_process_leaves_a_run_that_goes_on(
@@ -219,12 +220,18 @@ def test_a_gap_that_a_memory_has_since_is_told_of(
 
 
 def test_torn_and_odd_lines_are_told_and_their_cells_asked_from_the_cache(
-    benchmark: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go
+    benchmark: Benchmark,
+    config: Config,
+    server: ScriptedServer,
+    tmp_path: Path,
+    go: Go,
+    leave_text_files: Leave,
 ) -> None:
     folder = tmp_path / "run"
     go(benchmark, config, folder)
+    leave_text_files(folder)
     before = len(server.requests)
-    lines = (folder / NAME).read_bytes().split(b"\n")
+    lines = (folder / ANSWERS).read_bytes().split(b"\n")
     bad = [
         lines[0][: len(lines[0]) // 2],
         b"\x00" * 40,
@@ -232,26 +239,27 @@ def test_torn_and_odd_lines_are_told_and_their_cells_asked_from_the_cache(
         "\u2028\u0085".encode(),
         b"[" * 5000,
     ]
-    (folder / NAME).write_bytes(b"\n".join([lines[1], *bad, *lines[2:-2], lines[-2][:30]]))
-    assert load_run(folder).results.unreadable == [2, 3, 4, 5, 6, 24]
+    (folder / ANSWERS).write_bytes(b"\n".join([lines[1], *bad, *lines[2:-2], lines[-2][:30]]))
+    assert load_run(folder).stored.unreadable == (2, 3, 4, 5, 6, 24)
     outcome = go(benchmark, config, folder)
     assert (outcome.asked, outcome.kept) == (2, 18)
     assert len(server.requests) == before  # their replies were kept
     run = load_run(folder)
     assert len(run.cells) == 20
-    assert not run.results.unreadable  # put in order, and nothing of it is thrown away
+    assert not run.stored.unreadable  # imported, and nothing of it is thrown away
     assert (folder / UNREADABLE).read_bytes() == b"\n".join([*bad, lines[-2][:30], b""])
 
 
 def test_a_cell_that_stands_twice_counts_once(
-    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, leave_text_files: Leave
 ) -> None:
     only = config.model_copy(update={"settings": ("clean",)})
     go(benchmark, only, tmp_path / "run")
-    file = tmp_path / "run" / NAME
+    leave_text_files(tmp_path / "run")
+    file = tmp_path / "run" / ANSWERS
     file.write_bytes(file.read_bytes() + file.read_bytes().split(b"\n")[0] + b"\n")
     run = load_run(tmp_path / "run")
-    assert (len(run.cells), run.results.repeated) == (5, 1)
+    assert len(run.cells) == 5
     assert len(run.sheet(run.columns[0])) == 5
 
 
@@ -264,8 +272,8 @@ def test_odd_characters_of_a_reply_are_kept_and_end_no_line(
         only = config.model_copy(update={"readers": (spec,), "settings": ("clean",)})
         go(benchmark, only, tmp_path / "run")
     run = load_run(tmp_path / "run")
-    assert not run.results.unreadable
-    assert len((tmp_path / "run" / NAME).read_text().splitlines()) == 5
+    assert not run.stored.unreadable
+    assert len((tmp_path / "run" / ANSWERS).read_text().splitlines()) == 5
     (step,) = [s for s in run.cells["q0", Arm(setting="clean", reader=spec)].answer.trace if s]
     assert isinstance(step, dict)
     assert step["raw"] == odd
@@ -358,7 +366,7 @@ def test_a_run_holds_no_pictures_in_its_answers(
     benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
 ) -> None:
     go(benchmark, config, tmp_path / "run")
-    for line in (tmp_path / "run" / NAME).read_text().splitlines():
+    for line in (tmp_path / "run" / ANSWERS).read_text().splitlines():
         assert len(line) < 20_000
         assert json.loads(line)["answer"]["status"] == Status.PARSED
 
@@ -417,7 +425,12 @@ def test_a_check_that_failed_is_an_error_and_tried_again(
 
 @pytest.mark.parametrize("apart", [False, True])
 def test_verify_follows_a_caption_answer_that_was_mended(
-    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, apart: bool
+    benchmark: Benchmark,
+    config: Config,
+    tmp_path: Path,
+    go: Go,
+    leave_text_files: Leave,
+    apart: bool,
 ) -> None:
     """It overrides no error, and is asked again with what came in its place."""
     rules = [Rule(when=WHOLE, status=400, times=2), Rule(when=LOOK, reply=VERDICT)]
@@ -432,8 +445,9 @@ def test_verify_follows_a_caption_answer_that_was_mended(
         if apart:
             only = both.model_copy(update={"settings": ("caption@2",)})
             assert go(benchmark, only, tmp_path / "run").asked == 2
-            # As an earlier form left it: an answer that starts from what has been mended since.
-            file = tmp_path / "run" / NAME
+            # As an earlier version left it: an answer that starts from what has been mended since.
+            leave_text_files(tmp_path / "run")
+            file = tmp_path / "run" / ANSWERS
             held = file.read_text().replace('"baseline": "', '"baseline": "0')
             file.write_text(held)
         again = go(benchmark, both, tmp_path / "run")

@@ -89,8 +89,8 @@ def status(run: Run) -> RunStatus:
         unpriced=sum(t.unpriced for t in spent),
         captions=tuple(_tracks(run)),
         columns=columns,
-        unreadable_lines=tuple(run.results.unreadable),
-        unmeasured=run.results.unmeasured,
+        unreadable_lines=run.stored.unreadable,
+        unmeasured=run.stored.unmeasured,
     )
 
 

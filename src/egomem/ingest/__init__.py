@@ -1,7 +1,7 @@
 """Ingest: recordings -> observers -> store, resumable; and when each recording began."""
 
+from egomem.ingest.job import Observers, SamplingOptions
 from egomem.ingest.observer_set import ObserverSet, choose_observers
-from egomem.ingest.observing import Observers, SamplingOptions
 from egomem.ingest.report import FileOutcome, IngestReport, OnStep, Step
 from egomem.ingest.run import ingest
 from egomem.ingest.sources import MEDIA_SUFFIXES, media_files

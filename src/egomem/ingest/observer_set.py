@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from egomem.errors import EgomemError, UsageError
 from egomem.extras import install_line
-from egomem.ingest.observing import Observers
+from egomem.ingest.job import Observers
 from egomem.models import ModelClient, Role
 from egomem.models.weights import WeightsOrigin, new_notices
 from egomem.observe import (

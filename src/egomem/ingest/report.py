@@ -46,12 +46,15 @@ class IngestReport(Record):
         return tuple(o for o in self.outcomes if o.status in ("partial", "failed"))
 
 
+Stage = Literal["reading", "listening", "watching"]
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """Progress: `done` of `total` seconds of a file's `stage`."""
 
     path: str
-    stage: Literal["reading", "listening", "watching"]
+    stage: Stage
     done: float
     total: float
 

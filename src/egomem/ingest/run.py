@@ -16,19 +16,13 @@ from pathlib import Path
 
 from egomem.errors import EgomemError, MediaError, StoreError
 from egomem.hashing import recording_id
-from egomem.ingest import start_times
 from egomem.ingest.completion import is_transcribed, unfinished_windows
-from egomem.ingest.observing import (
-    DAMAGE,
-    FileProgress,
-    Observers,
-    SamplingOptions,
-    observe_sound,
-    observe_windows,
-)
+from egomem.ingest.job import DAMAGE, FileJob, FileProgress, Observers, SamplingOptions
+from egomem.ingest.observe_sound import observe_sound
+from egomem.ingest.observe_windows import observe_windows
 from egomem.ingest.report import FileOutcome, IngestReport, OnStep, Step
 from egomem.ingest.retry import past_failures
-from egomem.ingest.start_times import Start
+from egomem.ingest.start_times import Start, find_starts
 from egomem.media import MediaInfo, content_hash, probe
 from egomem.memory import Store
 from egomem.records import Recording
@@ -63,33 +57,37 @@ async def ingest(
     for path in files:
         on_step(Step(str(path), "reading", 0, 1))
         try:
-            _nameable(path)
+            _check_name(path)
             facts = await asyncio.to_thread(probe, path)
             probed[path] = facts, await asyncio.to_thread(content_hash, path)
         except Exception as error:
             outcomes[path] = _failed(path, error)
         on_step(Step(str(path), "reading", 1, 1))
     facts_of = {path: facts for path, (facts, _) in probed.items()}
-    starts = start_times.find_starts(facts_of, given=start, zone=zone) if probed else {}
+    starts = find_starts(facts_of, given=start, zone=zone) if probed else {}
     recordings: dict[Path, Recording] = {}
     for path, (facts, digest) in probed.items():
+        # Two files with the same bytes are one recording: the later name is kept.
         twins = (r for r in reversed(recordings.values()) if r.sha256 == digest)
         stored = next(twins, None) or store.recording(recording_id(digest))
         recordings[path] = _recording(path, digest, facts, wearer, starts[path], stored)
     on_plan(list(recordings.values()))
     for path, recording in recordings.items():
         try:
-            outcomes[path] = await _one(
-                store, path, facts_of[path], recording, starts[path], observers, sampling, on_step
+            progress = FileProgress()
+            job = FileJob(
+                store, path, facts_of[path], recording, observers, sampling, progress, on_step
             )
+            outcomes[path] = await _ingest_file(job, starts[path])
         except StoreError:
             raise
         except Exception as error:
+            # Whatever is wrong with one file, the others are still worth ingesting.
             outcomes[path] = _failed(path, error)
     return IngestReport(outcomes=tuple(outcomes[path] for path in files), notes=tuple(notes))
 
 
-def _nameable(path: Path) -> None:
+def _check_name(path: Path) -> None:
     try:
         str(path.resolve()).encode()
     except UnicodeEncodeError:
@@ -108,54 +106,37 @@ def _failed(path: Path, error: Exception) -> FileOutcome:
     )
 
 
-async def _one(
-    store: Store,
-    path: Path,
-    facts: MediaInfo,
-    recording: Recording,
-    start: Start,
-    observers: Observers,
-    sampling: SamplingOptions,
-    on_step: OnStep,
-) -> FileOutcome:
+async def _ingest_file(job: FileJob, start: Start) -> FileOutcome:
+    store, recording, progress = job.store, job.recording, job.progress
+    # A stored recording may keep an older clock; notes on a start that is not used would mislead.
     notes = list(start.notes) if start.clock == recording.clock else []
     if damage := recording.facts.get(DAMAGE):
         notes.append(f"known to be damaged: {damage}")
-    progress = FileProgress(notes=notes)
-    todo = unfinished_windows(store, recording, observers.frames, sampling.window)
+    observers = job.observers
+    todo = unfinished_windows(store, recording, observers.frames, job.sampling.window)
     progress.faults += past_failures(store, recording, observers.frames, todo)
-    unheard = [
-        observer
-        for observer in observers.sound
-        if facts.audio and not is_transcribed(store, recording, observer)
-    ]
+    unheard = [o for o in observers.sound if not is_transcribed(store, recording, o)]
+    if not job.info.audio:
+        unheard = []
     if store.recording(recording.id) != recording:
         store.put_recording(recording)
-    if not todo and not unheard:
-        return FileOutcome(
-            path=str(path),
-            status="partial" if progress.faults else "unchanged",
-            recording=recording.id,
-            seconds=recording.duration,
-            notes=tuple(notes),
-            faults=progress.error_lines(),
-        )
+    worked = bool(todo or unheard)
     started = time.perf_counter()
     for observer in unheard:
-        await observe_sound(store, path, recording, observer, progress, on_step)
-    await observe_windows(
-        store, path, facts, recording, observers.frames, sampling, todo, progress, on_step
-    )
-    log.info("ingested %s in %.1f s", path, time.perf_counter() - started)
+        await observe_sound(job, observer)
+    if worked:
+        await observe_windows(job, todo)
+        log.info("ingested %s in %.1f s", job.path, time.perf_counter() - started)
+    faults = progress.error_lines()
     return FileOutcome(
-        path=str(path),
-        status="partial" if progress.error_lines() else "done",
+        path=str(job.path),
+        status="partial" if faults else "done" if worked else "unchanged",
         recording=recording.id,
         seconds=recording.duration,
         windows=progress.windows,
         observations=progress.observations,
-        notes=tuple(progress.notes),
-        faults=progress.error_lines(),
+        notes=tuple(notes),
+        faults=faults,
     )
 
 

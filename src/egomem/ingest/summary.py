@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from egomem.ingest.coverage import gaps, overlaps
-from egomem.ingest.observing import DAMAGE
+from egomem.ingest.job import DAMAGE
 from egomem.memory import Store
 from egomem.memory.failed_windows import failed_windows_by_track
 from egomem.records import Record, Recording

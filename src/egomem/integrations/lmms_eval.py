@@ -32,7 +32,7 @@ from egomem.answer import FrameSource, get, settings_hash
 from egomem.config import load_settings as load_settings
 from egomem.errors import ConfigError, EgomemError, UsageError
 from egomem.evaluate.predictions import row
-from egomem.evaluate.results import version
+from egomem.evaluate.versions import version
 from egomem.integrations.harness import (
     BenchmarkSession,
     HarnessClient,
