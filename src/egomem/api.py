@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from egomem.config import DEFAULT_K
 from egomem.memory import Store, View
-from egomem.memory.moments import latest_end, moment_of
+from egomem.memory.moments import moment_of
 from egomem.records import Answer, Question, Recording
 from egomem.sync import blocking, in_thread
 from egomem.timeline import Moment, Span
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from egomem.models import ModelClient
     from egomem.models.embedders import Embedder
     from egomem.observe import AnyObserver
-    from egomem.recall import Hit, SearchResult
+    from egomem.recall import Hit, Query, SearchResult
 
 
 class Memory:
@@ -185,9 +185,15 @@ class Memory:
         """As `search`, with how the query was read and notes on what could not be resolved."""
         from egomem.recall import find
 
-        view = self.until(at)
-        now = latest_end(self.store) if view.until is None else None
-        return find(view, query, k=k, profile=profile, embedder=self.embedder, now=now)
+        return find(self.until(at), query, k=k, profile=profile, embedder=self.embedder)
+
+    def read_question(
+        self, question: str, *, options: Sequence[str] = (), at: Moment | str | None = None
+    ) -> Query:
+        """How a question is read, by `search` and by `ask`: see `egomem.recall.Query`."""
+        from egomem.recall import read_for
+
+        return read_for(self.until(at), question, options)
 
     asearch = in_thread(search)
 

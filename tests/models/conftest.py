@@ -43,10 +43,10 @@ def models() -> Callable[..., ModelClient]:
 def ask() -> Callable[..., list[Reply]]:
     """The replies to requests that are sent at once."""
 
-    def all_of(held: ModelClient, *requests: Request) -> list[Reply]:
+    def all_of(client: ModelClient, *requests: Request) -> list[Reply]:
         async def work() -> list[Reply]:
-            async with held:
-                return list(await asyncio.gather(*(held.ask(r) for r in requests)))
+            async with client:
+                return list(await asyncio.gather(*(client.ask(r) for r in requests)))
 
         return asyncio.run(work())
 

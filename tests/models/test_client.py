@@ -22,9 +22,9 @@ def test_settings_reach_the_models() -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "said"),
+    ("limits", "message"),
     [({"raeder": {"images": 1}}, "limits.raeder"), ({"reader": {"images": -1}}, "reader.images")],
 )
-def test_an_impossible_limit_is_named(limits: dict[str, dict[str, float]], said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
+def test_an_impossible_limit_is_named(limits: dict[str, dict[str, float]], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
         ModelClient.from_settings(Settings(limits=limits))

@@ -51,13 +51,13 @@ def test_json_is_found(text: str) -> None:
     ],
 )
 def test_none_is_made_up(text: str, why: str) -> None:
-    found = find_json(text, CAPTION)
-    assert found.value is None
-    assert why in found.problem
+    extracted = find_json(text, CAPTION)
+    assert extracted.value is None
+    assert why in extracted.problem
 
 
 @pytest.mark.parametrize(
-    ("schema", "good", "bad", "said"),
+    ("schema", "good", "bad", "message"),
     [
         ({"type": "integer"}, 3, 3.5, "no integer"),
         ({"type": "integer"}, 3.0, True, "no integer"),
@@ -82,9 +82,9 @@ def test_none_is_made_up(text: str, why: str) -> None:
         ),
     ],
 )
-def test_schema(schema: dict[str, Any], good: Any, bad: Any, said: str) -> None:
+def test_schema(schema: dict[str, Any], good: Any, bad: Any, message: str) -> None:
     assert schema_error(good, schema) == ""
-    assert said in schema_error(bad, schema)
+    assert message in schema_error(bad, schema)
 
 
 values = st.dictionaries(st.text(max_size=5), st.text(max_size=8) | st.integers(), max_size=4)
@@ -92,8 +92,13 @@ values = st.dictionaries(st.text(max_size=5), st.text(max_size=8) | st.integers(
 
 @given(values, st.text(alphabet="ab {}[]\n", max_size=30), st.text(alphabet="ab }]\n", max_size=20))
 def test_an_object_in_prose_is_found_or_ambiguous(value: Any, before: str, after: str) -> None:
-    found = find_json(before + "\n" + json.dumps(value) + after, {"type": "object"})
-    assert found.value == value or "different" in found.problem or "[" in before or "{" in before
+    extracted = find_json(before + "\n" + json.dumps(value) + after, {"type": "object"})
+    assert (
+        extracted.value == value
+        or "different" in extracted.problem
+        or "[" in before
+        or "{" in before
+    )
 
 
 @pytest.mark.parametrize(

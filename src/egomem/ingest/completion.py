@@ -38,6 +38,7 @@ def is_finished(
     track = observer.track
     if Completed(recording.id, track.id, window_unit(span)) in done:
         return True
+    # A caption of [0, 60) is no caption of [0, 30).
     if track.window is not None:
         return False
     reached = span.start

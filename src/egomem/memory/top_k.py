@@ -50,6 +50,21 @@ class VisibleSegment:
     def length(self) -> Scores:
         return self.segment.length[self.positions] if self.small else self.segment.length
 
+    def column(self, name: str) -> npt.NDArray[Any]:
+        """A column of the segment, of what the view sees."""
+        values = self.segment.arrays[name]
+        return values if self.positions is None else values[self.positions]
+
+    @property
+    def seen_count(self) -> int:
+        return len(self.segment) if self.positions is None else len(self.positions)
+
+    def ranks(self, docs: Positions) -> Positions:
+        """Where documents, as numbered here, stand among what the view sees."""
+        if self.positions is None or self.small:
+            return docs
+        return np.searchsorted(self.positions, docs).astype(np.int32)
+
     @cached_property
     def shortest(self) -> float:
         return float(self.length.min()) if self.small else self.segment.shortest
@@ -117,6 +132,7 @@ def top_rows(
     threshold = 0.0
     rows: list[npt.NDArray[np.int64]] = []
     scores: list[Scores] = []
+    # The k-th score of the segments so far is the threshold of the next one.
     for postings in query_postings:
         docs, segment_scores = _score_segment(postings, idfs, mean, k, threshold)
         if not len(docs):
@@ -157,6 +173,7 @@ def _score_segment(
     scores: Scores = np.zeros(0, dtype=np.float32)
     for i, term in enumerate(terms):
         term_docs, tf = postings.docs[term], postings.tf[term]
+        # No document that has none of the terms so far can still reach the threshold.
         if threshold > remaining[i]:
             in_race = scores + np.float32(remaining[i]) >= threshold
             docs, scores = docs[in_race], scores[in_race]
