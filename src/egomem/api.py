@@ -15,7 +15,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from egomem.memory.forget import ForgetReceipt
     from egomem.models import ModelClient
     from egomem.models.embedders import Embedder
+    from egomem.observe import AnyObserver
     from egomem.recall import Hit, Query, SearchResult
 
 
@@ -47,7 +48,7 @@ class Memory:
     def __init__(self, store: Store, settings: Settings) -> None:
         self.store = store
         self.settings = settings
-        self._chosen: dict[tuple[float, float, float | None, int, str], ObserverSet] = {}
+        self._observers: dict[str, ObserverSet] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -91,6 +92,8 @@ class Memory:
         budget: float | None = None,
         caption_tokens: int | None = None,
         caption: Literal["direct", "active"] = "direct",
+        observers: Sequence[str | AnyObserver] = ("default",),
+        observer_settings: Mapping[str, Mapping[str, Any]] | None = None,
         on_note: Callable[[str], None] = lambda line: None,
         on_step: OnStep = lambda step: None,
     ) -> IngestReport:
@@ -100,7 +103,9 @@ class Memory:
         second 0, with its zone; only for one recording (which may be cut into chapters). `zone`:
         where it was recorded ("Europe/Berlin"), for starts told by file names. `budget`: US dollars
         that captions may cost. `caption_tokens`: of one caption at most. `caption` "active": each
-        window's caption is checked, and what it cannot establish is looked for again. `on_note` is
+        window's caption is checked, and what it cannot establish is looked for again. `observers`:
+        names of `egomem plugins` and objects with a `track` and `observe` or `hear`; "default"
+        stands for speech, text, objects and captions. `observer_settings`: by name. `on_note` is
         told what a user should know before it begins (such as what captioning will take), `on_step`
         how far it is. Returns what became of each file; one that cannot be used is reported there,
         and the rest goes on.
@@ -114,24 +119,26 @@ class Memory:
         place = zone_of(zone) if zone else None
         began = read_start(start, zone=place) if isinstance(start, str) else start
         tokens = self.settings.caption_tokens if caption_tokens is None else caption_tokens
-        key = (window, fps, budget, tokens, caption)
-        chosen = self._chosen.get(key)
+        choice: dict[str, Any] = {
+            "window": window,
+            "fps": fps,
+            "observers": tuple(observers),
+            "settings": {name: dict(v) for name, v in (observer_settings or {}).items()},
+            "budget": budget,
+            "caption": caption,
+            "max_tokens": tokens,
+            "transcriber": self.settings.model.get("transcriber", "embedded"),
+        }
+        key = repr(choice)
+        chosen = self._observers.get(key)
         if chosen is None:
-            chosen = await asyncio.to_thread(
-                choose_observers,
-                self.models,
-                window=window,
-                fps=fps,
-                budget=budget,
-                caption=caption,
-                max_tokens=tokens,
-                transcriber=self.settings.model.get("transcriber", "embedded"),
-            )
-        if chosen.captioner is None:  # models are loaded once; a captioner counts one ingest's cost
-            self._chosen[key] = chosen
+            chosen = await asyncio.to_thread(partial(choose_observers, self.models, **choice))
+        # Models are loaded once; an observer that asks one counts the cost of a single ingest.
+        if not chosen.asking and all(isinstance(observer, str) for observer in observers):
+            self._observers[key] = chosen
 
         def plan(recordings: list[Recording]) -> None:
-            if line := chosen.plan(recordings, self.models, window=window, fps=fps):
+            if line := chosen.plan(recordings, window):
                 on_note(line)
 
         for note in chosen.notes:
@@ -152,8 +159,7 @@ class Memory:
             from egomem.recall import add_vectors
 
             await asyncio.to_thread(add_vectors, self.store, self.embedder)
-        usage = chosen.captioner.so_far.usage if chosen.captioner else report.usage
-        return report.model_copy(update={"usage": usage})
+        return report.model_copy(update={"usage": chosen.usage})
 
     ingest = blocking(aingest)
 
