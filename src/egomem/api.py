@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from egomem.memory.forget import ForgetReceipt
     from egomem.models import ModelClient
     from egomem.models.embedders import Embedder
+    from egomem.observe import AnyObserver
     from egomem.recall import Hit, Query, SearchResult
 
 
@@ -47,7 +48,7 @@ class Memory:
     def __init__(self, store: Store, settings: Settings) -> None:
         self.store = store
         self.settings = settings
-        self._observer_sets: dict[tuple[float, float, float | None, int, str], ObserverSet] = {}
+        self._observer_sets: dict[str, ObserverSet] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -91,6 +92,8 @@ class Memory:
         budget: float | None = None,
         caption_tokens: int | None = None,
         caption: Literal["direct", "active"] = "direct",
+        observers: Sequence[str | AnyObserver] = ("default",),
+        observer_settings: Mapping[str, Mapping[str, Any]] | None = None,
         on_note: Callable[[str], None] = lambda line: None,
         on_step: OnStep = lambda step: None,
     ) -> IngestReport:
@@ -100,9 +103,11 @@ class Memory:
         second 0, with its zone; for one recording only (which may be split into chapters). `zone`:
         where it was recorded ("Europe/Berlin"), for starts in file names. `budget`: US dollars that
         captions may cost. `caption_tokens`: maximum tokens per caption. `caption` "active": each
-        window's caption is checked, and what it does not establish is looked for again. `on_note`
-        gets notes for the user before the work begins (such as what captioning will cost),
-        `on_step` the progress. Returns the outcome of each file; one that cannot be used is
+        window's caption is checked, and what it does not establish is looked for again.
+        `observers`: names of `egomem plugins` and objects with a `track` and `observe` or `hear`;
+        "default" stands for speech, text, objects and captions. `observer_settings`: by name.
+        `on_note` gets notes for the user before the work begins (such as what captioning will
+        cost), `on_step` the progress. Returns the outcome of each file; one that cannot be used is
         reported there, and the rest are ingested.
         """
         from egomem.ingest import SamplingOptions, choose_observers, ingest, media_files
@@ -113,26 +118,26 @@ class Memory:
         fps = self.settings.fps if fps is None else fps
         recording_zone = zone_of(zone) if zone else None
         start_instant = read_start(start, zone=recording_zone) if isinstance(start, str) else start
-        max_tokens = self.settings.caption_tokens if caption_tokens is None else caption_tokens
-        key = (window, fps, budget, max_tokens, caption)
+        choice: dict[str, Any] = {
+            "window": window,
+            "fps": fps,
+            "observers": tuple(observers),
+            "settings": {name: dict(v) for name, v in (observer_settings or {}).items()},
+            "budget": budget,
+            "caption": caption,
+            "max_tokens": caption_tokens or self.settings.caption_tokens,
+            "transcriber": self.settings.model.get("transcriber", "embedded"),
+        }
+        key = repr(choice)
         observer_set = self._observer_sets.get(key)
         if observer_set is None:
-            observer_set = await asyncio.to_thread(
-                choose_observers,
-                self.models,
-                window=window,
-                fps=fps,
-                budget=budget,
-                caption=caption,
-                max_tokens=max_tokens,
-                transcriber=self.settings.model.get("transcriber", "embedded"),
-            )
-        # Loaded models are kept; a captioner is not, because it counts the cost of one ingest.
-        if observer_set.captioner is None:
+            observer_set = await asyncio.to_thread(choose_observers, self.models, **choice)
+        # Models are loaded once; an observer that asks one counts the cost of a single ingest.
+        if not observer_set.asking and all(isinstance(observer, str) for observer in observers):
             self._observer_sets[key] = observer_set
 
         def plan(recordings: list[Recording]) -> None:
-            if line := observer_set.plan(recordings, self.models, window=window, fps=fps):
+            if line := observer_set.plan(recordings, window):
                 on_note(line)
 
         for note in observer_set.notes:
@@ -153,8 +158,7 @@ class Memory:
             from egomem.recall import add_vectors
 
             await asyncio.to_thread(add_vectors, self.store, self.embedder)
-        usage = observer_set.captioner.so_far.usage if observer_set.captioner else report.usage
-        return report.model_copy(update={"usage": usage})
+        return report.model_copy(update={"usage": observer_set.usage})
 
     ingest = blocking(aingest)
 
