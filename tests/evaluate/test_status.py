@@ -22,12 +22,12 @@ from egomem.evaluate import (
     run,
     status,
 )
-from egomem.evaluate.results import NAME
+from egomem.evaluate.legacy_run import ANSWERS, USAGE
 from egomem.evaluate.run_folder import locked
-from egomem.evaluate.usage_log import NAME as USAGE
-from egomem.testing.scripted_server import Rule, Script, ScriptedServer
+from egomem.testing import Rule, Script, ScriptedServer
 
 Go = Callable[..., RunSummary]
+Leave = Callable[[Path], None]
 
 
 class Stopped(Exception):
@@ -76,7 +76,12 @@ def test_errors_are_not_finished(
 
 
 def test_a_run_that_was_left_or_halted_says_so(
-    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, capsys: pytest.CaptureFixture[str]
+    benchmark: Benchmark,
+    config: Config,
+    tmp_path: Path,
+    go: Go,
+    leave_text_files: Leave,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     only = config.model_copy(update={"settings": ("clean",)})
 
@@ -95,7 +100,8 @@ def test_a_run_that_was_left_or_halted_says_so(
     asyncio.run(halted())
     found = now(tmp_path / "run")
     assert (found.state, found.done, found.ended) == ("halted", 3, None)
-    file = tmp_path / "run" / NAME
+    leave_text_files(tmp_path / "run")
+    file = tmp_path / "run" / ANSWERS
     file.write_bytes(file.read_bytes() + b'{"torn')
     (tmp_path / "run" / USAGE).unlink()
     assert main(["eval", "status", str(tmp_path / "run")]) == 0

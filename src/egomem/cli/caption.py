@@ -109,12 +109,11 @@ async def _run(
 
 def _models(specs: list[str]) -> Any:
     from egomem.config import load_settings, model_table
-    from egomem.models import InMemoryReplyStore, ModelClient, models_of
+    from egomem.models import InMemoryReplyStore, ModelClient
 
     settings = load_settings(model=model_table(specs) or None)
     named = {role for role, spec in settings.model.items() if spec != "embedded"}
-    found: ModelClient | None = models_of(settings, cache=InMemoryReplyStore()) if named else None
-    return found
+    return ModelClient.from_settings(settings, cache=InMemoryReplyStore()) if named else None
 
 
 def _cost(done: CaptionRun) -> str:

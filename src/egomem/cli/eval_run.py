@@ -43,7 +43,7 @@ def run_evaluation(
     from egomem.text import plural
 
     given = load_settings()
-    conduct = RequestPolicy(deadline=given.deadline, concurrency=given.concurrency)
+    policy = RequestPolicy(deadline=given.deadline, concurrency=given.concurrency)
 
     async def whole() -> tuple[str, RunPlan, RunSummary | None]:
         with ProgressDisplay(quiet=json) as line:
@@ -52,7 +52,7 @@ def run_evaluation(
                 config,
                 out,
                 memory=memory,
-                conduct=conduct,
+                policy=policy,
                 on_note=line.say,
                 **limits,
             ) as work:

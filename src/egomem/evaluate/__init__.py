@@ -10,15 +10,16 @@ async with opened(benchmark, config, Path("run")) as work:
 from egomem.evaluate.bias_gate import BiasGate
 from egomem.evaluate.conditions import Condition, read_condition, read_conditions
 from egomem.evaluate.config import Arm, Config, Shard
+from egomem.evaluate.export import export_run
 from egomem.evaluate.merge import merge
 from egomem.evaluate.plan import PlanLine, RunPlan, plan
 from egomem.evaluate.rescore import Rescored, rescore
-from egomem.evaluate.results import Finished, Results
 from egomem.evaluate.run import run
 from egomem.evaluate.run_folder import RunContext, opened
 from egomem.evaluate.run_reader import Run, load_run
 from egomem.evaluate.run_summary import RunProgress, RunSummary
 from egomem.evaluate.status import CaptionStatus, ColumnStatus, RunStatus, status
+from egomem.evaluate.stored_run import Finished, StoredRun
 
 __all__ = [
     "Arm",
@@ -30,7 +31,6 @@ __all__ = [
     "Finished",
     "PlanLine",
     "Rescored",
-    "Results",
     "Run",
     "RunContext",
     "RunPlan",
@@ -38,6 +38,8 @@ __all__ = [
     "RunStatus",
     "RunSummary",
     "Shard",
+    "StoredRun",
+    "export_run",
     "load_run",
     "merge",
     "opened",

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from egomem.evaluate.config import Arm, Config
-from egomem.evaluate.results import Finished, Key
 from egomem.evaluate.run_folder import RunContext
+from egomem.evaluate.stored_run import Finished, Key
 from egomem.records import Question, Record, Status
 from egomem.score.scored_answers import MISSING, score_answers
 from egomem.text import plural
@@ -46,7 +46,7 @@ def after(gate: BiasGate, config: Config) -> str:
 
 def gates(work: RunContext) -> list[BiasGate]:
     """A gate for each reader, where the run has the setting `clean`."""
-    return measured(work.questions, work.config, work.results.cells)
+    return measured(work.questions, work.config, work.record.stored.cells)
 
 
 def measured(

@@ -85,11 +85,11 @@ class Aligned:
         self.track = held.model_copy(update={"sampling": f"{sampling}-aligned{frames}{cut}"})
 
     async def observe(self, window: Window) -> list[Observation]:
-        if len(window.frames) > self.inner.most:
+        if len(window.frames) > self.inner.max_images:
             raise UsageError(
                 f"video shows {len(window.frames)} frames of this window, and a request of the "
-                f"captioner holds {self.inner.most} (limits.captioner.images): the captions would "
-                "not be aligned",
+                f"captioner holds {self.inner.max_images} (limits.captioner.images): the captions "
+                "would not be aligned",
                 "name shorter windows, as in aligned@8, or lower --frames",
             )
         seen = await self.inner.observe(window)
@@ -184,7 +184,7 @@ def unfinished(
 ) -> list[Span]:
     """The windows of a recording that are still to be captioned. One that was cut off is, where
     more than it had are allowed now (`tokens`)."""
-    done = store.done(recording.id)
+    done = store.completed(recording.id)
     held = {d.unit for d in done if d.track == track}
     if from_completed(done, track):
         held -= {
@@ -262,7 +262,9 @@ async def build(
             store,
             [Path(recording.path or "")],
             Observers(frames=(watched,)),
-            watching=SamplingOptions(window=window, fps=config.fps, side=limits.side, ahead=AHEAD),
+            sampling=SamplingOptions(
+                window=window, fps=config.fps, side=limits.side, concurrency=AHEAD
+            ),
             on_step=lambda step: watched.check(),
         )
         faults = list(report.outcomes[0].faults)
@@ -302,12 +304,12 @@ async def _aligned(
                 Completed(recording.id, by.track.id, window_unit(span)),
                 to_completed(recording.id, by.track.id, gap),
             ]
-            store.add([], done=done)
+            store.add([], completed=done)
             return
         except EgomemError as error:
             faults.append(f"{window_unit(span)} s: {error}")
             return
-        store.add(made, done=[Completed(recording.id, by.track.id, window_unit(span))])
+        store.add(made, completed=[Completed(recording.id, by.track.id, window_unit(span))])
 
     for begin in range(0, len(todo), AHEAD):
         by.check()

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from egomem.evaluate.conditions import Condition
 from egomem.evaluate.config import Arm, Config
-from egomem.evaluate.results import Finished
+from egomem.evaluate.stored_run import Finished
 from egomem.hashing import FINGERPRINT_LENGTH, hash_json
 from egomem.memory import View
 from egomem.memory.failed_windows import failed_windows_in_view

@@ -13,12 +13,11 @@ from egomem.answer.estimate import Outlook
 from egomem.evaluate.config import Arm
 from egomem.evaluate.fingerprint import Trial
 from egomem.evaluate.run_folder import RunContext
-from egomem.evaluate.usage_log import NAME as USAGE
 from egomem.models import ModelSpec, Role
 from egomem.models.limits import BYTES_PER_TOKEN, PIXELS_PER_TOKEN
 from egomem.models.prices import price
 from egomem.observe.caption_cost import LABEL_TOKENS, TOKENS_OUT
-from egomem.observe.captioner import INSTRUCTIONS
+from egomem.observe.caption_prompt import INSTRUCTIONS
 from egomem.records import Question, Record, Recording, Usage
 from egomem.text import plural
 from egomem.timeline import DEFAULT_WINDOW, windows
@@ -90,23 +89,8 @@ class RunPlan(Record):
 def plan(work: RunContext) -> RunPlan:
     """The plan of a run as it stands. The gate may make it shorter."""
     notes = []
-    if work.results.unreadable:
-        lines = ", ".join(map(str, work.results.unreadable[:5]))
-        notes.append(
-            f"{plural(len(work.results.unreadable), 'line')} of {work.results.path.name} cannot "
-            f"be read (line {lines}); their cells count as not finished"
-        )
-    if work.results.repeated:
-        notes.append(
-            f"{plural(work.results.repeated, 'cell stands', 'cells stand')} twice in "
-            f"{work.results.path.name}; "
-            "the last one counts"
-        )
-    if work.results.unmeasured:
-        notes.append(
-            f"what {plural(work.results.unmeasured, 'answer')} took is lost with {USAGE}; "
-            "it counts as nothing"
-        )
+    if lost := work.record.stored.unmeasured:
+        notes.append(f"what {plural(lost, 'answer')} took is lost; it counts as nothing")
     undeclared = {
         s.name for c in work.columns for s in work.way(c).lineage if s.roles and s.reads is None
     }
@@ -182,7 +166,7 @@ def _column(work: RunContext, column: Arm, changed: dict[str, None]) -> PlanLine
     usage = Usage()
     for question in work.questions:
         cell = work.cell(question, column)
-        before = work.results.cells.get((question.id, column))
+        before = work.record.stored.cells.get((question.id, column))
         parts = cell.changed(before)
         if not parts:
             kept += 1
@@ -217,8 +201,8 @@ def _column(work: RunContext, column: Arm, changed: dict[str, None]) -> PlanLine
 def _cached(work: RunContext, cell: Trial) -> int:
     """How many of a cell's requests have a reply that is kept: of one that was answered before,
     and has been changed or lost since."""
-    row = work.results.measure((cell.question.id, cell.column), cell.parts)
-    return sum(work.cache.get(key) is not None for key in row["keys"]) if row else 0
+    keys = work.record.stored.reply_keys((cell.question.id, cell.column), cell.parts)
+    return sum(work.cache.get(key) is not None for key in keys)
 
 
 def _left(asks: Usage, held: int) -> Usage:

@@ -20,14 +20,19 @@ from egomem.errors import (
 from egomem.evaluate import captions
 from egomem.evaluate.bias_gate import after, gates
 from egomem.evaluate.budget import BudgetExhausted
-from egomem.evaluate.caption_usage import gap_key, keep_building, keep_gap
+from egomem.evaluate.caption_usage import (
+    at_least_one_request,
+    failed_window_key,
+    usage_of_captions,
+)
 from egomem.evaluate.config import Arm
+from egomem.evaluate.export import write_answers
 from egomem.evaluate.fingerprint import Trial
 from egomem.evaluate.predictions import write_predictions
-from egomem.evaluate.results import Finished, Key
 from egomem.evaluate.run_folder import RunContext
 from egomem.evaluate.run_info import write_about
 from egomem.evaluate.run_summary import OnNote, OnProgress, RunProgress, RunSummary
+from egomem.evaluate.stored_run import Finished, Key
 from egomem.records import Answer, Question, Recording, Status, Usage
 from egomem.timeline import Span
 
@@ -72,7 +77,9 @@ async def run(
     finally:
         built = [c for c in rest if work.builds(c)]
         tracks = {t for c in built for q in work.questions if (t := work.track(c, q))}
-        keep_building(work.folder, work.store, work.cache, tracks)
+        record = work.record
+        known = record.stored.caption_usage
+        record.add_caption_usage(usage_of_captions(work.store, work.cache, tracks, known))
     await runner.answer(rest)
     columns = [*first, *rest]
     stale = work.stale()
@@ -80,7 +87,9 @@ async def run(
     outcome = runner.outcome(columns, current, time.monotonic() - began).model_copy(
         update={"gates": tuple(judged), "stopped": tuple(sorted(stopped))}
     )
-    work.results.settle((q.id, c) for q in work.questions for c in work.columns)
+    order = [(q.id, c) for q in work.questions for c in work.columns]
+    work.record.put_in_order(order)
+    write_answers(work.folder, work.record.stored, order)
     write_about(work, command, stale, outcome, judged)
     write_predictions(work.folder, work.questions, columns, current)
     return outcome
@@ -166,7 +175,8 @@ class _Runner:
             self.on_progress(progress)
 
         def gap(track: str, recording: str, span: Span, usage: Usage) -> None:
-            keep_gap(work.folder, gap_key(track, recording, span), usage)
+            key = failed_window_key(track, recording, span)
+            work.record.add_caption_usage({key: at_least_one_request(usage)})
 
         for column, question, recording, _ in todo.values():
             if work.purse.closed:
@@ -233,7 +243,7 @@ class _Runner:
         return max(ranks, default=0)
 
     def _left(self, cell: Trial) -> bool:
-        changed = cell.changed(self.work.results.cells.get((cell.question.id, cell.column)))
+        changed = cell.changed(self.work.record.stored.cells.get((cell.question.id, cell.column)))
         self.kept += not changed
         return bool(changed)
 
@@ -265,7 +275,7 @@ class _Runner:
     ) -> None:
         """One question in all columns of the same models. A column that starts from the answer of
         another one starts from the very answer that is reported there."""
-        config, cells = self.work.config, self.work.results.cells
+        config, cells = self.work.config, self.work.record.stored.cells
         memos: dict[Arm, dict[str, asyncio.Task[Answer]]] = {}
         for column in config.in_order(left):
             before = cells.get((question.id, column))
@@ -297,7 +307,7 @@ class _Runner:
             base = rests_on.get(apart)
             if before is not None:
                 self.again.update(cell.changed(before))
-            self.work.results.add(
+            self.work.record.add(
                 Finished(
                     question=question.id,
                     column=column,

@@ -2,7 +2,8 @@
 
 RUN/run.json        command, configuration and its hash, versions, gates, when
 RUN/benchmark.json  the questions and the names of the videos, as they were asked
-RUN/answers.jsonl   a line for each finished cell
+RUN/run.db          the finished cells, and what captions took
+RUN/answers.jsonl   the same cells for other programs, written at the end
 RUN/memory/         captions, each built once
 RUN/replies.db      model replies, so that nothing is asked twice
 """
@@ -26,7 +27,8 @@ from egomem.evaluate.conditions import Condition
 from egomem.evaluate.config import Arm, Config
 from egomem.evaluate.durations import lengths
 from egomem.evaluate.fingerprint import Trial, baseline_digest, cell, digest, memory_digest
-from egomem.evaluate.results import Finished, Key, Results
+from egomem.evaluate.run_db import RunDatabase
+from egomem.evaluate.stored_run import Finished, Key
 from egomem.evaluate.video_map import Blind, VideoMap, from_files, in_memory
 from egomem.media import Frame, frames
 from egomem.memory import Store, View
@@ -60,9 +62,9 @@ class RunContext:
     folder: Path
     store: Store
     places: VideoMap
-    results: Results
+    record: RunDatabase
     cache: ReplyCache
-    conduct: RequestPolicy
+    policy: RequestPolicy
     environ: Mapping[str, str]
     blind: Blind
     purse: RunBudget = field(default_factory=RunBudget)
@@ -93,10 +95,10 @@ class RunContext:
             self._models[key] = ModelClient(
                 self._specs(key),
                 limits=self.config.limits(key.reader),
-                conduct=self.conduct,
+                policy=self.policy,
                 cache=self.cache,
                 environ=self.environ,
-                hold=self.purse.hold,
+                before_send=self.purse.hold,
             )
             self.purse.watch(self._models[key])
         return self._models[key]
@@ -223,7 +225,7 @@ class RunContext:
         found: dict[str, dict[str, str]] = {}
         for column in self.columns:
             for question in self.questions:
-                held = self.results.cells.get((question.id, column))
+                held = self.record.stored.cells.get((question.id, column))
                 if held and self.cell(question, column).changed(held) not in ((), ("failed",)):
                     found.setdefault(column.label, {})[question.id] = digest(held.parts)
         return found
@@ -232,7 +234,7 @@ class RunContext:
         """The answers without those that are `stale`."""
         return {
             (id, column): held
-            for (id, column), held in self.results.cells.items()
+            for (id, column), held in self.record.stored.cells.items()
             if id not in stale.get(column.label, {})
         }
 
@@ -241,7 +243,7 @@ class RunContext:
         are none."""
         answers = []
         for base in self.config.bases(column).values():
-            held = self.results.cells.get((question.id, base))
+            held = self.record.stored.cells.get((question.id, base))
             if held is None or self.cell(question, base).changed(held):
                 return UNANSWERED
             answers.append(held.answer)
@@ -340,7 +342,7 @@ async def opened(
     folder: Path,
     *,
     memory: Path | None = None,
-    conduct: RequestPolicy | None = None,
+    policy: RequestPolicy | None = None,
     environ: Mapping[str, str] = os.environ,
     budget: float | None = None,
     max_requests: int | None = None,
@@ -355,7 +357,12 @@ async def opened(
     config = config.model_copy(update={"given_memory": memory is not None}).checked()
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
-        store = Store.open(memory or folder / "memory", create=memory is None)
+        record = RunDatabase.open(folder, on_note)
+        try:
+            store = Store.open(memory or folder / "memory", create=memory is None)
+        except BaseException:
+            record.close()
+            raise
         cache, blind = ReplyCache(folder), Blind()
         try:
             purse = RunBudget(budget=budget, max_requests=max_requests)
@@ -378,9 +385,9 @@ async def opened(
                 folder=folder,
                 store=store,
                 places=places,
-                results=Results.read(folder),
+                record=record,
                 cache=cache,
-                conduct=conduct or RequestPolicy(),
+                policy=policy or RequestPolicy(),
                 environ=environ,
                 blind=blind,
                 purse=purse,
@@ -389,6 +396,7 @@ async def opened(
             blind.close()
             cache.close()
             store.close()
+            record.close()
 
 
 @contextmanager

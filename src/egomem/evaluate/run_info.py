@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,9 +10,9 @@ from typing import Any
 
 from egomem.evaluate.bias_gate import BiasGate
 from egomem.evaluate.fingerprint import prompt_hash
-from egomem.evaluate.results import version
 from egomem.evaluate.run_folder import RunContext, question_digest
 from egomem.evaluate.run_summary import RunSummary
+from egomem.evaluate.versions import versions
 
 ABOUT = "run.json"
 BENCHMARK = "benchmark.json"
@@ -73,20 +72,6 @@ def read_about(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return held if isinstance(held, dict) else {}
-
-
-def versions() -> dict[str, str]:
-    """Of egomem, Python, and what decodes and asks."""
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as installed
-
-    found = {"egomem": version(), "python": sys.version.split()[0]}
-    for name in ("av", "numpy", "pydantic", "pydantic-ai-slim"):
-        try:
-            found[name] = installed(name)
-        except PackageNotFoundError:
-            continue
-    return found
 
 
 def _write(path: Path, text: str) -> None:

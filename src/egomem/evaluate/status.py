@@ -89,8 +89,8 @@ def status(run: Run) -> RunStatus:
         unpriced=sum(t.unpriced for t in spent),
         captions=tuple(_tracks(run)),
         columns=columns,
-        unreadable_lines=tuple(run.results.unreadable),
-        unmeasured=run.results.unmeasured,
+        unreadable_lines=run.stored.unreadable,
+        unmeasured=run.stored.unmeasured,
     )
 
 
@@ -129,7 +129,7 @@ def _tracks(run: Run) -> Iterable[CaptionStatus]:
         for track, window in wanted.items():
             units = {r.id: set(map(window_unit, windows(r.duration, window))) for r in recordings}
             for own in cuts(store, track):
-                marks = [d for r in units for d in store.done(r) if d.track == own]
+                marks = [d for r in units for d in store.completed(r) if d.track == own]
                 if own != track:  # of what single questions may see: as long as it was made
                     units = {r: {d.unit for d in marks if d.recording == r} for r in units}
                     units = {r: {u for u in held if u[0].isdigit()} for r, held in units.items()}

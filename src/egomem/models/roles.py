@@ -14,7 +14,7 @@ from egomem.errors import ConfigError
 
 
 class Role(StrEnum):
-    """What a model is asked to do. Each role can be filled by another model."""
+    """What a model is used for. Each role can be filled by another model."""
 
     CAPTIONER = "captioner"
     READER = "reader"
@@ -31,9 +31,9 @@ CHAT_ROLES = tuple(r for r in Role if r not in (Role.EMBEDDER, Role.TRANSCRIBER)
 
 
 class ServerKind(NamedTuple):
-    """A kind of server: where it listens, which variables name its place and its key.
+    """A kind of server: its default URL, and the variables that hold its URL and its key.
 
-    `url` empty: the provider's own default. `needs_key`: a request without a key is bound to fail.
+    `url` is "" for the provider's own default. `needs_key`: a request without a key must fail.
     """
 
     title: str
@@ -124,10 +124,10 @@ _SPEC = re.compile(r"(?P<server>[a-z-]+):(?P<model>.+?)(?:@(?P<url>https?://\S+)
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """A model and the server that has it.
+    """A model and the server that serves it.
 
-    `url` is the base of the server's API, without user or password; empty where the provider's
-    client knows it.
+    `url` is the base of the server's API, without user or password; "" where the provider's client
+    knows it.
     """
 
     server: str
@@ -136,9 +136,9 @@ class ModelSpec:
 
     @classmethod
     def parse(cls, text: str, environ: Mapping[str, str] = os.environ) -> ModelSpec:
-        """Read `server:model` or `server:model@URL`; the URL falls back to the server's variable.
+        """Read `server:model` or `server:model@URL`; without a URL, the server's variable gives it.
 
-        Raises ConfigError on anything else, naming a spec that would do.
+        Raises ConfigError for anything else, with a spec as an example.
         """
         text = text.strip()
         if text == "embedded":
@@ -156,24 +156,26 @@ class ModelSpec:
                 f"use one of {', '.join(SERVERS)}",
             )
         if model != model.strip() or any(c.isspace() for c in model):
-            raise ConfigError(f"model name {model!r} holds a space", "quote the name exactly")
+            raise ConfigError(f"model name {model!r} contains a space", "write the name exactly")
         kind = SERVERS[server]
         url = url or next((environ[v] for v in kind.url_variables if environ.get(v)), kind.url)
         if server == "openai-compatible" and not url:
             raise ConfigError(f"model spec {text!r} has no address", f"write {kind.example}")
+        # Specs are shown, stored in runs and hashed into cache keys; keys must not get there.
         if "@" in urlsplit(url).netloc:
             raise ConfigError(
-                f"the address {redacted_url(url)} holds a password",
+                f"the address {redacted_url(url)} contains a password",
                 f"put the key into {(kind.key_variables or ('EGOMEM_API_KEY',))[0]} instead",
             )
         return cls(server, model, url.rstrip("/"))
 
     @property
     def embedded(self) -> bool:
+        """Whether the spec stands for the models that come with egomem."""
         return self.server == "embedded"
 
     def key(self, environ: Mapping[str, str] = os.environ) -> str | None:
-        """The API key from the server's variables. Never stored, shown or logged."""
+        """The API key from the server's variables. It is never stored, shown or logged."""
         for variable in SERVERS[self.server].key_variables:
             if environ.get(variable):
                 return environ[variable]
@@ -182,8 +184,8 @@ class ModelSpec:
     def __str__(self) -> str:
         if self.embedded:
             return "embedded"
-        shown = self.url and self.url != SERVERS[self.server].url
-        return f"{self.server}:{self.model}" + (f"@{self.url}" if shown else "")
+        has_own_url = self.url and self.url != SERVERS[self.server].url
+        return f"{self.server}:{self.model}" + (f"@{self.url}" if has_own_url else "")
 
 
 def redacted_url(text: str) -> str:
@@ -202,23 +204,24 @@ def server_root(url: str) -> str:
 def read_specs(
     specs: Mapping[str, str], environ: Mapping[str, str] = os.environ
 ) -> dict[Role, ModelSpec]:
-    """Chat roles and their specs; `*` or `all` fills every role that has none of its own.
+    """The spec of each chat role; `*` or `all` fills every role that has none of its own.
 
     The specs of an embedder (see `embedders`) and a transcriber (`whisper:NAME` or a folder) are
     read where they are used. Raises ConfigError for an unknown role or a spec that cannot be read.
     """
-    known = [*(role.value for role in Role), "all"]
+    names = [*(role.value for role in Role), "all"]
     specs = {"all" if name == "*" else name: spec for name, spec in specs.items()}
     for name in specs:
-        if name not in known:
-            raise ConfigError(f"there is no model role {name!r}", f"use one of {', '.join(known)}")
-    # Embedders and transcribers are not asked in words, and have specs of their own kind.
-    own = (Role.EMBEDDER, Role.TRANSCRIBER)
-    chats = {n: text for n, text in specs.items() if n not in own or text == "embedded"}
-    parsed = {name: ModelSpec.parse(text, environ) for name, text in chats.items()}
-    everywhere = parsed.pop("all", None)
-    filled = {Role(name): spec for name, spec in parsed.items()}
-    if everywhere:
-        for role in Role if everywhere.embedded else CHAT_ROLES:
-            filled.setdefault(role, everywhere)
-    return filled
+        if name not in names:
+            raise ConfigError(f"there is no model role {name!r}", f"use one of {', '.join(names)}")
+    # Embedders and transcribers are no chat models: their specs are of another kind.
+    other = (Role.EMBEDDER, Role.TRANSCRIBER)
+    chat = {n: text for n, text in specs.items() if n not in other or text == "embedded"}
+    parsed = {name: ModelSpec.parse(text, environ) for name, text in chat.items()}
+    default = parsed.pop("all", None)
+    by_role = {Role(name): spec for name, spec in parsed.items()}
+    if default:
+        # Only "embedded" can stand for an embedder or a transcriber, too.
+        for role in Role if default.embedded else CHAT_ROLES:
+            by_role.setdefault(role, default)
+    return by_role

@@ -54,9 +54,9 @@ def select_keyframes(
     before: npt.NDArray[np.float32] | None = None
     due = -np.inf
     for frame in frames:
-        if frame.wanted < due:
+        if frame.requested < due:
             continue
-        due = frame.wanted + 1 / fps - 1e-3
+        due = frame.requested + 1 / fps - 1e-3
         now = brightness_grid(frame.image)
         if (
             before is None

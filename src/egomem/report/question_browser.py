@@ -8,8 +8,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from egomem.evaluate.results import Finished
 from egomem.evaluate.run_reader import Run
+from egomem.evaluate.stored_run import Finished
 from egomem.records import Evidence, Question
 from egomem.report.columns import ReportColumn
 from egomem.report.evidence_view import EvidenceReader

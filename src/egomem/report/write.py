@@ -10,10 +10,10 @@ from egomem.answer.prompts import VERIFY
 from egomem.errors import FullError, UsageError, reason
 from egomem.evaluate.bias_gate import measured
 from egomem.evaluate.config import Config
-from egomem.evaluate.results import version
 from egomem.evaluate.run_reader import Run, load_run, not_counted
+from egomem.evaluate.versions import version
 from egomem.models import Role
-from egomem.observe.captioner import PROMPT
+from egomem.observe.caption_prompt import PROMPT
 from egomem.records import Record
 from egomem.report.accuracy import accuracy_section
 from egomem.report.bootstrap_columns import bootstrap_columns
@@ -232,8 +232,8 @@ def _warnings(runs: Sequence[Run]) -> Iterator[str]:
                 f"{name}: there is no memory at {run.memory}; pictures and captions of the "
                 "evidence, and what captions took, are left out."
             )
-        if run.results.unreadable:
-            lines = plural(len(run.results.unreadable), "line")
+        if run.stored.unreadable:
+            lines = plural(len(run.stored.unreadable), "line")
             yield f"{name}: {lines} of answers.jsonl cannot be read, and left out."
         if first := next((f for f in run.benchmark.faults if f.dropped), None):
             rows = run.benchmark.left_out

@@ -44,12 +44,12 @@ from egomem.observe.active.state import (
     Revised,
 )
 from egomem.observe.active.tools import Tools
+from egomem.observe.caption_prompt import caption_request, spoken_lines
 from egomem.observe.caption_times import resolve_times
-from egomem.observe.captioner import caption_request
 from egomem.observe.frame_encoding import check_frame_labels
 from egomem.observe.frame_encoding import encode_frames as encode
 from egomem.records import Status, Usage
-from egomem.timeline import Span, format_time
+from egomem.timeline import Span
 
 TIME_TOLERANCE_S = 0.6
 """Seconds by which a frame's time that a model tells may miss the true one."""
@@ -87,14 +87,11 @@ class VlmBackend:
     async def draft(self, tools: Tools, coarse: Sequence[Frame], *, split: bool = True) -> Drafted:
         step = _Step(0)
         span = tools.scene.span
-        about = RequestTags(tools.scene.recording)
+        tags = RequestTags(tools.scene.recording)
         images = await self._images(coarse, Role.CAPTIONER)
-        said = "\n".join(
-            f"[{format_time(round(max(o.span.start, span.start), 1))}] {o.text}"
-            for o in tools.held
-            if o.source == "speech" and o.span.overlaps(span)
-        )
-        request = caption_request(images, span, said, about=about, max_tokens=self._max)
+        overlapping = [o for o in tools.context if o.source == "speech" and o.span.overlaps(span)]
+        speech = spoken_lines(overlapping, span)
+        request = caption_request(images, span, speech, tags=tags, max_tokens=self._max)
         reply = await self._ask(request, step)
         if reply is not None and reply.status is Status.UNPARSABLE:  # perhaps the server's accident
             reply = await self._ask(request, step) or reply
@@ -104,18 +101,18 @@ class VlmBackend:
             return Drafted(lines=(), usage=step.usage, faults=faults, status=status)
         lines = _lines(reply.text, span)
         if split and lines:
-            lines = await self._split(lines, about, step)
+            lines = await self._split(lines, tags, step)
         held = _heard(tools, span)
         return Drafted(
             lines=tuple(lines), findings=held, usage=step.usage, faults=tuple(step.faults)
         )
 
     async def _split(
-        self, lines: list[CaptionLine], about: RequestTags, step: _Step
+        self, lines: list[CaptionLine], tags: RequestTags, step: _Step
     ) -> list[CaptionLine]:
         listed = "\n".join(f"{k}: {line.text}" for k, line in enumerate(lines))
         data = await self._json(
-            Role.ATOMIZER, prompts.ATOMIZE, (TextPart(listed),), prompts.ATOMS_SCHEMA, about, step
+            Role.ATOMIZER, prompts.ATOMIZE, (TextPart(listed),), prompts.ATOMS_SCHEMA, tags, step
         )
         known = content(" ".join(line.text for line in lines)).all
         atoms: dict[int, list[str]] = {}
@@ -134,14 +131,14 @@ class VlmBackend:
         self, tools: Tools, coarse: Sequence[Frame], state: CaptionState
     ) -> Diagnosed:
         step = _Step(_tokens(state.usage))
-        about = RequestTags(tools.scene.recording)
+        tags = RequestTags(tools.scene.recording)
         checked = {v for f in state.findings if f.tool == "check" for v in f.rests_on}
         fresh = [c for c in state.claims if c.id not in checked and not c.supports]
-        findings, verdicts = await self._check(coarse, fresh, state, about, step)
+        findings, verdicts = await self._check(coarse, fresh, state, tags, step)
         checked_state = apply(
             state, Diagnosed(findings=tuple(findings), verdicts=tuple(verdicts)), CaptionBudget()
         )
-        gaps = await self._plan(coarse, checked_state, about, step)
+        gaps = await self._plan(coarse, checked_state, tags, step)
         return Diagnosed(
             findings=tuple(findings),
             verdicts=tuple(verdicts),
@@ -156,7 +153,7 @@ class VlmBackend:
         coarse: Sequence[Frame],
         claims: Sequence[Any],
         state: CaptionState,
-        about: RequestTags,
+        tags: RequestTags,
         step: _Step,
     ) -> tuple[list[Finding], list[ClaimVerdict]]:
         if not claims or not coarse:
@@ -165,7 +162,7 @@ class VlmBackend:
         listed = "\n".join(f"{c.id} [{c.span.start:g}-{c.span.end:g} s]: {c.text}" for c in claims)
         parts: tuple[TextPart | ImagePart, ...] = (*images, TextPart(f"Claims:\n{listed}"))
         data = await self._json(
-            Role.VERIFIER, prompts.CHECK, parts, prompts.CHECK_SCHEMA, about, step
+            Role.VERIFIER, prompts.CHECK, parts, prompts.CHECK_SCHEMA, tags, step
         )
         times = [i.time for i in images if i.time is not None]
         known = {c.id: c for c in claims}
@@ -200,11 +197,11 @@ class VlmBackend:
         return findings, verdicts
 
     async def _plan(
-        self, coarse: Sequence[Frame], state: CaptionState, about: RequestTags, step: _Step
+        self, coarse: Sequence[Frame], state: CaptionState, tags: RequestTags, step: _Step
     ) -> list[CaptionGap]:
         images = await self._images(coarse, Role.PLANNER)
         parts: tuple[TextPart | ImagePart, ...] = (*images, TextPart(describe_state(state)))
-        data = await self._json(Role.PLANNER, prompts.PLAN, parts, prompts.GAPS_SCHEMA, about, step)
+        data = await self._json(Role.PLANNER, prompts.PLAN, parts, prompts.GAPS_SCHEMA, tags, step)
         gaps = []
         for row in _rows(data, "gaps"):
             try:
@@ -290,9 +287,9 @@ class VlmBackend:
         asked = f"To be settled: {gap.change}"
         if claim is not None:
             asked += f"\nThe claim: {claim.text}"
-        about = RequestTags(tools.scene.recording)
+        tags = RequestTags(tools.scene.recording)
         data = await self._json(
-            Role.VERIFIER, prompts.LOOK, (*parts, TextPart(asked)), prompts.LOOK_SCHEMA, about, step
+            Role.VERIFIER, prompts.LOOK, (*parts, TextPart(asked)), prompts.LOOK_SCHEMA, tags, step
         )
         if data is None:
             return "", False, 0.0, "silent"
@@ -304,13 +301,13 @@ class VlmBackend:
 
     async def revise(self, tools: Tools, coarse: Sequence[Frame], state: CaptionState) -> Revised:
         step = _Step(_tokens(state.usage))
-        about = RequestTags(tools.scene.recording)
+        tags = RequestTags(tools.scene.recording)
         data = await self._json(
             Role.CAPTIONER,
             prompts.REVISE,
             (TextPart(describe_state(state)),),
             prompts.CAPTION_SCHEMA,
-            about,
+            tags,
             step,
         )
         if data is None:
@@ -346,7 +343,7 @@ class VlmBackend:
         system: str,
         parts: Iterable[TextPart | ImagePart],
         schema: Mapping[str, JsonValue],
-        about: RequestTags,
+        tags: RequestTags,
         step: _Step,
     ) -> dict[str, Any] | None:
         request = Request(
@@ -356,7 +353,7 @@ class VlmBackend:
             system=system,
             schema=schema,
             max_tokens=self._max,
-            about=about,
+            tags=tags,
         )
         reply = await self._ask(check_frame_labels(request), step)
         if reply is None or not reply.ok:
@@ -408,7 +405,7 @@ def _lines(caption: str, span: Span) -> list[CaptionLine]:
 
 
 def _heard(tools: Tools, span: Span) -> tuple[Finding, ...]:
-    spoken = [o for o in tools.held if o.source == "speech" and o.span.overlaps(span)]
+    spoken = [o for o in tools.context if o.source == "speech" and o.span.overlaps(span)]
     return tuple(
         Finding(
             id=f"e{k + 1}",
