@@ -13,11 +13,13 @@ from typing import Any, get_args
 import pytest
 from pydantic import BaseModel
 
-from egomem.answer import get, strategies
+import egomem
+from egomem.answer import answer, get, strategies
 from egomem.answer.strategy import STRATEGIES, ReaderSettings, Strategy, lineage
 from egomem.benchmarks import Benchmark
-from egomem.evaluate import Arm, Config, opened
-from egomem.evaluate.results import Finished
+from egomem.errors import ConfigError
+from egomem.evaluate import Arm, Config, RunPlan, opened, plan
+from egomem.evaluate.stored_run import Finished
 from egomem.memory import Store
 from egomem.records import (
     Answer,
@@ -33,6 +35,7 @@ from egomem.records import (
 from egomem.timeline import Span
 
 READER = "openai-compatible:reader@http://127.0.0.1:1/v1"
+STRICT = "openai-compatible:strict@http://127.0.0.1:1/v1"
 FOREIGN = '''
 from egomem.answer import Settings, Task, register
 from egomem.answer.strategy import ReaderSettings
@@ -108,7 +111,9 @@ class World:
             for source in ("caption", "speech", "sound"):
                 store.put_track(Track(source=source, observer="made", window=2.0, model="m"))
             for k in range(2):
-                store.put_recording(Recording(id=f"v{k}", name=f"v{k}", duration=4))
+                path = folder / f"v{k}.mp4"
+                path.touch()
+                store.put_recording(Recording(id=f"v{k}", name=f"v{k}", duration=4, path=str(path)))
         self.remember("caption", "v0", "A red drawer.")
         self.remember("caption", "v1", "A green drawer.")
 
@@ -139,7 +144,7 @@ class World:
             ) as context:  # fmt: skip
                 for arm in context.columns:
                     for question in context.questions:
-                        before = context.results.cells.get((question.id, arm))
+                        before = context.record.stored.cells.get((question.id, arm))
                         if context.cell(question, arm).changed(before):
                             name = context.way(arm).strategy
                             again.setdefault(name, set()).add(question.id)
@@ -147,8 +152,8 @@ class World:
         asyncio.run(look())
         return again
 
-    def answer_all(self) -> None:
-        """Store an answer to each question, as a run would."""
+    def answer_all(self, choice: str = "A", only: str = "") -> None:
+        """Store an answer to each question, as a run would; `only`: of one strategy."""
 
         async def store() -> None:
             async with opened(
@@ -157,15 +162,16 @@ class World:
             ) as context:  # fmt: skip
                 for arm in context.config.in_order(context.columns):
                     for question in context.questions:
-                        self._store(context, question, arm)
+                        if only in ("", context.way(arm).strategy):
+                            self._store(context, question, arm, choice)
 
         asyncio.run(store())
 
-    def _store(self, context: Any, question: Question, arm: Arm) -> None:
-        answer = Answer(text="red", status=Status.PARSED, choice="A", strategy="made")
+    def _store(self, context: Any, question: Question, arm: Arm, choice: str) -> None:
+        answer = Answer(text="red", status=Status.PARSED, choice=choice, strategy="made")
         parts = context.cell(question, arm).parts
         done = Finished(question=question.id, column=arm, parts=parts, answer=answer)
-        context.results.add(done)
+        context.record.add(done)
 
     def change(self, **fields: Any) -> None:
         self.config = self.config.model_copy(update=fields)
@@ -245,7 +251,7 @@ def test_a_prompt_or_a_version_asks_again_what_rests_on_it(name: str, world: Wor
         ({"side": 128}, lambda s: s.may_look and s.looker == "reader"),
         ({"frames": 2}, lambda s: s.may_look and s.looker == "reader"),
         ({"fps": 2.0}, lambda s: "fps" in s.run_decides),
-        ({"verifier": "openai-compatible:strict@http://127.0.0.1:1/v1"}, lambda s: len(s.roles) > 1),
+        ({"verifier": STRICT}, lambda s: "verifier" in s.roles),
         ({"format": "scores"}, lambda s: issubclass(s.settings, ReaderSettings)),
         ({"given_limits": {"verifier": {"side": 64}}}, lambda s: s.looker == "verifier"),
         ({"given_limits": {"captioner": {"side": 64}}}, lambda s: False),
@@ -278,6 +284,21 @@ def test_an_observation_asks_again_who_reads_it_about_its_recording(
 ) -> None:
     world.remember(source, "v1", "Something more.")
     assert world.asked_again() == each(of=reads(source), questions={"q1", "q3"})
+
+
+def test_a_source_that_a_setting_adds_is_read_too(world: World) -> None:
+    world.change(strategies={"caption": {"sources": ["caption", "speech"]}})
+    world.answer_all()
+    world.remember("speech", "v0", "Here it is.")
+    again = world.asked_again()
+    for name in ("caption", "verify", "sage"):
+        assert again[name] == {"q0", "q2"}, name
+    assert "evidence-captions" not in again
+
+
+def test_another_answer_asks_again_what_starts_from_it(world: World) -> None:
+    world.answer_all("B", only="caption")
+    assert world.asked_again() == {"verify": ALL, "sage": ALL}
 
 
 def test_a_question_or_an_option_asks_again_that_question(world: World) -> None:
@@ -316,3 +337,38 @@ def test_a_release_of_a_foreign_package_asks_again_those_that_do_not_say_their_v
     assert release(changed, "1.0") == {"silent", "stills", "echo"}
     changed = FOREIGN.replace("Think twice.", "Think thrice.")
     assert release(changed, "1.0") == {"silent", "sage", "echo"}
+
+
+def test_a_plan_counts_the_frames_of_foreign_strategies(world: World) -> None:
+    """Of one that declares frames, and of one that does not say what it reads."""
+    world.benchmark = world.benchmark.model_copy(
+        update={"questions": tuple(world.question(k, text="Which door?") for k in range(4))}
+    )
+
+    async def planned() -> RunPlan:
+        async with opened(
+            world.benchmark, world.config, world.folder / "run",
+            memory=world.folder / "memory", environ={},
+        ) as context:  # fmt: skip
+            return plan(context)
+
+    made = asyncio.run(planned())
+    frames = {line.label.partition(" ")[0]: line.frames for line in made.columns}
+    assert {name: frames[name] for name in ("stills", "silent", "sage", "echo", "video")} == {
+        "stills": 16, "silent": 16, "sage": 0, "echo": 0, "video": 16,
+    }  # fmt: skip
+    assert any(note.startswith("silent: does not declare what it reads") for note in made.notes)
+
+
+def test_compare_asks_the_foreign_strategies_that_can_run_and_no_oracle(world: World) -> None:
+    with egomem.open(world.folder / "memory") as memory:
+        results = memory.compare("Which drawer?", options=["red", "green"])
+    assert [result.strategy for result in results] == ["extractive", "echo"]
+    assert not any(result.failed for result in results)
+
+
+def test_an_answer_that_is_not_declared_cannot_be_started_from(world: World) -> None:
+    with other("sage", starts_from=()), Store.open(world.folder / "memory") as store:
+        question = world.benchmark.questions[0]
+        with pytest.raises(ConfigError, match=r'register it with starts_from=\("caption",\)'):
+            asyncio.run(answer(question, store.view(), "sage"))
