@@ -95,6 +95,7 @@ def _environment() -> dict[str, Any]:
     settings: dict[str, Any] = {}
     for name in Settings.model_fields:
         value = os.environ.get(f"EGOMEM_{name.upper()}")
+        # An empty variable counts as unset, as shells make it hard to unset one for a command.
         if value and name not in ("model", "limits"):
             settings[name] = value
     head = "EGOMEM_MODEL"

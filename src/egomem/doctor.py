@@ -98,11 +98,11 @@ def _version(module: str) -> str:
 
 
 def _weights() -> list[Diagnosis]:
-    from egomem.observe import embedded_status
+    from egomem.observe import observer_status
 
     return [
-        Diagnosis(name=f"embedded {status.part}", state="ok", detail=status.detail)
-        for status in embedded_status()
+        Diagnosis(name=f"observer {status.name}", state="ok", detail=status.detail)
+        for status in observer_status()
         if status.ready
     ]
 

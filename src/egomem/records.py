@@ -30,6 +30,7 @@ class Record(BaseModel):
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """As pydantic's; values that follow from the content, such as an id, are computed anew."""
         copied = super().model_copy(update=update, deep=deep)
+        # Cached properties are copied along with the fields, and would keep the old values.
         for name in copied.__dict__.keys() - type(self).model_fields.keys():
             del copied.__dict__[name]
         return copied
@@ -123,6 +124,7 @@ class Observation(Record):
 
     @cached_property
     def id(self) -> str:
+        # Without provenance: the same sentence by another request is the same observation.
         content = [
             self.recording or self.wearer,
             self.track,

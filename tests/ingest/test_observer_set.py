@@ -5,7 +5,7 @@ import pytest
 from egomem.config import load_settings
 from egomem.ingest import choose_observers
 from egomem.models import ModelClient
-from egomem.observe import Embedded, TemplateCaptioner, Window
+from egomem.observe import TemplateCaptioner, Window
 from egomem.observe.captioner import Captioner
 from egomem.records import Observation, Track
 
@@ -19,8 +19,7 @@ class Watcher:
 
 @pytest.fixture(autouse=True)
 def parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = Embedded(None, (Watcher(), TemplateCaptioner(2)), (), ())
-    monkeypatch.setattr("egomem.ingest.observer_set.embedded_observers", lambda **_: found)
+    monkeypatch.setattr("egomem.ingest.observer_set.DEFAULT_OBSERVERS", (Watcher(),))
 
 
 def test_without_a_captioner_captions_are_composed_and_it_is_said() -> None:

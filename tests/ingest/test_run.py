@@ -93,7 +93,7 @@ def run(folder: Path, files: list[Path], *observers: Watcher, **options: object)
             ingest(
                 store,
                 files,
-                Observers(speech=speech, frames=observers),  # type: ignore[arg-type]
+                Observers(sound=(speech,) if speech else (), frames=observers),  # type: ignore[arg-type]
                 **{"sampling": SamplingOptions(window=2, fps=2), **options},  # type: ignore[arg-type]
             )
         )
@@ -297,7 +297,7 @@ def test_a_new_observer_sees_what_the_others_have_seen_already(
     old, new = Watcher(), Watcher("new")
     run(tmp_path, [video], old, new)
     assert old.seen == []
-    assert [[o.text for o in w.held] for w in new.seen] == [["watcher saw 4 frames"]] * 2
+    assert [[o.text for o in w.context] for w in new.seen] == [["watcher saw 4 frames"]] * 2
 
 
 def test_a_broken_file_is_reported_and_the_rest_goes_on(
@@ -358,13 +358,13 @@ def test_a_track_without_a_window_is_not_seen_again_in_windows_of_another_length
     assert wider.seen == []
     assert [w.span for w in captions.seen] == [Span(0, 3), Span(3, 6), Span(6, 7)]
     # What it saw before is held, although its windows were others.
-    assert [len(w.held) for w in captions.seen] == [2, 2, 1]
+    assert [len(w.context) for w in captions.seen] == [2, 2, 1]
 
 
 def test_speech_is_held_by_the_windows_it_overlaps(tmp_path: Path, make_video: MakeVideo) -> None:
     watcher = Watcher()
     run(tmp_path, [make_video("a.mp4", sound=True)], watcher, speech=Listener())
-    assert [o.text for o in watcher.seen[0].held] == ["second 0", "second 1"]
+    assert [o.text for o in watcher.seen[0].context] == ["second 0", "second 1"]
 
 
 def test_a_thumbnail_of_each_window_is_kept(tmp_path: Path, make_video: MakeVideo) -> None:

@@ -29,7 +29,7 @@ def make_window(recording: Recording) -> MakeWindow:
         *,
         start: float = 0.0,
         end: float | None = None,
-        held: Sequence[Observation] = (),
+        context: Sequence[Observation] = (),
         step: float = 1.0,
     ) -> Window:
         frames = tuple(
@@ -37,6 +37,6 @@ def make_window(recording: Recording) -> MakeWindow:
             for k, image in enumerate(images)
         )
         stop = start + len(images) * step if end is None else end
-        return Window(recording, Span(start, stop), frames, tuple(held))
+        return Window(recording, Span(start, stop), frames, tuple(context))
 
     return make

@@ -23,7 +23,8 @@ from egomem.models import (
 )
 from egomem.observe import Window, WindowFailed
 from egomem.observe.caption_cost import estimate_captions
-from egomem.observe.captioner import PROMPT, Captioner, spread
+from egomem.observe.caption_prompt import PROMPT
+from egomem.observe.captioner import Captioner, spread
 from egomem.observe.frame_encoding import check_frame_labels, encode_frames
 from egomem.records import Observation, Recording
 from egomem.testing import Rule, Script, ScriptedServer
@@ -86,8 +87,8 @@ def test_a_window_becomes_one_caption_with_its_provenance(serve: Any, make_windo
         {"start": 31.0, "end": 33.0, "text": "The wearer opens a drawer."},
         {"start": 34.0, "end": 34.0, "text": "Keys go in."},
     ]
-    assert captioner.so_far.windows == {"parsed": 1}
-    assert captioner.so_far.usage.frames == 5
+    assert captioner.stats.windows == {"parsed": 1}
+    assert captioner.stats.usage.frames == 5
 
 
 def test_the_times_told_are_those_of_the_frames_sent(serve: Any, make_window: Any) -> None:
@@ -147,7 +148,7 @@ def test_speech_that_was_over_by_then_goes_with_the_frames(serve: Any, make_wind
         said("The keys are here.", 31.0, 33.0, speaker="B"),
         said("Tomorrow I leave.", 58.0, 63.0),
     ]
-    window = make_window(grey(2), start=30, end=60, held=spoken)
+    window = make_window(grey(2), start=30, end=60, context=spoken)
     (caption,) = observe(Captioner(models_of(server)), window)
     assert "[0:31] B: The keys are here." in server.requests[0].text
     assert "Tomorrow" not in server.requests[0].text
@@ -161,7 +162,7 @@ def test_times_outside_of_the_window_are_flagged_and_counted(serve: Any, make_wi
     (caption,) = observe(captioner, make_window(grey(2), start=30, end=60))
     assert caption.text == "[0:31] Walks.\nSits."
     assert caption.data["outside"] == [{"written": "7:00", "text": "Sits."}]
-    assert captioner.so_far.outside == 1
+    assert captioner.stats.outside == 1
 
 
 @pytest.mark.parametrize(
@@ -182,7 +183,7 @@ def test_no_caption_out_of_anything_but_a_clean_reply(
     captioner = Captioner(models_of(server), max_tokens=77)
     with pytest.raises(ModelError, match=f"no caption: {status}") as caught:
         observe(captioner, make_window(grey(2), start=30, end=60))
-    assert captioner.so_far.windows == {status: 1}
+    assert captioner.stats.windows == {status: 1}
     # What is settled is told from what may go well another time.
     assert isinstance(caught.value, WindowFailed) == (status != "error")
     if isinstance(caught.value, WindowFailed):
@@ -198,8 +199,8 @@ def test_an_empty_reply_is_asked_for_once_more(serve: Any, make_window: Any, rul
     captioner = Captioner(models_of(server))
     (caption,) = observe(captioner, make_window(grey(2), start=30, end=60))
     assert caption.text == CAPTION
-    assert captioner.so_far.windows == {"parsed": 1}
-    assert captioner.so_far.usage.requests == 2
+    assert captioner.stats.windows == {"parsed": 1}
+    assert captioner.stats.usage.requests == 2
 
 
 def test_frames_over_the_limit_are_left_out_evenly_and_it_is_recorded(

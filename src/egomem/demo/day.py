@@ -137,6 +137,7 @@ def _with_speech(video: Path, speech: Path, target: Path) -> Path:
                 out.mux(packet)
         resampler = av.AudioResampler(format="fltp", layout="mono", rate=rate)
         fifo = av.AudioFifo()
+        # The speech starts later than the picture, so that the demo's times are not all zero.
         silence = av.AudioFrame("fltp", "mono", int(SPOKEN_FROM * rate))
         silence.rate = rate
         for plane in silence.planes:

@@ -98,6 +98,7 @@ def is_right(question: DemoQuestion, answer: Answer, recordings: dict[str, str])
         correct = answer.choice == question.choice
     else:
         correct = any(text.casefold() in answer.text.casefold() for text in question.says)
+    # The right words with the wrong evidence are a guess.
     return correct and any(
         recordings.get(e.recording or "") == question.recording
         and question.span is not None

@@ -85,11 +85,11 @@ class Aligned:
         self.track = held.model_copy(update={"sampling": f"{sampling}-aligned{frames}{cut}"})
 
     async def observe(self, window: Window) -> list[Observation]:
-        if len(window.frames) > self.inner.most:
+        if len(window.frames) > self.inner.max_images:
             raise UsageError(
                 f"video shows {len(window.frames)} frames of this window, and a request of the "
-                f"captioner holds {self.inner.most} (limits.captioner.images): the captions would "
-                "not be aligned",
+                f"captioner holds {self.inner.max_images} (limits.captioner.images): the captions "
+                "would not be aligned",
                 "name shorter windows, as in aligned@8, or lower --frames",
             )
         seen = await self.inner.observe(window)

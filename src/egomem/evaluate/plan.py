@@ -17,7 +17,7 @@ from egomem.models import ModelSpec, Role
 from egomem.models.limits import BYTES_PER_TOKEN, PIXELS_PER_TOKEN
 from egomem.models.prices import price
 from egomem.observe.caption_cost import LABEL_TOKENS, TOKENS_OUT
-from egomem.observe.captioner import INSTRUCTIONS
+from egomem.observe.caption_prompt import INSTRUCTIONS
 from egomem.records import Question, Record, Recording, Usage
 from egomem.text import plural
 from egomem.timeline import DEFAULT_WINDOW, windows

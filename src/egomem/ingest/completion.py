@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from egomem.ingest.retry import completed_work
 from egomem.memory import Completed, Store
 from egomem.memory.failed_windows import window_unit
-from egomem.observe import Observer, SpeechObserver
+from egomem.observe import FrameObserver, SoundObserver
 from egomem.records import Recording
 from egomem.timeline import Span, windows
 
@@ -16,7 +16,7 @@ TRANSCRIBED_UNTIL = "until "
 
 
 def unfinished_windows(
-    store: Store, recording: Recording, observers: Sequence[Observer], window: float
+    store: Store, recording: Recording, observers: Sequence[FrameObserver], window: float
 ) -> list[Span]:
     """The windows that at least one observer has not finished."""
     done = completed_work(store, recording, observers)
@@ -27,7 +27,9 @@ def unfinished_windows(
     ]
 
 
-def is_finished(done: set[Completed], recording: Recording, observer: Observer, span: Span) -> bool:
+def is_finished(
+    done: set[Completed], recording: Recording, observer: FrameObserver, span: Span
+) -> bool:
     """Whether an observer has finished a window.
 
     A track without a window length records what is seen at any time once, so finished windows of
@@ -36,6 +38,7 @@ def is_finished(done: set[Completed], recording: Recording, observer: Observer, 
     track = observer.track
     if Completed(recording.id, track.id, window_unit(span)) in done:
         return True
+    # A caption of [0, 60) is no caption of [0, 30).
     if track.window is not None:
         return False
     reached = span.start
@@ -51,11 +54,9 @@ def _bounds(unit: str) -> tuple[float, float]:
     return float(start), float(end)
 
 
-def is_transcribed(store: Store, recording: Recording, speech: SpeechObserver | None) -> bool:
-    """True where all sound is transcribed, or there is no speech observer."""
-    if speech is None:
-        return True
-    return Completed(recording.id, speech.track.id, "all") in store.completed(recording.id)
+def is_transcribed(store: Store, recording: Recording, observer: SoundObserver) -> bool:
+    """Whether an observer has heard all of a recording."""
+    return Completed(recording.id, observer.track.id, "all") in store.completed(recording.id)
 
 
 def transcribed_until(done: set[Completed], track: str) -> float:

@@ -57,7 +57,7 @@ def gaps(recordings: Iterable[Recording], *, min_s: float = TOLERANCE_S) -> list
             end, start = _end(latest), _begin(after)
             if (start - end).total_seconds() > min_s:
                 result.append(CoverageGap(latest, after, _there(end, latest), _there(start, after)))
-            latest = max(latest, after, key=_end)
+            latest = max(latest, after, key=_end)  # a long recording may outlast its successors
     return result
 
 

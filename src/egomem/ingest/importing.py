@@ -137,6 +137,7 @@ def import_files(
 def _import(store: Store, path: Path, options: ImportOptions, videos: Path | None) -> ImportOutcome:
     if not path.is_file():
         raise UsageError(f"there is no file {path}", "check the path")
+    # Our own export knows its clocks and tracks exactly; reading it as rows would lose them.
     if (exported := read_exported_memory(path)) is not None:
         rows, new = restore(store, exported)
         names = tuple(r.id for r in exported.recordings)
@@ -150,7 +151,7 @@ def _import(store: Store, path: Path, options: ImportOptions, videos: Path | Non
     stored: dict[str, Recording] = {}
     observations = iter(reading)
     while batch := list(islice(observations, BATCH_SIZE)):
-        _put(store, reading, stored)
+        _put(store, reading, stored)  # observations need their recording in the memory
         new += store.add(batch)
         read += len(batch)
     _put(store, reading, stored)
@@ -202,6 +203,7 @@ class _RecordingFinder:
         if video in self._by_id:
             return self._by_id[video]
         named = self._by_name.get(video, [])
+        # Choosing one of several would put the rows into the wrong recording without a word.
         if len(named) > 1:
             self.notes.append(
                 f"the memory holds {len(named)} recordings named {video}; a new one is made"

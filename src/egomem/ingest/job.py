@@ -10,7 +10,7 @@ from egomem.ingest.report import OnStep, Stage, Step
 from egomem.media import MediaInfo
 from egomem.memory import Store
 from egomem.memory.failed_windows import window_unit
-from egomem.observe import Observer, SpeechObserver
+from egomem.observe import FrameObserver, SoundObserver
 from egomem.records import Recording
 from egomem.timeline import DEFAULT_FPS, DEFAULT_WINDOW, Span, format_time, sample_times, windows
 
@@ -42,10 +42,10 @@ class SamplingOptions:
 
 @dataclass(frozen=True, slots=True)
 class Observers:
-    """The observers: `speech` hears the whole recording first, then `frames` see each window."""
+    """The observers: `sound` hear the whole recording first, then `frames` see each window."""
 
-    speech: SpeechObserver | None = None
-    frames: Sequence[Observer] = ()
+    sound: Sequence[SoundObserver] = ()
+    frames: Sequence[FrameObserver] = ()
 
 
 @dataclass(slots=True)

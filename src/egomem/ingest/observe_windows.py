@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from egomem.errors import EgomemError, StoreError
+from egomem.errors import StoreError
 from egomem.ingest.completion import is_finished
 from egomem.ingest.job import DAMAGE, FileJob
+from egomem.ingest.observer_check import check_emitted, failure_line
 from egomem.ingest.retry import completed_work
 from egomem.media import DecodeReport, Frame, FrameReader, MediaInfo, distinct, frames, jpeg
 from egomem.memory import Completed
@@ -71,7 +72,7 @@ async def _observe(job: FileJob, window: Window) -> None:
         for o in store.view().observations(recording=recording.id, span=span)
         if o.track not in track_ids or o.track in finished_ids
     ]
-    window = replace(window, held=tuple(context))
+    window = replace(window, context=tuple(context))
     completed: list[Completed] = []
     observations: list[Observation] = []
     for observer in observers:
@@ -81,10 +82,12 @@ async def _observe(job: FileJob, window: Window) -> None:
         mark = Completed(recording.id, track.id, window_unit(span))
         try:
             new = await observer.observe(window)
+            check_emitted(observer, new)
         except StoreError:
             raise
-        except EgomemError as error:
-            job.progress.failed.setdefault(f"{track.source}: {error}", []).append(span)
+        except Exception as error:  # an observer may be anybody's
+            fault = f"{track.source}: {failure_line(observer, error)}"
+            job.progress.failed.setdefault(fault, []).append(span)
             if isinstance(error, WindowFailed):
                 # Finished without a result: asking again would cost the same and fail the same.
                 failure = FailedWindow(span, error.status.value, error.tokens)
@@ -92,7 +95,7 @@ async def _observe(job: FileJob, window: Window) -> None:
             continue
         observations += new
         completed.append(mark)
-        window = replace(window, held=(*window.held, *new))
+        window = replace(window, context=(*window.context, *new))
     _keep_thumbnail(job, window)
     job.progress.observations += store.add(observations, completed=completed)
     job.progress.windows += 1

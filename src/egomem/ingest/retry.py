@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from egomem.memory import Completed, Store
 from egomem.memory.failed_windows import FailedWindow, failed_windows, window_unit
-from egomem.observe import Observer
+from egomem.observe import FrameObserver
 from egomem.records import Recording
 from egomem.text import plural
 from egomem.timeline import Span
 
 
 def completed_work(
-    store: Store, recording: Recording, observers: Sequence[Observer]
+    store: Store, recording: Recording, observers: Sequence[FrameObserver]
 ) -> set[Completed]:
     """The finished work on a recording, without windows to retry.
 
@@ -32,7 +32,7 @@ def completed_work(
 
 
 def past_failures(
-    store: Store, recording: Recording, observers: Sequence[Observer], todo: Sequence[Span]
+    store: Store, recording: Recording, observers: Sequence[FrameObserver], todo: Sequence[Span]
 ) -> list[str]:
     """One line a track on windows that failed earlier and are not in `todo`."""
     retried = set(map(window_unit, todo))

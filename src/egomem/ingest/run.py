@@ -18,11 +18,11 @@ from egomem.errors import EgomemError, MediaError, StoreError
 from egomem.hashing import recording_id
 from egomem.ingest.completion import is_transcribed, unfinished_windows
 from egomem.ingest.job import DAMAGE, FileJob, FileProgress, Observers, SamplingOptions
+from egomem.ingest.observe_sound import observe_sound
 from egomem.ingest.observe_windows import observe_windows
 from egomem.ingest.report import FileOutcome, IngestReport, OnStep, Step
 from egomem.ingest.retry import past_failures
 from egomem.ingest.start_times import Start, find_starts
-from egomem.ingest.transcribe import transcribe
 from egomem.media import MediaInfo, content_hash, probe
 from egomem.memory import Store
 from egomem.records import Recording
@@ -115,13 +115,15 @@ async def _ingest_file(job: FileJob, start: Start) -> FileOutcome:
     observers = job.observers
     todo = unfinished_windows(store, recording, observers.frames, job.sampling.window)
     progress.faults += past_failures(store, recording, observers.frames, todo)
-    listen = bool(job.info.audio) and not is_transcribed(store, recording, observers.speech)
+    unheard = [o for o in observers.sound if not is_transcribed(store, recording, o)]
+    if not job.info.audio:
+        unheard = []
     if store.recording(recording.id) != recording:
         store.put_recording(recording)
-    worked = bool(todo) or listen
+    worked = bool(todo or unheard)
     started = time.perf_counter()
-    if listen and observers.speech is not None:
-        await transcribe(job, observers.speech)
+    for observer in unheard:
+        await observe_sound(job, observer)
     if worked:
         await observe_windows(job, todo)
         log.info("ingested %s in %.1f s", job.path, time.perf_counter() - started)

@@ -49,6 +49,7 @@ def summarise(store: Store) -> MemorySummary:
     """Summarise a memory from its tally; observations are read only of failed tracks."""
     recordings, catalog = store.recordings(), store.catalog()
     counts: Counter[str] = Counter()
+    # From the tally: counting a million observations would take seconds.
     for track, count in zip(catalog.tally_track, catalog.tally_count, strict=True):
         counts[catalog.tracks[track][1]] += int(count)
     return MemorySummary(

@@ -54,6 +54,7 @@ class Catalog:
         """Read the catalog; returns `previous` itself where nothing has changed since."""
         if previous and (*previous.version, previous.horizon) == db.execute(_STATE).fetchone():
             return previous
+        # One transaction, so that recordings, tracks and tally are of the same moment.
         begins = not db.in_transaction
         if begins:
             db.execute("BEGIN")
@@ -68,6 +69,7 @@ class Catalog:
     def _read(
         cls, db: sqlite3.Connection, previous: Self | None, version: tuple[int, ...], horizon: int
     ) -> Self:
+        # Observations are added far more often than recordings: those are parsed only once.
         if previous and previous.version == version:
             recordings, numbers, starts = previous.recordings, previous.numbers, previous.starts
             wearers, ids = previous.wearers, previous.ids

@@ -48,6 +48,7 @@ class Connection:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """All or nothing, and on the disk when it ends. Raises FullError in a read-only folder."""
+        # Before taking the lock, which would fail with a less helpful message.
         if self.read_only:
             raise cannot_write(self.folder)
         with self.lock.held(), self.exclusive() as db:

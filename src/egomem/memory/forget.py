@@ -87,6 +87,7 @@ def forget(store: MemoryReader, request: ForgetRequest, *, dry_run: bool) -> For
     if request.match is not None and not normalise_phrase(request.match):
         raise UsageError("an empty text matches everything", "give a word, or a recording")
     with store.connection.writing():
+        # Everything is worked out before anything is deleted: the receipt and a dry run need it.
         whole = _whole_recordings(store, request)
         matches = _matching(store, request, whole)
         resting = _dependents(store, matches)

@@ -69,6 +69,7 @@ class SegmentCache:
         segments: list[Segment] = []
         last = 0
         for entry in self._listed(db):
+            # Rows past the horizon are not in the view; nothing of them is even mapped.
             if entry.first > horizon:
                 break
             segment = self._open.get(entry.number)
@@ -92,7 +93,7 @@ class SegmentCache:
             self._known = (version, entries)
             numbers = {entry.number for entry in entries}
             self._open = {k: v for k, v in self._open.items() if k in numbers}
-            self._tail = None
+            self._tail = None  # rows of it may be in a segment now
         return self._known[1]
 
     def _reread(self, db: sqlite3.Connection, horizon: int, number: int) -> list[Segment]:
@@ -186,6 +187,7 @@ def replace(
         if db.in_transaction:
             db.execute("ROLLBACK")
         raise
+    # Only after the commit: until then a crash must leave the old files usable.
     for (old_number,) in numbers:
         path_of(folder, old_number).unlink(missing_ok=True)
 

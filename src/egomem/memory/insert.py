@@ -32,6 +32,7 @@ def insert(
         track = track_numbers.get((o.track, o.source))
         if track is None:
             track = track_numbers[o.track, o.source] = _track_number(db, o)
+        # The terms are stored, so that rebuilding the index needs no stemmer and gives the same.
         words, length = terms(o.text)
         cursor = db.execute(
             "INSERT INTO observation(id, recording, wearer, track, start, end, text, data, "
@@ -51,6 +52,7 @@ def insert(
                 length,
             ),
         )
+        # Already there, and counted: a repeated import changes nothing.
         if not cursor.rowcount:
             continue
         new += 1

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from egomem.memory import rows
 from egomem.memory.catalog import Catalog
@@ -73,3 +74,15 @@ class MemoryReader:
         """The vectors of an embedder on some timelines (numbers of recordings)."""
         with self.connection.exclusive() as db:
             return self._vectors.files(db, embedder, timelines)
+
+    def rows_by_rowid(
+        self, columns: str, table: str, rowids: Sequence[int]
+    ) -> list[tuple[Any, ...]]:
+        """Columns of the observations (`o`) with some row ids, in no particular order."""
+        matches: list[tuple[Any, ...]] = []
+        # In batches, because SQLite limits the parameters of a statement.
+        for at in range(0, len(rowids), 500):
+            batch = rowids[at : at + 500]
+            sql = f"SELECT {columns} FROM {table} WHERE o.n IN ({', '.join('?' * len(batch))})"
+            matches += self.connection.select(sql, batch)
+        return matches

@@ -89,6 +89,7 @@ class Store(MemoryReader):
         lock.wait, wait = 0.0, lock.wait
         try:
             with suppress(LockedError):
+                # Forgetting first: what was forgotten must not enter a new segment.
                 if mark:
                     finish_forgetting(self.connection)
                 if behind:

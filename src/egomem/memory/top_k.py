@@ -132,6 +132,7 @@ def top_rows(
     threshold = 0.0
     rows: list[npt.NDArray[np.int64]] = []
     scores: list[Scores] = []
+    # The k-th score of the segments so far is the threshold of the next one.
     for postings in query_postings:
         docs, segment_scores = _score_segment(postings, idfs, mean, k, threshold)
         if not len(docs):
@@ -172,6 +173,7 @@ def _score_segment(
     scores: Scores = np.zeros(0, dtype=np.float32)
     for i, term in enumerate(terms):
         term_docs, tf = postings.docs[term], postings.tf[term]
+        # No document that has none of the terms so far can still reach the threshold.
         if threshold > remaining[i]:
             in_race = scores + np.float32(remaining[i]) >= threshold
             docs, scores = docs[in_race], scores[in_race]

@@ -79,6 +79,7 @@ def append(
     number, dimension = db.execute(
         "SELECT number, dimension FROM embedder WHERE name = ?", (embedder,)
     ).fetchone()
+    # The same name with other numbers is another model: their vectors must not be compared.
     if dimension != matrix.shape[1]:
         raise UsageError(
             f"the vectors of {embedder} have {dimension} numbers, not {matrix.shape[1]}",
@@ -129,7 +130,7 @@ def _facts(path: Path, count: int) -> npt.NDArray[Any]:
 def _write_at(path: Path, offset: int, content: bytes) -> None:
     handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
     with open(handle, "r+b") as file:
-        file.truncate(offset)
+        file.truncate(offset)  # what a crash left past the valid rows
         file.seek(offset)
         file.write(content)
         file.flush()
@@ -201,6 +202,8 @@ class VectorFileCache:
         if self._known is None or self._known[0] != version:
             table = vector_file_entries(db)
             self._known = (version, table)
+            # Files are immutable up to their row count, which is part of the entry: those whose
+            # entry still stands stay mapped.
             current = {entry for entries in table.values() for entry in entries}
             self._open = {entry: file for entry, file in self._open.items() if entry in current}
         files = []
@@ -218,6 +221,7 @@ def rewrite(
     """Write a new edition of a file with the rows to `keep`; the caller commits, then calls
     `sweep`.
     """
+    # A new file, and not a change in place: readers may have the old one mapped.
     edition = entry.edition + 1
     path = path_of(folder, entry.embedder, entry.recording, edition)
     matrix = np.memmap(entry.path(folder), "<f4", "r", shape=(len(keep), entry.dimension))
@@ -317,3 +321,19 @@ def nearest_rows(
         last = exact[k - 1][1]
         exact = [pair for pair in exact if pair[1] >= last]
     return exact
+
+
+def visible_rows(file: VectorFile, filter: ViewFilter) -> Positions | slice:
+    """What to index a file's columns with for the rows that a view sees."""
+    positions = filter.positions(file)
+    return slice(None) if positions is None else positions
+
+
+def mean_row(files: Sequence[VectorFile], filter: ViewFilter) -> Matrix | None:
+    """The mean of all vectors that a view sees; None where it sees none."""
+    parts = [file.matrix[visible_rows(file, filter)] for file in files]
+    count = sum(map(len, parts))
+    if not count:
+        return None
+    total = np.sum([part.sum(axis=0, dtype=np.float64) for part in parts], axis=0)
+    return np.asarray(total / count, dtype=np.float32)

@@ -20,7 +20,14 @@ from egomem.memory.filter import ViewFilter
 from egomem.memory.reader import MemoryReader
 from egomem.memory.segment import id_keys
 from egomem.memory.top_k import QueryPostings, VisibleSegment, document_frequencies, top_rows
-from egomem.memory.vectors import Matrix, VectorFile, nearest_rows, normalise_rows
+from egomem.memory.vectors import (
+    Matrix,
+    VectorFile,
+    mean_row,
+    nearest_rows,
+    normalise_rows,
+    visible_rows,
+)
 from egomem.records import Observation, Recording, Source
 from egomem.text import terms
 from egomem.timeline import Moment, Span
@@ -161,7 +168,7 @@ class View:
         """Sort key: by instant where it is known, then by recording; never by when it was added."""
         id, recording, _, start, end = row[:5]
         zero = self.filter.catalog.start_by_number[row[11]]
-        return (math.inf if math.isnan(zero) else zero + start, recording or "", start, end, id)
+        return _time_key(zero, recording, start, end, id)
 
     def _rows(self) -> list[tuple[Any, ...]]:
         """Rows of everything in the view."""
@@ -183,7 +190,9 @@ class View:
             if part.positions is not None:
                 at = at[np.isin(at, part.positions, assume_unique=True)]
             numbers += part.segment.rowid[at].tolist()
-        matches = self._rows_by_rowid(rows.OBSERVATION_COLUMNS, rows.OBSERVATION_TABLES, numbers)
+        matches = self.store.rows_by_rowid(
+            rows.OBSERVATION_COLUMNS, rows.OBSERVATION_TABLES, numbers
+        )
         return [row for row in matches if row[0] in ids]
 
     # ---------------------------------------------------------------------------------- statistics
@@ -230,7 +239,7 @@ class View:
 
     def read(self, numbers: Iterable[int]) -> list[Observation]:
         """The observations of some rows of `columns`, in time order."""
-        matches = self._rows_by_rowid(
+        matches = self.store.rows_by_rowid(
             rows.OBSERVATION_COLUMNS, rows.OBSERVATION_TABLES, list(numbers)
         )
         return [rows.read_observation(row) for row in sorted(matches, key=self._order)]
@@ -241,9 +250,7 @@ class View:
         starts = dict(zip(catalog.ids, catalog.starts.tolist(), strict=True))
 
         def order(o: Observation) -> tuple[float, str, float, float, str]:
-            zero = starts[o.recording]
-            instant = math.inf if math.isnan(zero) else zero + o.span.start
-            return instant, o.recording or "", o.span.start, o.span.end, o.id
+            return _time_key(starts[o.recording], o.recording, o.span.start, o.span.end, o.id)
 
         return sorted({o.id: o for o in observations}.values(), key=order)
 
@@ -253,7 +260,8 @@ class View:
         speech = self.narrow(sources=["speech"])
         numbers = [n for part in speech._parts for n in part.column("n").tolist()]
         return {
-            (who, before) for who, before in self._rows_by_rowid(_SPEAKER, "observation o", numbers)
+            (who, before)
+            for who, before in self.store.rows_by_rowid(_SPEAKER, "observation o", numbers)
         }
 
     @cached_property
@@ -284,7 +292,7 @@ class View:
         idfs = {term: bm25.idf(count, df[term]) for term in query_terms}
         numbers = top_rows(postings, idfs, mean, k).tolist()
         return self._ranked(
-            self._rows_by_rowid(_SCORED, rows.OBSERVATION_TABLES, numbers), idfs, mean, k
+            self.store.rows_by_rowid(_SCORED, rows.OBSERVATION_TABLES, numbers), idfs, mean, k
         )
 
     def _ranked(
@@ -305,18 +313,6 @@ class View:
             ScoredObservation(rows.read_observation(row), s, parts) for s, parts, row in scored[:k]
         ]
 
-    def _rows_by_rowid(
-        self, columns: str, table: str, numbers: Sequence[int]
-    ) -> list[tuple[Any, ...]]:
-        matches: list[tuple[Any, ...]] = []
-        for at in range(0, len(numbers), 500):
-            batch = numbers[at : at + 500]
-            marks = ", ".join("?" * len(batch))
-            matches += self.store.connection.select(
-                f"SELECT {columns} FROM {table} WHERE o.n IN ({marks})", batch
-            )
-        return matches
-
     # ------------------------------------------------------------------------------------- vectors
 
     def nearest(
@@ -336,7 +332,7 @@ class View:
         nearest = nearest_rows(files, self.filter, query, k) if k > 0 else []
         by_rowid = {
             row[10]: row
-            for row in self._rows_by_rowid(
+            for row in self.store.rows_by_rowid(
                 rows.OBSERVATION_COLUMNS, rows.OBSERVATION_TABLES, [n for n, _ in nearest]
             )
         }
@@ -358,33 +354,25 @@ class View:
             files = self.store.vector_files(embedder, {row[11] for row in matches})
         rowids = np.array(list(id_of), dtype=np.int64)
         for file in files:
-            at = _all_or(
-                self.filter.positions(file) if ids is None else np.isin(file.rowid, rowids)
-            )
+            known = np.isin(file.rowid, rowids)
+            at = visible_rows(file, self.filter) if ids is None else known
             numbers += file.rowid[at].tolist()
             matrices.append(file.matrix[at])
         if ids is None:
-            id_of = dict(self._rows_by_rowid("o.n, o.id", "observation o", numbers))
+            id_of = dict(self.store.rows_by_rowid("o.n, o.id", "observation o", numbers))
         matrix = np.concatenate(matrices) if matrices else np.zeros((0, 0), dtype=np.float32)
         return [id_of[n] for n in numbers], matrix
 
     def vector_rows(self, embedder: str) -> npt.NDArray[np.int64]:
         """The rows (see `columns`) of the observations that have a vector."""
         pieces = [
-            file.rowid[_all_or(self.filter.positions(file))]
-            for file in self._vector_files(embedder)
+            file.rowid[visible_rows(file, self.filter)] for file in self._vector_files(embedder)
         ]
         return np.concatenate([np.zeros(0, dtype=np.int64), *pieces])
 
     def mean_vector(self, embedder: str) -> Matrix | None:
         """The mean of all vectors that the view has; None where it has none."""
-        count, total = 0, np.zeros(0)
-        for file in self._vector_files(embedder):
-            vectors = file.matrix[_all_or(self.filter.positions(file))]
-            if len(vectors):
-                count += len(vectors)
-                total = vectors.sum(axis=0, dtype=np.float64) + (total if len(total) else 0.0)
-        return (total / count).astype(np.float32) if count else None
+        return mean_row(self._vector_files(embedder), self.filter)
 
     def _vector_files(self, embedder: str) -> list[VectorFile]:
         return self.store.vector_files(embedder, self.filter.timelines)
@@ -402,5 +390,8 @@ _SPEAKER = (
 _SCORED = f"{rows.OBSERVATION_COLUMNS}, o.terms, o.length"
 
 
-def _all_or(positions: npt.NDArray[Any] | None) -> npt.NDArray[Any] | slice:
-    return slice(None) if positions is None else positions
+def _time_key(
+    zero: float, recording: str | None, start: float, end: float, id: str
+) -> tuple[float, str, float, float, str]:
+    """Sort key of a span on a timeline that begins at `zero` (POSIX seconds; NaN: unknown)."""
+    return math.inf if math.isnan(zero) else zero + start, recording or "", start, end, id

@@ -203,6 +203,11 @@ def new_notices(origins: Sequence[WeightsOrigin], *, cache: Path | None = None) 
     return new_lines
 
 
+def describe(label: str, model: str) -> str:
+    """`label`, and whether its weights are still to be fetched."""
+    return label if available_offline(model) else f"{label}, to be fetched at first use"
+
+
 def available_offline(model: str, *, cache: Path | None = None) -> bool:
     """Whether `whisper(model)` (or `detector()`, for "detector") needs no network."""
     if model == "detector":

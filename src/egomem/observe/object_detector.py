@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from egomem.errors import MissingExtraError
+from egomem.extras import are_installed
 from egomem.models import weights
 from egomem.models.weights import WeightsOrigin
 from egomem.observe.coco_classes import LABELS
@@ -36,10 +36,6 @@ PixelBox = tuple[int, int, int, int]
 """Left, top, right, bottom in pixels."""
 
 
-def installed() -> bool:
-    return importlib.util.find_spec("cv2") is not None
-
-
 @dataclass(frozen=True, slots=True)
 class Detection:
     """`box` is left, top, right, bottom, each 0-1 of the picture; `score` is 0-1."""
@@ -58,14 +54,14 @@ class Detector:
     """
 
     def __init__(self, *, squares: bool = True, folder: Path | None = None) -> None:
-        if not installed():
+        if not are_installed("cv2"):
             raise MissingExtraError("opencv-python-headless", "objects")
         self.squares, self.folder = squares, folder
         self._net: Any = None
         self._one_at_a_time = threading.Lock()
 
     def prepare(self) -> WeightsOrigin:
-        """Fetches the weights where they are not here yet; says where they came from."""
+        """Fetch the weights unless they are here; return where they came from."""
         return weights.detector(self.folder)
 
     def detect(self, image: npt.NDArray[np.uint8], least: float) -> list[Detection]:

@@ -7,16 +7,22 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import JsonValue
+from pydantic import BaseModel, ConfigDict, JsonValue
 
+from egomem.extras import install_line
+from egomem.models import weights
 from egomem.models.weights import WeightsOrigin
 from egomem.observe.coco_classes import with_article, with_count
 from egomem.observe.keyframes import MIN_CHANGE, Keyframe, select_keyframes
 from egomem.observe.object_detector import Detection, Detector
 from egomem.observe.object_tracks import CountChange, Presence, find_presences
+from egomem.observe.plugin import ObserverPlugin, ObserverSetup
 from egomem.observe.window import Window
 from egomem.records import Observation, Provenance, Track
 from egomem.timeline import DEFAULT_FPS, Span
+
+OBJECT_CHANGE = 2 * MIN_CHANGE
+"""A thing covers more of the picture than a letter does, so less sensitive eyes are enough."""
 
 
 class Objects:
@@ -35,7 +41,7 @@ class Objects:
         score: float = 0.5,
         sure: float = 0.8,
         hold: float = 1.5,
-        change: float = 2 * MIN_CHANGE,  # a thing covers more than a letter does
+        change: float = OBJECT_CHANGE,
         squares: bool = True,
         folder: Path | None = None,
     ) -> None:
@@ -52,7 +58,7 @@ class Objects:
         )
 
     def prepare(self) -> WeightsOrigin:
-        """Fetches the weights where they are not here yet; says where they came from."""
+        """Fetch the weights unless they are here; return where they came from."""
         return self._detector.prepare()
 
     async def observe(self, window: Window) -> list[Observation]:
@@ -161,3 +167,31 @@ def describe_change(label: str, before: int, after: int) -> str:
     return f"{who} {verb}, " + (
         f"now {rest}" if after > before else f"{rest} remain" + ("s" if after == 1 else "")
     )
+
+
+class ObjectSettings(BaseModel):
+    """See `Objects`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    score: float = 0.5
+    sure: float = 0.8
+    hold: float = 1.5
+    change: float = OBJECT_CHANGE
+    squares: bool = True
+
+
+def _make(setup: ObserverSetup, settings: ObjectSettings) -> Objects:
+    return Objects(fps=setup.fps, **settings.model_dump())
+
+
+OBJECTS = ObserverPlugin(
+    summary="Things of 80 everyday classes: how many, and when they come and go.",
+    source="object",
+    reads=("frames",),
+    make=_make,
+    settings=ObjectSettings,
+    modules=("cv2",),
+    install=install_line("objects"),
+    weights=lambda: weights.describe("SSD MobileNet v2 COCO", "detector"),
+)

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import threading
 from collections import Counter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict
 
 from egomem.errors import MissingExtraError
+from egomem.extras import are_installed, install_line
 from egomem.observe.keyframes import MIN_CHANGE, select_keyframes
+from egomem.observe.plugin import ObserverPlugin, ObserverSetup
 from egomem.observe.text_tracks import OcrResult, TextLine, TextTrack, track_lines
 from egomem.observe.window import Window
 from egomem.records import Observation, Provenance, Track
 from egomem.timeline import DEFAULT_FPS
 
-
-def installed() -> bool:
-    return all(importlib.util.find_spec(name) for name in ("rapidocr", "onnxruntime"))
+MODULES = ("rapidocr", "onnxruntime")
 
 
 class ScreenText:
@@ -42,7 +42,7 @@ class ScreenText:
         side: int = 736,
         change: float = MIN_CHANGE,
     ) -> None:
-        if not installed():
+        if not are_installed(*MODULES):
             raise MissingExtraError("rapidocr", "text")
         self.fps, self.score, self.sure, self.hold = fps, score, sure, hold
         self.side, self.change = side, change
@@ -134,3 +134,31 @@ def _load(side: int) -> Any:
             "Det.limit_side_len": side,
         }
     )
+
+
+class ScreenTextSettings(BaseModel):
+    """See `ScreenText`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    score: float = 0.6
+    sure: float = 0.85
+    hold: float = 1.5
+    side: int = 736
+    change: float = MIN_CHANGE
+
+
+def _make(setup: ObserverSetup, settings: ScreenTextSettings) -> ScreenText:
+    return ScreenText(fps=setup.fps, **settings.model_dump())
+
+
+SCREEN_TEXT = ObserverPlugin(
+    summary="Text in the picture, by PP-OCR on the CPU.",
+    source="screen_text",
+    reads=("frames",),
+    make=_make,
+    settings=ScreenTextSettings,
+    modules=MODULES,
+    install=install_line("text"),
+    weights=lambda: "PP-OCR, inside RapidOCR",
+)

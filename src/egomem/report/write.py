@@ -13,7 +13,7 @@ from egomem.evaluate.config import Config
 from egomem.evaluate.run_reader import Run, load_run, not_counted
 from egomem.evaluate.versions import version
 from egomem.models import Role
-from egomem.observe.captioner import PROMPT
+from egomem.observe.caption_prompt import PROMPT
 from egomem.records import Record
 from egomem.report.accuracy import accuracy_section
 from egomem.report.bootstrap_columns import bootstrap_columns

@@ -69,6 +69,7 @@ def normalise(text: str) -> str:
     """NFKC, case folded, digits of every script as 0 to 9."""
     if text.isascii():
         return text.lower()
+    # Twice: folding may produce characters that are not in NFKC.
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     return _digit().sub(lambda digit: str(unicodedata.decimal(digit[0])), folded.translate(_SAME))
 
@@ -101,6 +102,7 @@ def _take(word: str, result: list[str]) -> None:
     if word.isalnum():
         result.append(word[:MAX_TOKEN_LENGTH])
         return
+    # A possessive is its noun; other parts of a code stay searchable.
     if word.endswith("'s"):
         word = word[:-2]
     if not word:

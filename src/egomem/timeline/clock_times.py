@@ -12,7 +12,7 @@ from egomem.timeline.wordlists import MONTHS, NUMBERS
 
 
 class ClockTimeParser(DurationParser):
-    def clock(self, i: int, dated: bool = False) -> ParseResult:
+    def clock_time(self, i: int, dated: bool = False) -> ParseResult:
         """A clock time: 10:30, 10 am, four o'clock, half past three, an EgoLife HHMMSSFF."""
         if i >= len(self.tokens):
             return None
@@ -24,6 +24,7 @@ class ClockTimeParser(DurationParser):
             return TimeExpression(
                 clock=egolife_time(token.text, self.context.conventions.frames_per_second)
             ), i + 1
+        # Before plain hours: "ten past ten" must not be read as "ten".
         if self.idiom and (idiom := self._idiom(i)):
             return idiom
         half = self._half(i + 1)
@@ -78,7 +79,7 @@ class ClockTimeParser(DurationParser):
         if minutes is None or self.word(j + 1) not in ("past", "to"):
             return None
         before = self.word(j + 1) == "to"
-        if not (clock := self.clock(j + 2)) or clock[0].colon or (before and minutes == 30):
+        if not (clock := self.clock_time(j + 2)) or clock[0].colon or (before and minutes == 30):
             return None
         expression, after = clock
         assert expression.clock is not None

@@ -70,6 +70,7 @@ class DayParser(DurationParser):
         if self.words(i, "day", "before", "yesterday"):
             return one(today() - 2 * _ONE_DAY), i + 3
         if word in ("last", "this", "past") and then in WEEKDAYS:
+            # "last Tuesday week" is not "last Tuesday".
             if self.words(i + 2, "week"):
                 return None
             if word == "this":
@@ -84,12 +85,14 @@ class DayParser(DurationParser):
             return TimeExpression(days=month(year, MONTHS[then]), evident=True), i + 2
         if word == "weekend" or (word in ("last", "this") and then == "weekend"):
             saturday = week(today())[0] + 5 * _ONE_DAY
+            # A bare "weekend" looks back, as everything remembered lies in the past.
             if word == "last" or (word == "weekend" and saturday > today()):
                 saturday -= timedelta(days=7)
             days = (saturday, saturday + 2 * _ONE_DAY)
             return TimeExpression(days=days, evident=word != "weekend"), i + 1 + int(
                 word != "weekend"
             )
+        # "sun", "sat" and "wed" are words of their own: an abbreviation counts only after "on".
         if word in WEEKDAYS and (len(word) > 3 or self.word(i - 1) == "on"):
             if self.words(i + 1, "last", "week"):
                 return one(week(today())[0] + (WEEKDAYS[word] - 7) * _ONE_DAY), i + 3
@@ -127,6 +130,7 @@ class DayParser(DurationParser):
             is_year = number is None or self.tokens[j].text == str(self._year(j)[0])
             if is_year:
                 year, after = self._year(j)
+                # "may" and "march" are verbs, too: alone they are months only after such a word.
                 if year is None and self.word(i - 1) not in ("in", "last", "since"):
                     return None
                 year = year or self._latest_year(name, 1)
@@ -167,6 +171,7 @@ def _iso(text: str) -> TimeExpression:
         if not match[2]:
             return TimeExpression(days=(day, day + _ONE_DAY), evident=True)
         offset = "+00:00" if match[3].upper() in ("Z", "UTC") else match[3]
+        # datetime has microseconds; finer digits (nanoseconds of some logs) are cut off.
         clock = re.sub(r"(\.\d{6})\d+", r"\1", match[2])
         local = datetime.fromisoformat(f"{match[1]}T{clock}{offset}")
     except ValueError as error:

@@ -69,6 +69,7 @@ class DurationParser:
         if unit.calendar:
             return amount, unit, j
         seconds, smallest = amount * unit.seconds, unit
+        # Only ever smaller units: "3 min 20 s" is one duration, "20 s 3 min" are two.
         while more := self.amount(j + 1 if self.word(j) in ("and", ",") else j):
             part = self.unit(more[1])
             if part is None or part.calendar or part.seconds >= smallest.seconds:

@@ -121,11 +121,14 @@ def find_times(
         try:
             result = _expression(parser, i)
         except TimeError as error:
+            # An impossible time in a question ("at 25:99") is worth a word: without it the question
+            # would be answered as if no time had been given.
             after = _extent(words, i)
             if after > i:
                 cues.append(_problem(text, words, i, after, error.message))
             i = max(after, i + 1)
             continue
+        # "may", "second" and "one" are mostly no times: in a sentence only evident ones count.
         if result is None or not result.evident:
             i += 1
             continue
@@ -172,6 +175,7 @@ def read_moment(
     `75:30` is a time of `recording`; without one, `10:30` is a time of the day, and a time that can
     only be of a recording raises TimeError, as does everything that `read_time` raises for.
     """
+    # Without a recording, 10:30 cannot be minutes and seconds of one.
     if recording is None:
         conventions = replace(conventions, bare="wall")
     when = read_time(text, now=now, zone=zone, day_one=day_one, conventions=conventions)
@@ -211,6 +215,7 @@ def _read(parser: Parser, i: int, day: TimeExpression | None = None) -> _ParsedT
         return result
     if parser.word(i) in ("from", "between"):
         between = parser.word(i) == "between"
+        # "from ten to eleven" is a range; elsewhere "ten to eleven" is 10:50.
         parser.idiom = False
         result = _range(parser, i + 1, between=between, begin=i, day=day)
         parser.idiom = True
@@ -225,6 +230,7 @@ def _read(parser: Parser, i: int, day: TimeExpression | None = None) -> _ParsedT
             break
     if parser.word(j) in ("around", "about") and j == i + 1:
         around, j = True, j + 1
+    # "after 10 to 11" is no range: the relation takes the first time.
     if not relation and not around and (ranged := _range(parser, j, day=day)):
         return ranged
     if day and not relation and not around:
@@ -266,6 +272,7 @@ def _on_a_day(parser: Parser, i: int) -> _ParsedTime | None:
     if read is None or not read[0].days or read[0].clock or read[0].absolute:
         return None
     day, after = read
+    # "in May after lunch" names no one day whose lunch it could be.
     if read[0].days[1] - read[0].days[0] != _ONE_DAY:
         return None
     result = _read(parser, after + int(parser.word(after) == ","), day)
@@ -323,6 +330,7 @@ def _leads(parser: Parser, i: int, j: int, expression: TimeExpression, after: in
     """Whether the words from i to j make a time of what would not be one alone."""
     intro = parser.word(i)
     if expression.elapsed:
+        # "after 5 minutes" is a time of the recording, "after a minute" a mere manner of speaking.
         article = parser.word(j) in ("a", "an")
         return not article and (intro == "at" or intro in _RELATIONS)
     if expression.bare and not expression.days:
@@ -348,6 +356,7 @@ def _vague(words: list[Token], i: int) -> int:
 
 def _extent(words: list[Token], i: int) -> int:
     """The token after an impossible time that begins at i; i where none begins there."""
+    # A word in front (such as "at") is kept out of the mention, so that the number is marked alone.
     if words[i].kind == "word" and words[i].text not in MONTHS:
         return i
     j = i + 1

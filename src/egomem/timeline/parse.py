@@ -61,6 +61,7 @@ class Parser(DayParser, ClockTimeParser):
                 if (link and j == i and link != ("the",)) or not self.words(j, *link):
                     continue
                 result = self._next(after, whole)
+                # "yesterday 3 people": a bare number after a day is a count, except after "at".
                 if result and j > i and result[0].bare and not whole.bare and link != ("at",):
                     result = None
                 if result:
@@ -87,7 +88,7 @@ class Parser(DayParser, ClockTimeParser):
             expression, j = result
             if not (expression.days and whole.days):
                 return _join(whole, expression), j
-        if not whole.clock and (result := self.clock(i, bool(whole.days or whole.problem))):
+        if not whole.clock and (result := self.clock_time(i, bool(whole.days or whole.problem))):
             return _join(whole, result[0]), result[1]
         return None
 
@@ -125,6 +126,7 @@ class Parser(DayParser, ClockTimeParser):
         after = i + 1 if self.word(i) == "the" else i
         if self.word(after) in ("last", "past"):
             duration = self.duration(after + 1)
+            # "the last hour" is an hour back from now; "last hour" alone says too little.
             if not duration and (unit := self.unit(after + 1)) and self.word(after - 1) == "the":
                 duration = unit.seconds or 1.0, unit, after + 2
             if duration:
@@ -133,6 +135,7 @@ class Parser(DayParser, ClockTimeParser):
             return None
         if (duration := self.duration(i)) and self.word(duration[2]) in ("ago", "earlier"):
             amount, unit, j = duration
+            # "2 days ago" is a day, which DayParser reads; "2 hours ago" is an instant.
             if not unit.calendar:
                 return self._from_now(amount, amount), j + 1
         return None
@@ -160,6 +163,7 @@ class Parser(DayParser, ClockTimeParser):
             now = self.context.need_now()
         except UnresolvedError as missing:
             return TimeExpression(problem=str(missing), evident=True)
+        # "the last month" counts back from now; "last month" is the calendar's, see `DayParser`.
         days = {"day": 1, "week": 7, "month": 30, "year": 365}[unit.calendar] * amount
         return TimeExpression(absolute=(now - timedelta(days=days), now), evident=True)
 

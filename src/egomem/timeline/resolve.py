@@ -42,6 +42,7 @@ def resolve_range(
     left: TimeExpression, right: TimeExpression, between: bool, context: Context
 ) -> ResolvedTime:
     """Place a range; each side gets from the other what it leaves out."""
+    # "5 to 10 minutes": the left number was read as an hour before its unit was seen.
     if right.unit and left.bare and left.clock:
         left = TimeExpression(elapsed=(left.clock.hour * right.unit,) * 2)
     one, other = _recording(left, context), _recording(right, context)
@@ -54,6 +55,7 @@ def resolve_range(
     right_day = right.days is not None
     left, right = _shared(left, right)
     starts, start_ends = _wall(left, context)
+    # "between lunch and four" begins when lunch ends; "from lunch to four" when it begins.
     start = start_ends if between and left.part and not left.clock else starts
     start_day = start.astimezone(left.zone or context.zone or start.tzinfo).date()
     if right.days is None and not right.absolute:
@@ -61,6 +63,7 @@ def resolve_range(
     right = _after(right, start, context)
     stops, ends = _wall(right, context, last=True)
     end = stops if right.clock or (between and right.part) else ends
+    # "from 10 pm to 2 am" ends on the next day, unless a day was named for the end.
     if end.timestamp() < start.timestamp() and not right_day and right.days:
         right = replace(right, days=(right.days[0] + _ONE_DAY, right.days[1] + _ONE_DAY))
         stops, ends = _wall(right, context, last=True)
@@ -78,6 +81,7 @@ def relate(
     assert placed.instants is not None
     start, end = placed.instants.start, placed.instants.end
     zone = context.zone or start.tzinfo or UTC
+    # A day of 23 hours is a whole day; no part of a day is as long as 20.
     whole_days = placed.instants.seconds >= 20 * 3600
     if relation == "before":
         first = (
@@ -162,6 +166,7 @@ def _shared(left: TimeExpression, right: TimeExpression) -> tuple[TimeExpression
         right = replace(right, zone=right.zone or left.zone)
     one, other = left.clock, right.clock
     if one and other and not one.half and not one.exact and other.half and 1 <= one.hour <= 12:
+        # "10 to 11 am" is all in the morning; "11 to 1 pm" crosses noon, so its 11 is am.
         same = one.hour % 12 * 60 + one.minute <= other.hour % 12 * 60 + other.minute
         half = other.half if same else ("am" if other.half == "pm" else "pm")
         left = replace(left, clock=replace(one, half=half))
@@ -191,6 +196,8 @@ def _wall(
         if expression.zone is None:
             return start, end
         local = start.astimezone(expression.zone)
+        # "…+01:00[Europe/Berlin]" in summer contradicts itself; guessing which half is right would
+        # shift the answer by an hour.
         if local.utcoffset() != start.utcoffset():
             raise TimeError(
                 f"the offset of {start.isoformat()} is not that of {expression.zone} then"
@@ -212,6 +219,7 @@ def _latest(
     """A time without a day: the latest one that has begun, today's or else yesterday's."""
     now = context.need_now()
     latest = None
+    # A memory holds the past: "at ten", asked at nine, is yesterday's ten o'clock.
     for back in (0, 1):
         day = now.date() - back * _ONE_DAY
         latest = of_day((day, day + _ONE_DAY))
@@ -244,6 +252,7 @@ def _of_day(
     second, micro = divmod(round(expression.clock.second * 1e6), 1_000_000)
     clock = time(hour % 24, expression.clock.minute)
     local = local_instant(day, clock, zone)
+    # The end of a stretch is the second occurrence, so that the hour that repeats lies in it.
     if last and occurs_twice(local):
         local = local.replace(fold=1)
     local = _add(local, timedelta(seconds=second, microseconds=micro))

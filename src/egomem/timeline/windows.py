@@ -28,6 +28,7 @@ def windows(duration: float, length: float) -> list[Span]:
         raise UsageError(
             f"a window needs a finite length above 0 s, not {length:g}", "try --window 30"
         )
+    # The tolerance keeps 90.0000001 s from having a fourth window of 30 s with nothing in it.
     count = max(0, int((duration - _TOLERANCE_S) // length) + 1) if duration > _TOLERANCE_S else 0
     return [Span(k * length, min((k + 1) * length, duration)) for k in range(count)]
 

@@ -116,7 +116,7 @@ class EmbeddedBackend:
             for k in chosen[:MAX_TEXT_FRAMES]:
                 if (read := _text_in(tools, coarse[k], len(findings))) is not None:
                     findings.append(read)
-        for o in tools.held:
+        for o in tools.context:
             if o.source == "speech" and o.span.overlaps(tools.scene.span):
                 findings.append(
                     Finding(

@@ -33,9 +33,15 @@ from egomem.observe.active.tools import (
 )
 from egomem.observe.active.vlm_backend import MAX_TOKENS, VlmBackend
 from egomem.observe.captioner import MORE_TOKENS_REMEDY, CaptionerStats
-from egomem.observe.window import SpeechObserver, Window, WindowFailed
+from egomem.observe.object_detector import Detector
+from egomem.observe.objects import Objects
+from egomem.observe.plugin import ObserverPlugin, ObserverSetup, SoundObserver
+from egomem.observe.screen_text import ScreenText
+from egomem.observe.window import Window, WindowFailed
 from egomem.records import Observation, Provenance, Recording, Status, Track, Usage
 from egomem.timeline import Span, windows
+
+DEFAULT_FPS = 1.0
 
 
 class ActiveCaptioner:
@@ -52,17 +58,19 @@ class ActiveCaptioner:
         models: ModelClient | None = None,
         *,
         window: float | None = None,
+        fps: float = DEFAULT_FPS,
         budget: CaptionBudget | None = None,
         cost: float | None = None,
         detector: ObjectFinder | None = None,
         reader: TextReader | None = None,
-        listener: SpeechObserver | None = None,
+        listener: SoundObserver | None = None,
         max_tokens: int = MAX_TOKENS,
     ) -> None:
         if models and cost is not None:
             check_priced(models.spec(Role.CAPTIONER), "leave it out; the plan tells the requests")
         self.budget = budget or CaptionBudget()
         self.max_tokens = max_tokens
+        self._models = models
         self._cost, self._spent = cost, 0.0
         self._detector, self._reader, self._listener = detector, reader, listener
         self.stops: Counter[str] = Counter()
@@ -73,7 +81,7 @@ class ActiveCaptioner:
             if models
             else EmbeddedBackend()
         )
-        settings = hash_text(self.budget.model_dump_json())[:TRACK_LENGTH]
+        settings = hash_text(self.budget.model_dump_json() + _other_models(models))[:TRACK_LENGTH]
         parts = [name for name, tool in (("objects", detector), ("text", reader)) if tool]
         self._track = Track(
             source="caption",
@@ -81,7 +89,10 @@ class ActiveCaptioner:
             model=self._backend.name,
             prompt=prompts.VERSION if models else None,
             window=window,
-            sampling="+".join([f"{COARSE_STEP:g}s", *parts]) + f",{settings}",
+            sampling="+".join([f"{COARSE_STEP:g}s", *parts])
+            + f",{settings}"
+            # The coarse view is taken from the window's frames.
+            + ("" if fps == DEFAULT_FPS else f",{fps:g}fps"),
         )
 
     @property
@@ -89,7 +100,15 @@ class ActiveCaptioner:
         return self._track
 
     @property
-    def so_far(self) -> CaptionerStats:
+    def asks(self) -> bool:
+        return self._models is not None
+
+    @property
+    def concurrency(self) -> int:
+        return self._models.policy.concurrency if self._models else 1
+
+    @property
+    def stats(self) -> CaptionerStats:
         """What was done so far: windows by the reason that their run stopped, and the cost."""
         return CaptionerStats(windows=dict(self.stops), usage=self.usage)
 
@@ -148,7 +167,7 @@ class ActiveCaptioner:
             reader=self._reader,
             listener=self._listener,
             gaze=gaze_points(window),
-            held=_known(window),
+            context=window.finished("speech"),
             given=window.frames,
         )
 
@@ -177,7 +196,7 @@ class ActiveCaptioner:
             data=data,
             provenance=Provenance(
                 frames=tuple(sorted({t for f in held for t in f.frames} | set(_coarse(done)))),
-                rests_on=tuple(o.id for o in _known(window) if o.source == "speech"),
+                rests_on=tuple(o.id for o in window.finished("speech")),
                 note=f"active observation: {len(held)} findings, {_by_tool(held)}",
             ),
         )
@@ -196,6 +215,13 @@ class ActiveCaptioner:
             )
 
 
+def _other_models(models: ModelClient | None) -> str:
+    """The models of the roles that check and plan; "" where the captioner's model fills them."""
+    roles = (Role.ATOMIZER, Role.VERIFIER, Role.PLANNER)
+    named = [r for r in roles if models is not None and models.has(r)]
+    return "".join(f";{role.value}={models.spec(role)}" for role in named if models is not None)
+
+
 def _coarse(done: CaptionRun) -> tuple[float, ...]:
     return done.log.scene.coarse
 
@@ -211,24 +237,38 @@ def _by_tool(held: list[Finding]) -> str:
     return ", ".join(f"{n} {tool}" for tool, n in sorted(counts.items())) or "none"
 
 
-def _known(window: Window) -> list[Observation]:
-    """Speech that was over by the window's end: a caption must not tell what comes after it."""
-    last = window.span.end >= window.recording.duration
-    return [
-        o
-        for o in window.held
-        if o.source == "speech"
-        and o.span.overlaps(window.span)
-        and (o.span.end <= window.span.end or last)
-    ]
-
-
 def gaze_points(window: Window) -> list[tuple[float, float, float]]:
     """(time, x, y) of gaze that is held: observations of the source "gaze" with `data["point"]`."""
     found = []
-    for o in window.held:
+    for o in window.context:
         point = o.data.get("point")
         if o.source == "gaze" and isinstance(point, list) and len(point) == 2:
             x, y = (float(v) for v in point if isinstance(v, int | float))
             found.append((Span(o.span.start, o.span.end).middle, x, y))
     return found
+
+
+def _make(setup: ObserverSetup, settings: CaptionBudget) -> ActiveCaptioner:
+    """Its tools are the earlier observers: what detects and reads for them looks closer for it."""
+    captions = setup.models is not None and setup.models.has(Role.CAPTIONER)
+    detects = any(isinstance(observer, Objects) for observer in setup.earlier)
+    return ActiveCaptioner(
+        setup.models if captions else None,
+        window=setup.window,
+        fps=setup.fps,
+        budget=settings,
+        cost=setup.budget,
+        max_tokens=max(setup.max_tokens, MAX_TOKENS),
+        # It cuts out its own regions, so squares would cost and find nothing more.
+        detector=Detector(squares=False) if detects else None,
+        reader=next((o for o in setup.earlier if isinstance(o, ScreenText)), None),
+    )
+
+
+ACTIVE = ObserverPlugin(
+    summary="A caption of each window that is checked, and looks again where it must.",
+    source="caption",
+    reads=("frames", "object", "screen_text", "speech", "gaze"),
+    make=_make,
+    settings=CaptionBudget,
+)

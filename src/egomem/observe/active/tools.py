@@ -28,8 +28,8 @@ from egomem.observe.active.retrieval import Retriever, retrieve
 from egomem.observe.active.state import CaptionState, Scene
 from egomem.observe.coco_classes import with_count
 from egomem.observe.object_detector import Detection
+from egomem.observe.plugin import SoundObserver
 from egomem.observe.text_tracks import TextLine
-from egomem.observe.window import SpeechObserver
 from egomem.records import Observation, Recording
 from egomem.timeline import Span
 
@@ -79,8 +79,9 @@ def decoded_frames(held: Sequence[Frame]) -> FrameLoader:
 class Tools:
     """What can look at one scene. A tool that is not given is refused when it is asked for.
 
-    `gaze`: (time, x, y) with x and y 0-1 of the picture. `held`: observations made before (speech).
-    `given`: frames of the scene that are decoded already; the coarse view is taken from them.
+    `gaze`: (time, x, y) with x and y 0-1 of the picture. `context`: observations made before
+    (speech). `given`: frames of the scene that are decoded already; the coarse view is taken from
+    them.
     """
 
     def __init__(
@@ -91,16 +92,16 @@ class Tools:
         path: Path | None = None,
         detector: ObjectFinder | None = None,
         reader: TextReader | None = None,
-        listener: SpeechObserver | None = None,
+        listener: SoundObserver | None = None,
         retriever: Retriever | None = None,
         gaze: Sequence[tuple[float, float, float]] = (),
-        held: Sequence[Observation] = (),
+        context: Sequence[Observation] = (),
         given: Sequence[Frame] = (),
         coarse_step: float = COARSE_STEP,
     ) -> None:
         self.scene, self.path = scene, path
         self.detector, self.reader, self.listener = detector, reader, listener
-        self.retriever, self.gaze, self.held = retriever, tuple(gaze), tuple(held)
+        self.retriever, self.gaze, self.context = retriever, tuple(gaze), tuple(context)
         self.coarse_step, self._given = coarse_step, tuple(given)
         self._source = source
         self._kept: dict[Inspection, InspectionResult] = {}
@@ -202,13 +203,14 @@ class Tools:
 
     def _listen(self, look: Listen) -> InspectionResult:
         span = Span(max(0.0, look.start - 0.3), look.end + 0.3)
-        spoken = [o for o in self.held if o.source == "speech" and o.span.overlaps(span)]
+        spoken = [o for o in self.context if o.source == "speech" and o.span.overlaps(span)]
         if spoken:
             return _heard(spoken)
         if self.listener is None or self.path is None:
             return InspectionResult(refused="nothing that could listen is installed")
         recording = Recording(id="scene", name=self.scene.name, duration=self.scene.span.end)
-        return _heard(list(self.listener.transcribe(audio(self.path, span=span), recording)))
+        stretches = self.listener.hear(audio(self.path, span=span), recording)
+        return _heard([o for _, observations in stretches for o in observations])
 
 
 def _heard(said: Sequence[Observation]) -> InspectionResult:

@@ -44,12 +44,12 @@ from egomem.observe.active.state import (
     Revised,
 )
 from egomem.observe.active.tools import Tools
+from egomem.observe.caption_prompt import caption_request, spoken_lines
 from egomem.observe.caption_times import resolve_times
-from egomem.observe.captioner import caption_request
 from egomem.observe.frame_encoding import check_frame_labels
 from egomem.observe.frame_encoding import encode_frames as encode
 from egomem.records import Status, Usage
-from egomem.timeline import Span, format_time
+from egomem.timeline import Span
 
 TIME_TOLERANCE_S = 0.6
 """Seconds by which a frame's time that a model tells may miss the true one."""
@@ -89,12 +89,9 @@ class VlmBackend:
         span = tools.scene.span
         tags = RequestTags(tools.scene.recording)
         images = await self._images(coarse, Role.CAPTIONER)
-        said = "\n".join(
-            f"[{format_time(round(max(o.span.start, span.start), 1))}] {o.text}"
-            for o in tools.held
-            if o.source == "speech" and o.span.overlaps(span)
-        )
-        request = caption_request(images, span, said, tags=tags, max_tokens=self._max)
+        overlapping = [o for o in tools.context if o.source == "speech" and o.span.overlaps(span)]
+        speech = spoken_lines(overlapping, span)
+        request = caption_request(images, span, speech, tags=tags, max_tokens=self._max)
         reply = await self._ask(request, step)
         if reply is not None and reply.status is Status.UNPARSABLE:  # perhaps the server's accident
             reply = await self._ask(request, step) or reply
@@ -408,7 +405,7 @@ def _lines(caption: str, span: Span) -> list[CaptionLine]:
 
 
 def _heard(tools: Tools, span: Span) -> tuple[Finding, ...]:
-    spoken = [o for o in tools.held if o.source == "speech" and o.span.overlaps(span)]
+    spoken = [o for o in tools.context if o.source == "speech" and o.span.overlaps(span)]
     return tuple(
         Finding(
             id=f"e{k + 1}",
