@@ -66,7 +66,7 @@ class Memory:
     def close(self) -> None:
         self.store.close()
 
-    # -- what was, and until when -------------------------------------------------------------
+    # -- the past -----------------------------------------------------------------------------
 
     def until(self, at: Moment | str | None = None) -> View:
         """The memory as it was at a moment (None: all of it); the only way a question sees it.
@@ -74,12 +74,9 @@ class Memory:
         `at` may be written: "2026-03-02 10:30", "yesterday evening", or a second of one recording
         as "street.mp4 1:20". Raises TimeError where it cannot be read.
         """
-        return self.store.view(self._moment(at))
+        return self.store.view(moment_of(self.store, at))
 
-    def _moment(self, at: Moment | str | None) -> Moment | None:
-        return moment_of(self.store, at) if isinstance(at, str) else at
-
-    # -- the four things one does -------------------------------------------------------------
+    # -- ingest, search, ask, compare ---------------------------------------------------------
 
     async def aingest(
         self,
@@ -99,16 +96,15 @@ class Memory:
     ) -> IngestReport:
         """Observe recordings and remember them; what is already finished is not observed again.
 
-        `paths`: files, folders or globs. `window`: seconds. `start`: the instant of the recording's
-        second 0, with its zone; for one recording only (which may be split into chapters). `zone`:
-        where it was recorded ("Europe/Berlin"), for starts in file names. `budget`: US dollars that
-        captions may cost. `caption_tokens`: maximum tokens per caption. `caption` "active": each
-        window's caption is checked, and what it does not establish is looked for again.
-        `observers`: names of `egomem plugins` and objects with a `track` and `observe` or `hear`;
-        "default" stands for speech, text, objects and captions. `observer_settings`: by name.
-        `on_note` gets notes for the user before the work begins (such as what captioning will
-        cost), `on_step` the progress. Returns the outcome of each file; one that cannot be used is
-        reported there, and the rest are ingested.
+        `paths`: files, folders or globs. `window`: seconds. `start`: the instant of second 0, with
+        its zone; for one recording only (which may be split into chapters). `zone`: where it was
+        recorded ("Europe/Berlin"), for starts in file names. `budget`: US dollars for captions.
+        `caption_tokens`: maximum tokens per caption. `caption` "active": each window's caption is
+        checked, and what it does not establish is looked for again. `observers`: names of `egomem
+        plugins` and objects with a `track` and `observe` or `hear`; "default" stands for speech,
+        text, objects and captions. `observer_settings`: by name. `on_note` gets notes for the user
+        (such as what captioning will cost), `on_step` the progress. Returns the outcome of each
+        file; a bad file does not stop the others.
         """
         from egomem.ingest import SamplingOptions, choose_observers, ingest, media_files
         from egomem.timeline import read_start, zone_of
@@ -212,7 +208,7 @@ class Memory:
         """
         from egomem.answer import answer, question_of
 
-        question = question_of(question, options, self._moment(at))
+        question = question_of(question, options, moment_of(self.store, at))
         name = strategy or ("caption" if self._has_reader() else "extractive")
         return await answer(
             question,
@@ -241,7 +237,7 @@ class Memory:
         from egomem.answer import compare, question_of
         from egomem.answer import strategies as registered
 
-        question = question_of(question, options, self._moment(at))
+        question = question_of(question, options, moment_of(self.store, at))
         reads = self._has_reader()
         able = [n for n, s in registered().items() if not s.oracle and (reads or not s.roles)]
         return await compare(
@@ -255,7 +251,7 @@ class Memory:
 
     compare = blocking(acompare)
 
-    # -- in, out, and away --------------------------------------------------------------------
+    # -- import, export, forget, check --------------------------------------------------------
 
     def import_files(
         self, *paths: str | Path, videos: str | Path | None = None, **options: Any
@@ -324,7 +320,7 @@ class Memory:
 
         return check(self.store, repair=repair)
 
-    # -- what it holds ------------------------------------------------------------------------
+    # -- contents -----------------------------------------------------------------------------
 
     def names(self) -> dict[str, str]:
         """Recording id -> the name of its file."""
@@ -336,7 +332,7 @@ class Memory:
 
         return summarise(self.store)
 
-    # -- who helps ----------------------------------------------------------------------------
+    # -- models and frames --------------------------------------------------------------------
 
     @cached_property
     def models(self) -> ModelClient | None:
