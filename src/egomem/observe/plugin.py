@@ -20,6 +20,7 @@ from egomem.media import AudioBlock
 from egomem.observe.window import Window
 from egomem.plugins import Registry
 from egomem.records import Observation, Recording, Source, Track, Usage
+from egomem.timeline import DEFAULT_FPS, DEFAULT_WINDOW
 
 if TYPE_CHECKING:
     from egomem.models import ModelClient
@@ -111,8 +112,8 @@ class ObserverSetup:
     window before it does.
     """
 
-    window: float = 30.0
-    fps: float = 1.0
+    window: float = DEFAULT_WINDOW
+    fps: float = DEFAULT_FPS
     models: ModelClient | None = None
     transcriber: str = "embedded"
     budget: float | None = None
