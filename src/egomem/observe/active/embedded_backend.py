@@ -63,9 +63,9 @@ class EmbeddedBackend:
             *unread_text(tools, state),
             *unheard_speech(tools, state),
         )
-        left = {g.change for g in gaps}
-        moot = tuple(g.id for g in state.open if g.change not in left)
-        return Diagnosed(gaps=gaps, moot=moot)
+        proposed = {gap.change for gap in gaps}
+        obsolete = tuple(g.id for g in state.open if g.change not in proposed)
+        return Diagnosed(gaps=gaps, obsolete=obsolete)
 
     async def read(
         self,

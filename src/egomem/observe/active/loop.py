@@ -59,7 +59,7 @@ class CaptionBackend(Protocol):
         state: CaptionState,
         gap: CaptionGap,
         look: Inspection,
-        shown: InspectionResult,
+        result: InspectionResult,
     ) -> Inspected:
         """The findings of a look; the loop fills in `Inspected.gap`, `look` and the costs."""
         ...

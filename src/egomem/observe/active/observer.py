@@ -126,7 +126,7 @@ class ActiveCaptioner:
     async def observe(self, window: Window) -> list[Observation]:
         """The window's caption; none where nothing could be established.
 
-        Raises NoObservation where the reply is no draft (refused, cut off, twice not to be read),
+        Raises WindowFailed if the reply is no draft (refused, cut off, unreadable twice),
         and ModelError where there was none, nothing was established and a request had failed, or
         the budget in dollars is spent.
         """

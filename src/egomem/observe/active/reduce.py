@@ -67,7 +67,7 @@ def apply(state: CaptionState, event: CaptionEvent, budget: CaptionBudget) -> Ca
     if isinstance(event, Diagnosed):
         state = _judged(_with(state, event.findings), event.verdicts)
         state = state.model_copy(update={"round": state.round + 1})
-        for id in event.moot:
+        for id in event.obsolete:
             state = _changed(state, id, lambda g: g.model_copy(update={"state": "resolved"}))
         return _opened(state, event.gaps)
     return _looked(state, event, budget)
