@@ -5,8 +5,8 @@
     for hit in memory.search("red cup"): ...
     answer = memory.ask("Where did I leave the keys?")
 
-Each method has an async twin (`aingest`, `asearch`, `aask`). Heavy parts are imported when they are
-first used, so that opening and searching stay quick.
+Each method has an async twin (`aingest`, `asearch`, `aask`). Heavy parts are imported when first
+used, so that opening and searching stay quick.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import datetime
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -48,7 +48,7 @@ class Memory:
     def __init__(self, store: Store, settings: Settings) -> None:
         self.store = store
         self.settings = settings
-        self._observers: dict[str, ObserverSet] = {}
+        self._observer_sets: dict[str, ObserverSet] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -66,7 +66,7 @@ class Memory:
     def close(self) -> None:
         self.store.close()
 
-    # -- what was, and until when -------------------------------------------------------------
+    # -- the past -----------------------------------------------------------------------------
 
     def until(self, at: Moment | str | None = None) -> View:
         """The memory as it was at a moment (None: all of it); the only way a question sees it.
@@ -74,12 +74,9 @@ class Memory:
         `at` may be written: "2026-03-02 10:30", "yesterday evening", or a second of one recording
         as "street.mp4 1:20". Raises TimeError where it cannot be read.
         """
-        return self.store.view(self._moment(at))
+        return self.store.view(moment_of(self.store, at))
 
-    def _moment(self, at: Moment | str | None) -> Moment | None:
-        return moment_of(self.store, at) if isinstance(at, str) else at
-
-    # -- the four things one does -------------------------------------------------------------
+    # -- ingest, search, ask, compare ---------------------------------------------------------
 
     async def aingest(
         self,
@@ -97,18 +94,17 @@ class Memory:
         on_note: Callable[[str], None] = lambda line: None,
         on_step: OnStep = lambda step: None,
     ) -> IngestReport:
-        """Watch recordings and remember them; what is already known is not watched again.
+        """Observe recordings and remember them; what is already finished is not observed again.
 
-        `paths`: files, folders or globs. `window`: seconds. `start`: the instant of the recording's
-        second 0, with its zone; only for one recording (which may be cut into chapters). `zone`:
-        where it was recorded ("Europe/Berlin"), for starts told by file names. `budget`: US dollars
-        that captions may cost. `caption_tokens`: of one caption at most. `caption` "active": each
-        window's caption is checked, and what it cannot establish is looked for again. `observers`:
-        names of `egomem plugins` and objects with a `track` and `observe` or `hear`; "default"
-        stands for speech, text, objects and captions. `observer_settings`: by name. `on_note` is
-        told what a user should know before it begins (such as what captioning will take), `on_step`
-        how far it is. Returns what became of each file; one that cannot be used is reported there,
-        and the rest goes on.
+        `paths`: files, folders or globs. `window`: seconds. `start`: the instant of second 0, with
+        its zone; for one recording only (which may be split into chapters). `zone`: where it was
+        recorded ("Europe/Berlin"), for starts in file names. `budget`: US dollars for captions.
+        `caption_tokens`: maximum tokens per caption. `caption` "active": each window's caption is
+        checked, and what it does not establish is looked for again. `observers`: names of `egomem
+        plugins` and objects with a `track` and `observe` or `hear`; "default" stands for speech,
+        text, objects and captions. `observer_settings`: by name. `on_note` gets notes for the user
+        (such as what captioning will cost), `on_step` the progress. Returns the outcome of each
+        file; a bad file does not stop the others.
         """
         from egomem.ingest import SamplingOptions, choose_observers, ingest, media_files
         from egomem.timeline import read_start, zone_of
@@ -116,9 +112,8 @@ class Memory:
         files = media_files(paths)
         window = self.settings.window if window is None else window
         fps = self.settings.fps if fps is None else fps
-        place = zone_of(zone) if zone else None
-        began = read_start(start, zone=place) if isinstance(start, str) else start
-        tokens = self.settings.caption_tokens if caption_tokens is None else caption_tokens
+        recording_zone = zone_of(zone) if zone else None
+        start_instant = read_start(start, zone=recording_zone) if isinstance(start, str) else start
         choice: dict[str, Any] = {
             "window": window,
             "fps": fps,
@@ -126,32 +121,32 @@ class Memory:
             "settings": {name: dict(v) for name, v in (observer_settings or {}).items()},
             "budget": budget,
             "caption": caption,
-            "max_tokens": tokens,
+            "max_tokens": caption_tokens or self.settings.caption_tokens,
             "transcriber": self.settings.model.get("transcriber", "embedded"),
         }
         key = repr(choice)
-        chosen = self._observers.get(key)
-        if chosen is None:
-            chosen = await asyncio.to_thread(partial(choose_observers, self.models, **choice))
+        observer_set = self._observer_sets.get(key)
+        if observer_set is None:
+            observer_set = await asyncio.to_thread(choose_observers, self.models, **choice)
         # Models are loaded once; an observer that asks one counts the cost of a single ingest.
-        if not chosen.asking and all(isinstance(observer, str) for observer in observers):
-            self._observers[key] = chosen
+        if not observer_set.asking and all(isinstance(observer, str) for observer in observers):
+            self._observer_sets[key] = observer_set
 
         def plan(recordings: list[Recording]) -> None:
-            if line := chosen.plan(recordings, window):
+            if line := observer_set.plan(recordings, window):
                 on_note(line)
 
-        for note in chosen.notes:
+        for note in observer_set.notes:
             on_note(note)
         report = await ingest(
             self.store,
             files,
-            chosen.observers,
-            notes=chosen.notes,
-            sampling=SamplingOptions(window=window, fps=fps, concurrency=chosen.concurrency),
+            observer_set.observers,
+            notes=observer_set.notes,
+            sampling=SamplingOptions(window=window, fps=fps, concurrency=observer_set.concurrency),
             wearer=wearer or self.settings.wearer,
-            start=began,
-            zone=place,
+            start=start_instant,
+            zone=recording_zone,
             on_plan=plan,
             on_step=on_step,
         )
@@ -159,7 +154,7 @@ class Memory:
             from egomem.recall import add_vectors
 
             await asyncio.to_thread(add_vectors, self.store, self.embedder)
-        return report.model_copy(update={"usage": chosen.usage})
+        return report.model_copy(update={"usage": observer_set.usage})
 
     ingest = blocking(aingest)
 
@@ -171,7 +166,7 @@ class Memory:
         at: Moment | str | None = None,
         profile: str = "default",
     ) -> list[Hit]:
-        """The `k` moments that speak most for the query, best first; [] where none does."""
+        """The `k` moments that match the query best, best first; [] where none does."""
         return list(self.find(query, k=k, at=at, profile=profile).hits)
 
     def find(
@@ -213,8 +208,8 @@ class Memory:
         """
         from egomem.answer import answer, question_of
 
-        question = question_of(question, options, self._moment(at))
-        name = strategy or ("caption" if self._reads() else "extractive")
+        question = question_of(question, options, moment_of(self.store, at))
+        name = strategy or ("caption" if self._has_reader() else "extractive")
         return await answer(
             question,
             self.store.view(question.at),
@@ -237,13 +232,13 @@ class Memory:
     ) -> list[StrategyResult]:
         """Several strategies on one question, side by side; without names, all that can run.
 
-        A strategy that cannot run has the status `error` and says why; the others go on.
+        A strategy that cannot run has the status `error` and the reason; the others run.
         """
         from egomem.answer import compare, question_of
         from egomem.answer import strategies as registered
 
-        question = question_of(question, options, self._moment(at))
-        reads = self._reads()
+        question = question_of(question, options, moment_of(self.store, at))
+        reads = self._has_reader()
         able = [n for n, s in registered().items() if not s.oracle and (reads or not s.roles)]
         return await compare(
             question,
@@ -256,14 +251,14 @@ class Memory:
 
     compare = blocking(acompare)
 
-    # -- in, out, and away --------------------------------------------------------------------
+    # -- import, export, forget, check --------------------------------------------------------
 
     def import_files(
         self, *paths: str | Path, videos: str | Path | None = None, **options: Any
     ) -> list[ImportOutcome]:
-        """Remember captions and transcripts that exist already; see `egomem import --help`.
+        """Remember existing captions and transcripts; see `egomem import --help`.
 
-        `videos`: a folder in which the recordings lie. `options` are those of
+        `videos`: a folder with the recordings. `options` are those of
         `egomem.ingest.readers.read_options` (map, source, track, wearer, zone ...).
         """
         from egomem.ingest.importing import import_files
@@ -283,7 +278,7 @@ class Memory:
     ) -> ExportReport:
         """Write the memory, as it was `at` a moment, or a part of it.
 
-        `format`: webvtt, srt, jsonl or parquet; without one, by the ending of `target`.
+        `format`: webvtt, srt, jsonl or parquet; without one, by the suffix of `target`.
         """
         from egomem.memory.export import export, format_of
 
@@ -300,10 +295,10 @@ class Memory:
         match: str | None = None,
         dry_run: bool = False,
     ) -> ForgetReceipt:
-        """Remove every trace of what meets all that is given, wherever it lies in the folder.
+        """Delete every trace of what meets all conditions given, wherever it lies in the folder.
 
         `span`: seconds of `recording`; `between`: two aware instants; `match`: a text. Composed
-        captions that rested on it are composed anew from what is left. `dry_run` changes nothing.
+        captions that rested on it are composed again from what remains. `dry_run` changes nothing.
         """
         receipt = self.store.forget(
             recording=recording,
@@ -320,12 +315,12 @@ class Memory:
         return receipt
 
     def check(self, *, repair: bool = False) -> Check:
-        """Verify the folder: record, index, vectors, pictures. `repair` makes derived data anew."""
+        """Verify the folder: record, index, vectors, thumbnails. `repair` rebuilds derived data."""
         from egomem.memory.check import check
 
         return check(self.store, repair=repair)
 
-    # -- what it holds ------------------------------------------------------------------------
+    # -- contents -----------------------------------------------------------------------------
 
     def names(self) -> dict[str, str]:
         """Recording id -> the name of its file."""
@@ -337,7 +332,7 @@ class Memory:
 
         return summarise(self.store)
 
-    # -- who helps ----------------------------------------------------------------------------
+    # -- models and frames --------------------------------------------------------------------
 
     @cached_property
     def models(self) -> ModelClient | None:
@@ -360,7 +355,7 @@ class Memory:
 
         return embedder(spec)
 
-    def _reads(self) -> bool:
+    def _has_reader(self) -> bool:
         if self.models is None:
             return False
         from egomem.models import Role
@@ -399,5 +394,5 @@ def open_memory(
     if settings.model:
         from egomem.models.roles import read_specs
 
-        read_specs(settings.model)  # a spec that cannot be read is said before anything is done
+        read_specs(settings.model)  # a bad spec is refused before anything is done
     return Memory(Store.open(settings.memory, create=create is not False), settings)

@@ -128,7 +128,7 @@ def test_json_is_found_among_chat_and_checked(
         Status.TRUNCATED,
     ]
     assert replies[0].data == {"caption": "a red mug"}
-    assert "caption is no string" in replies[1].detail
+    assert "caption is not of type string" in replies[1].detail
     assert server.requests[0].body["response_format"]["json_schema"]["schema"]["required"] == [
         "caption"
     ]

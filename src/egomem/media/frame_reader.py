@@ -150,6 +150,7 @@ class FrameReader(Iterator[Frame]):
         return next(self._frames)
 
     def close(self) -> None:
+        """Close the file; no more frames come."""
         self._frames.close()
 
     def __enter__(self) -> Self:

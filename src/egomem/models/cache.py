@@ -15,7 +15,8 @@ from egomem.models.request import RequestTags
 class ReplyStore(Protocol):
     """Replies by key. The caller puts in clean completions only: an error is never cached."""
 
-    def get(self, key: str) -> Reply | None: ...
+    def get(self, key: str) -> Reply | None:
+        """The reply with a key; None where there is none."""
 
     def put(self, reply: Reply, key_fields: Mapping[str, JsonValue], tags: RequestTags) -> None:
         """Keep a reply under `reply.key`, with the fields that the key was made of."""

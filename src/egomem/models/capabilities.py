@@ -192,7 +192,7 @@ async def _ollama_capabilities(
         fields |= {"images": "vision" in capabilities, "audio": "audio" in capabilities}
     if context:
         fields["note"] = (
-            f"the model takes {context} tokens, but Ollama serves what OLLAMA_CONTEXT_LENGTH says"
+            f"the model takes {context} tokens, but Ollama serves only OLLAMA_CONTEXT_LENGTH"
         )
     return fields
 

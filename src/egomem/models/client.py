@@ -138,6 +138,7 @@ class ModelClient:
         return spec
 
     def limits(self, role: Role) -> Limits:
+        """The limits of a role's requests: those given, else the defaults."""
         return limits_for(role, self._limits)
 
     def estimate(self, request: Request, tokens_out: int = 150) -> Usage:

@@ -220,7 +220,9 @@ class EndpointEmbedder:
                     f"{self._url} answered {e.code} for embeddings", _error_text(e)
                 ) from e
         except (URLError, TimeoutError, ConnectionError) as e:
-            raise ModelError(f"{self._url} cannot be reached ({e})", "is the server up?") from e
+            raise ModelError(
+                f"{self._url} cannot be reached ({e})", "start the server, or check its URL"
+            ) from e
         except (KeyError, TypeError, ValueError) as e:
             raise ModelError(f"{self._url} sent no embeddings ({e})", "check the URL") from e
         if vectors.ndim != 2 or len(vectors) != len(texts):

@@ -192,7 +192,7 @@ def explain_body(server: str, body: bytes, key: str | None, error: str) -> Faile
         )
     if isinstance(value, dict) and value.get("choices") in ([], None):
         return FailedAttempt(ErrorKind.EMPTY, f"{server} answered without any choice", retry=True)
-    content = "an empty body" if not body else "a body that is no completion"
+    content = "an empty body" if not body else "a body that is not a completion"
     return FailedAttempt(
         ErrorKind.SERVER, f"{server} answered with {content} ({error})", retry=True
     )

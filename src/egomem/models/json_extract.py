@@ -109,10 +109,10 @@ def _schema_error(
     if types is not None:
         names = [str(name) for name in (types if isinstance(types, list) else [types])]
         if not any(_has_type(value, name) for name in names):
-            return f"{path} is no {' or '.join(names)}"
+            return f"{path} is not of type {' or '.join(names)}"
     allowed = schema.get("enum")
     if isinstance(allowed, list) and value not in allowed:
-        return f"{path} is none of {json.dumps(allowed, ensure_ascii=False)}"
+        return f"{path} is not one of {json.dumps(allowed, ensure_ascii=False)}"
     if "const" in schema and value != schema["const"]:
         return f"{path} is not {json.dumps(schema['const'], ensure_ascii=False)}"
     if isinstance(value, dict):
@@ -154,7 +154,7 @@ def _object_error(
         rule = rules.get(name, extra)
         path = f"{where}.{name}" if where else name
         if rule is False:
-            return f"{path} is not asked for"
+            return f"{path} is not in the schema"
         if isinstance(rule, dict) and (error := _schema_error(inner, rule, root, path)):
             return error
     return ""

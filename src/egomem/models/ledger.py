@@ -35,10 +35,13 @@ class LedgerTotal(NamedTuple):
 
 
 class Ledger:
+    """The entries of one client, in the order of their requests."""
+
     def __init__(self) -> None:
         self.entries: list[LedgerEntry] = []
 
     def add(self, entry: LedgerEntry) -> None:
+        """Append an entry."""
         self.entries.append(entry)
 
     def total(
@@ -54,10 +57,12 @@ class Ledger:
         )
 
     def by_role(self) -> dict[Role, LedgerTotal]:
+        """The total of each role that was asked."""
         return {role: self.total(role=role) for role in sorted({e.role for e in self.entries})}
 
 
 def sum_entries(entries: Iterable[LedgerEntry]) -> LedgerTotal:
+    """The total over entries."""
     asked = cached = failed = unpriced = 0
     usage = Usage()
     for entry in entries:

@@ -55,4 +55,4 @@ def check_priced(spec: ModelSpec, instead: str) -> None:
     """
     sample = Usage(tokens_in=1000, tokens_out=1000)
     if spec.server != "openrouter" and price(spec, sample) is None:
-        raise ConfigError(f"no price is known for {spec}, so --budget cannot be held", instead)
+        raise ConfigError(f"no price is known for {spec}, so --budget cannot be kept", instead)

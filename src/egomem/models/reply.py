@@ -60,6 +60,7 @@ class Reply(Record):
 
     @property
     def ok(self) -> bool:
+        """Whether the reply ended cleanly and, with a schema, has JSON that fits it."""
         return self.status is Status.PARSED
 
     def raise_for_error(self) -> Reply:

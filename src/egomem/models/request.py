@@ -20,6 +20,8 @@ from egomem.models.roles import ModelSpec, Role
 
 @dataclass(frozen=True)
 class TextPart:
+    """A text."""
+
     text: str
 
 

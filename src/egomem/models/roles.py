@@ -156,7 +156,7 @@ class ModelSpec:
                 f"use one of {', '.join(SERVERS)}",
             )
         if model != model.strip() or any(c.isspace() for c in model):
-            raise ConfigError(f"model name {model!r} holds a space", "quote the name exactly")
+            raise ConfigError(f"model name {model!r} contains a space", "write the name exactly")
         kind = SERVERS[server]
         url = url or next((environ[v] for v in kind.url_variables if environ.get(v)), kind.url)
         if server == "openai-compatible" and not url:
@@ -164,13 +164,14 @@ class ModelSpec:
         # Specs are shown, stored in runs and hashed into cache keys; keys must not get there.
         if "@" in urlsplit(url).netloc:
             raise ConfigError(
-                f"the address {redacted_url(url)} holds a password",
+                f"the address {redacted_url(url)} contains a password",
                 f"put the key into {(kind.key_variables or ('EGOMEM_API_KEY',))[0]} instead",
             )
         return cls(server, model, url.rstrip("/"))
 
     @property
     def embedded(self) -> bool:
+        """Whether the spec stands for the models that come with egomem."""
         return self.server == "embedded"
 
     def key(self, environ: Mapping[str, str] = os.environ) -> str | None:

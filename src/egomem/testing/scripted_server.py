@@ -70,6 +70,7 @@ class ScriptedServer:
 
     @property
     def url(self) -> str:
+        """The base of its API, ending in /v1."""
         return f"http://{HOST}:{self._port}/v1"
 
     @property
@@ -88,6 +89,7 @@ class ScriptedServer:
         return self._state.max_in_flight
 
     def start(self) -> Self:
+        """Listen, in a thread of its own; returns the server."""
         ready = threading.Event()
         errors: list[OSError] = []
 
@@ -114,6 +116,7 @@ class ScriptedServer:
         return self
 
     def stop(self) -> None:
+        """Close all connections and stop."""
         if self._loop and self._stopped and self._thread and self._thread.is_alive():
             # The event belongs to the loop of the server's thread.
             self._loop.call_soon_threadsafe(self._stopped.set)

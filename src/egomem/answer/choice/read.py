@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from egomem.answer.choice import words
+from egomem.answer.choice.abstentions import ABSTENTION, REFUSAL
 from egomem.answer.choice.mentions import EncodedReply, encode_mentions
 from egomem.answer.choice.normalise import strip_markup, strip_thinking
 from egomem.answer.choice.options import LabelledText, OptionMatcher
@@ -43,8 +43,6 @@ class ChoiceReading:
     scores: Mapping[str, float] = field(default_factory=dict)
 
 
-_ABSTENTIONS = words.phrase_pattern(words.ABSTENTIONS)
-_REFUSALS = words.phrase_pattern(words.REFUSALS)
 _OPTION_LABEL = re.compile(r"\s*\(?([A-Za-z0-9]{1,2})\s*[.):]\s+")
 _HEAD_CHARS, _TAIL_CHARS = 4_000, 16_000
 """Characters read of a reply, thinking apart: the middle of a longer one is left out.
@@ -271,9 +269,9 @@ class _ReplyReader:
         if stated is not None and stated.option is not None:
             return stated
         # "I cannot tell, but the answer is B" is an answer: refusals and abstentions come after.
-        if _REFUSALS.search(folded):
+        if REFUSAL.search(folded):
             return _OptionReading(Status.REFUSED)
-        if _ABSTENTIONS.search(folded):
+        if ABSTENTION.search(folded):
             return _ABSTAINED
         if stated is not None:
             return stated
