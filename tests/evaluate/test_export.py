@@ -101,7 +101,7 @@ def test_the_command_exports_while_a_run_goes_on(
         lines.append((folder / ANSWERS).read_text().splitlines())
 
     only = config.model_copy(update={"settings": ("clean",)})
-    go(benchmark, only, folder, on_progress=export, at_once=1)
+    go(benchmark, only, folder, on_progress=export, concurrency=1)
     assert [len(each) for each in lines] == [1, 2, 3, 4, 5]
     assert (folder / ANSWERS).read_text().splitlines() == lines[-1]
     capsys.readouterr()

@@ -61,7 +61,7 @@ def test_a_stopped_run_has_so_much_left(
             raise Stopped
 
     with pytest.raises(Stopped):
-        go(benchmark, config, folder, on_progress=stop, at_once=1)
+        go(benchmark, config, folder, on_progress=stop, concurrency=1)
     sent = len(server.requests)
     made = planned(benchmark, config, folder)
     assert (made.captions[0].cells, made.captions[0].kept) == (0, 4)

@@ -65,7 +65,7 @@ def test_a_run_that_stops_after_any_cell_goes_on_and_asks_nothing_twice(
                 raise Stopped
 
         try:
-            go(benchmark, config, folder, on_progress=stop, at_once=1)
+            go(benchmark, config, folder, on_progress=stop, concurrency=1)
         except Stopped:
             stops += 1
         else:
@@ -90,7 +90,7 @@ def test_a_killed_process_leaves_a_run_that_goes_on(
         "c = Config.model_validate_json(sys.argv[2])\n"
         "async def go():\n"
         "    async with opened(b, c, pathlib.Path(sys.argv[3]), environ={}) as work:\n"
-        "        await run(work, at_once=1)\n"
+        "        await run(work, concurrency=1)\n"
         "asyncio.run(go())\n"
     )
     file.write_text(benchmark.model_dump_json())
@@ -286,7 +286,7 @@ def test_an_error_is_counted_and_tried_again(
     with ScriptedServer(Script(rules=rules)) as server:
         spec = f"openai-compatible:fake@{server.url}"
         only = config.model_copy(update={"readers": (spec,), "settings": ("clean",)})
-        outcome = go(benchmark, only, tmp_path / "run", at_once=1)
+        outcome = go(benchmark, only, tmp_path / "run", concurrency=1)
         assert outcome.by_status == {"error": 2, "parsed": 3}
         sheet = load_run(tmp_path / "run").sheet(Arm(setting="clean", reader=spec))
         assert len(sheet) == 5

@@ -26,7 +26,7 @@ class Stopped(Exception):
 def halted(benchmark: Benchmark, config: Config, folder: Path, requests: int) -> RunSummary:
     async def whole() -> RunSummary:
         async with opened(benchmark, config, folder, environ={}, max_requests=requests) as work:
-            return await run(work, at_once=1)
+            return await run(work, concurrency=1)
 
     return asyncio.run(whole())
 
@@ -79,7 +79,7 @@ def test_a_killed_call_of_another_configuration(
 
     changed = both.model_copy(update={"abstain": True})
     with pytest.raises(Stopped):
-        go(benchmark, changed, folder, on_progress=third, at_once=1)
+        go(benchmark, changed, folder, on_progress=third, concurrency=1)
     now = status(load_run(folder))
     assert (now.state, now.done, now.stale) == ("unfinished", 3, 7)
 

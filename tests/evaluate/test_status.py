@@ -48,7 +48,7 @@ def test_a_run_is_followed_from_outside(
         seen.append(now(tmp_path / "run"))
 
     only = config.model_copy(update={"settings": ("caption@2", "caption@4")})
-    go(benchmark, only, tmp_path / "run", on_progress=look, at_once=1)
+    go(benchmark, only, tmp_path / "run", on_progress=look, concurrency=1)
     assert {s.state for s in seen} == {"running"}
     assert all("process" in s.who for s in seen)
     assert [(t.done, t.total) for t in seen[-1].captions] == [(4, 4), (2, 2)]
@@ -89,7 +89,7 @@ def test_a_run_that_was_left_or_halted_says_so(
         raise Stopped
 
     with pytest.raises(Stopped):
-        go(benchmark, only, tmp_path / "run", on_progress=stop, at_once=1)
+        go(benchmark, only, tmp_path / "run", on_progress=stop, concurrency=1)
     left = now(tmp_path / "run")
     assert (left.state, left.done, left.ended) == ("unfinished", 1, None)
 

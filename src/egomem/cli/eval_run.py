@@ -55,20 +55,20 @@ def run_evaluation(
                 policy=policy,
                 on_note=line.say,
                 **limits,
-            ) as work:
-                planned = plan(work)
+            ) as open_run:
+                planned = plan(open_run)
                 if not json:
                     print_plan(planned)
                 if only_plan:
-                    return work.config.hash, planned, None
+                    return open_run.config.hash, planned, None
                 done = await run(
-                    work,
+                    open_run,
                     command=["egomem", *sys.argv[1:]],
-                    at_once=given.concurrency,
+                    concurrency=given.concurrency,
                     on_note=line.say,
                     on_progress=line.update,
                 )
-                return work.config.hash, planned, done
+                return open_run.config.hash, planned, done
 
     config_hash, planned, done = asyncio.run(whole())
     result: dict[str, Any] = {

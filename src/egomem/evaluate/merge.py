@@ -17,7 +17,7 @@ from egomem.evaluate.export import write_answers
 from egomem.evaluate.fingerprint import digest
 from egomem.evaluate.predictions import write_predictions
 from egomem.evaluate.run_db import RunDatabase
-from egomem.evaluate.run_folder import chosen, locked, question_digest
+from egomem.evaluate.run_folder import chosen_questions, locked, question_digest
 from egomem.evaluate.run_info import ABOUT, BENCHMARK
 from egomem.evaluate.run_reader import Run, load_run
 from egomem.evaluate.stored_run import Finished, Key, StoredRun, earlier_measures, place
@@ -41,7 +41,7 @@ def merge(target: Path, shards: Sequence[Path]) -> int:
     loaded = [load_run(folder) for folder in shards]
     whole = _same(loaded)
     config, benchmark = whole.config, whole.benchmark
-    questions = chosen(benchmark.questions, config)
+    questions = chosen_questions(benchmark.questions, config)
     cells = _once(loaded)
     columns = config.columns()
     wanted = [(q.id, c) for q in questions for c in columns]

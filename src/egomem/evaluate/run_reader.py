@@ -18,7 +18,7 @@ from egomem.evaluate.config import Arm, Config
 from egomem.evaluate.fingerprint import digest
 from egomem.evaluate.measures import reply_keys
 from egomem.evaluate.run_db import read_run
-from egomem.evaluate.run_folder import chosen
+from egomem.evaluate.run_folder import chosen_questions
 from egomem.evaluate.run_info import ABOUT, BENCHMARK, read_about
 from egomem.evaluate.stored_run import Finished, Key, StoredRun
 from egomem.memory import Store
@@ -60,7 +60,7 @@ class Run:
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        return chosen(self.benchmark.questions, self.config)
+        return chosen_questions(self.benchmark.questions, self.config)
 
     @property
     def columns(self) -> list[Arm]:

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from egomem.evaluate.captions import cuts
 from egomem.evaluate.config import Arm
-from egomem.evaluate.run_folder import at_work
+from egomem.evaluate.run_folder import lock_owner
 from egomem.evaluate.run_reader import Run
 from egomem.memory import Store
 from egomem.memory.failed_windows import failed_windows, window_unit
@@ -70,7 +70,7 @@ def status(run: Run) -> RunStatus:
     own = {q.id for q in run.questions}
     columns = tuple(_column(run, column, own) for column in run.config.columns())
     last = run.about.get("last") or {}
-    who = at_work(run.folder)
+    who = lock_owner(run.folder)
     ended = run.about.get("ended")
     why = str(last.get("halted") or "")
     spent = _spent(run)
