@@ -73,7 +73,7 @@ _HEARD_OR_READ = ("ocr", "listen")
 
 @dataclass(frozen=True, slots=True)
 class ClaimContent:
-    """What a sentence states: stems, numbers, quoted text, whether it is negated, and its hedges."""
+    """What a sentence states: stems, numbers, quoted text, negation, hedges."""
 
     words: frozenset[str]
     numbers: frozenset[str]

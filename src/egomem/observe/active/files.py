@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class InstalledTools:
-    """The tools that can run here; `missing`: why another cannot, with the line that installs it."""
+    """The tools that can run here; `missing`: why others cannot, and what installs them."""
 
     detector: Detector | None
     reader: ScreenText | None

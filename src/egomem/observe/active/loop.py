@@ -63,7 +63,7 @@ class CaptionBackend(Protocol):
         look: Inspection,
         result: InspectionResult,
     ) -> Inspected:
-        """The findings of an inspection; the loop fills in `Inspected.gap`, `look` and the costs."""
+        """The findings of an inspection; the loop fills in its gap, look and costs."""
         ...
 
     async def revise(

@@ -166,7 +166,7 @@ class Drafted(Record):
 
 
 class Diagnosed(Record):
-    """A check of claims and of coverage. `obsolete`: open gaps that other inspections have settled."""
+    """A check of claims and of coverage. `obsolete`: open gaps that were settled elsewhere."""
 
     event: Literal["diagnosed"] = "diagnosed"
     findings: tuple[Finding, ...] = ()
@@ -187,7 +187,7 @@ class Diagnosed(Record):
 
 
 class Inspected(Record):
-    """One inspection for one gap. `refused`: why it was not carried out; `cached`: it cost nothing."""
+    """One inspection for one gap. `refused`: why it was not done; `cached`: it cost nothing."""
 
     event: Literal["looked"] = "looked"
     gap: str

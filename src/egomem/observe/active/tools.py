@@ -65,7 +65,7 @@ def file_frames(path: str | Path) -> FrameLoader:
 
 
 def decoded_frames(decoded: Sequence[Frame]) -> FrameLoader:
-    """Return a loader of frames that are decoded already, for a file that cannot be opened again."""
+    """Return a loader of frames that are decoded already, if the file cannot be opened."""
 
     def source(times: Sequence[float], side: int | None) -> Iterable[Frame]:
         latest = [
