@@ -76,7 +76,7 @@ class ScreenText:
         return is_reliable
 
     def read(self, image: npt.NDArray[np.uint8]) -> list[TextLine]:
-        """Return the lines in an (H, W, 3) uint8 RGB picture that are worth keeping, top to bottom."""
+        """Return the lines in an (H, W, 3) uint8 RGB picture to keep, top to bottom."""
         with self._one_at_a_time:
             engine = self._engine = self._engine or _load(self.side)
             result = engine(np.ascontiguousarray(image[:, :, ::-1]))

@@ -62,7 +62,7 @@ class TextTrack:
 
 
 def track_lines(results: Sequence[OcrResult]) -> list[TextTrack]:
-    """Join the lines of consecutive keyframes that agree in text and place; in order of appearance."""
+    """Join the lines of consecutive keyframes that agree in text and place, by appearance."""
     tracks: list[TextTrack] = []
     for look, result in enumerate(results):
         active = [s for s in tracks if look - s.last_seen <= MAX_MISSED + 1]
