@@ -76,9 +76,9 @@ class RunBudget:
         """Raise ConfigError where a price is not known: no budget could be held then."""
         if self.budget is None:
             return
-        for spec in dict.fromkeys(specs):
+        for name in dict.fromkeys(specs):
             check_priced(
-                ModelSpec.parse(spec), "limit the number of requests instead: --max-requests"
+                ModelSpec.parse(name), "limit the number of requests instead: --max-requests"
             )
 
     @asynccontextmanager

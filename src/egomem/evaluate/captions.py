@@ -142,40 +142,40 @@ class Watched:
 
 
 def captioner(
-    models: ModelClient, way: Condition, config: Config, reader: str, cut: str = ""
+    models: ModelClient, condition: Condition, config: Config, reader: str, cut: str = ""
 ) -> Captioner | Aligned:
     """Who captions for a setting. `reader` decides the frames of an aligned one, `cut` says of what
     they were chosen."""
-    made = Captioner(
+    inner = Captioner(
         models,
-        window=way.window or DEFAULT_WINDOW,
+        window=condition.window or DEFAULT_WINDOW,
         fps=config.fps,
         transcript=False,
         max_tokens=config.caption_tokens,
     )
-    if way.captions != "aligned":
-        return made
-    return Aligned(made, config.frame_limit(reader), cut)
+    if condition.captions != "aligned":
+        return inner
+    return Aligned(inner, config.frame_limit(reader), cut)
 
 
-def held_track(store: Store, way: Condition, config: Config) -> str | None:
+def held_track(store: Store, condition: Condition, config: Config) -> str | None:
     """The caption track of a given memory that a setting reads; None: the best one of the view.
 
     Raises ConfigError where the window names none or several.
     """
     if config.track is not None:
         return config.track
-    if way.window is None:
+    if condition.window is None:
         return None
-    known = [t for t in store.tracks() if t.source == "caption"]
-    fits = [t.id for t in known if t.window == way.window]
-    if len(fits) == 1:
-        return fits[0]
-    there = ", ".join(t.id for t in known) or "none"
-    what = "several tracks" if fits else "no track"
+    tracks = [t for t in store.tracks() if t.source == "caption"]
+    matches = [t.id for t in tracks if t.window == condition.window]
+    if len(matches) == 1:
+        return matches[0]
+    existing = ", ".join(t.id for t in tracks) or "none"
+    what = "several tracks" if matches else "no track"
     raise ConfigError(
-        f"{way.name}: the memory holds {what} of captions of {way.window:g} s windows",
-        f"name one with --track, or use the setting {way.strategy}; there are: {there}",
+        f"{condition.name}: the memory holds {what} of captions of {condition.window:g} s windows",
+        f"name one with --track, or use the setting {condition.strategy}; there are: {existing}",
     )
 
 
@@ -185,14 +185,14 @@ def unfinished(
     """The windows of a recording that are still to be captioned. One that was cut off is, where
     more than it had are allowed now (`tokens`)."""
     done = store.completed(recording.id)
-    held = {d.unit for d in done if d.track == track}
+    done_units = {d.unit for d in done if d.track == track}
     if from_completed(done, track):
-        held -= {
+        done_units -= {
             window_unit(gap.span)
             for gap in failed_windows(store, recording.id, track)
             if gap.tokens is not None and gap.tokens < tokens
         }
-    return [s for s in windows(recording.duration, window) if window_unit(s) not in held]
+    return [s for s in windows(recording.duration, window) if window_unit(s) not in done_units]
 
 
 class Uncaptioned(Record):
@@ -221,11 +221,11 @@ def uncaptioned(
     ]
 
 
-def without(found: Sequence[Uncaptioned], most: int = 5) -> str:
+def without(windows: Sequence[Uncaptioned], limit: int = 5) -> str:
     """`2 windows have no caption: v1 1:00-1:30 refused, ...`"""
-    many = plural(len(found), "window has", "windows have")
-    more = f" and {len(found) - most} more" if len(found) > most else ""
-    return f"{many} no caption: {', '.join(map(str, found[:most]))}{more}"
+    many = plural(len(windows), "window has", "windows have")
+    rest = f" and {len(windows) - limit} more" if len(windows) > limit else ""
+    return f"{many} no caption: {', '.join(map(str, windows[:limit]))}{rest}"
 
 
 async def build(
@@ -245,31 +245,33 @@ async def build(
     is finished, without a caption. Each window is durable as soon as it is captioned, and no
     question is known here. Raises BudgetExhausted where the budget does not allow the next one.
     """
-    way = config.way(column)
-    by = captioner(models, way, config, column.reader, selection.cut if selection else "")
-    window = way.window or DEFAULT_WINDOW
+    condition = config.way(column)
+    selected = captioner(
+        models, condition, config, column.reader, selection.cut if selection else ""
+    )
+    window = condition.window or DEFAULT_WINDOW
     tokens = config.caption_tokens
-    todo = unfinished(store, recording, by.track.id, window, tokens)
+    todo = unfinished(store, recording, selected.track.id, window, tokens)
     if not todo:
         return ""
     limits = models.limits(Role.CAPTIONER)
-    watched = Watched(by, on_window, on_gap)
+    watcher = Watched(selected, on_window, on_gap)
     if selection is not None:
         times = selection.times[recording.id]
-        faults = await _aligned(store, recording, watched, todo, times, limits)
+        faults = await _aligned(store, recording, watcher, todo, times, limits)
     else:
         report = await ingest(
             store,
             [Path(recording.path or "")],
-            Observers(frames=(watched,)),
+            Observers(frames=(watcher,)),
             sampling=SamplingOptions(
                 window=window, fps=config.fps, side=limits.side, concurrency=CONCURRENCY
             ),
-            on_step=lambda step: watched.check(),
+            on_step=lambda step: watcher.check(),
         )
         faults = list(report.outcomes[0].faults)
-    watched.check()
-    left = unfinished(store, recording, by.track.id, window, tokens)
+    watcher.check()
+    left = unfinished(store, recording, selected.track.id, window, tokens)
     if not left:
         return ""
     why = faults[0] if faults else "the file cannot be watched"
@@ -289,11 +291,15 @@ async def _aligned(
     faults: list[str] = []
 
     async def one(span: Span) -> None:
-        wanted = [t for t in times if span.start <= t < span.end]
+        frame_times = [t for t in times if span.start <= t < span.end]
         path = recording.path or ""
         try:
             seen = await asyncio.to_thread(
-                lambda: tuple(distinct(frames(path, wanted, side=limits.side))) if wanted else ()
+                lambda: (
+                    tuple(distinct(frames(path, frame_times, side=limits.side)))
+                    if frame_times
+                    else ()
+                )
             )
             made = await by.observe(Window(recording, span, seen))
         except StoreError:

@@ -17,16 +17,16 @@ def lengths(
 
     A file that is not there, or cannot be read, has none.
     """
-    found = {}
+    seconds = {}
     for video in videos:
-        held = (recordings or {}).get(video.id)
+        recording = (recordings or {}).get(video.id)
         if video.duration is not None:
             continue
-        if held is not None:
-            found[video.id] = held.duration
+        if recording is not None:
+            seconds[video.id] = recording.duration
         elif video.path and Path(video.path).is_file():
             try:
-                found[video.id] = probe(video.path).duration
+                seconds[video.id] = probe(video.path).duration
             except EgomemError:
                 continue  # whoever needs the file says what is wrong with it
-    return found
+    return seconds

@@ -70,7 +70,7 @@ def _same(loaded: Sequence[Run]) -> Run:
     if not loaded:
         raise UsageError("no shards are named")
     first = loaded[0]
-    asked = _content(first.benchmark)
+    content = _content(first.benchmark)
     for other in loaded[1:]:
         if other.config.hash != first.config.hash:
             raise UsageError(
@@ -78,7 +78,7 @@ def _same(loaded: Sequence[Run]) -> Run:
                 f"({first.config.hash} and {other.config.hash})",
                 "run all shards with the same settings",
             )
-        if _content(other.benchmark) != asked:
+        if _content(other.benchmark) != content:
             raise UsageError(
                 f"{first.folder} and {other.folder} ask different questions",
                 "run all shards on the same files",
@@ -95,8 +95,8 @@ def _once(loaded: Sequence[Run]) -> dict[Key, Finished]:
     cells: dict[Key, Finished] = {}
     twice: list[Key] = []
     for shard in loaded:
-        wanted = [(q.id, c) for q in shard.questions for c in shard.config.columns()]
-        for key in wanted:
+        keys = [(q.id, c) for q in shard.questions for c in shard.config.columns()]
+        for key in keys:
             if key not in shard.cells:
                 continue
             if key in cells:
@@ -149,8 +149,8 @@ def _memories(target: Path, loaded: Sequence[Run], record: RunDatabase) -> None:
                 store.put_track(track)
             for recording in source.recordings():
                 store.put_recording(recording)
-                held = source.view().observations(recording=recording.id)
-                store.add(held, completed=source.completed(recording.id))
+                observations = source.view().observations(recording=recording.id)
+                store.add(observations, completed=source.completed(recording.id))
     if any(shard.remembers and not shard.config.given_memory for shard in loaded):
         with Store.open(target / "memory") as store:
             tracks = [track.id for track in store.tracks()]
@@ -161,13 +161,13 @@ def _memories(target: Path, loaded: Sequence[Run], record: RunDatabase) -> None:
 
 def _spent(target: Path, loaded: Sequence[Run]) -> None:
     """Join the ledgers: what all shards have sent."""
-    held = ReplyCache(target)
+    target_replies = ReplyCache(target)
     for shard in loaded:
         source = ReplyCache(shard.folder)
         for entry in source.entries():
-            held.record(entry)
+            target_replies.record(entry)
         source.close()
-    held.close()
+    target_replies.close()
 
 
 def _about(

@@ -39,7 +39,7 @@ def rescore(folder: Path, on_note: Callable[[str], None] = lambda line: None) ->
         run = load_run(folder, record.stored)
         questions = {q.id: q for q in run.questions}
         columns = run.columns
-        judged = measured(run.questions, run.config, run.cells)
+        gates_before = measured(run.questions, run.config, run.cells)
         fresh: dict[Key, Finished] = {}
         reread_count = kept = 0
         # An answer that starts from another one starts from it as it now reads.
@@ -79,7 +79,7 @@ def rescore(folder: Path, on_note: Callable[[str], None] = lambda line: None) ->
             rewrite_about(folder, gates=[g.model_dump(mode="json") for g in gates])
     turned = [
         (was.reader, was.verdict, now.verdict)
-        for was, now in zip(judged, gates, strict=True)
+        for was, now in zip(gates_before, gates, strict=True)
         if was.verdict != now.verdict
     ]
     return Rescored(read=reread_count, kept=kept, changed=tuple(changed), gates=tuple(turned))

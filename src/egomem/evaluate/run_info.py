@@ -61,17 +61,17 @@ def write_about(
 
 def rewrite_about(folder: Path, **fields: Any) -> None:
     """Put other values of some fields in the place of those that run.json holds."""
-    held = read_about(folder) | fields
-    _write(folder / ABOUT, json.dumps(held, ensure_ascii=False, indent=1))
+    fields_before = read_about(folder) | fields
+    _write(folder / ABOUT, json.dumps(fields_before, ensure_ascii=False, indent=1))
 
 
 def read_about(folder: Path) -> dict[str, Any]:
     """What run.json holds; {} where there is none."""
     try:
-        held = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+        fields = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return held if isinstance(held, dict) else {}
+    return fields if isinstance(fields, dict) else {}
 
 
 def _write(path: Path, text: str) -> None:

@@ -65,26 +65,26 @@ class Run:
     @property
     def columns(self) -> list[Arm]:
         """The columns that have an answer."""
-        held = {column for _, column in self.cells}
-        return [c for c in self.config.columns() if c in held]
+        arms = {column for _, column in self.cells}
+        return [c for c in self.config.columns() if c in arms]
 
     @property
     def held_back(self) -> list[Arm]:
         """The columns that the gate kept from being answered, when the run came to its end."""
         stopped = (self.about.get("last") or {}).get("stopped") or ()
-        ways = {c: self.config.way(c) for c in self.config.columns()}
-        return [c for c, w in ways.items() if c.reader in stopped and not w.judges_bias]
+        conditions = {c: self.config.way(c) for c in self.config.columns()}
+        return [c for c, w in conditions.items() if c.reader in stopped and not w.judges_bias]
 
     def answers(self, column: Arm) -> dict[str, Answer]:
-        found = ((q.id, self.cells.get((q.id, column))) for q in self.benchmark.questions)
-        return {id: cell.answer for id, cell in found if cell is not None}
+        cells = ((q.id, self.cells.get((q.id, column))) for q in self.benchmark.questions)
+        return {id: cell.answer for id, cell in cells if cell is not None}
 
     def usage(self, column: Arm) -> dict[str, Usage]:
         """What each answer took, by question; those are left out of which it is not known."""
-        found = ((q.id, self.cells.get((q.id, column))) for q in self.questions)
+        cells = ((q.id, self.cells.get((q.id, column))) for q in self.questions)
         return {
             id: cell.usage
-            for id, cell in found
+            for id, cell in cells
             if cell is not None and (cell.usage.requests or not reply_keys(cell.answer))
         }
 
@@ -132,13 +132,13 @@ class Run:
         """The windows that have no caption in the tracks that this run made."""
         if self.config.given_memory or not self.remembers:
             return []
-        own = {q.recording for q in self.questions}
-        held = self.about.get("recordings", {})
-        about = {v: id for v, id in held.items() if v in own or None in own}
+        video_ids = {q.recording for q in self.questions}
+        recordings = self.about.get("recordings", {})
+        by_video = {v: id for v, id in recordings.items() if v in video_ids or None in video_ids}
         tracks = self.about.get("tracks", {})
         with Store.open(self.memory) as store:
             return uncaptioned(
-                store, about, [c for t in tracks.values() if t for c in cuts(store, t)]
+                store, by_video, [c for t in tracks.values() if t for c in cuts(store, t)]
             )
 
     def sheet(self, column: Arm, verdicts: Mapping[str, float] | None = None) -> ScoredAnswers:
@@ -163,8 +163,8 @@ def load_run(folder: Path, stored: StoredRun | None = None) -> Run:
     about = read_about(folder)
     try:
         config = Config.model_validate(about["config"])
-        held = (folder / BENCHMARK).read_text(encoding="utf-8")
-        benchmark = Benchmark.model_validate_json(held)
+        text = (folder / BENCHMARK).read_text(encoding="utf-8")
+        benchmark = Benchmark.model_validate_json(text)
     except (KeyError, OSError, ValidationError) as error:
         why = "" if isinstance(error, KeyError | OSError) else " that this version can read"
         raise UsageError(
