@@ -20,7 +20,7 @@ from egomem.models import (
     TextPart,
 )
 from egomem.models.http_errors import explain_status, retry_after
-from egomem.models.roles import SERVERS
+from egomem.models.servers import SERVERS
 from egomem.records import Status
 from egomem.testing import Rule
 

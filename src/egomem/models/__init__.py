@@ -27,7 +27,8 @@ if TYPE_CHECKING:
         VideoPart,
     )
     from egomem.models.retry import RequestPolicy
-    from egomem.models.roles import CHAT_ROLES, SERVERS, ModelSpec, Role
+    from egomem.models.roles import CHAT_ROLES, ModelSpec, Role
+    from egomem.models.servers import SERVERS
     from egomem.models.smoke_test import send_test_request
 
 _NAMES_BY_MODULE = {
@@ -48,7 +49,8 @@ _NAMES_BY_MODULE = {
         "VideoPart",
     ),
     "retry": ("RequestPolicy",),
-    "roles": ("CHAT_ROLES", "SERVERS", "ModelSpec", "Role"),
+    "roles": ("CHAT_ROLES", "ModelSpec", "Role"),
+    "servers": ("SERVERS",),
     "smoke_test": ("send_test_request",),
 }
 

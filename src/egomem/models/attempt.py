@@ -16,7 +16,8 @@ from egomem.models.prices import price
 from egomem.models.reply import ErrorKind, Reply
 from egomem.models.reply_parsing import parse_reply
 from egomem.models.request import Request, VideoPart
-from egomem.models.roles import SERVERS, ModelSpec
+from egomem.models.roles import ModelSpec
+from egomem.models.servers import SERVERS
 from egomem.models.transport import HttpExchange, response_body
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from egomem.errors import MissingExtraError
 from egomem.models import http_errors
-from egomem.models.roles import SERVERS, ModelSpec, server_root
+from egomem.models.roles import ModelSpec
+from egomem.models.servers import SERVERS, server_root
 from egomem.records import Record
 
 if TYPE_CHECKING:

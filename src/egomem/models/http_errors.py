@@ -13,7 +13,7 @@ from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
 from egomem.models.reply import ErrorKind
-from egomem.models.roles import ServerKind
+from egomem.models.servers import ServerKind
 
 # 409 (conflict) and 425 (too early) pass with time; 529 is Anthropic's "overloaded".
 RETRIED_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})

@@ -22,7 +22,8 @@ from egomem.errors import ConfigError, MissingExtraError
 from egomem.models.http_errors import redacted
 from egomem.models.reply import TokenLogprob
 from egomem.models.request import AudioPart, ImagePart, Request, TextPart, VideoPart
-from egomem.models.roles import SERVERS, ModelSpec
+from egomem.models.roles import ModelSpec
+from egomem.models.servers import SERVERS
 from egomem.models.transport import EXCHANGE, HttpExchange
 from egomem.records import Usage
 

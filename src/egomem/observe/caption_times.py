@@ -86,7 +86,7 @@ def resolve_times(caption: str, span: Span) -> TimedCaption:
 
 def written_times(text: str) -> list[float]:
     """All times that a text writes (`1:02:03`, `12.5 s`), in seconds, in the order written."""
-    return [_seconds(found[0]) for found in _ANY.finditer(text)]
+    return [_seconds(match[0]) for match in _ANY.finditer(text)]
 
 
 def _line(line: str) -> WrittenLine:

@@ -220,7 +220,7 @@ def spread(frames: Sequence[Frame], most: int) -> Sequence[Frame]:
     return [frames[int((k + 0.5) * len(frames) / count)] for k in range(count)]
 
 
-class CaptionSettings(BaseModel):
+class VlmCaptionerSettings(BaseModel):
     """`transcript`: the model is also given the window's speech."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -228,7 +228,7 @@ class CaptionSettings(BaseModel):
     transcript: bool = True
 
 
-def _make(setup: ObserverSetup, settings: CaptionSettings) -> Captioner:
+def _make(setup: ObserverSetup, settings: VlmCaptionerSettings) -> Captioner:
     if setup.models is None or not setup.models.has(Role.CAPTIONER):
         raise EgomemError(
             "no model captions", "give a --model captioner=SPEC, see docs/how-to/models.md"
@@ -248,7 +248,7 @@ CAPTION = ObserverPlugin(
     source="caption",
     reads=("frames", "speech"),
     make=_make,
-    settings=CaptionSettings,
+    settings=VlmCaptionerSettings,
     modules=("pydantic_ai",),
     install=install_line("models"),
 )

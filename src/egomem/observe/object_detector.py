@@ -64,15 +64,15 @@ class Detector:
         """Fetch the weights unless they are here; return where they came from."""
         return weights.detector(self.folder)
 
-    def detect(self, image: npt.NDArray[np.uint8], least: float) -> list[Detection]:
+    def detect(self, image: npt.NDArray[np.uint8], min_score: float) -> list[Detection]:
         """Things in an (H, W, 3) uint8 RGB picture with a score of `least` or more, best first."""
         height, width = image.shape[:2]
         whole = (0, 0, width, height)
         regions = [whole, *square_crops(width, height)] if self.squares else [whole]
-        found: list[tuple[Detection, PixelBox]] = []
+        candidates: list[tuple[Detection, PixelBox]] = []
         for region in regions:
             left, top, right, bottom = region
-            for number, score, edges in self._run(image[top:bottom, left:right], least):
+            for number, score, edges in self._run(image[top:bottom, left:right], min_score):
                 if number not in LABELS or _is_cut(edges, region, whole):
                     continue
                 box = (
@@ -81,11 +81,11 @@ class Detector:
                     (left + edges[2] * (right - left)) / width,
                     (top + edges[3] * (bottom - top)) / height,
                 )
-                found.append((Detection(LABELS[number], score, box), region))
-        return suppress_overlaps(found)
+                candidates.append((Detection(LABELS[number], score, box), region))
+        return suppress_overlaps(candidates)
 
     def _run(
-        self, image: npt.NDArray[np.uint8], least: float
+        self, image: npt.NDArray[np.uint8], min_score: float
     ) -> list[tuple[int, float, list[float]]]:
         import cv2
 
@@ -98,7 +98,7 @@ class Detector:
         return [
             (int(row[1]), float(row[2]), [min(max(float(v), 0.0), 1.0) for v in row[3:7]])
             for row in rows
-            if row[2] >= least
+            if row[2] >= min_score
         ]
 
 
@@ -130,13 +130,14 @@ def _is_cut(edges: Sequence[float], region: PixelBox, whole: PixelBox) -> bool:
     return any(i and n for i, n in zip(inner, near, strict=True))
 
 
-def suppress_overlaps(found: Sequence[tuple[Detection, PixelBox]]) -> list[Detection]:
+def suppress_overlaps(candidates: Sequence[tuple[Detection, PixelBox]]) -> list[Detection]:
     """Greedy non-maximum suppression per label, over crops that overlap; best score first."""
     kept: list[tuple[Detection, PixelBox]] = []
-    for detection, region in sorted(found, key=lambda f: -f[0].score):
+    for detection, region in sorted(candidates, key=lambda f: -f[0].score):
         if not any(
-            other.label == detection.label and _same(other, detection, across=region != seen_in)
-            for other, seen_in in kept
+            other.label == detection.label
+            and _same(other, detection, across=region != other_region)
+            for other, other_region in kept
         ):
             kept.append((detection, region))
     return [detection for detection, _ in kept]

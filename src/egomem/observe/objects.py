@@ -65,62 +65,65 @@ class Objects:
         return await asyncio.to_thread(self._observe, window)
 
     def _observe(self, window: Window) -> list[Observation]:
-        seen = select_keyframes(window.frames, window.span, fps=self.fps, change=self.change)
-        found = [self._detector.detect(look.frame.image, self.score) for look in seen]
-        made: list[Observation] = []
-        for label in sorted({d.label for detections in found for d in detections}):
-            here = [[d for d in detections if d.label == label] for detections in found]
-            there = find_presences(
-                [len(detections) for detections in here],
-                [look.span.length for look in seen],
-                [any(d.score >= self.sure for d in detections) for detections in here],
+        keyframes = select_keyframes(window.frames, window.span, fps=self.fps, change=self.change)
+        by_frame = [self._detector.detect(look.frame.image, self.score) for look in keyframes]
+        observations: list[Observation] = []
+        for label in sorted({d.label for detections in by_frame for d in detections}):
+            of_label = [[d for d in detections if d.label == label] for detections in by_frame]
+            label_presences = find_presences(
+                [len(detections) for detections in of_label],
+                [look.span.length for look in keyframes],
+                [any(d.score >= self.sure for d in detections) for detections in of_label],
                 self.hold,
             )
-            believed = {look for p in there for look in range(p.first, p.past)}
+            kept = {look for p in label_presences for look in range(p.first, p.past)}
             self.dropped["flicker"] += sum(
-                len(detections) for look, detections in enumerate(here) if look not in believed
+                len(detections) for look, detections in enumerate(of_label) if look not in kept
             )
-            for presence in there:
-                made.append(self._presence(window, label, presence, seen, here))
-                made += [self._change(window, label, c, seen) for c in presence.changes]
-        return sorted(made, key=lambda o: (o.span, o.text))
+            for presence in label_presences:
+                observations.append(self._presence(window, label, presence, keyframes, of_label))
+                observations += [
+                    self._change(window, label, c, keyframes) for c in presence.changes
+                ]
+        return sorted(observations, key=lambda o: (o.span, o.text))
 
     def _presence(
         self,
         window: Window,
         label: str,
         presence: Presence,
-        seen: Sequence[Keyframe],
-        here: Sequence[Sequence[Detection]],
+        keyframes: Sequence[Keyframe],
+        detections: Sequence[Sequence[Detection]],
     ) -> Observation:
         first, past, low, high = presence.first, presence.past, presence.low, presence.high
         text = with_count(label, high) if low == high else f"{low} to {with_count(label, high)}"
+        best = max(d.score for look in range(first, past) for d in detections[look])
         boxes: list[JsonValue] = [
             {
-                "time": round(seen[look].frame.time, 3),
-                "boxes": [[round(v, 4) for v in d.box] for d in here[look]],
-                "scores": [round(d.score, 3) for d in here[look]],
+                "time": round(keyframes[look].frame.time, 3),
+                "boxes": [[round(v, 4) for v in d.box] for d in detections[look]],
+                "scores": [round(d.score, 3) for d in detections[look]],
             }
             for look in sorted({first, (first + past - 1) // 2, past - 1})
         ]
         return self._make(
             window,
             text,
-            Span(seen[first].span.start, seen[past - 1].span.end),
-            [seen[look].frame.time for look in range(first, past)],
+            Span(keyframes[first].span.start, keyframes[past - 1].span.end),
+            [keyframes[look].frame.time for look in range(first, past)],
             {
                 "label": label,
                 "min_count": low,
                 "max_count": high,
-                "score": round(max(d.score for look in range(first, past) for d in here[look]), 3),
+                "score": round(best, 3),
                 "boxes": boxes,
             },
         )
 
     def _change(
-        self, window: Window, label: str, change: CountChange, seen: Sequence[Keyframe]
+        self, window: Window, label: str, change: CountChange, keyframes: Sequence[Keyframe]
     ) -> Observation:
-        last, first = seen[change.last], seen[change.first]
+        last, first = keyframes[change.last], keyframes[change.first]
         return self._make(
             window,
             describe_change(label, change.before, change.after),

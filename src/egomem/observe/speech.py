@@ -176,22 +176,22 @@ def split_at_pauses(
     from the sound since the last cut alone, so a stream resumed at a cut goes on the same way.
     """
     size = int(seconds * SAMPLE_RATE)
-    start, held = 0.0, np.zeros(0, np.float32)
+    start, buffer = 0.0, np.zeros(0, np.float32)
     for block in blocks:
         if block.rate != SAMPLE_RATE:
             raise UsageError(f"speech needs {SAMPLE_RATE} samples a second, not {block.rate}")
-        if held.size and abs(block.start - (start + held.size / SAMPLE_RATE)) > _MAX_JUMP_S:
-            yield start, held
-            held = held[:0]
-        if not held.size:
+        if buffer.size and abs(block.start - (start + buffer.size / SAMPLE_RATE)) > _MAX_JUMP_S:
+            yield start, buffer
+            buffer = buffer[:0]
+        if not buffer.size:
             start = block.start
-        held = np.concatenate((held, block.samples))
-        while held.size >= size:
-            cut = cut_point(held[:size], voice_segments(held[:size]))
-            yield start, held[:cut]
-            start, held = start + cut / SAMPLE_RATE, held[cut:]
-    if held.size:
-        yield start, held
+        buffer = np.concatenate((buffer, block.samples))
+        while buffer.size >= size:
+            cut = cut_point(buffer[:size], voice_segments(buffer[:size]))
+            yield start, buffer[:cut]
+            start, buffer = start + cut / SAMPLE_RATE, buffer[cut:]
+    if buffer.size:
+        yield start, buffer
 
 
 def cut_point(samples: Samples, spoken: Sequence[tuple[int, int]]) -> int:

@@ -126,33 +126,33 @@ class ActiveCaptioner:
     async def observe(self, window: Window) -> list[Observation]:
         """The window's caption; none where nothing could be established.
 
-        Raises NoObservation where the reply is no draft (refused, cut off, twice not to be read),
+        Raises WindowFailed if the reply is no draft (refused, cut off, unreadable twice),
         and ModelError where there was none, nothing was established and a request had failed, or
         the budget in dollars is spent.
         """
         if not window.frames and window.recording.path is None:
             return []
         self._hold_cost()
-        done = await caption_actively(self._tools(window), self._backend, budget=self.budget)
-        self._count(done)
-        if done.state.stop is StopReason.FAILED:
-            raise self._no_caption(done)
-        if not done.caption and (failed := _failed(done.state.faults)):
+        run = await caption_actively(self._tools(window), self._backend, budget=self.budget)
+        self._count(run)
+        if run.state.stop is StopReason.FAILED:
+            raise self._no_caption(run)
+        if not run.caption and (failed := _failed(run.state.faults)):
             raise ModelError(f"no caption: {failed}")
-        return [self._observation(window, done)] if done.caption else []
+        return [self._observation(window, run)] if run.caption else []
 
-    def _no_caption(self, done: CaptionRun) -> ModelError:
-        why = f"no caption: {done.state.stop_detail}"
-        status = next(e.status for e in done.log.events if isinstance(e, Drafted))
+    def _no_caption(self, run: CaptionRun) -> ModelError:
+        message = f"no caption: {run.state.stop_detail}"
+        status = next(e.status for e in run.log.events if isinstance(e, Drafted))
         if status is None or status is Status.ERROR:
-            return ModelError(why)
+            return ModelError(message)
         cut = status is Status.TRUNCATED
         return WindowFailed(
-            why,
+            message,
             MORE_TOKENS_REMEDY if cut else "",
             status=status,
             tokens=self.max_tokens if cut else None,
-            usage=done.usage,
+            usage=run.usage,
         )
 
     def _tools(self, window: Window) -> Tools:
@@ -171,10 +171,10 @@ class ActiveCaptioner:
             given=window.frames,
         )
 
-    def _observation(self, window: Window, done: CaptionRun) -> Observation:
-        state = done.state
+    def _observation(self, window: Window, run: CaptionRun) -> Observation:
+        state = run.state
         used = {id for c in state.claims for id in (*c.supports, *c.hints)}
-        held = [f for f in state.findings if f.id in used]
+        findings = [f for f in state.findings if f.id in used]
         events: list[JsonValue] = [
             {"start": c.span.start, "end": c.span.end, "text": c.text} for c in state.asserted
         ]
@@ -190,22 +190,22 @@ class ActiveCaptioner:
             recording=window.recording.id,
             wearer=window.recording.wearer,
             span=window.span,
-            text=done.caption,
+            text=run.caption,
             source="caption",
             track=self._track.id,
             data=data,
             provenance=Provenance(
-                frames=tuple(sorted({t for f in held for t in f.frames} | set(_coarse(done)))),
+                frames=tuple(sorted({t for f in findings for t in f.frames} | set(_coarse(run)))),
                 rests_on=tuple(o.id for o in window.finished("speech")),
-                note=f"active observation: {len(held)} findings, {_by_tool(held)}",
+                note=f"active observation: {len(findings)} findings, {_by_tool(findings)}",
             ),
         )
 
-    def _count(self, done: CaptionRun) -> None:
-        self.stops[str(done.state.stop)] += 1
-        self.refused.update(done.state.refused)
-        self.usage += done.usage
-        self._spent += done.usage.cost or 0.0
+    def _count(self, run: CaptionRun) -> None:
+        self.stops[str(run.state.stop)] += 1
+        self.refused.update(run.state.refused)
+        self.usage += run.usage
+        self._spent += run.usage.cost or 0.0
 
     def _hold_cost(self) -> None:
         if self._cost is not None and self._spent >= self._cost:
@@ -222,30 +222,30 @@ def _other_models(models: ModelClient | None) -> str:
     return "".join(f";{role.value}={models.spec(role)}" for role in named if models is not None)
 
 
-def _coarse(done: CaptionRun) -> tuple[float, ...]:
-    return done.log.scene.coarse
+def _coarse(run: CaptionRun) -> tuple[float, ...]:
+    return run.log.scene.coarse
 
 
 def _failed(faults: Sequence[str]) -> str:
     """The first request without a reply, as a backend tells it (`verifier: error: ...`)."""
-    said = ((f, f.split(": ", 2)) for f in faults)
-    return next((f for f, parts in said if parts[1:2] == [Status.ERROR.value]), "")
+    parsed = ((f, f.split(": ", 2)) for f in faults)
+    return next((f for f, parts in parsed if parts[1:2] == [Status.ERROR.value]), "")
 
 
-def _by_tool(held: list[Finding]) -> str:
-    counts = Counter(f.tool for f in held)
+def _by_tool(findings: list[Finding]) -> str:
+    counts = Counter(f.tool for f in findings)
     return ", ".join(f"{n} {tool}" for tool, n in sorted(counts.items())) or "none"
 
 
 def gaze_points(window: Window) -> list[tuple[float, float, float]]:
     """(time, x, y) of gaze that is held: observations of the source "gaze" with `data["point"]`."""
-    found = []
+    points = []
     for o in window.context:
         point = o.data.get("point")
         if o.source == "gaze" and isinstance(point, list) and len(point) == 2:
             x, y = (float(v) for v in point if isinstance(v, int | float))
-            found.append((Span(o.span.start, o.span.end).middle, x, y))
-    return found
+            points.append((Span(o.span.start, o.span.end).middle, x, y))
+    return points
 
 
 def _make(setup: ObserverSetup, settings: CaptionBudget) -> ActiveCaptioner:
