@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from egomem.evaluate.config import Arm, Config
-from egomem.evaluate.stored_run import Finished, Key
+from egomem.evaluate.stored_run import Finished, TrialKey
 from egomem.records import Question, Record, Status
 from egomem.score.scored_answers import MISSING, score_answers
 from egomem.text import plural
@@ -33,7 +33,7 @@ class BiasGate(Record):
         return "not judged" if self.passed is None else "passes" if self.passed else "fails"
 
 
-def after(gate: BiasGate, config: Config) -> str:
+def gate_text(gate: BiasGate, config: Config) -> str:
     """The reason, and what follows from a gate that was not passed."""
     if gate.passed:
         return gate.reason
@@ -43,8 +43,8 @@ def after(gate: BiasGate, config: Config) -> str:
     return f"{text}; its other settings are held back (--gate report lets them go on)"
 
 
-def measured(
-    questions: Sequence[Question], config: Config, cells: Mapping[Key, Finished]
+def bias_gates(
+    questions: Sequence[Question], config: Config, cells: Mapping[TrialKey, Finished]
 ) -> list[BiasGate]:
     """A gate for each reader, where the run has the setting `clean`."""
     names = [w.name for w in config.ways if w.judges_bias]
@@ -56,7 +56,7 @@ def measured(
 
 
 def _gate(
-    questions: Sequence[Question], arm: Arm, config: Config, cells: Mapping[Key, Finished]
+    questions: Sequence[Question], arm: Arm, config: Config, cells: Mapping[TrialKey, Finished]
 ) -> BiasGate:
     answers = {q.id: cells[q.id, arm].answer for q in questions if (q.id, arm) in cells}
     scored = score_answers(questions, answers)

@@ -55,7 +55,7 @@ class RunBudget:
         """Count what these models spend, too."""
         self._models.append(models)
 
-    def recall(self, totals: Iterable[LedgerTotal]) -> None:
+    def add_earlier(self, totals: Iterable[LedgerTotal]) -> None:
         """Take what earlier calls have spent, from their ledger."""
         for total in totals:
             self.earlier += total.usage
@@ -83,7 +83,7 @@ class RunBudget:
 
     @asynccontextmanager
     async def hold(self, request: Request, spec: ModelSpec) -> AsyncIterator[None]:
-        """Around one request. Raises Spent where it may not be sent."""
+        """Count one request while it is under way. Raises BudgetExhausted where it may not be sent."""
         kind = str(spec), request.role, bool(request.images)
         usage = Usage(tokens_in=estimate_tokens(request), tokens_out=TOKENS_OUT)
         guess = price(spec, usage) or 0.0 if self.budget is not None else 0.0

@@ -63,7 +63,7 @@ class FrameSelection:
         return cls(recordings, times, cut)
 
 
-def cuts(store: Store, track: str) -> list[str]:
+def track_with_cuts(store: Store, track: str) -> list[str]:
     """A track, and those of aligned captions of what single questions may see of a recording."""
     return [track, *(t.id for t in store.tracks() if is_cut(t.id, track))]
 
@@ -73,7 +73,7 @@ def is_cut(own: str, track: str) -> bool:
     return own.startswith((f"{track}-over", f"{track}-until"))  # and not `-aligned768` itself
 
 
-class Aligned:
+class AlignedCaptioner:
     """A captioner of windows that hold exactly the frames of VideoQA; a track of its own for each
     selection of frames (see `FrameSelection.cut`)."""
 
@@ -96,12 +96,12 @@ class Aligned:
         return [o.model_copy(update={"track": self.track.id}) for o in seen]
 
 
-class Watched:
+class WatchedCaptioner:
     """A captioner of which each window is told, and that ends cleanly where the budget is spent:
     windows that are under way are finished, and no other is begun."""
 
     def __init__(
-        self, inner: Captioner | Aligned, on_window: OnWindow, on_gap: OnGap | None = None
+        self, inner: Captioner | AlignedCaptioner, on_window: OnWindow, on_gap: OnGap | None = None
     ) -> None:
         self.inner = inner
         self.track = inner.track
@@ -143,7 +143,7 @@ class Watched:
 
 def captioner(
     models: ModelClient, condition: Condition, config: Config, reader: str, cut: str = ""
-) -> Captioner | Aligned:
+) -> Captioner | AlignedCaptioner:
     """Who captions for a setting. `reader` decides the frames of an aligned one, `cut` says of what
     they were chosen."""
     inner = Captioner(
@@ -155,10 +155,10 @@ def captioner(
     )
     if condition.captions != "aligned":
         return inner
-    return Aligned(inner, config.frame_limit(reader), cut)
+    return AlignedCaptioner(inner, config.frame_limit(reader), cut)
 
 
-def held_track(store: Store, condition: Condition, config: Config) -> str | None:
+def given_track(store: Store, condition: Condition, config: Config) -> str | None:
     """The caption track of a given memory that a setting reads; None: the best one of the view.
 
     Raises ConfigError where the window names none or several.
@@ -221,14 +221,14 @@ def uncaptioned(
     ]
 
 
-def without(windows: Sequence[Uncaptioned], limit: int = 5) -> str:
+def uncaptioned_text(windows: Sequence[Uncaptioned], limit: int = 5) -> str:
     """`2 windows have no caption: v1 1:00-1:30 refused, ...`"""
     many = plural(len(windows), "window has", "windows have")
     rest = f" and {len(windows) - limit} more" if len(windows) > limit else ""
     return f"{many} no caption: {', '.join(map(str, windows[:limit]))}{rest}"
 
 
-async def build(
+async def caption_recording(
     store: Store,
     recording: Recording,
     column: Arm,
@@ -255,7 +255,7 @@ async def build(
     if not todo:
         return ""
     limits = models.limits(Role.CAPTIONER)
-    watcher = Watched(selected, on_window, on_gap)
+    watcher = WatchedCaptioner(selected, on_window, on_gap)
     if selection is not None:
         times = selection.times[recording.id]
         faults = await _aligned(store, recording, watcher, todo, times, limits)
@@ -281,7 +281,7 @@ async def build(
 async def _aligned(
     store: Store,
     recording: Recording,
-    by: Watched,
+    by: WatchedCaptioner,
     todo: Sequence[Span],
     times: Sequence[float],
     limits: Limits,

@@ -10,7 +10,7 @@ from egomem.media import probe
 from egomem.records import Recording, Video
 
 
-def lengths(
+def video_durations(
     videos: Iterable[Video], recordings: Mapping[str, Recording] | None = None
 ) -> dict[str, float]:
     """Seconds of each video that states none, by id: those of its recording, else of its file.

@@ -10,7 +10,7 @@ from typing import Any
 
 from egomem.benchmarks import Benchmark
 from egomem.errors import UsageError
-from egomem.evaluate.bias_gate import measured
+from egomem.evaluate.bias_gate import bias_gates
 from egomem.evaluate.caption_usage import usage_of_captions
 from egomem.evaluate.config import Config
 from egomem.evaluate.export import write_answers
@@ -20,7 +20,7 @@ from egomem.evaluate.run_db import RunDatabase
 from egomem.evaluate.run_folder import chosen_questions, locked, question_digest
 from egomem.evaluate.run_info import ABOUT, BENCHMARK
 from egomem.evaluate.run_reader import Run, load_run
-from egomem.evaluate.stored_run import Finished, Key, StoredRun, earlier_measures, place
+from egomem.evaluate.stored_run import Finished, StoredRun, TrialKey, earlier_measures, place
 from egomem.memory import Store
 from egomem.memory.replies import ReplyCache
 from egomem.models import RequestTags
@@ -91,9 +91,9 @@ def _content(benchmark: Benchmark) -> str:
     return digest([q.model_dump(mode="json") for q in benchmark.questions])
 
 
-def _once(loaded: Sequence[Run]) -> dict[Key, Finished]:
-    cells: dict[Key, Finished] = {}
-    twice: list[Key] = []
+def _once(loaded: Sequence[Run]) -> dict[TrialKey, Finished]:
+    cells: dict[TrialKey, Finished] = {}
+    twice: list[TrialKey] = []
     for shard in loaded:
         keys = [(q.id, c) for q in shard.questions for c in shard.config.columns()]
         for key in keys:
@@ -110,7 +110,7 @@ def _once(loaded: Sequence[Run]) -> dict[Key, Finished]:
     return cells
 
 
-def _listed(keys: Sequence[Key]) -> str:
+def _listed(keys: Sequence[TrialKey]) -> str:
     ids = list(dict.fromkeys(f"{id} ({column.label})" for id, column in keys))
     more = f" and {len(ids) - SHOWN} more" if len(ids) > SHOWN else ""
     return ", ".join(ids[:SHOWN]) + more
@@ -176,7 +176,7 @@ def _about(
     loaded: Sequence[Run],
     config: Config,
     questions: Sequence[Any],
-    cells: Mapping[Key, Finished],
+    cells: Mapping[TrialKey, Finished],
 ) -> None:
     about = dict(whole.about)
     about["config"] = config.model_dump(mode="json")
@@ -186,7 +186,7 @@ def _about(
     ]
     about["started"] = min(str(s.about.get("started")) for s in loaded)
     about["ended"] = max(str(s.about.get("ended")) for s in loaded)
-    about["gates"] = [g.model_dump(mode="json") for g in measured(questions, config, cells)]
+    about["gates"] = [g.model_dump(mode="json") for g in bias_gates(questions, config, cells)]
     about["last"], about["stale"] = None, {}
     for name in ("tracks", "recordings"):
         about[name] = {k: v for s in loaded for k, v in s.about.get(name, {}).items()}

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from egomem.evaluate.config import Arm
-from egomem.evaluate.stored_run import Finished, Key
+from egomem.evaluate.stored_run import Finished, TrialKey
 from egomem.records import Answer, Question
 
 FOLDER = "predictions"
@@ -23,7 +23,7 @@ def write_predictions(
     folder: Path,
     questions: Sequence[Question],
     columns: Sequence[Arm],
-    cells: Mapping[Key, Finished],
+    cells: Mapping[TrialKey, Finished],
 ) -> list[Path]:
     """Write the finished cells of each column; a cell that is not there has no row."""
     target = folder / FOLDER
@@ -31,7 +31,7 @@ def write_predictions(
     written = []
     for column in columns:
         answers = [cells[q.id, column] for q in questions if (q.id, column) in cells]
-        rows = [row(cell.question, cell.answer) for cell in answers]
+        rows = [prediction_row(cell.question, cell.answer) for cell in answers]
         path = target / f"{file_name(column)}.jsonl"
         part = path.with_suffix(".part")
         part.write_text("".join(json.dumps(r) + "\n" for r in rows))
@@ -48,7 +48,7 @@ def file_name(column: Arm) -> str:
     return "-".join(re.sub(r"[^\w@.]+", "_", p) for p in parts if p)
 
 
-def row(question: str, answer: Answer) -> dict[str, Any]:
+def prediction_row(question: str, answer: Answer) -> dict[str, Any]:
     """An answer to the question of this id, as a row that `egomem score` reads."""
     fields: dict[str, Any] = {"id": question, "status": answer.status.value}
     if answer.choice is not None:
@@ -57,12 +57,12 @@ def row(question: str, answer: Answer) -> dict[str, Any]:
         fields["text"] = answer.text
     if answer.scores:
         fields["scores"] = answer.scores
-    if (raw := raw_of(answer)) is not None:
+    if (raw := raw_reply(answer)) is not None:
         fields["raw"] = raw
     return {**fields, "strategy": answer.strategy}
 
 
-def raw_of(answer: Answer) -> str | None:
+def raw_reply(answer: Answer) -> str | None:
     """The last reply to a reader, as it came."""
     for step in reversed(answer.trace):
         if isinstance(step, dict) and step.get("step") == "asked":

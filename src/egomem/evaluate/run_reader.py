@@ -13,14 +13,14 @@ from pydantic import ValidationError
 from egomem.benchmarks import Benchmark
 from egomem.errors import UsageError
 from egomem.evaluate.caption_usage import CaptionUsage, cached_usage, failed_window_key
-from egomem.evaluate.captions import Uncaptioned, cuts, uncaptioned
+from egomem.evaluate.captions import Uncaptioned, track_with_cuts, uncaptioned
 from egomem.evaluate.config import Arm, Config
 from egomem.evaluate.fingerprint import digest
 from egomem.evaluate.measures import reply_keys
 from egomem.evaluate.run_db import read_run
 from egomem.evaluate.run_folder import chosen_questions
-from egomem.evaluate.run_info import ABOUT, BENCHMARK, read_about
-from egomem.evaluate.stored_run import Finished, Key, StoredRun
+from egomem.evaluate.run_info import ABOUT, BENCHMARK, read_run_info
+from egomem.evaluate.stored_run import Finished, StoredRun, TrialKey
 from egomem.memory import Store
 from egomem.memory.database_errors import DATABASE_NAME as DATABASE
 from egomem.memory.failed_windows import failed_windows
@@ -40,7 +40,7 @@ class Run:
     config: Config
     benchmark: Benchmark
     stored: StoredRun
-    stale: frozenset[Key] = frozenset()
+    stale: frozenset[TrialKey] = frozenset()
 
     @property
     def memory(self) -> Path:
@@ -54,7 +54,7 @@ class Run:
         return (self.memory / DATABASE).is_file()
 
     @cached_property
-    def cells(self) -> dict[Key, Finished]:
+    def cells(self) -> dict[TrialKey, Finished]:
         held = self.stored.cells
         return {k: f for k, f in held.items() if k not in self.stale} if self.stale else held
 
@@ -105,7 +105,7 @@ class Run:
             for video, recording in self.about.get("recordings", {}).items():
                 if video not in own and None not in own:
                     continue
-                parts = cuts(store, track)
+                parts = track_with_cuts(store, track)
                 made = store.view().observations(recording=recording, tracks=parts)
                 took = [
                     (
@@ -138,7 +138,9 @@ class Run:
         tracks = self.about.get("tracks", {})
         with Store.open(self.memory) as store:
             return uncaptioned(
-                store, by_video, [c for t in tracks.values() if t for c in cuts(store, t)]
+                store,
+                by_video,
+                [c for t in tracks.values() if t for c in track_with_cuts(store, t)],
             )
 
     def sheet(self, column: Arm, verdicts: Mapping[str, float] | None = None) -> ScoredAnswers:
@@ -160,7 +162,7 @@ def load_run(folder: Path, stored: StoredRun | None = None) -> Run:
     Raises UsageError where it holds no run.
     """
     check_run(folder)
-    about = read_about(folder)
+    about = read_run_info(folder)
     try:
         config = Config.model_validate(about["config"])
         text = (folder / BENCHMARK).read_text(encoding="utf-8")
@@ -177,7 +179,7 @@ def load_run(folder: Path, stored: StoredRun | None = None) -> Run:
 
 def _stale(
     noted: Mapping[str, Mapping[str, str]], config: Config, stored: StoredRun
-) -> Iterator[Key]:
+) -> Iterator[TrialKey]:
     """The answers that the last call found to be of an earlier configuration, and that are still
     there: it may have been killed at any moment since."""
     for column in config.columns():
@@ -187,7 +189,7 @@ def _stale(
                 yield question, column
 
 
-def not_counted(run: Run) -> str:
+def stale_text(run: Run) -> str:
     """What is said of a run's stale answers; "" where it has none."""
     n = len(run.stale)
     are = plural(n, "answer is", "answers are")

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from egomem.evaluate.captions import cuts
+from egomem.evaluate.captions import track_with_cuts
 from egomem.evaluate.config import Arm
 from egomem.evaluate.run_folder import lock_owner
 from egomem.evaluate.run_reader import Run
@@ -20,7 +20,7 @@ from egomem.records import Record, Usage
 from egomem.timeline import windows
 
 
-class ColumnStatus(Record):
+class ArmStatus(Record):
     """How far a column is: `done` of `total` cells, and the answers there are by status."""
 
     column: Arm
@@ -60,7 +60,7 @@ class RunStatus(Record):
     spent: Usage
     unpriced: int
     captions: tuple[CaptionStatus, ...]
-    columns: tuple[ColumnStatus, ...]
+    columns: tuple[ArmStatus, ...]
     unreadable_lines: tuple[int, ...]
     unmeasured: int
 
@@ -94,9 +94,9 @@ def status(run: Run) -> RunStatus:
     )
 
 
-def _column(run: Run, arm: Arm, question_ids: set[str]) -> ColumnStatus:
+def _column(run: Run, arm: Arm, question_ids: set[str]) -> ArmStatus:
     answers = [f for (id, c), f in run.cells.items() if c == arm and id in question_ids]
-    return ColumnStatus(
+    return ArmStatus(
         column=arm,
         total=len(question_ids),
         done=sum(not f.failed for f in answers),
@@ -128,12 +128,12 @@ def _tracks(run: Run) -> Iterable[CaptionStatus]:
         recordings = [r for r in stored if r and r.has_pictures]
         for track, window in window_of.items():
             units = {r.id: set(map(window_unit, windows(r.duration, window))) for r in recordings}
-            for part in cuts(store, track):
+            for part in track_with_cuts(store, track):
                 completed = [d for r in units for d in store.completed(r) if d.track == part]
                 if part != track:  # of what single questions may see: as long as it was made
                     units = {r: {d.unit for d in completed if d.recording == r} for r in units}
                     units = {r: {u for u in held if u[0].isdigit()} for r, held in units.items()}
-                elif not completed and len(cuts(store, track)) > 1:
+                elif not completed and len(track_with_cuts(store, track)) > 1:
                     continue
                 failed = [g.status for r in recordings for g in failed_windows(store, r.id, part)]
                 yield CaptionStatus(

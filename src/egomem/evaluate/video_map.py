@@ -72,7 +72,7 @@ class VideoMap:
         return recording.id if recording else video
 
 
-class Blind:
+class BlindViews:
     """Views of no memory at all, for what is asked without one.
 
     A moment in seconds of a video is placed by the video's name, and a memory knows the names of
@@ -96,7 +96,7 @@ class Blind:
         self._open.close()
 
 
-def in_memory(benchmark: Benchmark, store: Store) -> VideoMap:
+def videos_in_memory(benchmark: Benchmark, store: Store) -> VideoMap:
     """The videos in a memory that exists: by the recording's id, hash or name."""
     by_name: dict[str, Recording] = {}
     for r in store.recordings():
@@ -117,7 +117,7 @@ def in_memory(benchmark: Benchmark, store: Store) -> VideoMap:
     return video_map
 
 
-async def from_files(
+async def videos_from_files(
     benchmark: Benchmark,
     store: Store,
     folder: Path,
