@@ -11,6 +11,7 @@ import typer
 from egomem.cli.benchmark import DayOption, FrameOption, KeepOption, ZoneOption
 from egomem.cli.options import FitOption, JsonOption
 from egomem.cli.output import make_table, print_result
+from egomem.config import CAPTION_TOKENS
 from egomem.timeline import MAX_FRAMES
 
 if TYPE_CHECKING:
@@ -64,7 +65,10 @@ RequestLimitOption = Annotated[
     ),
 ]
 CaptionTokensOption = Annotated[
-    int | None, typer.Option(min=1, help="Of a caption, thinking included. Default: 1024.")
+    int | None,
+    typer.Option(
+        min=1, help=f"Maximum tokens per caption, reasoning included (default {CAPTION_TOKENS})."
+    ),
 ]
 LimitOption = Annotated[int | None, typer.Option(min=1, help="Ask the first N questions alone.")]
 PlanOption = Annotated[bool, typer.Option("--plan", help="Print the plan, and do nothing.")]
@@ -114,10 +118,11 @@ def capmem(
     ] = None,
     reply: Annotated[str | None, typer.Option(help="letter (default), scores or logprobs.")] = None,
     abstain: Annotated[
-        bool, typer.Option("--abstain", help="Readers may say that it cannot be told.")
+        bool, typer.Option("--abstain", help="Readers may answer that it cannot be determined.")
     ] = False,
     max_tokens: Annotated[
-        int | None, typer.Option(min=1, help="Of a reply, thinking included. Default: 2048.")
+        int | None,
+        typer.Option(min=1, help="Maximum tokens per reply, reasoning included (default 2048)."),
     ] = None,
     caption_tokens: CaptionTokensOption = None,
     request_limit: RequestLimitOption = None,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
+from egomem.config import CAPTION_TOKENS
 from egomem.errors import EgomemError, UsageError
 from egomem.extras import install_line
 from egomem.ingest.job import Observers
@@ -21,7 +22,6 @@ from egomem.observe import (
     ObserverSetup,
     SoundObserver,
 )
-from egomem.observe.caption_prompt import MAX_TOKENS
 from egomem.records import Recording, Usage
 
 Caption = Literal["direct", "active"]
@@ -91,7 +91,7 @@ def choose_observers(
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     budget: float | None = None,
     caption: Caption = "direct",
-    max_tokens: int = MAX_TOKENS,
+    max_tokens: int = CAPTION_TOKENS,
     transcriber: str = "embedded",
 ) -> ObserverSet:
     """Make the observers that are named, in an order in which each finds what it reads.

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from egomem.config import CAPTION_TOKENS
 from egomem.errors import ConfigError, EgomemError
 from egomem.extras import are_installed
 from egomem.media import AudioBlock
 from egomem.observe.window import Window
 from egomem.plugins import Registry
 from egomem.records import Observation, Recording, Source, Track, Usage
+from egomem.timeline import DEFAULT_FPS, DEFAULT_WINDOW
 
 if TYPE_CHECKING:
     from egomem.models import ModelClient
@@ -111,12 +113,12 @@ class ObserverSetup:
     window before it does.
     """
 
-    window: float = 30.0
-    fps: float = 1.0
+    window: float = DEFAULT_WINDOW
+    fps: float = DEFAULT_FPS
     models: ModelClient | None = None
     transcriber: str = "embedded"
     budget: float | None = None
-    max_tokens: int = 1024
+    max_tokens: int = CAPTION_TOKENS
     earlier: Sequence[AnyObserver] = ()
 
 
