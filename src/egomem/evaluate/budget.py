@@ -83,7 +83,7 @@ class RunBudget:
 
     @asynccontextmanager
     async def hold(self, request: Request, spec: ModelSpec) -> AsyncIterator[None]:
-        """Count one request while it is under way. Raises BudgetExhausted where it may not be sent."""
+        """Count one request while it is under way. Raises BudgetExhausted where it may not go."""
         kind = str(spec), request.role, bool(request.images)
         usage = Usage(tokens_in=estimate_tokens(request), tokens_out=TOKENS_OUT)
         guess = price(spec, usage) or 0.0 if self.budget is not None else 0.0
