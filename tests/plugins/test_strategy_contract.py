@@ -37,7 +37,7 @@ from egomem.timeline import Span
 READER = "openai-compatible:reader@http://127.0.0.1:1/v1"
 STRICT = "openai-compatible:strict@http://127.0.0.1:1/v1"
 FOREIGN = '''
-from egomem.answer import Settings, Task, register
+from egomem.answer import StrategySettings, Task, register
 from egomem.answer.strategy import ReaderSettings
 from egomem.records import Answer, Status
 
