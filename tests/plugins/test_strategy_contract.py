@@ -37,7 +37,7 @@ from egomem.timeline import Span
 READER = "openai-compatible:reader@http://127.0.0.1:1/v1"
 STRICT = "openai-compatible:strict@http://127.0.0.1:1/v1"
 FOREIGN = '''
-from egomem.answer import Settings, Task, register
+from egomem.answer import StrategySettings, Task, register
 from egomem.answer.strategy import ReaderSettings
 from egomem.records import Answer, Status
 
@@ -142,11 +142,11 @@ class World:
                 self.benchmark, self.config, self.folder / "run",
                 memory=self.folder / "memory", environ={},
             ) as context:  # fmt: skip
-                for arm in context.columns:
+                for arm in context.arms:
                     for question in context.questions:
                         before = context.record.stored.cells.get((question.id, arm))
-                        if context.cell(question, arm).changed(before):
-                            name = context.way(arm).strategy
+                        if context.fingerprints.trial(question, arm).changed(before):
+                            name = context.config.way(arm).strategy
                             again.setdefault(name, set()).add(question.id)
 
         asyncio.run(look())
@@ -160,16 +160,16 @@ class World:
                 self.benchmark, self.config, self.folder / "run",
                 memory=self.folder / "memory", environ={},
             ) as context:  # fmt: skip
-                for arm in context.config.in_order(context.columns):
+                for arm in context.config.in_order(context.arms):
                     for question in context.questions:
-                        if only in ("", context.way(arm).strategy):
+                        if only in ("", context.config.way(arm).strategy):
                             self._store(context, question, arm, choice)
 
         asyncio.run(store())
 
     def _store(self, context: Any, question: Question, arm: Arm, choice: str) -> None:
         answer = Answer(text="red", status=Status.PARSED, choice=choice, strategy="made")
-        parts = context.cell(question, arm).parts
+        parts = context.fingerprints.trial(question, arm).parts
         done = Finished(question=question.id, column=arm, parts=parts, answer=answer)
         context.record.add(done)
 
