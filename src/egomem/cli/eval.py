@@ -256,13 +256,13 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
     from egomem.cli.eval_run import format_sent
     from egomem.evaluate import load_run
     from egomem.evaluate import status as standing
-    from egomem.evaluate.bias_gate import after, measured
-    from egomem.evaluate.run_reader import not_counted
+    from egomem.evaluate.bias_gate import bias_gates, gate_text
+    from egomem.evaluate.run_reader import stale_text
     from egomem.text import plural
 
     held = load_run(run)
     now = standing(held)
-    gates = measured(held.questions, held.config, held.cells)
+    gates = bias_gates(held.questions, held.config, held.cells)
 
     def show(out: Console) -> None:
         from rich.text import Text
@@ -276,7 +276,7 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
             counted += f", {now.held_back} held back by the gate"
         out.print(f"{state}; {counted}")
         if now.stale:
-            out.print(not_counted(held))
+            out.print(stale_text(held))
         for track in now.captions:
             lost = ", ".join(f"{n} {status}" for status, n in sorted(track.without.items()))
             lost = f", none of {lost}" if lost else ""
@@ -288,7 +288,7 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
             table.add_row(*(Text(cell) for cell in cells))
         out.print(table)
         for gate in gates:
-            out.print(f"gate of {gate.reader}: {after(gate, held.config)}")
+            out.print(f"gate of {gate.reader}: {gate_text(gate, held.config)}")
         if now.spent.requests:
             out.print(f"sent: {format_sent(now.spent, now.unpriced)}")
         if now.unreadable_lines:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from egomem.evaluate.bias_gate import measured
+from egomem.evaluate.bias_gate import bias_gates
 from egomem.report.bootstrap_columns import (
     RESAMPLING,
     STATUS_LETTERS_NOTE,
@@ -240,7 +240,7 @@ def _gated(own: ColumnBootstrap, pairs: Sequence[ColumnPair]) -> Iterator[str]:
     failed = [
         short_model(gate.reader) + (f" ({run.folder.resolve().name})" if len(runs) > 1 else "")
         for run in runs
-        for gate in measured(run.questions, run.config, run.cells)
+        for gate in bias_gates(run.questions, run.config, run.cells)
         if gate.n and gate.reader in asked and gate.passed is False
     ]
     if failed:

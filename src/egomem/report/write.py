@@ -8,9 +8,9 @@ from pathlib import Path
 
 from egomem.answer.prompts import VERIFY
 from egomem.errors import FullError, UsageError, reason
-from egomem.evaluate.bias_gate import measured
+from egomem.evaluate.bias_gate import bias_gates
 from egomem.evaluate.config import Config
-from egomem.evaluate.run_reader import Run, load_run, not_counted
+from egomem.evaluate.run_reader import Run, load_run, stale_text
 from egomem.evaluate.versions import version
 from egomem.models import Role
 from egomem.observe.caption_prompt import PROMPT
@@ -215,7 +215,7 @@ def _warnings(runs: Sequence[Run]) -> Iterator[str]:
         if left:
             cells = plural(left, "cell has", "cells have")
             yield f"{name}: {cells} no answer or ended in an error, which counts as wrong."
-        if stale := not_counted(run):
+        if stale := stale_text(run):
             yield f"{name}: {stale}; the same command asks again."
         if back := [c for c in run.held_back if c not in run.columns]:
             who = ", ".join(dict.fromkeys(short_model(c.reader) for c in back))
@@ -254,7 +254,7 @@ def _warnings(runs: Sequence[Run]) -> Iterator[str]:
 def _gates(runs: Sequence[Run]) -> Section:
     rows = []
     for run in runs:
-        for gate in measured(run.questions, run.config, run.cells):
+        for gate in bias_gates(run.questions, run.config, run.cells):
             if not gate.n:
                 continue
             said = ", ".join(f"{n} {s}" for s, n in gate.by_status.items())
