@@ -33,30 +33,30 @@ import numpy as np
 
 from egomem.media import Frame, probe
 from egomem.observe.active import (
-    Budget,
-    Captioning,
+    CaptionBudget,
+    CaptionRun,
+    CaptionState,
     EmbeddedBackend,
     Scene,
-    State,
     Tools,
     caption_actively,
     caption_once,
     file_frames,
 )
 from egomem.observe.active.actions import Crop, Inspection
+from egomem.observe.active.inspection_result import InspectionResult
 from egomem.observe.active.state import (
+    CaptionGap,
+    CaptionLine,
+    ClaimStatus,
+    ClaimVerdict,
     Diagnosed,
     Drafted,
     Finding,
-    Gap,
     Inspected,
-    Line,
     Revised,
-    Standing,
-    Verdict,
 )
-from egomem.observe.active.tools import InspectionResult
-from egomem.observe.detect import Detection, Detector
+from egomem.observe.object_detector import Detection, Detector
 from egomem.observe.screen_text import ScreenText
 from egomem.timeline import Span
 
@@ -134,7 +134,7 @@ def spread(span: Span, count: int) -> tuple[float, ...]:
     return tuple(round(k * step, 3) for k in range(count))
 
 
-def measure(work: Callable[[], Captioning]) -> tuple[Captioning, float]:
+def measure(work: Callable[[], CaptionRun]) -> tuple[CaptionRun, float]:
     start = time.process_time()
     done = work()
     return done, time.process_time() - start
@@ -152,7 +152,7 @@ def bottles(data: Path, wanted: str = "") -> list[Row]:
         scene = Scene(recording="b", name=path.name, span=span, coarse=coarse)
         return Tools(scene, file_frames(path), path=path, detector=detector)
 
-    def row(way: str, detector: Counted, work: Callable[[], Captioning]) -> None:
+    def row(way: str, detector: Counted, work: Callable[[], CaptionRun]) -> None:
         if wanted not in f"{way} {detector.planned}":
             return
         done, cpu = measure(work)
@@ -169,7 +169,7 @@ def bottles(data: Path, wanted: str = "") -> list[Row]:
             caption_once(tools(s, spread(span, n)), EmbeddedBackend())))  # fmt: skip
     for frames in (0, 18, 36, 54, 72, 128):
         seen = Counted(whole)
-        budget = Budget(frames=frames, looks=12 if frames else 0)
+        budget = CaptionBudget(frames=frames, looks=12 if frames else 0)
         name = f"active, {frames} extra" if frames else "asking again, no look"
         row(name, seen, lambda s=seen, b=budget: asyncio.run(
             caption_actively(tools(s), EmbeddedBackend(), budget=b)))  # fmt: skip
@@ -191,7 +191,7 @@ def clock(data: Path, wanted: str = "") -> list[Row]:
         tools = Tools(scene, file_frames(path), path=path, reader=reader)
         backend = EmbeddedBackend()
         work = (
-            caption_actively(tools, backend, budget=Budget(looks=looks))
+            caption_actively(tools, backend, budget=CaptionBudget(looks=looks))
             if active
             else caption_once(tools, backend)
         )
@@ -214,14 +214,16 @@ class Made:
         self.claims = [*shown, *(f"ghost{k} stands at place{k}" for k in range(lies))]
         random.Random(0).shuffle(self.claims)
 
-    def _line(self, text: str, *evidence: str) -> Line:
-        return Line(span=Span(0, 60), text=text, claims=(text,), evidence=(evidence,))
+    def _line(self, text: str, *evidence: str) -> CaptionLine:
+        return CaptionLine(span=Span(0, 60), text=text, claims=(text,), evidence=(evidence,))
 
     async def draft(self, tools: Tools, coarse: Sequence[Frame], *, split: bool = True) -> Drafted:
         return Drafted(lines=tuple(self._line(c) for c in self.claims))
 
-    async def diagnose(self, tools: Tools, coarse: Sequence[Frame], state: State) -> Diagnosed:
-        new = [c for c in state.claims if c.standing is Standing.UNSUPPORTED]
+    async def diagnose(
+        self, tools: Tools, coarse: Sequence[Frame], state: CaptionState
+    ) -> Diagnosed:
+        new = [c for c in state.claims if c.standing is ClaimStatus.UNSUPPORTED]
         new = [c for c in new if c.text in self.shown] if state.round == 0 else []
         ids = state.fresh(len(new))
         findings = tuple(
@@ -229,25 +231,30 @@ class Made:
             for i, c in zip(ids, new, strict=True)
         )
         verdicts = tuple(
-            Verdict(claim=c.id, stance="supports", evidence=(i,))
+            ClaimVerdict(claim=c.id, stance="supports", evidence=(i,))
             for i, c in zip(ids, new, strict=True)
         )
         held = {c.text for c in state.claims}
         gaps = tuple(
-            Gap(id="", kind="observation", concern="omission", change=fact, priority=0.5,
+            CaptionGap(id="", kind="observation", concern="omission", change=fact, priority=0.5,
                 look=Crop(start=k, end=k))
             for k, fact in enumerate(self.facts) if fact not in held
         )  # fmt: skip
         return Diagnosed(findings=findings, verdicts=verdicts, gaps=gaps)
 
     async def read(
-        self, tools: Tools, state: State, gap: Gap, look: Inspection, shown: InspectionResult
+        self,
+        tools: Tools,
+        state: CaptionState,
+        gap: CaptionGap,
+        look: Inspection,
+        shown: InspectionResult,
     ) -> Inspected:
         (id,) = state.fresh(1)
         found = Finding(id=id, tool="crop", span=look.span, text=gap.change, conclusive=True)
         return Inspected(gap=gap.id, look=look, findings=(found,))
 
-    async def revise(self, tools: Tools, coarse: Sequence[Frame], state: State) -> Revised:
+    async def revise(self, tools: Tools, coarse: Sequence[Frame], state: CaptionState) -> Revised:
         kept = [self._line(c.text) for c in state.claims]
         new = [self._line(f.text, f.id) for f in state.findings if f.tool == "crop"]
         return Revised(lines=(*kept, *new))
@@ -268,7 +275,7 @@ def scripted(data: Path, wanted: str = "") -> list[Row]:
         tools = Tools(Scene(recording="s", name="s", span=Span(0, 60)), source)
         backend = Made(24, 3)
         work = (
-            caption_actively(tools, backend, budget=Budget(looks=looks))
+            caption_actively(tools, backend, budget=CaptionBudget(looks=looks))
             if active
             else caption_once(tools, backend)
         )

@@ -87,9 +87,9 @@ def pool() -> list[bytes]:
 
 
 def egomem(url: str, at_once: int) -> Ask:
-    from egomem.models import Image, ModelClient, Request, RequestPolicy, Role, Text
+    from egomem.models import ImagePart, ModelClient, Request, RequestPolicy, Role, TextPart
 
-    images = tuple(Image(data) for data in pool())
+    images = tuple(ImagePart(data) for data in pool())
     held = ModelClient(
         {"captioner": f"openai-compatible:m@{url}"},
         conduct=RequestPolicy(concurrency=at_once),
@@ -103,7 +103,9 @@ def egomem(url: str, at_once: int) -> Ask:
         if not opened:
             opened = True
             await started
-        reply = await held.ask(Request(Role.CAPTIONER, (*images, Text(f"Question {i}?")), "b@1"))
+        reply = await held.ask(
+            Request(Role.CAPTIONER, (*images, TextPart(f"Question {i}?")), "b@1")
+        )
         return reply.text
 
     return ask

@@ -280,7 +280,7 @@ def main() -> None:
     r = random.Random(options.seed)
     total: Counter[str] = Counter()
     # Small segments: the index is written and merged every few batches.
-    with tempfile.TemporaryDirectory() as folder, mock.patch.multiple(index, FLUSH=16):
+    with tempfile.TemporaryDirectory() as folder, mock.patch.multiple(index, FLUSH_ROWS=16):
         for trial in range(options.kills):
             lines = one_kill(Path(folder, "m"), trial, r.uniform(0.005, options.longest))
             total += examine(Path(folder, "m"), trial, lines)

@@ -32,8 +32,9 @@ from typing import Any
 import numpy as np
 
 from _narrations import Narrator
-from egomem.memory import Store, terms
+from egomem.memory import Store
 from egomem.records import Observation, Recording, Track
+from egomem.text import terms
 from egomem.timeline import Clock, Span
 
 BEGIN = datetime(2026, 1, 1, 6, tzinfo=UTC)

@@ -20,8 +20,8 @@ import numpy as np
 
 from egomem.media import AudioBlock, audio, frames
 from egomem.observe import ScreenText, Speech
-from egomem.observe.detect import Detector
-from egomem.observe.keyframes import CHANGE, select_keyframes
+from egomem.observe.keyframes import MIN_CHANGE, select_keyframes
+from egomem.observe.object_detector import Detector
 from egomem.records import Recording
 from egomem.timeline import Span
 
@@ -52,7 +52,7 @@ def reading(data: Path) -> list[tuple[str, str, float, str]]:
         ):
             rows.append((what, way, cpu(work), "s a frame"))
     images = list(frames(data / "bottle-detection.mp4", [float(t) for t in range(30)]))
-    for change in (CHANGE, 2 * CHANGE):
+    for change in (MIN_CHANGE, 2 * MIN_CHANGE):
         kept = len(select_keyframes(images, Span(0, 30), fps=1, change=change))
         seconds = cpu(partial(select_keyframes, images, Span(0, 30), fps=1, change=change)) / 30
         what = f"is it a new picture? change {change:g}"

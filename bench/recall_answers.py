@@ -28,10 +28,11 @@ import numpy as np
 
 from egomem.answer.extractive import ExtractiveSettings
 from egomem.answer.strategy import Task, get
-from egomem.memory import Store, View, stems, tokens
+from egomem.memory import Store, View
 from egomem.models.embedders import Embedder, embedder
 from egomem.recall.vectors import add_vectors
 from egomem.records import Answer, Observation, Question, Recording, Source
+from egomem.text import stems, tokens
 from egomem.timeline import Clock, Span
 
 RESAMPLES = 2_000

@@ -25,7 +25,7 @@ import numpy as np
 
 from _narrations import Narrator
 from egomem.memory import Store
-from egomem.models.embedders import Embedder, Vectors, unit
+from egomem.models.embedders import Embedder, Vectors, normalise_rows
 from egomem.recall import add_vectors, search
 from egomem.records import Observation, Recording
 from egomem.timeline import Span
@@ -66,7 +66,7 @@ class Drawn:
     def embed(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
         if query and self._model is not None and self._model.dimensions == DIMENSIONS:
             return self._model.embed(texts, query=True)
-        return unit(
+        return normalise_rows(
             np.array(
                 [np.random.default_rng(crc32(t.encode())).normal(size=DIMENSIONS) for t in texts]
             )

@@ -10,7 +10,7 @@ from egomem.errors import MediaError, TimeError, UsageError
 from egomem.models import ModelClient
 from egomem.observe import Embedded
 from egomem.records import Observation, Recording, Track
-from egomem.testing.fake_server import FakeServer, Script
+from egomem.testing.scripted_server import Script, ScriptedServer
 from egomem.timeline import Clock, RecordingTime, Span
 
 MakeVideo = Callable[..., Path]
@@ -170,7 +170,7 @@ def test_each_ingest_has_its_own_cost_and_keeps_its_connections_to_its_end(
         await close(models)
 
     monkeypatch.setattr(ModelClient, "close", counted)
-    with FakeServer(Script()) as server:
+    with ScriptedServer(Script()) as server:
         spec = f"openai-compatible:fake@{server.url}"
         with egomem.open(tmp_path / "m", models={"captioner": spec}) as held:
             first = held.ingest(make_video("a.mp4", seconds=6), window=2)

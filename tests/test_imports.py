@@ -22,7 +22,6 @@ NAMED_TUPLE = {"_", "_asdict", "_fields", "_make", "_replace"}
 CIRCLES = [
     ["egomem.memory.forget", "egomem.memory.store", "egomem.memory.view"],
     ["egomem.models.capabilities", "egomem.models.client"],
-    ["egomem.observe.active.retrieval", "egomem.observe.active.tools"],
 ]
 REACHES = [
     "memory/check.py: _db",

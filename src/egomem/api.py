@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from egomem.answer import StrategyResult
     from egomem.config import Settings
     from egomem.ingest import IngestReport, ObserverSet, OnStep
-    from egomem.ingest.importing import Imported
-    from egomem.ingest.summary import Summary
+    from egomem.ingest.importing import ImportOutcome
+    from egomem.ingest.summary import MemorySummary
     from egomem.media import Frame
     from egomem.memory.check import CheckReport as Check
-    from egomem.memory.export import Exported
-    from egomem.memory.forget import Receipt
+    from egomem.memory.export import ExportReport
+    from egomem.memory.forget import ForgetReceipt
     from egomem.models import ModelClient
     from egomem.models.embedders import Embedder
     from egomem.recall import Hit, SearchResult
@@ -135,7 +135,7 @@ class Memory:
         how far it is. Returns what became of each file; one that cannot be used is reported there,
         and the rest goes on.
         """
-        from egomem.ingest import SamplingOptions, choose, ingest, media_files
+        from egomem.ingest import SamplingOptions, choose_observers, ingest, media_files
         from egomem.timeline import read_start, zone_of
 
         files = media_files(paths)
@@ -148,7 +148,7 @@ class Memory:
         chosen = self._chosen.get(key)
         if chosen is None:
             chosen = await asyncio.to_thread(
-                choose,
+                choose_observers,
                 self.models,
                 window=window,
                 fps=fps,
@@ -287,7 +287,7 @@ class Memory:
 
     def import_files(
         self, *paths: str | Path, videos: str | Path | None = None, **options: Any
-    ) -> list[Imported]:
+    ) -> list[ImportOutcome]:
         """Remember captions and transcripts that exist already; see `egomem import --help`.
 
         `videos`: a folder in which the recordings lie. `options` are those of
@@ -307,7 +307,7 @@ class Memory:
         recordings: Sequence[str] | None = None,
         sources: Sequence[str] | None = None,
         tracks: Sequence[str] | None = None,
-    ) -> Exported:
+    ) -> ExportReport:
         """Write the memory, as it was `at` a moment, or a part of it.
 
         `format`: webvtt, srt, jsonl or parquet; without one, by the ending of `target`.
@@ -326,7 +326,7 @@ class Memory:
         wearer: str | None = None,
         match: str | None = None,
         dry_run: bool = False,
-    ) -> Receipt:
+    ) -> ForgetReceipt:
         """Remove every trace of what meets all that is given, wherever it lies in the folder.
 
         `span`: seconds of `recording`; `between`: two aware instants; `match`: a text. Composed
@@ -341,9 +341,9 @@ class Memory:
             dry_run=dry_run,
         )
         if not dry_run:
-            from egomem.ingest.recompose import compose_again
+            from egomem.ingest.recompose import recompose
 
-            compose_again(self.store, [*receipt.observations, *receipt.resting])
+            recompose(self.store, [*receipt.observations, *receipt.resting])
         return receipt
 
     def check(self, *, repair: bool = False) -> Check:
@@ -358,7 +358,7 @@ class Memory:
         """Recording id -> the name of its file."""
         return {r.id: r.name for r in self.store.recordings()}
 
-    def summary(self) -> Summary:
+    def summary(self) -> MemorySummary:
         """What the memory holds, for `egomem show`."""
         from egomem.ingest.summary import summarise
 
@@ -437,10 +437,10 @@ def open_memory(
     `models`: `{role: spec}` or ["role=spec", ...]; a spec without a role fills every role. `fit`:
     shrink requests that are over a limit, and record it.
     """
-    from egomem.config import load, model_table
+    from egomem.config import load_settings, model_table
 
     table = dict(models) if isinstance(models, Mapping) else model_table(models)
-    settings = load(memory=Path(folder) if folder else None, model=table or None, fit=fit)
+    settings = load_settings(memory=Path(folder) if folder else None, model=table or None, fit=fit)
     if settings.model:
         from egomem.models.roles import read_specs
 

@@ -121,7 +121,7 @@ def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def load(**flags: Any) -> Settings:
+def load_settings(**flags: Any) -> Settings:
     """The settings in force; `flags` that are None are left to the other sources.
 
     Raises ConfigError naming the setting, where it came from and what it may be.

@@ -31,7 +31,7 @@ EXTRAS = {
 """Extra -> what it gives, and the modules that must be there."""
 
 
-class Finding(Record):
+class Diagnosis(Record):
     """One thing looked at. `remedy` is a line to run or a setting to change."""
 
     name: str
@@ -40,11 +40,11 @@ class Finding(Record):
     remedy: str = ""
 
 
-def examine(settings: Settings) -> list[Finding]:
+def examine(settings: Settings) -> list[Diagnosis]:
     """Look at this machine. Nothing is downloaded, and no server is asked."""
     return [
-        Finding(name="python", state="ok", detail=sys.version.split()[0]),
-        Finding(name="sqlite", state="ok", detail=sqlite3.sqlite_version),
+        Diagnosis(name="python", state="ok", detail=sys.version.split()[0]),
+        Diagnosis(name="sqlite", state="ok", detail=sqlite3.sqlite_version),
         _decoder(),
         *(_extra(extra, what, modules) for extra, (what, modules) in EXTRAS.items()),
         *_weights(),
@@ -53,12 +53,12 @@ def examine(settings: Settings) -> list[Finding]:
     ]
 
 
-def _decoder() -> Finding:
+def _decoder() -> Diagnosis:
     import av
 
     wanted = ("h264", "hevc", "av1", "vp9", "aac", "opus")
     missing = [name for name in wanted if name not in av.codecs_available]
-    return Finding(
+    return Diagnosis(
         name="decoding",
         state="wrong" if missing else "ok",
         detail=f"PyAV {av.__version__}" + (f" without {', '.join(missing)}" if missing else ""),
@@ -66,16 +66,16 @@ def _decoder() -> Finding:
     )
 
 
-def _extra(extra: str, what: str, modules: tuple[str, ...]) -> Finding:
+def _extra(extra: str, what: str, modules: tuple[str, ...]) -> Diagnosis:
     missing = [name for name in modules if not _there(name)]
     if missing:
-        return Finding(
+        return Diagnosis(
             name=extra,
             state="missing",
             detail=f"{what}: {', '.join(missing)} not installed",
             remedy=install_line(extra),
         )
-    return Finding(name=extra, state="ok", detail=f"{what}: {', '.join(map(_version, modules))}")
+    return Diagnosis(name=extra, state="ok", detail=f"{what}: {', '.join(map(_version, modules))}")
 
 
 def _there(module: str) -> bool:
@@ -97,22 +97,22 @@ def _version(module: str) -> str:
         return module
 
 
-def _weights() -> list[Finding]:
+def _weights() -> list[Diagnosis]:
     from egomem.observe import embedded_status
 
     return [
-        Finding(name=f"embedded {status.part}", state="ok", detail=status.detail)
+        Diagnosis(name=f"embedded {status.part}", state="ok", detail=status.detail)
         for status in embedded_status()
         if status.ready
     ]
 
 
-def _memory(folder: Path) -> Finding:
+def _memory(folder: Path) -> Diagnosis:
     place = folder
     while not place.exists():
         place = place.parent
     if not os.access(place, os.W_OK):
-        return Finding(
+        return Diagnosis(
             name="memory",
             state="wrong",
             detail=f"{folder} cannot be written",
@@ -120,17 +120,17 @@ def _memory(folder: Path) -> Finding:
         )
     free = shutil.disk_usage(place).free / 1e9
     there = "there" if folder.exists() else "not made yet"
-    return Finding(name="memory", state="ok", detail=f"{folder}, {there}, {free:.0f} GB free")
+    return Diagnosis(name="memory", state="ok", detail=f"{folder}, {there}, {free:.0f} GB free")
 
 
-def _models(settings: Settings) -> Finding:
+def _models(settings: Settings) -> Diagnosis:
     named = {role: spec for role, spec in settings.model.items() if spec != "embedded"}
     if not named:
-        return Finding(
+        return Diagnosis(
             name="model roles",
             state="ok",
             detail="none set: captions are composed, questions answered by the extractive reader",
             remedy="a vision-language model sees more: docs/how-to/models.md",
         )
     table = ", ".join(f"{'all' if r == EVERY_ROLE else r}: {s}" for r, s in named.items())
-    return Finding(name="model roles", state="ok", detail=f"{table} ({settings_file() or 'set'})")
+    return Diagnosis(name="model roles", state="ok", detail=f"{table} ({settings_file() or 'set'})")

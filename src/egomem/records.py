@@ -6,8 +6,6 @@ digests differ only in its fields.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
@@ -16,6 +14,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
+from egomem.hashing import OBSERVATION_ID_LENGTH, hash_json
 from egomem.timeline import Clock, Moment, Span
 
 Source = Literal[
@@ -133,8 +132,7 @@ class Observation(Record):
             self.text,
             self.data,
         ]
-        packed = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(packed.encode()).hexdigest()[:20]
+        return hash_json(content)[:OBSERVATION_ID_LENGTH]
 
 
 class Video(Record):

@@ -18,11 +18,11 @@ from egomem.answer.verify import within
 from egomem.errors import ConfigError
 from egomem.media import Frame
 from egomem.memory import Store
-from egomem.memory.failed_windows import FailedWindow, mark
+from egomem.memory.failed_windows import FailedWindow, to_completed
 from egomem.models import Limits, ModelClient, RequestPolicy, Role
-from egomem.observe.frame_encoding import label
+from egomem.observe.frame_encoding import frame_label
 from egomem.records import Answer, Observation, Question, Recording, Status, Track
-from egomem.testing.fake_server import FakeServer, Rule, Script
+from egomem.testing.scripted_server import Rule, Script, ScriptedServer
 from egomem.timeline import Clock, RecordingTime, Span
 
 START = datetime.fromisoformat("2026-03-02T08:10:00+01:00")
@@ -71,11 +71,11 @@ def pictures(recording: str, times: Sequence[float], side: int | None = None) ->
 
 
 @pytest.fixture
-def serve() -> Iterator[Callable[..., FakeServer]]:
-    started: list[FakeServer] = []
+def serve() -> Iterator[Callable[..., ScriptedServer]]:
+    started: list[ScriptedServer] = []
 
-    def start(*rules: Rule, **fields: Any) -> FakeServer:
-        started.append(FakeServer(Script(rules=rules, **fields)).start())
+    def start(*rules: Rule, **fields: Any) -> ScriptedServer:
+        started.append(ScriptedServer(Script(rules=rules, **fields)).start())
         return started[-1]
 
     yield start
@@ -83,14 +83,14 @@ def serve() -> Iterator[Callable[..., FakeServer]]:
         server.stop()
 
 
-def models_of(server: FakeServer, **fields: Any) -> ModelClient:
+def models_of(server: ScriptedServer, **fields: Any) -> ModelClient:
     conduct = RequestPolicy(deadline=10, pause=0.01, attempts=1)
     return ModelClient(
         {"all": f"openai-compatible:fake@{server.url}"}, conduct=conduct, environ={}, **fields
     )
 
 
-def told(server: FakeServer, store: Store, strategy: str, **fields: Any) -> Answer:
+def told(server: ScriptedServer, store: Store, strategy: str, **fields: Any) -> Answer:
     """One answer through real HTTP, from the whole memory unless `at` says otherwise."""
     question = fields.pop("question", QUESTION)
     at = fields.pop("at", None)
@@ -99,7 +99,7 @@ def told(server: FakeServer, store: Store, strategy: str, **fields: Any) -> Answ
     return asyncio.run(answer(question, store.view(at), strategy, **fields))
 
 
-def sent(server: FakeServer, number: int = -1) -> str:
+def sent(server: ScriptedServer, number: int = -1) -> str:
     return server.seen[number].text
 
 
@@ -228,7 +228,7 @@ def lose(store: Store, *numbers: int) -> None:
         span = Span(30.0 * k, 30.0 * (k + 1))
         note = {"recording": "lost", "span": span, "source": "caption", "track": TRACK.id}
         if k in numbers:
-            store.add([], done=[mark("lost", TRACK.id, FailedWindow(span, "refused"))])
+            store.add([], done=[to_completed("lost", TRACK.id, FailedWindow(span, "refused"))])
         else:
             store.add([Observation(text=f"Room {k}.", **note)])
 
@@ -328,7 +328,7 @@ def test_video_tells_the_times_of_the_frames_sent(serve: Any, store: Store) -> N
     times = asked["frames"]
     assert times == [float(int((k + 0.5) * 300 / 8)) for k in range(8)]
     assert len(server.seen[0].images) == len(set(server.seen[0].images)) == 8
-    assert all(label(t) in sent(server) for t in times)
+    assert all(frame_label(t) in sent(server) for t in times)
     assert not any(caption in sent(server) for caption in CAPTIONS)
     assert [e.span for e in said.evidence] == [], "1:02 and 2:37 are no frames that were sent"
     server = serve(Rule(reply=reply("A", "0:56", A=1)))
@@ -388,7 +388,7 @@ def verdict(answer_: str, support: str) -> str:
     return json.dumps({"answer": answer_, "support": support, "reason": "seen at 1:10"})
 
 
-def checked(serve: Any, store: Store, seen: str, **fields: Any) -> tuple[Answer, FakeServer]:
+def checked(serve: Any, store: Store, seen: str, **fields: Any) -> tuple[Answer, ScriptedServer]:
     server = serve(
         Rule(when="You check answers", reply=seen),
         Rule(when="the few notes", reply=NOTED.replace('"B"', '"C"', 1)),

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from egomem.benchmarks import demo, stats, validate
-from egomem.demo.day import WHEELS, the_day
+from egomem.demo.day import WHEELS, demo_day
 from egomem.errors import WeightsError
 from egomem.media import probe
-from egomem.score import abstain_label, figure, score_answers
+from egomem.score import abstain_label, group_accuracy, score_answers
 
 
 def test_it_is_sound_and_can_be_told_from_nothing_but_the_videos() -> None:
@@ -21,7 +21,7 @@ def test_it_is_sound_and_can_be_told_from_nothing_but_the_videos() -> None:
     assert found.answerable["unanswerable"] >= 8
     assert set(found.counts["visual"]) == {"object", "attribute", "spatial", "action"}
     assert max(found.keys.values()) - min(found.keys.values()) <= 1
-    for blind in figure(score_answers(held.questions, {})).blind.values():
+    for blind in group_accuracy(score_answers(held.questions, {})).blind.values():
         assert blind.accuracy < 0.35
     for question in held.questions:
         assert abstain_label(question) is not None
@@ -41,7 +41,7 @@ def test_its_sources_are_the_files_that_the_demo_fetches() -> None:
 
 def test_its_lengths_are_those_of_the_files(tmp_path: Path) -> None:
     try:
-        the_day(tmp_path)
+        demo_day(tmp_path)
     except WeightsError as fault:
         pytest.skip(str(fault))
     held = demo().with_media(tmp_path)

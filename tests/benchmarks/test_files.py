@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from egomem.benchmarks import Benchmark, load, validate
-from egomem.benchmarks.rows import rows
+from egomem.benchmarks.rows import read_rows
 from egomem.errors import UsageError
 from egomem.records import Video
 from egomem.timeline import Span
@@ -94,7 +94,7 @@ def test_odd_csv(tmp_path: Path) -> None:
     assert [(f.line, f.kind) for f in held.faults] == [(2, "unreadable"), (5, "row")]
     assert "more cells than the first line names" in held.faults[0].message
     file.write_text("")
-    assert list(rows(file)) == []
+    assert list(read_rows(file)) == []
 
 
 def videos(*ids: str, **facts: Any) -> Benchmark:

@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from egomem.benchmarks import demo, shuffled
+from egomem.benchmarks import demo, shuffle_options
 from egomem.records import Question
 
 TEXTS = ("cup", "ball", "hat", "key", "it was not recorded")
@@ -23,7 +23,7 @@ def test_the_key_moves_with_its_text(size: int, data: st.DataObject, seed: int) 
     last = "ABCDE"[size - 1]
     given_ = Question.of("?", list(TEXTS[-size:]), id=f"q{seed}", answer=key,
                          tags={"abstain_option": last})  # fmt: skip
-    made = shuffled(given_, seed)
+    made = shuffle_options(given_, seed)
     assert list(texts(made)) == list("ABCDE"[:size])
     assert Counter(texts(made).values()) == Counter(texts(given_).values())
     assert texts(made)[made.answer or ""] == texts(given_)[key]
@@ -32,7 +32,7 @@ def test_the_key_moves_with_its_text(size: int, data: st.DataObject, seed: int) 
     assert isinstance(origin, list)
     back = dict(zip(texts(made), (texts(given_)[str(label)] for label in origin), strict=True))
     assert back == texts(made)
-    twice = shuffled(made, seed + 1)
+    twice = shuffle_options(made, seed + 1)
     again = twice.tags["shuffled_from"]
     assert isinstance(again, list)
     assert [texts(given_)[str(label)] for label in again] == list(texts(twice).values())
@@ -40,12 +40,12 @@ def test_the_key_moves_with_its_text(size: int, data: st.DataObject, seed: int) 
 
 def test_it_follows_from_seed_and_id_alone_and_spreads_the_keys() -> None:
     questions = demo().questions
-    assert [shuffled(q, 3) for q in questions] == [shuffled(q, 3) for q in questions]
-    assert [shuffled(q, 3) for q in questions] != [shuffled(q, 4) for q in questions]
+    assert [shuffle_options(q, 3) for q in questions] == [shuffle_options(q, 3) for q in questions]
+    assert [shuffle_options(q, 3) for q in questions] != [shuffle_options(q, 4) for q in questions]
     fixed = [
         Question.of("?", list(TEXTS[:4]), id=str(k), answer="B", recording="v") for k in range(400)
     ]
-    keys = Counter(shuffled(q).answer for q in fixed)
+    keys = Counter(shuffle_options(q).answer for q in fixed)
     assert all(70 < keys[label] < 130 for label in "ABCD")
     open_question = Question(id="o", text="?", answer="B")
-    assert shuffled(open_question) == open_question
+    assert shuffle_options(open_question) == open_question

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from egomem.benchmarks import Benchmark, demo, stats
-from egomem.benchmarks.plots import plots
-from egomem.benchmarks.plots import unit as unit_of
+from egomem.benchmarks.plots import draw_plots
+from egomem.benchmarks.plots import time_unit as unit_of
 from egomem.errors import UsageError
 from egomem.records import Evidence, Question, Video
 from egomem.timeline import RecordingTime, Span
@@ -55,7 +55,7 @@ def test_tags_that_tell_items_apart_are_no_groups() -> None:
 
 def test_plots_are_drawn_of_what_there_is(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    files = plots(demo(), str(tmp_path / "plots"))
+    files = draw_plots(demo(), str(tmp_path / "plots"))
     assert {f.name for f in files} >= {
         "durations.png", "evidence_count.png", "evidence_length.png", "evidence_position.png",
         "visual.png", "source.png",
@@ -64,7 +64,7 @@ def test_plots_are_drawn_of_what_there_is(tmp_path: Path) -> None:
     assert all(f.read_bytes().startswith(b"\x89PNG") for f in files)
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="cannot be a folder of plots"):
-        plots(demo(), tmp_path / "file")
+        draw_plots(demo(), tmp_path / "file")
 
 
 def test_a_data_sets_own_text_neither_breaks_a_plot_nor_leaves_its_folder(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_a_data_sets_own_text_neither_breaks_a_plot_nor_leaves_its_folder(tmp_pa
     held = Benchmark(
         name="t", format="native", videos=(Video(id="v", duration=9),), questions=questions
     )
-    files = plots(held, tmp_path / "p")
+    files = draw_plots(held, tmp_path / "p")
     assert sorted(f.name for f in (tmp_path / "p").iterdir()) == sorted(f.name for f in files) == [
         "_up.png", "durations.png", "evidence_count.png", "evidence_position.png", "gaps.png",
     ]  # fmt: skip

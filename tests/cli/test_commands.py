@@ -17,7 +17,7 @@ from egomem.cli import COMMANDS, main
 from egomem.extras import install_line
 from egomem.observe import Embedded, PartStatus, TemplateCaptioner, Window, WindowFailed
 from egomem.records import Observation, Status, Track
-from egomem.testing.fake_server import FakeServer, Rule, Script
+from egomem.testing.scripted_server import Rule, Script, ScriptedServer
 
 MakeVideo = Callable[..., Path]
 Run = Callable[..., tuple[int, str, str]]
@@ -183,7 +183,7 @@ def test_a_question_without_a_usable_reply_is_said_and_exit_code_3(
     run: Run, make_video: MakeVideo, rule: Rule
 ) -> None:
     run("ingest", str(make_video("day.mp4")))
-    with FakeServer(Script(rules=(rule,))) as server:
+    with ScriptedServer(Script(rules=(rule,))) as server:
         spec = f"reader=openai-compatible:fake@{server.url}"
         asked = ("ask", "What is red?", "--strategy", "clean", "--model", spec)
         code, out, err = run(*asked)

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from egomem.cli import main
-from egomem.cli.output import plain_table
+from egomem.cli.output import make_table
 from egomem.memory import Store
 from egomem.records import Observation, Recording
 from egomem.timeline import Span
@@ -17,7 +17,7 @@ from egomem.timeline import Span
 
 def test_what_does_not_fit_is_wrapped_and_not_cut() -> None:
     """Two names of 50 characters that differ in the last one, 40 columns wide."""
-    table = plain_table("model", "n", box=None, show_header=False)
+    table = make_table("model", "n", box=None, show_header=False)
     for end in "ab":
         table.add_row("x" * 49 + end, "7")
     out = StringIO()

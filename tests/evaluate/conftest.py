@@ -17,14 +17,14 @@ import pytest
 from egomem.benchmarks import Benchmark
 from egomem.evaluate import Config, RunSummary, opened, run
 from egomem.records import Evidence, Question, Video
-from egomem.testing.fake_server import FakeServer, Seen
+from egomem.testing.scripted_server import ReceivedRequest, ScriptedServer
 from egomem.timeline import Span
 
 SECONDS = 4
 LETTERS = "ABCD"
 
 
-def says(seen: Seen) -> str | None:
+def says(seen: ReceivedRequest) -> str | None:
     """A letter that follows from the question alone, a verdict, or a caption."""
     if "You check answers" in seen.text:
         return '{"answer": "B", "support": "strong", "reason": "it is there"}'
@@ -35,13 +35,13 @@ def says(seen: Seen) -> str | None:
 
 
 @pytest.fixture
-def server() -> Iterator[FakeServer]:
-    with FakeServer(answer=says) as running:
+def server() -> Iterator[ScriptedServer]:
+    with ScriptedServer(answer=says) as running:
         yield running
 
 
 @pytest.fixture
-def spec(server: FakeServer) -> str:
+def spec(server: ScriptedServer) -> str:
     return f"openai-compatible:fake@{server.url}"
 
 

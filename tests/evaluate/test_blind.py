@@ -16,7 +16,7 @@ from egomem.integrations.harness import BenchmarkSession
 from egomem.memory import Store
 from egomem.models import ModelClient
 from egomem.records import Recording, Status
-from egomem.testing.fake_server import FakeServer
+from egomem.testing.scripted_server import ScriptedServer
 from egomem.timeline import RecordingTime
 
 Go = Callable[..., RunSummary]
@@ -34,7 +34,7 @@ def timed(benchmark: Benchmark) -> Benchmark:
     return benchmark.model_copy(update={"questions": tuple(asked)})
 
 
-def times(server: FakeServer) -> list[str]:
+def times(server: ScriptedServer) -> list[str]:
     """What each request without frames says of the time, in the order of the questions."""
     blind = sorted(
         s.text.split("Question: ")[1] + "\n" + s.text for s in server.seen if not s.images
@@ -48,7 +48,7 @@ TOLD = [*(f"0:0{k} of the recording." for k in range(4)), "Wednesday 2026-03-04T
 
 
 def test_clean_alone_is_told_the_time(
-    timed: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+    timed: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go
 ) -> None:
     only = config.model_copy(update={"settings": ("clean",)})
     assert go(timed, only, tmp_path / "run").by_status == {"parsed": 5}
@@ -56,7 +56,7 @@ def test_clean_alone_is_told_the_time(
 
 
 def test_a_video_that_is_not_at_hand_is_nothing_to_clean(
-    timed: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+    timed: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go
 ) -> None:
     Path(timed.videos[1].path or "").unlink()
     both = config.model_copy(update={"settings": ("clean", "video")})
@@ -82,7 +82,7 @@ def test_a_question_about_everything_needs_the_video_at_whose_seconds_it_is_aske
 
 
 def test_a_given_memory_of_other_videos_is_nothing_to_clean(
-    timed: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+    timed: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go
 ) -> None:
     with Store.open(tmp_path / "memory", create=True) as store:
         store.put_recording(Recording(id="other", name="other", duration=9))
@@ -97,7 +97,7 @@ def test_a_given_memory_of_other_videos_is_nothing_to_clean(
 def test_another_harness_tells_the_same(
     timed: Benchmark,
     spec: str,
-    server: FakeServer,
+    server: ScriptedServer,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -15,10 +15,10 @@ from egomem.errors import ConfigError
 from egomem.evaluate import Config, RunSummary, load_run, opened, run
 from egomem.evaluate.budget import BudgetExhausted, RunBudget
 from egomem.memory import Store
-from egomem.models import ModelSpec, Request, Role, Text, estimated_tokens
+from egomem.models import ModelSpec, Request, Role, TextPart, estimate_tokens
 from egomem.models.prices import price
 from egomem.records import Usage
-from egomem.testing.fake_server import FakeServer, Rule, Script
+from egomem.testing.scripted_server import Rule, Script, ScriptedServer
 
 Go = Callable[..., RunSummary]
 
@@ -42,7 +42,7 @@ def held(benchmark: Benchmark, tmp_path: Path) -> Callable[..., RunSummary]:
 
 
 def test_each_call_goes_on_and_nothing_is_asked_twice(
-    held: Callable[..., RunSummary], config: Config, server: FakeServer, tmp_path: Path
+    held: Callable[..., RunSummary], config: Config, server: ScriptedServer, tmp_path: Path
 ) -> None:
     """4 windows and 25 requests of answers, some five at a time: captions first, then cells."""
     for most in (0, 3, 11, 28):
@@ -59,7 +59,7 @@ def test_each_call_goes_on_and_nothing_is_asked_twice(
 
 
 def test_captions_that_were_paid_for_are_kept(
-    held: Callable[..., RunSummary], config: Config, server: FakeServer, tmp_path: Path
+    held: Callable[..., RunSummary], config: Config, server: ScriptedServer, tmp_path: Path
 ) -> None:
     only = config.model_copy(update={"settings": ("caption@2", "aligned@2"), "frames": 3})
     assert held(only, max_requests=3).halted
@@ -89,7 +89,7 @@ def test_money_is_held_to_and_used(
     held: Callable[..., RunSummary], config: Config, tmp_path: Path
 ) -> None:
     pytest.importorskip("genai_prices")
-    with FakeServer(Script(delay=0.01, rules=(Rule(reply="B"),))) as server:
+    with ScriptedServer(Script(delay=0.01, rules=(Rule(reply="B"),))) as server:
         spec = f"{PRICED}@{server.url}"
         only = config.model_copy(update={"readers": (spec,), "settings": ("clean", "video")})
         whole = held(only)
@@ -98,7 +98,7 @@ def test_money_is_held_to_and_used(
         assert whole.unpriced == 0
         each = cost / 10
     (tmp_path / "run").rename(tmp_path / "whole")
-    with FakeServer(Script(delay=0.01, rules=(Rule(reply="B"),))) as server:
+    with ScriptedServer(Script(delay=0.01, rules=(Rule(reply="B"),))) as server:
         spec = f"{PRICED}@{server.url}"
         again = only.model_copy(update={"readers": (spec,)})
         half = held(again, budget=cost / 2)
@@ -120,7 +120,7 @@ def test_a_guess_that_is_far_off_is_mended_by_the_first_reply(
 ) -> None:
     """The server counts 300 tokens for a picture of 64 pixels, which we guess at four."""
     pytest.importorskip("genai_prices")
-    with FakeServer(Script(delay=0.01, rules=(Rule(reply="B"),))) as server:
+    with ScriptedServer(Script(delay=0.01, rules=(Rule(reply="B"),))) as server:
         only = config.model_copy(
             update={"readers": (f"{PRICED}@{server.url}",), "settings": ("video",)}
         )
@@ -134,7 +134,7 @@ def test_a_guess_that_is_far_off_is_mended_by_the_first_reply(
 
 
 def test_a_budget_without_a_known_price_is_refused(
-    held: Callable[..., RunSummary], config: Config, server: FakeServer
+    held: Callable[..., RunSummary], config: Config, server: ScriptedServer
 ) -> None:
     with pytest.raises(ConfigError, match=r"no price is known for openai-compatible.*requests"):
         held(config, budget=5.0)
@@ -145,7 +145,7 @@ def test_a_verifier_that_is_not_asked_needs_no_price(
     held: Callable[..., RunSummary], config: Config
 ) -> None:
     pytest.importorskip("genai_prices")
-    with FakeServer(Script(rules=(Rule(reply="B"),))) as server:
+    with ScriptedServer(Script(rules=(Rule(reply="B"),))) as server:
         update = {"readers": (f"{PRICED}@{server.url}",), "verifier": "ollama:x"}
         clean = config.model_copy(update={**update, "settings": ("clean",)})
         assert held(clean, budget=1.0).by_status == {"parsed": 5}
@@ -155,14 +155,14 @@ def test_a_verifier_that_is_not_asked_needs_no_price(
 
 
 def request(words: int) -> Request:
-    return Request(role=Role.READER, parts=(Text("word " * words),), prompt="p@1")
+    return Request(role=Role.READER, parts=(TextPart("word " * words),), prompt="p@1")
 
 
 def test_who_might_go_over_waits_for_what_is_under_way() -> None:
     """Two requests of 10,000 words fit in turn, as each costs less than it might; not at once."""
     pytest.importorskip("genai_prices")
     spec = ModelSpec.parse(PRICED)
-    tokens = estimated_tokens(request(10_000))
+    tokens = estimate_tokens(request(10_000))
     likely = price(spec, Usage(tokens_in=tokens, tokens_out=250))
     assert likely is not None
     purse = RunBudget(budget=1.5 * likely)

@@ -14,8 +14,8 @@ from egomem.evaluate.caption_usage import NAME, read_building
 from egomem.evaluate.config import Shard
 from egomem.records import Usage
 from egomem.report import report_columns, report_sections
-from egomem.report.table import render_markdown
-from egomem.testing.fake_server import FakeServer, Rule, Script
+from egomem.report.markdown import render_markdown
+from egomem.testing.scripted_server import Rule, Script, ScriptedServer
 
 Go = Callable[..., RunSummary]
 
@@ -37,7 +37,7 @@ def report(folder: Path) -> str:
 
 
 def test_what_building_took_outlives_the_replies(
-    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, server: FakeServer
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, server: ScriptedServer
 ) -> None:
     go(benchmark, config, tmp_path / "run")
     before, whole = took(load_run(tmp_path / "run")), report(tmp_path / "run")
@@ -140,7 +140,7 @@ def test_what_a_window_without_a_caption_took_is_counted(
         Rule(when="Question:", reply="A"),
         Rule(reply="A red drawer."),
     )
-    with FakeServer(Script(rules=rules)) as server:
+    with ScriptedServer(Script(rules=rules)) as server:
         spec = f"openai-compatible:fake@{server.url}"
         only = config.model_copy(
             update={"settings": ("caption@2", "aligned@2"), "readers": (spec,)}

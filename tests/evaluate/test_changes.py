@@ -16,7 +16,7 @@ from egomem.cli import main
 from egomem.evaluate import Config, RunSummary, load_run, opened, run
 from egomem.memory import Store
 from egomem.records import Observation, Recording, Track
-from egomem.testing.fake_server import FakeServer
+from egomem.testing.scripted_server import ScriptedServer
 from egomem.timeline import Span
 
 SETTINGS = "clean,video,caption@2,verify@2,caption@evidence,video@evidence"
@@ -26,7 +26,7 @@ MakeVideo = Callable[..., Path]
 class Typed:
     """The command, its files, and how many requests each call sent."""
 
-    def __init__(self, folder: Path, server: FakeServer, capsys: Any) -> None:
+    def __init__(self, folder: Path, server: ScriptedServer, capsys: Any) -> None:
         self.folder, self.server, self.capsys = folder, server, capsys
 
     def rows(self, change: Callable[[dict[str, Any]], None] | None = None) -> None:
@@ -67,7 +67,7 @@ class Typed:
 @pytest.fixture
 def typed(
     benchmark: Benchmark,
-    server: FakeServer,
+    server: ScriptedServer,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> Typed:

@@ -13,7 +13,7 @@ from egomem import benchmarks
 from egomem.benchmarks import Benchmark
 from egomem.cli import main
 from egomem.evaluate import load_run
-from egomem.testing.fake_server import FakeServer, Rule, Script
+from egomem.testing.scripted_server import Rule, Script, ScriptedServer
 
 Told = Callable[..., tuple[int, dict[str, Any]]]
 
@@ -36,7 +36,7 @@ def data(benchmark: Benchmark, tmp_path: Path) -> Path:
 
 
 def test_a_run_from_plan_to_report(
-    data: Path, tmp_path: Path, server: FakeServer, spec: str, told: Told
+    data: Path, tmp_path: Path, server: ScriptedServer, spec: str, told: Told
 ) -> None:
     command = (
         "eval", "capmem", "--data", data, "--media", tmp_path, "--settings", "clean,caption@2",
@@ -85,7 +85,7 @@ def test_shards_and_merge(data: Path, tmp_path: Path, spec: str, told: Told) -> 
 
 
 def test_errors_are_told_and_end_with_one(data: Path, tmp_path: Path, told: Told) -> None:
-    with FakeServer(Script(rules=(Rule(status=400, times=2), Rule(reply="A")))) as server:
+    with ScriptedServer(Script(rules=(Rule(status=400, times=2), Rule(reply="A")))) as server:
         code, said = told(
             "eval", "capmem", "--data", data, "--settings", "clean", "--gate", "report",
             "--model", f"reader=openai-compatible:x@{server.url}", "--out", tmp_path / "run",
@@ -152,7 +152,7 @@ def test_a_given_memory_is_read_and_not_written_to(
 
 
 def test_a_budget_ends_the_command_with_one_and_it_goes_on(
-    data: Path, tmp_path: Path, server: FakeServer, spec: str, told: Told
+    data: Path, tmp_path: Path, server: ScriptedServer, spec: str, told: Told
 ) -> None:
     command = (
         "eval", "capmem", "--data", data, "--settings", "clean", "--gate", "report",
@@ -197,7 +197,7 @@ def test_settings_of_strategies_are_given_by_name(
 
 
 def test_questions_of_egolife_s_days_can_be_asked(
-    tmp_path: Path, server: FakeServer, spec: str, told: Told
+    tmp_path: Path, server: ScriptedServer, spec: str, told: Told
 ) -> None:
     """A clip's time counts frames of 20 a second, or of what --frame-base says."""
     row = {
@@ -259,7 +259,7 @@ def test_rows_that_were_left_out_are_said_wherever_the_figures_are(
     assert "5 questions (2 rows of the data could not be used)\n" in capsys.readouterr().out
     assert json.loads((run / "run.json").read_text())["benchmark"]["left_out"] == 2
     assert main(["report", str(run), "--out", str(tmp_path / "report")]) == 0
-    line = "run: 2 rows of the data were left out, and not asked about: questions.jsonl:6: q5: "
+    line = "run: 2 rows of the data were left out: questions.jsonl:6: q5: "
     assert line in capsys.readouterr().out
     made = (tmp_path / "report" / "report.md").read_text()
     assert line in made
@@ -267,7 +267,7 @@ def test_rows_that_were_left_out_are_said_wherever_the_figures_are(
 
 
 def test_frames_a_second_and_the_gate_s_bounds_can_be_set(
-    data: Path, tmp_path: Path, server: FakeServer, spec: str, told: Told
+    data: Path, tmp_path: Path, server: ScriptedServer, spec: str, told: Told
 ) -> None:
     code, said = told(
         "eval", "capmem", "--data", data, "--media", tmp_path, "--settings", "clean,video",
@@ -283,7 +283,7 @@ def test_errors_are_told_once_as_they_come(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rules = [Rule(status=400, times=3, error="a bad day"), Rule(reply="A")]
-    with FakeServer(Script(rules=tuple(rules))) as server:
+    with ScriptedServer(Script(rules=tuple(rules))) as server:
         code = main(
             ["eval", "capmem", "--data", str(data), "--settings", "clean", "--gate", "report",
              "--model", f"reader=openai-compatible:x@{server.url}", "--out", str(tmp_path / "run")]
@@ -304,7 +304,7 @@ def test_a_server_with_an_image_limit_is_told_of_as_its_error_says(
     """Windows of 2 s hold 8 frames at 4 a second; the server takes 3 images."""
     monkeypatch.chdir(tmp_path)
     rules = (Rule(when="Question:", reply="A"), Rule(reply="A red drawer."))
-    with FakeServer(Script(rules=rules, max_images=3)) as server:
+    with ScriptedServer(Script(rules=rules, max_images=3)) as server:
         command = (
             "eval", "capmem", "--data", data, "--media", tmp_path, "--settings", "caption@2",
             "--fps", "4", "--model", f"reader=openai-compatible:fake@{server.url}",
@@ -360,7 +360,7 @@ def test_a_refused_window_ends_with_one_in_a_run_and_in_an_ingest_alike(
         Rule(when="Question:", reply="A"),
         Rule(reply="A red drawer."),
     )
-    with FakeServer(Script(rules=rules)) as server:
+    with ScriptedServer(Script(rules=rules)) as server:
         spec = f"openai-compatible:fake@{server.url}"
         run = (
             "eval", "capmem", "--data", data, "--media", tmp_path, "--settings", "caption@2",

@@ -13,7 +13,7 @@ from egomem.errors import UsageError
 from egomem.evaluate import Config, RunSummary, Shard, load_run, merge, status
 from egomem.evaluate.predictions import FOLDER
 from egomem.report import report_columns, report_sections
-from egomem.testing.fake_server import FakeServer
+from egomem.testing.scripted_server import ScriptedServer
 
 Go = Callable[..., RunSummary]
 
@@ -27,7 +27,7 @@ def predictions(folder: Path) -> dict[str, bytes]:
 
 
 def test_merged_shards_are_one_run_bit_for_bit(
-    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, server: FakeServer
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, server: ScriptedServer
 ) -> None:
     go(benchmark, config, tmp_path / "one" / "run")
     folders = [tmp_path / f"part{k}" for k in (1, 2)]
@@ -82,7 +82,7 @@ def test_a_merge_that_was_killed_is_begun_again(
 
 
 def test_every_video_is_captioned_in_one_shard(
-    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, server: FakeServer
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, server: ScriptedServer
 ) -> None:
     only = config.model_copy(update={"settings": ("caption@2",)})
     ordered = sorted(benchmark.questions, key=lambda q: q.recording or "")

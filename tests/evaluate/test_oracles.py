@@ -11,14 +11,14 @@ import pytest
 from egomem.benchmarks import Benchmark
 from egomem.evaluate import Arm, Config, RunSummary, load_run
 from egomem.evaluate.results import Finished
-from egomem.testing.fake_server import FakeServer
+from egomem.testing.scripted_server import ScriptedServer
 from egomem.timeline import Span
 
 Go = Callable[..., RunSummary]
 
 
 def test_oracles_see_the_evidence_alone(
-    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+    benchmark: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go
 ) -> None:
     settings = ("caption@2", "caption@evidence", "video@evidence")
     piece = benchmark.questions[0].evidence[0].model_copy(update={"span": Span(3.0, 3.5)})
@@ -62,7 +62,7 @@ def test_oracles_see_the_evidence_alone(
 def test_pieces_of_evidence_that_overlap_are_looked_at_as_one(
     benchmark: Benchmark,
     config: Config,
-    server: FakeServer,
+    server: ScriptedServer,
     tmp_path: Path,
     go: Go,
     pieces: list[tuple[float, float]],

@@ -11,9 +11,9 @@ import pytest
 
 from egomem.benchmarks import Benchmark
 from egomem.evaluate import Config, RunPlan, RunProgress, RunSummary, opened, plan, run
-from egomem.evaluate.progress import plan_lines
+from egomem.evaluate.plan_text import plan_lines
 from egomem.evaluate.results import NAME
-from egomem.testing.fake_server import FakeServer, Rule, Script
+from egomem.testing.scripted_server import Rule, Script, ScriptedServer
 
 Go = Callable[..., RunSummary]
 
@@ -31,7 +31,7 @@ def planned(benchmark: Benchmark, config: Config, folder: Path) -> RunPlan:
 
 
 def test_requests_and_frames_are_those_that_are_sent(
-    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+    benchmark: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go
 ) -> None:
     made = planned(benchmark, config, tmp_path / "run")
     assert not server.seen
@@ -50,7 +50,7 @@ def test_requests_and_frames_are_those_that_are_sent(
 
 
 def test_a_stopped_run_has_so_much_left(
-    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+    benchmark: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go
 ) -> None:
     """Stage 1, captions and three answers are there; the rest of 29 requests is left."""
     folder = tmp_path / "run"
@@ -76,7 +76,7 @@ def test_a_stopped_run_has_so_much_left(
 
 
 def test_replies_that_are_kept_are_not_to_be_sent(
-    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+    benchmark: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go
 ) -> None:
     """Two lines are lost, of a question's candidate and verdict and of another in clean."""
     folder = tmp_path / "run"
@@ -131,7 +131,7 @@ def test_what_is_finished_costs_nothing_more(
     benchmark: Benchmark, config: Config, tmp_path: Path
 ) -> None:
     pytest.importorskip("genai_prices")
-    with FakeServer(Script(rules=(Rule(reply="B"),))) as server:
+    with ScriptedServer(Script(rules=(Rule(reply="B"),))) as server:
         spec = f"openai:gpt-4o-mini@{server.url}"
         only = config.model_copy(update={"settings": ("clean", "video"), "readers": (spec,)})
         clean = only.model_copy(update={"settings": ("clean",)})

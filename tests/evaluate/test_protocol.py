@@ -20,7 +20,7 @@ from egomem.report import differences, report_columns, report_sections
 from egomem.report.model_tables import cross_captioning_section
 from egomem.report.question_browser import browser_data, unpack
 from egomem.report.table import ReportTable
-from egomem.testing.fake_server import FakeServer, Rule, Script
+from egomem.testing.scripted_server import Rule, Script, ScriptedServer
 from egomem.timeline import RecordingTime
 
 Go = Callable[..., RunSummary]
@@ -78,7 +78,7 @@ def test_a_reader_that_could_not_be_asked_is_judged_when_it_can_be(
     benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
 ) -> None:
     folder = tmp_path / "run"
-    with FakeServer(Script(rules=(Rule(status=400, times=5), Rule(reply="C")))) as server:
+    with ScriptedServer(Script(rules=(Rule(status=400, times=5), Rule(reply="C")))) as server:
         spec = f"openai-compatible:fake@{server.url}"
         stop = config.model_copy(
             update={"gate": "stop", "settings": ("clean", "video"), "readers": (spec,)}
@@ -94,7 +94,7 @@ def test_a_reader_that_could_not_be_asked_is_judged_when_it_can_be(
 
 
 def test_a_reader_that_fails_the_gate_goes_no_further(
-    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+    benchmark: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go
 ) -> None:
     """The reader of the fixture is right on every question without seeing anything."""
     stop = config.model_copy(update={"gate": "stop"})
@@ -109,7 +109,7 @@ def test_a_reader_that_fails_the_gate_goes_no_further(
 def test_a_reader_within_the_gate_goes_on(
     benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
 ) -> None:
-    with FakeServer(Script(rules=(Rule(reply="C"),))) as server:
+    with ScriptedServer(Script(rules=(Rule(reply="C"),))) as server:
         spec = f"openai-compatible:fake@{server.url}"
         stop = config.model_copy(
             update={"gate": "stop", "settings": ("clean", "video"), "readers": (spec,)}
@@ -120,7 +120,7 @@ def test_a_reader_within_the_gate_goes_on(
 
 
 def test_direct_frames_keep_to_the_model_s_limit(
-    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go, spec: str
+    benchmark: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go, spec: str
 ) -> None:
     limited = config.model_copy(update={"settings": ("video",), "frame_limits": {spec: 3}})
     go(benchmark, limited, tmp_path / "run")
@@ -128,7 +128,7 @@ def test_direct_frames_keep_to_the_model_s_limit(
 
 
 def test_aligned_captions_are_made_from_exactly_the_frames_of_video(
-    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+    benchmark: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go
 ) -> None:
     aligned = config.model_copy(update={"settings": ("video", "aligned@2"), "frames": 3})
     go(benchmark, aligned, tmp_path / "run")
@@ -157,7 +157,12 @@ def test_aligned_captions_are_made_from_exactly_the_frames_of_video(
 
 @pytest.mark.parametrize("frames", [3, 768])
 def test_aligned_captions_are_those_of_what_each_question_may_see(
-    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go, frames: int
+    benchmark: Benchmark,
+    config: Config,
+    server: ScriptedServer,
+    tmp_path: Path,
+    go: Go,
+    frames: int,
 ) -> None:
     """Also where it looks back from before the end, or is asked about all videos."""
     at = {"q1": RecordingTime("v1", 2.6), "q3": RecordingTime("v1", 1.5)}
@@ -221,7 +226,7 @@ def test_aligned_captions_are_those_of_what_each_question_may_see(
 def test_crossed_captions_are_built_once_for_each_captioner(
     benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
 ) -> None:
-    with FakeServer(
+    with ScriptedServer(
         Script(rules=(Rule(when="Question:", reply="A"), Rule(reply="It is red.")))
     ) as s:
         one, two = (f"openai-compatible:{n}@{s.url}" for n in ("one", "two"))
@@ -296,7 +301,7 @@ def test_windows_that_could_not_be_captioned_keep_their_questions_open(
         Rule(when="Question:", reply="A"),
         Rule(reply="A red drawer."),
     )
-    with FakeServer(Script(rules=rules)) as server:
+    with ScriptedServer(Script(rules=rules)) as server:
         spec = f"openai-compatible:fake@{server.url}"
         only = config.model_copy(update={"settings": ("caption@2",), "readers": (spec,)})
         first = go(benchmark, only, tmp_path / "run")
@@ -323,7 +328,7 @@ def test_a_window_without_a_caption_is_a_gap_and_no_error(
     """The other captions are read; the gap is told to the reader, counted, and not paid again."""
     folder = tmp_path / "run"
     rules = [rule.model_copy(update={"when": SECOND}), Rule(when="Question:", reply="A")]
-    with FakeServer(Script(rules=(*rules, Rule(reply="A red drawer.")))) as server:
+    with ScriptedServer(Script(rules=(*rules, Rule(reply="A red drawer.")))) as server:
         spec = f"openai-compatible:fake@{server.url}"
         ways = ("caption@2", "verify@2", "caption@evidence", "aligned@2")
         only = config.model_copy(update={"settings": ways, "readers": (spec,)})
@@ -346,7 +351,7 @@ def test_a_window_without_a_caption_is_a_gap_and_no_error(
     (first, _) = status_of(run).captions
     assert (first.done, first.total, first.without) == (2, 4, {status: 2})
     sections = report_sections([run], report_columns([run]))
-    (made,) = [s for s in sections if s.title == "Gaps in the captions"]
+    (made,) = [s for s in sections if s.title == "Missing captions"]
     (table,) = made.parts
     assert isinstance(table, ReportTable)
     (row, *_) = [list(map(str, r)) for r in table.rows]
@@ -361,7 +366,7 @@ def test_a_caption_that_was_cut_off_is_asked_for_again_with_more_tokens(
         Rule(when="Question:", reply="A"),
         Rule(reply="A red drawer."),
     )
-    with FakeServer(Script(rules=rules)) as server:
+    with ScriptedServer(Script(rules=rules)) as server:
         spec = f"openai-compatible:fake@{server.url}"
         only = config.model_copy(update={"settings": ("caption@2",), "readers": (spec,)})
         assert len(go(benchmark, only, tmp_path / "run").uncaptioned) == 2
@@ -385,7 +390,7 @@ def test_a_server_with_an_image_limit_runs_everything(
         Rule(when="Question:", reply="A"),
         Rule(reply="A red drawer."),
     )
-    with FakeServer(Script(rules=rules, max_images=3)) as server:
+    with ScriptedServer(Script(rules=rules, max_images=3)) as server:
         spec = f"openai-compatible:fake@{server.url}"
         ways = ("clean", "video", "caption@2", "verify@2", "video@evidence", "caption@evidence")
         only = config.model_copy(update={"settings": ways, "readers": (spec,), "fps": 4.0})
@@ -422,7 +427,7 @@ def test_evidence_names_the_videos_of_the_benchmark(
 ) -> None:
     said = '{"answer": "A", "scores": {"A": 0.9, "B": 0.1, "C": 0, "D": 0}, "evidence": [2]}'
     rules = (Rule(when="Question:", reply=said), Rule(reply="A drawer."))
-    with FakeServer(Script(rules=rules)) as server:
+    with ScriptedServer(Script(rules=rules)) as server:
         spec = f"openai-compatible:fake@{server.url}"
         only = config.model_copy(
             update={"settings": ("caption@2",), "readers": (spec,), "format": "scores"}

@@ -17,7 +17,7 @@ from egomem.cli import app
 from egomem.evaluate import Config, RunSummary, load_run, rescore
 from egomem.memory import Store
 from egomem.records import Observation, Recording, Status, Track
-from egomem.testing.fake_server import FakeServer, Rule, Script
+from egomem.testing.scripted_server import Rule, Script, ScriptedServer
 from egomem.timeline import Span
 
 Go = Callable[..., RunSummary]
@@ -99,7 +99,7 @@ def test_an_untouched_run_is_what_it_was(
         for k, q in enumerate(benchmark.questions)
     )
     asked = benchmark.model_copy(update={"questions": timed})
-    with FakeServer(script(seed)) as server:
+    with ScriptedServer(script(seed)) as server:
         spec = f"openai-compatible:fake@{server.url}"
         mixed = config.model_copy(
             update={
@@ -140,7 +140,7 @@ def test_answers_out_of_a_given_memory_are_what_they_were(
             store.add(
                 [Observation(recording=video, span=Span(0, 4), track="caption/made/4s", **note)]
             )
-    with FakeServer(script(5)) as server:
+    with ScriptedServer(script(5)) as server:
         spec = f"openai-compatible:fake@{server.url}"
         held = config.model_copy(
             update={
@@ -209,7 +209,7 @@ def test_a_decision_that_nobody_checked_is_taken_back(
     rules = [Rule(when=which, status=400, times=5)]
     rules += [Rule(when="You check answers", reply=VERDICTS[0])]
     rules += [Rule(when="Question:", reply="A"), Rule(reply="A drawer.")]
-    with FakeServer(Script(rules=tuple(rules))) as server:
+    with ScriptedServer(Script(rules=tuple(rules))) as server:
         spec = f"openai-compatible:fake@{server.url}"
         both = config.model_copy(update={"settings": ("caption@2", "verify@2"), "readers": (spec,)})
         go(benchmark, both, folder)

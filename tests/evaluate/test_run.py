@@ -19,22 +19,22 @@ from egomem.errors import LockedError, ModelError
 from egomem.evaluate import Arm, Config, RunProgress, RunSummary, load_run
 from egomem.evaluate.results import NAME, UNREADABLE
 from egomem.memory import Store
-from egomem.memory.failed_windows import FailedWindow, mark
+from egomem.memory.failed_windows import FailedWindow, to_completed
 from egomem.models import RequestPolicy
 from egomem.records import Observation, Recording, Status, Track
-from egomem.testing.fake_server import FakeServer, Rule, Script
+from egomem.testing.scripted_server import Rule, Script, ScriptedServer
 from egomem.timeline import Span
 
 Go = Callable[..., RunSummary]
 
 
-def asked(server: FakeServer) -> list[tuple[str, tuple[str, ...]]]:
+def asked(server: ScriptedServer) -> list[tuple[str, tuple[str, ...]]]:
     """What each request held: its text and images."""
     return [(s.text, s.images) for s in server.seen]
 
 
 def test_every_setting_is_answered_and_nothing_twice(
-    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+    benchmark: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go
 ) -> None:
     outcome = go(benchmark, config, tmp_path / "run")
     assert outcome.by_status == {"parsed": 20}
@@ -52,7 +52,7 @@ class Stopped(Exception):
 
 
 def test_a_run_that_stops_after_any_cell_goes_on_and_asks_nothing_twice(
-    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+    benchmark: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go
 ) -> None:
     folder = tmp_path / "run"
     stops = 0
@@ -93,7 +93,7 @@ def test_a_killed_process_leaves_a_run_that_goes_on(
         "asyncio.run(go())\n"
     )
     file.write_text(benchmark.model_dump_json())
-    with FakeServer(Script(delay=0.02, rules=(Rule(reply="A"),))) as server:
+    with ScriptedServer(Script(delay=0.02, rules=(Rule(reply="A"),))) as server:
         spec = f"openai-compatible:fake@{server.url}"
         only = config.model_copy(update={"readers": (spec,), "settings": ("clean", "video")})
         command = [sys.executable, "-c", script, str(file), only.model_dump_json(), str(folder)]
@@ -116,7 +116,7 @@ def test_a_killed_process_leaves_a_run_that_goes_on(
 
 
 def test_a_changed_question_is_asked_again_alone(
-    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+    benchmark: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go
 ) -> None:
     go(benchmark, config, tmp_path / "run")
     before = len(server.seen)
@@ -136,7 +136,7 @@ def test_a_changed_question_is_asked_again_alone(
 def test_a_changed_prompt_asks_its_setting_again_alone(
     benchmark: Benchmark,
     config: Config,
-    server: FakeServer,
+    server: ScriptedServer,
     tmp_path: Path,
     go: Go,
     monkeypatch: pytest.MonkeyPatch,
@@ -155,7 +155,7 @@ def test_a_changed_prompt_asks_its_setting_again_alone(
 
 
 def test_a_changed_setting_asks_what_it_touches(
-    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+    benchmark: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go
 ) -> None:
     go(benchmark, config, tmp_path / "run")
     before = len(server.seen)
@@ -195,7 +195,7 @@ def test_what_was_remembered_anew_is_asked_anew(
 
 
 def test_a_gap_that_a_memory_has_since_is_told_of(
-    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+    benchmark: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go
 ) -> None:
     """A window of v1 is refused after its questions were answered: they are asked again, alone."""
     memory, track = tmp_path / "memory", Track(source="caption", observer="made", window=2)
@@ -208,7 +208,7 @@ def test_a_gap_that_a_memory_has_since_is_told_of(
     only = config.model_copy(update={"settings": ("caption@2",)})
     assert go(benchmark, only, tmp_path / "run", memory=memory).asked == 5
     with Store.open(memory) as store:
-        store.add([], done=[mark("v1", track.id, FailedWindow(Span(2, 4), "refused"))])
+        store.add([], done=[to_completed("v1", track.id, FailedWindow(Span(2, 4), "refused"))])
     before = len(server.seen)
     outcome = go(benchmark, only, tmp_path / "run", memory=memory)
     assert (outcome.asked, outcome.asked_again) == (2, {"memory": 2})
@@ -216,7 +216,7 @@ def test_a_gap_that_a_memory_has_since_is_told_of(
 
 
 def test_torn_and_odd_lines_are_told_and_their_cells_asked_from_the_cache(
-    benchmark: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+    benchmark: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go
 ) -> None:
     folder = tmp_path / "run"
     go(benchmark, config, folder)
@@ -256,7 +256,7 @@ def test_odd_characters_of_a_reply_are_kept_and_end_no_line(
     benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
 ) -> None:
     odd = "B\u2028\u2029\x85 a nul \x00 and an end"
-    with FakeServer(Script(rules=(Rule(reply=odd),))) as server:
+    with ScriptedServer(Script(rules=(Rule(reply=odd),))) as server:
         spec = f"openai-compatible:fake@{server.url}"
         only = config.model_copy(update={"readers": (spec,), "settings": ("clean",)})
         go(benchmark, only, tmp_path / "run")
@@ -272,7 +272,7 @@ def test_an_error_is_counted_and_tried_again(
     benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
 ) -> None:
     rules = (Rule(status=400, times=2), Rule(reply="B"))
-    with FakeServer(Script(rules=rules)) as server:
+    with ScriptedServer(Script(rules=rules)) as server:
         spec = f"openai-compatible:fake@{server.url}"
         only = config.model_copy(update={"readers": (spec,), "settings": ("clean",)})
         outcome = go(benchmark, only, tmp_path / "run", at_once=1)
@@ -288,7 +288,7 @@ def test_an_error_is_counted_and_tried_again(
 def test_a_reply_that_no_answer_can_be_read_from_is_a_result(
     benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
 ) -> None:
-    with FakeServer(Script(rules=(Rule(reply="Both A and B"),))) as server:
+    with ScriptedServer(Script(rules=(Rule(reply="Both A and B"),))) as server:
         spec = f"openai-compatible:fake@{server.url}"
         only = config.model_copy(update={"readers": (spec,), "settings": ("clean",)})
         assert go(benchmark, only, tmp_path / "run").by_status == {"unparsable": 5}
@@ -335,7 +335,7 @@ def test_a_key_is_nowhere_in_a_run(
 
     key = "sk-TEST-1234abcd"
     folder = tmp_path / "run"
-    with FakeServer(Script(rules=(Rule(fault="echo", times=2), Rule(reply="B")))) as server:
+    with ScriptedServer(Script(rules=(Rule(fault="echo", times=2), Rule(reply="B")))) as server:
         spec = f"openai-compatible:fake@{server.url}"
         only = config.model_copy(update={"readers": (spec,), "settings": ("clean", "caption@2")})
 
@@ -371,7 +371,7 @@ def test_verify_starts_from_the_very_caption_answer(
         Rule(when="Question:", reply="A"),
         Rule(reply="A drawer."),
     )
-    with FakeServer(Script(rules=rules)) as server:
+    with ScriptedServer(Script(rules=rules)) as server:
         spec = f"openai-compatible:fake@{server.url}"
         both = config.model_copy(update={"settings": ("caption@2", "verify@2"), "readers": (spec,)})
         if apart:
@@ -396,7 +396,7 @@ def test_a_check_that_failed_is_an_error_and_tried_again(
     quick = RequestPolicy(attempts=1)
     rules = [Rule(when=which, status=status, times=3), Rule(when=LOOK, reply=VERDICT)]
     rules += [Rule(when="Question:", reply="A"), Rule(reply="A drawer.")]
-    with FakeServer(Script(rules=tuple(rules))) as server:
+    with ScriptedServer(Script(rules=tuple(rules))) as server:
         spec = f"openai-compatible:fake@{server.url}"
         both = config.model_copy(update={"settings": ("caption@2", "verify@2"), "readers": (spec,)})
         first = go(benchmark, both, tmp_path / "run", conduct=quick)
@@ -419,7 +419,7 @@ def test_verify_follows_a_caption_answer_that_was_mended(
     """It overrides no error, and is asked again with what came in its place."""
     rules = [Rule(when=WHOLE, status=400, times=2), Rule(when=LOOK, reply=VERDICT)]
     rules += [Rule(when="Question:", reply="A"), Rule(reply="A drawer.")]
-    with FakeServer(Script(rules=tuple(rules))) as server:
+    with ScriptedServer(Script(rules=tuple(rules))) as server:
         spec = f"openai-compatible:fake@{server.url}"
         both = config.model_copy(update={"settings": ("caption@2", "verify@2"), "readers": (spec,)})
         assert go(benchmark, both, tmp_path / "run").by_status == {"parsed": 6, "error": 4}
@@ -450,7 +450,7 @@ def test_a_failed_check_keeps_the_caption_answer_that_it_made_itself(
     rules = [Rule(when=LOOK, status=400, times=5), Rule(when=LOOK, reply=VERDICT)]
     rules += [Rule(when=WHOLE, reply="The answer", finish="length")]
     rules += [Rule(when="Question:", reply="A"), Rule(reply="A drawer.")]
-    with FakeServer(Script(rules=tuple(rules))) as server:
+    with ScriptedServer(Script(rules=tuple(rules))) as server:
         spec = f"openai-compatible:fake@{server.url}"
         alone = config.model_copy(update={"settings": ("verify@2",), "readers": (spec,)})
         assert go(benchmark, alone, tmp_path / "run").errors == 5

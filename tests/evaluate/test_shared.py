@@ -14,13 +14,13 @@ from egomem.ingest.importing import import_files
 from egomem.memory import Store
 from egomem.report import write_report
 from egomem.score import read_predictions, score_answers
-from egomem.testing.fake_server import FakeServer, Seen
+from egomem.testing.scripted_server import ReceivedRequest, ScriptedServer
 
 Go = Callable[..., RunSummary]
 LIMIT = 15
 
 
-def last(seen: Seen) -> str:
+def last(seen: ReceivedRequest) -> str:
     """Always the option that comes last."""
     if "You check answers" in seen.text:
         return '{"answer": "A", "support": "partial", "reason": "unclear"}'
@@ -43,7 +43,7 @@ def test_egoexolearn_with_its_captions_as_memory(shared_data: Path, tmp_path: Pa
     data = shared_data / "egoexolearn"
     benchmark = load(data / "questions.jsonl.gz")
     memory = remembered(data, benchmark, tmp_path)
-    with FakeServer(answer=last) as server:
+    with ScriptedServer(answer=last) as server:
         spec = f"openai-compatible:fake@{server.url}"
         config = Config(
             settings=("clean", "caption", "verify", "extractive", "caption@evidence"),

@@ -14,7 +14,7 @@ from egomem.evaluate import Config, RunSummary, load_run, opened, plan
 from egomem.evaluate import status as status_of
 from egomem.memory import Store
 from egomem.records import Evidence, Observation, Recording, Status, Track, Video
-from egomem.testing.fake_server import FakeServer
+from egomem.testing.scripted_server import ScriptedServer
 from egomem.timeline import Span
 
 Go = Callable[..., RunSummary]
@@ -36,7 +36,7 @@ def heard(benchmark: Benchmark, tmp_path: Path) -> Benchmark:
 
 
 def test_what_has_no_pictures_is_no_error(
-    heard: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+    heard: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go
 ) -> None:
     every = config.model_copy(update={"settings": SETTINGS})
     outcome = go(heard, every, tmp_path / "run")
@@ -60,7 +60,7 @@ def test_what_has_no_pictures_is_no_error(
 
 
 def test_sound_alone_takes_no_frames_from_films(
-    heard: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+    heard: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go
 ) -> None:
     """A question about everything: four frames, all of the film, and evidence in both."""
     pieces = tuple(Evidence(recording=f"v{k}", span=Span(1, 2)) for k in (1, 0))
@@ -74,7 +74,7 @@ def test_sound_alone_takes_no_frames_from_films(
 
 
 def test_its_transcript_is_read_where_speech_is_asked_for(
-    heard: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+    heard: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go
 ) -> None:
     with Store.open(tmp_path / "memory", create=True) as store:
         store.put_track(Track(source="speech", observer="made"))
@@ -106,7 +106,7 @@ def test_no_caption_of_it_is_planned(heard: Benchmark, config: Config, tmp_path:
 
 
 def test_a_look_at_it_is_no_fault(
-    heard: Benchmark, config: Config, server: FakeServer, tmp_path: Path, go: Go
+    heard: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go
 ) -> None:
     """Notes of it may be found, as when they were imported; its answer from notes stands."""
     with Store.open(tmp_path / "memory", create=True) as store:

@@ -25,7 +25,7 @@ from egomem.evaluate import (
 from egomem.evaluate.results import NAME
 from egomem.evaluate.run_folder import locked
 from egomem.evaluate.usage_log import NAME as USAGE
-from egomem.testing.fake_server import FakeServer, Rule, Script
+from egomem.testing.scripted_server import Rule, Script, ScriptedServer
 
 Go = Callable[..., RunSummary]
 
@@ -66,7 +66,7 @@ def test_a_run_is_followed_from_outside(
 def test_errors_are_not_finished(
     benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
 ) -> None:
-    with FakeServer(Script(rules=(Rule(status=400, times=2), Rule(reply="B")))) as server:
+    with ScriptedServer(Script(rules=(Rule(status=400, times=2), Rule(reply="B")))) as server:
         spec = f"openai-compatible:fake@{server.url}"
         go(benchmark, config.model_copy(update={"readers": (spec,), "settings": ("clean",)}),
            tmp_path / "run")  # fmt: skip

@@ -12,7 +12,7 @@ import pytest
 from egomem import benchmarks
 from egomem.benchmarks import Benchmark
 from egomem.cli import main
-from egomem.cli.eval_run import sent
+from egomem.cli.eval_run import format_sent
 from egomem.errors import ConfigError, StoreError, UsageError
 from egomem.evaluate import Config, RunSummary, load_run, opened, plan, rescore, status
 from egomem.evaluate.bias_gate import _judged
@@ -24,7 +24,7 @@ from egomem.memory import Store
 from egomem.models.limits import BYTES_PER_TOKEN
 from egomem.records import Observation, Recording, Track, Usage
 from egomem.report import write_report
-from egomem.testing.fake_server import FakeServer, Rule, Script
+from egomem.testing.scripted_server import Rule, Script, ScriptedServer
 from egomem.timeline import Span
 
 Go = Callable[..., RunSummary]
@@ -57,7 +57,11 @@ def test_an_interrupt_is_told_once(
 
 
 def test_no_video_at_hand_is_refused_before_anything_is_asked(
-    data: Path, tmp_path: Path, server: FakeServer, spec: str, capsys: pytest.CaptureFixture[str]
+    data: Path,
+    tmp_path: Path,
+    server: ScriptedServer,
+    spec: str,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     words = command(data, tmp_path / "run", spec, "--gate", "report")
     assert main([*words, "--settings", "clean,video"]) == 2
@@ -91,7 +95,7 @@ def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
 def test_errors_of_shards_are_told_when_they_are_joined(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with FakeServer(Script(rules=(Rule(status=400, times=2), Rule(reply="B")))) as server:
+    with ScriptedServer(Script(rules=(Rule(status=400, times=2), Rule(reply="B")))) as server:
         spec = f"openai-compatible:fake@{server.url}"
         for k in (1, 2):
             main(command(data, tmp_path / f"part{k}", spec, "--settings", "clean", "--gate",
@@ -124,7 +128,7 @@ def test_what_the_gate_holds_back_is_told(
     assert "above the 15% to 35% that pass (both included): the reader knows the answers" in said
     assert "--gate report lets them go on" in said
     written = write_report([tmp_path / "run"], tmp_path / "report")
-    assert any("the gate held back 3 columns (fake)" in w for w in written.warnings)
+    assert any("the bias gate stopped fake: 3 columns without" in w for w in written.warnings)
     go(benchmark, config, tmp_path / "run", on_note=notes.append)
     assert any("it fails, which is reported and stops nothing" in note for note in notes)
     assert status(load_run(tmp_path / "run")).held_back == 0
@@ -168,10 +172,10 @@ def test_an_unknown_setting_is_told_by_the_names_that_settings_have(name: str) -
 
 def test_an_unknown_price_is_told_beside_no_sum() -> None:
     free = Usage(requests=3, tokens_in=1200, tokens_out=7)
-    assert sent(free, 3) == "3 requests, 1,200 tokens in, 7 out, 0 frames, price unknown"
-    some = sent(free.model_copy(update={"cost": 0.5}), 2)
+    assert format_sent(free, 3) == "3 requests, 1,200 tokens in, 7 out, 0 frames, price unknown"
+    some = format_sent(free.model_copy(update={"cost": 0.5}), 2)
     assert some.endswith("$0.5000 (2 requests without a known price)")
-    assert "unknown" not in sent(Usage(requests=1), 0)
+    assert "unknown" not in format_sent(Usage(requests=1), 0)
 
 
 def test_long_names_of_readers_are_told_in_full(
@@ -224,7 +228,7 @@ def test_the_demo_takes_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         taken.append(config)
 
     monkeypatch.setattr("egomem.evaluate.demo.prepare", prepared)
-    monkeypatch.setattr("egomem.cli.eval_run.run_", seen)
+    monkeypatch.setattr("egomem.cli.eval_run.run_evaluation", seen)
     for words in ([], ["--fit"]):
         assert main(["eval", "demo", "--folder", str(tmp_path), *words]) == 0
     assert [c.fit for c in taken] == [False, True]

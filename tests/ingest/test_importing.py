@@ -14,11 +14,11 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from egomem.errors import MediaError, UsageError
-from egomem.ingest.importing import Imported, import_files, read_observations
-from egomem.ingest.readers import Options, read_map
+from egomem.ingest.importing import ImportOutcome, import_files, read_observations
+from egomem.ingest.readers import ImportOptions, read_map
 from egomem.media import content_hash
 from egomem.memory import Store
-from egomem.timeline import HABITS, Clock, Span
+from egomem.timeline import DEFAULT_CONVENTIONS, Clock, Span
 
 BERLIN = ZoneInfo("Europe/Berlin")
 
@@ -34,8 +34,8 @@ def lines(path: Path, *rows: object) -> Path:
     return path
 
 
-def one(store: Store, path: Path, **options: Any) -> Imported:
-    (done,) = import_files(store, [path], Options(**options))
+def one(store: Store, path: Path, **options: Any) -> ImportOutcome:
+    (done,) = import_files(store, [path], ImportOptions(**options))
     return done
 
 
@@ -242,8 +242,8 @@ def test_egolife_captions_without_a_date_have_no_clock(store: Store, tmp_path: P
     done = one(store, path)
     assert "give the date of DAY1 and the zone" in done.problems[0]
     assert store.recordings()[0].clock is None
-    hundredths = replace(HABITS, frames_per_second=100)
-    reading = read_observations(path, Options(habits=hundredths))
+    hundredths = replace(DEFAULT_CONVENTIONS, frames_per_second=100)
+    reading = read_observations(path, ImportOptions(habits=hundredths))
     assert [o.span for o in reading] == [Span(0, 2.83)]
 
 
@@ -343,8 +343,8 @@ def test_narrations_of_the_field(
 ) -> None:
     mapping = read_map(["duration=end"]) if folder == "goalstep" else {}
     described, _ = import_files(
-        store, [shared_data / folder / files[0]], Options(mapping=mapping)
-    ) + import_files(store, [shared_data / folder / files[1]], Options(track="annotator"))
+        store, [shared_data / folder / files[0]], ImportOptions(mapping=mapping)
+    ) + import_files(store, [shared_data / folder / files[1]], ImportOptions(track="annotator"))
     assert described.passed_over == 0
     view = store.view()
     assert len(store.recordings()) == videos
@@ -357,7 +357,7 @@ def test_turns_of_locomo(store: Store, shared_data: Path) -> None:
         ["video_id={conv_id}-{session},wearer=conv_id", "recording_start=date_time",
          "text={speaker}: {text}"]
     )  # fmt: skip
-    options = Options(mapping=mapping, source="speech", track="locomo", zone=UTC)
+    options = ImportOptions(mapping=mapping, source="speech", track="locomo", zone=UTC)
     (done,) = import_files(store, [shared_data / "locomo" / "turns.jsonl.gz"], options)
     assert (done.rows, done.observations, done.problems) == (1960, 1960, ())
     first = store.view().observations()[0]

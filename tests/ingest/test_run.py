@@ -12,7 +12,7 @@ from egomem.errors import FullError, ModelError, UsageError
 from egomem.ingest import IngestReport, Observers, SamplingOptions, ingest
 from egomem.media import AudioBlock
 from egomem.memory import Completed, Store
-from egomem.memory.failed_windows import gaps
+from egomem.memory.failed_windows import failed_windows
 from egomem.memory.thumbnails import thumbnail_file
 from egomem.observe.window import Window, WindowFailed
 from egomem.records import Observation, Recording, Status, Track
@@ -282,7 +282,7 @@ def test_a_window_that_was_cut_off_is_tried_where_more_may_be_said(
         assert [w.span.start for w in watcher.seen] == shown
         track = watcher.track.id
         with Store.open(tmp_path / "memory") as store:
-            assert len(gaps(store, outcome.recording or "", track)) == lost
+            assert len(failed_windows(store, outcome.recording or "", track)) == lost
     assert len(texts(tmp_path)) == 3
     assert run(tmp_path, [video], Watcher()).outcomes[0].faults == (
         "caption: nothing is told of 1 window: 0:02-0:04 refused",

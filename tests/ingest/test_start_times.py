@@ -11,7 +11,7 @@ import pytest
 
 from egomem.errors import TimeError
 from egomem.ingest.start_times import chapters, find_start, find_starts, gaps, overlaps
-from egomem.media import Facts
+from egomem.media import MediaInfo
 from egomem.records import Recording
 from egomem.timeline import Clock
 
@@ -19,8 +19,8 @@ BERLIN = ZoneInfo("Europe/Berlin")
 START = datetime(2026, 3, 2, 8, 10, tzinfo=BERLIN)
 
 
-def facts(duration: float = 600, created: str | None = None) -> Facts:
-    return Facts(path="x", bytes=1, container="mp4", duration=duration, created=created)
+def facts(duration: float = 600, created: str | None = None) -> MediaInfo:
+    return MediaInfo(path="x", bytes=1, container="mp4", duration=duration, created=created)
 
 
 def sidecar(tmp_path: Path, name: str, **held: object) -> Path:

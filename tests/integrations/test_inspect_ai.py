@@ -133,11 +133,11 @@ def test_clean_needs_no_memory(benchmark: Benchmark, tmp_path: Path) -> None:
 
 def test_frames_go_with_their_times() -> None:
     from egomem.integrations.inspect_ai import messages
-    from egomem.models import Image, Request, Role, Text
+    from egomem.models import ImagePart, Request, Role, TextPart
 
     request = Request(
         role=Role.READER,
-        parts=(Image(b"\xff\xd8a", 3.0, "[0:03]"), Text("What is it?")),
+        parts=(ImagePart(b"\xff\xd8a", 3.0, "[0:03]"), TextPart("What is it?")),
         prompt="video@1",
         system="Look.",
     )

@@ -4,7 +4,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from egomem.media.bitstream import Restart, Unsafe, headers, split_lengths, split_start_codes
+from egomem.media.bitstream import (
+    Restart,
+    UnsafeToPrune,
+    header_reader,
+    split_lengths,
+    split_start_codes,
+)
 
 
 def stream(codec, extradata=b"", field_order=1):
@@ -41,7 +47,7 @@ def hevc_stream(sublayers):
     ],
 )
 def test_hevc_pictures_that_none_refers_to(kind, layer, sublayers, disposable):
-    header = headers(hevc_stream(sublayers))(hevc(kind, layer), False)
+    header = header_reader(hevc_stream(sublayers))(hevc(kind, layer), False)
     assert (header.restart, header.disposable) == (Restart.NO, disposable)
 
 
@@ -50,16 +56,16 @@ def test_hevc_pictures_that_none_refers_to(kind, layer, sublayers, disposable):
     [(19, Restart.OPEN), (20, Restart.CLOSED), (21, Restart.OPEN), (16, Restart.OPEN)],
 )
 def test_hevc_restarts(kind, restart):
-    assert headers(hevc_stream(1))(hevc(kind), True).restart is restart
+    assert header_reader(hevc_stream(1))(hevc(kind), True).restart is restart
 
 
 def test_without_a_sequence_header_no_hevc_picture_is_disposable():
-    assert not headers(stream("hevc"))(hevc(0), False).disposable
+    assert not header_reader(stream("hevc"))(hevc(0), False).disposable
 
 
 def test_a_second_view_is_not_the_picture():
     """MV-HEVC: units of another layer say nothing of the base view."""
-    read = headers(hevc_stream(1))
+    read = header_reader(hevc_stream(1))
     assert read(hevc(1) + unit(0, 0b1001, 0x80), False).disposable is False
 
 
@@ -76,25 +82,25 @@ def test_a_second_view_is_not_the_picture():
 @pytest.mark.parametrize("key", [True, False])
 def test_h264(data, restart, disposable, key):
     """An I-frame that its container calls a key frame is no restart unless it is an IDR."""
-    header = headers(stream("h264"))(data, key)
+    header = header_reader(stream("h264"))(data, key)
     assert (header.restart, header.disposable) == (restart, disposable)
 
 
 def test_what_is_not_plainly_safe_is_unsafe():
     for codec, field_order in (("h264", 0), ("h264", 2), ("vc1", 1)):
-        with pytest.raises(Unsafe):
-            headers(stream(codec, field_order=field_order))
+        with pytest.raises(UnsafeToPrune):
+            header_reader(stream(codec, field_order=field_order))
     for data in (unit(0x42, 1), unit(0x06, 1), b""):
-        with pytest.raises(Unsafe):
-            headers(stream("h264"))(data, False)
+        with pytest.raises(UnsafeToPrune):
+            header_reader(stream("h264"))(data, False)
 
 
 def test_new_parameter_sets_are_unsafe_and_repeated_ones_are_not():
     parameters = unit(0x67, 1, 2, 3)
-    read = headers(stream("h264", parameters))
+    read = header_reader(stream("h264", parameters))
     read(parameters + unit(0x65, 1), True)
     read(parameters + unit(0x65, 1), True)
-    with pytest.raises(Unsafe, match="parameter sets change"):
+    with pytest.raises(UnsafeToPrune, match="parameter sets change"):
         read(unit(0x67, 1, 2, 4) + unit(0x65, 1), True)
 
 
@@ -102,12 +108,12 @@ def test_units_are_split():
     assert list(split_lengths(b"\0\2ab\0\1c", 2)) == [b"ab", b"c"]
     assert list(split_start_codes(b"\0\0\0\1ab\0\0\1c")) == [b"ab", b"c"]
     for wrong in (b"\0\5ab", b"\0\0", b"\0"):
-        with pytest.raises(Unsafe):
+        with pytest.raises(UnsafeToPrune):
             list(split_lengths(wrong, 2))
 
 
 def test_a_vp8_frame_may_not_be_shown():
-    read = headers(stream("vp8"))
+    read = header_reader(stream("vp8"))
     assert read(b"\x10", True).restart is Restart.CLOSED
     assert read(b"\x11\0", False).shown
     assert not read(b"\x01\0", False).shown

@@ -144,7 +144,7 @@ def test_a_long_file_is_probed_at_its_ends(make, tmp_path, monkeypatch):
         path = tmp_path / name
         make.video(path, count=400, fps=10, gop=30, options={"bf": "2", "preset": "ultrafast"})
         whole = probe(path)
-        monkeypatch.setattr(probing, "_SCAN_WHOLE", 0)
+        monkeypatch.setattr(probing, "MAX_FULL_SCAN_BYTES", 0)
         read = []
         real = probing.read_packets
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from egomem.media import frames, probe
-from egomem.media.decode import Tally, Track, open_video
+from egomem.media.decode import DecodeStats, StreamTiming, open_video
 from egomem.media.prune import Pruner
 
 
@@ -86,7 +86,7 @@ def test_a_far_target_is_sought(make, tmp_path):
 def test_a_segment_longer_than_memory_allows_is_fed_in_parts(make, tmp_path, monkeypatch):
     import egomem.media.prune as prune
 
-    monkeypatch.setattr(prune, "_HELD_PACKETS", 50)
+    monkeypatch.setattr(prune, "MAX_PENDING_PACKETS", 50)
     path = tmp_path / "long.mp4"
     make.video(path, count=300, fps=30, gop=1000, options={"bf": "3"})
     most = 0
@@ -132,7 +132,9 @@ def test_a_picture_that_never_comes_out_is_unsafe(made, monkeypatch):
 def test_wanted_times_before_the_failure_are_not_given_twice(made):
     path, _ = made("h264_b.mp4")
     facts = probe(path)
-    track = Track(path, 0, "display", 0, 30)
+    track = StreamTiming(path, 0, "display", 0, 30)
     assert facts.video is not None
-    numbers = [n for n, _, _ in Pruner(track, [0, 0, 700], Tally()).pictures(open_video(path))]
+    numbers = [
+        n for n, _, _ in Pruner(track, [0, 0, 700], DecodeStats()).pictures(open_video(path))
+    ]
     assert numbers == [0, 1, 2]

@@ -18,7 +18,7 @@ from .conftest import caption, recording
 def filled(store: Store) -> Store:
     store.put_recording(recording("a"))
     made = [caption("a", i, i + 1, f"red mug number {i}") for i in range(12)]
-    with mock.patch.multiple(index, FLUSH=4, LARGEST=6):
+    with mock.patch.multiple(index, FLUSH_ROWS=4, MAX_SEGMENT_ROWS=6):
         for at in range(0, 12, 4):
             store.add(made[at : at + 4])
     store.add_vectors("e", "a", [o.id for o in made], np.eye(12))

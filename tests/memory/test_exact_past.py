@@ -14,8 +14,9 @@ from unittest import mock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from egomem.memory import Store, View, index, search, terms
+from egomem.memory import Store, View, index, top_k
 from egomem.records import Observation, Recording
+from egomem.text import terms
 from egomem.timeline import Moment, RecordingTime, Span
 
 from .conftest import SPEECH, START, caption, recording
@@ -132,8 +133,8 @@ def reads(seen: View, made: list[Observation]) -> dict:
 def small_index(rows: int, few: int) -> Iterator[None]:
     """An index of many small segments, some rows past its watermark, and small parts or none."""
     with (
-        mock.patch.multiple(index, FLUSH=rows, LARGEST=3 * rows),
-        mock.patch.object(search, "_SPARSE", few),
+        mock.patch.multiple(index, FLUSH_ROWS=rows, MAX_SEGMENT_ROWS=3 * rows),
+        mock.patch.object(top_k, "_SPARSE", few),
     ):
         yield
 

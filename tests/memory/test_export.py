@@ -13,7 +13,7 @@ import pytest
 from egomem.errors import MediaError, StoreError, UsageError
 from egomem.media import read_subtitles, validate_webvtt
 from egomem.memory import Completed, Store
-from egomem.memory.export import export, format_of, read_memory, restore
+from egomem.memory.export import export, format_of, read_exported_memory, restore
 from egomem.records import Observation, Provenance, Recording, Track
 from egomem.timeline import Clock, Span, read_time
 
@@ -76,11 +76,11 @@ def test_a_parquet_file_is_the_same_memory_again(store: Store, tmp_path: Path) -
     assert (done.files, done.observations) == ((str(tmp_path / "out" / "m.parquet"),), 3)
     assert [p.name for p in (tmp_path / "out").iterdir()] == ["m.parquet"]
     with Store.open(tmp_path / "again", create=True) as again:
-        held = read_memory(done.files[0])
+        held = read_exported_memory(done.files[0])
         assert held is not None
         assert restore(again, held) == (3, 3)
         assert everything(again) == everything(store)
-        held = read_memory(done.files[0])
+        held = read_exported_memory(done.files[0])
         assert held is not None
         assert restore(again, held) == (3, 0)
 
@@ -88,7 +88,7 @@ def test_a_parquet_file_is_the_same_memory_again(store: Store, tmp_path: Path) -
 def test_a_part_of_a_memory_does_not_claim_to_be_finished(store: Store, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     export(store.view(), tmp_path / "m.parquet", "parquet", sources=["speech"])
-    held = read_memory(tmp_path / "m.parquet")
+    held = read_exported_memory(tmp_path / "m.parquet")
     assert held is not None
     assert held.done == ()
     assert [o.source for o in held.observations] == ["speech"]
@@ -108,7 +108,7 @@ def test_restoring_leaves_what_is_known_alone_but_gives_a_clock(
     export(store.view(), tmp_path / "m.parquet", "parquet")
     with Store.open(tmp_path / "again", create=True) as again:
         again.put_recording(Recording(id="r1", name="mine.mp4", duration=60.5))
-        held = read_memory(tmp_path / "m.parquet")
+        held = read_exported_memory(tmp_path / "m.parquet")
         assert held is not None
         restore(again, held)
         kept = again.recording("r1")
@@ -127,22 +127,22 @@ def test_a_changed_or_damaged_parquet_file_is_refused(store: Store, tmp_path: Pa
     rows[0]["text"] = "I take a blue cup."
     parquet.write_table(table.from_pylist(rows, table.schema), path)
     # The writer keeps the schema's metadata only; egomem's lies in the file's.
-    assert read_memory(path) is None
+    assert read_exported_memory(path) is None
     held_head = {b"egomem": json.dumps({"form": 1, "recordings": [], "tracks": [], "done": []})}
     parquet.write_table(table.from_pylist(rows, table.schema.with_metadata(held_head)), path)
-    held = read_memory(path)
+    held = read_exported_memory(path)
     assert held is not None
     with pytest.raises(MediaError, match="not what was exported"):
         list(held.observations)
     newer = {b"egomem": json.dumps({"form": 99})}
     parquet.write_table(table.from_pylist(rows, table.schema.with_metadata(newer)), path)
     with pytest.raises(UsageError, match="newer egomem"):
-        read_memory(path)
+        read_exported_memory(path)
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(MediaError, match="not a Parquet file"):
-        read_memory(path)
+        read_exported_memory(path)
     path.write_text("hello")
-    assert read_memory(path) is None
+    assert read_exported_memory(path) is None
 
 
 def test_webvtt_is_right_by_the_standard_and_says_where_it_is_from(

@@ -7,12 +7,12 @@ from pathlib import Path
 from egomem.memory import Completed, Store
 from egomem.memory.failed_windows import (
     FailedWindow,
-    gaps,
-    gaps_by_track,
-    gaps_of,
-    mark,
-    marked,
-    unit,
+    failed_windows,
+    failed_windows_by_track,
+    failed_windows_in_view,
+    from_completed,
+    to_completed,
+    window_unit,
 )
 from egomem.records import Observation, Recording, Track
 from egomem.timeline import RecordingTime, Span
@@ -31,7 +31,7 @@ def kept(store: Store, *found: FailedWindow) -> None:
     store.put_track(TRACK)
     store.add([note(0, 30)], done=[Completed("r", TRACK.id, "0-30")])
     for gap in found:
-        marks = [Completed("r", TRACK.id, unit(gap.span)), mark("r", TRACK.id, gap)]
+        marks = [Completed("r", TRACK.id, window_unit(gap.span)), to_completed("r", TRACK.id, gap)]
         store.add([], done=marks)
 
 
@@ -41,22 +41,22 @@ def test_a_gap_is_kept_and_read(tmp_path: Path) -> None:
     with Store.open(tmp_path, create=True) as store:
         kept(store, refused, cut)
     with Store.open(tmp_path) as store:
-        assert gaps(store, "r", TRACK.id) == [refused, cut]
-        assert gaps(store, "r", "caption/other") == []
-        assert gaps_by_track(store, "r") == {TRACK.id: [refused, cut]}
-        assert marked(store.done("r"), TRACK.id) == [refused, cut]
+        assert failed_windows(store, "r", TRACK.id) == [refused, cut]
+        assert failed_windows(store, "r", "caption/other") == []
+        assert failed_windows_by_track(store, "r") == {TRACK.id: [refused, cut]}
+        assert from_completed(store.done("r"), TRACK.id) == [refused, cut]
     assert str(refused) == "0:30-1:00 refused"
 
 
 def test_the_past_has_the_gaps_that_had_ended(tmp_path: Path) -> None:
     with Store.open(tmp_path, create=True) as store:
         kept(store, FailedWindow(Span(30, 60), "refused"), FailedWindow(Span(60, 90), "unparsable"))
-        assert gaps_of(store.view(RecordingTime("r", 59.0)), TRACK.id) == {}
+        assert failed_windows_in_view(store.view(RecordingTime("r", 59.0)), TRACK.id) == {}
         for at in (60.0, 89.0):
-            found = gaps_of(store.view(RecordingTime("r", at)), TRACK.id)
+            found = failed_windows_in_view(store.view(RecordingTime("r", at)), TRACK.id)
             assert found == {"r": [FailedWindow(Span(30, 60), "refused")]}
-        assert len(gaps_of(store.view(), TRACK.id)["r"]) == 2
-        assert gaps_of(store.view().narrow(recordings=[]), TRACK.id) == {}
+        assert len(failed_windows_in_view(store.view(), TRACK.id)["r"]) == 2
+        assert failed_windows_in_view(store.view().narrow(recordings=[]), TRACK.id) == {}
 
 
 def test_a_gap_that_was_told_of_since_is_none_and_one_cut_off_again_is_the_last(
@@ -68,14 +68,20 @@ def test_a_gap_that_was_told_of_since_is_none_and_one_cut_off_again_is_the_last(
             FailedWindow(Span(30, 60), "truncated", 900),
             FailedWindow(Span(60, 90), "truncated", 900),
         )
-        store.add([], done=[mark("r", TRACK.id, FailedWindow(Span(30, 60), "truncated", 2000))])
-        assert gaps(store, "r", TRACK.id)[0].tokens == 2000
+        store.add(
+            [], done=[to_completed("r", TRACK.id, FailedWindow(Span(30, 60), "truncated", 2000))]
+        )
+        assert failed_windows(store, "r", TRACK.id)[0].tokens == 2000
         store.add([note(60, 90)])
-        store.add([], done=[mark("r", "caption/other", FailedWindow(Span(0, 30), "refused"))])
-        assert list(gaps_by_track(store, "r")) == ["caption/other", TRACK.id]
+        store.add(
+            [], done=[to_completed("r", "caption/other", FailedWindow(Span(0, 30), "refused"))]
+        )
+        assert list(failed_windows_by_track(store, "r")) == ["caption/other", TRACK.id]
         store.add([note(0, 30).model_copy(update={"track": "caption/other"})])
-        assert list(gaps_by_track(store, "r")) == [TRACK.id]
-        assert gaps(store, "r", TRACK.id) == [FailedWindow(Span(30, 60), "truncated", 2000)]
+        assert list(failed_windows_by_track(store, "r")) == [TRACK.id]
+        assert failed_windows(store, "r", TRACK.id) == [
+            FailedWindow(Span(30, 60), "truncated", 2000)
+        ]
 
 
 def test_a_window_refused_when_it_was_shown_again_is_refused(tmp_path: Path) -> None:
@@ -85,5 +91,5 @@ def test_a_window_refused_when_it_was_shown_again_is_refused(tmp_path: Path) -> 
             FailedWindow(Span(30, 60), "truncated", 900),
         )
         kept(store, cut, refused)
-        assert gaps(store, "r", TRACK.id) == [refused]
-        assert marked(list(store.done("r"))[::-1], TRACK.id) == [refused]
+        assert failed_windows(store, "r", TRACK.id) == [refused]
+        assert from_completed(list(store.done("r"))[::-1], TRACK.id) == [refused]

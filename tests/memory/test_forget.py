@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from egomem.errors import UsageError
-from egomem.memory import Completed, Store, forget, terms
+from egomem.memory import Completed, Store, forget
 from egomem.memory.forget import receipts
 from egomem.memory.replies import ReplyCache
 from egomem.memory.thumbnails import keep_thumbnail
 from egomem.models import Reply, RequestTags
 from egomem.records import Provenance, Status
+from egomem.text import terms
 from egomem.timeline import Span
 
 from .conftest import CAPTION, START, caption, recording

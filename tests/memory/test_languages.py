@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from egomem.memory import Store, terms, tokens
-from egomem.text.tokens import LONGEST
+from egomem.memory import Store
+from egomem.text import terms, tokens
+from egomem.text.tokenise import MAX_TOKEN_LENGTH
 
 from .conftest import caption, recording
 
@@ -110,7 +111,7 @@ def test_no_text_of_a_query_is_an_error(store: Store, query: str) -> None:
 @given(st.text())
 def test_tokens_of_any_text(text: str) -> None:
     found = tokens(text)
-    assert all(0 < len(token) <= LONGEST for token in found)
+    assert all(0 < len(token) <= MAX_TOKEN_LENGTH for token in found)
     assert not any(space in token for token in found for space in " \t\n")
     assert terms(text)[1] == len(found)
 

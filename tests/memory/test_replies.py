@@ -8,7 +8,16 @@ import pytest
 
 from egomem.errors import LockedError, StoreError, UsageError
 from egomem.memory.replies import NAME, ReplyCache, differences, forget
-from egomem.models import Image, LedgerEntry, ModelSpec, Reply, Request, RequestTags, Role, Text
+from egomem.models import (
+    ImagePart,
+    LedgerEntry,
+    ModelSpec,
+    Reply,
+    Request,
+    RequestTags,
+    Role,
+    TextPart,
+)
 from egomem.records import Status, Usage
 
 SPEC = ModelSpec("vllm", "qwen", "http://127.0.0.1:8000/v1")
@@ -17,7 +26,7 @@ SPEC = ModelSpec("vllm", "qwen", "http://127.0.0.1:8000/v1")
 def kept(
     cache: ReplyCache, text: str, recording: str | None = None, question: str | None = None
 ) -> Reply:
-    request = Request(Role.CAPTIONER, (Text(f"asked for {text}"),), "caption@1")
+    request = Request(Role.CAPTIONER, (TextPart(f"asked for {text}"),), "caption@1")
     reply = Reply(status=Status.PARSED, text=text, raw=text, key=request.key(SPEC))
     cache.put(reply, request.described(SPEC), RequestTags(recording, question))
     return reply
@@ -55,8 +64,10 @@ def test_nothing_is_made_by_looking(tmp_path: Path) -> None:
 
 def test_no_text_of_a_request_is_stored(tmp_path: Path) -> None:
     cache = ReplyCache(tmp_path)
-    image = Image(b"\xff\xd8SECRETPIXELS", 3.0, "[3 s]")
-    request = Request(Role.READER, (image, Text("the transcript of 4417")), "r@1", system="be 4418")
+    image = ImagePart(b"\xff\xd8SECRETPIXELS", 3.0, "[3 s]")
+    request = Request(
+        Role.READER, (image, TextPart("the transcript of 4417")), "r@1", system="be 4418"
+    )
     described = request.described(SPEC)
     reply = Reply(status=Status.PARSED, text="B", raw="B", key=request.key(SPEC))
     cache.put(reply, described, RequestTags())
@@ -123,8 +134,8 @@ def test_the_ledger_adds_up(tmp_path: Path) -> None:
 
 
 def test_explaining_two_keys_names_what_differs(tmp_path: Path) -> None:
-    a = Request(Role.READER, (Text("q"),), "r@1", temperature=0.0)
-    b = Request(Role.READER, (Text("q"),), "r@2", temperature=0.7)
+    a = Request(Role.READER, (TextPart("q"),), "r@1", temperature=0.0)
+    b = Request(Role.READER, (TextPart("q"),), "r@2", temperature=0.7)
     assert differences(a.described(SPEC), b.described(SPEC)) == ["prompt", "sample", "temperature"]
 
 

@@ -20,11 +20,12 @@ from egomem.errors import (
     TimeError,
     UsageError,
 )
-from egomem.memory import Completed, Store, index, lock, terms, vectors
+from egomem.memory import Completed, Store, index, lock, vectors
 from egomem.memory.check import check
 from egomem.memory.schema import LATEST, MIGRATIONS
 from egomem.memory.thumbnails import keep_thumbnail
 from egomem.records import Provenance, Recording, Track
+from egomem.text import terms
 from egomem.timeline import Clock, RecordingTime, Span
 
 from .conftest import CAPTION, START, caption, recording
@@ -159,7 +160,7 @@ def test_a_memory_of_a_newer_form_is_left_alone(store: Store) -> None:
 def test_an_index_that_a_crash_left_behind_heals_at_the_next_opening(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index, "FLUSH", 3)
+    monkeypatch.setattr(index, "FLUSH_ROWS", 3)
     store.put_recording(recording("a"))
     with monkeypatch.context() as crash:
         crash.setattr(Store, "flush", lambda self: None)
@@ -167,7 +168,7 @@ def test_an_index_that_a_crash_left_behind_heals_at_the_next_opening(
         store._db.close()
         store._wrote = False
     with Store.open(store.folder) as again:
-        assert index.behind(again._db) == 0
+        assert index.rows_behind(again._db) == 0
         assert len(again.view().search("mug")) == 3
 
 
@@ -323,7 +324,7 @@ def test_a_disk_too_full_for_the_index_slows_a_search_and_no_more(
     store: Store, monkeypatch
 ) -> None:
     store.put_recording(recording("a"))
-    monkeypatch.setattr(index, "FLUSH", 4)
+    monkeypatch.setattr(index, "FLUSH_ROWS", 4)
 
     def full(*_: object) -> int:
         raise OSError(28, "No space left on device")
@@ -333,7 +334,7 @@ def test_a_disk_too_full_for_the_index_slows_a_search_and_no_more(
         assert store.add([caption("a", i, i + 1, f"mug {i}") for i in range(8)]) == 8
     assert [h.observation.text for h in store.view().search("5")] == ["mug 5"]
     store.add([caption("a", 9, 10, "mug 9")])
-    assert [entry.rows for entry in index.listed(store._db)] == [9]
+    assert [entry.rows for entry in index.segment_entries(store._db)] == [9]
 
 
 def test_the_lock_is_one_for_threads_and_nests(store: Store) -> None:

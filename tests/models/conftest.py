@@ -7,19 +7,19 @@ from typing import Any
 import pytest
 
 from egomem.models import ModelClient, Reply, Request, RequestPolicy
-from egomem.testing.fake_server import FakeServer, Rule, Script
+from egomem.testing.scripted_server import Rule, Script, ScriptedServer
 
 QUICK = RequestPolicy(deadline=20, pause=0.01, concurrency=4)
 
 
 @pytest.fixture
-def serve() -> Iterator[Callable[..., FakeServer]]:
+def serve() -> Iterator[Callable[..., ScriptedServer]]:
     """Start servers that stop when the test ends."""
-    started: list[FakeServer] = []
+    started: list[ScriptedServer] = []
 
-    def start(*rules: Rule, **fields: Any) -> FakeServer:
+    def start(*rules: Rule, **fields: Any) -> ScriptedServer:
         answer = fields.pop("answer", None)
-        started.append(FakeServer(Script(rules=rules, **fields), answer=answer).start())
+        started.append(ScriptedServer(Script(rules=rules, **fields), answer=answer).start())
         return started[-1]
 
     yield start
@@ -31,7 +31,7 @@ def serve() -> Iterator[Callable[..., FakeServer]]:
 def models() -> Callable[..., ModelClient]:
     """Models of a server, in a hurry and without any key."""
 
-    def of(server: FakeServer, kind: str = "openai-compatible", **fields: Any) -> ModelClient:
+    def of(server: ScriptedServer, kind: str = "openai-compatible", **fields: Any) -> ModelClient:
         fields.setdefault("conduct", QUICK)
         fields.setdefault("environ", {})
         return ModelClient({"all": f"{kind}:fake@{server.url}"}, **fields)

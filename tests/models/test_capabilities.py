@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from egomem.cli import main
-from egomem.models import Capabilities, ModelClient, Request, Role, Text
-from egomem.testing.fake_server import Rule
+from egomem.models import Capabilities, ModelClient, Request, Role, TextPart
+from egomem.testing.scripted_server import Rule
 
 Fixture = Callable[..., Any]
 
@@ -88,7 +88,7 @@ def test_a_reply_records_its_servers_version(serve: Fixture, ask: Fixture, spec:
     pages, expected = ABLE[spec]
     server = serve(Rule(reply="B"), pages=pages)
     held = ModelClient({"reader": f"{spec}@{server.url}"}, environ={})
-    replies = ask(held, *(Request(Role.READER, (Text(t),), "t@1") for t in "ab"))
+    replies = ask(held, *(Request(Role.READER, (TextPart(t),), "t@1") for t in "ab"))
     assert [r.version for r in replies] == [expected.get("version")] * 2
 
 
@@ -161,7 +161,7 @@ def test_cache_command(
 
     held = models(serve(Rule(reply="{n}")), cache=ReplyCache(tmp_path))
     for temperature in (0.0, 0.7):
-        ask(held, Request(Role.READER, (Text("q"),), "r@1", temperature=temperature))
+        ask(held, Request(Role.READER, (TextPart("q"),), "r@1", temperature=temperature))
     folder = ["--memory", str(tmp_path)]
     assert main(["cache", "explain", *folder, "--json"]) == 0
     keys = [r["key"] for r in json.loads(capsys.readouterr().out)["result"]["replies"]]

@@ -13,7 +13,14 @@ import numpy as np
 import pytest
 
 from egomem.errors import ConfigError, ModelError, WeightsError
-from egomem.models.embedders import Embedder, Endpoint, Vectors, embedder, prefixes_of, unit
+from egomem.models.embedders import (
+    Embedder,
+    EndpointEmbedder,
+    Vectors,
+    embedder,
+    normalise_rows,
+    prompt_prefixes,
+)
 
 TEXTS = ["washes the red cup", "", "a door", "washes the red cup", "Ünïcode ☕ 猫", "x " * 700]
 
@@ -29,7 +36,7 @@ class Hashing:
         for row, text in zip(rows, texts, strict=True):
             for word in text.split():
                 row[crc32(word.encode()) % self.dimensions] += 1
-        return unit(rows)
+        return normalise_rows(rows)
 
 
 class _Server(BaseHTTPRequestHandler):
@@ -150,11 +157,13 @@ def test_a_text_has_one_vector_whatever_it_is_batched_with(model: Embedder):
 
 
 def test_rows_are_put_in_order_and_an_empty_text_is_not_sent(server):
-    model = Endpoint("m", server.url, key="secret")
+    model = EndpointEmbedder("m", server.url, key="secret")
     rows = model.embed(["a b", "", "c"])
     sent = [text for body in server.asked for text in body["input"]]
     assert "" not in sent
-    assert rows[0] == pytest.approx(unit(Hashing().embed(["a b"]) * 3 + 0.25)[0], abs=1e-6)
+    assert rows[0] == pytest.approx(
+        normalise_rows(Hashing().embed(["a b"]) * 3 + 0.25)[0], abs=1e-6
+    )
     assert server.asked[-1]["key"] == "Bearer secret"
     assert server.asked[-1]["path"] == "/v1/embeddings"
     assert server.asked[-1]["model"] == "m"
@@ -177,7 +186,7 @@ def test_prefixes_go_before_questions_and_documents(server):
     ],
 )
 def test_prefixes_by_name(name, query):
-    assert prefixes_of(name)[0] == query
+    assert prompt_prefixes(name)[0] == query
 
 
 @pytest.mark.parametrize(
@@ -193,13 +202,13 @@ def test_prefixes_by_name(name, query):
 def test_a_fault_of_the_server_is_one_clear_line(server, mode, says):
     server.mode = mode
     with pytest.raises(ModelError, match=says) as fault:
-        Endpoint("m", server.url).embed(["a"])
+        EndpointEmbedder("m", server.url).embed(["a"])
     assert "\n" not in str(fault.value)
 
 
 def test_a_server_that_is_not_there():
     with pytest.raises(ModelError, match="cannot be reached"):
-        Endpoint("m", "http://127.0.0.1:9/v1").embed(["a"])
+        EndpointEmbedder("m", "http://127.0.0.1:9/v1").embed(["a"])
 
 
 # --------------------------------------------------------------------------------- local folders

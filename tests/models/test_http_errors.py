@@ -10,31 +10,31 @@ from typing import Any
 import pytest
 
 from egomem.models import (
-    Fault,
-    Image,
+    ErrorKind,
+    ImagePart,
+    InMemoryReplyStore,
     Limits,
-    MemoryCache,
     Reply,
     Request,
     RequestPolicy,
     Role,
-    Text,
+    TextPart,
 )
-from egomem.models.http_errors import explain, retry_after
+from egomem.models.http_errors import explain_status, retry_after
 from egomem.models.roles import SERVERS
 from egomem.records import Status
-from egomem.testing.fake_server import Rule
+from egomem.testing.scripted_server import Rule
 
 Fixture = Callable[..., Any]
 
 
 def question(text: str = "Where are the keys?", **fields: Any) -> Request:
-    return Request(Role.READER, (Text(text),), "test@1", **fields)
+    return Request(Role.READER, (TextPart(text),), "test@1", **fields)
 
 
 def look(count: int, **fields: Any) -> Request:
-    images = tuple(Image(bytes([255, 216, i]), float(i), f"[{i} s]") for i in range(count))
-    return Request(Role.READER, (*images, Text("What is seen?")), "test@1", **fields)
+    images = tuple(ImagePart(bytes([255, 216, i]), float(i), f"[{i} s]") for i in range(count))
+    return Request(Role.READER, (*images, TextPart("What is seen?")), "test@1", **fields)
 
 
 ENDS: list[tuple[Rule, Status, str]] = [
@@ -70,7 +70,7 @@ ENDS: list[tuple[Rule, Status, str]] = [
 def test_each_end_has_a_status_and_only_clean_ones_are_kept(
     serve: Fixture, models: Fixture, ask: Fixture, rule: Rule, status: Status, text: str
 ) -> None:
-    cache = MemoryCache()
+    cache = InMemoryReplyStore()
     held = models(serve(rule), cache=cache, conduct=RequestPolicy(attempts=2, pause=0.001))
     [reply] = ask(held, question())
     assert (reply.status, reply.text) == (status, text)
@@ -158,7 +158,7 @@ def test_one_deadline_over_all_attempts(serve: Fixture, models: Fixture, ask: Fi
     started = time.monotonic()
     [reply] = ask(held, question())
     took = time.monotonic() - started
-    assert (reply.status, reply.fault) == (Status.ERROR, Fault.DEADLINE)
+    assert (reply.status, reply.fault) == (Status.ERROR, ErrorKind.DEADLINE)
     assert "0.6 s" in reply.detail
     assert 0.55 < took < 2.5
     assert len(server.seen) == 1
@@ -170,7 +170,7 @@ def test_deadline_counts_the_waits_too(serve: Fixture, models: Fixture, ask: Fix
     started = time.monotonic()
     [reply] = ask(held, question())
     assert time.monotonic() - started < 2
-    assert (reply.status, reply.fault) == (Status.ERROR, Fault.SERVER)
+    assert (reply.status, reply.fault) == (Status.ERROR, ErrorKind.SERVER)
     assert "warming up" in reply.detail
     assert 2 <= len(server.seen) < 10
 
@@ -190,7 +190,7 @@ def test_retry_after_past_the_deadline_is_not_waited_for(
     started = time.monotonic()
     [reply] = ask(models(server), question())
     assert time.monotonic() - started < 5
-    assert (reply.fault, len(server.seen)) == (Fault.RATE, 1)
+    assert (reply.fault, len(server.seen)) == (ErrorKind.RATE, 1)
     assert "3600 s" in reply.detail
     assert "daily limit" in reply.detail
 
@@ -234,7 +234,7 @@ def test_too_many_images_names_limit_and_setting(
     """C3, with numbers of our own."""
     server = serve(Rule(reply="ok"), max_images=5)
     [reply] = ask(models(server), look(11))
-    assert (reply.status, reply.fault, len(server.seen)) == (Status.ERROR, Fault.IMAGES, 1)
+    assert (reply.status, reply.fault, len(server.seen)) == (Status.ERROR, ErrorKind.IMAGES, 1)
     assert "at most 5 images" in reply.detail
     assert "limits.reader.images" in reply.detail
     assert "--fit" in reply.detail
@@ -242,7 +242,7 @@ def test_too_many_images_names_limit_and_setting(
 
 def test_fit_shrinks_the_plan_and_records_it(serve: Fixture, models: Fixture, ask: Fixture) -> None:
     server = serve(Rule(reply="ok"), max_images=5)
-    cache = MemoryCache()
+    cache = InMemoryReplyStore()
     held = models(server, limits={Role.READER: Limits(fit=True)}, cache=cache)
     [reply] = ask(held, look(11))
     assert (reply.status, reply.dropped, reply.usage.frames) == (Status.PARSED, 6, 5)
@@ -261,7 +261,7 @@ def test_context_overrun_names_the_way_out_and_fit_finds_it(
 ) -> None:
     server = serve(Rule(reply="ok"), context=1000)
     [reply] = ask(models(server), look(9))
-    assert reply.fault is Fault.CONTEXT
+    assert reply.fault is ErrorKind.CONTEXT
     assert "limits.reader.images" in reply.detail
     held = models(server, limits={Role.READER: Limits(fit=True)})
     [fitted] = ask(held, look(9))
@@ -269,10 +269,10 @@ def test_context_overrun_names_the_way_out_and_fit_finds_it(
 
 
 def test_video_mode_fails_plainly(serve: Fixture, models: Fixture, ask: Fixture) -> None:
-    from egomem.models import Video
+    from egomem.models import VideoPart
 
     server = serve(Rule(status=500, error="timestamps length(30) should be equal video length (8)"))
-    request = Request(Role.READER, (Video(look(3).images), Text("What?")), "test@1")
+    request = Request(Role.READER, (VideoPart(look(3).images), TextPart("What?")), "test@1")
     [reply] = ask(models(server, "vllm"), request)
     assert (reply.status, len(server.seen)) == (Status.ERROR, 1)
     assert "send the frames as images instead" in reply.detail
@@ -285,7 +285,7 @@ def test_own_limits_are_checked_before_sending(
     server = serve()
     held = models(server, limits={Role.READER: Limits(images=3)})
     [reply] = ask(held, look(4))
-    assert reply.fault is Fault.IMAGES
+    assert reply.fault is ErrorKind.IMAGES
     assert "limits.reader.images" in reply.detail
     assert not server.seen
 
@@ -301,13 +301,13 @@ def test_an_error_is_never_an_answer(serve: Fixture, models: Fixture, ask: Fixtu
 def test_what_no_client_can_send_is_said_at_once(
     models: Fixture, serve: Fixture, ask: Fixture
 ) -> None:
-    from egomem.models import ModelClient, Video
+    from egomem.models import ModelClient, VideoPart
 
     server = serve()
     url = server.url.removesuffix("/v1")
     held = ModelClient({"reader": f"azure:fake@{url}"}, environ={"AZURE_OPENAI_API_KEY": "k"})
-    [reply] = ask(held, Request(Role.READER, (Video(look(2).images), Text("?")), "t@1"))
-    assert (reply.status, reply.fault, reply.attempts) == (Status.ERROR, Fault.REQUEST, 1)
+    [reply] = ask(held, Request(Role.READER, (VideoPart(look(2).images), TextPart("?")), "t@1"))
+    assert (reply.status, reply.fault, reply.attempts) == (Status.ERROR, ErrorKind.REQUEST, 1)
     assert "cannot be sent to Azure OpenAI" in reply.detail
     assert not server.seen
 
@@ -330,7 +330,7 @@ def test_a_server_that_is_not_there_is_not_waited_for_long(
     server = serve()
     server.stop()
     [reply] = ask(models(server), question())
-    assert (reply.fault, reply.attempts) == (Fault.CONNECTION, 2)
+    assert (reply.fault, reply.attempts) == (ErrorKind.CONNECTION, 2)
     assert f"at {server.url}" in reply.detail
     assert "is it running there?" in reply.detail
 
@@ -338,25 +338,31 @@ def test_a_server_that_is_not_there_is_not_waited_for_long(
 @pytest.mark.parametrize(
     ("said", "fault", "most"),
     [
-        ("At most 4 image(s) may be provided in one request", Fault.IMAGES, 4),
-        ("Too many images in request: 31, max 20", Fault.IMAGES, 20),
-        ("image exceeds 5 MB maximum", Fault.IMAGES, None),
-        ("this model supports up to 16 images, the limit was exceeded", Fault.IMAGES, 16),
-        ("prompt is too long: 211004 tokens > 200000 maximum", Fault.CONTEXT, None),
-        ("request (9012 tokens) exceeds the available context size (4096)", Fault.CONTEXT, None),
-        ("maximum context length is 8192 tokens, you sent 30 images", Fault.CONTEXT, None),
-        ("input length and `max_tokens` exceed context limit: 5 + 6 > 10", Fault.CONTEXT, None),
+        ("At most 4 image(s) may be provided in one request", ErrorKind.IMAGES, 4),
+        ("Too many images in request: 31, max 20", ErrorKind.IMAGES, 20),
+        ("image exceeds 5 MB maximum", ErrorKind.IMAGES, None),
+        ("this model supports up to 16 images, the limit was exceeded", ErrorKind.IMAGES, 16),
+        ("prompt is too long: 211004 tokens > 200000 maximum", ErrorKind.CONTEXT, None),
         (
-            "The token count (12) exceeds the maximum number of tokens allowed (9)",
-            Fault.CONTEXT,
+            "request (9012 tokens) exceeds the available context size (4096)",
+            ErrorKind.CONTEXT,
             None,
         ),
-        ("temperature must be below 2", Fault.REQUEST, None),
+        ("maximum context length is 8192 tokens, you sent 30 images", ErrorKind.CONTEXT, None),
+        ("input length and `max_tokens` exceed context limit: 5 + 6 > 10", ErrorKind.CONTEXT, None),
+        (
+            "The token count (12) exceeds the maximum number of tokens allowed (9)",
+            ErrorKind.CONTEXT,
+            None,
+        ),
+        ("temperature must be below 2", ErrorKind.REQUEST, None),
     ],
 )
-def test_what_servers_say_of_too_much(said: str, fault: Fault, most: int | None) -> None:
+def test_what_servers_say_of_too_much(said: str, fault: ErrorKind, most: int | None) -> None:
     body = json.dumps({"error": {"message": said}}).encode()
-    found = explain(400, {}, body, role="reader", server=SERVERS["vllm"], key=None, images=31)
+    found = explain_status(
+        400, {}, body, role="reader", server=SERVERS["vllm"], key=None, images=31
+    )
     assert (found.fault, found.most, found.retry) == (fault, most, False)
     assert said in found.detail
 
@@ -379,5 +385,5 @@ def test_how_long_to_wait(headers: dict[str, str], seconds: float | None) -> Non
 def test_no_credit_is_not_waited_for(serve: Fixture, models: Fixture, ask: Fixture) -> None:
     server = serve(Rule(status=429, error="insufficient_quota: check your billing"))
     [reply] = ask(models(server), question())
-    assert (reply.fault, len(server.seen)) == (Fault.RATE, 1)
+    assert (reply.fault, len(server.seen)) == (ErrorKind.RATE, 1)
     assert "no credit" in reply.detail

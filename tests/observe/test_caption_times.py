@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from egomem.observe.caption_times import resolve, written_times
+from egomem.observe.caption_times import resolve_times, written_times
 from egomem.timeline import Span, format_span
 
 WINDOW = Span(630.0, 660.0)
 
 
 def test_times_of_the_recording_stay() -> None:
-    told = resolve("[10:32-10:40] Opens a drawer.\n[10:41] Drops the keys.", WINDOW)
+    told = resolve_times("[10:32-10:40] Opens a drawer.\n[10:41] Drops the keys.", WINDOW)
     assert told.text == "[10:32-10:40] Opens a drawer.\n[10:41] Drops the keys."
     assert told.frame == "recording"
     assert [(e["start"], e["end"]) for e in told.events] == [(632, 640), (641, 641)]
@@ -21,20 +21,20 @@ def test_times_of_the_recording_stay() -> None:
 
 
 def test_times_of_the_window_are_moved_to_the_recording() -> None:
-    told = resolve("- 0:02-0:10: Opens a drawer.\n- **0:11** Drops the keys.", WINDOW)
+    told = resolve_times("- 0:02-0:10: Opens a drawer.\n- **0:11** Drops the keys.", WINDOW)
     assert told.text == "[10:32-10:40] Opens a drawer.\n[10:41] Drops the keys."
     assert told.frame == "window"
 
 
 def test_wrong_times_are_flagged_and_not_clamped() -> None:
-    told = resolve("[10:32] Opens a drawer.\n[11:30-11:40] Closes it.", WINDOW)
+    told = resolve_times("[10:32] Opens a drawer.\n[11:30-11:40] Closes it.", WINDOW)
     assert told.text == "[10:32] Opens a drawer.\nCloses it."
     assert told.outside == ({"written": "11:30-11:40", "text": "Closes it."},)
     assert len(told.events) == 1
-    half_out = resolve("[10:50-11:20] Closes it.", WINDOW)
+    half_out = resolve_times("[10:50-11:20] Closes it.", WINDOW)
     assert half_out.events == ()
     assert half_out.outside[0]["written"] == "10:50-11:20"
-    backwards = resolve("[10:50-10:40] Closes it.", WINDOW)
+    backwards = resolve_times("[10:50-10:40] Closes it.", WINDOW)
     assert backwards.events == ()
     assert len(backwards.outside) == 1
 
@@ -49,7 +49,7 @@ def test_wrong_times_are_flagged_and_not_clamped() -> None:
     ],
 )
 def test_times_within_a_sentence_are_text(line: str) -> None:
-    told = resolve(line, WINDOW)
+    told = resolve_times(line, WINDOW)
     assert (told.text, told.events, told.outside, told.frame) == (line, (), (), None)
 
 
@@ -67,12 +67,12 @@ def test_times_within_a_sentence_are_text(line: str) -> None:
     ],
 )
 def test_ways_to_write_a_time(line: str, start: float, end: float) -> None:
-    (event,) = resolve(line, WINDOW).events
+    (event,) = resolve_times(line, WINDOW).events
     assert event == {"start": start, "end": end, "text": "opens it"}
 
 
 def test_in_the_first_window_both_clocks_are_one() -> None:
-    told = resolve("[0:05-0:07] Walks.", Span(0, 30))
+    told = resolve_times("[0:05-0:07] Walks.", Span(0, 30))
     assert told.events[0]["start"] == 5
 
 
@@ -81,13 +81,13 @@ def test_either_clock_gives_the_same(number: int, length: float, at: int, local:
     span = Span(number * length, (number + 1) * length)
     told = Span(span.start + at, span.start + at + 1)
     written = told.shift(-span.start) if local else told
-    (event,) = resolve(f"[{format_span(written)}] Walks.", span).events
+    (event,) = resolve_times(f"[{format_span(written)}] Walks.", span).events
     assert (event["start"], event["end"]) == (told.start, told.end)
 
 
 @given(st.text(max_size=200))
 def test_any_text_is_a_caption(text: str) -> None:
-    told = resolve(text, WINDOW)
+    told = resolve_times(text, WINDOW)
     for event in told.events:
         assert WINDOW.start - 0.5 <= event["start"] <= event["end"] <= WINDOW.end + 0.5  # type: ignore[operator]
 

@@ -11,24 +11,33 @@ import numpy as np
 import pytest
 
 from egomem.errors import ConfigError, ModelError
-from egomem.models import Image, Limits, ModelClient, ModelSpec, Request, RequestPolicy, Role, Text
+from egomem.models import (
+    ImagePart,
+    Limits,
+    ModelClient,
+    ModelSpec,
+    Request,
+    RequestPolicy,
+    Role,
+    TextPart,
+)
 from egomem.observe import Window, WindowFailed
+from egomem.observe.caption_cost import estimate_captions
 from egomem.observe.captioner import PROMPT, Captioner, spread
-from egomem.observe.estimate import estimate
-from egomem.observe.frame_encoding import check_frame_labels, shown
+from egomem.observe.frame_encoding import check_frame_labels, encode_frames
 from egomem.records import Observation, Recording
-from egomem.testing.fake_server import FakeServer, Rule, Script
+from egomem.testing.scripted_server import Rule, Script, ScriptedServer
 from egomem.timeline import Span
 
 CAPTION = "[0:31-0:33] The wearer opens a drawer.\n[0:34] Keys go in."
 
 
 @pytest.fixture
-def serve() -> Iterator[Callable[..., FakeServer]]:
-    started: list[FakeServer] = []
+def serve() -> Iterator[Callable[..., ScriptedServer]]:
+    started: list[ScriptedServer] = []
 
-    def start(*rules: Rule, **fields: Any) -> FakeServer:
-        started.append(FakeServer(Script(rules=rules, **fields)).start())
+    def start(*rules: Rule, **fields: Any) -> ScriptedServer:
+        started.append(ScriptedServer(Script(rules=rules, **fields)).start())
         return started[-1]
 
     yield start
@@ -36,7 +45,7 @@ def serve() -> Iterator[Callable[..., FakeServer]]:
         server.stop()
 
 
-def models_of(server: FakeServer, **fields: Any) -> ModelClient:
+def models_of(server: ScriptedServer, **fields: Any) -> ModelClient:
     conduct = RequestPolicy(deadline=10, pause=0.01, attempts=1)
     return ModelClient(
         {"captioner": f"openai-compatible:fake@{server.url}"}, conduct=conduct, environ={}, **fields
@@ -92,15 +101,15 @@ def test_the_times_told_are_those_of_the_frames_sent(serve: Any, make_window: An
 
 
 def test_a_false_time_is_never_sent(make_window: Any) -> None:
-    images = shown(make_window(grey(2), start=30).frames, Limits())
+    images = encode_frames(make_window(grey(2), start=30).frames, Limits())
     good = Request(role=Role.CAPTIONER, parts=images, prompt=PROMPT)
     assert check_frame_labels(good) is good
-    false = Image(images[0].data, 31.0, "[0:30]")
+    false = ImagePart(images[0].data, 31.0, "[0:30]")
     with pytest.raises(AssertionError, match="would be told"):
         check_frame_labels(Request(role=Role.CAPTIONER, parts=(false,), prompt=PROMPT))
     with pytest.raises(AssertionError, match="comes after"):
         check_frame_labels(Request(role=Role.CAPTIONER, parts=images[::-1], prompt=PROMPT))
-    parts = (images[1], Text("another recording"), images[0])
+    parts = (images[1], TextPart("another recording"), images[0])
     assert check_frame_labels(Request(role=Role.CAPTIONER, parts=parts, prompt=PROMPT))
 
 
@@ -122,7 +131,7 @@ def test_the_same_prompt_for_both_window_lengths_and_no_question_in_it(
 
 def test_frames_are_made_small_enough_for_the_role(serve: Any, make_window: Any) -> None:
     limits = Limits(side=100, pixels=3000)
-    (image,) = shown(make_window(grey(1, (300, 400))).frames, limits)
+    (image,) = encode_frames(make_window(grey(1, (300, 400))).frames, limits)
     width, height = image.size or (0, 0)
     assert max(width, height) <= 100
     assert 2400 <= width * height <= 3000
@@ -208,7 +217,7 @@ def test_frames_over_the_limit_are_left_out_evenly_and_it_is_recorded(
     whole = Captioner(models, window=8, fps=1)
     assert whole.track.sampling == "1fps+speech"  # nothing is left out
     spec = ModelSpec.parse("ollama:qwen3-vl:8b", {})
-    made = estimate([window.recording], spec, Limits(images=8), window=30, fps=1)
+    made = estimate_captions([window.recording], spec, Limits(images=8), window=30, fps=1)
     assert made.frames == 8 * made.requests
 
 
@@ -262,14 +271,14 @@ def test_an_estimate_counts_what_is_asked(serve: Any, make_window: Any) -> None:
         id="r", name="r", duration=75.0, facts={"video": {"width": 640, "height": 480}}
     )
     spec, limits = ModelSpec.parse("ollama:qwen3-vl:8b", {}), Limits(side=512, pixels=512 * 512)
-    found = estimate([recording, recording], spec, limits, window=30, fps=1)
+    found = estimate_captions([recording, recording], spec, limits, window=30, fps=1)
     assert (found.requests, found.frames) == (6, 150)
     assert 150 * 250 < found.tokens_in < 150 * 250 + 150 * 10 + 6 * 600
     assert found.cost is None
     assert "6 requests, 150 frames" in str(found)
-    half = estimate([recording], spec, limits, window=60, fps=0.5)
+    half = estimate_captions([recording], spec, limits, window=60, fps=0.5)
     assert (half.requests, half.frames) == (2, 38)
-    few = estimate([recording], spec, Limits(images=10, fit=True), window=30, fps=1)
+    few = estimate_captions([recording], spec, Limits(images=10, fit=True), window=30, fps=1)
     assert few.frames == 30
-    smaller = estimate([recording, recording], spec, Limits(side=256, pixels=256 * 256))
+    smaller = estimate_captions([recording, recording], spec, Limits(side=256, pixels=256 * 256))
     assert smaller.tokens_in < found.tokens_in / 2

@@ -16,15 +16,15 @@ from egomem.observe import (
     ScreenText,
     Speech,
     Window,
-    detect,
     embedded_observers,
     embedded_status,
+    object_detector,
 )
 from egomem.observe import screen_text as screen_text_module
 from egomem.observe import speech as speech_module
-from egomem.observe.coco import counted
-from egomem.observe.detect import Detection, once_each, squares
-from egomem.observe.objects import say_change
+from egomem.observe.coco_classes import with_count
+from egomem.observe.object_detector import Detection, square_crops, suppress_overlaps
+from egomem.observe.objects import describe_change
 
 MakeWindow = Callable[..., Window]
 
@@ -35,7 +35,7 @@ def grey(level: int) -> np.ndarray:
 
 @pytest.fixture(autouse=True)
 def _as_if_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (speech_module, screen_text_module, detect):
+    for module in (speech_module, screen_text_module, object_detector):
         monkeypatch.setattr(module, "installed", lambda: True)
 
 
@@ -140,19 +140,19 @@ def test_a_change_after_a_still_picture_begins_where_it_was_last_seen(
     ],
 )
 def test_changes_in_words(before: int, after: int, text: str) -> None:
-    assert say_change("person", before, after) == text
+    assert describe_change("person", before, after) == text
 
 
 def test_numbers_in_words() -> None:
-    assert [counted("umbrella", 1), counted("knife", 2)] == ["1 umbrella", "2 knives"]
-    assert say_change("umbrella", 0, 1) == "an umbrella appears"
+    assert [with_count("umbrella", 1), with_count("knife", 2)] == ["1 umbrella", "2 knives"]
+    assert describe_change("umbrella", 0, 1) == "an umbrella appears"
 
 
 def test_squares_cover_a_picture_and_touch_its_ends() -> None:
-    assert squares(1408, 1408) == []
-    assert squares(20, 2000) == []
-    assert squares(640, 360) == [(0, 0, 360, 360), (280, 0, 640, 360)]
-    tall = squares(300, 1000)
+    assert square_crops(1408, 1408) == []
+    assert square_crops(20, 2000) == []
+    assert square_crops(640, 360) == [(0, 0, 360, 360), (280, 0, 640, 360)]
+    tall = square_crops(300, 1000)
     assert (tall[0], tall[-1], len(tall)) == ((0, 0, 300, 300), (0, 700, 300, 1000), 4)
 
 
@@ -162,7 +162,7 @@ def test_one_thing_seen_in_two_crops_is_one_and_neighbours_stay_two() -> None:
     part = Detection("bottle", 0.7, (0.46, 0.3, 0.50, 0.9))
     beside = Detection("bottle", 0.8, (0.52, 0.3, 0.60, 0.9))
     other = Detection("person", 0.6, (0.40, 0.3, 0.50, 0.9))
-    found = once_each([(part, right), (whole, left), (beside, right), (other, left)])
+    found = suppress_overlaps([(part, right), (whole, left), (beside, right), (other, left)])
     assert found == [whole, beside, other]
 
 
@@ -174,7 +174,7 @@ def test_one_thing_seen_in_two_crops_is_one_and_neighbours_stay_two() -> None:
     [
         (speech_module, Speech, "speech"),
         (screen_text_module, ScreenText, "text"),
-        (detect, Objects, "objects"),
+        (object_detector, Objects, "objects"),
     ],
 )
 def test_a_missing_extra_is_named_with_the_line_that_installs_it(  # type: ignore[no-untyped-def]

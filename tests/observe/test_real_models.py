@@ -15,7 +15,7 @@ import pytest
 from egomem.media import AudioBlock, audio, frames, probe
 from egomem.models import weights
 from egomem.observe import Objects, ScreenText, Speech, Window
-from egomem.observe.speech import RATE
+from egomem.observe.speech import SAMPLE_RATE
 from egomem.records import Observation, Recording
 from egomem.timeline import Span
 
@@ -29,7 +29,7 @@ def video(shared_data: Path) -> Path:
 def listener() -> Speech:
     pytest.importorskip("faster_whisper", reason="needs the extra 'speech'")
     for model in ("tiny.en", "base"):
-        if weights.here(model):
+        if weights.available_offline(model):
             return Speech(model)
     pytest.skip("no Whisper weights on this machine")
 
@@ -55,13 +55,13 @@ def test_the_words_of_a_speech_at_their_times(listener: Speech, video: Path) -> 
 
 @pytest.mark.parametrize("kind", ["silence", "noise", "hum"])
 def test_nobody_speaks_and_nothing_is_heard(listener: Speech, kind: str) -> None:
-    count = 12 * RATE
+    count = 12 * SAMPLE_RATE
     sounds = {
         "silence": np.zeros(count),
         "noise": np.random.default_rng(0).normal(size=count) * 0.05,
-        "hum": 0.3 * np.sin(2 * np.pi * 100 * np.arange(count) / RATE),
+        "hum": 0.3 * np.sin(2 * np.pi * 100 * np.arange(count) / SAMPLE_RATE),
     }
-    block = AudioBlock(0.0, RATE, sounds[kind].astype(np.float32))
+    block = AudioBlock(0.0, SAMPLE_RATE, sounds[kind].astype(np.float32))
     recording = Recording(id="quiet", name="quiet", duration=12.0)
     assert [o.text for o in listener.transcribe([block], recording)] == []
 
@@ -79,7 +79,7 @@ def test_burnt_in_text_is_read_and_the_clock_tells_the_time(video: Path) -> None
 
 def test_the_bottles_are_counted_and_one_is_taken_away(video: Path) -> None:
     pytest.importorskip("cv2", reason="needs the extra 'objects'")
-    if not weights.here("detector"):
+    if not weights.available_offline("detector"):
         pytest.skip("no detector weights on this machine")
     times = [5.0, 6.0, 7.0, 8.0]
     seen = watch(Objects(), video / "bottle-detection.mp4", times)

@@ -11,7 +11,7 @@ import pytest
 from egomem.errors import UsageError
 from egomem.media import AudioBlock
 from egomem.observe import Speech, speech
-from egomem.observe.speech import RATE, cut_point, stretches
+from egomem.observe.speech import SAMPLE_RATE, cut_point, split_at_pauses
 from egomem.records import Recording
 
 
@@ -23,56 +23,62 @@ def loud(samples: np.ndarray) -> list[tuple[int, int]]:
 
 @pytest.fixture(autouse=True)
 def _tone_is_voice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(speech, "voices", loud)
+    monkeypatch.setattr(speech, "voice_segments", loud)
     monkeypatch.setattr(speech, "installed", lambda: True)
 
 
 def sound(*pieces: tuple[float, float]) -> np.ndarray:
     """(seconds, level) after one another."""
-    return np.concatenate([np.full(round(s * RATE), level, np.float32) for s, level in pieces])
+    return np.concatenate(
+        [np.full(round(s * SAMPLE_RATE), level, np.float32) for s, level in pieces]
+    )
 
 
 def blocks(samples: np.ndarray, seconds: float = 3.0, start: float = 0.0) -> Iterator[AudioBlock]:
-    size = round(seconds * RATE)
+    size = round(seconds * SAMPLE_RATE)
     for at in range(0, samples.size, size):
-        yield AudioBlock(start + at / RATE, RATE, samples[at : at + size])
+        yield AudioBlock(start + at / SAMPLE_RATE, SAMPLE_RATE, samples[at : at + size])
 
 
 SPEECH = sound((4, 0.5), (1, 0), (4, 0.4), (0.1, 0), (3, 0.3), (2, 0), (20, 0.2), (1, 0), (5, 0.1))
 
 
 def test_stretches_hold_all_sound_once_in_order_with_exact_times() -> None:
-    got = list(stretches(blocks(SPEECH, start=100), 10))
+    got = list(split_at_pauses(blocks(SPEECH, start=100), 10))
     assert np.array_equal(np.concatenate([samples for _, samples in got]), SPEECH)
     at = 100.0
     for start, samples in got:
         assert start == pytest.approx(at)
-        assert samples.size <= 10 * RATE
-        at += samples.size / RATE
+        assert samples.size <= 10 * SAMPLE_RATE
+        at += samples.size / SAMPLE_RATE
 
 
 def test_a_cut_lies_in_a_pause_where_there_is_one() -> None:
-    first = next(iter(stretches(blocks(sound((4, 0.5), (1, 0), (4, 0.5), (1, 0), (9, 0.5))), 10)))
-    assert first[1].size / RATE == pytest.approx(9.5)
-    assert cut_point(np.zeros(RATE * 10, np.float32), []) / RATE == pytest.approx(7.5)
+    first = next(
+        iter(split_at_pauses(blocks(sound((4, 0.5), (1, 0), (4, 0.5), (1, 0), (9, 0.5))), 10))
+    )
+    assert first[1].size / SAMPLE_RATE == pytest.approx(9.5)
+    assert cut_point(np.zeros(SAMPLE_RATE * 10, np.float32), []) / SAMPLE_RATE == pytest.approx(7.5)
 
 
 def test_a_short_dip_is_taken_where_nobody_pauses() -> None:
     samples = sound((7, 0.5), (0.2, 0.001), (2.8, 0.5))
-    assert 7.0 <= cut_point(samples, [(0, samples.size)]) / RATE <= 7.2
+    assert 7.0 <= cut_point(samples, [(0, samples.size)]) / SAMPLE_RATE <= 7.2
 
 
 def test_a_stream_resumed_at_a_cut_goes_on_the_same_way() -> None:
-    whole = [(round(start, 6), samples.size) for start, samples in stretches(blocks(SPEECH), 10)]
+    whole = [
+        (round(start, 6), samples.size) for start, samples in split_at_pauses(blocks(SPEECH), 10)
+    ]
     start = whole[2][0]
-    rest = SPEECH[round(start * RATE) :]
-    again = stretches(blocks(rest, seconds=7.7, start=start), 10)
+    rest = SPEECH[round(start * SAMPLE_RATE) :]
+    again = split_at_pauses(blocks(rest, seconds=7.7, start=start), 10)
     assert [(round(s, 6), samples.size) for s, samples in again] == whole[2:]
 
 
 def test_a_gap_in_the_sound_keeps_times_exact_on_both_sides() -> None:
     parts = [*blocks(sound((2, 0.5)), start=0), *blocks(sound((2, 0.5)), start=50)]
-    assert [start for start, _ in stretches(parts, 10)] == [0, 50]
+    assert [start for start, _ in split_at_pauses(parts, 10)] == [0, 50]
 
 
 def test_memory_is_flat_in_the_length() -> None:
@@ -80,16 +86,16 @@ def test_memory_is_flat_in_the_length() -> None:
 
     def hour() -> Iterable[AudioBlock]:
         for k in range(60):
-            yield AudioBlock(k * 10.0, RATE, np.full(10 * RATE, 0.1, np.float32))
+            yield AudioBlock(k * 10.0, SAMPLE_RATE, np.full(10 * SAMPLE_RATE, 0.1, np.float32))
 
-    for _, samples in stretches(hour(), 30):
+    for _, samples in split_at_pauses(hour(), 30):
         longest = max(longest, samples.size)
-    assert longest <= 30 * RATE
+    assert longest <= 30 * SAMPLE_RATE
 
 
 def test_another_rate_is_refused() -> None:
     with pytest.raises(UsageError, match="16000 samples a second, not 8000"):
-        list(stretches([AudioBlock(0, 8000, np.zeros(10, np.float32))], 10))
+        list(split_at_pauses([AudioBlock(0, 8000, np.zeros(10, np.float32))], 10))
 
 
 def segment(start: float, end: float, text: str, **figures: float) -> SimpleNamespace:

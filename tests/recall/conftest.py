@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from egomem.memory import Store
-from egomem.models.embedders import Vectors, unit
+from egomem.models.embedders import Vectors, normalise_rows
 from egomem.records import Observation, Recording
 from egomem.timeline import Clock, Span
 
@@ -35,7 +35,7 @@ class Hashing:
             for word in text.lower().split():
                 code = crc32(word.strip("?.,").encode())
                 row[code % self.dimensions] += 1 if code >> 31 else -1
-        return unit(rows)
+        return normalise_rows(rows)
 
 
 def observation(recording: str | None, start: float, end: float, text: str, **more) -> Observation:

@@ -9,7 +9,7 @@ import pytest
 from egomem.benchmarks import Benchmark
 from egomem.evaluate import Config, Finished, Results, Run
 from egomem.memory import Store
-from egomem.memory.failed_windows import FailedWindow, mark
+from egomem.memory.failed_windows import FailedWindow, to_completed
 from egomem.memory.thumbnails import keep_thumbnail
 from egomem.records import Answer, Evidence, Observation, Question, Recording, Status, Track
 from egomem.report import evidence_view as held_pictures
@@ -46,7 +46,7 @@ def test_questions_of_two_runs_are_one_where_they_are_the_same() -> None:
     two[2] = two[2].model_copy(update={"text": "changed"})
     held = browser_data(report_columns([run("r", one), run("s", two)]))
     right = ["parsed", True, "A"]
-    said = {q["id"]: q["said"] for q in held["questions"]}
+    said = {q["id"]: q["answers"] for q in held["questions"]}
     assert said["q0"] == [right] * 4
     assert said["q2"] == [right, right, None, None]
     assert said["q2 in s"] == [None, None, right, right]
@@ -59,8 +59,8 @@ def test_an_answer_without_a_key_is_neither_right_nor_wrong() -> None:
     missing = next(key for key in made.cells if key[0] == "q1")
     del made.results.cells[missing]
     first, second = browser_data(report_columns([made]))["questions"]
-    assert first["said"] == [["parsed", None, "A"]] * 2
-    assert second["said"] == [["missing", None, None], ["parsed", None, "A"]]
+    assert first["answers"] == [["parsed", None, "A"]] * 2
+    assert second["answers"] == [["missing", None, None], ["parsed", None, "A"]]
 
 
 def test_details_are_packed_in_the_order_of_the_questions() -> None:
@@ -77,7 +77,7 @@ def test_details_are_packed_in_the_order_of_the_questions() -> None:
 
 def test_no_reason_is_given_where_nothing_was_read() -> None:
     held = browser_data(report_columns([run("r", asked(1, answer="B"), ("clean", "video"))]))
-    clean, video = held["questions"][0]["said"]
+    clean, video = held["questions"][0]["answers"]
     assert clean == ["parsed", False, "A"]
     assert len(video) == 4
 
@@ -152,7 +152,7 @@ def test_aligned_captions_are_those_that_the_question_was_read_from(tmp_path: Pa
                 ]
             )  # fmt: skip
         gap = FailedWindow(Span(0, 30), "refused")
-        store.add([], done=[mark("r0", tracks[1].id, gap)])
+        store.add([], done=[to_completed("r0", tracks[1].id, gap)])
     for id, read in (("q0", tracks[1]), ("q1", tracks[2])):
         cell = made.results.cells[id, column]
         trace = ({"step": "notes", "track": read.id, "observations": 2},)

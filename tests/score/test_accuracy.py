@@ -15,22 +15,22 @@ from scipy import stats as scipy_stats
 
 from egomem.records import Status, Video
 from egomem.score import (
-    FEW_CLUSTERS,
+    MIN_CLUSTERS,
     Interval,
     ScoredAnswers,
     accuracies,
     bootstrap,
-    caution,
-    drop_interval,
+    by_evidence_position,
+    duration_strata,
     holm,
+    interval_caution,
     middle_drop,
+    middle_drop_interval,
     permutation_test,
     permutation_tests,
-    position,
     score_answers,
-    strata,
-    summary,
-    table,
+    slice_table,
+    summarise,
 )
 
 
@@ -85,7 +85,7 @@ def test_their_intervals_are_those_of_a_loop_over_videos(uneven: list[ScoredAnsw
     by_video: dict[str, list[int]] = defaultdict(list)
     for i, name in enumerate(one.clusters):
         by_video[name].append(i)
-    kinds = dict(zip(one.clusters, strata(one), strict=True))
+    kinds = dict(zip(one.clusters, duration_strata(one), strict=True))
     groups = [[v for v in by_video if kinds[v] == kind] for kind in sorted(set(kinds.values()))]
     assert [len(g) for g in groups] == [8, 4]
     rng = random.Random(11)
@@ -98,7 +98,7 @@ def test_their_intervals_are_those_of_a_loop_over_videos(uneven: list[ScoredAnsw
         drawn["answered"].append(sum(one.right[i] for i in picked) / sum(read[i] for i in picked))
         means = [sum(one.right[i] for i in by_video[v]) / len(by_video[v]) for v in videos]
         drawn["macro"].append(sum(means) / len(means))
-    held = accuracies([one], strata(one))[0]
+    held = accuracies([one], duration_strata(one))[0]
     for name, draws in drawn.items():
         interval = getattr(held, name)
         ends = sorted(draws)[100], sorted(draws)[3899]
@@ -109,7 +109,7 @@ def test_macro_draws_within_strata_as_the_others_do(graded: Any) -> None:
     """All right on short videos and all wrong on long ones: no draw can differ."""
     rows = [(f"v{k}", 60.0 if k % 2 else 3000.0, "A", "A" if k % 2 else "B") for k in range(12)]
     one = graded(rows)
-    held = accuracies([one], strata(one))[0]
+    held = accuracies([one], duration_strata(one))[0]
     assert (held.macro.low, held.macro.high) == (0.5, 0.5)
     assert accuracies([one])[0].macro.has_spread
 
@@ -139,14 +139,19 @@ def test_the_middle_drop_has_the_interval_of_a_loop(ask: Any, say: Any) -> None:
         drop([i for g in groups for v in rng.choices(g, k=len(g)) for i in by_video[v]])
         for _ in range(4000)
     )
-    held = drop_interval(one, position(), strata(one))
+    held = middle_drop_interval(one, by_evidence_position(), duration_strata(one))
     assert held is not None
     assert held.value == pytest.approx(drop(list(range(len(one)))))
-    assert held.value == pytest.approx(middle_drop(table(one, position())))
+    assert held.value == pytest.approx(middle_drop(slice_table(one, by_evidence_position())))
     assert (held.low, held.high) == pytest.approx((drawn[100], drawn[3899]), abs=0.025)
-    assert drop_interval(one.only([q.id[-1] in "0123" for q in questions]), position()) is None
-    assert drop_interval(one, position(2)) is None
-    assert drop_interval(one, position()) != held  # strata count
+    assert (
+        middle_drop_interval(
+            one.only([q.id[-1] in "0123" for q in questions]), by_evidence_position()
+        )
+        is None
+    )
+    assert middle_drop_interval(one, by_evidence_position(2)) is None
+    assert middle_drop_interval(one, by_evidence_position()) != held  # strata count
 
 
 def test_nothing_read_has_no_answered_accuracy(ask: Any, say: Any) -> None:
@@ -157,19 +162,19 @@ def test_nothing_read_has_no_answered_accuracy(ask: Any, say: Any) -> None:
 
 
 def test_a_summary_warns_of_few_videos(graded: Any) -> None:
-    few = summary(graded([("v1", 60.0, "A", "A"), ("v2", 3000.0, "A", "B")]))
+    few = summarise(graded([("v1", 60.0, "A", "A"), ("v2", 3000.0, "A", "B")]))
     assert few.caution == "only 2 videos, all draws are alike"  # each alone in its regime
     assert few.accuracies is not None
     assert few.accuracies.strict == few.accuracy
-    many = summary(graded([(f"v{k}", 60.0, "A", "AB"[k % 2]) for k in range(FEW_CLUSTERS)]))
+    many = summarise(graded([(f"v{k}", 60.0, "A", "AB"[k % 2]) for k in range(MIN_CLUSTERS)]))
     assert many.caution == ""
 
 
 def test_a_caution_names_what_is_amiss() -> None:
     wide, point = Interval(value=0.5, low=0.4, high=0.6), Interval(value=1, low=1, high=1)
-    assert caution(wide, FEW_CLUSTERS) == ""
-    assert caution(wide, FEW_CLUSTERS - 1) == f"only {FEW_CLUSTERS - 1} videos"
-    assert caution(point, 75) == "all draws are alike"
+    assert interval_caution(wide, MIN_CLUSTERS) == ""
+    assert interval_caution(wide, MIN_CLUSTERS - 1) == f"only {MIN_CLUSTERS - 1} videos"
+    assert interval_caution(point, 75) == "all draws are alike"
 
 
 def test_a_mean_over_models_is_that_of_a_loop() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from egomem.records import Question, Usage, Video
-from egomem.score import account, cost, front, tokens_per_question
+from egomem.score import amortise, count_frames, pareto_front, tokens_per_question
 
 
 @pytest.fixture
@@ -28,10 +28,10 @@ def test_frames(capmem: tuple[list[Video], list[Question]]) -> None:
     videos, questions = capmem
     assert (len(videos), len(questions)) == (75, 1000)
     assert sum(v.duration or 0 for v in videos) / 3600 == pytest.approx(33.7, abs=0.01)
-    found = account(videos, questions, cap=768, fps=1.0, passes=2)
+    found = count_frames(videos, questions, cap=768, fps=1.0, passes=2)
     assert (found.per_pass, found.build, found.direct) == (50_907, 101_814, 725_973)
     assert found.ratio == pytest.approx(7.130, abs=5e-4)
-    assert account(videos, questions, cap=None).per_pass > 121_000
+    assert count_frames(videos, questions, cap=None).per_pass > 121_000
 
 
 def test_tokens_at_reuse() -> None:
@@ -49,10 +49,10 @@ def test_tokens_at_reuse() -> None:
 def test_a_video_of_unknown_length_is_counted_apart_and_frames_are_whole() -> None:
     videos = [Video(id="a", duration=29.999), Video(id="b"), Video(id="c", duration=30.0)]
     questions = [Question(id=v, text="?", recording=v) for v in "abc"]
-    found = account(videos, questions, cap=None, passes=1)
+    found = count_frames(videos, questions, cap=None, passes=1)
     assert (found.per_pass, found.direct, found.unknown) == (59, 59, 1)
-    assert account(videos, questions, cap=None, fps=0.1, passes=1).per_pass == 5
-    assert account([], []).ratio is None
+    assert count_frames(videos, questions, cap=None, fps=0.1, passes=1).per_pass == 5
+    assert count_frames([], []).ratio is None
 
 
 def test_costs_per_question_and_money_as_a_lower_bound() -> None:
@@ -63,36 +63,36 @@ def test_costs_per_question_and_money_as_a_lower_bound() -> None:
     built = {
         v: Usage(requests=3, tokens_in=3000, tokens_out=200, frames=60, cost=0.2) for v in "ab"
     }
-    found = cost(asked, built, reuse=(1, 4))
+    found = amortise(asked, built, reuse=(1, 4))
     assert found.tokens == {1: 3300.0, 4: 900.0}
     assert found.frames == {1: 64.0, 4: 19.0}
     assert found.money == pytest.approx(0.48)
     assert not found.money_is_lower_bound
     asked["8"] = Usage(requests=1, tokens_in=5)
-    assert cost(asked, built).money_is_lower_bound
-    assert not cost({"9": Usage()}).money_is_lower_bound  # nothing was asked: it cost nothing
+    assert amortise(asked, built).money_is_lower_bound
+    assert not amortise({"9": Usage()}).money_is_lower_bound  # nothing was asked: it cost nothing
 
 
 def test_money_is_a_lower_bound_where_one_of_a_questions_requests_has_no_price() -> None:
     """A reader without a price and a verifier with one, and the other way round."""
     free, priced = Usage(requests=2, tokens_in=40), Usage(requests=1, tokens_in=9, cost=0.5)
     for both in (free + priced, priced + free, Usage() + free + priced):
-        found = cost({"q": both})
+        found = amortise({"q": both})
         assert (found.money, found.money_is_lower_bound) == (0.5, True)
-    assert cost({"q": Usage()}, {"v": free + priced}).money_is_lower_bound
-    assert not cost({"q": priced + priced, "r": Usage() + priced}).money_is_lower_bound
+    assert amortise({"q": Usage()}, {"v": free + priced}).money_is_lower_bound
+    assert not amortise({"q": priced + priced, "r": Usage() + priced}).money_is_lower_bound
 
 
 def test_what_is_not_known_makes_no_smaller_number() -> None:
     asked = {"q": Usage(requests=1, tokens_in=90, frames=2, seconds=3.0, cost=0.5)}
     built = {"v": Usage(requests=1, tokens_in=800, frames=30, seconds=4.0, cost=0.25)}
-    whole = cost(asked, built, reuse=(1, 5))
+    whole = amortise(asked, built, reuse=(1, 5))
     assert (whole.tokens, whole.prices) == ({1: 890.0, 5: 250.0}, {1: 0.75, 5: 0.55})
     assert (whole.counted, whole.whole, whole.money_is_lower_bound) == (True, True, False)
-    part = cost(asked, built, counted=False)
+    part = amortise(asked, built, counted=False)
     assert (part.tokens, part.frames, part.prices) == ({}, {}, {})
     assert (part.counted, part.whole, part.money_is_lower_bound) == (False, False, True)
-    few = cost(asked, built, reuse=(1, 5), lost=1)
+    few = amortise(asked, built, reuse=(1, 5), lost=1)
     assert (few.tokens, few.whole, few.money_is_lower_bound) == (whole.tokens, False, True)
 
 
@@ -101,5 +101,5 @@ def test_the_front_holds_what_nothing_beats() -> None:
         "dear": (9.0, 0.6), "good": (5.0, 0.6), "cheap": (1.0, 0.3), "worse": (2.0, 0.3),
         "same": (1.0, 0.3), "middle": (2.0, 0.5), "near": (2.0, 0.4),
     }  # fmt: skip
-    assert front(points) == ["cheap", "same", "middle", "good"]
-    assert front({}) == []
+    assert pareto_front(points) == ["cheap", "same", "middle", "good"]
+    assert pareto_front({}) == []

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score
 
 from egomem.records import Answer, Question, Status
-from egomem.score import answerability, outcomes, score_answers
+from egomem.score import answerability, answerable_outcomes, score_answers
 
 rows = st.lists(st.tuples(st.booleans(), st.sampled_from("ABC-")), min_size=1, max_size=30)
 
@@ -72,7 +72,9 @@ def test_what_became_of_the_answerable_items() -> None:
     held = made([(True, "A"), (True, "B"), (True, "-"), (True, "-"), (False, "B"), (True, "A")])
     answers = dict(zip((q.id for q in held.questions), held.answers, strict=True))
     answers["5"] = Answer(text="", status=Status.REFUSED, strategy="t")
-    found = outcomes(score_answers(held.questions, {k: a for k, a in answers.items() if a}))
+    found = answerable_outcomes(
+        score_answers(held.questions, {k: a for k, a in answers.items() if a})
+    )
     assert found.model_dump() == {
         "n": 5, "correct": 1.0, "wrong": 1.0, "abstained": 2, "no_reading": 1,
     }  # fmt: skip

@@ -12,7 +12,7 @@ from scipy import stats as scipy_stats
 
 from egomem.errors import UsageError
 from egomem.score import bootstrap, cluster_bootstrap, minimum_detectable, permutation_test
-from egomem.score.cluster_bootstrap import _by_cluster, _draws, clusters
+from egomem.score.cluster_bootstrap import _cluster_sums, _draw_counts, describe_clusters
 
 
 def test_the_interval_is_scipys_where_each_question_is_a_video() -> None:
@@ -31,9 +31,9 @@ def test_a_loop_over_the_same_draws_gives_the_same_samples() -> None:
     right = rng.random((90, 3))
     strata = ["long" if int(v[1:]) % 3 else "short" for v in videos]
     got = bootstrap(right, videos, strata, resamples=50, seed=9)
-    _, sizes, members = _by_cluster(right, videos, strata)
+    _, sizes, members = _cluster_sums(right, videos, strata)
     names = sorted(set(videos))
-    weights = _draws(np.random.default_rng(9), members, len(sizes), 50)
+    weights = _draw_counts(np.random.default_rng(9), members, len(sizes), 50)
     for sample, counts in zip(got.samples, weights, strict=True):
         drawn = [
             i
@@ -48,8 +48,8 @@ def test_a_loop_over_the_same_draws_gives_the_same_samples() -> None:
 def test_each_stratum_gives_as_many_videos_as_it_has() -> None:
     clusters = [f"v{k}" for k in range(10)]
     strata = ["short"] * 3 + ["long"] * 7
-    _, sizes, members = _by_cluster(np.ones((10, 1)), clusters, strata)
-    weights = _draws(np.random.default_rng(0), members, len(sizes), 200)
+    _, sizes, members = _cluster_sums(np.ones((10, 1)), clusters, strata)
+    weights = _draw_counts(np.random.default_rng(0), members, len(sizes), 200)
     short = [sorted(clusters).index(f"v{k}") for k in range(3)]
     assert (weights[:, short].sum(axis=1) == 3).all()
     assert (weights.sum(axis=1) == 10).all()
@@ -59,15 +59,15 @@ def test_each_stratum_gives_as_many_videos_as_it_has() -> None:
 def test_memory_is_bounded_whatever_the_number_of_videos(monkeypatch: pytest.MonkeyPatch) -> None:
     right = np.random.default_rng(7).integers(0, 2, 40).astype(float)
     whole = bootstrap(right, [str(k) for k in range(40)], resamples=4000)
-    monkeypatch.setattr(cluster_bootstrap, "BLOCK", 300)
+    monkeypatch.setattr(cluster_bootstrap, "MAX_BLOCK_COUNTS", 300)
     drawn: list[int] = []
-    draws = cluster_bootstrap._draws
+    draws = cluster_bootstrap._draw_counts
 
     def counted(*arguments: Any) -> Any:
         drawn.append(arguments[-1])
         return draws(*arguments)
 
-    monkeypatch.setattr(cluster_bootstrap, "_draws", counted)
+    monkeypatch.setattr(cluster_bootstrap, "_draw_counts", counted)
     parts = bootstrap(right, [str(k) for k in range(40)], resamples=4000)
     assert max(drawn) == 7
     assert sum(drawn) == len(parts.samples) == 4000
@@ -155,4 +155,4 @@ def test_the_standard_error_is_that_of_a_mean() -> None:
     ],
 )
 def test_questions_about_no_video_are_not_called_videos(count: int, lone: int, said: str) -> None:
-    assert clusters(count, lone) == said
+    assert describe_clusters(count, lone) == said

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from egomem.records import Evidence, Status
-from egomem.score import FailureMode, Oracle, tally, why_wrong
+from egomem.score import FailureMode, OracleAnswer, count_failure_modes, explain_failure
 from egomem.timeline import Span
 
 READ_ALL = ({"step": "notes", "observations": 7},)
@@ -39,7 +39,7 @@ def test_each_step_is_told_apart(
     why: FailureMode, sure: bool,
 ) -> None:  # fmt: skip
     question = ask(key="A", at=(40.0, 45.0))
-    got = why_wrong(
+    got = explain_failure(
         question,
         say(choice, trace=trace),
         oracle_captions=say(captions) if captions else None,
@@ -84,7 +84,7 @@ def test_evidence_without_a_caption_was_not_observed(
     oracle = say(captions) if captions else None
     for choice, trace in (("B", notes), ("B", verified), (None, notes)):
         answer = say(choice, trace=trace)  # an honest abstention, too, is wrong for want of one
-        got = why_wrong(ask(key="A", at=at), answer, oracle_captions=oracle)
+        got = explain_failure(ask(key="A", at=at), answer, oracle_captions=oracle)
         assert got is not None
         reader = FailureMode.MISREAD if choice else FailureMode.WRONGLY_ABSTAINED
         assert (got.why, got.sure) == (reader if why is FailureMode.MISREAD else why, sure)
@@ -100,7 +100,7 @@ def test_evidence_in_two_places_is_lost_where_both_are(ask: Any, say: Any) -> No
     def why(*recordings: str) -> FailureMode:
         told = [{"recording": r, "start": 30, "end": 60, "status": "refused"} for r in recordings]
         notes = {"step": "notes", "observations": 7, "sources": ["caption"], "without": told}
-        got = why_wrong(question, say("B", trace=(notes,)))
+        got = explain_failure(question, say("B", trace=(notes,)))
         assert got is not None
         return got.why
 
@@ -109,24 +109,24 @@ def test_evidence_in_two_places_is_lost_where_both_are(ask: Any, say: Any) -> No
 
 def test_a_right_answer_has_no_reason_and_a_failed_reply_has_its_own(ask: Any, say: Any) -> None:
     question = ask(key="A", at=3.0)
-    assert why_wrong(question, say("A")) is None
-    refused = why_wrong(question, say(status=Status.REFUSED))
+    assert explain_failure(question, say("A")) is None
+    refused = explain_failure(question, say(status=Status.REFUSED))
     assert refused is not None
     assert (refused.why, refused.because) == (FailureMode.NO_READING, "refused")
-    assert why_wrong(question, None).why is FailureMode.NO_READING  # type: ignore[union-attr]
-    made_up = why_wrong(ask(key=None, answerable=False), say("B"))
+    assert explain_failure(question, None).why is FailureMode.NO_READING  # type: ignore[union-attr]
+    made_up = explain_failure(ask(key=None, answerable=False), say("B"))
     assert made_up is not None
     assert made_up.why is FailureMode.MISREAD
-    assert why_wrong(ask(key=None, answerable=False), say()) is None
+    assert explain_failure(ask(key=None, answerable=False), say()) is None
 
 
 def test_an_oracle_whose_reply_failed_says_nothing(ask: Any, say: Any) -> None:
     question = ask(key="A", at=40.0)
     wrong, failed = say("B", trace=READ_ALL), say(status=Status.ERROR)
-    got = why_wrong(question, wrong, oracle_captions=failed, oracle_frames=say("A"))
+    got = explain_failure(question, wrong, oracle_captions=failed, oracle_frames=say("A"))
     assert got is not None
     assert (got.why, got.sure) == (FailureMode.MISREAD, False)
-    got = why_wrong(question, wrong, oracle_captions=say("B"), oracle_frames=failed)
+    got = explain_failure(question, wrong, oracle_captions=say("B"), oracle_frames=failed)
     assert got is not None
     assert (got.why, got.sure) == (FailureMode.NOT_OBSERVED, False)
 
@@ -138,11 +138,11 @@ def test_frames_looked_at_count_within_their_slack(ask: Any, say: Any) -> None:
         frames = [{"recording": "v", "time": t} for t in times]
         return say("B", trace=({"step": "looked", "frames": frames},))
 
-    assert why_wrong(question, looked(10.0, 38.5)).why is FailureMode.NOT_OBSERVED  # type: ignore[union-attr]
-    assert why_wrong(question, looked(39.4)).why is FailureMode.MISREAD  # type: ignore[union-attr]
-    assert why_wrong(question, looked(38.5), slack=2.0).why is FailureMode.MISREAD  # type: ignore[union-attr]
+    assert explain_failure(question, looked(10.0, 38.5)).why is FailureMode.NOT_OBSERVED  # type: ignore[union-attr]
+    assert explain_failure(question, looked(39.4)).why is FailureMode.MISREAD  # type: ignore[union-attr]
+    assert explain_failure(question, looked(38.5), slack=2.0).why is FailureMode.MISREAD  # type: ignore[union-attr]
     other = say("B", trace=found((0, 90), recording="w"))
-    assert why_wrong(question, other).why is FailureMode.NOT_RETRIEVED  # type: ignore[union-attr]
+    assert explain_failure(question, other).why is FailureMode.NOT_RETRIEVED  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
@@ -167,17 +167,17 @@ def test_a_wrong_override_is_the_doing_of_the_look(
     kept = say("B", trace=(*steps, {"step": "decision", "outcome": "kept", "before": before}))
     changed = {"step": "decision", "outcome": "overridden", "before": before}
     oracles = {"oracle_captions": say("B"), "oracle_frames": say("A")}
-    got = why_wrong(question, say("B", trace=(*steps, changed)), **oracles)
+    got = explain_failure(question, say("B", trace=(*steps, changed)), **oracles)
     assert got is not None
     assert (got.why, got.sure) == (FailureMode.MISREAD_BY_LOOK, True)
     assert got.because.endswith(because)
-    assert why_wrong(question, kept, **oracles).why is FailureMode.NOT_OBSERVED  # type: ignore[union-attr]
+    assert explain_failure(question, kept, **oracles).why is FailureMode.NOT_OBSERVED  # type: ignore[union-attr]
 
 
 def test_a_look_that_gave_an_answer_where_there_is_none(ask: Any, say: Any) -> None:
     question = ask(key=None, answerable=False)
     decision = {"step": "decision", "outcome": "overridden", "before": None}
-    got = why_wrong(question, say("B", trace=(decision,)))
+    got = explain_failure(question, say("B", trace=(decision,)))
     assert got is not None
     assert (got.why, got.because) == (
         FailureMode.MISREAD_BY_LOOK,
@@ -201,11 +201,13 @@ def test_an_oracle_of_other_captions_shows_nothing_for_sure_and_is_named(
     question, other = ask(key="A", at=(40.0, 45.0)), "of 30 s windows"
     given = say(choice, trace=READ_ALL)
     for differs in ("", other):
-        got = why_wrong(
+        got = explain_failure(
             question,
             given,
-            oracle_captions=Oracle(answer=say(captions), name="caption@evidence", other=differs),
-            oracle_frames=frames and Oracle(answer=say(frames), name="video@evidence"),
+            oracle_captions=OracleAnswer(
+                answer=say(captions), name="caption@evidence", other=differs
+            ),
+            oracle_frames=frames and OracleAnswer(answer=say(frames), name="video@evidence"),
         )
         assert got is not None
         assert got.why is why
@@ -243,10 +245,10 @@ def test_an_answer_from_frames_is_explained_by_the_oracle_of_frames(
     sure: bool,
 ) -> None:
     question = ask(key="A", at=(40.0, 45.0))
-    ideal = oracle and Oracle(
+    ideal = oracle and OracleAnswer(
         answer=say(oracle, trace=seen(38.0, 40.0, 42.0, 44.0, 48.0)), name="video@evidence"
     )
-    got = why_wrong(question, say(choice, trace=seen(*times)), oracle_frames=ideal)
+    got = explain_failure(question, say(choice, trace=seen(*times)), oracle_frames=ideal)
     assert got is not None
     assert (got.why, got.sure) == (why, sure)
     if oracle and why is not FailureMode.NOT_OBSERVED:
@@ -254,7 +256,7 @@ def test_an_answer_from_frames_is_explained_by_the_oracle_of_frames(
     elif why is not FailureMode.NOT_OBSERVED:
         assert "no oracle says" in got.because
     # An oracle of captions says nothing of frames.
-    also = why_wrong(
+    also = explain_failure(
         question,
         say(choice, trace=seen(*times)),
         oracle_captions=say("B"),
@@ -266,15 +268,15 @@ def test_an_answer_from_frames_is_explained_by_the_oracle_of_frames(
 def test_what_was_not_retrieved_is_sure_where_its_captions_tell_it(ask: Any, say: Any) -> None:
     question, wrong = ask(key="A", at=40.0), say("B", trace=found((60, 90)))
     for captions, sure in ((say("A"), True), (None, False)):
-        got = why_wrong(question, wrong, oracle_captions=captions)
+        got = explain_failure(question, wrong, oracle_captions=captions)
         assert got is not None
         assert (got.why, got.sure) == (FailureMode.NOT_RETRIEVED, sure)
 
 
 def test_reasons_are_counted_in_order(ask: Any, say: Any) -> None:
     question = ask(key="A", at=40.0)
-    found_ = [why_wrong(question, say(c, trace=READ_ALL)) for c in ("A", "B", None, "C")]
-    assert tally(found_) == {
+    found_ = [explain_failure(question, say(c, trace=READ_ALL)) for c in ("A", "B", None, "C")]
+    assert count_failure_modes(found_) == {
         "not observed": 0, "not retrieved": 0, "misread": 2, "misread by the look": 0,
         "wrongly abstained": 1, "no reading": 0,
     }  # fmt: skip

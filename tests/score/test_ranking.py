@@ -21,7 +21,7 @@ from egomem.score import (
     recall_at,
     reciprocal_rank,
     reciprocal_rank_at,
-    retrieval,
+    retrieval_metrics,
     score_answers,
 )
 from egomem.timeline import Span
@@ -123,7 +123,7 @@ def test_moments_hit_where_they_overlap_evidence_of_their_recording() -> None:
         "a": [("w", Span(0, 30)), ("v", Span(20, 30)), ("v", Span(90, 120)), ("v", Span(0, 11))],
         "none": [("v", Span(0, 30))],
     }
-    found = retrieval(retrieved, questions, ks=(2, 3, 10))
+    found = retrieval_metrics(retrieved, questions, ks=(2, 3, 10))
     assert (found.n, found.left_out) == (2, 1)
     assert found.hit == {2: 0.0, 3: 0.5, 10: 0.5}
     assert found.recall == {2: 0.0, 3: 0.25, 10: 0.5}

@@ -15,17 +15,17 @@ from egomem.score import (
     BASELINES,
     ScoredAnswers,
     Slice,
-    duration,
-    figure,
-    frame_cap,
+    by_duration,
+    by_evidence_position,
+    by_frame_cap,
+    by_tag,
+    by_video_field,
+    group_accuracy,
     leave_one_out,
     middle_drop,
-    of_video,
-    position,
     score_answers,
-    table,
-    tables,
-    tag,
+    slice_table,
+    slice_tables,
 )
 from egomem.score import baselines as baselines
 from egomem.timeline import Span
@@ -38,9 +38,15 @@ def counts(made: Any) -> dict[str, int]:
 def test_regimes_hold_their_upper_edge(graded: Any) -> None:
     lengths = (720.0, 720.5, 1200.0, 1200.5, 30.0)
     held = graded([(f"v{d}", d, "A", "A") for d in lengths])
-    assert counts(table(held, duration())) == {"<= 12 min": 2, "12-20 min": 2, "> 20 min": 1}
-    assert counts(table(held, duration((1200,)))) == {"<= 20 min": 4, "> 20 min": 1}
-    cap = counts(table(graded([("a", 768.9, "A", "A"), ("b", 769.0, "A", "A")]), frame_cap()))
+    assert counts(slice_table(held, by_duration())) == {
+        "<= 12 min": 2,
+        "12-20 min": 2,
+        "> 20 min": 1,
+    }
+    assert counts(slice_table(held, by_duration((1200,)))) == {"<= 20 min": 4, "> 20 min": 1}
+    cap = counts(
+        slice_table(graded([("a", 768.9, "A", "A"), ("b", 769.0, "A", "A")]), by_frame_cap())
+    )
     assert cap == {"within 768 frames": 1, "over 768 frames": 1}
 
 
@@ -48,8 +54,8 @@ def test_a_video_of_unknown_length_is_in_no_regime_and_under_no_cap(ask: Any, sa
     questions = [ask("known"), ask("bare", video="w"), ask("about nothing", video=None)]
     answers = {q.id: say("A") for q in questions}
     held = score_answers(questions, answers, videos=[Video(id="v", duration=30.0), Video(id="w")])
-    assert counts(table(held, frame_cap())) == {"within 768 frames": 1, "not stated": 2}
-    assert counts(table(held, duration())) == {"<= 12 min": 1, "not stated": 2}
+    assert counts(slice_table(held, by_frame_cap())) == {"within 768 frames": 1, "not stated": 2}
+    assert counts(slice_table(held, by_duration())) == {"<= 12 min": 1, "not stated": 2}
 
 
 def test_evidence_falls_into_bins_by_where_it_begins(ask: Any, say: Any) -> None:
@@ -58,11 +64,15 @@ def test_evidence_falls_into_bins_by_where_it_begins(ask: Any, say: Any) -> None
     questions = [ask(f"q{k}", "A", at=t) for k, t in enumerate(at)] + [ask("none")]
     answers = {q.id: say("A" if q.id in ("q0", "q2", "q4", "q5") else "B") for q in questions}
     held = score_answers(questions, answers, videos=[video])
-    made = table(held, position())
+    made = slice_table(held, by_evidence_position())
     assert counts(made) == {"0%-33%": 3, "33%-67%": 2, "67%-100%": 2, "no evidence": 1}
     assert middle_drop(made) == pytest.approx((1 / 3 + 1) / 2 - 1 / 2)
-    assert counts(table(held, position((0.5,)))) == {"0%-50%": 4, "50%-100%": 3, "no evidence": 1}
-    assert middle_drop(table(held, position((0.5,)))) is None
+    assert counts(slice_table(held, by_evidence_position((0.5,)))) == {
+        "0%-50%": 4,
+        "50%-100%": 3,
+        "no evidence": 1,
+    }
+    assert middle_drop(slice_table(held, by_evidence_position((0.5,)))) is None
 
 
 def test_the_middle_drop_is_that_of_the_bins_that_begin_and_end_the_video(
@@ -74,7 +84,7 @@ def test_the_middle_drop_is_that_of_the_bins_that_begin_and_end_the_video(
     def drop(bins: int | tuple[float, ...], *at: int) -> float | None:
         questions = [ask(str(t), at=float(t)) for t in at]
         held = score_answers(questions, answers, videos=[Video(id="v", duration=100.0)])
-        return middle_drop(table(held, position(bins)))
+        return middle_drop(slice_table(held, by_evidence_position(bins)))
 
     assert drop(5, 10, 30, 50, 70, 90) == pytest.approx(1 - 1 / 3)
     assert drop(5, 10, 30, 90) == 1.0  # bins that hold nothing say nothing
@@ -89,7 +99,7 @@ def test_the_position_is_within_the_questions_own_video(ask: Any) -> None:
     here = Evidence(recording="v", span=Span(80.0, 81.0))
     questions = [ask("a", evidence=(elsewhere, here)), ask("b", evidence=(elsewhere,))]
     held = score_answers(questions, {}, videos=[Video(id="v", duration=90.0)])
-    assert counts(table(held, position())) == {"67%-100%": 1, "no evidence": 1}
+    assert counts(slice_table(held, by_evidence_position())) == {"67%-100%": 1, "no evidence": 1}
 
 
 def test_a_question_counts_in_each_of_its_tags_once(ask: Any, say: Any) -> None:
@@ -99,7 +109,7 @@ def test_a_question_counts_in_each_of_its_tags_once(ask: Any, say: Any) -> None:
         ask("c"),
     ]
     held = score_answers(questions, {"a": say("A")})
-    made = table(held, Slice("visual tags", tag("visual")))
+    made = slice_table(held, Slice("visual tags", by_tag("visual")))
     assert counts(made) == {"action": 1, "object": 2, "not stated": 1}
     assert made.figure("object").accuracy == 0.5
     assert made.figure("object").by_status == {"parsed": 1, "missing": 1}
@@ -112,14 +122,14 @@ def test_groups_are_by_equality_of_a_field(ask: Any) -> None:
     videos = [Video(id="v", source_dataset="ego"), Video(id="w", source_dataset="ego4d")]
     questions = [ask("a"), ask("b", video="w"), ask("c", video="w")]
     held = score_answers(questions, {}, videos=videos)
-    view = Slice("source", of_video("source_dataset"))
-    assert counts(table(held, view)) == {"ego": 1, "ego4d": 2}
+    view = Slice("source", by_video_field("source_dataset"))
+    assert counts(slice_table(held, view)) == {"ego": 1, "ego4d": 2}
     assert counts(leave_one_out(held, view)) == {"without ego": 2, "without ego4d": 1}
     assert leave_one_out(held.only([True, False, False]), view).rows == ()
 
 
 def test_views_that_say_nothing_are_left_out(graded: Any) -> None:
-    made = tables(graded([("v", 800.0, "A", "B"), ("w", 60.0, "A", "A")]))
+    made = slice_tables(graded([("v", 800.0, "A", "B"), ("w", 60.0, "A", "A")]))
     assert list(made) == [
         "overall", "evidence position", "duration", "long", "frame cap", "answerable",
     ]  # fmt: skip
@@ -143,7 +153,7 @@ def test_the_groups_of_video_mme_are_views(tmp_path: Path) -> None:
     ]  # fmt: skip
     (tmp_path / "mme.json").write_text(json.dumps(rows))
     held = load(tmp_path / "mme.json")
-    made = tables(score_answers(held.questions, {}, videos=held.videos))
+    made = slice_tables(score_answers(held.questions, {}, videos=held.videos))
     assert list(counts(made["length"]).items()) == [("short", 2), ("medium", 3), ("long", 1)]
     assert counts(made["sub-category"]) == {"Basketball": 3, "Cooking": 3}
     assert "duration" not in made  # no seconds are stated
@@ -183,7 +193,7 @@ def test_known_shortcuts_of_public_sets_show(
     shared_data: Path, file: str, name: str, accuracy: float
 ) -> None:
     held: ScoredAnswers = score_answers(load(shared_data / file).questions, {})
-    found = figure(held).blind[name]
+    found = group_accuracy(held).blind[name]
     assert found.accuracy == pytest.approx(accuracy, abs=0.008)
     assert found.n == len(held)
 
@@ -192,8 +202,8 @@ def test_kept_baselines_are_those_of_the_very_questions(
     ask: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Figures of many groups, kept or not, are those of the baselines asked anew."""
-    monkeypatch.setattr(baselines, "_KEPT", 3)
-    monkeypatch.setattr(baselines, "_MEANS", {})
+    monkeypatch.setattr(baselines, "_MAX_CACHED", 3)
+    monkeypatch.setattr(baselines, "_MEANS_CACHE", {})
     groups = [
         tuple(
             ask(f"q{k}", "ABCD"[(k + j) % 4], options=("a", "bb", "cc", "d" * j)) for k in range(g)
@@ -201,7 +211,7 @@ def test_kept_baselines_are_those_of_the_very_questions(
         for j, g in enumerate((5, 5, 2, 7, 3, 4))
     ]
     for group in (*groups, *groups):
-        made = figure(score_answers(group, {}))
+        made = group_accuracy(score_answers(group, {}))
         for name, baseline in BASELINES.items():
             got = baseline(group)
             known = got[~np.isnan(got)]
@@ -210,4 +220,4 @@ def test_kept_baselines_are_those_of_the_very_questions(
                 assert made.blind[name].accuracy == pytest.approx(known.mean())
                 assert made.blind[name].n == len(known)
         assert made.chance == 0.25
-        assert len(baselines._MEANS) <= 3
+        assert len(baselines._MEANS_CACHE) <= 3

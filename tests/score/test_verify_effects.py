@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from egomem.answer.verdict import Support
-from egomem.score import effects, score_answers
-from egomem.score.verify_effects import LEVELS
+from egomem.score import effects_by_support, score_answers
+from egomem.score.verify_effects import SUPPORT_LEVELS
 
 
 def test_fixed_broken_and_blocked_by_support(ask: Any, say: Any) -> None:
@@ -32,7 +32,7 @@ def test_fixed_broken_and_blocked_by_support(ask: Any, say: Any) -> None:
         )
         questions.append(ask(f"q{k}"))
         answers[f"q{k}"] = say(after, trace=trace)
-    got = effects(score_answers(questions, answers))
+    got = effects_by_support(score_answers(questions, answers))
     assert got["all"].model_dump() == {
         "n": 8, "overridden": 3, "fixed": 1, "broken": 1, "blocked": 3, "blocked_fix": 1,
         "blocked_break": 1,
@@ -43,7 +43,7 @@ def test_fixed_broken_and_blocked_by_support(ask: Any, say: Any) -> None:
 
 
 def test_levels_stand_from_strong_to_none_in_whatever_order_they_occur(ask: Any, say: Any) -> None:
-    assert tuple(level.value for level in Support) == LEVELS
+    assert tuple(level.value for level in Support) == SUPPORT_LEVELS
     met = (None, "weak", "odd", "none", "strong", "partial")
     questions = [ask(f"q{k}") for k in range(len(met))]
     answers = {}
@@ -51,5 +51,5 @@ def test_levels_stand_from_strong_to_none_in_whatever_order_they_occur(ask: Any,
         decision = {"outcome": "kept", "before": "A", "proposed": None, "support": support}
         answers[question.id] = say("A", trace=({"step": "decision", **decision},))
     for held in (questions, questions[::-1]):
-        order = list(effects(score_answers(held, answers)))
+        order = list(effects_by_support(score_answers(held, answers)))
         assert order == ["all", "strong", "partial", "weak", "none", "odd", "no verdict"]

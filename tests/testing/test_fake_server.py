@@ -18,13 +18,13 @@ from urllib.parse import urlsplit
 import pytest
 
 from egomem.errors import ConfigError
-from egomem.models import Request, Role, Text, schema_error
-from egomem.testing.fake_server import FakeServer, Rule, Script, Seen
+from egomem.models import Request, Role, TextPart, schema_error
+from egomem.testing.scripted_server import ReceivedRequest, Rule, Script, ScriptedServer
 
 Fixture = Callable[..., Any]
 
 
-def post(server: FakeServer, text: str = "hello", **fields: Any) -> tuple[int, Any]:
+def post(server: ScriptedServer, text: str = "hello", **fields: Any) -> tuple[int, Any]:
     body = {"model": "x", "messages": [{"role": "user", "content": text}], **fields}
     request = urllib.request.Request(
         f"{server.url}/chat/completions", json.dumps(body).encode(), {"content-type": "x/json"}
@@ -37,7 +37,7 @@ def post(server: FakeServer, text: str = "hello", **fields: Any) -> tuple[int, A
             return error.code, json.load(error)
 
 
-def said(server: FakeServer, text: str = "hello", **fields: Any) -> str:
+def said(server: ScriptedServer, text: str = "hello", **fields: Any) -> str:
     return str(post(server, text, **fields)[1]["choices"][0]["message"]["content"])
 
 
@@ -57,7 +57,7 @@ def test_rules_in_order_and_used_up(serve: Fixture) -> None:
 
 def test_it_stops_quietly_while_connections_are_open(caplog: pytest.LogCaptureFixture) -> None:
     slow = Script(rules=(Rule(delay=60),))
-    server = FakeServer(slow).start()
+    server = ScriptedServer(slow).start()
     idle, waiting = (http.client.HTTPConnection(urlsplit(server.url).netloc) for _ in range(2))
     with closing(idle), closing(waiting):
         idle.request("GET", "/v1/models")
@@ -76,7 +76,7 @@ def test_it_stops_quietly_while_connections_are_open(caplog: pytest.LogCaptureFi
 
 def test_the_same_script_gives_the_same_answers() -> None:
     def run() -> list[Any]:
-        with FakeServer() as server:
+        with ScriptedServer() as server:
             return [post(server, text) for text in ("a", "b", "a")]
 
     first = run()
@@ -104,7 +104,7 @@ def test_a_schema_gets_a_fitting_value(serve: Fixture) -> None:
 
 
 def test_a_function_answers_before_the_rules(serve: Fixture) -> None:
-    def answer(seen: Seen) -> str | None:
+    def answer(seen: ReceivedRequest) -> str | None:
         return "two" if "one" in seen.text else None
 
     server = serve(Rule(reply="rule"), answer=answer)
@@ -151,13 +151,13 @@ def test_a_wrong_script_names_the_mistake(tmp_path: Path, text: str, names: str)
 def test_a_taken_port_is_said(serve: Fixture) -> None:
     taken = int(serve().url.split(":")[2].split("/")[0])
     with pytest.raises(ConfigError, match=f"port {taken} cannot be used"):
-        FakeServer(port=taken).start()
+        ScriptedServer(port=taken).start()
 
 
 def test_loopback_only(serve: Fixture, models: Fixture, ask: Fixture) -> None:
     server = serve(Rule(reply="ok"))
     assert server.url.startswith("http://127.0.0.1:")
-    assert ask(models(server), Request(Role.READER, (Text("q"),), "r@1"))[0].ok
+    assert ask(models(server), Request(Role.READER, (TextPart("q"),), "r@1"))[0].ok
 
 
 def test_the_command_serves_until_stopped(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from egomem.text.plural import plural
+from egomem.text import plural
 
 
 @pytest.mark.parametrize(

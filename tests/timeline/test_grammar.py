@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from egomem.errors import TimeError
 from egomem.timeline import (
-    HABITS,
+    DEFAULT_CONVENTIONS,
     RecordingTime,
     Span,
     find_times,
@@ -192,7 +192,7 @@ def test_egolife_times_are_hours_minutes_seconds_and_a_frame() -> None:
     at = datetime(2026, 3, 1, 11, 21, 2, 850_000, tzinfo=BERLIN)
     assert when.instants is not None
     assert when.instants.start == when.instants.end == at
-    hundredths = replace(HABITS, frames_per_second=100)
+    hundredths = replace(DEFAULT_CONVENTIONS, frames_per_second=100)
     when = read_time("DAY1-11210250", zone=BERLIN, day_one=date(2026, 3, 1), habits=hundredths)
     assert when.instants is not None
     assert when.instants.start == at.replace(microsecond=500_000)
@@ -250,15 +250,15 @@ def test_what_is_missing_is_named(text: str, message: str) -> None:
 def test_a_bare_time_is_of_the_recording_unless_habits_say_otherwise() -> None:
     assert read_time("10:30", now=NOW).span == Span(630, 630)
     assert "add am or pm" in read_time("10:30", now=NOW).note
-    clock = replace(HABITS, bare="wall")
+    clock = replace(DEFAULT_CONVENTIONS, bare="wall")
     assert wall("10:30", habits=clock) == ("2026-03-04 10:30:00",) * 2
     assert read_time("75:30", now=NOW, habits=clock).span == Span(4530, 4530)
 
 
 def test_habits_can_be_changed() -> None:
-    late = replace(HABITS, parts={**HABITS.parts, "lunch": (14, 16)})
+    late = replace(DEFAULT_CONVENTIONS, parts={**DEFAULT_CONVENTIONS.parts, "lunch": (14, 16)})
     assert wall("after lunch yesterday", habits=late)[0] == "2026-03-03 16:00:00"
-    early = replace(HABITS, waking=3, around=timedelta(minutes=5), few=4)
+    early = replace(DEFAULT_CONVENTIONS, waking=3, around=timedelta(minutes=5), few=4)
     assert wall("at four", habits=early)[0] == "2026-03-04 04:00:00"
     assert wall("around noon", habits=early)[0] == "2026-03-04 11:55:00"
     assert wall("a few minutes ago", habits=early)[0] == "2026-03-04 14:56:00"
@@ -305,7 +305,7 @@ def test_a_time_that_occurs_twice_is_the_first_and_a_stretch_holds_both() -> Non
 
 
 def test_a_part_of_the_day_that_ends_in_an_hour_that_occurs_twice_holds_both() -> None:
-    habits = replace(HABITS, parts={**HABITS.parts, "night": (22, 26.5)})
+    habits = replace(DEFAULT_CONVENTIONS, parts={**DEFAULT_CONVENTIONS.parts, "night": (22, 26.5)})
     when = read_time("the night of 24 October", now=AUTUMN, habits=habits)
     assert when.instants is not None
     assert when.instants.seconds == 5.5 * 3600

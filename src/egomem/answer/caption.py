@@ -6,7 +6,7 @@ from egomem.answer.context import captions, notes
 from egomem.answer.prompts import CAPTION
 from egomem.answer.reader import ReaderSettings, ask_reader
 from egomem.answer.strategy import Task, register
-from egomem.models import Text
+from egomem.models import TextPart
 from egomem.records import Answer, Source, Status
 
 
@@ -35,7 +35,7 @@ async def caption(task: Task[CaptionSettings]) -> Answer:
         task,
         settings,
         CAPTION,
-        [Text(held.text)],
+        [TextPart(held.text)],
         evidence="the numbers of the notes that the answer rests on",
         evident=held.evident,
         strategy="caption",

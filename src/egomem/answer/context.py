@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from egomem.answer.strategy import Task
 from egomem.memory import View
-from egomem.memory.failed_windows import FailedWindow, gaps_of
+from egomem.memory.failed_windows import FailedWindow, failed_windows_in_view
 from egomem.records import Evidence, Observation, Question, Recording, Source, Track
 from egomem.timeline import format_instant, format_span
 
@@ -52,7 +52,7 @@ def notes(
 ) -> Notes:
     """Number observations that are in order of time, under a heading for each recording.
 
-    `gaps`: recording -> stretches of which nothing could be noted. They are told where they lie,
+    `gaps`: recording -> windows whose captioning failed. They are listed where they lie,
     without a number, so that a reader does not take silence for an empty scene.
     """
     held = {r.id: r for r in view.recordings()}
@@ -127,8 +127,8 @@ def chosen_track(view: View, track: str | None = None) -> str | None:
 
 
 class Read(NamedTuple):
-    """What a reader of captions is given: `observations` in order of time, and the `gaps` of the
-    caption track by recording."""
+    """What a reader of captions is given: `observations` in order of time, and the `gaps`
+    (failed windows) of the caption track by recording."""
 
     observations: list[Observation]
     gaps: dict[str, list[FailedWindow]]
@@ -141,7 +141,7 @@ def captions(task: Task[Any], track: str | None, sources: Sequence[Source]) -> R
     others = {s for s in sources if s != "caption"}
     tracks = [t.id for t in view.store.tracks() if t.source in others]
     found = view.observations(tracks=[chosen, *tracks] if chosen else tracks)
-    missing = gaps_of(view, chosen) if chosen else {}
+    missing = failed_windows_in_view(view, chosen) if chosen else {}
     told: list[JsonValue] = [
         {"recording": id, "start": g.span.start, "end": g.span.end, "status": g.status}
         for id, held in missing.items()

@@ -12,9 +12,9 @@ from pydantic import JsonValue
 from egomem.answer.strategy import Task
 from egomem.errors import MediaError, UsageError
 from egomem.media import distinct
-from egomem.models import Image, Limits, Part, Text, Video
+from egomem.models import ContentPart, ImagePart, Limits, TextPart, VideoPart
 from egomem.observe.caption_times import written_times
-from egomem.observe.frame_encoding import shown
+from egomem.observe.frame_encoding import encode_frames
 from egomem.records import Evidence, Recording
 from egomem.timeline import Span, format_instant, format_time
 
@@ -35,8 +35,8 @@ class Look:
 class Looked:
     """What was seen: the parts of a request, the images by recording, and what could not be had."""
 
-    parts: list[Part] = field(default_factory=list)
-    images: list[tuple[Recording, Image]] = field(default_factory=list)
+    parts: list[ContentPart] = field(default_factory=list)
+    images: list[tuple[Recording, ImagePart]] = field(default_factory=list)
     looks: list[Look] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
 
@@ -82,12 +82,12 @@ async def look(
             looked.missing.append(str(fault))
             continue
         if several and one.recording.id != last:
-            looked.parts.append(Text(_heading(one.recording)))
+            looked.parts.append(TextPart(_heading(one.recording)))
         last = one.recording.id
         if as_video and images:
             times = ", ".join(image.label for image in images)
-            looked.parts.append(Text(f"The frames of the video were taken at {times}."))
-        looked.parts += [Video(frames=images)] if as_video and images else images
+            looked.parts.append(TextPart(f"The frames of the video were taken at {times}."))
+        looked.parts += [VideoPart(frames=images)] if as_video and images else images
         looked.looks += [one] * bool(images)
         looked.images += [(one.recording, image) for image in images]
     task.note(
@@ -100,10 +100,12 @@ async def look(
     return looked
 
 
-def _fetch(task: Task[Any], one: Look, limits: Limits) -> tuple[Image, ...]:
+def _fetch(task: Task[Any], one: Look, limits: Limits) -> tuple[ImagePart, ...]:
     if task.frames is None:
         raise UsageError("the videos are not at hand")
-    return shown(distinct(task.frames(one.recording.id, one.times, side=limits.side)), limits)
+    return encode_frames(
+        distinct(task.frames(one.recording.id, one.times, side=limits.side)), limits
+    )
 
 
 def _heading(recording: Recording) -> str:

@@ -18,15 +18,15 @@ from egomem.answer.prompts import Prompt
 from egomem.answer.strategy import Settings, Task
 from egomem.errors import ConfigError
 from egomem.models import (
+    ContentPart,
     ModelClient,
-    Part,
     Reply,
     Request,
     RequestTags,
     Role,
-    Text,
+    TextPart,
     TokenLogprob,
-    estimated_tokens,
+    estimate_tokens,
 )
 from egomem.observe.frame_encoding import check_frame_labels
 from egomem.records import Answer, Evidence, Question, Status, Usage
@@ -66,7 +66,7 @@ async def ask_reader(
     task: Task[Any],
     settings: ReaderSettings,
     prompt: Prompt,
-    context: Sequence[Part],
+    context: Sequence[ContentPart],
     *,
     evidence: str = "",
     evident: Evident = lambda listed: (),
@@ -85,7 +85,7 @@ async def ask_reader(
         schema = schema_for(question, abstain=settings.abstain, evidence=bool(evidence))
     request = Request(
         role=Role.READER,
-        parts=(*context, Text(f"{prompts.asked(question, task.view.until)}\n\n{wanted}")),
+        parts=(*context, TextPart(f"{prompts.asked(question, task.view.until)}\n\n{wanted}")),
         prompt=prompt.name,
         system=prompt.system,
         schema=schema,
@@ -146,7 +146,7 @@ def over_budget(task: Task[Any], request: Request) -> str:
         return f"{len(request.images)} frames more would go over the budget of {budget.frames}"
     if budget.cost is not None and (spent.cost or 0.0) >= budget.cost:
         return f"the budget of ${budget.cost:.2f} for this question is spent"
-    tokens = estimated_tokens(request)
+    tokens = estimate_tokens(request)
     if budget.tokens is not None and spent.tokens_in + spent.tokens_out + tokens > budget.tokens:
         return f"about {tokens} tokens more would go over the budget of {budget.tokens}"
     return ""

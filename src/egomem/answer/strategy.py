@@ -17,8 +17,6 @@ strategy's and whose object is the module that registers it, or the function (se
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
@@ -26,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
 from egomem.errors import ConfigError
+from egomem.hashing import FINGERPRINT_LENGTH, hash_json
 from egomem.plugins import Registry
 from egomem.records import Answer, Question
 
@@ -160,5 +159,4 @@ def strategies() -> dict[str, Strategy]:
 def settings_hash(name: str, settings: BaseModel) -> str:
     """16 hex digits of SHA-256 over the strategy's name and all its settings, defaults too."""
     content = {"strategy": name, "settings": settings.model_dump(mode="json")}
-    packed = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(packed.encode()).hexdigest()[:16]
+    return hash_json(content)[:FINGERPRINT_LENGTH]

@@ -31,7 +31,7 @@ from egomem.answer.verdict import (
 )
 from egomem.errors import UsageError
 from egomem.memory import View
-from egomem.models import Request, RequestTags, Role, Text
+from egomem.models import Request, RequestTags, Role, TextPart
 from egomem.recall import Hit, find
 from egomem.records import Answer, Evidence, Question, Recording, Status, Usage
 from egomem.timeline import RecordingTime, Span, find_times, uniform_times
@@ -152,7 +152,7 @@ async def _candidate(task: Task[VerifySettings], view: View, hits: Sequence[Hit]
         task,
         task.settings,
         prompts.CANDIDATE,
-        [Text(held.text)],
+        [TextPart(held.text)],
         evidence="the numbers of the notes that the answer rests on",
         evident=held.evident,
         strategy="candidate",
@@ -184,7 +184,10 @@ async def _look(
         task,
         Request(
             role=Role.VERIFIER,
-            parts=(*looked.parts, Text(f"{prompts.asked(question, task.view.until)}\n\n{wanted}")),
+            parts=(
+                *looked.parts,
+                TextPart(f"{prompts.asked(question, task.view.until)}\n\n{wanted}"),
+            ),
             prompt=prompts.VERIFY.name,
             system=prompts.VERIFY.system,
             schema=SCHEMA,

@@ -5,27 +5,27 @@ for fault in validate(benchmark): print(fault)
 print(stats(benchmark))
 """
 
-from egomem.benchmarks.benchmark import Benchmark, Fault
+from egomem.benchmarks.benchmark import Benchmark, BenchmarkFault
 from egomem.benchmarks.checks import validate
 from egomem.benchmarks.demo import demo
+from egomem.benchmarks.formats.native import write
 from egomem.benchmarks.load import FORMATS, Format, load
-from egomem.benchmarks.manifest import fingerprint, manifest
-from egomem.benchmarks.native import write
-from egomem.benchmarks.shuffle import shuffled
-from egomem.benchmarks.tables import Spread, Stats, stats
+from egomem.benchmarks.manifest import manifest, question_hash
+from egomem.benchmarks.shuffle import shuffle_options
+from egomem.benchmarks.statistics import BenchmarkStats, Distribution, stats
 
 __all__ = [
     "FORMATS",
     "Benchmark",
-    "Fault",
+    "BenchmarkFault",
+    "BenchmarkStats",
+    "Distribution",
     "Format",
-    "Spread",
-    "Stats",
     "demo",
-    "fingerprint",
     "load",
     "manifest",
-    "shuffled",
+    "question_hash",
+    "shuffle_options",
     "stats",
     "validate",
     "write",

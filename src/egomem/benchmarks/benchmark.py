@@ -9,14 +9,14 @@ from pathlib import Path
 from egomem.errors import UsageError
 from egomem.records import Question, Record, Video
 
-MEDIA = (
+MEDIA_ENDINGS = (
     ".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".ts", ".mts", ".mpg", ".mpeg", ".3gp",
     ".flv", ".wmv", ".ogv", ".wav", ".flac", ".mp3", ".m4a", ".ogg", ".opus",
 )  # fmt: skip
 """Endings of video and audio files: a subtitle or a caption file of the same name is none."""
 
 
-class Fault(Record):
+class BenchmarkFault(Record):
     """Something wrong with one row, or with the whole (`id` "" then).
 
     `id` is the question's or video's. `line` counts from 1 in `file` (an entry's number where the
@@ -46,7 +46,7 @@ class Benchmark(Record):
     format: str
     videos: tuple[Video, ...]
     questions: tuple[Question, ...]
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[BenchmarkFault, ...] = ()
     licence: str = ""
     provenance: str = ""
 
@@ -80,7 +80,7 @@ class Benchmark(Record):
         found: dict[str, list[Path]] = {}
         for path in sorted(p for p in folder.rglob("*") if p.is_file()):
             found.setdefault(path.name, []).append(path)
-            if path.suffix.lower() in MEDIA:
+            if path.suffix.lower() in MEDIA_ENDINGS:
                 found.setdefault(path.stem, []).append(path)
         videos, faults = [], list(self.faults)
         for video in self.videos:
@@ -90,11 +90,11 @@ class Benchmark(Record):
             elif files:
                 said = f"{len(files)} files have its name: {files[0]}, {files[1]}"
                 said += " ..." if len(files) > 2 else ""
-                faults.append(Fault(id=video.id, kind="media", message=said))
+                faults.append(BenchmarkFault(id=video.id, kind="media", message=said))
             videos.append(video)
         if self.videos and not any(video.path for video in videos):
             said = f"none of the {len(videos)} videos has a file in {folder}"
-            faults.append(Fault(id="", kind="media", message=said))
+            faults.append(BenchmarkFault(id="", kind="media", message=said))
         return self.model_copy(update={"videos": tuple(videos), "faults": tuple(faults)})
 
     def with_lengths(self, lengths: Mapping[str, float]) -> Benchmark:

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from egomem.benchmarks.benchmark import Benchmark, Fault
+from egomem.benchmarks.benchmark import Benchmark, BenchmarkFault
 from egomem.errors import EgomemError
+from egomem.hashing import hash_file
 from egomem.records import Question, Video
 from egomem.timeline import RecordingTime
 
-SLACK = 0.5
+END_TOLERANCE_S = 0.5
 """Seconds by which a time may lie past the stated end, since lengths are often rounded."""
 
-ROUNDED = 1.0
+DURATION_TOLERANCE_S = 1.0
 """Seconds by which a stated length may differ from that of the file."""
 
-BALANCE = 0.001
+MIN_BALANCE_P = 0.001
 """Below this p the keys are called unbalanced over the positions."""
 
 
-LengthOf = Callable[[Path], float]
+MeasureDuration = Callable[[Path], float]
 """The seconds of a file; raises EgomemError where it cannot be read."""
 
 
 def validate(
-    benchmark: Benchmark, *, hash_media: bool = False, length_of: LengthOf | None = None
-) -> list[Fault]:
+    benchmark: Benchmark, *, hash_media: bool = False, length_of: MeasureDuration | None = None
+) -> list[BenchmarkFault]:
     """Every fault: those of loading, of each question, of each video, and of the whole.
 
     A fault says whether its row was left out (`dropped`); the others are for the user to judge.
@@ -40,25 +40,30 @@ def validate(
     """
     media = any(video.path for video in benchmark.videos)
     told = {f.id for f in benchmark.faults if f.kind == "media"}
-    measured, unreadable = _measured(benchmark.videos, length_of)
+    measured, unreadable = _measure_durations(benchmark.videos, length_of)
     videos = {
         id: video.model_copy(update={"duration": measured.get(id, video.duration)})
         for id, video in benchmark.by_id.items()
     }
     return [
         *benchmark.faults,
-        *(f for q in benchmark.questions for f in row_faults(q, videos)),
-        *_duplicates(benchmark),
-        *(f for v in benchmark.videos if media and v.id not in told for f in _media(v, hash_media)),
+        *(f for q in benchmark.questions for f in question_faults(q, videos)),
+        *_duplicate_faults(benchmark),
+        *(
+            f
+            for v in benchmark.videos
+            if media and v.id not in told
+            for f in _media_faults(v, hash_media)
+        ),
         *unreadable,
-        *(f for v in benchmark.videos for f in _length(v, measured.get(v.id))),
-        *_whole(benchmark.with_lengths(measured)),
+        *(f for v in benchmark.videos for f in _duration_faults(v, measured.get(v.id))),
+        *_benchmark_faults(benchmark.with_lengths(measured)),
     ]
 
 
-def _measured(
-    videos: Iterable[Video], length_of: LengthOf | None
-) -> tuple[dict[str, float], list[Fault]]:
+def _measure_durations(
+    videos: Iterable[Video], length_of: MeasureDuration | None
+) -> tuple[dict[str, float], list[BenchmarkFault]]:
     """The lengths of the files that are there, and the faults of those that cannot be read."""
     found: dict[str, float] = {}
     faults = []
@@ -69,31 +74,35 @@ def _measured(
         try:
             found[video.id] = length_of(path) if length_of else 0.0
         except EgomemError as error:
-            faults.append(Fault(id=video.id, kind="media", message=error.message))
+            faults.append(BenchmarkFault(id=video.id, kind="media", message=error.message))
     return found, faults
 
 
-def _length(video: Video, measured: float | None) -> Iterator[Fault]:
+def _duration_faults(video: Video, measured: float | None) -> Iterator[BenchmarkFault]:
     stated = video.duration
-    if stated is not None and measured is not None and abs(stated - measured) > ROUNDED:
+    if (
+        stated is not None
+        and measured is not None
+        and abs(stated - measured) > DURATION_TOLERANCE_S
+    ):
         said = f"it is stated to have {stated:g} s, and its file has {measured:g} s"
-        yield Fault(id=video.id, kind="duration", message=said)
+        yield BenchmarkFault(id=video.id, kind="duration", message=said)
 
 
-def row_faults(question: Question, videos: Mapping[str, Video]) -> list[Fault]:
+def question_faults(question: Question, videos: Mapping[str, Video]) -> list[BenchmarkFault]:
     """Why a question cannot be used as it stands; empty where it can."""
     return [
-        Fault(id=question.id, kind=kind, message=message)
-        for kind, message in (*_options(question), *_times(question, videos))
+        BenchmarkFault(id=question.id, kind=kind, message=message)
+        for kind, message in (*_option_faults(question), *_time_faults(question, videos))
     ]
 
 
-def _options(question: Question) -> Iterator[tuple[str, str]]:
+def _option_faults(question: Question) -> Iterator[tuple[str, str]]:
     seen: dict[str, str] = {}
     if len(question.options) == 1:
         yield "options", "it has a single option"
     for option in question.options:
-        other = seen.setdefault(normal(option.text), option.label)
+        other = seen.setdefault(normalise_option(option.text), option.label)
         if other != option.label:
             yield "options", f"options {other} and {option.label} are the same: {option.text!r}"
     if question.options and question.answer is not None:
@@ -102,20 +111,20 @@ def _options(question: Question) -> Iterator[tuple[str, str]]:
             yield "key", f"the answer {question.answer!r} is none of the options"
 
 
-def normal(text: str) -> str:
+def normalise_option(text: str) -> str:
     """NFKC, case folded, white space as one space, end punctuation off."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     return " ".join(folded.split()).rstrip(".!?;,: ") or folded
 
 
-def _times(question: Question, videos: Mapping[str, Video]) -> Iterator[tuple[str, str]]:
+def _time_faults(question: Question, videos: Mapping[str, Video]) -> Iterator[tuple[str, str]]:
     def length_of(id: str | None) -> float | None:
         held = videos.get(id or "")
         return held.duration if held else None
 
     for piece in question.evidence:
         length = length_of(piece.recording)
-        if length is not None and piece.span.end > length + SLACK:
+        if length is not None and piece.span.end > length + END_TOLERANCE_S:
             yield (
                 "evidence",
                 f"the evidence ends at {piece.span.end:g} s, and the video at {length:g} s",
@@ -125,7 +134,7 @@ def _times(question: Question, videos: Mapping[str, Video]) -> Iterator[tuple[st
         length = length_of(at.recording)
         if at.seconds < 0:
             yield "time", f"it is asked at {at.seconds:g} s"
-        if length is not None and at.seconds > length + SLACK:
+        if length is not None and at.seconds > length + END_TOLERANCE_S:
             yield "time", f"it is asked at {at.seconds:g} s, and the video ends at {length:g} s"
         late = [e for e in question.evidence if e.recording == at.recording]
         if late and all(e.span.start > at.seconds for e in late):
@@ -138,51 +147,54 @@ def _times(question: Question, videos: Mapping[str, Video]) -> Iterator[tuple[st
             yield "time", said + f"{min(seen):%Y-%m-%d %H:%M:%S}"
 
 
-def _duplicates(benchmark: Benchmark) -> Iterator[Fault]:
+def _duplicate_faults(benchmark: Benchmark) -> Iterator[BenchmarkFault]:
     for what, ids in (
         ("question", Counter(q.id for q in benchmark.questions)),
         ("video", Counter(v.id for v in benchmark.videos)),
     ):
         for id, count in ids.items():
             if count > 1:
-                yield Fault(id=id, kind="duplicate", message=f"{count} {what}s have this id")
+                yield BenchmarkFault(
+                    id=id, kind="duplicate", message=f"{count} {what}s have this id"
+                )
 
 
-def _media(video: Video, hashed: bool) -> Iterator[Fault]:
+def _media_faults(video: Video, hashed: bool) -> Iterator[BenchmarkFault]:
     if video.path is None:
-        yield Fault(id=video.id, kind="media", message="the video's file is not at hand")
+        yield BenchmarkFault(id=video.id, kind="media", message="the video's file is not at hand")
     elif not Path(video.path).is_file():
-        yield Fault(id=video.id, kind="media", message=f"there is no file at {video.path}")
-    elif hashed and video.sha256 and file_sha256(Path(video.path)) != video.sha256:
-        yield Fault(id=video.id, kind="media", message=f"{video.path} is not the file it was")
+        yield BenchmarkFault(id=video.id, kind="media", message=f"there is no file at {video.path}")
+    elif hashed and video.sha256 and hash_file(Path(video.path)) != video.sha256:
+        yield BenchmarkFault(
+            id=video.id, kind="media", message=f"{video.path} is not the file it was"
+        )
 
 
-def file_sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _whole(benchmark: Benchmark) -> Iterator[Fault]:
+def _benchmark_faults(benchmark: Benchmark) -> Iterator[BenchmarkFault]:
     if not benchmark.licence:
-        yield Fault(id="", kind="licence", message="no licence of the annotations is stated")
+        yield BenchmarkFault(
+            id="", kind="licence", message="no licence of the annotations is stated"
+        )
     sources = {v.source_dataset for v in benchmark.videos if v.source_dataset and not v.licence}
     if sources and benchmark.format == "native":
         names = ", ".join(sorted(sources))
-        yield Fault(id="", kind="licence", message=f"no licence of the media is stated: {names}")
+        yield BenchmarkFault(
+            id="", kind="licence", message=f"no licence of the media is stated: {names}"
+        )
     unknown = [v.id for v in benchmark.videos if v.duration is None]
     if unknown:
-        yield Fault(
+        yield BenchmarkFault(
             id="",
             kind="duration",
             message=f"{len(unknown)} of {len(benchmark.videos)} videos state no length, "
             f"{unknown[0]} among them: whether evidence lies inside is not known",
         )
-    unbalanced = _balance(benchmark.questions)
+    unbalanced = _balance_fault(benchmark.questions)
     if unbalanced is not None:
         yield unbalanced
 
 
-def key_counts(questions: Iterable[Question]) -> dict[int, Counter[int]]:
+def key_position_counts(questions: Iterable[Question]) -> dict[int, Counter[int]]:
     """How often each position holds the key, for each number of options."""
     found: dict[int, Counter[int]] = {}
     for question in questions:
@@ -192,22 +204,22 @@ def key_counts(questions: Iterable[Question]) -> dict[int, Counter[int]]:
     return found
 
 
-def _balance(questions: Iterable[Question]) -> Fault | None:
+def _balance_fault(questions: Iterable[Question]) -> BenchmarkFault | None:
     """The keys' positions against an even spread: a chi-squared test over all sizes together."""
     statistic, freedom = 0.0, 0
-    counted = key_counts(questions)
+    counted = key_position_counts(questions)
     for size, counts in counted.items():
         expected = sum(counts.values()) / size
         statistic += sum((counts[k] - expected) ** 2 / expected for k in range(size))
         freedom += size - 1
     p = chi_squared_tail(statistic, freedom)
-    if p >= BALANCE:
+    if p >= MIN_BALANCE_P:
         return None
     most: Counter[int] = Counter()
     for counts in counted.values():
         most += counts
     place, count = most.most_common(1)[0]
-    return Fault(
+    return BenchmarkFault(
         id="",
         kind="balance",
         message=(

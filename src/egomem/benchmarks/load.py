@@ -11,7 +11,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from egomem.benchmarks import (
+from egomem.benchmarks.benchmark import Benchmark, BenchmarkFault
+from egomem.benchmarks.checks import question_faults
+from egomem.benchmarks.formats import (
     capmem,
     egolifeqa,
     egoschema,
@@ -20,13 +22,19 @@ from egomem.benchmarks import (
     nextgqa,
     videomme,
 )
-from egomem.benchmarks.benchmark import Benchmark, Fault
-from egomem.benchmarks.checks import row_faults
-from egomem.benchmarks.rows import ENDINGS, LINES, Fields, Part, Placed, base, rows
+from egomem.benchmarks.rows import (
+    FILE_ENDINGS,
+    JSON_LINES_ENDINGS,
+    Fields,
+    LoadedItem,
+    ParsedRow,
+    base_name,
+    read_rows,
+)
 from egomem.errors import UsageError, reason
 from egomem.records import Question, Video
 
-Read = Callable[[Sequence[Path]], Iterator[Part]]
+Read = Callable[[Sequence[Path]], Iterator[LoadedItem]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +48,8 @@ class Format:
     licence: str = ""
 
 
-def _native(files: Sequence[Path]) -> Iterator[Part]:
-    videos = [p for p in files if base(p).rpartition(".")[0] == "videos"]
+def _native(files: Sequence[Path]) -> Iterator[LoadedItem]:
+    videos = [p for p in files if base_name(p).rpartition(".")[0] == "videos"]
     yield from native.read([p for p in files if p not in videos], videos)
 
 
@@ -108,7 +116,7 @@ def _placed(video: Video, folder: Path) -> Video:
 
 
 def _stem(path: Path) -> str:
-    return base(path).rpartition(".")[0] if path.is_file() else path.resolve().name
+    return base_name(path).rpartition(".")[0] if path.is_file() else path.resolve().name
 
 
 def _files(path: Path) -> list[Path]:
@@ -119,8 +127,10 @@ def _files(path: Path) -> list[Path]:
         raise UsageError(
             f"there is no benchmark at {path}", "name a folder or file of questions, or 'demo'"
         )
-    found = [p for p in sorted(path.rglob("*")) if p.is_file() and base(p).endswith(ENDINGS)]
-    return [p for p in found if base(p) not in ("benchmark.json", "manifest.json")]
+    found = [
+        p for p in sorted(path.rglob("*")) if p.is_file() and base_name(p).endswith(FILE_ENDINGS)
+    ]
+    return [p for p in found if base_name(p) not in ("benchmark.json", "manifest.json")]
 
 
 BESIDE = {"native": "videos.", "egoschema": "subset_answers.", "nextgqa": "gsub_"}
@@ -128,31 +138,33 @@ BESIDE = {"native": "videos.", "egoschema": "subset_answers.", "nextgqa": "gsub_
 
 
 def _beside(path: Path, format: str) -> bool:
-    name = base(path)
-    return name.endswith(ENDINGS) and name.startswith(BESIDE.get(format, "/"))
+    name = base_name(path)
+    return name.endswith(FILE_ENDINGS) and name.startswith(BESIDE.get(format, "/"))
 
 
 First = Mapping[Path, Sequence[Fields]]
 """The first rows of each file that can be read."""
 
 
-def _look(path: Path, files: Sequence[Path]) -> tuple[First, list[Fault]]:
+def _look(path: Path, files: Sequence[Path]) -> tuple[First, list[BenchmarkFault]]:
     """What a folder's files begin with; one that cannot be read at all is a fault beside others.
 
     Raises UsageError where a lone file cannot be read, or none of a folder's.
     """
     first: dict[Path, Sequence[Fields]] = {}
     broken: list[UsageError] = []
-    faults: list[Fault] = []
+    faults: list[BenchmarkFault] = []
     for file in files:
         try:
             # One damaged row does not hide what a file is.
-            first[file] = [row.fields for row in islice(rows(file), 20) if not row.fault]
+            first[file] = [row.fields for row in islice(read_rows(file), 20) if not row.fault]
         except UsageError as error:
             if file == path:
                 raise
             broken.append(error)
-            faults.append(Fault(id="", kind="unreadable", message=str(error), dropped=True))
+            faults.append(
+                BenchmarkFault(id="", kind="unreadable", message=str(error), dropped=True)
+            )
     if broken and not any(first.values()):
         raise broken[0]
     return first, faults
@@ -193,7 +205,9 @@ def _questions(path: Path, first: First, format: Format) -> list[Path]:
     """
     if path.is_file():
         return [f for f in first if f == path or _beside(f, format.name)]
-    torn = [f for f, rows in first.items() if not rows and base(f).endswith(LINES)]
+    torn = [
+        f for f, rows in first.items() if not rows and base_name(f).endswith(JSON_LINES_ENDINGS)
+    ]
     found = [f for f, rows in first.items() if f in torn or any(map(format.detect, rows))]
     return [f for f in first if f in found or _beside(f, format.name)] if found else list(first)
 
@@ -214,25 +228,27 @@ def _about(folder: Path) -> dict[str, Any]:
 
 
 def _collect(
-    parts: Iterable[Part], strict: bool
-) -> tuple[tuple[Question, ...], tuple[Video, ...], tuple[Fault, ...]]:
+    parts: Iterable[LoadedItem], strict: bool
+) -> tuple[tuple[Question, ...], tuple[Video, ...], tuple[BenchmarkFault, ...]]:
     """Parts in order; a second one of the same id, and a question that cannot be, is a fault."""
     videos: dict[str, Video] = {}
     questions: dict[str, Question] = {}
     places: dict[str, dict[str, Any]] = {}
     named: dict[str, Video] = {}
-    faults: list[Fault] = []
+    faults: list[BenchmarkFault] = []
     for part in parts:
-        if isinstance(part, Fault):
+        if isinstance(part, BenchmarkFault):
             faults.append(part)
             continue
-        made = part.made if isinstance(part, Placed) else part
-        place = {"file": part.file, "line": part.line} if isinstance(part, Placed) else {}
+        made = part.made if isinstance(part, ParsedRow) else part
+        place = {"file": part.file, "line": part.line} if isinstance(part, ParsedRow) else {}
         held: dict[str, Any] = videos if isinstance(made, Video) else questions
         if made.id in held:
             what = "video" if isinstance(made, Video) else "question"
             said = f"a second {what} has this id; the first is kept"
-            faults.append(Fault(id=made.id, kind="duplicate", message=said, dropped=True, **place))
+            faults.append(
+                BenchmarkFault(id=made.id, kind="duplicate", message=said, dropped=True, **place)
+            )
             continue
         held[made.id] = made
         if isinstance(made, Question):
@@ -243,7 +259,7 @@ def _collect(
         videos.setdefault(id, video)
     kept = []
     for question in questions.values():
-        found = row_faults(question, videos) if strict else []
+        found = question_faults(question, videos) if strict else []
         place = places[question.id]
         faults += [fault.model_copy(update={"dropped": True, **place}) for fault in found]
         if not found:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from pathlib import Path
 from typing import Any
 
 from egomem.benchmarks.benchmark import Benchmark
-from egomem.benchmarks.checks import file_sha256
+from egomem.hashing import hash_file, hash_json, hash_text
 from egomem.records import Question
 
 
@@ -21,7 +19,7 @@ def manifest(benchmark: Benchmark, *, hash_media: bool = False) -> dict[str, Any
     for video in benchmark.videos:
         sha256 = video.sha256
         if sha256 is None and hash_media and video.path and Path(video.path).is_file():
-            sha256 = file_sha256(Path(video.path))
+            sha256 = hash_file(Path(video.path))
         videos.append(
             {
                 "id": video.id,
@@ -37,16 +35,11 @@ def manifest(benchmark: Benchmark, *, hash_media: bool = False) -> dict[str, Any
         "licence": benchmark.licence,
         "provenance": benchmark.provenance,
         "questions": len(benchmark.questions),
-        "questions_sha256": hashlib.sha256(
-            "".join(fingerprint(q) for q in benchmark.questions).encode()
-        ).hexdigest(),
+        "questions_sha256": hash_text("".join(map(question_hash, benchmark.questions))),
         "videos": videos,
     }
 
 
-def fingerprint(question: Question) -> str:
+def question_hash(question: Question) -> str:
     """SHA-256 of a question's whole content, its id, key, evidence and tags included."""
-    held = json.dumps(
-        question.model_dump(mode="json"), ensure_ascii=False, sort_keys=True, separators=(",", ":")
-    )
-    return hashlib.sha256(held.encode()).hexdigest()
+    return hash_json(question.model_dump(mode="json"))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from egomem.benchmarks.benchmark import Benchmark
-from egomem.benchmarks.tables import stats, values
+from egomem.benchmarks.statistics import measured_values, stats
 from egomem.errors import MissingExtraError, UsageError, reason
 from egomem.records import ABSTAIN_OPTION
 
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LABELS = {
+AXIS_LABELS = {
     "durations": "length of video",
     "evidence_count": "pieces of evidence per question",
     "evidence_length": "length of evidence",
     "evidence_position": "start of evidence, as a share of the video",
     "gaps": "from evidence to question",
 }
-TAIL = 0.99
+SHOWN_SHARE = 0.99
 """The share of values that the axis shows in full; the rest is in the last bar, which says so."""
 
-_NAMES = {"key": "position of key"}
+_GROUP_LABELS = {"key": "position of key"}
 _COLOUR = "#3b6ea5"
-_LONG = 34
+_MAX_LABEL_CHARACTERS = 34
 """Characters of a bar's label."""
 
 
-def plots(benchmark: Benchmark, folder: Path | str) -> list[Path]:
+def draw_plots(benchmark: Benchmark, folder: Path | str) -> list[Path]:
     """Histograms of times and bars of tags that the benchmark has; returns the files written.
 
     Raises MissingExtraError without matplotlib, and UsageError where `folder` cannot be a folder.
@@ -63,14 +63,14 @@ def plots(benchmark: Benchmark, folder: Path | str) -> list[Path]:
             figure.savefig(path, dpi=120)
         written.append(path)
 
-    for name, found in values(benchmark).items():
+    for name, found in measured_values(benchmark).items():
         if found and (any(found) or name != "evidence_length"):  # points have no length
             figure = Figure(figsize=(5, 3), layout="constrained")
             axes = figure.subplots()
             axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
             if name == "evidence_count":
                 axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
-            _histogram(axes, name, found)
+            _draw_histogram(axes, name, found)
             save(name, figure)
     held = stats(benchmark)
     groups = {"key": held.keys, **held.counts}
@@ -78,16 +78,16 @@ def plots(benchmark: Benchmark, folder: Path | str) -> list[Path]:
     for what, name, counts in (*drawn, ("videos", "source", held.videos_by_source)):
         if len(counts) > 1 and name != ABSTAIN_OPTION:
             figure = Figure(figsize=(5, 0.8 + 0.25 * len(counts)), layout="constrained")
-            _bars(figure.subplots(), f"{what} by {_NAMES.get(name, name)}", counts)
+            _draw_bars(figure.subplots(), f"{what} by {_GROUP_LABELS.get(name, name)}", counts)
             save(name if what == "questions" else f"{what}_by_{name}", figure)
     return written
 
 
-def _histogram(axes: Axes, name: str, found: Sequence[float]) -> None:
-    of, scale = unit(name, found)
+def _draw_histogram(axes: Axes, name: str, found: Sequence[float]) -> None:
+    of, scale = time_unit(name, found)
     scaled = np.asarray(found, np.float64) / scale
     most = float(scaled.max())
-    shown = float(np.quantile(scaled, TAIL))
+    shown = float(np.quantile(scaled, SHOWN_SHARE))
     bins: Any = 30
     if name == "evidence_position":
         bins, shown = np.linspace(0, 1, 21), most
@@ -99,21 +99,21 @@ def _histogram(axes: Axes, name: str, found: Sequence[float]) -> None:
         shown = most
     beyond = int((scaled > shown).sum())
     axes.hist(np.minimum(scaled, shown), bins=bins, color=_COLOUR, edgecolor="white", linewidth=0.5)
-    said = f"n {len(found)}, median {_short(float(np.median(scaled)))}{of}"
+    said = f"n {len(found)}, median {_format_number(float(np.median(scaled)))}{of}"
     if beyond:
         larger = "more" if name == "evidence_count" else "longer"
-        said += f"; last bar: {beyond} {larger}, up to {_short(most)}{of}"
+        said += f"; last bar: {beyond} {larger}, up to {_format_number(most)}{of}"
     axes.set_title(said, fontsize=9)
-    axes.set_xlabel(LABELS[name] + (f" ({of.strip()})" if of else ""))
+    axes.set_xlabel(AXIS_LABELS[name] + (f" ({of.strip()})" if of else ""))
     axes.set_ylabel("videos" if name == "durations" else "questions")
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _short(value: float) -> str:
+def _format_number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def unit(name: str, found: Sequence[float]) -> tuple[str, float]:
+def time_unit(name: str, found: Sequence[float]) -> tuple[str, float]:
     """Seconds, minutes or hours, by what is usual in the data."""
     if name not in ("durations", "evidence_length", "gaps"):
         return "", 1.0
@@ -123,8 +123,11 @@ def unit(name: str, found: Sequence[float]) -> tuple[str, float]:
     return (" min", 60.0) if usual < 7200 else (" h", 3600.0)
 
 
-def _bars(axes: Axes, title: str, counts: Mapping[str, int]) -> None:
-    labels = [k if len(k) <= _LONG else f"{k[: _LONG - 1]}…" for k in counts][::-1]
+def _draw_bars(axes: Axes, title: str, counts: Mapping[str, int]) -> None:
+    labels = [
+        k if len(k) <= _MAX_LABEL_CHARACTERS else f"{k[: _MAX_LABEL_CHARACTERS - 1]}…"
+        for k in counts
+    ][::-1]
     numbers = list(counts.values())[::-1]
     drawn = axes.barh(range(len(numbers)), numbers, color=_COLOUR)
     axes.bar_label(drawn, padding=2, fontsize=8)

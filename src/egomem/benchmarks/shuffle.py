@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 
+from egomem.hashing import hash_text
 from egomem.records import ABSTAIN_OPTION, Option, Question
 
-ORDER = "shuffled_from"
+SHUFFLED_FROM = "shuffled_from"
 """The tag that holds the permutation: the labels that the texts had before, in the new order."""
 
 
-def shuffled(question: Question, seed: int = 0) -> Question:
+def shuffle_options(question: Question, seed: int = 0) -> Question:
     """The question with its options in an order that follows from `seed` and its id alone.
 
     Labels stay in their places and texts move; `answer` and the abstaining option's label follow
@@ -21,13 +21,13 @@ def shuffled(question: Question, seed: int = 0) -> Question:
     labels = [option.label for option in question.options]
     if len(labels) < 2:
         return question
-    digest = hashlib.sha256(f"{seed}\x00{question.id}".encode()).digest()
+    digest = hash_text(f"{seed}\x00{question.id}")
     order = list(range(len(labels)))
-    random.Random(int.from_bytes(digest)).shuffle(order)
+    random.Random(int(digest, 16)).shuffle(order)
     moved = {labels[old]: labels[new] for new, old in enumerate(order)}
-    before = question.tags.get(ORDER, labels)
+    before = question.tags.get(SHUFFLED_FROM, labels)
     first = before if isinstance(before, list) else labels
-    tags = {**question.tags, ORDER: [first[old] for old in order]}
+    tags = {**question.tags, SHUFFLED_FROM: [first[old] for old in order]}
     abstaining = tags.get(ABSTAIN_OPTION)
     if isinstance(abstaining, str):
         tags[ABSTAIN_OPTION] = moved.get(abstaining, abstaining)

@@ -114,22 +114,22 @@ _DISK = "check that path, its permissions and the room on the disk"
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command line; returns its exit code."""
-    from egomem.cli.output import fault
+    from egomem.cli.output import print_error
 
     arguments = sys.argv[1:] if arguments is None else arguments
     as_json = "--json" in arguments
     try:
         code = app(args=arguments, standalone_mode=False, prog_name="egomem")
     except EgomemError as error:
-        fault(error.message, error.remedy, json=as_json)
+        print_error(error.message, error.remedy, json=as_json)
         return error.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        fault(*_STOPPED, json=as_json)
+        print_error(*_STOPPED, json=as_json)
         return STOPPED
     except OSError as error:  # such as a full disk where our output goes
         name = error.filename2 or error.filename
         what = f"cannot use {name}" if name is not None else "cannot go on"
-        fault(f"{what}: {reason(error)}", _DISK, json=as_json)
+        print_error(f"{what}: {reason(error)}", _DISK, json=as_json)
         return 3
     except Exception as error:
         # Wrong usage. Some releases of typer carry a click of their own, so the kind is told by
@@ -141,10 +141,10 @@ def main(arguments: list[str] | None = None) -> int:
             return 2
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "egomem"
-        fault(error.format_message(), f"see: {command} --help", json=as_json)
+        print_error(error.format_message(), f"see: {command} --help", json=as_json)
         return 2
     if code == STOPPED:  # typer keeps the interrupt to itself
-        fault(*_STOPPED, json=as_json)
+        print_error(*_STOPPED, json=as_json)
     return code if isinstance(code, int) else 0
 
 

@@ -13,9 +13,9 @@ from egomem.cli.options import (
     MemoryOption,
     ModelOption,
     open_memory,
-    settings_of,
+    parse_settings,
 )
-from egomem.cli.output import answer_json, report, show_answer
+from egomem.cli.output import answer_json, print_answer, print_result
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -57,12 +57,12 @@ def ask(
             options=option or (),
             at=at,
             strategy=strategy,
-            settings=settings_of(set_ or (), frames=frames),
+            settings=parse_settings(set_ or (), frames=frames),
         )
         names = held.names()
 
     def show(out: Console) -> None:
-        show_answer(out, answer, names)
+        print_answer(out, answer, names)
         for step in answer.trace if explain else ():
             out.print_json(data=step)
 
@@ -71,4 +71,4 @@ def ask(
         result["trace"] = list(answer.trace)
     failed = answer.status not in (Status.PARSED, Status.ABSTAINED)
     problems = [(f"no answer: {answer.status.value}: {answer.reason}", "")] if failed else []
-    report("ask", result, show=show, json=json, problems=problems, nothing=True)
+    print_result("ask", result, show=show, json=json, problems=problems, nothing=True)

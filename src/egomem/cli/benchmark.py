@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from egomem.cli.options import JsonOption
-from egomem.cli.output import report
+from egomem.cli.output import print_result
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from egomem.benchmarks import Benchmark, Fault, Spread
+    from egomem.benchmarks import Benchmark, BenchmarkFault, Distribution
 
 benchmark = typer.Typer(
     no_args_is_help=True,
@@ -88,7 +88,7 @@ def validate(
         "faults": [fault.model_dump() for fault in faults],
     }
     problems = [(str(fault), _left_out(fault)) for fault in faults]
-    report("benchmark validate", result, show=show, json=json, problems=problems,
+    print_result("benchmark validate", result, show=show, json=json, problems=problems,
            nothing=not held.questions)  # fmt: skip
 
 
@@ -118,7 +118,7 @@ def stats(
     found = count(held)
     drawn: list[Path] = []
     if plots is not None:
-        from egomem.benchmarks.plots import plots as draw
+        from egomem.benchmarks.plots import draw_plots as draw
 
         drawn = draw(held, plots)
 
@@ -143,7 +143,7 @@ def stats(
 
     result = {"name": held.name, **found.model_dump(), "left_out": held.left_out}
     result["plots"] = [str(p) for p in drawn]
-    report("benchmark stats", result, show=show, json=json)
+    print_result("benchmark stats", result, show=show, json=json)
 
 
 @benchmark.command()
@@ -174,7 +174,7 @@ def manifest(
             source = f"{video['source_dataset']} {video['source_uid']}".strip() or "not stated"
             out.print(f"{video['id']}  {video['sha256'] or 'no hash'}  {source}")
 
-    report("benchmark manifest", made, show=show, json=json)
+    print_result("benchmark manifest", made, show=show, json=json)
 
 
 def left_out(held: Benchmark) -> str:
@@ -187,13 +187,13 @@ def _many(n: int, what: str) -> str:
     return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
-def _left_out(fault: Fault) -> str:
+def _left_out(fault: BenchmarkFault) -> str:
     if not fault.dropped:
         return ""
     return "the file is left out" if fault.line is None else "the row is left out"
 
 
-def _spread(found: Spread, unit: str) -> str:
+def _spread(found: Distribution, unit: str) -> str:
     if not found.n:
         return "not stated"
     return (

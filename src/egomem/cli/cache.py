@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from egomem.cli.options import JsonOption, MemoryOption
-from egomem.cli.output import report
+from egomem.cli.output import print_result
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,7 +50,7 @@ def explain(
             out.print("no reply is kept here")
 
     rows = [{"key": k.key, "made": k.made, "request": k.request} for k in kept]
-    report("cache explain", {"replies": rows, "differs": differ}, show=show, json=json)
+    print_result("cache explain", {"replies": rows, "differs": differ}, show=show, json=json)
 
 
 @cache.command()
@@ -88,22 +88,24 @@ def stats(memory: MemoryOption = None, json: JsonOption = False) -> None:
         for role, total in found.spent.items()
     }
     result = {"replies": found.replies, "bytes": found.bytes, "spent": spent}
-    report("cache stats", result, show=show, json=json)
+    print_result("cache stats", result, show=show, json=json)
 
 
 @cache.command()
 def clear(memory: MemoryOption = None, json: JsonOption = False) -> None:
     """Remove all replies and the ledger. What was remembered stays."""
     gone = _held(memory).clear()
-    report("cache clear", {"removed": gone}, show=lambda o: o.print(f"{gone} removed"), json=json)
+    print_result(
+        "cache clear", {"removed": gone}, show=lambda o: o.print(f"{gone} removed"), json=json
+    )
 
 
 def _held(memory: Path | None) -> ReplyCache:
-    from egomem.config import load
+    from egomem.config import load_settings
     from egomem.errors import NoMemoryError
     from egomem.memory.replies import ReplyCache
 
-    folder = load(memory=memory).memory
+    folder = load_settings(memory=memory).memory
     if not folder.is_dir():
         raise NoMemoryError(
             f"there is no memory or run at {folder}", "name the folder with --memory"

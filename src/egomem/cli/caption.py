@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from egomem.cli.options import JsonOption, ModelOption
-from egomem.cli.output import report, spent
+from egomem.cli.output import format_usage, print_result
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from egomem.observe.active import Captioning
+    from egomem.observe.active import CaptionRun
 
 
 def caption(
@@ -46,17 +46,17 @@ def caption(
 ) -> None:
     """Caption FILE; what could not be established is hedged or left out."""
     from egomem.errors import UsageError
-    from egomem.observe.active import Budget, Folder
-    from egomem.observe.active.files import installed, tools_for
+    from egomem.observe.active import CaptionBudget, DocumentFolder
+    from egomem.observe.active.files import installed_tools, tools_for
     from egomem.observe.active.trace import as_html, as_json, as_text
 
     if active + direct + compare > 1:
         raise UsageError("--active, --direct and --compare exclude each other", "give one of them")
-    budget = Budget(rounds=rounds, looks=looks, frames=frames)
-    found = installed()
+    budget = CaptionBudget(rounds=rounds, looks=looks, frames=frames)
+    found = installed_tools()
     ways = {"direct": False} if direct else {"active": True}
     ways = {"direct": False, "active": True} if compare else ways
-    retriever = Folder(documents) if documents is not None else None
+    retriever = DocumentFolder(documents) if documents is not None else None
     made = asyncio.run(_run(file, ways, model or [], budget, found, retriever, log))
     if html is not None:
         last = list(made.values())[-1]
@@ -74,7 +74,9 @@ def caption(
             out.print(f"without a tool: {line}")
 
     result: dict[str, Any] = {way: as_json(done) for way, done in made.items()}
-    report("caption", result if compare else next(iter(result.values())), show=show, json=json)
+    print_result(
+        "caption", result if compare else next(iter(result.values())), show=show, json=json
+    )
 
 
 async def _run(
@@ -85,7 +87,7 @@ async def _run(
     found: Any,
     retriever: Any,
     log: Path | None,
-) -> dict[str, Captioning]:
+) -> dict[str, CaptionRun]:
     from egomem.observe.active.files import caption_file
 
     models = _models(specs)
@@ -106,19 +108,19 @@ async def _run(
 
 
 def _models(specs: list[str]) -> Any:
-    from egomem.config import load, model_table
-    from egomem.models import MemoryCache, ModelClient, models_of
+    from egomem.config import load_settings, model_table
+    from egomem.models import InMemoryReplyStore, ModelClient, models_of
 
-    settings = load(model=model_table(specs) or None)
+    settings = load_settings(model=model_table(specs) or None)
     named = {role for role, spec in settings.model.items() if spec != "embedded"}
-    found: ModelClient | None = models_of(settings, cache=MemoryCache()) if named else None
+    found: ModelClient | None = models_of(settings, cache=InMemoryReplyStore()) if named else None
     return found
 
 
-def _cost(done: Captioning) -> str:
+def _cost(done: CaptionRun) -> str:
     state = done.state
     coarse = len(done.log.scene.coarse)
     return (
         f"{coarse} coarse and {state.pictures} extra frames, {state.looks} looks, "
-        f"{state.round} rounds; {spent(done.usage)}"
+        f"{state.round} rounds; {format_usage(done.usage)}"
     )

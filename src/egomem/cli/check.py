@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from egomem.cli.options import JsonOption, MemoryOption, open_memory
-from egomem.cli.output import report
+from egomem.cli.output import print_result
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,4 +43,4 @@ def check(
         if not finding.repaired
     ]
     result = {"figures": found.figures, "findings": [asdict(f) for f in found.findings]}
-    report("check", result, show=show, json=json, problems=problems)
+    print_result("check", result, show=show, json=json, problems=problems)

@@ -14,7 +14,7 @@ from egomem.cli.options import (
     ModelOption,
     open_memory,
 )
-from egomem.cli.output import answer_json, plain_table, report
+from egomem.cli.output import answer_json, make_table, print_result
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -44,12 +44,12 @@ def compare(
     def show(out: Console) -> None:
         from rich.text import Text
 
-        table = plain_table("strategy", "answer", "evidence", "tokens", "seconds", "cost", box=None)
+        table = make_table("strategy", "answer", "evidence", "tokens", "seconds", "cost", box=None)
         for row in rows:
             table.add_row(*(Text(cell) for cell in row.cells(names)))
         out.print(table)
 
-    report(
+    print_result(
         "compare",
         [{"strategy": row.strategy, **answer_json(row.answer, names)} for row in rows],
         show=show,

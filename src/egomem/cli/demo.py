@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from egomem.cli.options import JsonOption, open_memory
-from egomem.cli.output import answer_json, report, show_answer, steps
+from egomem.cli.output import answer_json, print_answer, print_result
+from egomem.cli.progress import ProgressDisplay
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,10 +26,10 @@ def demo(
     No key, no GPU and no video-language model: what is remembered comes from speech recognition,
     reading of on-screen text and object detection. The last question cannot be answered.
     """
-    from egomem.demo import QUESTIONS, is_right, the_day
+    from egomem.demo import QUESTIONS, demo_day, is_right
 
-    with steps(quiet=json) as progress:
-        day = the_day(folder / "recordings", progress.say)
+    with ProgressDisplay(quiet=json) as progress:
+        day = demo_day(folder / "recordings", progress.say)
         with open_memory(folder / "memory", create=True) as memory:
             failed = []
             for clip in day:
@@ -53,7 +54,7 @@ def demo(
             out.print(f"\n{asked.text}   ({asked.kind})", style="bold")
             for label, option in zip("ABC", asked.options, strict=False):
                 out.print(f"  {label} {option}")
-            show_answer(out, answer, names)
+            print_answer(out, answer, names)
             if good:
                 out.print("  as it is in truth")
             else:
@@ -70,4 +71,4 @@ def demo(
         for q, good in zip(QUESTIONS, right, strict=True)
         if not good
     ]
-    report("demo", {"answers": result}, show=show, json=json, problems=failed)
+    print_result("demo", {"answers": result}, show=show, json=json, problems=failed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from egomem.cli.options import JsonOption, MemoryOption
-from egomem.cli.output import report
+from egomem.cli.output import print_result
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,10 +16,10 @@ def doctor(memory: MemoryOption = None, json: JsonOption = False) -> None:
 
     Ends with exit code 1 where something is wrong; a part that is merely not installed is not.
     """
-    from egomem.config import load
+    from egomem.config import load_settings
     from egomem.doctor import examine
 
-    findings = examine(load(memory=memory))
+    findings = examine(load_settings(memory=memory))
 
     def show(out: Console) -> None:
         for finding in findings:
@@ -29,4 +29,4 @@ def doctor(memory: MemoryOption = None, json: JsonOption = False) -> None:
 
     result = {"findings": [finding.model_dump() for finding in findings]}
     problems = [(f"{f.name}: {f.detail}", f.remedy) for f in findings if f.state == "wrong"]
-    report("doctor", result, show=show, json=json, problems=problems)
+    print_result("doctor", result, show=show, json=json, problems=problems)

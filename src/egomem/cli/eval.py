@@ -10,7 +10,7 @@ import typer
 
 from egomem.cli.benchmark import DayOption, FrameOption, KeepOption, ZoneOption
 from egomem.cli.options import FitOption, JsonOption
-from egomem.cli.output import plain_table, report
+from egomem.cli.output import make_table, print_result
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -149,9 +149,8 @@ def capmem(
     frames, from captions, and from captions with a look at the frames.
     """
     from egomem.cli.benchmark import read
-    from egomem.cli.eval_run import run_
-    from egomem.config import load as load_settings
-    from egomem.config import model_table
+    from egomem.cli.eval_run import run_evaluation
+    from egomem.config import load_settings, model_table
     from egomem.evaluate.options import (
         frame_limits,
         make_config,
@@ -194,7 +193,7 @@ def capmem(
     )
     benchmark = read(str(data), format, media, zone, day_one, frame_base, strict=not keep_faulty)
     limits = {"budget": budget, "max_requests": max_requests}
-    run_(benchmark, config, out, memory=memory, limits=limits, only_plan=plan, json=json)
+    run_evaluation(benchmark, config, out, memory=memory, limits=limits, only_plan=plan, json=json)
 
 
 @eval.command()
@@ -218,10 +217,9 @@ def demo(
     json: JsonOption = False,
 ) -> None:
     """Our own questions over the demo's recordings, answered without a model."""
-    from egomem.cli.eval_run import run_
-    from egomem.cli.output import steps
-    from egomem.config import load as load_settings
-    from egomem.config import model_table
+    from egomem.cli.eval_run import run_evaluation
+    from egomem.cli.progress import ProgressDisplay
+    from egomem.config import load_settings, model_table
     from egomem.evaluate.demo import prepare
     from egomem.evaluate.options import (
         make_config,
@@ -237,23 +235,23 @@ def demo(
         gate="report", strategies=strategy_settings(set_ or ()), fit=held.fit,
         given_limits=request_limits((), held.limits),
     )  # fmt: skip
-    with steps(quiet=json) as progress:
+    with ProgressDisplay(quiet=json) as progress:
         made = prepare(folder, on_note=progress.say, on_step=progress.step)
         benchmark, memory = asyncio.run(made)
     limits = {"budget": budget, "max_requests": max_requests}
     run = out or folder / "eval"
-    run_(benchmark, config, run, memory=memory, limits=limits, only_plan=plan, json=json)
+    run_evaluation(benchmark, config, run, memory=memory, limits=limits, only_plan=plan, json=json)
 
 
 @eval.command()
 def status(run: RunArgument, json: JsonOption = False) -> None:
     """Whether a run goes on, how far it is, and what it has cost."""
-    from egomem.cli.eval_run import sent
+    from egomem.cli.eval_run import format_sent
     from egomem.evaluate import load_run
     from egomem.evaluate import status as standing
     from egomem.evaluate.bias_gate import after, measured
     from egomem.evaluate.run_reader import not_counted
-    from egomem.text.plural import plural
+    from egomem.text import plural
 
     held = load_run(run)
     now = standing(held)
@@ -276,7 +274,7 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
             lost = ", ".join(f"{n} {status}" for status, n in sorted(track.without.items()))
             lost = f", none of {lost}" if lost else ""
             out.print(f"captions {track.track}: {track.done} / {track.total}{lost}")
-        table = plain_table("setting", "finished", "by status", box=None)
+        table = make_table("setting", "finished", "by status", box=None)
         for row in now.columns:
             counts = ", ".join(f"{n} {s}" for s, n in sorted(row.by_status.items()))
             cells = (row.column.label, f"{row.done} / {row.total}", counts)
@@ -285,7 +283,7 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
         for gate in gates:
             out.print(f"gate of {gate.reader}: {after(gate, held.config)}")
         if now.spent.requests:
-            out.print(f"sent: {sent(now.spent, now.unpriced)}")
+            out.print(f"sent: {format_sent(now.spent, now.unpriced)}")
         if now.unreadable_lines:
             out.print(f"{plural(len(now.unreadable_lines), 'line')} of the answers cannot be read")
         if now.unmeasured:
@@ -295,14 +293,14 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
         "config_hash": held.about.get("config_hash"),
         "gates": [gate.model_dump(mode="json") for gate in gates],
     }
-    report("eval status", body, show=show, json=json)
+    print_result("eval status", body, show=show, json=json)
 
 
 @eval.command()
 def rescore(run: RunArgument, json: JsonOption = False) -> None:
     """Read the raw replies again with today's reader of choices. No model is asked."""
     from egomem.evaluate import rescore as again
-    from egomem.text.plural import plural
+    from egomem.text import plural
 
     said = again(run)
 
@@ -317,7 +315,7 @@ def rescore(run: RunArgument, json: JsonOption = False) -> None:
         for reader, before, after in said.gates:
             out.print(f"the gate of {reader} {after}; before: {before}")
 
-    report("eval rescore", said.model_dump(mode="json"), show=show, json=json)
+    print_result("eval rescore", said.model_dump(mode="json"), show=show, json=json)
 
 
 @eval.command()
@@ -329,13 +327,13 @@ def merge(
     """Join the shards of one run. Missing or doubled cells are listed, and nothing is written."""
     from egomem.evaluate import load_run
     from egomem.evaluate import merge as join
-    from egomem.text.plural import plural
+    from egomem.text import plural
 
     count = join(out, shards)
     errors = sum(cell.failed for cell in load_run(out).cells.values())
     remedy = f"the same command with --out {out} and without --shard tries them again"
     what = f"{errors} of {plural(count, 'cell')} ended in an error"
-    report(
+    print_result(
         "eval merge",
         {"cells": count, "errors": errors, "run": str(out)},
         show=lambda console: console.print(f"{plural(count, 'cell')} in {out}"),
@@ -350,4 +348,6 @@ def lmms_tasks(json: JsonOption = False) -> None:
     from egomem.integrations.lmms_eval import FOLDER
 
     folder = str(FOLDER)
-    report("eval lmms-tasks", {"folder": folder}, show=lambda out: out.print(folder), json=json)
+    print_result(
+        "eval lmms-tasks", {"folder": folder}, show=lambda out: out.print(folder), json=json
+    )

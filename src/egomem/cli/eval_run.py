@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from egomem.cli.output import report, spent
+from egomem.cli.output import format_usage, print_result
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from egomem.records import Usage
 
 
-REFUSED = (
+UNCAPTIONED_REMEDY = (
     "questions are answered without them; another captioner may write them, and a higher "
     "--caption-tokens those that are truncated"
 )
 
 
-def run_(
+def run_evaluation(
     benchmark: Benchmark,
     config: Config,
     out: Path,
@@ -35,18 +35,18 @@ def run_(
     json: bool,
 ) -> None:
     """Plan, run, and print both."""
-    from egomem.config import load as load_settings
+    from egomem.cli.progress import ProgressDisplay
+    from egomem.config import load_settings
     from egomem.evaluate import opened, plan, run
     from egomem.evaluate.captions import without
-    from egomem.evaluate.progress import ProgressLine
     from egomem.models import RequestPolicy
-    from egomem.text.plural import plural
+    from egomem.text import plural
 
     given = load_settings()
     conduct = RequestPolicy(deadline=given.deadline, concurrency=given.concurrency)
 
     async def whole() -> tuple[str, RunPlan, RunSummary | None]:
-        with ProgressLine(quiet=json) as line:
+        with ProgressDisplay(quiet=json) as line:
             async with opened(
                 benchmark,
                 config,
@@ -58,7 +58,7 @@ def run_(
             ) as work:
                 planned = plan(work)
                 if not json:
-                    _show_plan(planned)
+                    print_plan(planned)
                 if only_plan:
                     return work.config.hash, planned, None
                 done = await run(
@@ -82,7 +82,7 @@ def run_(
     if done is not None:
         problems += [(fault, "run the same command again") for fault in done.faults]
         if done.uncaptioned:
-            problems.append((without(done.uncaptioned), REFUSED))
+            problems.append((without(done.uncaptioned), UNCAPTIONED_REMEDY))
         if done.errors:
             what = f"{done.errors} of {plural(done.cells, 'cell')} ended in an error"
             remedy = "the same command tries them again"
@@ -104,29 +104,29 @@ def run_(
             f"in {done.seconds:.1f} s: {counts}"
         )
         if done.spent.requests:
-            console.print(f"sent: {sent(done.spent, done.unpriced)}")
+            console.print(f"sent: {format_sent(done.spent, done.unpriced)}")
         if done.spent_in_all.requests > done.spent.requests:
             total = done.spent_in_all
-            console.print(f"sent by this run in all: {sent(total, total.without_price)}")
+            console.print(f"sent by this run in all: {format_sent(total, total.without_price)}")
         console.print(f"run: {out}   report: egomem report {out}")
 
-    report("eval", result, show=show, json=json, problems=problems)
+    print_result("eval", result, show=show, json=json, problems=problems)
 
 
-def sent(usage: Usage, unpriced: int) -> str:
+def format_sent(usage: Usage, unpriced: int) -> str:
     """`64 requests, 9,000 tokens in, 64 out, 0 frames, price unknown`; a sum of money leaves out
     `unpriced` requests."""
-    from egomem.text.plural import plural
+    from egomem.text import plural
 
     without = "" if not unpriced else f" ({plural(unpriced, 'request')} without a known price)"
     without = without if usage.cost is not None else ", price unknown" if unpriced else ""
-    return f"{plural(usage.requests, 'request')}, {spent(usage)}{without}"
+    return f"{plural(usage.requests, 'request')}, {format_usage(usage)}{without}"
 
 
-def _show_plan(plan: RunPlan) -> None:
+def print_plan(plan: RunPlan) -> None:
     from rich.console import Console
 
-    from egomem.evaluate.progress import plan_lines
+    from egomem.evaluate.plan_text import plan_lines
 
     console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
     for line in plan_lines(plan):

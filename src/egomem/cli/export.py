@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from egomem.cli.options import AtOption, JsonOption, MemoryOption, open_memory
-from egomem.cli.output import report
+from egomem.cli.output import print_result
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -48,4 +48,4 @@ def export(
         left = f"; {done.left_out} digests have no place in subtitles" if done.left_out else ""
         out.print(f"{done.observations} observations{left}")
 
-    report("export", done.model_dump(mode="json"), show=show, json=json)
+    print_result("export", done.model_dump(mode="json"), show=show, json=json)

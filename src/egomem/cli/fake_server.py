@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from egomem.cli.options import JsonOption
-from egomem.cli.output import report
+from egomem.cli.output import print_result
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,10 +30,10 @@ def fake_server(
     import threading
     from contextlib import suppress
 
-    from egomem.testing.fake_server import FakeServer, Script
+    from egomem.testing.scripted_server import Script, ScriptedServer
 
     told = Script.load(script) if script else Script()
-    with suppress(KeyboardInterrupt), FakeServer(told, port=port) as server:
+    with suppress(KeyboardInterrupt), ScriptedServer(told, port=port) as server:
         spec = f"openai-compatible:{told.model}@{server.url}"
 
         def show(out: Console) -> None:
@@ -41,6 +41,6 @@ def fake_server(
             out.print(f"use it with: --model {spec}")
 
         result = {"url": server.url, "model": told.model, "spec": spec}
-        report("fake-server", result, show=show, json=json)
+        print_result("fake-server", result, show=show, json=json)
         sys.stdout.flush()
         threading.Event().wait()

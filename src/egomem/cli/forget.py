@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from egomem.cli.options import JsonOption, MemoryOption, open_memory
-from egomem.cli.output import report, where
+from egomem.cli.output import format_place, print_result
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -62,7 +62,7 @@ def forget(
     gone = [*receipt.observations, *receipt.resting]
 
     def place(o: Observation) -> str:
-        return where(o.recording, o.span, view.when(o), names)
+        return format_place(o.recording, o.span, view.when(o), names)
 
     def show(out: Console) -> None:
         if dry_run:
@@ -78,7 +78,7 @@ def forget(
         # What is gone is not written down again.
         "observations": [o.model_dump(mode="json") for o in gone] if dry_run else None,
     }
-    report("forget", result, show=show, json=json)
+    print_result("forget", result, show=show, json=json)
 
 
 def _times(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from egomem.cli.options import JsonOption, MemoryOption, open_memory
-from egomem.cli.output import report
+from egomem.cli.output import print_result
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -80,7 +80,7 @@ def import_(
         folder = str(held.folder)
 
     def show(out: Console) -> None:
-        from egomem.text.plural import plural
+        from egomem.text import plural
 
         for o in done:
             if o.fault:
@@ -96,4 +96,4 @@ def import_(
 
     problems = [(o.fault, o.remedy) for o in done if o.fault]
     result = {"files": [o.model_dump(mode="json") for o in done], "memory": folder}
-    report("import", result, show=show, json=json, problems=problems)
+    print_result("import", result, show=show, json=json, problems=problems)

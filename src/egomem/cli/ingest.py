@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from egomem.cli.options import FitOption, JsonOption, MemoryOption, ModelOption, open_memory
-from egomem.cli.output import report, spent, steps
+from egomem.cli.output import format_usage, print_result
+from egomem.cli.progress import ProgressDisplay
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -67,7 +68,7 @@ def ingest(
     media_files(paths)  # a wrong path is said before a memory is made
     with (
         open_memory(memory, create=True, models=model, fit=fit) as held,
-        steps(quiet=json) as progress,
+        ProgressDisplay(quiet=json) as progress,
     ):
         said = held.ingest(
             *paths,
@@ -93,11 +94,11 @@ def ingest(
             for note in o.notes:
                 out.print(f"          {note}")
         if said.usage.requests:
-            out.print(f"captions: {said.usage.requests} requests, {spent(said.usage)}")
+            out.print(f"captions: {said.usage.requests} requests, {format_usage(said.usage)}")
         counts = ", ".join(f"{n} {status}" for status, n in said.counts.items())
         out.print(f"{counts}; memory: {folder}")
 
     problems = [(fault, o.remedy) for o in said.faulty for fault in o.faults]
     result = said.model_dump(mode="json") | {"counts": said.counts, "memory": str(folder)}
     none = all(o.status == "failed" for o in said.outcomes)
-    report("ingest", result, show=show, json=json, problems=problems, nothing=none)
+    print_result("ingest", result, show=show, json=json, problems=problems, nothing=none)

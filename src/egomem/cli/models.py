@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from egomem.cli.options import JsonOption, ModelOption
-from egomem.cli.output import report
+from egomem.cli.output import print_result
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -56,7 +56,7 @@ def show(ctx: typer.Context, model: ModelOption = None, json: JsonOption = False
                     out.print(f"    {row['note']}")
         out.print("* stated by egomem, not told by the server; ? nobody says")
 
-    report("models", {"roles": rows}, show=blocks, json=json)
+    print_result("models", {"roles": rows}, show=blocks, json=json)
 
 
 @models.command("test")
@@ -91,25 +91,25 @@ def try_roles(model: ModelOption = None, json: JsonOption = False) -> None:
         for row in rows
         if row["status"] != "parsed"
     ]
-    report("models test", {"roles": rows}, show=lines, json=json, problems=problems)
+    print_result("models test", {"roles": rows}, show=lines, json=json, problems=problems)
 
 
 _SHOWN = ("version", "images", "audio", "video", "json_schema", "context", "image_limit")
 
 
 def _held(specs: list[str] | None) -> ModelClient:
-    from egomem.config import load, model_table
+    from egomem.config import load_settings, model_table
     from egomem.models import models_of
 
-    return models_of(load(model=model_table(specs or ()) or None))
+    return models_of(load_settings(model=model_table(specs or ()) or None))
 
 
 async def _tests(held: ModelClient) -> Any:
-    from egomem.models import CHAT_ROLES, tiny_request
+    from egomem.models import CHAT_ROLES, send_test_request
 
     roles = [role for role in CHAT_ROLES if held.has(role)]
     async with held:
-        replies = await asyncio.gather(*(tiny_request(held, role) for role in roles))
+        replies = await asyncio.gather(*(send_test_request(held, role) for role in roles))
     return dict(zip(roles, replies, strict=True))
 
 

@@ -109,7 +109,7 @@ def _ascending(given: str) -> tuple[float, ...]:
     return found if all(a < b for a, b in pairwise(found)) else ()
 
 
-def settings_of(given: Iterable[str], **flags: object) -> dict[str, object] | None:
+def parse_settings(given: Iterable[str], **flags: object) -> dict[str, object] | None:
     """`["frames=64", "as_video=true"]` and flags that were given -> settings, None for none."""
     found = {name: value for name, value in flags.items() if value is not None}
     for setting in given:

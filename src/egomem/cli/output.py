@@ -6,22 +6,19 @@ import json as json_
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import TaskID
     from rich.table import Table
 
-    from egomem.ingest import Step
     from egomem.records import Answer, Usage
     from egomem.timeline import Span
 
 
-def report(
+def print_result(
     command: str,
     result: Any,
     *,
@@ -40,14 +37,14 @@ def report(
     if json:
         _print_json(command, result, problems)
     else:
-        show(cast("Console", _Console()))
+        show(cast("Console", LazyConsole()))
         for what, remedy in problems:
-            typer.echo(f"egomem: {_line(what, remedy)}", err=True)
+            typer.echo(f"egomem: {_one_line(what, remedy)}", err=True)
     if problems:
         raise typer.Exit(3 if nothing else 1)
 
 
-class _Console:
+class LazyConsole:
     """A rich console, made when it is first used: what prints plain lines need not wait for it."""
 
     _made: Console | None = None
@@ -60,12 +57,12 @@ class _Console:
         return getattr(self._made, name)
 
 
-def fault(what: str, remedy: str, *, json: bool) -> None:
+def print_error(what: str, remedy: str, *, json: bool) -> None:
     """Say in one line why nothing could be done."""
     if json:
         _print_json(None, None, [(what, remedy)])
     else:
-        print(f"egomem: {_line(what, remedy)}", file=sys.stderr)
+        print(f"egomem: {_one_line(what, remedy)}", file=sys.stderr)
 
 
 def _print_json(command: str | None, result: Any, problems: Sequence[tuple[str, str]]) -> None:
@@ -79,13 +76,13 @@ def _print_json(command: str | None, result: Any, problems: Sequence[tuple[str, 
     print(json_.dumps(body, ensure_ascii=not wide, default=str))
 
 
-def _line(what: str, remedy: str) -> str:
+def _one_line(what: str, remedy: str) -> str:
     what = what.rstrip(".")
     text = f"{what}; {remedy}" if remedy else what
     return " ".join(text.split())
 
 
-def plain_table(*headings: str, **more: Any) -> Table:
+def make_table(*headings: str, **more: Any) -> Table:
     """A table whose cells are never cut short: what has no blanks to part it at is parted anywhere,
     as the names of models and files are told apart by their ends."""
     from rich.table import Table
@@ -96,58 +93,7 @@ def plain_table(*headings: str, **more: Any) -> Table:
     return made
 
 
-class Steps:
-    """Progress of long work on standard error: bars on a terminal, nothing elsewhere."""
-
-    def __init__(self, quiet: bool) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-        console = Console(stderr=True, emoji=False, markup=False)
-        self._progress = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TextColumn("{task.completed:.0f} / {task.total:.0f} s"),
-            TimeRemainingColumn(),
-            console=console,
-            transient=True,
-            disable=quiet or not console.is_terminal,
-        )
-        self._quiet = quiet
-        self._said: set[str] = set()
-        self._tasks: dict[tuple[str, str], TaskID] = {}
-
-    def say(self, line: str) -> None:
-        if not self._quiet and line not in self._said:
-            self._said.add(line)
-            self._progress.console.print(line, highlight=False, soft_wrap=True)
-
-    def step(self, step: Step) -> None:
-        key = (step.path, step.stage)
-        if step.stage == "reading":
-            return
-        if step.done >= step.total:
-            if key in self._tasks:
-                self._progress.remove_task(self._tasks.pop(key))
-            return
-        if key not in self._tasks:
-            name = f"{step.stage} {PurePath(step.path).name}"
-            self._tasks[key] = self._progress.add_task(name, total=step.total)
-        self._progress.update(self._tasks[key], completed=step.done, total=step.total)
-
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self._progress.stop()
-
-
-def steps(*, quiet: bool) -> Steps:
-    return Steps(quiet)
-
-
-def where(
+def format_place(
     recording: str | None, span: Span, when: datetime | None, names: Mapping[str, str]
 ) -> str:
     """A place in a memory, for a person: `street.mp4 0:02-0:04, 2026-03-02 08:10:02+01:00`."""
@@ -159,17 +105,17 @@ def where(
     return f"{names.get(recording, recording)} {format_span(span)}, {clock}"
 
 
-def show_answer(out: Console, answer: Answer, names: Mapping[str, str]) -> None:
+def print_answer(out: Console, answer: Answer, names: Mapping[str, str]) -> None:
     if answer.text:
         out.print(f"  {answer.text}", style="bold")
     if answer.abstained and answer.reason not in answer.text:
         out.print(f"  {answer.reason}")
     for piece in answer.evidence:
-        place = where(piece.recording, piece.span, piece.when, names)
+        place = format_place(piece.recording, piece.span, piece.when, names)
         out.print(f'    {place}: "{piece.quote}" ({piece.source})')
 
 
-def spent(usage: Usage) -> str:
+def format_usage(usage: Usage) -> str:
     """`1,200 tokens in (300 cached), 80 out, 30 frames, $0.0012`"""
     cached = f" ({usage.tokens_cached:,} cached)" if usage.tokens_cached else ""
     bound = "at least " if usage.without_price else ""

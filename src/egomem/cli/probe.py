@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from egomem.cli.options import JsonOption
-from egomem.cli.output import report
+from egomem.cli.output import print_result
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from egomem.media import Facts, Frame
+    from egomem.media import Frame, MediaInfo
 
 
 def probe(
@@ -54,7 +54,7 @@ def probe(
         {"start": span.start, "end": span.end, "frames": times}
         for span, times in zip(spans, cut, strict=True)
     ]
-    report("probe", result, show=text, json=json, problems=problems)
+    print_result("probe", result, show=text, json=json, problems=problems)
 
 
 def _lost(stretches: tuple[tuple[float | None, float | None], ...]) -> str:
@@ -65,7 +65,7 @@ def _lost(stretches: tuple[tuple[float | None, float | None], ...]) -> str:
     return "nothing can be decoded " + ", ".join(ends)
 
 
-def _lines(facts: Facts) -> list[tuple[str, str]]:
+def _lines(facts: MediaInfo) -> list[tuple[str, str]]:
     """What is known of a file, as names and values for a person."""
     from egomem.timeline import format_time
 

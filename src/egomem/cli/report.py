@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from egomem.cli.options import BinsOption, JsonOption, RegimesOption, read_bins, read_regimes
-from egomem.cli.output import report as print_report
+from egomem.cli.output import print_result as print_report
 
 if TYPE_CHECKING:
     from rich.console import Console

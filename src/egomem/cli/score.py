@@ -10,7 +10,7 @@ import typer
 
 from egomem.cli.benchmark import DayOption, FrameOption, KeepOption, ZoneOption
 from egomem.cli.options import BinsOption, JsonOption, RegimesOption, read_bins, read_regimes
-from egomem.cli.output import report
+from egomem.cli.output import print_result
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,9 +40,9 @@ def score(
     """
     from egomem.answer import read_choice
     from egomem.cli.benchmark import left_out, read
-    from egomem.score import read_predictions, score_answers, summary
-    from egomem.score.cluster_bootstrap import clusters
-    from egomem.score.summary import HEADINGS, cells, percent
+    from egomem.score import read_predictions, score_answers, summarise
+    from egomem.score.cluster_bootstrap import describe_clusters
+    from egomem.score.summary import SLICE_HEADINGS, format_percent, slice_row_cells
 
     held = read(questions, format, None, zone, day_one, frame_base, strict=not keep_faulty)
 
@@ -54,46 +54,47 @@ def score(
     scored = score_answers(
         held.questions, given.answers, videos=held.videos, verdicts=given.verdicts
     )
-    found = summary(scored, bins=read_bins(bins), regimes=read_regimes(regimes), seed=seed)
+    found = summarise(scored, bins=read_bins(bins), regimes=read_regimes(regimes), seed=seed)
 
-    drawn = clusters(found.clusters, found.lone)
+    drawn = describe_clusters(found.clusters, found.lone)
 
     def show(out: Console) -> None:
         from rich.table import Table
 
         if found.accuracy:
+            low, high = format_percent(found.accuracy.low), format_percent(found.accuracy.high)
             out.print(
-                f"{held.name}: {percent(found.accuracy.value)} % of {found.n} questions, 95 % "
-                f"interval {percent(found.accuracy.low)} to {percent(found.accuracy.high)} "
-                f"({drawn} resampled){left_out(held)}",
+                f"{held.name}: {format_percent(found.accuracy.value)} % of {found.n} questions, "
+                f"95 % interval {low} to {high} ({drawn} resampled){left_out(held)}",
             )
         if found.caution:
             out.print(f"careful with this interval: {found.caution}")
         if (three := found.accuracies) and three.answered:
             out.print(
                 f"of the {three.n_answered} replies that were read "
-                f"{percent(three.answered.value)} %; mean over {drawn} "
-                f"{percent(three.macro.value)} %"
+                f"{format_percent(three.answered.value)} %; mean over {drawn} "
+                f"{format_percent(three.macro.value)} %"
             )
         if found.unscored:
             out.print(f"{found.unscored} questions have no key and are not scored")
         if found.mrr.value is not None:
             out.print(f"MRR {found.mrr.value:.3f} over {found.mrr.n} questions")
         if f1 := found.answerability:
+            always = format_percent(f1.f1_always_answering)
             out.print(
-                f"Ans-F1 {percent(f1.f1)} (always answering: {percent(f1.f1_always_answering)}), "
-                f"unanswerable {percent(f1.f1_unanswerable)}, macro {percent(f1.f1_macro)}"
+                f"Ans-F1 {format_percent(f1.f1)} (always answering: {always}), unanswerable "
+                f"{format_percent(f1.f1_unanswerable)}, macro {format_percent(f1.f1_macro)}"
             )
         for made in found.tables:
             shown = Table(title=made.view, title_justify="left")
-            for heading in HEADINGS:
+            for heading in SLICE_HEADINGS:
                 side: Literal["left", "right"] = "right" if heading == "n" else "left"
                 shown.add_column(heading, justify=side, overflow="fold")
             for row in made.rows:
-                shown.add_row(*cells(row.label, row.figure))
+                shown.add_row(*slice_row_cells(row.label, row.figure))
             out.print(shown)
 
     problems = [(text, "its question counts as wrong") for text in given.problems]
     problems += [(f"{id} is no question of {held.name}", "") for id in given.unknown]
     result = {**found.model_dump(), "left_out": held.left_out}
-    report("score", result, show=show, json=json, problems=problems)
+    print_result("score", result, show=show, json=json, problems=problems)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from egomem.cli.options import AtOption, JsonOption, MemoryOption, ModelOption, open_memory
-from egomem.cli.output import report, where
+from egomem.cli.output import format_place, print_result
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,7 +35,7 @@ def search(
             print("nothing in this memory speaks for that")
         for hit in found.hits:
             parts = ", ".join(f"{name} {value:.2f}" for name, value in hit.parts.items())
-            place = where(hit.recording, hit.span, hit.when, names)
+            place = format_place(hit.recording, hit.span, hit.when, names)
             print(f"{hit.score:.2f}  {place}  ({parts})")
             for o in hit.observations[:3]:
                 span = f"{format_span(o.span)}  " if o.recording else ""
@@ -59,7 +59,7 @@ def search(
         ],
         "notes": list(found.notes),
     }
-    report("search", result, show=show, json=json)
+    print_result("search", result, show=show, json=json)
 
 
 _SHOWN = {"span", "text", "source", "track", "data"}

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from egomem.cli.options import JsonOption, MemoryOption, open_memory
-from egomem.cli.output import plain_table, report
+from egomem.cli.output import make_table, print_result
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,13 +21,13 @@ def show(memory: MemoryOption = None, json: JsonOption = False) -> None:
         summary = held.summary()
 
     def text(out: Console) -> None:
-        from egomem.ingest.retry import listed
+        from egomem.ingest.retry import describe_failed_windows
         from egomem.memory.failed_windows import FailedWindow
-        from egomem.text.plural import plural
+        from egomem.text import plural
         from egomem.timeline import Span, format_instant, format_time
 
         headings = ("recording", "id", "wearer", "starts", "length")
-        table = plain_table(*headings, box=None, pad_edge=False)
+        table = make_table(*headings, box=None, pad_edge=False)
         for r in summary.recordings:
             starts = format_instant(r.clock.start) if r.clock else "clock unknown"
             table.add_row(r.name, r.id, r.wearer, starts, format_time(r.duration))
@@ -43,8 +43,8 @@ def show(memory: MemoryOption = None, json: JsonOption = False) -> None:
             summary.untold, lambda u: (u.recording, u.track, u.name)
         ):
             held = [FailedWindow(Span(u.start, u.end), u.status) for u in own]
-            out.print(f"  {name}: {track} tells nothing of {listed(held)}")
+            out.print(f"  {name}: {track} tells nothing of {describe_failed_windows(held)}")
         out.print(summary.folder)
 
     result = summary.model_dump(mode="json")
-    report("show", result, show=text, json=json)
+    print_result("show", result, show=text, json=json)

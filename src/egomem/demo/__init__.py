@@ -4,7 +4,7 @@ The recordings come as data out of pinned packages; `QUESTIONS` holds what was s
 them by looking and listening.
 """
 
-from egomem.demo.day import Clip, the_day
-from egomem.demo.questions import QUESTIONS, Asked, is_right
+from egomem.demo.day import Clip, demo_day
+from egomem.demo.questions import QUESTIONS, DemoQuestion, is_right
 
-__all__ = ["QUESTIONS", "Asked", "Clip", "is_right", "the_day"]
+__all__ = ["QUESTIONS", "Clip", "DemoQuestion", "demo_day", "is_right"]

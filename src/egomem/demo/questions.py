@@ -26,7 +26,7 @@ from egomem.timeline import Span
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class DemoQuestion:
     """A question with its truth.
 
     `kind` says what is asked about. An answer is right if it abstains where `abstain`, else if its
@@ -45,35 +45,35 @@ class Asked:
 
 
 QUESTIONS = (
-    Asked(
+    DemoQuestion(
         "an object that comes or goes",
         "When did a person first come into view on the street?",
         recording="street.mp4",
         span=Span(1.2, 1.9),
         says=("08:10:01",),
     ),
-    Asked(
+    DemoQuestion(
         "what a sign said",
         "What did the sign on the roof of the car say?",
         recording="street.mp4",
         span=Span(2.2, 3.1),
         says=("TAXI",),
     ),
-    Asked(
+    DemoQuestion(
         "what was said",
         "What did the man say about a fox?",
         recording="car.mp4",
         span=Span(0.5, 3.5),
         says=("quick brown fox jumps over the lazy dog",),
     ),
-    Asked(
+    DemoQuestion(
         "when",
         'When did the screen read "thanks for watching"?',
         recording="screen.mp4",
         span=Span(2.0, 5.2),
         says=("18:30:02", "18:30:03"),
     ),
-    Asked(
+    DemoQuestion(
         "in which order",
         "Which came first today?",
         recording="street.mp4",
@@ -81,7 +81,7 @@ QUESTIONS = (
         options=("someone counting from one to ten", "the taxi sign", "the quick brown fox"),
         choice="B",
     ),
-    Asked(
+    DemoQuestion(
         "not in the memory",
         "Where did I leave my umbrella?",
         abstain=True,
@@ -89,7 +89,7 @@ QUESTIONS = (
 )
 
 
-def is_right(asked: Asked, answer: Answer, recordings: dict[str, str]) -> bool:
+def is_right(asked: DemoQuestion, answer: Answer, recordings: dict[str, str]) -> bool:
     """Whether an answer agrees with the truth; `recordings` maps ids to file names."""
     if asked.abstain or answer.abstained:
         return asked.abstain and answer.abstained

@@ -10,7 +10,7 @@ from egomem.evaluate.results import Finished, Key
 from egomem.evaluate.run_folder import RunContext
 from egomem.records import Question, Record, Status
 from egomem.score.scored_answers import MISSING, score_answers
-from egomem.text.plural import plural
+from egomem.text import plural
 
 
 class BiasGate(Record):

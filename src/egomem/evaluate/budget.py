@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 
 from egomem.errors import EgomemError
-from egomem.models import LedgerTotal, ModelClient, ModelSpec, Request, Role, estimated_tokens
+from egomem.models import LedgerTotal, ModelClient, ModelSpec, Request, Role, estimate_tokens
 from egomem.models.prices import check_priced, price
-from egomem.observe.estimate import TOKENS_OUT
+from egomem.observe.caption_cost import TOKENS_OUT
 from egomem.records import Usage
 
 
@@ -85,7 +85,7 @@ class RunBudget:
     async def hold(self, request: Request, spec: ModelSpec) -> AsyncIterator[None]:
         """Around one request. Raises Spent where it may not be sent."""
         kind = str(spec), request.role, bool(request.images)
-        usage = Usage(tokens_in=estimated_tokens(request), tokens_out=TOKENS_OUT)
+        usage = Usage(tokens_in=estimate_tokens(request), tokens_out=TOKENS_OUT)
         guess = price(spec, usage) or 0.0 if self.budget is not None else 0.0
         while self._under_way and (self._first(kind) or self._over(self._likely(kind, guess))):
             await self._ended.wait()

@@ -17,7 +17,7 @@ from pydantic import Field
 from egomem.errors import FullError
 from egomem.evaluate.usage_log import packed
 from egomem.memory import Store
-from egomem.memory.failed_windows import unit
+from egomem.memory.failed_windows import window_unit
 from egomem.memory.replies import ReplyCache
 from egomem.records import Observation, Record, Usage
 from egomem.timeline import Span
@@ -67,7 +67,7 @@ def keep_building(folder: Path, store: Store, cache: ReplyCache, tracks: Iterabl
 
 def gap_key(track: str, recording: str, window: Span) -> str:
     """What stands for the request of a window that has no caption."""
-    return f"gap {recording} {unit(window)} {track}"
+    return f"gap {recording} {window_unit(window)} {track}"
 
 
 def keep_gap(folder: Path, key: str, usage: Usage) -> None:

@@ -16,12 +16,18 @@ from egomem.evaluate.fingerprint import digest
 from egomem.ingest import Observers, SamplingOptions, ingest
 from egomem.media import distinct, frames
 from egomem.memory import Completed, Store
-from egomem.memory.failed_windows import FailedWindow, gaps, mark, marked, unit
+from egomem.memory.failed_windows import (
+    FailedWindow,
+    failed_windows,
+    from_completed,
+    to_completed,
+    window_unit,
+)
 from egomem.models import Limits, ModelClient, Role
 from egomem.observe import Window, WindowFailed
 from egomem.observe.captioner import Captioner
 from egomem.records import Observation, Record, Recording, Usage
-from egomem.text.plural import plural
+from egomem.text import plural
 from egomem.timeline import Span, format_span, windows
 
 AHEAD = 8
@@ -180,13 +186,13 @@ def unfinished(
     more than it had are allowed now (`tokens`)."""
     done = store.done(recording.id)
     held = {d.unit for d in done if d.track == track}
-    if marked(done, track):
+    if from_completed(done, track):
         held -= {
-            unit(gap.span)
-            for gap in gaps(store, recording.id, track)
+            window_unit(gap.span)
+            for gap in failed_windows(store, recording.id, track)
             if gap.tokens is not None and gap.tokens < tokens
         }
-    return [s for s in windows(recording.duration, window) if unit(s) not in held]
+    return [s for s in windows(recording.duration, window) if window_unit(s) not in held]
 
 
 class Uncaptioned(Record):
@@ -211,7 +217,7 @@ def uncaptioned(
         Uncaptioned(track=track, video=video, start=g.span.start, end=g.span.end, status=g.status)
         for track in dict.fromkeys(tracks)
         for video, id in recordings.items()
-        for g in gaps(store, id, track)
+        for g in failed_windows(store, id, track)
     ]
 
 
@@ -293,15 +299,15 @@ async def _aligned(
         except WindowFailed as error:
             gap = FailedWindow(span, error.status.value, error.tokens)
             done = [
-                Completed(recording.id, by.track.id, unit(span)),
-                mark(recording.id, by.track.id, gap),
+                Completed(recording.id, by.track.id, window_unit(span)),
+                to_completed(recording.id, by.track.id, gap),
             ]
             store.add([], done=done)
             return
         except EgomemError as error:
-            faults.append(f"{unit(span)} s: {error}")
+            faults.append(f"{window_unit(span)} s: {error}")
             return
-        store.add(made, done=[Completed(recording.id, by.track.id, unit(span))])
+        store.add(made, done=[Completed(recording.id, by.track.id, window_unit(span))])
 
     for begin in range(0, len(todo), AHEAD):
         by.check()

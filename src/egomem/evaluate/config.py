@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from functools import cached_property
 from typing import Any, Literal
 
@@ -15,6 +13,7 @@ from egomem.answer.video import CAP
 from egomem.errors import ConfigError
 from egomem.evaluate import oracle
 from egomem.evaluate.conditions import CAPTIONED, Condition, read_conditions
+from egomem.hashing import FINGERPRINT_LENGTH, hash_json, hash_text
 from egomem.models import DEFAULT_LIMITS, Limits, Role
 from egomem.models.limits import read_limits
 from egomem.observe.captioner import MAX_TOKENS
@@ -95,8 +94,7 @@ class Config(Record):
     def hash(self) -> str:
         """16 hex digits over all of it but the shard: the shards of one run share it."""
         content = self.model_dump(mode="json", exclude={"shard"})
-        packed = json.dumps(content, sort_keys=True, ensure_ascii=False)
-        return hashlib.sha256(packed.encode()).hexdigest()[:16]
+        return hash_json(content, spaced=True)[:FINGERPRINT_LENGTH]
 
     def checked(self) -> Config:
         """This configuration. Raises ConfigError where its parts do not go together."""
@@ -228,4 +226,4 @@ class Config(Record):
         """Over the strategy's settings, defaults too, and those that it builds on."""
         given = self.strategy_settings(column, track)
         each = [settings_hash(n, get(n).configure(v)) for n, v in sorted(given.items())]
-        return hashlib.sha256("+".join(each).encode()).hexdigest()[:16]
+        return hash_text("+".join(each))[:FINGERPRINT_LENGTH]

@@ -8,7 +8,7 @@ from pathlib import Path
 from egomem import benchmarks
 from egomem.api import open_memory
 from egomem.benchmarks import Benchmark
-from egomem.demo import the_day
+from egomem.demo import demo_day
 from egomem.ingest import OnStep
 
 WINDOW, FPS = 5.0, 2.5
@@ -25,7 +25,7 @@ async def prepare(
 
     `folder` may be that of `egomem demo`. Raises WeightsError where something cannot be fetched.
     """
-    day = the_day(folder / "recordings", on_note)
+    day = demo_day(folder / "recordings", on_note)
     with open_memory(folder / "memory", create=True) as memory:
         for clip in day:
             report = await memory.aingest(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -11,8 +9,9 @@ from egomem.answer import prompts
 from egomem.evaluate import oracle
 from egomem.evaluate.config import Arm, Config
 from egomem.evaluate.results import Finished
+from egomem.hashing import FINGERPRINT_LENGTH, hash_json
 from egomem.memory import View
-from egomem.memory.failed_windows import gaps_of
+from egomem.memory.failed_windows import failed_windows_in_view
 from egomem.models import Role
 from egomem.records import Answer, Question, Status
 
@@ -124,7 +123,7 @@ def memory_digest(view: View, recordings: Sequence[str], tracks: Sequence[str] |
     lost = [
         [track, id, gap.span.start, gap.span.end]
         for track in tracks or ()
-        for id, found in gaps_of(view, track).items()
+        for id, found in failed_windows_in_view(view, track).items()
         for gap in found
     ]
     if lost:  # a reader is told where nothing could be noted
@@ -134,5 +133,4 @@ def memory_digest(view: View, recordings: Sequence[str], tracks: Sequence[str] |
 
 def digest(content: Any) -> str:
     """16 hex digits of SHA-256 over JSON."""
-    packed = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
-    return hashlib.sha256(packed.encode()).hexdigest()[:16]
+    return hash_json(content, ascii=True)[:FINGERPRINT_LENGTH]

@@ -23,7 +23,7 @@ from egomem.memory import Store
 from egomem.memory.replies import ReplyCache
 from egomem.models import RequestTags
 from egomem.records import Usage
-from egomem.text.plural import plural
+from egomem.text import plural
 
 SHOWN = 20
 """Ids that an error lists; all are in its count."""

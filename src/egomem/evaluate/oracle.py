@@ -15,8 +15,8 @@ from egomem.answer.prompts import CAPTION, VIDEO
 from egomem.answer.reader import ReaderSettings, ask_reader, models_of
 from egomem.answer.strategy import Task, register
 from egomem.answer.verify import merged
-from egomem.memory.failed_windows import gaps_of
-from egomem.models import Role, Text
+from egomem.memory.failed_windows import failed_windows_in_view
+from egomem.models import Role, TextPart
 from egomem.records import Answer, Status
 from egomem.timeline import Span, uniform_times
 
@@ -56,7 +56,7 @@ async def captions(task: Task[CaptionsSettings]) -> Answer:
         lost = [
             gap
             for piece in task.question.evidence
-            for gap in gaps_of(view, track or "").get(piece.recording or "", ())
+            for gap in failed_windows_in_view(view, track or "").get(piece.recording or "", ())
             if gap.span.start <= piece.span.end and piece.span.start < gap.span.end
         ]
         why = f", as none could be written: {lost[0]}" if lost else ""
@@ -67,7 +67,7 @@ async def captions(task: Task[CaptionsSettings]) -> Answer:
         task,
         task.settings,
         CAPTION,
-        [Text(held.text)],
+        [TextPart(held.text)],
         evidence="the numbers of the notes that the answer rests on",
         evident=held.evident,
         strategy=CAPTIONS,

@@ -18,10 +18,10 @@ from egomem.evaluate.usage_log import NAME as USAGE
 from egomem.models import ModelSpec, Role
 from egomem.models.limits import BYTES_PER_TOKEN, PIXELS_PER_TOKEN
 from egomem.models.prices import price
+from egomem.observe.caption_cost import LABEL_TOKENS, TOKENS_OUT
 from egomem.observe.captioner import INSTRUCTIONS
-from egomem.observe.estimate import LABEL_TOKENS, TOKENS_OUT
 from egomem.records import Question, Record, Recording, Usage
-from egomem.text.plural import plural
+from egomem.text import plural
 from egomem.timeline import windows
 
 PROMPT_TOKENS = 200

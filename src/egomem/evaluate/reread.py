@@ -23,7 +23,7 @@ from egomem.evaluate import oracle
 from egomem.evaluate.config import Config
 from egomem.evaluate.results import Finished
 from egomem.models import Reply, TokenLogprob
-from egomem.models.reply_parsing import read
+from egomem.models.reply_parsing import parse_reply
 from egomem.records import Answer, Evidence, Question, Status
 
 Step = Mapping[str, Any]
@@ -192,7 +192,7 @@ def _reply(asked: Step, schema: Any) -> Reply:
     thoughts = str(asked.get("reasoning") or "")
     if status not in (Status.PARSED, Status.UNPARSABLE) or not (raw or thoughts):
         return Reply(status=status, raw=raw, detail=detail)
-    found = read(raw, thoughts, asked.get("finish"), schema)
+    found = parse_reply(raw, thoughts, asked.get("finish"), schema)
     tokens = asked.get("logprobs")
     return Reply(
         status=found.status,

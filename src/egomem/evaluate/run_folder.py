@@ -35,7 +35,7 @@ from egomem.memory.lock import WriterLock
 from egomem.memory.replies import ReplyCache
 from egomem.models import ModelClient, RequestPolicy
 from egomem.records import Question, Recording
-from egomem.text.plural import plural
+from egomem.text import plural
 from egomem.timeline import Span
 
 if TYPE_CHECKING:

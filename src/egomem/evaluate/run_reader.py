@@ -21,12 +21,12 @@ from egomem.evaluate.run_folder import chosen
 from egomem.evaluate.run_info import ABOUT, BENCHMARK, read_about
 from egomem.evaluate.usage_log import keys_of
 from egomem.memory import Store
-from egomem.memory.database import NAME as DATABASE
-from egomem.memory.failed_windows import gaps
+from egomem.memory.connection import DATABASE_NAME as DATABASE
+from egomem.memory.failed_windows import failed_windows
 from egomem.memory.replies import ReplyCache
 from egomem.records import Answer, Provenance, Question, Usage
 from egomem.score.scored_answers import ScoredAnswers, score_answers
-from egomem.text.plural import plural
+from egomem.text import plural
 
 
 @dataclass
@@ -113,7 +113,7 @@ class Run:
                 took += [
                     (written.get(gap_key(part, recording, gap.span)), Provenance())
                     for part in parts
-                    for gap in gaps(store, recording, part)
+                    for gap in failed_windows(store, recording, part)
                 ]
                 for spent, rests in took:
                     lost += spent is None

@@ -11,7 +11,7 @@ from pydantic import Field
 from egomem.evaluate.bias_gate import BiasGate
 from egomem.evaluate.captions import Uncaptioned
 from egomem.records import Record, Status, Usage
-from egomem.text.plural import plural
+from egomem.text import plural
 
 
 class RunSummary(Record):

@@ -13,7 +13,7 @@ from egomem.evaluate.config import Arm
 from egomem.evaluate.run_folder import at_work
 from egomem.evaluate.run_reader import Run
 from egomem.memory import Store
-from egomem.memory.failed_windows import gaps, unit
+from egomem.memory.failed_windows import failed_windows, window_unit
 from egomem.memory.replies import ReplyCache
 from egomem.models import LedgerTotal
 from egomem.records import Record, Usage
@@ -127,7 +127,7 @@ def _tracks(run: Run) -> Iterable[CaptionStatus]:
         known = (store.recording(id) for id in dict.fromkeys(ids))
         recordings = [r for r in known if r and r.has_pictures]
         for track, window in wanted.items():
-            units = {r.id: set(map(unit, windows(r.duration, window))) for r in recordings}
+            units = {r.id: set(map(window_unit, windows(r.duration, window))) for r in recordings}
             for own in cuts(store, track):
                 marks = [d for r in units for d in store.done(r) if d.track == own]
                 if own != track:  # of what single questions may see: as long as it was made
@@ -135,7 +135,7 @@ def _tracks(run: Run) -> Iterable[CaptionStatus]:
                     units = {r: {u for u in held if u[0].isdigit()} for r, held in units.items()}
                 elif not marks and len(cuts(store, track)) > 1:
                     continue
-                left = [g.status for r in recordings for g in gaps(store, r.id, own)]
+                left = [g.status for r in recordings for g in failed_windows(store, r.id, own)]
                 yield CaptionStatus(
                     track=own,
                     total=sum(map(len, units.values())),

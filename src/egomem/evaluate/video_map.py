@@ -17,7 +17,7 @@ from egomem.benchmarks import Benchmark
 from egomem.ingest import Observers, ingest
 from egomem.memory import Store, View
 from egomem.records import Answer, Question, Recording, Video
-from egomem.text.plural import plural
+from egomem.text import plural
 from egomem.timeline import Moment, RecordingTime
 
 NAME = "videos.json"

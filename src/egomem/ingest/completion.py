@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from egomem.ingest.retry import finished
+from egomem.ingest.retry import completed_work
 from egomem.memory import Completed, Store
-from egomem.memory.failed_windows import unit
+from egomem.memory.failed_windows import window_unit
 from egomem.observe import Observer, SpeechObserver
 from egomem.records import Recording
 from egomem.timeline import Span, windows
 
-UNTIL = "until "
+TRANSCRIBED_UNTIL = "until "
 """Begins the unit of sound that is stored up to a second."""
 
 
-def unfinished(
+def unfinished_windows(
     store: Store, recording: Recording, observers: Sequence[Observer], window: float
 ) -> list[Span]:
     """The windows that some observer has not finished."""
-    done = finished(store, recording, observers)
+    done = completed_work(store, recording, observers)
     return [
         span
         for span in windows(recording.duration, window)
@@ -31,7 +31,7 @@ def is_finished(done: set[Completed], recording: Recording, observer: Observer, 
     """A track without a window of its own holds what is seen at any time once, so windows of
     another length that cover this one will do."""
     track = observer.track
-    if Completed(recording.id, track.id, unit(span)) in done:
+    if Completed(recording.id, track.id, window_unit(span)) in done:
         return True
     if track.window is not None:
         return False
@@ -40,7 +40,7 @@ def is_finished(done: set[Completed], recording: Recording, observer: Observer, 
     for start, end in sorted(map(_bounds, held)):
         if start <= reached:
             reached = max(reached, end)
-    return reached >= _bounds(unit(span))[1]
+    return reached >= _bounds(window_unit(span))[1]
 
 
 def _bounds(unit: str) -> tuple[float, float]:
@@ -48,14 +48,21 @@ def _bounds(unit: str) -> tuple[float, float]:
     return float(start), float(end)
 
 
-def heard(store: Store, recording: Recording, speech: SpeechObserver | None) -> bool:
+def is_transcribed(store: Store, recording: Recording, speech: SpeechObserver | None) -> bool:
     """True where all sound is transcribed, or nobody listens."""
     if speech is None:
         return True
     return Completed(recording.id, speech.track.id, "all") in store.done(recording.id)
 
 
-def heard_until(done: set[Completed], track: str) -> float:
+def transcribed_until(done: set[Completed], track: str) -> float:
     """The end of the last stretch of sound that is stored whole."""
     units = (d.unit for d in done if d.track == track)
-    return max((float(u.removeprefix(UNTIL)) for u in units if u.startswith(UNTIL)), default=0.0)
+    return max(
+        (
+            float(u.removeprefix(TRANSCRIBED_UNTIL))
+            for u in units
+            if u.startswith(TRANSCRIBED_UNTIL)
+        ),
+        default=0.0,
+    )

@@ -10,7 +10,7 @@ from itertools import groupby
 from egomem.records import Recording
 from egomem.timeline import format_instant, format_time
 
-SAME = 1.0
+TOLERANCE_S = 1.0
 """Seconds. Gaps and overlaps up to this are rounding of camera clocks and lengths."""
 
 
@@ -48,7 +48,7 @@ class Overlap:
         )
 
 
-def gaps(recordings: Iterable[Recording], *, least: float = SAME) -> list[CoverageGap]:
+def gaps(recordings: Iterable[Recording], *, least: float = TOLERANCE_S) -> list[CoverageGap]:
     """Stretches longer than `least` s between a wearer's recordings of known clock, in order."""
     found = []
     for line in _lines(recordings):
@@ -61,7 +61,7 @@ def gaps(recordings: Iterable[Recording], *, least: float = SAME) -> list[Covera
     return found
 
 
-def overlaps(recordings: Iterable[Recording], *, least: float = SAME) -> list[Overlap]:
+def overlaps(recordings: Iterable[Recording], *, least: float = TOLERANCE_S) -> list[Overlap]:
     """Stretches longer than `least` s that two recordings of a wearer share, in order."""
     found = []
     for line in _lines(recordings):

@@ -12,23 +12,24 @@ from itertools import islice
 from pathlib import Path
 
 from egomem.errors import EgomemError, MediaError, StoreError, UsageError
-from egomem.ingest.readers import Options, RowReader, file_rows
+from egomem.hashing import recording_id
+from egomem.ingest.readers import ImportOptions, RowReader, file_rows
 from egomem.ingest.readers.files import stem_of
 from egomem.ingest.sources import MEDIA_SUFFIXES
 from egomem.ingest.start_times import find_start
 from egomem.media import LineWarning, content_hash, probe
 from egomem.memory import Store
-from egomem.memory.export import read_memory, restore
+from egomem.memory.export import read_exported_memory, restore
 from egomem.records import Observation, Record, Recording, Track
 
-BATCH = 2000
+BATCH_SIZE = 2000
 """Observations a transaction."""
 
-SHOWN = 100
+MAX_PROBLEMS = 100
 """Problems of one file that are listed; all are counted."""
 
 
-class Imported(Record):
+class ImportOutcome(Record):
     """What became of one file.
 
     `rows` were read, `observations` of them are new in the memory, `known` were there before, and
@@ -47,7 +48,7 @@ class Imported(Record):
 
 
 @dataclass(slots=True)
-class Reading:
+class ObservationReader:
     """The observations of a file, to be iterated once. The rest is complete when they are read."""
 
     path: Path
@@ -75,10 +76,10 @@ class Reading:
 
 def read_observations(
     path: str | Path,
-    options: Options | None = None,
+    options: ImportOptions | None = None,
     *,
     find: Callable[[str], Recording | None] = lambda video: None,
-) -> Reading:
+) -> ObservationReader:
     """Reads JSONL, JSON, SRT, WebVTT, WhisperX JSON, EgoLife caption JSON or Parquet, also gzipped.
 
     `find` gives the recording that a video id stands for, where there is one; else a recording
@@ -86,12 +87,12 @@ def read_observations(
     MediaError where the file cannot be read at all, MissingExtraError for Parquet without pyarrow.
     """
     path = Path(path)
-    options = options or Options()
+    options = options or ImportOptions()
     if options.recording is None:
         options = replace(options, recording=stem_of(path))
     problems: list[LineWarning] = []
     rows, source = file_rows(path, options, problems)
-    reading = Reading(path, RowReader(options, source, find), file_problems=problems)
+    reading = ObservationReader(path, RowReader(options, source, find), file_problems=problems)
 
     def observations() -> Iterator[Observation]:
         for number, row in rows:
@@ -106,11 +107,11 @@ def read_observations(
 def import_files(
     store: Store,
     paths: Iterable[str | Path],
-    options: Options | None = None,
+    options: ImportOptions | None = None,
     *,
     videos: str | Path | None = None,
-    on_file: Callable[[Imported], None] = lambda done: None,
-) -> list[Imported]:
+    on_file: Callable[[ImportOutcome], None] = lambda done: None,
+) -> list[ImportOutcome]:
     """Import files in turn; one that cannot be read is reported and the rest goes on.
 
     Rows go to the recording that the memory holds by that id or name, else to the video of that
@@ -121,41 +122,43 @@ def import_files(
     for given in paths:
         path = Path(given)
         try:
-            done = _import(store, path, options or Options(), Path(videos) if videos else None)
+            done = _import(
+                store, path, options or ImportOptions(), Path(videos) if videos else None
+            )
         except StoreError:
             raise
         except EgomemError as error:
-            done = Imported(path=str(path), fault=error.message, remedy=error.remedy)
+            done = ImportOutcome(path=str(path), fault=error.message, remedy=error.remedy)
         on_file(done)
         outcomes.append(done)
     return outcomes
 
 
-def _import(store: Store, path: Path, options: Options, videos: Path | None) -> Imported:
+def _import(store: Store, path: Path, options: ImportOptions, videos: Path | None) -> ImportOutcome:
     if not path.is_file():
         raise UsageError(f"there is no file {path}", "check the path")
-    if (held := read_memory(path)) is not None:
+    if (held := read_exported_memory(path)) is not None:
         rows, new = restore(store, held)
         names = tuple(r.id for r in held.recordings)
-        return Imported(
+        return ImportOutcome(
             path=str(path), rows=rows, observations=new, known=rows - new, recordings=names
         )
     folders = [folder for folder in (videos, path.parent) if folder is not None]
-    known = _Known(store.recordings(), folders, options)
+    known = _RecordingFinder(store.recordings(), folders, options)
     reading = read_observations(path, options, find=known.find)
     new = read = 0
     stored: dict[str, Recording] = {}
     observations = iter(reading)
-    while batch := list(islice(observations, BATCH)):
+    while batch := list(islice(observations, BATCH_SIZE)):
         _put(store, reading, stored)
         new += store.add(batch)
         read += len(batch)
     _put(store, reading, stored)
     problems = [LineWarning(0, what) for what in known.notes] + reading.problems
-    shown = tuple(map(str, problems[:SHOWN]))
-    if len(problems) > SHOWN:
-        shown += (f"and {len(problems) - SHOWN} more",)
-    return Imported(
+    shown = tuple(map(str, problems[:MAX_PROBLEMS]))
+    if len(problems) > MAX_PROBLEMS:
+        shown += (f"and {len(problems) - MAX_PROBLEMS} more",)
+    return ImportOutcome(
         path=str(path),
         rows=reading.rows,
         observations=new,
@@ -166,7 +169,7 @@ def _import(store: Store, path: Path, options: Options, videos: Path | None) -> 
     )
 
 
-def _put(store: Store, reading: Reading, stored: dict[str, Recording]) -> None:
+def _put(store: Store, reading: ObservationReader, stored: dict[str, Recording]) -> None:
     """Stores the recordings and tracks that are new, or have grown."""
     for track in reading.tracks:
         if track.id not in stored:
@@ -179,12 +182,12 @@ def _put(store: Store, reading: Reading, stored: dict[str, Recording]) -> None:
 
 
 @dataclass(slots=True)
-class _Known:
+class _RecordingFinder:
     """What a video id may stand for: a recording of the memory, or a video file at hand."""
 
     held: InitVar[Sequence[Recording]]
     folders: Sequence[Path]
-    options: Options
+    options: ImportOptions
     notes: list[str] = field(default_factory=list)
     _by_id: dict[str, Recording] = field(init=False)
     _by_name: dict[str, list[Recording]] = field(default_factory=dict)
@@ -218,12 +221,12 @@ class _Known:
             self.notes.append(str(error))
             return None
         digest = content_hash(path)
-        if digest[:16] in self._by_id:
-            return self._by_id[digest[:16]]
+        if recording_id(digest) in self._by_id:
+            return self._by_id[recording_id(digest)]
         options = self.options
         start = find_start(path, facts, zone=options.zone, day_one=options.day_one)
         return Recording(
-            id=digest[:16],
+            id=recording_id(digest),
             wearer=options.wearer,
             name=path.name,
             path=str(path.resolve()),

@@ -10,7 +10,7 @@ from egomem.errors import EgomemError
 from egomem.extras import install_line
 from egomem.ingest.run import Observers
 from egomem.models import ModelClient, Role
-from egomem.models.weights import untold
+from egomem.models.weights import new_notices
 from egomem.observe import Embedded, Objects, ScreenText, TemplateCaptioner, embedded_observers
 from egomem.observe.captioner import MAX_TOKENS
 from egomem.records import Recording
@@ -48,17 +48,18 @@ class ObserverSet:
         """What captioning these recordings will take, in a line; "" where nothing is asked."""
         if self.captioner is None or models is None:
             return ""
+        from egomem.observe.caption_cost import estimate_captions
         from egomem.observe.captioner import Captioner
-        from egomem.observe.estimate import estimate
 
         if not isinstance(self.captioner, Captioner):
             return self.captioner.plan(recordings, window)
 
         spec, limits = models.spec(Role.CAPTIONER), models.limits(Role.CAPTIONER)
-        return f"captions by {spec}: {estimate(recordings, spec, limits, window=window, fps=fps)}"
+        cost = estimate_captions(recordings, spec, limits, window=window, fps=fps)
+        return f"captions by {spec}: {cost}"
 
 
-def choose(
+def choose_observers(
     models: ModelClient | None,
     *,
     window: float,
@@ -75,7 +76,7 @@ def choose(
     `transcriber`: `whisper:NAME`, a folder with a Whisper model, or `embedded` for the default."""
     whisper = "base" if transcriber == "embedded" else transcriber.removeprefix("whisper:")
     found = embedded_observers(window=window, fps=fps, speech_model=whisper)
-    notes = untold(found.origins)
+    notes = new_notices(found.origins)
     notes += [f"without {m.part}: {m.detail}; {m.remedy}" for m in found.missing]
     if caption == "active":
         return _active(found, models, notes, window=window, budget=budget, max_tokens=max_tokens)
@@ -109,7 +110,7 @@ def _active(
     """An active captioner in the place of the other one; its tools are those that are installed."""
     from egomem.observe.active import ActiveCaptioner
     from egomem.observe.active.vlm_backend import MAX_TOKENS as ACTIVE_TOKENS
-    from egomem.observe.detect import Detector
+    from egomem.observe.object_detector import Detector
 
     asked = models if models is not None and models.has(Role.CAPTIONER) else None
     seeing = [o for o in found.observers if not isinstance(o, TemplateCaptioner)]

@@ -9,7 +9,7 @@ from egomem.observe.template_captioner import compose
 from egomem.records import Observation
 
 
-def compose_again(store: Store, gone: Iterable[Observation]) -> int:
+def recompose(store: Store, gone: Iterable[Observation]) -> int:
     """Composed captions among `gone` are composed from what is left of their parts.
 
     Returns how many could be. Captions that a model wrote cannot be made without watching again.

@@ -16,15 +16,23 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 
 from egomem.errors import EgomemError, MediaError, StoreError
+from egomem.hashing import recording_id
 from egomem.ingest import start_times
-from egomem.ingest.completion import UNTIL, heard, heard_until, is_finished, unfinished
+from egomem.ingest.completion import (
+    TRANSCRIBED_UNTIL,
+    is_finished,
+    is_transcribed,
+    transcribed_until,
+    unfinished_windows,
+)
 from egomem.ingest.report import FileOutcome, IngestReport, OnStep, Step
-from egomem.ingest.retry import finished, known_gaps
+from egomem.ingest.retry import completed_work, past_failures
 from egomem.ingest.start_times import Start
+from egomem.media import DecodeReport as DecodeReport
 from egomem.media import (
-    Facts,
     Frame,
     FrameReader,
+    MediaInfo,
     audio,
     content_hash,
     distinct,
@@ -32,10 +40,9 @@ from egomem.media import (
     jpeg,
     probe,
 )
-from egomem.media import Report as DecodeReport
 from egomem.memory import Completed, Store
-from egomem.memory.failed_windows import FailedWindow, unit
-from egomem.memory.failed_windows import mark as gap_mark
+from egomem.memory.failed_windows import FailedWindow, window_unit
+from egomem.memory.failed_windows import to_completed as gap_mark
 from egomem.memory.thumbnails import keep_thumbnail
 from egomem.observe import Observer, SpeechObserver, Window, WindowFailed
 from egomem.records import Observation, Recording
@@ -78,7 +85,7 @@ class Observers:
 
 
 @dataclass(slots=True)
-class _Tally:
+class _FileProgress:
     """What is known of one file so far; becomes its Outcome."""
 
     observations: int = 0
@@ -92,7 +99,7 @@ class _Tally:
         lines = list(self.faults)
         for fault, spans in self.failed.items():
             first = min(spans)
-            where = f"{unit(first)} s" if len(spans) == 1 else f"{len(spans)} windows"
+            where = f"{window_unit(first)} s" if len(spans) == 1 else f"{len(spans)} windows"
             since = "" if len(spans) == 1 else f" from {format_time(first.start)} on"
             lines.append(f"{where}{since}, {fault}")
         return tuple(lines)
@@ -120,7 +127,7 @@ async def ingest(
     """
     watching = watching or SamplingOptions()
     outcomes: dict[Path, FileOutcome] = {}
-    known: dict[Path, tuple[Facts, str]] = {}
+    known: dict[Path, tuple[MediaInfo, str]] = {}
     for path in files:
         on_step(Step(str(path), "reading", 0, 1))
         try:
@@ -135,7 +142,7 @@ async def ingest(
     recordings: dict[Path, Recording] = {}
     for path, (facts, digest) in known.items():
         same = (r for r in reversed(recordings.values()) if r.sha256 == digest)
-        held = next(same, None) or store.recording(digest[:16])
+        held = next(same, None) or store.recording(recording_id(digest))
         recordings[path] = _recording(path, digest, facts, wearer, starts[path], held)
     on_plan(list(recordings.values()))
     for path, recording in recordings.items():
@@ -172,7 +179,7 @@ def _failed(path: Path, error: Exception) -> FileOutcome:
 async def _one(
     store: Store,
     path: Path,
-    facts: Facts,
+    facts: MediaInfo,
     recording: Recording,
     start: Start,
     observers: Observers,
@@ -182,10 +189,10 @@ async def _one(
     notes = list(start.notes) if start.clock == recording.clock else []
     if damage := recording.facts.get(DAMAGE):
         notes.append(f"known to be damaged: {damage}")
-    tally = _Tally(notes=notes)
-    todo = unfinished(store, recording, observers.frames, watching.window)
-    tally.faults += known_gaps(store, recording, observers.frames, todo)
-    listen = bool(facts.audio) and not heard(store, recording, observers.speech)
+    tally = _FileProgress(notes=notes)
+    todo = unfinished_windows(store, recording, observers.frames, watching.window)
+    tally.faults += past_failures(store, recording, observers.frames, todo)
+    listen = bool(facts.audio) and not is_transcribed(store, recording, observers.speech)
     if store.recording(recording.id) != recording:
         store.put_recording(recording)
     if not todo and not listen:
@@ -215,7 +222,7 @@ async def _one(
 
 
 def _recording(
-    path: Path, digest: str, facts: Facts, wearer: str, start: Start, held: Recording | None
+    path: Path, digest: str, facts: MediaInfo, wearer: str, start: Start, held: Recording | None
 ) -> Recording:
     """The recording that a file holds. One that is known keeps its wearer, and its clock where
     nothing new is known of it."""
@@ -223,7 +230,7 @@ def _recording(
     if held is not None and DAMAGE in held.facts:
         told[DAMAGE] = held.facts[DAMAGE]
     return Recording(
-        id=digest[:16],
+        id=recording_id(digest),
         wearer=held.wearer if held else wearer,
         name=path.name,
         path=str(path.resolve()),
@@ -239,13 +246,13 @@ async def _listen(
     path: Path,
     recording: Recording,
     speech: SpeechObserver,
-    tally: _Tally,
+    tally: _FileProgress,
     on_step: OnStep,
 ) -> None:
     """Transcribe from where an earlier run stopped; each stretch of sound is durable at once."""
     track = speech.track
     store.put_track(track)
-    begin = heard_until(store.done(recording.id), track.id)
+    begin = transcribed_until(store.done(recording.id), track.id)
     rest = Span(begin, max(begin, recording.duration))
 
     def stretches() -> Iterator[tuple[float, list[Observation]]]:
@@ -255,7 +262,7 @@ async def _listen(
     try:
         while (stretch := await asyncio.to_thread(next, source, None)) is not None:
             end, said = stretch
-            mark = Completed(recording.id, track.id, f"{UNTIL}{end!r}")
+            mark = Completed(recording.id, track.id, f"{TRANSCRIBED_UNTIL}{end!r}")
             tally.observations += store.add(said, done=[mark])
             on_step(Step(str(path), "listening", min(end, recording.duration), recording.duration))
     except EgomemError as error:
@@ -270,12 +277,12 @@ async def _listen(
 async def _watch(
     store: Store,
     path: Path,
-    facts: Facts,
+    facts: MediaInfo,
     recording: Recording,
     observers: Sequence[Observer],
     watching: SamplingOptions,
     todo: Sequence[Span],
-    tally: _Tally,
+    tally: _FileProgress,
     on_step: OnStep,
 ) -> None:
     """Show every unfinished window to the observers; the frames are decoded once."""
@@ -308,7 +315,7 @@ async def _watch(
         store.put_recording(recording.model_copy(update={"facts": known}))
 
 
-def _damage(report: DecodeReport, facts: Facts) -> str:
+def _damage(report: DecodeReport, facts: MediaInfo) -> str:
     """Which stretches have no picture, in a line; "" where all of it could be decoded."""
     lost = [
         f"between {format_time(before or 0.0)} and {format_time(after)}"
@@ -323,7 +330,7 @@ def _damage(report: DecodeReport, facts: Facts) -> str:
 
 
 def _frames(
-    path: Path, facts: Facts, todo: Sequence[Span], watching: SamplingOptions
+    path: Path, facts: MediaInfo, todo: Sequence[Span], watching: SamplingOptions
 ) -> FrameReader | None:
     if facts.video is None or not todo:
         return None
@@ -350,12 +357,14 @@ async def _observe(
     window: Window,
     observers: Sequence[Observer],
     watching: SamplingOptions,
-    tally: _Tally,
+    tally: _FileProgress,
 ) -> None:
     """One window: every observer that has not finished it, then one transaction for all of them."""
     recording = window.recording
-    done = finished(store, recording, observers)
-    marks = {o.track.id: Completed(recording.id, o.track.id, unit(window.span)) for o in observers}
+    done = completed_work(store, recording, observers)
+    marks = {
+        o.track.id: Completed(recording.id, o.track.id, window_unit(window.span)) for o in observers
+    }
     own = {o.track.id for o in observers}
     ready = {o.track.id for o in observers if is_finished(done, recording, o, window.span)}
     held = store.view().observations(recording=recording.id, span=window.span)

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Literal
 
 from egomem.errors import TimeError, reason
-from egomem.ingest.coverage import SAME, CoverageGap, Overlap, gaps, overlaps
-from egomem.media import Facts
+from egomem.ingest.coverage import TOLERANCE_S, CoverageGap, Overlap, gaps, overlaps
+from egomem.media import MediaInfo
 from egomem.timeline import Clock, format_time, read_start, read_time, zone_of
 from egomem.timeline.clock import ClockSource
 
@@ -65,7 +65,7 @@ class Start:
 
 def find_start(
     path: str | Path,
-    facts: Facts | None = None,
+    facts: MediaInfo | None = None,
     *,
     given: datetime | None = None,
     zone: tzinfo | None = None,
@@ -113,7 +113,7 @@ def find_start(
 
 
 def find_starts(
-    files: Mapping[Path, Facts],
+    files: Mapping[Path, MediaInfo],
     *,
     given: datetime | None = None,
     zone: tzinfo | None = None,
@@ -160,7 +160,7 @@ class Chapter:
     offset: float
 
 
-def chapters(files: Mapping[Path, Facts]) -> list[tuple[Chapter, ...]]:
+def chapters(files: Mapping[Path, MediaInfo]) -> list[tuple[Chapter, ...]]:
     """The files grouped into recordings, each in the order in which it was filmed.
 
     Chapters carry GoPro's numbers (GX010123, GX020123; GOPR0123, GP010123), or the same creation
@@ -181,7 +181,7 @@ def chapters(files: Mapping[Path, Facts]) -> list[tuple[Chapter, ...]]:
     return groups
 
 
-def _chapter_key(path: Path, facts: Facts) -> tuple[tuple[str, ...], int]:
+def _chapter_key(path: Path, facts: MediaInfo) -> tuple[tuple[str, ...], int]:
     folder, suffix, stem = str(path.parent), path.suffix.lower(), path.stem
     if match := re.fullmatch(r"(G[HXLS])(\d\d)(\d{4})", stem, re.IGNORECASE):
         return (folder, suffix, match[1].upper(), match[3]), int(match[2])
@@ -198,7 +198,7 @@ def _chapter_key(path: Path, facts: Facts) -> tuple[tuple[str, ...], int]:
 
 
 def _sidecar(
-    path: Path, facts: Facts | None, zone: tzinfo | None, notes: list[str]
+    path: Path, facts: MediaInfo | None, zone: tzinfo | None, notes: list[str]
 ) -> Iterator[Hint]:
     """`<stem>.json`, `<name>.json` or `<stem>*.vrs.json` with `start` or `start_time`."""
     stem = glob.escape(path.stem)
@@ -224,7 +224,7 @@ def _sidecar(
         end = held.get("end_time")
         if facts and isinstance(said, int | float) and isinstance(end, int | float):
             length = (instant_of(end, there)[0] - start).total_seconds()
-            if abs(length - facts.duration) > max(SAME, 0.05 * facts.duration):
+            if abs(length - facts.duration) > max(TOLERANCE_S, 0.05 * facts.duration):
                 notes.append(
                     f"{beside.name} tells of {length:.0f} s, the video has {facts.duration:.0f} s"
                 )
@@ -302,7 +302,7 @@ _PIXEL = "Pixel phones name files in UTC, as far as we know"
 
 
 def _container(
-    facts: Facts | None,
+    facts: MediaInfo | None,
     zone: tzinfo | None,
     taken: Literal["hint", "utc", "local"],
     notes: list[str],

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 from egomem.ingest.coverage import gaps, overlaps
 from egomem.ingest.run import DAMAGE
 from egomem.memory import Store
-from egomem.memory.failed_windows import gaps_by_track
+from egomem.memory.failed_windows import failed_windows_by_track
 from egomem.records import Record, Recording
 
 
-class Untold(Record):
+class MissingWindow(Record):
     """A window that a track has nothing of. `start` and `end` in seconds of the recording;
     `status` is that of the reply (`refused`, `truncated`, `unparsable`)."""
 
@@ -24,7 +24,7 @@ class Untold(Record):
     status: str
 
 
-class Summary(Record):
+class MemorySummary(Record):
     """What a memory holds: recordings in time order, hours, observations by source, what is amiss.
 
     `gaps` and `overlaps` are lines for a person, each about two recordings of one wearer.
@@ -40,16 +40,16 @@ class Summary(Record):
     gaps: tuple[str, ...] = ()
     damaged: tuple[str, ...] = ()
     overlaps: tuple[str, ...] = ()
-    untold: tuple[Untold, ...] = ()
+    untold: tuple[MissingWindow, ...] = ()
 
 
-def summarise(store: Store) -> Summary:
+def summarise(store: Store) -> MemorySummary:
     """Counts come from the memory's own tally; no observation is read but of tracks with gaps."""
     recordings, shape = store.recordings(), store.shape()
     counts: Counter[str] = Counter()
     for track, count in zip(shape.tally_track, shape.tally_count, strict=True):
         counts[shape.tracks[track][1]] += int(count)
-    return Summary(
+    return MemorySummary(
         folder=str(store.folder),
         recordings=tuple(recordings),
         hours=sum(r.duration for r in recordings) / 3600,
@@ -62,11 +62,11 @@ def summarise(store: Store) -> Summary:
     )
 
 
-def _untold(store: Store, recordings: Iterable[Recording]) -> Iterator[Untold]:
+def _untold(store: Store, recordings: Iterable[Recording]) -> Iterator[MissingWindow]:
     for r in recordings:
-        for track, found in gaps_by_track(store, r.id).items():
+        for track, found in failed_windows_by_track(store, r.id).items():
             for span, status, _ in found:
-                yield Untold(
+                yield MissingWindow(
                     track=track,
                     recording=r.id,
                     name=r.name,

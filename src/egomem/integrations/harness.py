@@ -13,16 +13,16 @@ from typing import Any
 
 from egomem.answer import FrameSource, answer
 from egomem.benchmarks import Benchmark, demo, load
-from egomem.config import load as load_settings
+from egomem.config import load_settings as load_settings
 from egomem.errors import UsageError
 from egomem.evaluate.video_map import Blind, VideoMap, in_memory
 from egomem.media import Frame, frames
 from egomem.memory import Store
-from egomem.models import Image, ModelClient, Reply, Request, Text, Video, read_limits
-from egomem.models.limits import fitted, over
-from egomem.models.reply import Fault
+from egomem.models import ImagePart, ModelClient, Reply, Request, TextPart, VideoPart, read_limits
+from egomem.models.limits import exceeded_limit, fit_request
+from egomem.models.reply import ErrorKind
 from egomem.records import Answer, Question, Status
-from egomem.text.plural import plural
+from egomem.text import plural
 
 BLIND = "clean"
 """The strategy that needs no memory."""
@@ -120,9 +120,9 @@ class HarnessClient(ModelClient):
     async def ask(self, request: Request) -> Reply:
         limits = self.limits(request.role)
         if limits.fit:
-            request = fitted(request, limits)
-        if broken := over(request, limits):
-            return Reply(status=Status.ERROR, fault=Fault.IMAGES, detail=broken)
+            request = fit_request(request, limits)
+        if broken := exceeded_limit(request, limits):
+            return Reply(status=Status.ERROR, fault=ErrorKind.IMAGES, detail=broken)
         return await self.pass_on(request)
 
     async def pass_on(self, request: Request) -> Reply:
@@ -130,14 +130,14 @@ class HarnessClient(ModelClient):
         raise NotImplementedError
 
 
-def request_parts(request: Request) -> Iterator[str | Image]:
+def request_parts(request: Request) -> Iterator[str | ImagePart]:
     """A request's texts and images in order; an image's label belongs right before it."""
     for part in request.parts:
-        if isinstance(part, Text):
+        if isinstance(part, TextPart):
             yield part.text
-        elif isinstance(part, Image):
+        elif isinstance(part, ImagePart):
             yield part
-        elif isinstance(part, Video) and part.frames:
+        elif isinstance(part, VideoPart) and part.frames:
             yield from part.frames
         else:
             raise UsageError("sound and whole video files cannot be sent through another harness")

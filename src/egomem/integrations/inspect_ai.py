@@ -50,10 +50,10 @@ from egomem.integrations.harness import (
     request_parts,
 )
 from egomem.models import Reply, Request
-from egomem.models.reply_parsing import read
+from egomem.models.reply_parsing import parse_reply
 from egomem.records import Answer, Question, Status, Usage
-from egomem.score import is_right
-from egomem.score.scored_answers import is_keyed
+from egomem.score import correctness
+from egomem.score.scored_answers import has_key
 
 _FINISHES = {"max_tokens": "length", "model_length": "length", "stop": "stop"}
 """inspect_ai's stop reasons in the words of OpenAI's protocol; the others are left as they are."""
@@ -76,7 +76,7 @@ def memory_qa(
     benchmark = read_benchmark(data, format)
     asked = BenchmarkSession.of(benchmark, Path(memory) if memory else None, strategy)
     atexit.register(asked.close)
-    keyed = [q for q in benchmark.questions if is_keyed(q)]
+    keyed = [q for q in benchmark.questions if has_key(q)]
     samples = [
         Sample(
             id=q.id,
@@ -138,7 +138,7 @@ def right() -> Scorer:
         question = Question.model_validate(state.metadata["question"])
         said = Answer.model_validate(state.metadata["answer"])
         return Score(
-            value=CORRECT if is_right(question, said) >= 0.5 else INCORRECT,
+            value=CORRECT if correctness(question, said) >= 0.5 else INCORRECT,
             answer=said.choice or said.text,
             explanation=said.reason,
             metadata={"status": said.status.value, "strategy": said.strategy},
@@ -159,7 +159,7 @@ class InspectClient(HarnessClient):
         if output.error:
             return Reply(status=Status.ERROR, detail=output.error, model=output.model)
         reason = output.stop_reason
-        said = read(output.completion, "", _FINISHES.get(reason, reason), request.schema)
+        said = parse_reply(output.completion, "", _FINISHES.get(reason, reason), request.schema)
         used = output.usage
         return Reply(
             status=said.status,

@@ -30,7 +30,7 @@ from pydantic import Field, JsonValue, ValidationError
 
 from egomem.answer import FrameSource, get, settings_hash
 from egomem.answer.reader import ReaderSettings
-from egomem.config import load as load_settings
+from egomem.config import load_settings as load_settings
 from egomem.errors import ConfigError, EgomemError, UsageError
 from egomem.evaluate.predictions import row
 from egomem.evaluate.results import version
@@ -42,11 +42,11 @@ from egomem.integrations.harness import (
     request_parts,
 )
 from egomem.media import Frame
-from egomem.models import Image, Reply, Request
-from egomem.models.reply_parsing import read
+from egomem.models import ImagePart, Reply, Request
+from egomem.models.reply_parsing import parse_reply
 from egomem.records import Answer, Question, Record, Status, Usage
-from egomem.score import is_right
-from egomem.score.scored_answers import is_keyed
+from egomem.score import correctness
+from egomem.score.scored_answers import has_key
 
 FOLDER = Path(__file__).with_name("lmms_tasks")
 """What `--include_path` is given."""
@@ -117,9 +117,11 @@ def doc_to_text(doc: Doc, lmms_eval_specific_kwargs: Any = None) -> str:
     if request is None:
         return _NOTHING
     texts = [request.system]
-    for pictures, parts in groupby(request_parts(request), lambda part: isinstance(part, Image)):
+    for pictures, parts in groupby(
+        request_parts(request), lambda part: isinstance(part, ImagePart)
+    ):
         if pictures:
-            times = [part.label for part in parts if isinstance(part, Image) and part.label]
+            times = [part.label for part in parts if isinstance(part, ImagePart) and part.label]
             texts += [f"Frames of the recording, taken at {', '.join(times)}."] * bool(times)
         else:
             texts += [str(part) for part in parts]
@@ -139,9 +141,9 @@ def doc_to_messages(doc: Doc, lmms_eval_specific_kwargs: Any = None) -> list[dic
         return [{"role": "user", "content": [{"type": "text", "text": _NOTHING}]}]
     content: list[dict[str, Any]] = []
     for part in request_parts(request):
-        text = part.label if isinstance(part, Image) else part
+        text = part.label if isinstance(part, ImagePart) else part
         content += [{"type": "text", "text": text}] if text else []
-        content += [{"type": "image", "url": _picture(part)}] if isinstance(part, Image) else []
+        content += [{"type": "image", "url": _picture(part)}] if isinstance(part, ImagePart) else []
     system = {"role": "system", "content": [{"type": "text", "text": request.system}]}
     return [*([system] if request.system else []), {"role": "user", "content": content}]
 
@@ -155,11 +157,11 @@ def process_results(doc: Doc, results: Sequence[str | None]) -> dict[str, Any]:
     question = Question.model_validate_json(doc["question"])
     run = _run(doc["place"])
     said, sent = run.answered(question, results[0] or "")
-    keyed = is_keyed(question)
+    keyed = has_key(question)
     cluster = {"video": question.recording or f"question {question.id}"}
     guess = {"guess": 1 / len(question.options)} if keyed and question.options else {}
     return {
-        "accuracy": {**cluster, "score": is_right(question, said)} if keyed else cluster,
+        "accuracy": {**cluster, "score": correctness(question, said)} if keyed else cluster,
         "chance": guess,
         "n": {"count": 1},
         "n_unscored": {"count": int(not keyed)},
@@ -230,7 +232,7 @@ class _OneReplyClient(HarnessClient):
             return Reply(status=Status.PARSED, text="A")
         if self.reply.startswith(_FAILED):
             return Reply(status=Status.ERROR, raw=self.reply, detail=self.reply)
-        said = read(self.reply, "", None, request.schema)
+        said = parse_reply(self.reply, "", None, request.schema)
         return Reply(
             status=said.status,
             text=said.text,
@@ -359,7 +361,7 @@ def _asked_of(doc: Doc) -> Request | None:
     return _run(doc["place"]).request(Question.model_validate_json(doc["question"]))
 
 
-def _picture(image: Image) -> Any:
+def _picture(image: ImagePart) -> Any:
     from PIL import Image as Pictures
 
     return Pictures.open(io.BytesIO(image.data)).convert("RGB")

@@ -4,11 +4,11 @@ Time is seconds from the first displayed frame, from the file's display times (P
 a frame's number.
 """
 
-from egomem.media.audio import AudioBlock, AudioReader, audio
+from egomem.media.audio_reader import AudioBlock, AudioReader, audio
 from egomem.media.digest import content_hash
-from egomem.media.facts import AudioFacts, Facts, OtherStream, VideoFacts
-from egomem.media.frame import Frame, Image, distinct
-from egomem.media.frames import FrameReader, Report, frames, key_frames
+from egomem.media.frame import Frame, RgbImage, distinct
+from egomem.media.frame_reader import DecodeReport, FrameReader, frames, key_frames
+from egomem.media.info import AudioInfo, MediaInfo, OtherStream, VideoInfo
 from egomem.media.jpeg import jpeg, thumbnail
 from egomem.media.probe import probe
 from egomem.media.subtitles import (
@@ -22,17 +22,17 @@ from egomem.media.subtitles import (
 
 __all__ = [
     "AudioBlock",
-    "AudioFacts",
+    "AudioInfo",
     "AudioReader",
     "Cue",
-    "Facts",
+    "DecodeReport",
     "Frame",
     "FrameReader",
-    "Image",
     "LineWarning",
+    "MediaInfo",
     "OtherStream",
-    "Report",
-    "VideoFacts",
+    "RgbImage",
+    "VideoInfo",
     "audio",
     "content_hash",
     "distinct",

@@ -19,7 +19,7 @@ from av.video.stream import VideoStream
 from egomem.media.container import codec_name
 
 
-class Unsafe(Exception):
+class UnsafeToPrune(Exception):
     """Packets cannot be left out here. The message says why."""
 
 
@@ -30,22 +30,22 @@ class Restart(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class PacketHeader:
     restart: Restart = Restart.NO
     disposable: bool = False
     shown: bool = True
 
 
-Headers = Callable[[bytes, bool], Header]
+HeaderReader = Callable[[bytes, bool], PacketHeader]
 """Packet bytes, and whether its container marks it as a key frame -> its header."""
 
-_PLAIN = Header()
-_DISPOSABLE = Header(disposable=True)
-_CLOSED = Header(Restart.CLOSED)
-_OPEN = Header(Restart.OPEN)
+_PLAIN = PacketHeader()
+_DISPOSABLE = PacketHeader(disposable=True)
+_CLOSED = PacketHeader(Restart.CLOSED)
+_OPEN = PacketHeader(Restart.OPEN)
 
 
-def headers(stream: VideoStream) -> Headers:
+def header_reader(stream: VideoStream) -> HeaderReader:
     """The reader of packet headers for a stream. Raises Unsafe for codecs it does not know."""
     codec = codec_name(stream)
     if codec == "h264":
@@ -58,25 +58,25 @@ def headers(stream: VideoStream) -> Headers:
         return _key_resets_all
     if codec == "mpeg4":
         return _key_has_leading_pictures
-    raise Unsafe(f"{codec} is decoded as a whole")
+    raise UnsafeToPrune(f"{codec} is decoded as a whole")
 
 
-def _vp8(data: bytes, key: bool) -> Header:
+def _vp8(data: bytes, key: bool) -> PacketHeader:
     if key:
         return _CLOSED
-    return Header(shown=bool(data and data[0] & 0x10))
+    return PacketHeader(shown=bool(data and data[0] & 0x10))
 
 
-def _key_resets_all(data: bytes, key: bool) -> Header:
+def _key_resets_all(data: bytes, key: bool) -> PacketHeader:
     return _CLOSED if key else _PLAIN
 
 
-def _key_has_leading_pictures(data: bytes, key: bool) -> Header:
+def _key_has_leading_pictures(data: bytes, key: bool) -> PacketHeader:
     """MPEG-4: pictures that follow a key frame but are shown before it refer to both sides."""
     return _OPEN if key else _PLAIN
 
 
-class _Units:
+class _NalUnitReader:
     """Splits packets into NAL units, and holds the parameter sets to be the first ones throughout.
 
     Left-out packets must not carry parameter sets that later ones need, so any set that was not
@@ -117,18 +117,18 @@ class _Units:
             elif not self._begun:
                 self.remember(unit)
             elif unit.rstrip(b"\0") not in self.known:
-                raise Unsafe("parameter sets change within the stream")
+                raise UnsafeToPrune("parameter sets change within the stream")
         self._begun = True
 
 
-class _H264(_Units):
+class _H264(_NalUnitReader):
     parameter_types = frozenset({7, 8, 13, 15})
 
     def __init__(self, stream: VideoStream) -> None:
         super().__init__(stream)
         # Fields come as two packets for one frame, or as one; only progressive streams are sure.
         if stream.codec_context.field_order != 1:
-            raise Unsafe("the stream is, or may be, interlaced")
+            raise UnsafeToPrune("the stream is, or may be, interlaced")
 
     def record(self, extra: bytes) -> int:
         at = 5
@@ -144,25 +144,25 @@ class _H264(_Units):
     def kind(self, unit: bytes) -> int:
         return unit[0] & 0x1F
 
-    def __call__(self, data: bytes, key: bool) -> Header:
+    def __call__(self, data: bytes, key: bool) -> PacketHeader:
         slices = referenced = instant = 0
         for unit in self.split(data):
             kind = unit[0] & 0x1F
             if 2 <= kind <= 4:
-                raise Unsafe("slices are partitioned")
+                raise UnsafeToPrune("slices are partitioned")
             if kind in (1, 5):
                 slices += 1
                 instant += kind == 5
                 referenced += bool(unit[0] & 0x60)
         if not slices:
-            raise Unsafe("a packet holds no picture")
+            raise UnsafeToPrune("a packet holds no picture")
         if instant == slices:
             return _CLOSED
         # An I-frame that is no IDR may be followed by pictures that refer past it: no restart.
         return _PLAIN if referenced else _DISPOSABLE
 
 
-class _HEVC(_Units):
+class _HEVC(_NalUnitReader):
     parameter_types = frozenset({32, 33, 34})
 
     def __init__(self, stream: VideoStream) -> None:
@@ -188,7 +188,7 @@ class _HEVC(_Units):
         if self.kind(unit) == 33:  # the sequence's number of temporal sub-layers
             self._highest = max(self._highest or 0, (unit[2] >> 1) & 7)
 
-    def __call__(self, data: bytes, key: bool) -> Header:
+    def __call__(self, data: bytes, key: bool) -> PacketHeader:
         kinds: set[int] = set()
         layer = 0
         for unit in self.split(data):
@@ -198,7 +198,7 @@ class _HEVC(_Units):
                 kinds.add(kind)
                 layer = max(layer, (unit[1] & 7) - 1)
         if not kinds:
-            raise Unsafe("a packet holds no picture")
+            raise UnsafeToPrune("a packet holds no picture")
         if all(16 <= kind <= 21 for kind in kinds):
             return _CLOSED if kinds == {20} else _OPEN  # 20: an IDR without leading pictures
         # A sub-layer non-reference picture may be referred to from a higher sub-layer.
@@ -213,7 +213,7 @@ def split_lengths(data: bytes, size: int) -> Iterator[bytes]:
         length = int.from_bytes(data[at : at + size], "big")
         at += size
         if not 0 < length <= end - at:
-            raise Unsafe("a unit's length is wrong")
+            raise UnsafeToPrune("a unit's length is wrong")
         yield data[at : at + length]
         at += length
 

@@ -41,23 +41,23 @@ def open_media(path: str | Path) -> InputContainer:
     return container
 
 
-def is_cover(stream: Stream) -> bool:
+def is_cover_art(stream: Stream) -> bool:
     return bool(stream.disposition & (Disposition.attached_pic | Disposition.timed_thumbnails))
 
 
 def video_streams(container: InputContainer) -> list[VideoStream]:
     """The video streams that a decoder exists for, the one to use first; never cover art."""
-    usable = [s for s in container.streams.video if not is_cover(s) and decodable(s)]
+    usable = [s for s in container.streams.video if not is_cover_art(s) and is_decodable(s)]
     return sorted(usable, key=lambda s: (not s.disposition & Disposition.default, s.index))
 
 
 def audio_streams(container: InputContainer) -> list[AudioStream]:
     """The sound streams that a decoder exists for, the one to use first."""
-    usable = [s for s in container.streams.audio if decodable(s)]
+    usable = [s for s in container.streams.audio if is_decodable(s)]
     return sorted(usable, key=lambda s: (not s.disposition & Disposition.default, s.index))
 
 
-def decodable(stream: Stream) -> bool:
+def is_decodable(stream: Stream) -> bool:
     return getattr(stream, "codec_context", None) is not None
 
 

@@ -12,21 +12,21 @@ from av.container.input import InputContainer
 from av.video.stream import VideoStream
 
 from egomem.errors import MediaError, reason
-from egomem.media.clock import DisplayClock, Timing, frame_step
 from egomem.media.container import DecodeError, open_media, video_streams
+from egomem.media.display_clock import DisplayClock, Timing, frame_step
 
-_HEAD = 64
+MAX_HEAD_PACKETS = 64
 """Packets in which the first frame has to come."""
 
-_ORDER = 16
+ORDER_CHECK_FRAMES = 16
 """Frames that show whether PTS are in display order."""
 
-Picture = tuple[int, int, av.VideoFrame]
+IndexedPicture = tuple[int, int, av.VideoFrame]
 """The number of a wanted time, the picture's display time in ticks, the picture."""
 
 
 @dataclass(frozen=True, slots=True)
-class Track:
+class StreamTiming:
     """The video stream to decode: which, how it is timed, the time of its first frame and the
     usual step between frames (ticks)."""
 
@@ -38,7 +38,7 @@ class Track:
 
 
 @dataclass
-class Tally:
+class DecodeStats:
     """What decoding met; times in ticks.
 
     `last` is the time of the last good frame. `lost` holds, for each stretch that was lost, the
@@ -72,7 +72,7 @@ class Tally:
 
 
 @dataclass
-class Opened:
+class OpenVideo:
     """A video stream that can be read from its beginning. Opening is dear: FFmpeg decodes frames to
     learn of the stream, so it is done once where possible."""
 
@@ -81,7 +81,7 @@ class Opened:
     packets: Iterator[av.Packet[VideoStream]]
 
 
-def open_video(path: Path, index: int | None = None) -> Opened:
+def open_video(path: Path, index: int | None = None) -> OpenVideo:
     """A file's video stream, by default the one to use, set to decode on one thread: the least CPU
     time. Raises MediaError where there is none."""
     container = open_media(path)
@@ -92,10 +92,10 @@ def open_video(path: Path, index: int | None = None) -> Opened:
     stream = streams[0]
     stream.thread_type = "NONE"
     stream.thread_count = 1
-    return Opened(container, stream, container.demux(stream))
+    return OpenVideo(container, stream, container.demux(stream))
 
 
-def first_frame(opened: Opened, path: Path) -> tuple[Timing, av.VideoFrame, int]:
+def first_frame(opened: OpenVideo, path: Path) -> tuple[Timing, av.VideoFrame, int]:
     """How a stream's frames are timed, its first displayed frame, and that one's time in ticks.
 
     Leaves the stream at its beginning. Raises MediaError where nothing there can be decoded.
@@ -119,8 +119,8 @@ def first_frame(opened: Opened, path: Path) -> tuple[Timing, av.VideoFrame, int]
                     break
             if frames and reorders:
                 stamps = [p.pts for p in packets if p.size and p.pts is not None]
-                enough = _ORDER if stamps == sorted(stamps) else 1
-            if len(frames) >= enough or len(packets) >= _HEAD + enough:
+                enough = ORDER_CHECK_FRAMES if stamps == sorted(stamps) else 1
+            if len(frames) >= enough or len(packets) >= MAX_HEAD_PACKETS + enough:
                 break
     except DecodeError as error:
         failure = failure or reason(error)
@@ -140,10 +140,10 @@ def first_frame(opened: Opened, path: Path) -> tuple[Timing, av.VideoFrame, int]
     return timing, frames[0], clock.time(frames[0])
 
 
-def good_frames(
-    track: Track,
-    tally: Tally,
-    opened: Opened | None = None,
+def intact_frames(
+    track: StreamTiming,
+    tally: DecodeStats,
+    opened: OpenVideo | None = None,
     *,
     begin: int | None = None,
     keys_only: bool = False,
@@ -195,7 +195,9 @@ def good_frames(
                     yield ticks, frame
 
 
-def _packets(opened: Opened, begin: int | None, tally: Tally) -> Iterator[av.Packet[VideoStream]]:
+def _packets(
+    opened: OpenVideo, begin: int | None, tally: DecodeStats
+) -> Iterator[av.Packet[VideoStream]]:
     """The stream's packets from the key frame at `begin`, to the end or to where reading fails."""
     packets = opened.packets
     if begin is not None:
@@ -218,13 +220,13 @@ def _packets(opened: Opened, begin: int | None, tally: Tally) -> Iterator[av.Pac
             yield packet
 
 
-def plain(
-    track: Track,
+def decode_all(
+    track: StreamTiming,
     limits: Sequence[int],
-    tally: Tally,
-    opened: Opened | None = None,
+    tally: DecodeStats,
+    opened: OpenVideo | None = None,
     begin: int | None = None,
-) -> Iterator[Picture]:
+) -> Iterator[IndexedPicture]:
     """For each limit (ticks, ascending) the last picture with a display time <= it.
 
     There is none for a limit in a lost stretch, or after the end of the last picture.
@@ -232,7 +234,7 @@ def plain(
     shown: av.VideoFrame | None = None
     at = end = losses = 0
     k = 0
-    for ticks, frame in good_frames(track, tally, opened, begin=begin):
+    for ticks, frame in intact_frames(track, tally, opened, begin=begin):
         while k < len(limits) and limits[k] < ticks:
             if shown is not None and (losses == len(tally.lost) or limits[k] < end):
                 yield k, at, shown

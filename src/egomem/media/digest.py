@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 from egomem.errors import MediaError
+from egomem.hashing import hash_file
 
 
 def content_hash(path: str | Path) -> str:
@@ -14,7 +14,6 @@ def content_hash(path: str | Path) -> str:
     Raises MediaError where it cannot be read.
     """
     try:
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return hash_file(path)
     except OSError as error:
         raise MediaError(f"{path} cannot be read ({error.strerror})", "check the path") from error

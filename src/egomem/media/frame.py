@@ -13,7 +13,7 @@ from av.sidedata.sidedata import SideData
 from av.video.reformatter import VideoReformatter
 from numpy.typing import NDArray
 
-Image = NDArray[np.uint8]
+RgbImage = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,7 +26,7 @@ class Frame:
 
     time: float
     wanted: float
-    image: Image
+    image: RgbImage
 
 
 def distinct(frames: Iterable[Frame]) -> Iterator[Frame]:
@@ -68,7 +68,7 @@ class Orientation:
         flip_x = degrees == 90 or (degrees in (0, 180) and mirrored ^ flip_y)
         return cls(transpose, flip_x, flip_y)
 
-    def apply(self, image: Image) -> Image:
+    def apply(self, image: RgbImage) -> RgbImage:
         if self.transpose:
             image = image.transpose(1, 0, 2)
         if self.flip_x:
@@ -115,7 +115,7 @@ def display_size(
     return (height, width) if turn.transpose else (width, height)
 
 
-def fit(size: tuple[int, int], side: int | None) -> tuple[int, int]:
+def fit_size(size: tuple[int, int], side: int | None) -> tuple[int, int]:
     """A size whose longer side is at most `side`; never enlarged, never below one pixel."""
     longest = max(size)
     if side is None or longest <= side:
@@ -123,7 +123,7 @@ def fit(size: tuple[int, int], side: int | None) -> tuple[int, int]:
     return max(1, round(size[0] * side / longest)), max(1, round(size[1] * side / longest))
 
 
-class Painter:
+class RgbConverter:
     """Turns decoded frames into upright RGB arrays; scales before it converts, in one step."""
 
     def __init__(
@@ -134,9 +134,9 @@ class Painter:
         self._aspect = pixel_aspect
         self._scaler = VideoReformatter()
 
-    def __call__(self, frame: av.VideoFrame) -> Image:
+    def __call__(self, frame: av.VideoFrame) -> RgbImage:
         turn = self._turn
-        shown = fit(display_size(frame.width, frame.height, self._aspect, turn), self._side)
+        shown = fit_size(display_size(frame.width, frame.height, self._aspect, turn), self._side)
         width, height = (shown[1], shown[0]) if turn.transpose else shown
         rgb = self._scaler.reformat(
             frame, width=width, height=height, format="rgb24", interpolation="BILINEAR", threads=1

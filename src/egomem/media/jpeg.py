@@ -9,11 +9,11 @@ import av
 import numpy as np
 
 from egomem.errors import MediaError, UsageError
-from egomem.media.frame import Frame, Image, fit
-from egomem.media.frames import frames
+from egomem.media.frame import Frame, RgbImage, fit_size
+from egomem.media.frame_reader import frames
 
 
-def jpeg(picture: Frame | Image, quality: int = 85, *, side: int | None = None) -> bytes:
+def jpeg(picture: Frame | RgbImage, quality: int = 85, *, side: int | None = None) -> bytes:
     """A baseline JPEG of an (H, W, 3) uint8 RGB picture; `quality` from 1 (worst) to 100 (best).
 
     `side` limits the longer side in pixels.
@@ -23,7 +23,7 @@ def jpeg(picture: Frame | Image, quality: int = 85, *, side: int | None = None) 
     image = picture.image if isinstance(picture, Frame) else picture
     source = av.VideoFrame.from_ndarray(np.ascontiguousarray(image), format="rgb24")
     encoder = av.CodecContext.create("mjpeg", "w")
-    encoder.width, encoder.height = fit((source.width, source.height), side)
+    encoder.width, encoder.height = fit_size((source.width, source.height), side)
     encoder.pix_fmt = "yuvj420p"
     encoder.time_base = Fraction(1, 1)
     # The encoder's scale goes from 1 (best) to 31; JPEG's customary one from 100 to 1.

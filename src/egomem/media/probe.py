@@ -15,35 +15,35 @@ from av.container.input import InputContainer
 from av.video.stream import VideoStream
 
 from egomem.errors import MediaError
-from egomem.media.clock import frame_step
 from egomem.media.container import (
     DecodeError,
     audio_streams,
     codec_name,
-    is_cover,
+    is_cover_art,
     open_media,
     pixel_aspect,
     video_streams,
 )
-from egomem.media.decode import Tally, Track, first_frame, good_frames, open_video
-from egomem.media.facts import AudioFacts, Facts, OtherStream, VideoFacts
+from egomem.media.decode import DecodeStats, StreamTiming, first_frame, intact_frames, open_video
+from egomem.media.display_clock import frame_step
 from egomem.media.frame import display_size, orientation
+from egomem.media.info import AudioInfo, MediaInfo, OtherStream, VideoInfo
 
-_SCAN_WHOLE = 64 << 20
+MAX_FULL_SCAN_BYTES = 64 << 20
 """Bytes. Of a file up to this size all packets are read, of a longer one the head and the tail."""
 
-_TAIL = 10.0
+TAIL_S = 10.0
 """Seconds before the stated end from which the packets of a long file are read."""
 
-_UNEVEN = 0.05
+MAX_STEP_DEVIATION = 0.05
 """Share of the usual step by which a step differs in a stream of variable frame rate."""
 
-_SOUND_GOES_ON = 1.0
+MIN_SOUND_OVERHANG_S = 1.0
 """Seconds of sound after the last picture that make a recording longer than its video; less is the
 padding of a sound codec's last block."""
 
 
-def probe(path: str | Path) -> Facts:
+def probe(path: str | Path) -> MediaInfo:
     """The facts of a media file. Raises MediaError with one line where it cannot be used.
 
     Reads the packets of a file up to 64 MiB, the head and the tail of a longer one, and decodes
@@ -57,21 +57,21 @@ def probe(path: str | Path) -> Facts:
         broken = ""
         if streams:
             try:
-                video, decoded_until = _video(container, streams[0], path, faults)
+                video, decoded_until = _video_info(container, streams[0], path, faults)
             except MediaError as error:
                 broken = error.message
     # Reading to the end leaves some demuxers unable to go back, so sound gets a fresh container.
     with open_media(path) as container:
         begin = Fraction(video.start) if video else None
-        sounds = [_sound(s, begin) for s in audio_streams(container)]
+        sounds = [_audio_info(s, begin) for s in audio_streams(container)]
         if video:
             duration = video.duration
             ends = [s.start + s.duration for s in sounds if s.duration is not None]
-            if ends and max(ends) > duration + _SOUND_GOES_ON:
+            if ends and max(ends) > duration + MIN_SOUND_OVERHANG_S:
                 faults.append(f"sound goes on for {max(ends) - duration:.1f} s after the video")
                 duration = max(ends)
         else:
-            length = _sound_length(path, sounds[0].index) if sounds else None
+            length = _sound_duration(path, sounds[0].index) if sounds else None
             if length is None:
                 raise MediaError(
                     broken or f"{path.name} holds neither video nor sound that can be decoded",
@@ -80,7 +80,7 @@ def probe(path: str | Path) -> Facts:
             duration = sounds[0].duration or length
         if broken:
             faults.append(f"the video cannot be used: {broken}")
-        return Facts(
+        return MediaInfo(
             path=str(path),
             bytes=path.stat().st_size,
             container=container.format.name,
@@ -93,16 +93,16 @@ def probe(path: str | Path) -> Facts:
                 )
                 for s in container.streams.subtitles
             ),
-            other=tuple(_others(container, video)),
-            cover_art=any(is_cover(s) for s in container.streams.video),
-            created=_created(container),
+            other=tuple(_unused_streams(container, video)),
+            cover_art=any(is_cover_art(s) for s in container.streams.video),
+            created=_creation_time(container),
             decoded_until=decoded_until,
             faults=tuple(faults),
         )
 
 
 @dataclass
-class Packets:
+class PacketSummary:
     """What reading packets without decoding tells of a stream; times in ticks."""
 
     count: int = 0
@@ -119,9 +119,9 @@ class Packets:
         return [b - a for a, b in pairwise(ordered)]
 
 
-def read_packets(container: InputContainer, stream: VideoStream, step: int) -> Packets:
+def read_packets(container: InputContainer, stream: VideoStream, step: int) -> PacketSummary:
     """Reads the packets of a stream from here to the end, or to the first that is damaged."""
-    seen = Packets()
+    seen = PacketSummary()
     shown: tuple[int, int] | None = None
     try:
         for packet in container.demux(stream):
@@ -149,9 +149,9 @@ def read_packets(container: InputContainer, stream: VideoStream, step: int) -> P
     return seen
 
 
-def _video(
+def _video_info(
     container: InputContainer, stream: VideoStream, path: Path, faults: list[str]
-) -> tuple[VideoFacts, float | None]:
+) -> tuple[VideoInfo, float | None]:
     base = stream.time_base
     assert base is not None
     step = frame_step(stream)
@@ -159,8 +159,8 @@ def _video(
     with (opened := open_video(path, stream.index)).container:
         timing, first, start = first_frame(opened, path)
     if first.is_corrupt:
-        track = Track(path, stream.index, timing, start, step)
-        if next(good_frames(track, Tally()), None) is None:
+        track = StreamTiming(path, stream.index, timing, start, step)
+        if next(intact_frames(track, DecodeStats()), None) is None:
             raise MediaError(
                 f"no frame of {path.name} can be decoded without damage",
                 "try to play it; if no player can, the recording is lost",
@@ -174,10 +174,10 @@ def _video(
     if start * base < 0:
         faults.append(f"display times begin at {float(start * base):.3f} s")
 
-    whole = path.stat().st_size <= _SCAN_WHOLE or container.duration is None
-    seen = Packets()
+    whole = path.stat().st_size <= MAX_FULL_SCAN_BYTES or container.duration is None
+    seen = PacketSummary()
     if not whole:
-        seen = _tail(container, stream, step)
+        seen = _tail_packets(container, stream, step)
         whole = seen.end is None or seen.corrupt
     if whole:
         with open_media(path) as again:
@@ -190,7 +190,7 @@ def _video(
     frames: int | None = seen.count if whole else stated or None
 
     decoded_until = None
-    if seen.corrupt or cut_off(stream, path.stat().st_size):
+    if seen.corrupt or is_cut_off(stream, path.stat().st_size):
         decoded_until = float(((seen.last or start) - start) * base)
         duration = max(duration, float(stream.duration * base) if stream.duration else 0.0)
         faults.append(
@@ -202,10 +202,10 @@ def _video(
 
     steps = seen.steps
     middle = statistics.median(steps) if steps else 0
-    variable = any(abs(s - middle) > max(2, _UNEVEN * middle) for s in steps)
+    variable = any(abs(s - middle) > max(2, MAX_STEP_DEVIATION * middle) for s in steps)
     width, height = display_size(first.width, first.height, pixel_aspect(stream), turn)
     rate = stream.average_rate or stream.guessed_rate
-    return VideoFacts(
+    return VideoInfo(
         index=stream.index,
         codec=codec_name(stream) or "unknown",
         width=width,
@@ -222,29 +222,29 @@ def _video(
     ), decoded_until
 
 
-def cut_off(stream: VideoStream, size: int) -> bool:
+def is_cut_off(stream: VideoStream, size: int) -> bool:
     """True where the file's own index points past its end."""
     entries = stream.index_entries
     return len(entries) > 0 and entries[-1].pos + entries[-1].size > size
 
 
-def _tail(container: InputContainer, stream: VideoStream, step: int) -> Packets:
+def _tail_packets(container: InputContainer, stream: VideoStream, step: int) -> PacketSummary:
     """The packets of the last seconds; an `end` of None where the file cannot be sought in."""
     assert stream.time_base is not None
     assert container.duration is not None
     stated = container.duration / av.time_base
-    end = (stated - _TAIL) / stream.time_base + (stream.start_time or 0)
+    end = (stated - TAIL_S) / stream.time_base + (stream.start_time or 0)
     try:
         container.seek(max(0, int(end)), stream=stream)
     except DecodeError:
-        return Packets()
+        return PacketSummary()
     return read_packets(container, stream, step)
 
 
-def _sound(stream: AudioStream, start: Fraction | None) -> AudioFacts:
+def _audio_info(stream: AudioStream, start: Fraction | None) -> AudioInfo:
     base = stream.time_base or Fraction(1, stream.rate)
     begin = (stream.start_time or 0) * base
-    return AudioFacts(
+    return AudioInfo(
         index=stream.index,
         codec=codec_name(stream) or "unknown",
         rate=stream.rate,
@@ -255,7 +255,7 @@ def _sound(stream: AudioStream, start: Fraction | None) -> AudioFacts:
     )
 
 
-def _sound_length(path: Path, index: int) -> float | None:
+def _sound_duration(path: Path, index: int) -> float | None:
     """Seconds of a sound stream, read from its packets; None where none of it can be decoded."""
     with open_media(path) as container:
         stream = container.streams[index]
@@ -273,11 +273,11 @@ def _sound_length(path: Path, index: int) -> float | None:
         return float((end - first) * base) if decoded and first is not None and end else None
 
 
-def _others(container: InputContainer, used: VideoFacts | None) -> Iterator[OtherStream]:
+def _unused_streams(container: InputContainer, used: VideoInfo | None) -> Iterator[OtherStream]:
     for stream in container.streams:
         if stream.type in ("audio", "subtitle") or (used and stream.index == used.index):
             continue
-        if is_cover(stream):
+        if is_cover_art(stream):
             yield OtherStream(index=stream.index, kind="cover art", codec=codec_name(stream))
         elif isinstance(stream, VideoStream) and stream.codec_context is not None:
             size = f"{stream.codec_context.width}x{stream.codec_context.height}"
@@ -286,7 +286,7 @@ def _others(container: InputContainer, used: VideoFacts | None) -> Iterator[Othe
             yield OtherStream(index=stream.index, kind=stream.type, codec=codec_name(stream))
 
 
-def _created(container: InputContainer) -> str | None:
+def _creation_time(container: InputContainer) -> str | None:
     """The creation time as written; Apple's key is preferred, for it carries the zone."""
     for key in ("com.apple.quicktime.creationdate", "creation_time", "date"):
         if value := container.metadata.get(key):

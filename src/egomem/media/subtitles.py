@@ -63,12 +63,12 @@ def read_subtitles(text: str) -> tuple[list[Cue], list[LineWarning]]:
     """
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     warnings: list[LineWarning] = []
-    blocks = _blocks(lines, warnings)
+    blocks = _cue_blocks(lines, warnings)
     timed = any(_WORD_TIME.search("\n".join(body)) for _, _, body in blocks)
     cues = []
     for number, span, body in blocks:
         voice = _VOICE.search("\n".join(body))
-        plain = [_plain(line) for line in body]
+        plain = [_strip_tags(line) for line in body]
         said = "\n".join(line for line in plain if line)
         if not said:
             if not timed:
@@ -77,14 +77,16 @@ def read_subtitles(text: str) -> tuple[list[Cue], list[LineWarning]]:
         speaker = html.unescape(voice[1]).strip() if voice else None
         cues.append(Cue(span, said, speaker, number))
     cues.sort(key=lambda cue: cue.span.start)
-    if timed or _rolls(cues):
-        cues = _unrolled(cues)
+    if timed or _is_rolling(cues):
+        cues = _unroll(cues)
     if not cues:
         warnings.append(LineWarning(0, "no cue was found"))
     return cues, sorted(warnings)
 
 
-def _blocks(lines: Sequence[str], warnings: list[LineWarning]) -> list[tuple[int, Span, list[str]]]:
+def _cue_blocks(
+    lines: Sequence[str], warnings: list[LineWarning]
+) -> list[tuple[int, Span, list[str]]]:
     """The times of each cue, the line they stand on, and the lines of text below it."""
     found: list[tuple[int, Span, list[str]]] = []
     body: list[str] | None = None
@@ -154,23 +156,23 @@ def _seconds(parts: Sequence[str | None]) -> float:
     return float(f"{whole}.{fraction or 0}")
 
 
-def _plain(line: str) -> str:
+def _strip_tags(line: str) -> str:
     """A line of text without tags, overrides and entities."""
     return " ".join(html.unescape(_OVERRIDE.sub("", _TAG.sub("", line))).split())
 
 
-def _rolls(cues: Sequence[Cue]) -> bool:
+def _is_rolling(cues: Sequence[Cue]) -> bool:
     """Whether most cues begin at once with a line that the one before ended with, and add to it."""
     pairs = [
         (one.text.split("\n"), other.text.split("\n"))
         for one, other in pairwise(cues)
         if other.span.start - one.span.end < 0.1
     ]
-    adding = sum(0 < _common(one, other) < len(other) for one, other in pairs)
+    adding = sum(0 < _overlap(one, other) < len(other) for one, other in pairs)
     return len(cues) > 3 and adding > len(cues) / 3
 
 
-def _unrolled(cues: Sequence[Cue]) -> list[Cue]:
+def _unroll(cues: Sequence[Cue]) -> list[Cue]:
     """Captions that scroll up, as YouTube writes them: each line once, when it first appears.
 
     Such a cue shows the line before it and a new one with a time for each word; between them lie
@@ -180,7 +182,7 @@ def _unrolled(cues: Sequence[Cue]) -> list[Cue]:
     shown: list[str] = []
     for cue in cues:
         lines = cue.text.split("\n")
-        new = lines[_common(shown, lines) :]
+        new = lines[_overlap(shown, lines) :]
         shown = lines
         if new:
             found.append(replace(cue, text="\n".join(new)))
@@ -189,7 +191,7 @@ def _unrolled(cues: Sequence[Cue]) -> list[Cue]:
     return found
 
 
-def _common(shown: Sequence[str], lines: Sequence[str]) -> int:
+def _overlap(shown: Sequence[str], lines: Sequence[str]) -> int:
     """How many of the first lines are the last ones that were shown before."""
     for count in range(min(len(shown), len(lines)), 0, -1):
         if list(shown[-count:]) == list(lines[:count]):
@@ -237,11 +239,11 @@ def validate_webvtt(text: str) -> list[LineWarning]:
             faults.append(LineWarning(first, "a block without times"))
             continue
         cue_seen = True
-        last = _strict_times(rows[at], first + at, last, faults)
+        last = _check_times(rows[at], first + at, last, faults)
     return faults
 
 
-def _strict_times(line: str, number: int, last: float, faults: list[LineWarning]) -> float:
+def _check_times(line: str, number: int, last: float, faults: list[LineWarning]) -> float:
     """Checks a line of times; returns the start that the next cue may not lie before."""
     match = _STRICT.fullmatch(line)
     loose = _TIMES.match(line)
@@ -269,13 +271,13 @@ def _strict_times(line: str, number: int, last: float, faults: list[LineWarning]
 def write_webvtt(cues: Iterable[Cue], *, notes: Iterable[str] = ()) -> str:
     """A WebVTT text that is right by the standard; a cue shorter than 1 ms is made that long."""
     blocks = ["WEBVTT"]
-    blocks += [f"NOTE\n{_inline(note)}" for note in notes]
+    blocks += [f"NOTE\n{_escape_cue_text(note)}" for note in notes]
     for cue in cues:
-        said = _inline(html.escape(cue.text, quote=False))
+        said = _escape_cue_text(html.escape(cue.text, quote=False))
         if cue.speaker:
             said = f"<v {html.escape(cue.speaker)}>{said}"
-        name = _inline(cue.id).replace("\n", " ")
-        blocks.append(f"{name}\n" * bool(name) + f"{_stamps(cue.span, '.')}\n{said}")
+        name = _escape_cue_text(cue.id).replace("\n", " ")
+        blocks.append(f"{name}\n" * bool(name) + f"{_time_line(cue.span, '.')}\n{said}")
     return "\n\n".join(blocks) + "\n"
 
 
@@ -283,24 +285,24 @@ def write_srt(cues: Iterable[Cue]) -> str:
     """An SRT text, with each speaker's name before what they say."""
     blocks = []
     for number, cue in enumerate(cues, 1):
-        said = _inline(cue.text)
+        said = _escape_cue_text(cue.text)
         who = f"{cue.speaker}: " if cue.speaker else ""
-        blocks.append(f"{number}\n{_stamps(cue.span, ',')}\n{who}{said}\n")
+        blocks.append(f"{number}\n{_time_line(cue.span, ',')}\n{who}{said}\n")
     return "\n".join(blocks)
 
 
-def _inline(text: str) -> str:
+def _escape_cue_text(text: str) -> str:
     """Text without what would end a cue: blank lines and arrows."""
     lines = (line.strip().replace("-->", "→") for line in text.splitlines())
     return "\n".join(line for line in lines if line)
 
 
-def _stamps(span: Span, point: str) -> str:
+def _time_line(span: Span, point: str) -> str:
     start = round(span.start * 1000)
     end = max(round(span.end * 1000), start + 1)
-    return f"{_stamp(start, point)} --> {_stamp(end, point)}"
+    return f"{_timestamp(start, point)} --> {_timestamp(end, point)}"
 
 
-def _stamp(thousandths: int, point: str) -> str:
+def _timestamp(thousandths: int, point: str) -> str:
     seconds, rest = divmod(thousandths, 1000)
     return f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}{point}{rest:03d}"

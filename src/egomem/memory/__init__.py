@@ -5,15 +5,11 @@ with Store.open("my-memory") as store:
 """
 
 from egomem.memory.store import Completed, Store
-from egomem.memory.view import Scored, View
-from egomem.text.tokens import stems, terms, tokens
+from egomem.memory.view import ScoredObservation, View
 
 __all__ = [
     "Completed",
-    "Scored",
+    "ScoredObservation",
     "Store",
     "View",
-    "stems",
-    "terms",
-    "tokens",
 ]

@@ -15,7 +15,7 @@ def idf(count: int, frequency: int) -> float:
     return math.log(1 + (count - frequency + 0.5) / (frequency + 0.5))
 
 
-def parts(
+def term_scores(
     idfs: Mapping[str, float], words: Sequence[str], length: int, mean: float
 ) -> dict[str, float]:
     """Each matching query term's share of a document's score, which is their sum in this order.

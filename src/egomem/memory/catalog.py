@@ -71,7 +71,9 @@ class Catalog:
             recordings, numbers, starts = known.recordings, known.numbers, known.starts
             wearers, ids = known.wearers, known.ids
         else:
-            found = db.execute(f"SELECT number, {rows.RECORDING} FROM recording ORDER BY number")
+            found = db.execute(
+                f"SELECT number, {rows.RECORDING_COLUMNS} FROM recording ORDER BY number"
+            )
             table = found.fetchall()
             read = [rows.read_recording(row[1:]) if row[1] is not None else None for row in table]
             recordings = tuple(r for r in read if r)

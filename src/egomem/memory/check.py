@@ -16,9 +16,9 @@ import numpy as np
 
 from egomem.errors import DamagedError
 from egomem.memory import index, vectors
-from egomem.memory.database import faults
-from egomem.memory.forget import finish, tally
-from egomem.memory.segment import ROW, Segment, checksum
+from egomem.memory.connection import translated_errors
+from egomem.memory.forget import finish_forgetting, recount_tally
+from egomem.memory.segment import ROW_COLUMNS, Segment, checksum
 from egomem.memory.thumbnails import FOLDER as THUMBNAILS
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def check(store: Store, *, repair: bool = False) -> CheckReport:
 
 def _check(store: Store, *, repair: bool) -> CheckReport:
     findings: list[CheckFinding] = []
-    with store._threads, faults(store.folder):
+    with store._threads, translated_errors(store.folder):
         for part, look, mend in _PARTS:
             found = list(look(store))
             if found and repair and mend is not None:
@@ -71,8 +71,8 @@ def _check(store: Store, *, repair: bool) -> CheckReport:
                 findings += [CheckFinding(part, what, mend is not None) for what in found]
         count = "SELECT (SELECT count(*) FROM recording WHERE id IS NOT NULL), count(*)"
         recordings, observations = store._db.execute(f"{count} FROM observation").fetchone()
-        segments = len(index.listed(store._db))
-        files = sum(map(len, vectors.listed(store._db).values()))
+        segments = len(index.segment_entries(store._db))
+        files = sum(map(len, vectors.vector_file_entries(store._db).values()))
     figures = {
         "recordings": recordings,
         "observations": observations,
@@ -120,7 +120,7 @@ def _mend_tally(store: Store) -> None:
             "SELECT recording FROM tally UNION SELECT DISTINCT recording FROM observation"
         ).fetchall()
         for (line,) in lines:
-            tally(db, line)
+            recount_tally(db, line)
         db.execute("UPDATE state SET value = value + 1 WHERE name = 'recordings'")
 
 
@@ -129,7 +129,7 @@ def _mend_tally(store: Store) -> None:
 
 def _index(store: Store) -> Iterator[str]:
     db, folder = store._db, store.folder
-    entries = index.listed(db)
+    entries = index.segment_entries(db)
     expected = 1
     for entry in entries:
         path = index.path_of(folder, entry.number)
@@ -150,7 +150,7 @@ def _index(store: Store) -> Iterator[str]:
             yield f"{_name(store, path)} belongs to nothing"
 
 
-def _agrees(store: Store, entry: index.Listed) -> bool:
+def _agrees(store: Store, entry: index.SegmentEntry) -> bool:
     """Compares the segment with one made anew, a stretch of rows at a time."""
     try:
         segment = Segment.read(index.path_of(store.folder, entry.number))
@@ -162,7 +162,7 @@ def _agrees(store: Store, entry: index.Listed) -> bool:
     at = 0
     bounds = np.searchsorted(segment.docs[order], np.arange(len(segment) + 1))
     rows = store._db.execute(
-        f"SELECT {ROW} FROM observation o WHERE o.n BETWEEN ? AND ? ORDER BY o.n",
+        f"SELECT {ROW_COLUMNS} FROM observation o WHERE o.n BETWEEN ? AND ? ORDER BY o.n",
         (entry.first, entry.last),
     )
     while some := rows.fetchmany(1 << 14):
@@ -196,7 +196,7 @@ def _mend_index(store: Store) -> None:
 
 
 def _vectors(store: Store) -> Iterator[str]:
-    for entries in vectors.listed(store._db).values():
+    for entries in vectors.vector_file_entries(store._db).values():
         for entry in entries:
             name = _name(store, entry.path(store.folder))
             try:
@@ -210,7 +210,11 @@ def _vectors(store: Store) -> Iterator[str]:
                 yield f"{name} has {lost} vectors of no observation"
             if not np.isfinite(file.matrix).all():
                 yield f"{name} has vectors that are not numbers"
-    known = {e.path(store.folder) for table in vectors.listed(store._db).values() for e in table}
+    known = {
+        e.path(store.folder)
+        for table in vectors.vector_file_entries(store._db).values()
+        for e in table
+    }
     known |= {path.with_suffix(".row") for path in known}
     for path in sorted((store.folder / "vectors").glob("*/*")):
         if path not in known:
@@ -224,7 +228,7 @@ def _rows_of(store: Store, recording: int) -> np.ndarray:
 
 def _mend_vectors(store: Store) -> None:
     with store._transaction() as db:
-        for entries in vectors.listed(db).values():
+        for entries in vectors.vector_file_entries(db).values():
             for entry in entries:
                 whole = vectors.cut_to_whole(db, store.folder, entry)
                 if whole is None:
@@ -265,7 +269,7 @@ def _name(store: Store, path: Path) -> str:
 
 _PARTS: tuple[tuple[str, Callable[[Store], Iterator[str]], Callable[[Store], None] | None], ...] = (
     ("record", _record, None),
-    ("forgetting", _forgetting, finish),
+    ("forgetting", _forgetting, finish_forgetting),
     ("tally", _tally, _mend_tally),
     ("index", _index, _mend_index),
     ("vectors", _vectors, _mend_vectors),

@@ -27,14 +27,14 @@ from egomem.timeline import Clock, Span, format_instant, zone_of
 Format = Literal["webvtt", "srt", "jsonl", "parquet"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
-FORM = 1
+FORMAT_VERSION = 1
 """The form of an exported Parquet file; a newer one is refused by an older egomem."""
 
 _KEY = b"egomem"
 _BATCH = 5000
 
 
-class Exported(Record):
+class ExportReport(Record):
     """What was written: the files, how many observations they hold, and how many they cannot.
 
     `left_out`: digests lie on no recording, so subtitles have no place for them.
@@ -52,7 +52,7 @@ def export(
     *,
     sources: Iterable[str] | None = None,
     tracks: Iterable[str] | None = None,
-) -> Exported:
+) -> ExportReport:
     """Write what a view sees to `target`; nothing is left half written.
 
     JSON Lines and Parquet are one file. Subtitles are one file a recording, in the folder `target`;
@@ -120,7 +120,7 @@ def _by_recording(view: View) -> Iterator[tuple[Recording | None, list[Observati
 _SUFFIX = {"webvtt": ".vtt", "srt": ".srt"}
 
 
-def _export_subtitles(view: View, target: Path, format: Literal["webvtt", "srt"]) -> Exported:
+def _export_subtitles(view: View, target: Path, format: Literal["webvtt", "srt"]) -> ExportReport:
     suffix = _SUFFIX[format]
     parts = [(r, held) for r, held in _by_recording(view) if held]
     recordings = [(r, held) for r, held in parts if r is not None]
@@ -146,7 +146,7 @@ def _export_subtitles(view: View, target: Path, format: Literal["webvtt", "srt"]
             part.write_text(text, encoding="utf-8")
         files.append(str(path))
         count += len(held)
-    return Exported(files=tuple(files), observations=count, left_out=left_out)
+    return ExportReport(files=tuple(files), observations=count, left_out=left_out)
 
 
 def _cue(o: Observation) -> Cue:
@@ -175,7 +175,7 @@ def _safe(name: str) -> str:
 # -- JSON Lines ------------------------------------------------------------------------------------
 
 
-def _export_jsonl(view: View, target: Path) -> Exported:
+def _export_jsonl(view: View, target: Path) -> ExportReport:
     count = 0
     with _whole(target) as part, part.open("w", encoding="utf-8") as file:
         for recording, held in _by_recording(view):
@@ -183,7 +183,7 @@ def _export_jsonl(view: View, target: Path) -> Exported:
                 row = _row(view, recording, o)
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
                 count += 1
-    return Exported(files=(str(target),), observations=count)
+    return ExportReport(files=(str(target),), observations=count)
 
 
 def _row(view: View, recording: Recording | None, o: Observation) -> dict[str, Any]:
@@ -215,7 +215,7 @@ def _zoned(start: datetime) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class ExportedMemory:
     """What an exported Parquet file holds; `observations` may be iterated once."""
 
     recordings: tuple[Recording, ...]
@@ -224,7 +224,7 @@ class Held:
     observations: Iterator[Observation]
 
 
-def _export_parquet(view: View, target: Path) -> Exported:
+def _export_parquet(view: View, target: Path) -> ExportReport:
     pyarrow, parquet = _pyarrow()
     text = pyarrow.string()
     schema = pyarrow.schema(
@@ -248,13 +248,13 @@ def _export_parquet(view: View, target: Path) -> Exported:
         whole = count == store.view().count()
         done = [d for r in recordings for d in sorted(store.done(r.id))] if whole else []
         head = {
-            "form": FORM,
+            "form": FORMAT_VERSION,
             "recordings": [_to_json(r) for r in recordings],
             "tracks": [t.model_dump(mode="json") for t in store.tracks()],
             "done": done,
         }
         writer.add_key_value_metadata({_KEY: json.dumps(head, ensure_ascii=False)})
-    return Exported(files=(str(target),), observations=count)
+    return ExportReport(files=(str(target),), observations=count)
 
 
 def _columns(view: View, o: Observation) -> dict[str, Any]:
@@ -275,7 +275,7 @@ def _columns(view: View, o: Observation) -> dict[str, Any]:
     }
 
 
-def read_memory(path: str | Path) -> Held | None:
+def read_exported_memory(path: str | Path) -> ExportedMemory | None:
     """What `export` wrote as Parquet; None for any other file.
 
     Raises UsageError where a newer egomem wrote it, MediaError where the file is damaged or (while
@@ -295,11 +295,11 @@ def read_memory(path: str | Path) -> Held | None:
         file.close()
         return None
     said = json.loads(head)
-    if said["form"] > FORM:
+    if said["form"] > FORMAT_VERSION:
         raise UsageError(
             f"{path} was written by a newer egomem", "run: pip install --upgrade egomem"
         )
-    return Held(
+    return ExportedMemory(
         recordings=tuple(_from_json(r) for r in said["recordings"]),
         tracks=tuple(Track.model_validate(t) for t in said["tracks"]),
         done=tuple(Completed(*d) for d in said["done"]),
@@ -326,7 +326,7 @@ def _observations(file: Any, path: Path) -> Iterator[Observation]:
                 yield o
 
 
-def restore(store: Store, held: Held) -> tuple[int, int]:
+def restore(store: Store, held: ExportedMemory) -> tuple[int, int]:
     """Put an exported memory into a store; returns how many observations it has, and how many new.
 
     A recording that the store holds already stays as it is, but gets a clock if it had none.

@@ -16,7 +16,7 @@ from egomem.memory.view import View
 from egomem.timeline import Span, format_span
 
 _MARK = "gap "
-_ROUNDED = 1e-5
+_TOLERANCE = 1e-5
 """By how much of it a time in a mark may be rounded."""
 
 
@@ -31,18 +31,18 @@ class FailedWindow(NamedTuple):
         return f"{format_span(self.span)} {self.status}"
 
 
-def unit(span: Span) -> str:
+def window_unit(span: Span) -> str:
     """How a window is named among the finished work on a recording."""
     return f"{span.start:g}-{span.end:g}"
 
 
-def mark(recording: str, track: str, gap: FailedWindow) -> Completed:
+def to_completed(recording: str, track: str, gap: FailedWindow) -> Completed:
     """The mark of a gap; the window itself is marked as finished, too."""
     limit = "" if gap.tokens is None else f"@{gap.tokens}"
-    return Completed(recording, track, f"{_MARK}{gap.status}{limit} {unit(gap.span)}")
+    return Completed(recording, track, f"{_MARK}{gap.status}{limit} {window_unit(gap.span)}")
 
 
-def marked(done: Iterable[Completed], track: str) -> list[FailedWindow]:
+def from_completed(done: Iterable[Completed], track: str) -> list[FailedWindow]:
     """The gaps among what is finished of a recording, in order of time; of a window with several,
     the last: that with no limit, as such a window is not shown again, or else the highest one."""
     found: dict[str, FailedWindow] = {}
@@ -62,29 +62,29 @@ def _limit(gap: FailedWindow) -> float:
     return inf if gap.tokens is None else gap.tokens
 
 
-def gaps(store: Store, recording: str, track: str) -> list[FailedWindow]:
+def failed_windows(store: Store, recording: str, track: str) -> list[FailedWindow]:
     """The windows of a recording that a track has nothing of, in order of time."""
-    found = marked(store.done(recording), track)
+    found = from_completed(store.done(recording), track)
     if not found:
         return []
     held = store.view().observations(recording=recording, tracks=[track])
-    filled = {unit(o.span) for o in held}
-    return [gap for gap in found if unit(gap.span) not in filled]
+    filled = {window_unit(o.span) for o in held}
+    return [gap for gap in found if window_unit(gap.span) not in filled]
 
 
-def gaps_by_track(store: Store, recording: str) -> dict[str, list[FailedWindow]]:
+def failed_windows_by_track(store: Store, recording: str) -> dict[str, list[FailedWindow]]:
     """Track -> the windows of a recording that it has nothing of; only tracks that have such."""
     tracks = {d.track for d in store.done(recording) if d.unit.startswith(_MARK)}
-    found = {track: gaps(store, recording, track) for track in sorted(tracks)}
+    found = {track: failed_windows(store, recording, track) for track in sorted(tracks)}
     return {track: held for track, held in found.items() if held}
 
 
-def gaps_of(view: View, track: str) -> dict[str, list[FailedWindow]]:
+def failed_windows_in_view(view: View, track: str) -> dict[str, list[FailedWindow]]:
     """Recording -> the gaps of a track that lie in a view: those that had ended by then."""
     found = {}
     for r in view.recordings():
-        passed = r.duration * (1 + _ROUNDED)
-        past = [g for g in gaps(view.store, r.id, track) if g.span.end <= passed]
+        passed = r.duration * (1 + _TOLERANCE)
+        past = [g for g in failed_windows(view.store, r.id, track) if g.span.end <= passed]
         if past:
             found[r.id] = past
     return found

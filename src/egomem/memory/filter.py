@@ -23,7 +23,7 @@ _FOREVER = 1e300
 """Stands for infinity in SQL."""
 
 
-class Columns(Protocol):
+class ObservationColumns(Protocol):
     """One entry an observation: its row, line and track numbers, and its span.
 
     `runs`: where stretches of one line begin, and the end of the last one; `last`: the largest row.
@@ -214,7 +214,7 @@ class ViewFilter:
             status[number] = np.where(least == most, most, _SOME)
         return place, status
 
-    def places(self, columns: Columns) -> Places | None:
+    def places(self, columns: ObservationColumns) -> Places | None:
         """Which observations of a segment or a vector file are seen, ascending; None for all."""
         inside = columns.last <= self.shape.horizon
         if self.whole and inside:
@@ -240,7 +240,7 @@ class ViewFilter:
             at = at[columns.n[at] <= self.shape.horizon]
         return np.asarray(at, dtype=np.int32)
 
-    def _exactly(self, columns: Columns, at: Integers, line: Integers) -> Flags:
+    def _exactly(self, columns: ObservationColumns, at: Integers, line: Integers) -> Flags:
         start, end = columns.start[at], columns.end[at]
         seen = end <= self.cut[line]
         if self.tracks is not None:

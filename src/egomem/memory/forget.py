@@ -21,11 +21,11 @@ import numpy as np
 
 from egomem.errors import LockedError, UsageError
 from egomem.memory import index, rows, vectors
-from egomem.memory.database import faults
+from egomem.memory.connection import translated_errors
 from egomem.memory.thumbnails import FOLDER as THUMBNAILS
-from egomem.memory.thumbnails import start_of
+from egomem.memory.thumbnails import thumbnail_start
 from egomem.records import Observation, Recording
-from egomem.text.tokens import phrase
+from egomem.text import normalise_phrase
 from egomem.timeline import Span
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ForgetRequest:
     """What to forget: whatever meets all that is given.
 
     `span` is in seconds of the recording, `between` two aware instants, `match` a text that the
@@ -53,7 +53,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
+class ForgetReceipt:
     """What went, or would go. Only `at`, `kind` and the counts are kept in the memory.
 
     `observations` were asked for; `resting` rest on them, or may, and go as well: digests among
@@ -82,11 +82,11 @@ class Receipt:
         }
 
 
-def forget(store: Store, wanted: Wanted, *, dry_run: bool) -> Receipt:
+def forget(store: Store, wanted: ForgetRequest, *, dry_run: bool) -> ForgetReceipt:
     """See `Store.forget`."""
     if not wanted.kind:
         raise UsageError("nothing was named to forget", "give a recording, a time or a text")
-    if wanted.match is not None and not phrase(wanted.match):
+    if wanted.match is not None and not normalise_phrase(wanted.match):
         raise UsageError("an empty text matches everything", "give a word, or a recording")
     with store.writing():
         whole = _whole_recordings(store, wanted)
@@ -108,7 +108,7 @@ def forget(store: Store, wanted: Wanted, *, dry_run: bool) -> Receipt:
                 picture.unlink(missing_ok=True)
             for id in ids:
                 rmtree(store.folder / THUMBNAILS / id, ignore_errors=True)
-        receipt = Receipt(
+        receipt = ForgetReceipt(
             datetime.now(UTC),
             wanted.kind,
             dry_run,
@@ -122,7 +122,7 @@ def forget(store: Store, wanted: Wanted, *, dry_run: bool) -> Receipt:
         if not dry_run:
             with store._transaction() as db:
                 _delete(db, receipt)
-            finish(store)
+            finish_forgetting(store)
     return receipt
 
 
@@ -132,13 +132,13 @@ def receipts(store: Store) -> list[tuple[datetime, str, dict[str, int]]]:
     return [(datetime.fromisoformat(at), kind, json.loads(counts)) for at, kind, counts in found]
 
 
-def finish(store: Store) -> None:
+def finish_forgetting(store: Store) -> None:
     """Clean what the deleted rows left behind; also after a crash in the middle of it.
 
     Raises LockedError where another program keeps reading: the mark stays, and the next opening
     finishes.
     """
-    with store.writing(), store._threads, faults(store.folder):
+    with store.writing(), store._threads, translated_errors(store.folder):
         db = store._db
         index.scrub(db, store.folder)
         index.sweep(db, store.folder)
@@ -157,7 +157,7 @@ def finish(store: Store) -> None:
 # ------------------------------------------------------------------------------------ what it is
 
 
-def _matching(store: Store, wanted: Wanted, whole: Sequence[Recording]) -> list[Observation]:
+def _matching(store: Store, wanted: ForgetRequest, whole: Sequence[Recording]) -> list[Observation]:
     view = store.view(
         wearer=wanted.wearer,
         recordings=None if wanted.recording is None else [wanted.recording],
@@ -168,7 +168,7 @@ def _matching(store: Store, wanted: Wanted, whole: Sequence[Recording]) -> list[
         known = {o.id for o in found}
         rest = view.narrow(recordings=[r.id for r in whole]).observations() if whole else []
         return found + [o for o in rest if o.id not in known]
-    match = phrase(wanted.match)
+    match = normalise_phrase(wanted.match)
     return [o for o in found if _holds([o.text, o.data, o.provenance.note], match)]
 
 
@@ -177,7 +177,7 @@ def _holds(value: object, match: str) -> bool:
         return any(_holds(v, match) for v in (*value.keys(), *value.values()))
     if isinstance(value, list):
         return any(_holds(v, match) for v in value)
-    return value is not None and match in phrase(str(value))
+    return value is not None and match in normalise_phrase(str(value))
 
 
 def _resting(store: Store, found: Sequence[Observation]) -> list[Observation]:
@@ -210,7 +210,7 @@ def _resting(store: Store, found: Sequence[Observation]) -> list[Observation]:
     return view.observations(ids=sorted(resting)) if resting else []
 
 
-def _whole_recordings(store: Store, wanted: Wanted) -> list[Recording]:
+def _whole_recordings(store: Store, wanted: ForgetRequest) -> list[Recording]:
     """Recordings that are named, or lie wholly within the time: of them nothing stays."""
     if wanted.match is not None or wanted.span is not None:
         return []
@@ -227,7 +227,7 @@ def _whole_recordings(store: Store, wanted: Wanted) -> list[Recording]:
 
 
 def _thumbnails(
-    store: Store, wanted: Wanted, gone: Sequence[Observation], whole: Sequence[str]
+    store: Store, wanted: ForgetRequest, gone: Sequence[Observation], whole: Sequence[str]
 ) -> list[Path]:
     """Pictures of windows that overlap what goes. A window ends where the next picture's starts."""
     spans: dict[str, list[Span]] = {}
@@ -241,16 +241,16 @@ def _thumbnails(
     found = []
     for folder in (store.folder / THUMBNAILS).glob("*"):
         here = spans.get(folder.name, [])
-        pictures = sorted(folder.glob("*.jpg"), key=start_of)
-        ends = [start_of(picture) for picture in pictures[1:]] + [float("1e300")]
+        pictures = sorted(folder.glob("*.jpg"), key=thumbnail_start)
+        ends = [thumbnail_start(picture) for picture in pictures[1:]] + [float("1e300")]
         for picture, end in zip(pictures, ends, strict=True):
-            window = Span(start_of(picture), end)
+            window = Span(thumbnail_start(picture), end)
             if folder.name in whole or any(window.overlaps(span) for span in here):
                 found.append(picture)
     return found
 
 
-def _span_within(r: Recording, wanted: Wanted) -> list[Span]:
+def _span_within(r: Recording, wanted: ForgetRequest) -> list[Span]:
     """The part of a recording that a time names."""
     span = wanted.span
     if wanted.between is not None:
@@ -277,7 +277,7 @@ def _numbers(db: sqlite3.Connection, gone: Sequence[Observation]) -> list[int]:
 def _vectors_of(store: Store, gone: Sequence[Observation]) -> int:
     numbers = np.array(_numbers(store._db, gone), dtype=np.int64)
     count = 0
-    for entries in vectors.listed(store._db).values():
+    for entries in vectors.vector_file_entries(store._db).values():
         count += sum(int(np.isin(e.read(store.folder).n, numbers).sum()) for e in entries)
     return count
 
@@ -285,7 +285,7 @@ def _vectors_of(store: Store, gone: Sequence[Observation]) -> int:
 # ------------------------------------------------------------------------------------- removing
 
 
-def _delete(db: sqlite3.Connection, receipt: Receipt) -> None:
+def _delete(db: sqlite3.Connection, receipt: ForgetReceipt) -> None:
     numbers = _numbers(db, (*receipt.observations, *receipt.resting))
     lines = {
         row[0]
@@ -296,7 +296,7 @@ def _delete(db: sqlite3.Connection, receipt: Receipt) -> None:
     ids = [o.id for o in (*receipt.observations, *receipt.resting)]
     db.executemany("DELETE FROM rests_on WHERE basis = ?", [(id,) for id in ids])
     for line in lines:
-        tally(db, line)
+        recount_tally(db, line)
     for r in receipt.recordings:
         (number,) = db.execute("SELECT number FROM recording WHERE id = ?", (r.id,)).fetchone()
         db.execute("DELETE FROM done WHERE recording = ?", (r.id,))
@@ -313,7 +313,7 @@ def _delete(db: sqlite3.Connection, receipt: Receipt) -> None:
     db.execute("UPDATE state SET value = 1 WHERE name = 'forgetting'")
 
 
-def tally(db: sqlite3.Connection, line: int) -> None:
+def recount_tally(db: sqlite3.Connection, line: int) -> None:
     """Count a line anew."""
     db.execute("DELETE FROM tally WHERE recording = ?", (line,))
     db.execute(
@@ -326,7 +326,7 @@ def tally(db: sqlite3.Connection, line: int) -> None:
 def _scrub_vectors(db: sqlite3.Connection, folder: Path) -> None:
     db.execute("BEGIN IMMEDIATE")
     try:
-        for entries in vectors.listed(db).values():
+        for entries in vectors.vector_file_entries(db).values():
             for entry in entries:
                 held = db.execute(
                     "SELECT n FROM observation WHERE recording = ?", (entry.recording,)

@@ -16,17 +16,17 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from egomem.memory.segment import ROW, Segment, merge
+from egomem.memory.segment import ROW_COLUMNS, Segment, merge
 
-FLUSH = 1024
+FLUSH_ROWS = 1024
 """Rows past the watermark that are worth a segment."""
-LARGEST = 1 << 18
+MAX_SEGMENT_ROWS = 1 << 18
 """Observations. Larger segments are not merged, which bounds the time and memory of adding."""
 _RATIO = 4
 _CHUNK = 1 << 15
 
 
-class Listed(NamedTuple):
+class SegmentEntry(NamedTuple):
     number: int
     first: int
     last: int
@@ -38,9 +38,9 @@ def path_of(folder: Path, number: int) -> Path:
     return folder / "index" / f"{number:06d}.seg"
 
 
-def listed(db: sqlite3.Connection) -> list[Listed]:
+def segment_entries(db: sqlite3.Connection) -> list[SegmentEntry]:
     found = db.execute("SELECT number, first, last, count, checksum FROM segment ORDER BY first")
-    return [Listed(*row) for row in found]
+    return [SegmentEntry(*row) for row in found]
 
 
 def last_row(db: sqlite3.Connection) -> int:
@@ -49,20 +49,20 @@ def last_row(db: sqlite3.Connection) -> int:
     return int(found[0]) if found else 0
 
 
-def behind(db: sqlite3.Connection) -> int:
+def rows_behind(db: sqlite3.Connection) -> int:
     """How many rows, at most, no segment holds."""
     (watermark,) = db.execute("SELECT coalesce(max(last), 0) FROM segment").fetchone()
     return last_row(db) - int(watermark)
 
 
-class Reader:
+class SegmentCache:
     """The segments up to a row, mapped once and kept as long as they are listed."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._open: dict[int, Segment] = {}
         self._tail: tuple[tuple[int, int], Segment] | None = None
-        self._known: tuple[int, list[Listed]] | None = None
+        self._known: tuple[int, list[SegmentEntry]] | None = None
 
     def segments(self, db: sqlite3.Connection, horizon: int) -> list[Segment]:
         """Together they hold every row up to `horizon` (and perhaps some after it), once."""
@@ -85,10 +85,10 @@ class Reader:
             found.append(self._rest(db, last, horizon))
         return found
 
-    def _listed(self, db: sqlite3.Connection) -> list[Listed]:
+    def _listed(self, db: sqlite3.Connection) -> list[SegmentEntry]:
         (version,) = db.execute("SELECT value FROM state WHERE name = 'index'").fetchone()
         if self._known is None or self._known[0] != version:
-            entries = listed(db)
+            entries = segment_entries(db)
             self._known = (version, entries)
             numbers = {entry.number for entry in entries}
             self._open = {k: v for k, v in self._open.items() if k in numbers}
@@ -114,7 +114,8 @@ def build(db: sqlite3.Connection, after: int, last: int) -> Segment:
     pieces = []
     while True:
         rows = db.execute(
-            f"SELECT {ROW} FROM observation o WHERE o.n > ? AND o.n <= ? ORDER BY o.n LIMIT ?",
+            f"SELECT {ROW_COLUMNS} FROM observation o "
+            "WHERE o.n > ? AND o.n <= ? ORDER BY o.n LIMIT ?",
             (after, last, _CHUNK),
         ).fetchall()
         pieces.append(Segment.build(rows))
@@ -134,16 +135,18 @@ def flush(db: sqlite3.Connection, folder: Path) -> None:
     (folder / "index").mkdir(exist_ok=True)
     sweep(db, folder)
     while True:
-        entries = listed(db)
+        entries = segment_entries(db)
         after = entries[-1].last if entries else 0
         last = min(last_row(db), after + _CHUNK)
         if last <= after:
             return
         segment = build(db, after, last)
-        taken: list[Listed] = []
+        taken: list[SegmentEntry] = []
         total = len(segment)
         while (
-            entries and entries[-1].rows <= _RATIO * total and total + entries[-1].rows <= LARGEST
+            entries
+            and entries[-1].rows <= _RATIO * total
+            and total + entries[-1].rows <= MAX_SEGMENT_ROWS
         ):
             taken.insert(0, entries.pop())
             total += taken[0].rows
@@ -157,7 +160,7 @@ def flush(db: sqlite3.Connection, folder: Path) -> None:
 def replace(
     db: sqlite3.Connection,
     folder: Path,
-    old: Sequence[Listed],
+    old: Sequence[SegmentEntry],
     new: Segment | None,
     first: int,
     last: int,
@@ -192,7 +195,7 @@ def scrub(db: sqlite3.Connection, folder: Path) -> None:
     It needs no list of them, so that it can be taken up again after a crash. The caller holds the
     writers' lock.
     """
-    for entry in listed(db):
+    for entry in segment_entries(db):
         held = rows_between(db, entry.first, entry.last)
         if len(held) == entry.rows:
             continue
@@ -210,14 +213,14 @@ def rows_between(db: sqlite3.Connection, first: int, last: int) -> npt.NDArray[n
 
 def rebuild(db: sqlite3.Connection, folder: Path) -> None:
     """Make the index anew from the record. The caller holds the writers' lock."""
-    replace(db, folder, listed(db), None, 0, 0)
+    replace(db, folder, segment_entries(db), None, 0, 0)
     sweep(db, folder)
     flush(db, folder)
 
 
 def sweep(db: sqlite3.Connection, folder: Path) -> list[Path]:
     """Delete files that are not listed: a crash left them. The caller holds the writers' lock."""
-    known = {path_of(folder, entry.number) for entry in listed(db)}
+    known = {path_of(folder, entry.number) for entry in segment_entries(db)}
     gone = [path for path in (folder / "index").glob("*") if path not in known]
     for path in gone:
         path.unlink(missing_ok=True)

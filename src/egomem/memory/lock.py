@@ -21,7 +21,7 @@ from pathlib import Path
 from egomem.errors import FullError, LockedError, StoreError
 
 NAME = "writer.lock"
-_STEP = 0.02
+_RETRY_S = 0.02
 """Seconds between two tries."""
 
 
@@ -74,7 +74,7 @@ class WriterLock:
                     f"{self.path.parent} is being written to by {holder or 'another process'}",
                     "wait until it has finished, or end it",
                 )
-            time.sleep(_STEP)
+            time.sleep(_RETRY_S)
         since = datetime.now().astimezone().isoformat(timespec="seconds")
         line = f"process {os.getpid()} on {socket.gethostname()} since {since}\n".encode()
         try:

@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 from pydantic import JsonValue, ValidationError
 
 from egomem.errors import LockedError, StoreError, UsageError
-from egomem.models import LedgerEntry, LedgerTotal, Reply, RequestTags, Role, summed
+from egomem.models import LedgerEntry, LedgerTotal, Reply, RequestTags, Role, sum_entries
 from egomem.records import Usage
-from egomem.text.tokens import phrase
+from egomem.text import normalise_phrase
 
 NAME = "replies.db"
 
@@ -40,7 +40,7 @@ CREATE TABLE IF NOT EXISTS spent (
 """
 
 
-class Kept(NamedTuple):
+class CachedReply(NamedTuple):
     """A cached reply, with what its key was made of."""
 
     key: str
@@ -49,7 +49,7 @@ class Kept(NamedTuple):
     reply: Reply
 
 
-class Stats(NamedTuple):
+class ReplyCacheStats(NamedTuple):
     """`bytes` on disk; `spent` is the ledger, per role, since the last `clear`."""
 
     replies: int
@@ -127,21 +127,21 @@ class ReplyCache:
             )
         ]
 
-    def stats(self) -> Stats:
+    def stats(self) -> ReplyCacheStats:
         entries = self.entries()
         count = self._read("SELECT count(*) FROM replies")
         size = sum(p.stat().st_size for p in self.path.parent.glob(NAME + "*"))
         roles = sorted({entry.role for entry in entries})
-        return Stats(
+        return ReplyCacheStats(
             count[0][0] if count else 0,
             size,
-            {role: summed(e for e in entries if e.role is role) for role in roles},
+            {role: sum_entries(e for e in entries if e.role is role) for role in roles},
         )
 
-    def latest(self, count: int = 10) -> list[Kept]:
+    def latest(self, count: int = 10) -> list[CachedReply]:
         return self._kept("ORDER BY made DESC, key LIMIT ?", count)
 
-    def find(self, key: str) -> Kept:
+    def find(self, key: str) -> CachedReply:
         """The reply whose key begins so. Raises UsageError for none or several."""
         found = self._kept("WHERE substr(key, 1, ?) = ? LIMIT 2", len(key), key)
         if len(found) != 1:
@@ -167,7 +167,10 @@ class ReplyCache:
         Case, width and spaces make no difference. A reply that names no recording may rest on any,
         so it goes as well. Returns how many replies went, or with `dry_run` would go.
         """
-        ids, phrases = set(recordings), [found for text in texts if (found := phrase(text))]
+        ids, phrases = (
+            set(recordings),
+            [found for text in texts if (found := normalise_phrase(text))],
+        )
         with self._transaction() as db:
             if db is None:
                 return 0
@@ -192,10 +195,10 @@ class ReplyCache:
                 self._db.close()
                 self._db = None
 
-    def _kept(self, tail: str, *values: Any) -> list[Kept]:
+    def _kept(self, tail: str, *values: Any) -> list[CachedReply]:
         rows = self._read(f"SELECT key, made, request, reply FROM replies {tail}", *values)
         return [
-            Kept(key, made, json.loads(request), Reply.model_validate_json(reply))
+            CachedReply(key, made, json.loads(request), Reply.model_validate_json(reply))
             for key, made, request, reply in rows
         ]
 
@@ -289,7 +292,7 @@ def differences(a: Mapping[str, JsonValue], b: Mapping[str, JsonValue]) -> list[
 
 def _mentions(value: JsonValue, phrases: list[str]) -> bool:
     if isinstance(value, str):
-        text = phrase(value)
+        text = normalise_phrase(value)
         return any(wanted in text for wanted in phrases)
     if isinstance(value, dict):
         return any(_mentions(v, phrases) for v in value.values())

@@ -11,13 +11,13 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from egomem.records import Observation, Provenance, Recording, Source, Track
 from egomem.timeline import Clock, Span
 
-RECORDING = "id, wearer, name, path, sha256, duration, clock, zone, clock_source, facts"
-TRACK = "id, source, observer, model, prompt, window, sampling"
-OBSERVATION = (
+RECORDING_COLUMNS = "id, wearer, name, path, sha256, duration, clock, zone, clock_source, facts"
+TRACK_COLUMNS = "id, source, observer, model, prompt, window, sampling"
+OBSERVATION_COLUMNS = (
     "o.id, r.id, o.wearer, o.start, o.end, o.text, t.source, t.id, o.data, o.provenance, "
     "o.n, r.number"
 )
-JOINED = (
+OBSERVATION_TABLES = (
     "observation o JOIN recording r ON r.number = o.recording JOIN track t ON t.number = o.track"
 )
 

@@ -40,7 +40,7 @@ _SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 _COLUMNS = ("n", "line", "track", "start", "end", "length", "key")
 _NAMES = ("terms", "offsets", "peak", "docs", "tf", "by_key", *_COLUMNS)
 
-ROW = "o.n, o.recording, o.track, o.start, o.end, o.length, o.id, o.terms"
+ROW_COLUMNS = "o.n, o.recording, o.track, o.start, o.end, o.length, o.id, o.terms"
 """What `Segment.build` reads of an observation."""
 
 
@@ -50,7 +50,7 @@ def term_hash(term: str) -> int:
     return int.from_bytes(blake2b(term.encode(), digest_size=8).digest(), "little")
 
 
-def keys(ids: Iterable[str]) -> npt.NDArray[np.uint64]:
+def id_keys(ids: Iterable[str]) -> npt.NDArray[np.uint64]:
     """The first 64 bits of ids, which are hexadecimal."""
     return np.array([int(id[:16], 16) for id in ids], dtype=np.uint64)
 
@@ -89,7 +89,7 @@ class Segment:
 
     @classmethod
     def build(cls, rows: Sequence[tuple[Any, ...]]) -> Self:
-        """From rows of `ROW` in order of n."""
+        """From rows of `ROW_COLUMNS` in order of n."""
         split = [row[7].split(" ") if row[7] else [] for row in rows]
         counts = np.fromiter(map(len, split), dtype=np.int64, count=len(rows))
         hashes = np.fromiter(
@@ -107,7 +107,7 @@ class Segment:
         tf = np.diff(np.append(at, len(hashes)))
         terms, first = np.unique(hashes[at], return_index=True)
         columns = list(zip(*(row[:6] for row in rows), strict=True)) or [()] * 6
-        key = keys(row[6] for row in rows)
+        key = id_keys(row[6] for row in rows)
         kinds = (np.int64, np.int32, np.int32, np.float64, np.float64, np.float32)
         return cls(
             {

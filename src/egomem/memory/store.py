@@ -16,18 +16,24 @@ import numpy.typing as npt
 from egomem.errors import FullError, LockedError, NoMemoryError, StoreError, UsageError
 from egomem.memory import index, rows, vectors
 from egomem.memory.catalog import Catalog
-from egomem.memory.database import NAME, cannot_write, connect, faults, writable
+from egomem.memory.connection import (
+    DATABASE_NAME,
+    cannot_write,
+    connect,
+    translated_errors,
+    writable,
+)
 from egomem.memory.filter import ViewFilter
 from egomem.memory.lock import WriterLock
 from egomem.memory.schema import LATEST, migrate
 from egomem.memory.segment import Segment
 from egomem.memory.view import View
 from egomem.records import Observation, Recording, Source, Track
-from egomem.text.tokens import terms
+from egomem.text import terms
 from egomem.timeline import Moment, Span
 
 if TYPE_CHECKING:
-    from egomem.memory.forget import Receipt
+    from egomem.memory.forget import ForgetReceipt
 
 
 class Completed(NamedTuple):
@@ -53,8 +59,8 @@ class Store:
         self._threads = threading.RLock()
         self._shape: Catalog | None = None
         self._tracks: dict[tuple[str, str], int] = {}
-        self._reader = index.Reader(folder)
-        self._vectors = vectors.Reader(folder)
+        self._reader = index.SegmentCache(folder)
+        self._vectors = vectors.VectorFileCache(folder)
         self._wrote = False
 
     @classmethod
@@ -65,7 +71,7 @@ class Store:
         none (and `create` is off), FullError where it cannot be made, DamagedError, StoreError.
         """
         folder = Path(folder)
-        if not (folder / NAME).is_file():
+        if not (folder / DATABASE_NAME).is_file():
             if not create:
                 raise NoMemoryError(
                     f"there is no memory at {folder}",
@@ -76,7 +82,7 @@ class Store:
             except OSError as fault:
                 raise FullError(f"cannot make the folder {folder}: {fault.strerror}") from fault
         read_only = not writable(folder)
-        with faults(folder):
+        with translated_errors(folder):
             db = connect(folder, wait=wait, read_only=read_only)
         store = cls(folder, db, wait=wait, read_only=read_only)
         try:
@@ -87,7 +93,7 @@ class Store:
         return store
 
     def _prepare(self) -> None:
-        with faults(self.folder):
+        with translated_errors(self.folder):
             if self.read_only:
                 migrate(self._db, may_write=False)
                 return
@@ -96,7 +102,7 @@ class Store:
                 with self._lock.held():
                     migrate(self._db)
         (forgetting,) = self._all("SELECT value FROM state WHERE name = 'forgetting'")[0]
-        behind = index.behind(self._db) >= index.FLUSH
+        behind = index.rows_behind(self._db) >= index.FLUSH_ROWS
         if not forgetting and not behind:
             return
         # A crash, or an older form. Unless somebody is at it, or reads so that it must wait.
@@ -104,9 +110,9 @@ class Store:
         try:
             with suppress(LockedError):
                 if forgetting:
-                    from egomem.memory.forget import finish
+                    from egomem.memory.forget import finish_forgetting
 
-                    finish(self)
+                    finish_forgetting(self)
                 if behind:
                     self.flush()
         finally:
@@ -138,7 +144,7 @@ class Store:
         """All or nothing, and on the disk when it ends."""
         if self.read_only:
             raise cannot_write(self.folder)
-        with self._lock.held(), self._threads, faults(self.folder):
+        with self._lock.held(), self._threads, translated_errors(self.folder):
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield self._db
@@ -152,10 +158,11 @@ class Store:
     def put_recording(self, r: Recording) -> None:
         """Insert a recording, or update the one with its id."""
         with self._transaction() as db:
-            columns = rows.RECORDING.split(", ")
+            columns = rows.RECORDING_COLUMNS.split(", ")
             update = ", ".join(f"{c} = excluded.{c}" for c in columns[1:])
             db.execute(
-                f"INSERT INTO recording({rows.RECORDING}) VALUES ({', '.join('?' * len(columns))}) "
+                f"INSERT INTO recording({rows.RECORDING_COLUMNS}) "
+                f"VALUES ({', '.join('?' * len(columns))}) "
                 f"ON CONFLICT(id) DO UPDATE SET {update}",
                 rows.recording_row(r),
             )
@@ -164,10 +171,10 @@ class Store:
     def put_track(self, t: Track) -> None:
         """Insert a track, or update what is known of the one with its id."""
         with self._transaction() as db:
-            columns = rows.TRACK.split(", ")
+            columns = rows.TRACK_COLUMNS.split(", ")
             update = ", ".join(f"{c} = excluded.{c}" for c in columns[2:])
             db.execute(
-                f"INSERT INTO track({rows.TRACK}) VALUES ({', '.join('?' * len(columns))}) "
+                f"INSERT INTO track({rows.TRACK_COLUMNS}) VALUES ({', '.join('?' * len(columns))}) "
                 f"ON CONFLICT(id, source) DO UPDATE SET {update}",
                 rows.track_row(t),
             )
@@ -182,7 +189,7 @@ class Store:
             new = _insert(db, observations, self._tracks)
             db.executemany("INSERT OR IGNORE INTO done VALUES (?, ?, ?)", done)
         self._wrote |= new > 0
-        if index.behind(self._db) >= index.FLUSH:
+        if index.rows_behind(self._db) >= index.FLUSH_ROWS:
             self.flush()
         return new
 
@@ -195,7 +202,7 @@ class Store:
         observation that has a vector of this embedder keeps it. Raises UsageError where shapes or
         ids do not fit.
         """
-        rows = vectors.unit(matrix)
+        rows = vectors.normalise_rows(matrix)
         if rows.ndim != 2 or len(rows) != len(ids) or not np.isfinite(rows).all():
             raise UsageError(f"{len(ids)} observations need as many finite vectors, in rows")
         with self._transaction() as db:
@@ -220,14 +227,14 @@ class Store:
         wearer: str | None = None,
         match: str | None = None,
         dry_run: bool = False,
-    ) -> Receipt:
+    ) -> ForgetReceipt:
         """Remove every trace of what meets all that is given; see `egomem.memory.forget`.
 
         Raises UsageError where nothing is given, or a recording is not there.
         """
-        from egomem.memory.forget import Wanted, forget
+        from egomem.memory.forget import ForgetRequest, forget
 
-        what = Wanted(recording, span, between, wearer, match)
+        what = ForgetRequest(recording, span, between, wearer, match)
         return forget(self, what, dry_run=dry_run)
 
     def flush(self) -> None:
@@ -245,7 +252,7 @@ class Store:
     # ------------------------------------------------------------------------------------ reading
 
     def _all(self, sql: str, values: Iterable[object] = ()) -> list[tuple[Any, ...]]:
-        with self._threads, faults(self.folder):
+        with self._threads, translated_errors(self.folder):
             return self._db.execute(sql, tuple(values)).fetchall()
 
     def recordings(self) -> list[Recording]:
@@ -253,13 +260,13 @@ class Store:
         return list(self.shape().recordings)
 
     def recording(self, id: str) -> Recording | None:
-        found = self._all(f"SELECT {rows.RECORDING} FROM recording WHERE id = ?", (id,))
+        found = self._all(f"SELECT {rows.RECORDING_COLUMNS} FROM recording WHERE id = ?", (id,))
         return rows.read_recording(found[0]) if found else None
 
     def tracks(self) -> list[Track]:
         """All tracks that were put."""
         found = self._all(
-            f"SELECT {rows.TRACK} FROM track WHERE observer IS NOT NULL ORDER BY number"
+            f"SELECT {rows.TRACK_COLUMNS} FROM track WHERE observer IS NOT NULL ORDER BY number"
         )
         return [rows.read_track(row) for row in found]
 
@@ -272,18 +279,18 @@ class Store:
 
     def shape(self) -> Catalog:
         """What the memory holds, in figures; read anew only when it has changed."""
-        with self._threads, faults(self.folder):
+        with self._threads, translated_errors(self.folder):
             self._shape = Catalog.read(self._db, self._shape)
             return self._shape
 
     def segments(self, horizon: int) -> list[Segment]:
         """The index, in pieces that together hold every row up to `horizon`."""
-        with self._threads, faults(self.folder):
+        with self._threads, translated_errors(self.folder):
             return self._reader.segments(self._db, horizon)
 
     def vector_files(self, embedder: str, lines: set[int]) -> list[vectors.VectorFile]:
         """The vectors of an embedder on some lines (numbers of recordings)."""
-        with self._threads, faults(self.folder):
+        with self._threads, translated_errors(self.folder):
             return self._vectors.files(self._db, embedder, lines)
 
     def view(

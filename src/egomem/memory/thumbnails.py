@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from egomem.memory.database import faults
+from egomem.memory.connection import translated_errors
 
 FOLDER = "thumbnails"
 
@@ -18,7 +18,7 @@ def keep_thumbnail(memory: Path, recording: str, start: float, jpeg: bytes) -> N
     """Write a window's picture; a reader sees all of it or nothing. Raises FullError."""
     file = thumbnail_file(memory, recording, start)
     part = file.with_suffix(".part")
-    with faults(memory):
+    with translated_errors(memory):
         file.parent.mkdir(parents=True, exist_ok=True)
         try:
             part.write_bytes(jpeg)
@@ -28,6 +28,6 @@ def keep_thumbnail(memory: Path, recording: str, start: float, jpeg: bytes) -> N
             raise
 
 
-def start_of(file: Path) -> float:
+def thumbnail_start(file: Path) -> float:
     """The second at which the window of a thumbnail's file starts."""
     return float(file.stem)

@@ -1,9 +1,9 @@
 """Vectors of observations: append-only files, one for each embedder and recording, scanned exactly.
 
-`vectors/E/R-N.f32` holds float32 rows of unit length, `R-N.row` what each row is of (`KIND`); E and
-R are the numbers of the embedder and the recording in memory.db, N is the edition, which changes
-when something is forgotten. The table `vectors` says which edition and how many rows count. Bytes
-past that are a write that a crash cut off; the next one overwrites them.
+`vectors/E/R-N.f32` holds float32 rows of unit length, `R-N.row` what each row is of (`ROW_DTYPE`);
+E and R are the numbers of the embedder and the recording in memory.db, N is the edition, which
+changes when something is forgotten. The table `vectors` says which edition and how many rows count.
+Bytes past that are a write that a crash cut off; the next one overwrites them.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ from egomem.memory.filter import ViewFilter
 from egomem.memory.segment import sync_folder
 
 Matrix = npt.NDArray[np.float32]
-KIND = np.dtype([("n", "<i8"), ("track", "<i4"), ("_", "<i4"), ("start", "<f8"), ("end", "<f8")])
-_CLOSE = 1e-5
+ROW_DTYPE = np.dtype(
+    [("n", "<i8"), ("track", "<i4"), ("_", "<i4"), ("start", "<f8"), ("end", "<f8")]
+)
+_TOLERANCE = 1e-5
 """Far above the rounding error of a dot product of two unit vectors in 32 bits."""
 
 
@@ -47,7 +49,7 @@ class VectorFile:
     runs: npt.NDArray[np.int64]
 
 
-def unit(matrix: npt.ArrayLike) -> Matrix:
+def normalise_rows(matrix: npt.ArrayLike) -> Matrix:
     """Rows of length 1, so that cosine is a dot product; a row of zeros stays one."""
     rows = np.asarray(matrix, dtype=np.float64)
     lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
@@ -88,14 +90,14 @@ def append(
         path = path_of(folder, number, line, edition)
         known = _facts(path, held)["n"] if held else np.zeros(0, dtype=np.int64)
         facts = np.array(
-            [(rows[i][0], rows[i][2], 0, *rows[i][3:5]) for i in at.tolist()], dtype=KIND
+            [(rows[i][0], rows[i][2], 0, *rows[i][3:5]) for i in at.tolist()], dtype=ROW_DTYPE
         )
         fresh = ~np.isin(facts["n"], known)
         if not fresh.any():
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
         _write_at(path, held * dimension * 4, matrix[at[fresh]].astype("<f4").tobytes())
-        _write_at(path.with_suffix(".row"), held * KIND.itemsize, facts[fresh].tobytes())
+        _write_at(path.with_suffix(".row"), held * ROW_DTYPE.itemsize, facts[fresh].tobytes())
         if not held:
             sync_folder(path.parent)
         count = int(fresh.sum())
@@ -118,7 +120,7 @@ def _rows(db: sqlite3.Connection, embedder: int, line: int) -> tuple[int, int]:
 
 
 def _facts(path: Path, count: int) -> npt.NDArray[Any]:
-    return np.fromfile(path.with_suffix(".row"), dtype=KIND, count=count)
+    return np.fromfile(path.with_suffix(".row"), dtype=ROW_DTYPE, count=count)
 
 
 def _write_at(path: Path, offset: int, content: bytes) -> None:
@@ -134,7 +136,7 @@ def _write_at(path: Path, offset: int, content: bytes) -> None:
 def read(path: Path, line: int, count: int, dimension: int) -> VectorFile:
     """Map the rows that count. Raises DamagedError where the file is shorter."""
     try:
-        facts = np.fromfile(path.with_suffix(".row"), dtype=KIND, count=count)
+        facts = np.fromfile(path.with_suffix(".row"), dtype=ROW_DTYPE, count=count)
         mapped = np.memmap(path, dtype="<f4", mode="r", shape=(count, dimension))
     except (OSError, ValueError) as fault:
         raise DamagedError(
@@ -156,7 +158,7 @@ def read(path: Path, line: int, count: int, dimension: int) -> VectorFile:
     )
 
 
-class Entry(NamedTuple):
+class VectorFileEntry(NamedTuple):
     """A line of the table `vectors`."""
 
     embedder: int
@@ -172,29 +174,29 @@ class Entry(NamedTuple):
         return read(self.path(folder), self.recording, self.rows, self.dimension)
 
 
-def listed(db: sqlite3.Connection) -> dict[str, list[Entry]]:
+def vector_file_entries(db: sqlite3.Connection) -> dict[str, list[VectorFileEntry]]:
     """The files that count, by the embedder's name."""
-    table: dict[str, list[Entry]] = {}
+    table: dict[str, list[VectorFileEntry]] = {}
     for name, *entry in db.execute(
         "SELECT e.name, e.number, v.recording, v.rows, v.edition, e.dimension "
         "FROM vectors v JOIN embedder e ON e.number = v.embedder ORDER BY v.recording"
     ):
-        table.setdefault(name, []).append(Entry(*entry))
+        table.setdefault(name, []).append(VectorFileEntry(*entry))
     return table
 
 
-class Reader:
+class VectorFileCache:
     """The vector files of a memory, mapped as they are first needed."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._open: dict[Entry, VectorFile] = {}
-        self._known: tuple[int, dict[str, list[Entry]]] | None = None
+        self._open: dict[VectorFileEntry, VectorFile] = {}
+        self._known: tuple[int, dict[str, list[VectorFileEntry]]] | None = None
 
     def files(self, db: sqlite3.Connection, embedder: str, lines: set[int]) -> list[VectorFile]:
         (version,) = db.execute("SELECT value FROM state WHERE name = 'vectors'").fetchone()
         if self._known is None or self._known[0] != version:
-            table = listed(db)
+            table = vector_file_entries(db)
             self._known = (version, table)
             current = {entry for entries in table.values() for entry in entries}
             self._open = {entry: file for entry, file in self._open.items() if entry in current}
@@ -208,7 +210,7 @@ class Reader:
 
 
 def rewrite(
-    db: sqlite3.Connection, folder: Path, entry: Entry, keep: npt.NDArray[np.bool_]
+    db: sqlite3.Connection, folder: Path, entry: VectorFileEntry, keep: npt.NDArray[np.bool_]
 ) -> None:
     """Write a new edition of a file with the rows to `keep`; the caller commits, then sweeps."""
     edition = entry.edition + 1
@@ -229,11 +231,13 @@ def rewrite(
     db.execute("UPDATE state SET value = value + 1 WHERE name = 'vectors'")
 
 
-def cut_to_whole(db: sqlite3.Connection, folder: Path, entry: Entry) -> Entry | None:
+def cut_to_whole(
+    db: sqlite3.Connection, folder: Path, entry: VectorFileEntry
+) -> VectorFileEntry | None:
     """Count only the rows that both files have in full; None where there are none left."""
     path = entry.path(folder)
     sizes = [p.stat().st_size if p.is_file() else 0 for p in (path, path.with_suffix(".row"))]
-    rows = min(entry.rows, sizes[0] // (4 * entry.dimension), sizes[1] // KIND.itemsize)
+    rows = min(entry.rows, sizes[0] // (4 * entry.dimension), sizes[1] // ROW_DTYPE.itemsize)
     if rows == entry.rows:
         return entry
     key = (entry.embedder, entry.recording)
@@ -248,7 +252,9 @@ def cut_to_whole(db: sqlite3.Connection, folder: Path, entry: Entry) -> Entry | 
 
 def sweep(db: sqlite3.Connection, folder: Path) -> list[Path]:
     """Delete files that are not listed. The caller holds the writers' lock."""
-    known = {entry.path(folder) for entries in listed(db).values() for entry in entries}
+    known = {
+        entry.path(folder) for entries in vector_file_entries(db).values() for entry in entries
+    }
     known |= {path.with_suffix(".row") for path in known}
     gone = [path for path in (folder / "vectors").glob("*/*") if path not in known]
     for path in gone:
@@ -256,7 +262,7 @@ def sweep(db: sqlite3.Connection, folder: Path) -> list[Path]:
     return gone
 
 
-def scan(
+def nearest_rows(
     files: Sequence[VectorFile], scope: ViewFilter, vector: Matrix, k: int
 ) -> list[tuple[int, float]]:
     """The k rows `n` with the largest cosine, and all that share the last place, best first.
@@ -281,7 +287,9 @@ def scan(
     if not scores:
         return []
     every = np.concatenate(scores)
-    least = np.partition(every, len(every) - k)[len(every) - k] - _CLOSE if k < len(every) else -2
+    least = (
+        np.partition(every, len(every) - k)[len(every) - k] - _TOLERANCE if k < len(every) else -2
+    )
     chosen = np.flatnonzero(every >= least)
     begins = np.cumsum([0, *map(len, scores)])
     found = np.searchsorted(begins, chosen, side="right") - 1

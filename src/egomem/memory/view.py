@@ -16,22 +16,22 @@ import numpy.typing as npt
 from egomem.errors import UsageError
 from egomem.memory import bm25, rows
 from egomem.memory.filter import ViewFilter
-from egomem.memory.search import Part, Postings, best, frequencies
-from egomem.memory.segment import keys
-from egomem.memory.vectors import Matrix, VectorFile, scan, unit
+from egomem.memory.segment import id_keys
+from egomem.memory.top_k import QueryPostings, VisibleSegment, document_frequencies, top_rows
+from egomem.memory.vectors import Matrix, VectorFile, nearest_rows, normalise_rows
 from egomem.records import Observation, Recording, Source
-from egomem.text.tokens import terms
+from egomem.text import terms
 from egomem.timeline import Moment, Span
 
 if TYPE_CHECKING:
     from egomem.memory.store import Store
 
-QUERY_TERMS = 256
+MAX_QUERY_TERMS = 256
 """Only the first so many different terms of a query count."""
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoredObservation:
     """An observation, its score, and what each query term gave to it (they sum up to the score)."""
 
     observation: Observation
@@ -167,19 +167,19 @@ class View:
         return found
 
     def _where(self, where: str, values: list[object]) -> list[tuple[Any, ...]]:
-        sql = f"SELECT {rows.OBSERVATION} FROM {rows.JOINED} WHERE {where}"
+        sql = f"SELECT {rows.OBSERVATION_COLUMNS} FROM {rows.OBSERVATION_TABLES} WHERE {where}"
         return self.store._all(sql, values)
 
     def _by_id(self, ids: set[str]) -> list[tuple[Any, ...]]:
         """Rows of those of `ids` that are in the view."""
-        wanted = keys(id for id in ids if re.fullmatch("[0-9a-f]{16,}", id))
+        wanted = id_keys(id for id in ids if re.fullmatch("[0-9a-f]{16,}", id))
         numbers: list[int] = []
         for part in self._parts:
             at = part.segment.find(wanted)
             if part.places is not None:
                 at = at[np.isin(at, part.places, assume_unique=True)]
             numbers += part.segment.n[at].tolist()
-        found = self._by_row(rows.OBSERVATION, rows.JOINED, numbers)
+        found = self._by_row(rows.OBSERVATION_COLUMNS, rows.OBSERVATION_TABLES, numbers)
         return [row for row in found if row[0] in ids]
 
     # ---------------------------------------------------------------------------------- statistics
@@ -209,54 +209,56 @@ class View:
         return length / count if count else 0.0
 
     def document_frequency(self, wanted: Iterable[str]) -> dict[str, int]:
-        """In how many of the view's observations each term (as `memory.terms` gives it) is."""
+        """In how many of the view's observations each term (as `egomem.text.terms` gives it) is."""
         wanted = list(dict.fromkeys(wanted))
-        return frequencies([Postings(part, wanted) for part in self._parts], wanted)
+        return document_frequencies([QueryPostings(part, wanted) for part in self._parts], wanted)
 
     @cached_property
-    def _parts(self) -> list[Part]:
+    def _parts(self) -> list[VisibleSegment]:
         found = []
         for segment in self.store.segments(self.scope.shape.horizon):
             places = self.scope.places(segment)
             if places is None or len(places):
-                found.append(Part(segment, places))
+                found.append(VisibleSegment(segment, places))
         return found
 
     # -------------------------------------------------------------------------------------- search
 
-    def search(self, query: str, k: int = 100) -> list[Scored]:
+    def search(self, query: str, k: int = 100) -> list[ScoredObservation]:
         """The `k` best observations by BM25 over the view's own statistics, best first.
 
         Equal scores are ordered by time. Any text is a query; one without words finds nothing.
         """
-        wanted = list(dict.fromkeys(terms(query)[0]))[:QUERY_TERMS]
+        wanted = list(dict.fromkeys(terms(query)[0]))[:MAX_QUERY_TERMS]
         if not wanted or k < 1:
             return []
-        held = [Postings(part, wanted) for part in self._parts]
+        held = [QueryPostings(part, wanted) for part in self._parts]
         count, length = self._figures
         if not count:
             return []
         mean = max(length / count, 1e-9)
-        df = frequencies(held, wanted)
+        df = document_frequencies(held, wanted)
         idfs = {term: bm25.idf(count, df[term]) for term in wanted}
-        numbers = best(held, idfs, mean, k).tolist()
-        return self._ranked(self._by_row(_SCORED, rows.JOINED, numbers), idfs, mean, k)
+        numbers = top_rows(held, idfs, mean, k).tolist()
+        return self._ranked(self._by_row(_SCORED, rows.OBSERVATION_TABLES, numbers), idfs, mean, k)
 
     def _ranked(
         self, candidates: Sequence[tuple[Any, ...]], idfs: dict[str, float], mean: float, k: int
-    ) -> list[Scored]:
+    ) -> list[ScoredObservation]:
         """The k best of candidate rows, by their exact scores."""
         scored: list[tuple[float, dict[str, float], tuple[Any, ...]]] = []
         for row in candidates:
-            parts = bm25.parts(idfs, row[-2].split(" "), row[-1], mean)
+            parts = bm25.term_scores(idfs, row[-2].split(" "), row[-1], mean)
             scored.append((sum(parts.values()), parts, row))
         return self._first(scored, k)
 
     def _first(
         self, scored: list[tuple[float, dict[str, float], tuple[Any, ...]]], k: int
-    ) -> list[Scored]:
+    ) -> list[ScoredObservation]:
         scored.sort(key=lambda entry: (-entry[0], self._order(entry[2])))
-        return [Scored(rows.read_observation(row), s, parts) for s, parts, row in scored[:k]]
+        return [
+            ScoredObservation(rows.read_observation(row), s, parts) for s, parts, row in scored[:k]
+        ]
 
     def _by_row(self, columns: str, table: str, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
         found: list[tuple[Any, ...]] = []
@@ -268,22 +270,26 @@ class View:
 
     # ------------------------------------------------------------------------------------- vectors
 
-    def nearest(self, embedder: str, vector: npt.ArrayLike, k: int = 100) -> list[Scored]:
+    def nearest(
+        self, embedder: str, vector: npt.ArrayLike, k: int = 100
+    ) -> list[ScoredObservation]:
         """The `k` observations whose vectors have the largest cosine with `vector`, best first.
 
         An exact scan of what the view sees. Observations without a vector are not found; equal
         scores are ordered by time. Raises UsageError where the dimension does not fit.
         """
         files = self._vector_files(embedder)
-        query = unit(vector)
+        query = normalise_rows(vector)
         if files and query.shape != (files[0].matrix.shape[1],):
             raise UsageError(
                 f"{embedder} has vectors of {files[0].matrix.shape[1]} numbers, not {query.shape}"
             )
-        nearest = scan(files, self.scope, query, k) if k > 0 else []
+        nearest = nearest_rows(files, self.scope, query, k) if k > 0 else []
         found = {
             row[10]: row
-            for row in self._by_row(rows.OBSERVATION, rows.JOINED, [n for n, _ in nearest])
+            for row in self._by_row(
+                rows.OBSERVATION_COLUMNS, rows.OBSERVATION_TABLES, [n for n, _ in nearest]
+            )
         }
         return self._first([(s, {"cosine": s}, found[n]) for n, s in nearest if n in found], k)
 
@@ -313,4 +319,4 @@ class View:
         return self.store.vector_files(embedder, self.scope.lines)
 
 
-_SCORED = f"{rows.OBSERVATION}, o.terms, o.length"
+_SCORED = f"{rows.OBSERVATION_COLUMNS}, o.terms, o.length"

@@ -10,27 +10,43 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from egomem.models.cache import Cache, MemoryCache
-    from egomem.models.capabilities import Capabilities, tiny_request
+    from egomem.models.cache import InMemoryReplyStore, ReplyStore
+    from egomem.models.capabilities import Capabilities, send_test_request
     from egomem.models.client import ModelClient, RequestPolicy
     from egomem.models.configured import models_of
     from egomem.models.json_extract import ExtractedJson, find_json, schema_error
-    from egomem.models.ledger import Ledger, LedgerEntry, LedgerTotal, summed
-    from egomem.models.limits import DEFAULT_LIMITS, Limits, estimated_tokens, read_limits
-    from egomem.models.reply import Fault, Reply, TokenLogprob
-    from egomem.models.request import Audio, Image, Part, Request, RequestTags, Text, Video
+    from egomem.models.ledger import Ledger, LedgerEntry, LedgerTotal, sum_entries
+    from egomem.models.limits import DEFAULT_LIMITS, Limits, estimate_tokens, read_limits
+    from egomem.models.reply import ErrorKind, Reply, TokenLogprob
+    from egomem.models.request import (
+        AudioPart,
+        ContentPart,
+        ImagePart,
+        Request,
+        RequestTags,
+        TextPart,
+        VideoPart,
+    )
     from egomem.models.roles import CHAT_ROLES, SERVERS, ModelSpec, Role
 
 _HOMES = {
     "client": ("RequestPolicy", "ModelClient"),
-    "cache": ("Cache", "MemoryCache"),
+    "cache": ("ReplyStore", "InMemoryReplyStore"),
     "configured": ("models_of",),
     "json_extract": ("ExtractedJson", "find_json", "schema_error"),
-    "ledger": ("LedgerEntry", "Ledger", "LedgerTotal", "summed"),
-    "limits": ("DEFAULT_LIMITS", "Limits", "estimated_tokens", "read_limits"),
-    "capabilities": ("Capabilities", "tiny_request"),
-    "reply": ("Fault", "Reply", "TokenLogprob"),
-    "request": ("RequestTags", "Audio", "Image", "Part", "Request", "Text", "Video"),
+    "ledger": ("LedgerEntry", "Ledger", "LedgerTotal", "sum_entries"),
+    "limits": ("DEFAULT_LIMITS", "Limits", "estimate_tokens", "read_limits"),
+    "capabilities": ("Capabilities", "send_test_request"),
+    "reply": ("ErrorKind", "Reply", "TokenLogprob"),
+    "request": (
+        "RequestTags",
+        "AudioPart",
+        "ImagePart",
+        "ContentPart",
+        "Request",
+        "TextPart",
+        "VideoPart",
+    ),
     "roles": ("CHAT_ROLES", "SERVERS", "ModelSpec", "Role"),
 }
 
@@ -38,35 +54,35 @@ __all__ = [
     "CHAT_ROLES",
     "DEFAULT_LIMITS",
     "SERVERS",
-    "Audio",
-    "Cache",
+    "AudioPart",
     "Capabilities",
+    "ContentPart",
+    "ErrorKind",
     "ExtractedJson",
-    "Fault",
-    "Image",
+    "ImagePart",
+    "InMemoryReplyStore",
     "Ledger",
     "LedgerEntry",
     "LedgerTotal",
     "Limits",
-    "MemoryCache",
     "ModelClient",
     "ModelSpec",
-    "Part",
     "Reply",
+    "ReplyStore",
     "Request",
     "RequestPolicy",
     "RequestTags",
     "Role",
-    "Text",
+    "TextPart",
     "TokenLogprob",
-    "Video",
-    "estimated_tokens",
+    "VideoPart",
+    "estimate_tokens",
     "find_json",
     "models_of",
     "read_limits",
     "schema_error",
-    "summed",
-    "tiny_request",
+    "send_test_request",
+    "sum_entries",
 ]
 
 

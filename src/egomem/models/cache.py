@@ -12,7 +12,7 @@ from egomem.models.reply import Reply
 from egomem.models.request import RequestTags
 
 
-class Cache(Protocol):
+class ReplyStore(Protocol):
     """Replies by key. Only clean completions are ever put in; the caller sees to that."""
 
     def get(self, key: str) -> Reply | None: ...
@@ -24,7 +24,7 @@ class Cache(Protocol):
         """Keep a line of the ledger."""
 
 
-class MemoryCache:
+class InMemoryReplyStore:
     """Replies for the life of the process; for tests and one-off questions."""
 
     def __init__(self) -> None:

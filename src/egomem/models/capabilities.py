@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from egomem.errors import MissingExtraError
 from egomem.models import http_errors
 from egomem.models.reply import Reply
-from egomem.models.request import Image, Request, Text
-from egomem.models.roles import SERVERS, ModelSpec, Role, base_of
+from egomem.models.request import ImagePart, Request, TextPart
+from egomem.models.roles import SERVERS, ModelSpec, Role, server_root
 from egomem.records import Record
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from egomem.models.client import ModelClient
 
-SECONDS = 5.0  # a server that takes longer to say its version is taken for silent
+PROBE_TIMEOUT_S = 5.0  # a server that takes longer to say its version is taken for silent
 
 
 class Capabilities(Record):
@@ -42,7 +42,7 @@ class Capabilities(Record):
 
 
 # What providers document, November 2026. `video` means frames as one video part.
-STATED: dict[str, Capabilities] = {
+DOCUMENTED: dict[str, Capabilities] = {
     "openai": Capabilities(images=True, video=False, json_schema=True, image_limit=500),
     "azure": Capabilities(images=True, video=False, json_schema=True, image_limit=50),
     "openrouter": Capabilities(json_schema=True),
@@ -62,7 +62,7 @@ STATED: dict[str, Capabilities] = {
 
 async def probe(spec: ModelSpec, environ: Mapping[str, str]) -> Capabilities:
     """Ask a server what it is and what the model can do. Never raises for what it answers."""
-    stated = STATED.get(spec.server, Capabilities())
+    stated = DOCUMENTED.get(spec.server, Capabilities())
     if spec.embedded or spec.server in ("azure", "google", "google-cloud", "anthropic"):
         return stated
     try:
@@ -73,20 +73,22 @@ async def probe(spec: ModelSpec, environ: Mapping[str, str]) -> Capabilities:
         raise MissingExtraError("pydantic-ai", "models") from None
     url = spec.url or "https://api.openai.com/v1"
     key = spec.key(environ)
-    async with http_client(url, connect=SECONDS) as client:
+    async with http_client(url, connect=PROBE_TIMEOUT_S) as client:
         client.headers.update({"authorization": f"Bearer {key}"} if key else {})
-        root = base_of(url)
+        root = server_root(url)
         try:
-            async with asyncio.timeout(SECONDS):
-                told = await _listed(client, spec, url)
+            async with asyncio.timeout(PROBE_TIMEOUT_S):
+                told = await _listed_capabilities(client, spec, url)
                 if spec.server == "vllm":
-                    told["version"] = (await _json(client, f"{root}/version")).get("version")
+                    told["version"] = (await _get_json(client, f"{root}/version")).get("version")
                 elif spec.server == "ollama":
-                    told |= await _ollama(client, spec, root)
+                    told |= await _ollama_capabilities(client, spec, root)
                 elif spec.server == "llamacpp":
-                    told |= _llamacpp(await _json(client, f"{root}/props"))
+                    told |= _llamacpp_capabilities(await _get_json(client, f"{root}/props"))
                 elif spec.server == "lmstudio":
-                    told |= _lmstudio(await _json(client, f"{root}/api/v0/models"), spec.model)
+                    told |= _lmstudio_capabilities(
+                        await _get_json(client, f"{root}/api/v0/models"), spec.model
+                    )
         except (OSError, TimeoutError, httpx2.HTTPError) as error:
             why = http_errors.redacted(f"{type(error).__name__}: {error}", key)
             return stated.model_copy(update={"reachable": False, "note": f"{url}: {why}"})
@@ -95,7 +97,7 @@ async def probe(spec: ModelSpec, environ: Mapping[str, str]) -> Capabilities:
     return stated.model_copy(update={"reachable": True, **told, "told": names})
 
 
-async def _json(
+async def _get_json(
     client: httpx2.AsyncClient,
     url: str,
     post: dict[str, str] | None = None,
@@ -117,7 +119,9 @@ _VERSIONS = {
 }
 
 
-async def version_of(spec: ModelSpec, client: httpx2.AsyncClient, key: str | None) -> str | None:
+async def server_version(
+    spec: ModelSpec, client: httpx2.AsyncClient, key: str | None
+) -> str | None:
     """The server's version where it tells one, else None."""
     import httpx2
 
@@ -126,14 +130,18 @@ async def version_of(spec: ModelSpec, client: httpx2.AsyncClient, key: str | Non
     path, name = _VERSIONS[spec.server]
     headers = {"authorization": f"Bearer {key}"} if key else None
     try:
-        async with asyncio.timeout(SECONDS):
-            version = (await _json(client, base_of(spec.url) + path, headers=headers)).get(name)
+        async with asyncio.timeout(PROBE_TIMEOUT_S):
+            version = (await _get_json(client, server_root(spec.url) + path, headers=headers)).get(
+                name
+            )
     except (OSError, TimeoutError, httpx2.HTTPError):
         return None
     return str(version) if version else None
 
 
-async def _listed(client: httpx2.AsyncClient, spec: ModelSpec, url: str) -> dict[str, Any]:
+async def _listed_capabilities(
+    client: httpx2.AsyncClient, spec: ModelSpec, url: str
+) -> dict[str, Any]:
     """What `/models` says of the model: vLLM its context, OpenRouter nearly everything."""
     response = await client.get(f"{url}/models")
     if response.status_code in (401, 403):
@@ -165,9 +173,11 @@ async def _listed(client: httpx2.AsyncClient, spec: ModelSpec, url: str) -> dict
     return told
 
 
-async def _ollama(client: httpx2.AsyncClient, spec: ModelSpec, root: str) -> dict[str, Any]:
-    version = (await _json(client, f"{root}/api/version")).get("version")
-    shown = await _json(client, f"{root}/api/show", {"model": spec.model})
+async def _ollama_capabilities(
+    client: httpx2.AsyncClient, spec: ModelSpec, root: str
+) -> dict[str, Any]:
+    version = (await _get_json(client, f"{root}/api/version")).get("version")
+    shown = await _get_json(client, f"{root}/api/show", {"model": spec.model})
     if not shown:
         note = f"Ollama does not have {spec.model}; run: ollama pull {spec.model}"
         return {"version": version, "note": note}
@@ -184,7 +194,7 @@ async def _ollama(client: httpx2.AsyncClient, spec: ModelSpec, root: str) -> dic
     return told
 
 
-def _llamacpp(props: dict[str, Any]) -> dict[str, Any]:
+def _llamacpp_capabilities(props: dict[str, Any]) -> dict[str, Any]:
     modalities = props.get("modalities") or {}
     generation = props.get("default_generation_settings") or {}
     return {
@@ -195,7 +205,7 @@ def _llamacpp(props: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _lmstudio(listed: dict[str, Any], name: str) -> dict[str, Any]:
+def _lmstudio_capabilities(listed: dict[str, Any], name: str) -> dict[str, Any]:
     model: dict[str, Any] = next((m for m in listed.get("data") or [] if m.get("id") == name), {})
     kind = model.get("type")
     return {
@@ -204,18 +214,18 @@ def _lmstudio(listed: dict[str, Any], name: str) -> dict[str, Any]:
     }
 
 
-LOOKING = (Role.CAPTIONER, Role.READER, Role.VERIFIER)
+VISION_ROLES = (Role.CAPTIONER, Role.READER, Role.VERIFIER)
 
 
-async def tiny_request(models: ModelClient, role: Role) -> Reply:
+async def send_test_request(models: ModelClient, role: Role) -> Reply:
     """One tiny request to a role's model: the colour of a red square, or one word."""
-    question = Text("What colour is this square? Answer with one word.")
-    parts: tuple[Image | Text, ...] = (Image(_red()), question)
-    if role not in LOOKING:
-        parts = (Text("Answer with the one word: ready"),)
+    question = TextPart("What colour is this square? Answer with one word.")
+    parts: tuple[ImagePart | TextPart, ...] = (ImagePart(_red_square()), question)
+    if role not in VISION_ROLES:
+        parts = (TextPart("Answer with the one word: ready"),)
     return await models.ask(Request(role, parts, "models-test@1", max_tokens=512))
 
 
-def _red() -> bytes:
+def _red_square() -> bytes:
     """A red square of 64 x 64 pixels: some models refuse images of less than 28."""
     return (files("egomem.models") / "red.jpg").read_bytes()

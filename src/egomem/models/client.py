@@ -15,15 +15,23 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import JsonValue
 
 from egomem.errors import ConfigError, MissingExtraError
-from egomem.models.cache import Cache
-from egomem.models.capabilities import Capabilities, probe, version_of
+from egomem.hashing import hash_json
+from egomem.models.cache import ReplyStore
+from egomem.models.capabilities import Capabilities, probe, server_version
 from egomem.models.concurrency_limiter import ConcurrencyLimiter
-from egomem.models.http_errors import LEAVE_OUT
+from egomem.models.http_errors import FIT_REMEDY
 from egomem.models.ledger import Ledger, LedgerEntry
-from egomem.models.limits import Limits, estimated_tokens, fitted, limits_of, over, thinned
+from egomem.models.limits import (
+    Limits,
+    estimate_tokens,
+    exceeded_limit,
+    fit_request,
+    keep_images,
+    limits_for,
+)
 from egomem.models.prices import price
-from egomem.models.reply import Fault, Reply
-from egomem.models.request import Request, hash_of
+from egomem.models.reply import ErrorKind, Reply
+from egomem.models.request import Request
 from egomem.models.roles import ModelSpec, Role, read_specs
 from egomem.records import Record, Status, Usage
 
@@ -45,11 +53,11 @@ class RequestPolicy(Record):
     pause: float = 1.0
 
 
-Hold = Callable[[Request, ModelSpec], AbstractAsyncContextManager[object]]
+BeforeSend = Callable[[Request, ModelSpec], AbstractAsyncContextManager[object]]
 """Entered before a request is sent and left once its reply is there; raises to forbid it."""
 
 
-def _free(request: Request, spec: ModelSpec) -> AbstractAsyncContextManager[object]:
+def _no_hook(request: Request, spec: ModelSpec) -> AbstractAsyncContextManager[object]:
     return nullcontext()
 
 
@@ -83,9 +91,9 @@ class ModelClient:
         *,
         limits: Mapping[Role, Limits] | None = None,
         conduct: RequestPolicy | None = None,
-        cache: Cache | None = None,
+        cache: ReplyStore | None = None,
         environ: Mapping[str, str] = os.environ,
-        hold: Hold = _free,
+        hold: BeforeSend = _no_hook,
     ) -> None:
         self.specs = read_specs(specs, environ)
         self.conduct = conduct or RequestPolicy()
@@ -114,16 +122,16 @@ class ModelClient:
         return spec
 
     def limits(self, role: Role) -> Limits:
-        return limits_of(role, self._limits)
+        return limits_for(role, self._limits)
 
     def estimate(self, request: Request, tokens_out: int = 150) -> Usage:
-        """What a request will cost, roughly, before it is sent: see `estimated_tokens`.
+        """What a request will cost, roughly, before it is sent: see `estimate_tokens`.
 
         `cost` is None where the price is not known.
         """
         usage = Usage(
             requests=1,
-            tokens_in=estimated_tokens(request),
+            tokens_in=estimate_tokens(request),
             tokens_out=tokens_out,
             frames=len(request.images),
         )
@@ -180,15 +188,17 @@ class ModelClient:
         limits = self.limits(request.role)
         whole = request
         if limits.fit:
-            request = fitted(request, limits)
-        if broken := over(request, limits):
+            request = fit_request(request, limits)
+        if broken := exceeded_limit(request, limits):
             return self._counted(
-                request, spec, _failed(Fault.IMAGES, f"{broken}; send less, or {LEAVE_OUT}")
+                request,
+                spec,
+                _error_reply(ErrorKind.IMAGES, f"{broken}; send less, or {FIT_REMEDY}"),
             )
         described = request.described(spec)
         if limits.fit:
             described["fit"] = True
-        key = hash_of(described)
+        key = hash_json(described)
         if self.cache is not None and (kept := self.cache.get(key)):
             return self._counted(request, spec, kept.model_copy(update={"cached": True}))
         async with self:
@@ -261,8 +271,8 @@ class ModelClient:
                 raise MissingExtraError("pydantic-ai", "models") from None
             client = transport.http_client(spec.url or "https://")
             session.clients[spec] = client
-            session.models[spec] = pydantic_ai_adapter.build(spec, client, self._environ)
-            ask = version_of(spec, client, spec.key(self._environ))
+            session.models[spec] = pydantic_ai_adapter.build_model(spec, client, self._environ)
+            ask = server_version(spec, client, spec.key(self._environ))
             session.versions[spec] = asyncio.create_task(ask)
         return session.models[spec]
 
@@ -271,7 +281,7 @@ class ModelClient:
     ) -> Reply:
         """Attempts until a reply, a final refusal, or the deadline."""
         model = self._model(spec)
-        from egomem.models.attempt import attempt
+        from egomem.models.attempt import send_once
 
         loop = asyncio.get_running_loop()
         gate = self._gate(spec)
@@ -299,43 +309,43 @@ class ModelClient:
                     if not end:
                         begun, end = started, started + conduct.deadline
                         timer.reschedule(end)
-                    outcome = await attempt(model, request, spec, key, prompted=prompted)
+                    outcome = await send_once(model, request, spec, key, prompted=prompted)
             except TimeoutError:
-                return finished(_late(Fault.DEADLINE, conduct.deadline, heard))
+                return finished(_deadline_reply(ErrorKind.DEADLINE, conduct.deadline, heard))
             if isinstance(outcome, Reply):
                 gate.went_well()
                 version = await self._session().versions[spec]
                 return finished(outcome.model_copy(update={"version": version}))
             heard = outcome.detail
-            gate.reached |= outcome.fault is not Fault.CONNECTION
+            gate.reached |= outcome.fault is not ErrorKind.CONNECTION
             if outcome.schema and request.schema is not None and not prompted:
                 self._prompted.add(spec)
                 continue
-            if limits.fit and outcome.fault in (Fault.IMAGES, Fault.CONTEXT):
+            if limits.fit and outcome.fault in (ErrorKind.IMAGES, ErrorKind.CONTEXT):
                 count = len(request.images)
                 if count > 1:
-                    request = thinned(request, outcome.most or count // 2)
+                    request = keep_images(request, outcome.most or count // 2)
                     continue
             # A server that never answered is likely not there at all.
             most = conduct.attempts if gate.reached else min(conduct.attempts, 2)
             if not outcome.retry or number >= most:
-                return finished(_failed(outcome.fault, outcome.detail))
+                return finished(_error_reply(outcome.fault, outcome.detail))
             # Jitter on our own part of the wait; what the server asks for is the least.
             pause = conduct.pause * 2 ** (number - 1) * random.uniform(0.5, 1.5)
             wait = max(outcome.wait or 0.0, min(pause, 30.0))
             if outcome.busy:
                 gate.busy(started, outcome.wait or 0.0)
             if loop.time() + wait >= end:
-                return finished(_late(outcome.fault, conduct.deadline, heard, wait))
+                return finished(_deadline_reply(outcome.fault, conduct.deadline, heard, wait))
             await asyncio.sleep(wait)
 
 
-def _failed(fault: Fault, detail: str) -> Reply:
+def _error_reply(fault: ErrorKind, detail: str) -> Reply:
     return Reply(status=Status.ERROR, fault=fault, detail=detail)
 
 
-def _late(fault: Fault, deadline: float, heard: str, wait: float = 0.0) -> Reply:
+def _deadline_reply(fault: ErrorKind, deadline: float, heard: str, wait: float = 0.0) -> Reply:
     """The reply to a request whose seconds are over, with the last thing that was heard."""
     more = f", and {wait:.0f} s more were to be waited" if wait else ""
     last = f"; last: {heard}" if heard else ""
-    return _failed(fault, f"no reply within {deadline:g} s{more}{last}; raise EGOMEM_DEADLINE")
+    return _error_reply(fault, f"no reply within {deadline:g} s{more}{last}; raise EGOMEM_DEADLINE")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from egomem.models.cache import Cache
+from egomem.models.cache import ReplyStore
 from egomem.models.client import ModelClient, RequestPolicy
 from egomem.models.limits import read_limits
 
@@ -24,7 +24,7 @@ class ModelSettings(Protocol):
     def concurrency(self) -> int: ...
 
 
-def models_of(settings: ModelSettings, *, cache: Cache | None = None) -> ModelClient:
+def models_of(settings: ModelSettings, *, cache: ReplyStore | None = None) -> ModelClient:
     """The models, limits and conduct that are set. Raises ConfigError, naming the setting."""
     return ModelClient(
         settings.model,

@@ -20,13 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egomem.errors import ConfigError, MissingExtraError, ModelError, WeightsError
+from egomem.hashing import SHORT_LENGTH, hash_file
 
 if TYPE_CHECKING:
     from urllib.error import HTTPError
 
 Vectors = NDArray[np.float32]
 
-_BATCH = 64
+_BATCH_SIZE = 64
 
 
 @runtime_checkable
@@ -56,7 +57,7 @@ PREFIXES: dict[str, tuple[str, str]] = {
 """By a part of the name, what a model's card asks for before a question and a document."""
 
 
-def prefixes_of(name: str) -> tuple[str, str]:
+def prompt_prefixes(name: str) -> tuple[str, str]:
     """The prefixes that a model wants before questions and before documents; mostly none."""
     parts = name.lower().replace("/", "-").replace("_", "-")
     if "bge-m3" in parts:
@@ -72,26 +73,26 @@ def embedder(spec: str) -> Embedder:
     that are not there.
     """
     if spec.startswith("fastembed:"):
-        return FastEmbed(spec.removeprefix("fastembed:"))
+        return FastEmbedEmbedder(spec.removeprefix("fastembed:"))
     if spec.startswith("openai:"):
-        return Endpoint(
+        return EndpointEmbedder(
             spec.removeprefix("openai:"),
             "https://api.openai.com/v1",
             key=os.environ.get("OPENAI_API_KEY"),
         )
     name, at, url = spec.rpartition("@")
     if at and url.startswith(("http://", "https://")):
-        return Endpoint(name, url, key=os.environ.get("EGOMEM_EMBEDDER_KEY"))
+        return EndpointEmbedder(name, url, key=os.environ.get("EGOMEM_EMBEDDER_KEY"))
     folder = Path(spec.removeprefix("onnx:")).expanduser()
     if folder.is_dir():
-        return LocalOnnx(folder)
+        return OnnxEmbedder(folder)
     raise ConfigError(
         f"no embedder is called {spec!r}, and no such folder exists",
         "use fastembed:NAME, openai:NAME, NAME@URL or a folder with model.onnx and tokenizer.json",
     )
 
 
-class LocalOnnx:
+class OnnxEmbedder:
     """A sentence encoder from a folder: `model.onnx` and `tokenizer.json`, run on one thread.
 
     Token-level outputs are averaged over the text's own tokens. Texts are cut at `most_tokens`.
@@ -115,7 +116,7 @@ class LocalOnnx:
         self._tokenizer.enable_truncation(most_tokens)
         self._tokenizer.enable_padding()
         self._inputs = {i.name for i in self._session.get_inputs()}
-        self._query, self._document = _told_prefixes(folder)
+        self._query, self._document = _configured_prefixes(folder)
         self.name = f"onnx:{folder.resolve().name}:{_digest(folder)}"
         self.dimensions = int(self._run(["a"]).shape[1])
 
@@ -123,8 +124,8 @@ class LocalOnnx:
         prefix = self._query if query else self._document
         vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         filled = sorted((i for i, t in enumerate(texts) if t.strip()), key=lambda i: len(texts[i]))
-        for start in range(0, len(filled), _BATCH):  # by length: little is lost on padding
-            rows = filled[start : start + _BATCH]
+        for start in range(0, len(filled), _BATCH_SIZE):  # by length: little is lost on padding
+            rows = filled[start : start + _BATCH_SIZE]
             vectors[rows] = self._run([prefix + texts[i] for i in rows])
         return vectors
 
@@ -140,10 +141,10 @@ class LocalOnnx:
         if out.ndim == 3:
             share = mask[:, :, None].astype(out.dtype)
             out = (out * share).sum(axis=1) / share.sum(axis=1)
-        return unit(out)
+        return normalise_rows(out)
 
 
-class FastEmbed:
+class FastEmbedEmbedder:
     """A model that fastembed knows by its hub name; fetched by fastembed on first use."""
 
     def __init__(self, model: str) -> None:
@@ -155,7 +156,7 @@ class FastEmbed:
             self._model = fastembed.TextEmbedding(model, threads=1)
         except ValueError as e:
             raise ConfigError(f"fastembed does not know the model {model!r}", str(e)) from e
-        self._query, self._document = prefixes_of(model)
+        self._query, self._document = prompt_prefixes(model)
         self.name = f"fastembed:{model}"
         self.dimensions = int(self.embed(["a"]).shape[1])
 
@@ -165,15 +166,15 @@ class FastEmbed:
             return np.zeros((0, self.dimensions), dtype=np.float32)
         rows = np.array(list(self._model.embed([prefix + t for t in texts])))
         rows[[i for i, t in enumerate(texts) if not t.strip()]] = 0
-        return unit(rows)
+        return normalise_rows(rows)
 
 
-class Endpoint:
+class EndpointEmbedder:
     """A server that answers `POST {url}/embeddings` as OpenAI's does."""
 
     def __init__(self, model: str, url: str, *, key: str | None = None, wait: float = 60.0) -> None:
         self._model, self._url, self._key, self._wait = model, url.rstrip("/"), key, wait
-        self._query, self._document = prefixes_of(model)
+        self._query, self._document = prompt_prefixes(model)
         self._dimensions: int | None = None
         self.name = f"{model}@{self._url}"
 
@@ -187,8 +188,8 @@ class Endpoint:
         prefix = self._query if query else self._document
         vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         filled = [i for i, t in enumerate(texts) if t.strip()]  # servers refuse empty input
-        for start in range(0, len(filled), _BATCH):
-            rows = filled[start : start + _BATCH]
+        for start in range(0, len(filled), _BATCH_SIZE):
+            rows = filled[start : start + _BATCH_SIZE]
             vectors[rows] = self._ask([prefix + texts[i] for i in rows])
         return vectors
 
@@ -209,17 +210,19 @@ class Endpoint:
             vectors = np.array([row["embedding"] for row in ordered], dtype=np.float32)
         except HTTPError as e:
             with e:
-                raise ModelError(f"{self._url} answered {e.code} for embeddings", _why(e)) from e
+                raise ModelError(
+                    f"{self._url} answered {e.code} for embeddings", _error_text(e)
+                ) from e
         except (URLError, TimeoutError, ConnectionError) as e:
             raise ModelError(f"{self._url} cannot be reached ({e})", "is the server up?") from e
         except (KeyError, TypeError, ValueError) as e:
             raise ModelError(f"{self._url} sent no embeddings ({e})", "check the URL") from e
         if vectors.ndim != 2 or len(vectors) != len(texts):
             raise ModelError(f"{self._url} sent {len(vectors)} vectors for {len(texts)} texts")
-        return unit(vectors)
+        return normalise_rows(vectors)
 
 
-def unit(rows: NDArray[np.floating]) -> Vectors:
+def normalise_rows(rows: NDArray[np.floating]) -> Vectors:
     """Rows of length 1; a row of zeros stays one. Raises ModelError where one is not finite."""
     if not np.isfinite(rows).all():
         raise ModelError("an embedding holds values that are not numbers", "try another model")
@@ -227,11 +230,11 @@ def unit(rows: NDArray[np.floating]) -> Vectors:
     return (rows / np.where(norms > 0, norms, 1)).astype(np.float32)
 
 
-def _told_prefixes(folder: Path) -> tuple[str, str]:
+def _configured_prefixes(folder: Path) -> tuple[str, str]:
     """The prefixes that the folder's own configuration gives (sentence-transformers), or none."""
     config = folder / "config_sentence_transformers.json"
     if not config.is_file():
-        return prefixes_of(folder.resolve().name)
+        return prompt_prefixes(folder.resolve().name)
     import json
 
     prompts = json.loads(config.read_text(encoding="utf-8")).get("prompts") or {}
@@ -241,11 +244,8 @@ def _told_prefixes(folder: Path) -> tuple[str, str]:
 
 def _digest(folder: Path) -> str:
     """Two models in folders of one name are not one."""
-    import hashlib
-
-    with (folder / "model.onnx").open("rb") as model:
-        return hashlib.file_digest(model, "sha256").hexdigest()[:8]
+    return hash_file(folder / "model.onnx")[:SHORT_LENGTH]
 
 
-def _why(error: HTTPError) -> str:
+def _error_text(error: HTTPError) -> str:
     return " ".join(error.read(300).decode(errors="replace").split())

@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
-from egomem.models.reply import Fault
-from egomem.models.roles import Server
+from egomem.models.reply import ErrorKind
+from egomem.models.roles import ServerKind
 
 # 409 and 425 are conflicts and early data that pass; 529 is Anthropic's "overloaded".
-RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
-BUSY = frozenset({429, 503, 529})
+RETRIED_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+BUSY_STATUSES = frozenset({429, 503, 529})
 
 _SECRETS = re.compile(
     r"(?:bearer|basic)\s+[\w.~+/=-]+"
@@ -42,27 +42,29 @@ _SCHEMA = re.compile(
     r"response_format|json_schema|structured output|guided|grammar|output_config|response_schema",
     re.IGNORECASE,
 )
-_MOST = re.compile(
+_MAX_IMAGES = re.compile(
     r"(?:at most|max(?:imum)?(?: of| is| allowed)?|limit(?: of| is)?|up to)\D{0,12}(\d+)",
     re.IGNORECASE,
 )
 _NO_CREDIT = re.compile(r"insufficient[_ ](?:quota|credit|balance)|billing", re.IGNORECASE)
 
 
-LEAVE_OUT = "let frames be left out with --fit or EGOMEM_FIT=true"
+FIT_REMEDY = "let frames be left out with --fit or EGOMEM_FIT=true"
 
 
-def _lower(role: str) -> str:
+def _lower_limits_remedy(role: str) -> str:
     """What makes a request of a role smaller, in settings that every command reads."""
     variable = f"EGOMEM_LIMITS_{role.upper()}_"
-    return f"lower limits.{role}.images or .side ({variable}IMAGES, {variable}SIDE), or {LEAVE_OUT}"
+    return (
+        f"lower limits.{role}.images or .side ({variable}IMAGES, {variable}SIDE), or {FIT_REMEDY}"
+    )
 
 
-class Refusal(NamedTuple):
+class FailedAttempt(NamedTuple):
     """`retry`: another attempt may do. `wait`: seconds the server asked for. `most`: the number of
     images it named. `schema`: it did not like the request for JSON."""
 
-    fault: Fault
+    fault: ErrorKind
     detail: str
     retry: bool = False
     busy: bool = False
@@ -79,7 +81,7 @@ def redacted(text: str, key: str | None = None, longest: int = 300) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def message_of(body: bytes) -> str:
+def error_message(body: bytes) -> str:
     """What an error body says: the `message` of the usual shapes, else its beginning."""
     text = body[:20_000].decode("utf-8", "replace")
     try:
@@ -113,77 +115,83 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return None
 
 
-def explain(
+def explain_status(
     status: int,
     headers: Mapping[str, str],
     body: bytes,
     *,
     role: str,
-    server: Server,
+    server: ServerKind,
     key: str | None,
     images: int,
     video: bool = False,
-) -> Refusal:
+) -> FailedAttempt:
     """What an HTTP error status means for a request of `role` that held `images` images."""
-    said = redacted(message_of(body), key)
+    said = redacted(error_message(body), key)
     at = f"{server.title} answered HTTP {status}"
     if status in (401, 403):  # bodies of these echo headers: nothing of them is kept
         name = " or ".join(server.key_variables) or "the credentials"
-        return Refusal(Fault.KEY, f"{at}: the key was not accepted; set {name}")
+        return FailedAttempt(ErrorKind.KEY, f"{at}: the key was not accepted; set {name}")
     if status == 402 or (status == 429 and _NO_CREDIT.search(said)):
-        return Refusal(Fault.RATE, f"{at}: the account has no credit left")
+        return FailedAttempt(ErrorKind.RATE, f"{at}: the account has no credit left")
     if status == 404:
-        return Refusal(Fault.MODEL, f"{at}: {said}; check the model's name and the address")
+        return FailedAttempt(
+            ErrorKind.MODEL, f"{at}: {said}; check the model's name and the address"
+        )
     # Servers that sample a clip themselves answer 500 to what they cannot sample: final as well.
     if video and _VIDEO.search(said):
-        return Refusal(
-            Fault.IMAGES, f"{at} to a video part: {said}; send the frames as images instead"
+        return FailedAttempt(
+            ErrorKind.IMAGES, f"{at} to a video part: {said}; send the frames as images instead"
         )
-    if status in RETRIED:
-        fault = Fault.RATE if status == 429 else Fault.SERVER
+    if status in RETRIED_STATUSES:
+        fault = ErrorKind.RATE if status == 429 else ErrorKind.SERVER
         line = f"{at}: {said}" if said else at
-        return Refusal(fault, line, True, status in BUSY, retry_after(headers))
+        return FailedAttempt(fault, line, True, status in BUSY_STATUSES, retry_after(headers))
     if _CONTEXT.search(said):
-        return Refusal(
-            Fault.CONTEXT,
-            f"{at}: {said}; the request is longer than the model's context: {_lower(role)}, or "
-            "raise the server's context",
+        return FailedAttempt(
+            ErrorKind.CONTEXT,
+            f"{at}: {said}; the request is longer than the model's context: "
+            f"{_lower_limits_remedy(role)}, or raise the server's context",
         )
     if status == 413 or (images and _IMAGES.search(said)):
-        most = _MOST.search(said)
+        most = _MAX_IMAGES.search(said)
         number = int(most[1]) if most and 0 < int(most[1]) < images else None
-        return Refusal(
-            Fault.IMAGES,
-            f"{at} to {images} images: {said}; {_lower(role)}",
+        return FailedAttempt(
+            ErrorKind.IMAGES,
+            f"{at} to {images} images: {said}; {_lower_limits_remedy(role)}",
             most=number,
         )
-    return Refusal(Fault.REQUEST, f"{at}: {said}", schema=bool(_SCHEMA.search(said)))
+    return FailedAttempt(ErrorKind.REQUEST, f"{at}: {said}", schema=bool(_SCHEMA.search(said)))
 
 
-def unreadable(server: str, body: bytes, key: str | None, error: str) -> Refusal:
+def explain_body(server: str, body: bytes, key: str | None, error: str) -> FailedAttempt:
     """A success whose body is no completion: an error object, no choices, HTML, nothing."""
     try:
         value = json.loads(body)
     except ValueError:
         value = None
     if isinstance(value, dict) and value.get("error"):
-        said = redacted(message_of(body), key)
-        return Refusal(Fault.SERVER, f"{server} answered with an error: {said}", retry=True)
+        said = redacted(error_message(body), key)
+        return FailedAttempt(
+            ErrorKind.SERVER, f"{server} answered with an error: {said}", retry=True
+        )
     if isinstance(value, dict) and value.get("choices") in ([], None):
-        return Refusal(Fault.EMPTY, f"{server} answered without any choice", retry=True)
+        return FailedAttempt(ErrorKind.EMPTY, f"{server} answered without any choice", retry=True)
     what = "an empty body" if not body else "a body that is no completion"
-    return Refusal(Fault.SERVER, f"{server} answered with {what} ({error})", retry=True)
+    return FailedAttempt(ErrorKind.SERVER, f"{server} answered with {what} ({error})", retry=True)
 
 
-def unreached(server: str, url: str, error: BaseException, key: str | None) -> Refusal:
+def explain_connection(
+    server: str, url: str, error: BaseException, key: str | None
+) -> FailedAttempt:
     """No answer at all: no connection, or one that was dropped."""
     while inner := error.__cause__ or error.__context__:  # clients wrap the reason thrice
         if not (error.__cause__ or isinstance(inner, OSError)):
             break  # what a client met before it failed is not why
         error = inner
     why = redacted(f"{type(error).__name__}: {error}".rstrip(": "), key)
-    return Refusal(
-        Fault.CONNECTION,
+    return FailedAttempt(
+        ErrorKind.CONNECTION,
         f"no answer from {server}{f' at {url}' if url else ''} ({why}); is it running there?",
         retry=True,
     )

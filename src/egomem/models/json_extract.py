@@ -31,8 +31,8 @@ def find_json(text: str, schema: Mapping[str, JsonValue] | None = None) -> Extra
     fenced blocks, then anywhere. Two different fitting values in one place are no reading.
     """
     why = "no JSON in the reply"
-    whole = _loaded(text)
-    fenced = (v for piece in _FENCE.findall(text) for v in _loaded(piece) or _values(piece))
+    whole = _whole_value(text)
+    fenced = (v for piece in _FENCE.findall(text) for v in _whole_value(piece) or _values(piece))
     for place in (whole, fenced, _values(text)):
         fitting: list[JsonValue] = []
         for value in place:
@@ -48,7 +48,7 @@ def find_json(text: str, schema: Mapping[str, JsonValue] | None = None) -> Extra
     return ExtractedJson(None, why)
 
 
-def _loaded(text: str) -> list[JsonValue]:
+def _whole_value(text: str) -> list[JsonValue]:
     """The text as one JSON object or list, if it is one."""
     try:
         value = json.loads(text)
@@ -78,7 +78,7 @@ def schema_error(value: JsonValue, schema: Mapping[str, JsonValue]) -> str:
     Knows the keywords that our schemas use: type, enum, const, properties, required,
     additionalProperties, items, minItems, maxItems, minimum, maximum, anyOf, $ref into $defs.
     """
-    return _misfit(value, schema, schema, "")
+    return _schema_error(value, schema, schema, "")
 
 
 _TYPES: dict[str, type | tuple[type, ...]] = {
@@ -92,22 +92,22 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 }
 
 
-def _misfit(
+def _schema_error(
     value: JsonValue, schema: Mapping[str, JsonValue], root: Mapping[str, JsonValue], where: str
 ) -> str:
     here = where or "value"
     reference = schema.get("$ref")
     if isinstance(reference, str):
-        return _misfit(value, _resolve(reference, root), root, where)
+        return _schema_error(value, _resolve(reference, root), root, where)
     choices = schema.get("anyOf")
     if isinstance(choices, list):
-        wrongs = [_misfit(value, c, root, where) for c in choices if isinstance(c, dict)]
+        wrongs = [_schema_error(value, c, root, where) for c in choices if isinstance(c, dict)]
         if all(wrongs):
             return wrongs[0]
     kinds = schema.get("type")
     if kinds is not None:
         names = [str(kind) for kind in (kinds if isinstance(kinds, list) else [kinds])]
-        if not any(_is(value, name) for name in names):
+        if not any(_has_type(value, name) for name in names):
             return f"{here} is no {' or '.join(names)}"
     allowed = schema.get("enum")
     if isinstance(allowed, list) and value not in allowed:
@@ -115,9 +115,9 @@ def _misfit(
     if "const" in schema and value != schema["const"]:
         return f"{here} is not {json.dumps(schema['const'], ensure_ascii=False)}"
     if isinstance(value, dict):
-        return _misfit_object(value, schema, root, where)
+        return _object_error(value, schema, root, where)
     if isinstance(value, list):
-        return _misfit_list(value, schema, root, where)
+        return _list_error(value, schema, root, where)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         low, high = schema.get("minimum"), schema.get("maximum")
         if isinstance(low, (int, float)) and value < low:
@@ -127,7 +127,7 @@ def _misfit(
     return ""
 
 
-def _is(value: JsonValue, name: str) -> bool:
+def _has_type(value: JsonValue, name: str) -> bool:
     if isinstance(value, bool):
         return name == "boolean"
     if name == "integer" and isinstance(value, float):
@@ -135,7 +135,7 @@ def _is(value: JsonValue, name: str) -> bool:
     return isinstance(value, _TYPES[name])
 
 
-def _misfit_object(
+def _object_error(
     value: dict[str, JsonValue],
     schema: Mapping[str, JsonValue],
     root: Mapping[str, JsonValue],
@@ -153,12 +153,12 @@ def _misfit_object(
         path = f"{where}.{name}" if where else name
         if rule is False:
             return f"{path} is not asked for"
-        if isinstance(rule, dict) and (wrong := _misfit(inner, rule, root, path)):
+        if isinstance(rule, dict) and (wrong := _schema_error(inner, rule, root, path)):
             return wrong
     return ""
 
 
-def _misfit_list(
+def _list_error(
     value: list[JsonValue],
     schema: Mapping[str, JsonValue],
     root: Mapping[str, JsonValue],
@@ -172,7 +172,7 @@ def _misfit_list(
     rule = schema.get("items")
     if isinstance(rule, dict):
         for index, item in enumerate(value):
-            if wrong := _misfit(item, rule, root, f"{where}[{index}]"):
+            if wrong := _schema_error(item, rule, root, f"{where}[{index}]"):
                 return wrong
     return ""
 

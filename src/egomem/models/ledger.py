@@ -45,7 +45,7 @@ class Ledger:
         self, *, role: Role | None = None, recording: str | None = None, question: str | None = None
     ) -> LedgerTotal:
         """The sum over all requests, or those of a role, a recording or a question."""
-        return summed(
+        return sum_entries(
             e
             for e in self.entries
             if (role is None or e.role is role)
@@ -57,7 +57,7 @@ class Ledger:
         return {role: self.total(role=role) for role in sorted({e.role for e in self.entries})}
 
 
-def summed(entries: Iterable[LedgerEntry]) -> LedgerTotal:
+def sum_entries(entries: Iterable[LedgerEntry]) -> LedgerTotal:
     asked = cached = failed = unpriced = 0
     usage = Usage()
     for entry in entries:

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from egomem.errors import ConfigError
-from egomem.models.request import Image, Part, Request, Text, Video
+from egomem.models.request import ContentPart, ImagePart, Request, TextPart, VideoPart
 from egomem.models.roles import Role
 from egomem.records import Record
 
@@ -47,7 +47,7 @@ DEFAULT_LIMITS: dict[Role, Limits] = {
 }
 
 
-def limits_of(role: Role, given: dict[Role, Limits] | None = None) -> Limits:
+def limits_for(role: Role, given: dict[Role, Limits] | None = None) -> Limits:
     return (given or {}).get(role) or DEFAULT_LIMITS.get(role) or Limits()
 
 
@@ -62,7 +62,7 @@ def read_limits(
 
     `fit` sets that of every role. Raises ConfigError naming the setting.
     """
-    found = {role: limits_of(role, base) for role in Role}
+    found = {role: limits_for(role, base) for role in Role}
     for name, given in table.items():
         if name not in found:
             raise ConfigError(
@@ -80,51 +80,55 @@ def read_limits(
     return found
 
 
-def over(request: Request, limits: Limits) -> str:
+def exceeded_limit(request: Request, limits: Limits) -> str:
     """Which limit a request breaks, with the setting's name; empty if none."""
     role = request.role.value
     images = request.images
     if len(images) > limits.images:
-        return _line(role, "images", f"{len(images)} images", limits.images)
+        return _exceeded_line(role, "images", f"{len(images)} images", limits.images)
     for image in images:
         width, height = image.size or (0, 0)
         if max(width, height) > limits.side:
-            return _line(role, "side", f"an image of {width}x{height} pixels", limits.side)
+            return _exceeded_line(role, "side", f"an image of {width}x{height} pixels", limits.side)
         if width * height > limits.pixels:
-            return _line(role, "pixels", f"an image of {width * height} pixels", limits.pixels)
-    size = payload(request)
+            return _exceeded_line(
+                role, "pixels", f"an image of {width * height} pixels", limits.pixels
+            )
+    size = payload_bytes(request)
     if size > limits.bytes:
-        return _line(role, "bytes", f"{size} bytes of images, sound and video", limits.bytes)
+        return _exceeded_line(
+            role, "bytes", f"{size} bytes of images, sound and video", limits.bytes
+        )
     return ""
 
 
-def _line(role: str, name: str, has: str, limit: int) -> str:
+def _exceeded_line(role: str, name: str, has: str, limit: int) -> str:
     variable = f"EGOMEM_LIMITS_{role}_{name}".upper()
     return f"the request has {has}, the limit is {limit} (limits.{role}.{name} or {variable})"
 
 
-def payload(request: Request) -> int:
+def payload_bytes(request: Request) -> int:
     """Bytes of images, sound and video, before base64 (which adds a third)."""
     return sum(len(i.data) for i in request.images) + sum(
-        len(p.data) for p in request.parts if not isinstance(p, (Text, Image))
+        len(p.data) for p in request.parts if not isinstance(p, (TextPart, ImagePart))
     )
 
 
-def thinned(request: Request, keep: int) -> Request:
+def keep_images(request: Request, keep: int) -> Request:
     """The request with only `keep` of its images (at least one), evenly chosen, first and last."""
     total = len(request.images)
     keep = max(1, min(keep, total))
     chosen = (
         {round(i * (total - 1) / (keep - 1)) for i in range(keep)} if keep > 1 else {total // 2}
     )
-    parts: list[Part] = []
+    parts: list[ContentPart] = []
     at = 0
     for part in request.parts:
-        if isinstance(part, Image):
+        if isinstance(part, ImagePart):
             if at in chosen:
                 parts.append(part)
             at += 1
-        elif isinstance(part, Video) and part.frames:
+        elif isinstance(part, VideoPart) and part.frames:
             frames = tuple(f for i, f in enumerate(part.frames, at) if i in chosen)
             at += len(part.frames)
             if frames:
@@ -134,21 +138,21 @@ def thinned(request: Request, keep: int) -> Request:
     return replace(request, parts=tuple(parts))
 
 
-def fitted(request: Request, limits: Limits) -> Request:
+def fit_request(request: Request, limits: Limits) -> Request:
     """The request within `limits.images` and `limits.bytes`, by leaving images out."""
     while len(request.images) > 1 and (
-        len(request.images) > limits.images or payload(request) > limits.bytes
+        len(request.images) > limits.images or payload_bytes(request) > limits.bytes
     ):
-        share = limits.bytes / max(1, payload(request))
+        share = limits.bytes / max(1, payload_bytes(request))
         keep = min(limits.images, math.floor(len(request.images) * min(1.0, share)))
-        request = thinned(request, min(keep, len(request.images) - 1))
+        request = keep_images(request, min(keep, len(request.images) - 1))
     return request
 
 
-def estimated_tokens(request: Request) -> int:
+def estimate_tokens(request: Request) -> int:
     """Tokens in, roughly: text by bytes, images by pixels. Within a factor of two or so."""
     text = len(request.system.encode()) + sum(
-        len(p.text.encode()) for p in request.parts if isinstance(p, Text)
+        len(p.text.encode()) for p in request.parts if isinstance(p, TextPart)
     )
     tokens = math.ceil(text / BYTES_PER_TOKEN)
     for image in request.images:

@@ -11,19 +11,9 @@ from typing import Any, NamedTuple
 
 import httpx2
 from pydantic import JsonValue
+from pydantic_ai import messages as pai
 from pydantic_ai.direct import model_request
 from pydantic_ai.exceptions import UserError
-from pydantic_ai.messages import (
-    BinaryContent,
-    ModelMessage,
-    ModelRequest,
-    ModelResponse,
-    SystemPromptPart,
-    TextPart,
-    ThinkingPart,
-    UserContent,
-    UserPromptPart,
-)
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIChatModelSettings
 from pydantic_ai.output import OutputObjectDefinition
@@ -31,14 +21,14 @@ from pydantic_ai.output import OutputObjectDefinition
 from egomem.errors import ConfigError, MissingExtraError
 from egomem.models.http_errors import redacted
 from egomem.models.reply import TokenLogprob
-from egomem.models.request import Audio, Image, Request, Text, Video
+from egomem.models.request import AudioPart, ImagePart, Request, TextPart, VideoPart
 from egomem.models.roles import SERVERS, ModelSpec
-from egomem.models.transport import EXCHANGE, Exchange
+from egomem.models.transport import EXCHANGE, HttpExchange
 from egomem.records import Usage
 
 # No model writes these, so pydantic-ai leaves thinking blocks in the text, and we read them: its
 # own reading takes an unclosed block for an answer.
-_NO_TAGS = ("\x00think\x00", "\x00/think\x00")
+_UNUSED_THINKING_TAGS = ("\x00think\x00", "\x00/think\x00")
 
 
 class Completion(NamedTuple):
@@ -56,20 +46,22 @@ class Completion(NamedTuple):
 class _ClipModel(OpenAIChatModel):
     """Chat completions with a `video_url` part, which vLLM takes and OpenAI does not."""
 
-    async def _map_binary_content_item(self, item: BinaryContent) -> Any:
+    async def _map_binary_content_item(self, item: pai.BinaryContent) -> Any:
         if item.media_type.startswith("video/"):
             return {"type": "video_url", "video_url": {"url": item.data_uri}}
         return await super()._map_binary_content_item(item)
 
 
-def build(spec: ModelSpec, client: httpx2.AsyncClient, environ: Mapping[str, str]) -> Model[Any]:
+def build_model(
+    spec: ModelSpec, client: httpx2.AsyncClient, environ: Mapping[str, str]
+) -> Model[Any]:
     """The pydantic-ai model for a spec, without any retries of its own.
 
     Raises ConfigError where the server's key is missing or the model's name cannot be, and
     MissingExtraError where the server's client is not installed.
     """
     try:
-        return _built(spec, client, environ)
+        return _build_for_server(spec, client, environ)
     except UserError as error:
         raise ConfigError(f"{spec}: {redacted(str(error), spec.key(environ))}") from None
     except Exception as error:
@@ -83,7 +75,9 @@ def build(spec: ModelSpec, client: httpx2.AsyncClient, environ: Mapping[str, str
         ) from None
 
 
-def _built(spec: ModelSpec, client: httpx2.AsyncClient, environ: Mapping[str, str]) -> Model[Any]:
+def _build_for_server(
+    spec: ModelSpec, client: httpx2.AsyncClient, environ: Mapping[str, str]
+) -> Model[Any]:
     kind = SERVERS[spec.server]
     key = spec.key(environ)
     if kind.needs_key and not key and not (spec.url and spec.server == "openai"):
@@ -95,7 +89,7 @@ def _built(spec: ModelSpec, client: httpx2.AsyncClient, environ: Mapping[str, st
     if spec.server in ("google", "google-cloud"):
         return _google(spec, client, key, environ)
     profile: dict[str, Any] = {
-        "thinking_tags": _NO_TAGS,
+        "thinking_tags": _UNUSED_THINKING_TAGS,
         "supports_json_schema_output": True,
         "native_output_requires_schema_in_instructions": False,
         "supports_audio_file_input": True,
@@ -176,8 +170,8 @@ def _google(
     )
 
 
-async def send(
-    model: Model[Any], request: Request, exchange: Exchange, *, prompted: bool = False
+async def send_request(
+    model: Model[Any], request: Request, exchange: HttpExchange, *, prompted: bool = False
 ) -> Completion:
     """One attempt. `prompted`: ask for JSON in words, for servers that take no JSON schema.
 
@@ -216,47 +210,47 @@ async def send(
     return _completion(response)
 
 
-def _messages(request: Request, exchange: Exchange, prompted: bool) -> list[ModelMessage]:
-    content: list[UserContent] = []
+def _messages(request: Request, exchange: HttpExchange, prompted: bool) -> list[pai.ModelMessage]:
+    content: list[pai.UserContent] = []
     for part in request.parts:
-        if isinstance(part, Text):
+        if isinstance(part, TextPart):
             content.append(part.text)
-        elif isinstance(part, Image):
+        elif isinstance(part, ImagePart):
             if part.label:
                 content.append(part.label)
             mark = exchange.add(part.sha256, part.data)
-            content.append(BinaryContent(mark, media_type="image/jpeg"))
-        elif isinstance(part, Audio):
+            content.append(pai.BinaryContent(mark, media_type="image/jpeg"))
+        elif isinstance(part, AudioPart):
             mark = exchange.add(part.sha256, part.data)
             media = "audio/wav" if part.format == "wav" else "audio/mpeg"
-            content.append(BinaryContent(mark, media_type=media))
-        elif isinstance(part, Video):
+            content.append(pai.BinaryContent(mark, media_type=media))
+        elif isinstance(part, VideoPart):
             pieces = [frame.data for frame in part.frames] or [part.data]
             mark = exchange.add(part.sha256, *pieces)
             media = "video/jpeg" if part.frames else "video/mp4"
-            content.append(BinaryContent(mark, media_type=media))
+            content.append(pai.BinaryContent(mark, media_type=media))
     if prompted:
         content.append(f"Reply with JSON of this schema: {json.dumps(request.schema)}")
-    prompt: str | Sequence[UserContent] = content
+    prompt: str | Sequence[pai.UserContent] = content
     if all(isinstance(item, str) for item in content):
         # Servers of text-only models often take a plain string alone.
         prompt = "\n\n".join(str(item) for item in content)
-    parts: list[SystemPromptPart | UserPromptPart] = [UserPromptPart(prompt)]
+    parts: list[pai.SystemPromptPart | pai.UserPromptPart] = [pai.UserPromptPart(prompt)]
     if request.system:
-        parts.insert(0, SystemPromptPart(request.system))
-    return [ModelRequest(parts=parts)]
+        parts.insert(0, pai.SystemPromptPart(request.system))
+    return [pai.ModelRequest(parts=parts)]
 
 
-def _completion(response: ModelResponse) -> Completion:
+def _completion(response: pai.ModelResponse) -> Completion:
     details: dict[str, Any] = response.provider_details or {}
-    raw = "".join(p.content for p in response.parts if isinstance(p, TextPart))
-    reasoning = "\n".join(p.content for p in response.parts if isinstance(p, ThinkingPart))
+    raw = "".join(p.content for p in response.parts if isinstance(p, pai.TextPart))
+    reasoning = "\n".join(p.content for p in response.parts if isinstance(p, pai.ThinkingPart))
     refusal = details.get("refusal")
     return Completion(
         raw=raw,
         reasoning=reasoning,
         refusal=refusal if isinstance(refusal, str) else "",
-        finish=_finish(response, details),
+        finish=_finish_reason(response, details),
         logprobs=_logprobs(details.get("logprobs")),
         usage=Usage(
             requests=1,
@@ -269,7 +263,7 @@ def _completion(response: ModelResponse) -> Completion:
     )
 
 
-def _finish(response: ModelResponse, details: Mapping[str, Any]) -> str | None:
+def _finish_reason(response: pai.ModelResponse, details: Mapping[str, Any]) -> str | None:
     """The server's own word where there is one (pydantic-ai maps unknown ones to None)."""
     own = details.get("finish_reason")
     return str(own) if own else response.finish_reason
@@ -284,14 +278,16 @@ def _logprobs(value: object) -> tuple[TokenLogprob, ...] | None:
             continue
         top: dict[str, float] = {}
         for other in item.get("top_logprobs") or ():
-            token, logprob = str(other["token"]), _floor(other["logprob"])
+            token, logprob = str(other["token"]), _finite_logprob(other["logprob"])
             top[token] = max(top.get(token, logprob), logprob)
         found.append(
-            TokenLogprob(token=str(item["token"]), logprob=_floor(item["logprob"]), top=top)
+            TokenLogprob(
+                token=str(item["token"]), logprob=_finite_logprob(item["logprob"]), top=top
+            )
         )
     return tuple(found) or None
 
 
-def _floor(logprob: JsonValue) -> float:
+def _finite_logprob(logprob: JsonValue) -> float:
     """Servers write the probability zero as null or -inf; JSON has no -inf."""
     return max(-9999.0, float(logprob)) if isinstance(logprob, (int, float)) else -9999.0

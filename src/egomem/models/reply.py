@@ -10,7 +10,7 @@ from egomem.errors import ModelError
 from egomem.records import Record, Status, Usage
 
 
-class Fault(StrEnum):
+class ErrorKind(StrEnum):
     """Why a request ended without a usable reply."""
 
     DEADLINE = "deadline"  # no reply within the request's seconds, all attempts together
@@ -46,7 +46,7 @@ class Reply(Record):
     source: str = "content"
     logprobs: tuple[TokenLogprob, ...] | None = None
     finish: str | None = None
-    fault: Fault | None = None
+    fault: ErrorKind | None = None
     detail: str = ""
     usage: Usage = Usage()
     model: str = ""

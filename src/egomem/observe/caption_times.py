@@ -16,7 +16,7 @@ from pydantic import JsonValue
 
 from egomem.timeline import Span, format_span
 
-SLACK = 0.5
+TOLERANCE_S = 0.5
 """Seconds by which a written time may miss the window: half of the step of one frame a second."""
 
 _CLOCK = r"\d{1,3}(?::\d{1,2}){1,2}(?:[.,]\d{1,3})?"
@@ -31,10 +31,10 @@ _LINE = re.compile(
 _ANY = re.compile(rf"(?<![\d:.]){_TIME}(?![\d:])", re.IGNORECASE)
 _BULLET = re.compile(r"^\s*(?:[-*•]\s+|#{1,6}\s+)+")
 
-Frame = Literal["recording", "window"]
+TimeBase = Literal["recording", "window"]
 
 
-class Line(NamedTuple):
+class WrittenLine(NamedTuple):
     """One line of a caption. `written` is the time as it stands there, "" where there is none."""
 
     written: str
@@ -54,10 +54,10 @@ class TimedCaption:
     text: str
     events: tuple[dict[str, JsonValue], ...]
     outside: tuple[dict[str, JsonValue], ...]
-    frame: Frame | None
+    frame: TimeBase | None
 
 
-def resolve(caption: str, span: Span) -> TimedCaption:
+def resolve_times(caption: str, span: Span) -> TimedCaption:
     """Read the times at the start of a caption's lines; `span` is the window in the recording.
 
     Times within a sentence are left alone: a clock on a wall is no time of the recording.
@@ -89,12 +89,14 @@ def written_times(text: str) -> list[float]:
     return [_seconds(found[0]) for found in _ANY.finditer(text)]
 
 
-def _line(line: str) -> Line:
+def _line(line: str) -> WrittenLine:
     match = _LINE.match(line)
     if not match or not any((match["open"], match["sep"].strip(), match["close"], match["last"])):
-        return Line("", (), _BULLET.sub("", line).strip().strip("*"))
+        return WrittenLine("", (), _BULLET.sub("", line).strip().strip("*"))
     written = [t for t in (match["first"], match["last"]) if t]
-    return Line("-".join(written), tuple(_seconds(t) for t in written), match["text"].strip("* "))
+    return WrittenLine(
+        "-".join(written), tuple(_seconds(t) for t in written), match["text"].strip("* ")
+    )
 
 
 def _seconds(written: str) -> float:
@@ -107,7 +109,7 @@ def _seconds(written: str) -> float:
     return total
 
 
-def _frame(times: list[float], span: Span) -> Frame | None:
+def _frame(times: list[float], span: Span) -> TimeBase | None:
     """What most of the times were counted from; where both fit, the recording, as was asked."""
     of_recording = sum(_in(t, span) for t in times)
     of_window = sum(_in(t + span.start, span) for t in times)
@@ -117,4 +119,4 @@ def _frame(times: list[float], span: Span) -> Frame | None:
 
 
 def _in(seconds: float, span: Span) -> bool:
-    return span.start - SLACK <= seconds <= span.end + SLACK
+    return span.start - TOLERANCE_S <= seconds <= span.end + TOLERANCE_S

@@ -10,10 +10,10 @@ from pydantic import Field, JsonValue
 
 from egomem.errors import ModelError
 from egomem.media import Frame
-from egomem.models import Image, ModelClient, Reply, Request, RequestTags, Role, Text
+from egomem.models import ImagePart, ModelClient, Reply, Request, RequestTags, Role, TextPart
 from egomem.models.prices import check_priced
-from egomem.observe.caption_times import TimedCaption, resolve
-from egomem.observe.frame_encoding import check_frame_labels, shown
+from egomem.observe.caption_times import TimedCaption, resolve_times
+from egomem.observe.frame_encoding import check_frame_labels, encode_frames
 from egomem.observe.window import Window, WindowFailed
 from egomem.records import Observation, Provenance, Record, Status, Track, Usage
 from egomem.timeline import Span, format_span, format_time, sample_times
@@ -41,10 +41,10 @@ unclear, say that it is unclear. No introduction and no summary."""
 
 MAX_TOKENS = 1024
 """Tokens of one caption at most. Our choice."""
-MORE_TOKENS = "allow more with --caption-tokens or EGOMEM_CAPTION_TOKENS"
+MORE_TOKENS_REMEDY = "allow more with --caption-tokens or EGOMEM_CAPTION_TOKENS"
 
 
-class Captioned(Record):
+class CaptionerStats(Record):
     """What a captioner has done so far: windows by the status of their reply, and the cost.
 
     `outside` counts written times that lay outside of their window.
@@ -103,8 +103,10 @@ class Captioner:
         return self._track
 
     @property
-    def so_far(self) -> Captioned:
-        return Captioned(windows=dict(self._statuses), outside=self._outside, usage=self._usage)
+    def so_far(self) -> CaptionerStats:
+        return CaptionerStats(
+            windows=dict(self._statuses), outside=self._outside, usage=self._usage
+        )
 
     async def observe(self, window: Window) -> list[Observation]:
         """The window's caption; none for a window without frames.
@@ -116,8 +118,10 @@ class Captioner:
             return []
         self._hold_budget()
         limits = self._models.limits(Role.CAPTIONER)
-        images = await asyncio.to_thread(shown, spread(window.frames, limits.images), limits)
-        said = heard(window) if self._transcript else ""
+        images = await asyncio.to_thread(
+            encode_frames, spread(window.frames, limits.images), limits
+        )
+        said = spoken_lines(window) if self._transcript else ""
         request = caption_request(
             images,
             window.span,
@@ -129,7 +133,7 @@ class Captioner:
         self._statuses[reply.status.value] += 1
         if not reply.ok:
             raise self._no_caption(reply, usage)
-        told = resolve(reply.text, window.span)
+        told = resolve_times(reply.text, window.span)
         self._outside += len(told.outside)
         return [self._observation(window, reply, told)]
 
@@ -151,7 +155,7 @@ class Captioner:
         if reply.status is Status.TRUNCATED:
             return WindowFailed(
                 f"no caption: truncated: the reply was cut off at {self.max_tokens} tokens",
-                MORE_TOKENS,
+                MORE_TOKENS_REMEDY,
                 status=reply.status,
                 tokens=self.max_tokens,
                 usage=usage,
@@ -205,7 +209,7 @@ def spread(frames: Sequence[Frame], most: int) -> Sequence[Frame]:
 
 
 def caption_request(
-    images: Sequence[Image],
+    images: Sequence[ImagePart],
     span: Span,
     said: str,
     *,
@@ -213,10 +217,10 @@ def caption_request(
     max_tokens: int = MAX_TOKENS,
 ) -> Request:
     """What is asked of one window. It holds no question, and cannot: none is known yet."""
-    parts: list[Text | Image] = list(images)
+    parts: list[TextPart | ImagePart] = list(images)
     if said:
-        parts.append(Text(f"Heard in this stretch:\n{said}"))
-    parts.append(Text(f"Write the lines for {format_span(span)} of the recording."))
+        parts.append(TextPart(f"Heard in this stretch:\n{said}"))
+    parts.append(TextPart(f"Write the lines for {format_span(span)} of the recording."))
     return check_frame_labels(
         Request(
             role=Role.CAPTIONER,
@@ -229,7 +233,7 @@ def caption_request(
     )
 
 
-def heard(window: Window) -> str:
+def spoken_lines(window: Window) -> str:
     """The speech of a window that is already known, a line each with its time; "" without any."""
     lines = []
     for o in _speech(window):
@@ -253,4 +257,12 @@ def _speech(window: Window) -> list[Observation]:
     return sorted(spoken, key=lambda o: (o.span, o.text))
 
 
-__all__ = ["INSTRUCTIONS", "PROMPT", "Captioned", "Captioner", "caption_request", "heard", "spread"]
+__all__ = [
+    "INSTRUCTIONS",
+    "PROMPT",
+    "Captioner",
+    "CaptionerStats",
+    "caption_request",
+    "spoken_lines",
+    "spread",
+]

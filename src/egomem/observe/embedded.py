@@ -11,7 +11,7 @@ from egomem.errors import MissingExtraError, WeightsError
 from egomem.extras import install_line
 from egomem.models import weights
 from egomem.models.weights import WeightsOrigin
-from egomem.observe import detect, screen_text, speech
+from egomem.observe import object_detector, screen_text, speech
 from egomem.observe.objects import Objects
 from egomem.observe.screen_text import ScreenText
 from egomem.observe.speech import Speech
@@ -102,14 +102,14 @@ def embedded_status(*, speech_model: str = "base") -> list[PartStatus]:
     checks: dict[Part, tuple[Callable[[], bool], str | None, str]] = {
         "speech": (speech.installed, speech_model, f"Whisper {speech_model}"),
         "text": (screen_text.installed, None, "PP-OCR, inside RapidOCR"),
-        "objects": (detect.installed, "detector", "SSD MobileNet v2 COCO"),
+        "objects": (object_detector.installed, "detector", "SSD MobileNet v2 COCO"),
     }
     found = []
     for part, (installed, model, name) in checks.items():
         if not installed():
             line = install_line(part)
             found.append(PartStatus(part, False, "not installed", f"run: {line}"))
-        elif model is None or weights.here(model):
+        elif model is None or weights.available_offline(model):
             found.append(PartStatus(part, True, name))
         else:
             found.append(PartStatus(part, True, f"{name}, to be fetched at first use"))

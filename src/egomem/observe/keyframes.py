@@ -14,7 +14,7 @@ from egomem.timeline import Span
 GRID = 32
 """Cells along each side of the picture; the brightness of each is averaged, which quiets noise."""
 
-CHANGE = 8.0
+MIN_CHANGE = 8.0
 """Steps of 0-255 by which one cell must differ for a frame to be a new one. Our reconstruction: on
 640x480 it sees one digit of a burnt-in clock change and passes over coding noise."""
 
@@ -32,7 +32,7 @@ class Keyframe:
     last: float
 
 
-def cells(image: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
+def brightness_grid(image: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
     """Mean brightness (green) of a grid of cells; shape (rows, columns), at most GRID each."""
     green = image[:, :, 1]
     high, wide = max(1, green.shape[0] // GRID), max(1, green.shape[1] // GRID)
@@ -43,7 +43,7 @@ def cells(image: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
 
 
 def select_keyframes(
-    frames: Iterable[Frame], window: Span, *, fps: float, change: float = CHANGE
+    frames: Iterable[Frame], window: Span, *, fps: float, change: float = MIN_CHANGE
 ) -> list[Keyframe]:
     """The frames to look at: at most `fps` a second, and only those that differ from the last.
 
@@ -57,7 +57,7 @@ def select_keyframes(
         if frame.wanted < due:
             continue
         due = frame.wanted + 1 / fps - 1e-3
-        now = cells(frame.image)
+        now = brightness_grid(frame.image)
         if (
             before is None
             or now.shape != before.shape

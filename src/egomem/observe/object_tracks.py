@@ -12,7 +12,7 @@ from itertools import groupby, pairwise
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class CountLevel:
     """A count that held over the looks `[first, past)`."""
 
     first: int
@@ -21,7 +21,7 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class CountChange:
     """The count went from `before`, last seen at look `last`, to `after`, first seen at `first`."""
 
     last: int
@@ -41,10 +41,10 @@ class Presence:
     past: int
     low: int
     high: int
-    changes: tuple[Change, ...]
+    changes: tuple[CountChange, ...]
 
 
-def presences(
+def find_presences(
     counts: Sequence[int], lengths: Sequence[float], sure: Sequence[bool], hold: float
 ) -> list[Presence]:
     """The stretches in which something is there, in order.
@@ -67,31 +67,31 @@ def presences(
 def _presence(
     counts: Sequence[int], lengths: Sequence[float], first: int, past: int, hold: float
 ) -> Presence:
-    held = levels(counts, lengths, first, past, hold)
+    held = find_levels(counts, lengths, first, past, hold)
     seen = [level.count for level in held] or [c for c in counts[first:past] if c]
     at_first = held[0].count if held else counts[first]
     at_last = held[-1].count if held else counts[past - 1]
-    changes = [Change(a.past - 1, b.first, a.count, b.count) for a, b in pairwise(held)]
+    changes = [CountChange(a.past - 1, b.first, a.count, b.count) for a, b in pairwise(held)]
     if first > 0:
-        changes.insert(0, Change(first - 1, first, 0, at_first))
+        changes.insert(0, CountChange(first - 1, first, 0, at_first))
     if past < len(counts):
-        changes.append(Change(past - 1, past, at_last, 0))
+        changes.append(CountChange(past - 1, past, at_last, 0))
     return Presence(first, past, min(seen), max(seen), tuple(changes))
 
 
-def levels(
+def find_levels(
     counts: Sequence[int], lengths: Sequence[float], first: int, past: int, hold: float
-) -> list[Level]:
+) -> list[CountLevel]:
     """The counts above none that held for `hold` seconds; equal neighbours are one level."""
-    found: list[Level] = []
+    found: list[CountLevel] = []
     look = first
     for count, group in groupby(counts[first:past]):
         end = look + len(list(group))
         if count and _seconds(lengths, look, end) >= hold:
             if found and found[-1].count == count:
-                found[-1] = Level(found[-1].first, end, count)
+                found[-1] = CountLevel(found[-1].first, end, count)
             else:
-                found.append(Level(look, end, count))
+                found.append(CountLevel(look, end, count))
         look = end
     return found
 

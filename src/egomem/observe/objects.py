@@ -10,10 +10,10 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from egomem.models.weights import WeightsOrigin
-from egomem.observe.coco import article, counted
-from egomem.observe.detect import Detection, Detector
-from egomem.observe.keyframes import CHANGE, Keyframe, select_keyframes
-from egomem.observe.object_tracks import Change, Presence, presences
+from egomem.observe.coco_classes import with_article, with_count
+from egomem.observe.keyframes import MIN_CHANGE, Keyframe, select_keyframes
+from egomem.observe.object_detector import Detection, Detector
+from egomem.observe.object_tracks import CountChange, Presence, find_presences
 from egomem.observe.window import Window
 from egomem.records import Observation, Provenance, Track
 from egomem.timeline import Span
@@ -35,7 +35,7 @@ class Objects:
         score: float = 0.5,
         sure: float = 0.8,
         hold: float = 1.5,
-        change: float = 2 * CHANGE,  # a thing covers more than a letter does
+        change: float = 2 * MIN_CHANGE,  # a thing covers more than a letter does
         squares: bool = True,
         folder: Path | None = None,
     ) -> None:
@@ -64,7 +64,7 @@ class Objects:
         made: list[Observation] = []
         for label in sorted({d.label for detections in found for d in detections}):
             here = [[d for d in detections if d.label == label] for detections in found]
-            there = presences(
+            there = find_presences(
                 [len(detections) for detections in here],
                 [look.span.length for look in seen],
                 [any(d.score >= self.sure for d in detections) for detections in here],
@@ -88,7 +88,7 @@ class Objects:
         here: Sequence[Sequence[Detection]],
     ) -> Observation:
         first, past, low, high = presence.first, presence.past, presence.low, presence.high
-        text = counted(label, high) if low == high else f"{low} to {counted(label, high)}"
+        text = with_count(label, high) if low == high else f"{low} to {with_count(label, high)}"
         boxes: list[JsonValue] = [
             {
                 "time": round(seen[look].frame.time, 3),
@@ -112,12 +112,12 @@ class Objects:
         )
 
     def _change(
-        self, window: Window, label: str, change: Change, seen: Sequence[Keyframe]
+        self, window: Window, label: str, change: CountChange, seen: Sequence[Keyframe]
     ) -> Observation:
         last, first = seen[change.last], seen[change.first]
         return self._make(
             window,
-            say_change(label, change.before, change.after),
+            describe_change(label, change.before, change.after),
             Span(min(last.last, first.span.start), first.span.start),
             [last.frame.time, first.frame.time],
             {
@@ -148,16 +148,16 @@ class Objects:
         )
 
 
-def say_change(label: str, before: int, after: int) -> str:
+def describe_change(label: str, before: int, after: int) -> str:
     """`a bottle leaves, 2 bottles remain`; `2 people appear`."""
     many = abs(after - before)
-    who = article(label) if many == 1 else counted(label, many)
+    who = with_article(label) if many == 1 else with_count(label, many)
     verb = ("appear" if after > before else "leave") + ("s" if many == 1 else "")
     if before == 0:
         return f"{who} {verb}"
     if after == 0:
         return f"{who} {verb}, none remains"
-    rest = counted(label, after)
+    rest = with_count(label, after)
     return f"{who} {verb}, " + (
         f"now {rest}" if after > before else f"{rest} remain" + ("s" if after == 1 else "")
     )

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from egomem.errors import MissingExtraError
-from egomem.observe.keyframes import CHANGE, select_keyframes
-from egomem.observe.text_tracks import Line, OcrResult, TextTrack, follow
+from egomem.observe.keyframes import MIN_CHANGE, select_keyframes
+from egomem.observe.text_tracks import OcrResult, TextLine, TextTrack, track_lines
 from egomem.observe.window import Window
 from egomem.records import Observation, Provenance, Track
 
@@ -39,7 +39,7 @@ class ScreenText:
         sure: float = 0.85,
         hold: float = 1.5,
         side: int = 736,
-        change: float = CHANGE,
+        change: float = MIN_CHANGE,
     ) -> None:
         if not installed():
             raise MissingExtraError("rapidocr", "text")
@@ -63,7 +63,7 @@ class ScreenText:
         reads = [
             OcrResult(look.span, look.frame.time, self.read(look.frame.image)) for look in seen
         ]
-        return [self._observation(window, s) for s in follow(reads) if self._is_believed(s)]
+        return [self._observation(window, s) for s in track_lines(reads) if self._is_believed(s)]
 
     def _is_believed(self, standing: TextTrack) -> bool:
         believed = (
@@ -74,7 +74,7 @@ class ScreenText:
             self.dropped["flicker"] += len(standing.readings)
         return believed
 
-    def read(self, image: npt.NDArray[np.uint8]) -> list[Line]:
+    def read(self, image: npt.NDArray[np.uint8]) -> list[TextLine]:
         """The lines in an (H, W, 3) uint8 RGB picture that are worth keeping, top to bottom."""
         with self._one_at_a_time:
             engine = self._engine = self._engine or _load(self.side)
@@ -86,10 +86,10 @@ class ScreenText:
             left, top = corners.min(axis=0) / (width, height)
             right, bottom = corners.max(axis=0) / (width, height)
             box = (float(left), float(top), float(right), float(bottom))
-            lines.append(Line(text.strip(), float(score), box))
+            lines.append(TextLine(text.strip(), float(score), box))
         return self._worth_keeping(lines)
 
-    def _worth_keeping(self, lines: list[Line]) -> list[Line]:
+    def _worth_keeping(self, lines: list[TextLine]) -> list[TextLine]:
         kept = []
         for line in lines:
             if sum(c.isalnum() for c in line.text) < 2:

@@ -22,7 +22,7 @@ from egomem.timeline import Span
 
 Samples = npt.NDArray[np.float32]
 
-RATE = 16_000
+SAMPLE_RATE = 16_000
 """Samples a second that Whisper and the voice detector expect."""
 
 _GAP = 0.05
@@ -39,7 +39,7 @@ def installed() -> bool:
     return importlib.util.find_spec("faster_whisper") is not None
 
 
-def one_less() -> int:
+def default_threads() -> int:
     """CPU threads: all cores but one, so that decoding goes on beside the models."""
     return max(1, (os.cpu_count() or 1) - 1)
 
@@ -68,7 +68,7 @@ class Speech:
             raise UsageError(f"a stretch of sound must last 2 s at least, not {stretch:g}")
         self.model, self.language, self.stretch, self.beam = model, language, stretch, beam
         self.doubts = doubts or SegmentFilter()
-        self.threads = threads or one_less()
+        self.threads = threads or default_threads()
         self.dropped: Counter[str] = Counter()
         self._engine: Any = None
 
@@ -96,7 +96,7 @@ class Speech:
     ) -> Iterator[tuple[float, list[Observation]]]:
         """For each stretch where it ends, and what is said in it."""
         track = self.track.id
-        for start, samples in stretches(blocks, self.stretch):
+        for start, samples in split_at_pauses(blocks, self.stretch):
             heard = [
                 Observation(
                     recording=recording.id,
@@ -118,10 +118,10 @@ class Speech:
                 )
                 for said, language in self._hear(samples)
             ]
-            yield start + samples.size / RATE, heard
+            yield start + samples.size / SAMPLE_RATE, heard
 
     def _hear(self, samples: Samples) -> Iterator[tuple[SpeechSegment, str]]:
-        if not voices(samples):
+        if not voice_segments(samples):
             return
         segments, info = self._model().transcribe(
             samples,
@@ -167,7 +167,7 @@ class Speech:
         return self._engine
 
 
-def voices(samples: Samples) -> list[tuple[int, int]]:
+def voice_segments(samples: Samples) -> list[tuple[int, int]]:
     """Where somebody speaks, in samples; quiet shorter than a pause does not part two of them."""
     from faster_whisper.vad import VadOptions, get_speech_timestamps
 
@@ -175,28 +175,30 @@ def voices(samples: Samples) -> list[tuple[int, int]]:
     return [(s["start"], s["end"]) for s in get_speech_timestamps(samples, options)]
 
 
-def stretches(blocks: Iterable[AudioBlock], seconds: float) -> Iterator[tuple[float, Samples]]:
+def split_at_pauses(
+    blocks: Iterable[AudioBlock], seconds: float
+) -> Iterator[tuple[float, Samples]]:
     """The sound in stretches of at most `seconds`, each with the time of its first sample.
 
     A stretch is cut where nobody speaks if there is such a place in its second half, else where it
     is quietest. A gap between two blocks ends a stretch: times are exact on both sides. Cuts follow
     from the sound since the last cut alone, so a stream resumed at a cut goes on the same way.
     """
-    size = int(seconds * RATE)
+    size = int(seconds * SAMPLE_RATE)
     start, held = 0.0, np.zeros(0, np.float32)
     for block in blocks:
-        if block.rate != RATE:
-            raise UsageError(f"speech needs {RATE} samples a second, not {block.rate}")
-        if held.size and abs(block.start - (start + held.size / RATE)) > _GAP:
+        if block.rate != SAMPLE_RATE:
+            raise UsageError(f"speech needs {SAMPLE_RATE} samples a second, not {block.rate}")
+        if held.size and abs(block.start - (start + held.size / SAMPLE_RATE)) > _GAP:
             yield start, held
             held = held[:0]
         if not held.size:
             start = block.start
         held = np.concatenate((held, block.samples))
         while held.size >= size:
-            cut = cut_point(held[:size], voices(held[:size]))
+            cut = cut_point(held[:size], voice_segments(held[:size]))
             yield start, held[:cut]
-            start, held = start + cut / RATE, held[cut:]
+            start, held = start + cut / SAMPLE_RATE, held[cut:]
     if held.size:
         yield start, held
 
@@ -208,11 +210,11 @@ def cut_point(samples: Samples, spoken: Sequence[tuple[int, int]]) -> int:
     pauses = [
         (max(begin, length // 2), end)
         for begin, end in zip(edges[::2], edges[1::2], strict=True)
-        if end - max(begin, length // 2) >= _PAUSE * RATE
+        if end - max(begin, length // 2) >= _PAUSE * SAMPLE_RATE
     ]
     if pauses:
         return sum(pauses[-1]) // 2
-    step = RATE // 10
+    step = SAMPLE_RATE // 10
     half = samples[length // 2 :]
     loudness = np.square(half[: half.size // step * step]).reshape(-1, step).sum(axis=1)
     return length // 2 + int(loudness.argmin()) * step + step // 2

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 
+from egomem.hashing import TRACK_LENGTH, hash_text
 from egomem.observe.window import Window
 from egomem.records import Observation, Provenance, Track
 from egomem.timeline import format_time
 
 NOTE = "composed from detections, read text and a transcript; no vision-language model looked"
 
-TEXTS = 12
+MAX_TEXTS = 12
 """Lines of text that a caption quotes at most: those that stood longest. All are observations."""
 
 
@@ -32,7 +32,7 @@ class TemplateCaptioner:
     @property
     def track(self) -> Track:
         named = ";".join(f"{source} {id}" for source, id in sorted(self.of.items()))
-        mark = hashlib.sha256(named.encode()).hexdigest()[:6]
+        mark = hash_text(named)[:TRACK_LENGTH]
         sources = "+".join(sorted(self.of))
         return Track(
             source="caption",
@@ -82,7 +82,7 @@ def compose(parts: Sequence[Observation]) -> str:
         sentences.append(f"In view: {_join(_unique(o.text for o in presences))}.")
     sentences += [f"At {format_time(round(o.span.end))} {o.text}." for o in events]
     lines = [o for o in parts if o.source == "screen_text"]
-    longest = sorted(lines, key=lambda o: -o.span.length)[:TEXTS]
+    longest = sorted(lines, key=lambda o: -o.span.length)[:MAX_TEXTS]
     if texts := _unique(o.text for o in lines if o in longest):
         sentences.append(f"Text in view: {_join(_quoted(texts))}.")
     if words := " ".join(o.text for o in parts if o.source == "speech"):

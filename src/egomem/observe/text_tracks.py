@@ -11,13 +11,13 @@ from difflib import SequenceMatcher
 
 from egomem.timeline import Span
 
-ALIKE = 0.8
+MIN_SIMILARITY = 0.8
 """Share of matching characters above which two readings are of one line (our reconstruction)."""
 
-NEAR = 0.25
+MAX_DISTANCE = 0.25
 """How far a line's centre may move between two looks, in picture sides: a worn camera sways."""
 
-MISSED = 1
+MAX_MISSED = 1
 """Looks in a row that may miss a line before it counts as gone."""
 
 Box = tuple[float, float, float, float]
@@ -25,7 +25,7 @@ Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TextLine:
     """One line as read in one frame; `score` is the recogniser's, 0-1."""
 
     text: str
@@ -39,7 +39,7 @@ class OcrResult:
 
     span: Span
     time: float
-    lines: Sequence[Line]
+    lines: Sequence[TextLine]
 
 
 @dataclass(slots=True)
@@ -48,11 +48,11 @@ class TextTrack:
 
     span: Span
     last_look: int
-    readings: list[Line] = field(default_factory=list)
+    readings: list[TextLine] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
 
     @property
-    def best(self) -> Line:
+    def best(self) -> TextLine:
         """The reading that most looks agree on, weighed by score; its best-scored instance."""
         votes: defaultdict[str, float] = defaultdict(float)
         for line in self.readings:
@@ -61,13 +61,13 @@ class TextTrack:
         return max((r for r in self.readings if r.text == text), key=lambda r: r.score)
 
 
-def follow(reads: Sequence[OcrResult]) -> list[TextTrack]:
+def track_lines(reads: Sequence[OcrResult]) -> list[TextTrack]:
     """Joins the lines of consecutive looks that agree in text and place; in order of appearance."""
     found: list[TextTrack] = []
     for look, read in enumerate(reads):
-        present = [s for s in found if look - s.last_look <= MISSED + 1]
+        present = [s for s in found if look - s.last_look <= MAX_MISSED + 1]
         pairs = [
-            (likeness(line, s.readings[-1]), i, j)
+            (similarity(line, s.readings[-1]), i, j)
             for i, line in enumerate(read.lines)
             for j, s in enumerate(present)
         ]
@@ -85,23 +85,23 @@ def follow(reads: Sequence[OcrResult]) -> list[TextTrack]:
     return found
 
 
-def _extend(standing: TextTrack, read: OcrResult, look: int, line: Line) -> None:
+def _extend(standing: TextTrack, read: OcrResult, look: int, line: TextLine) -> None:
     standing.span = Span(standing.span.start, read.span.end)
     standing.last_look = look
     standing.readings.append(line)
     standing.times.append(read.time)
 
 
-def likeness(a: Line, b: Line) -> float:
+def similarity(a: TextLine, b: TextLine) -> float:
     """Above 0 where two readings may be of one line: same digits, near-identical text, near place.
 
     Digits must agree exactly: a clock that ticks is not one line.
     """
     distance = math.dist(_centre(a.box), _centre(b.box))
-    if distance > NEAR or _digits(a.text) != _digits(b.text):
+    if distance > MAX_DISTANCE or _digits(a.text) != _digits(b.text):
         return 0.0
     same = SequenceMatcher(None, _plain(a.text), _plain(b.text), autojunk=False).ratio()
-    return same * (1 - distance) if same >= ALIKE else 0.0
+    return same * (1 - distance) if same >= MIN_SIMILARITY else 0.0
 
 
 def _centre(box: Box) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from egomem.memory import stems
+from egomem.text import stems
 
 _FORMS = """
 be is are was were been being | go goes went gone | come came | do did done | have had has

@@ -13,8 +13,8 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from egomem.memory import terms
 from egomem.recall.terms import STOP_WORDS
+from egomem.text import terms
 
 Counts = NDArray[np.float64]
 _Places = NDArray[np.int64]
@@ -24,7 +24,7 @@ class Postings:
     """Stems of texts, without stop words. Counts are arrays with an entry a text.
 
     `lengths` are in words; words that only a stop word parts are neighbours. The extra stems of a
-    recognised language (see memory.terms) are counted, and are neither long nor neighbours.
+    recognised language (see text.terms) are counted, and are neither long nor neighbours.
     """
 
     def __init__(self, texts: Iterable[str]) -> None:

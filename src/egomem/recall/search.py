@@ -23,7 +23,7 @@ from egomem.recall.temporal_order import beside_event, ordered
 from egomem.recall.terms import asked, telling
 from egomem.recall.vectors import contrast, similarities
 from egomem.records import Observation
-from egomem.text.plural import plural
+from egomem.text import plural
 from egomem.timeline import RecordingTime, Span
 
 if TYPE_CHECKING:

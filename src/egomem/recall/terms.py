@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from egomem.memory import stems, terms, tokens
 from egomem.recall.lexicon import alike, forms
+from egomem.text import stems, terms, tokens
 
 _STOP_WORDS = """
 a an and any are as at be been being but by could did do does doing done for from had has have he

@@ -17,9 +17,9 @@ from egomem.report.cell_format import (
 from egomem.report.chart_series import group_by_panel, series_styles
 from egomem.report.columns import ReportColumn
 from egomem.report.table import CellValue, Chart, ChartPanel, ReportTable, Section, build_table
-from egomem.score import Accuracies, accuracies, answerability, figure
-from egomem.score.summary import percent
-from egomem.text.plural import plural
+from egomem.score import Accuracies, accuracies, answerability, group_accuracy
+from egomem.score.summary import format_percent
+from egomem.text import plural
 
 MEANING = (
     "Strict: the share of right answers over all questions; a reply that gives no right answer is "
@@ -65,7 +65,7 @@ def _tables(group: ColumnBootstrap) -> Iterator[ReportTable]:
 
 
 def _row(column: ReportColumn, accuracy: Accuracies) -> list[object]:
-    counts = figure(column.scored)
+    counts = group_accuracy(column.scored)
     strict = percent_cell(accuracy.strict, accuracy.clusters, accuracy.n)
     answered = CellValue(text="-")
     if accuracy.answered is not None:
@@ -86,7 +86,7 @@ def _table(
 ) -> ReportTable:
     baselines = [
         [name, group.n, cell, "", "", "", "", ""]
-        for name, cell in baseline_rows([figure(group.columns[0].scored)])
+        for name, cell in baseline_rows([group_accuracy(group.columns[0].scored)])
     ]
     headings = (
         first_heading, "n", "strict %", "answered %", "n answered", "macro %", "clusters",
@@ -96,7 +96,7 @@ def _table(
 
 
 def _chart(columns: Sequence[ReportColumn], group: ColumnBootstrap) -> Chart:
-    first = figure(group.columns[0].scored)
+    first = group_accuracy(group.columns[0].scored)
     references = {"chance": 100 * (first.chance or 0.0)}
     if best := best_baseline(first):
         references[f"best blind baseline ({best[0]})"] = 100 * best[1].accuracy
@@ -137,10 +137,10 @@ def _answerability(columns: Sequence[ReportColumn]) -> list[ReportTable]:
                 column.name,
                 counts.answerable,
                 counts.n - counts.answerable,
-                percent(counts.f1),
-                percent(counts.f1_always_answering),
-                percent(counts.f1_unanswerable),
-                percent(counts.f1_macro),
+                format_percent(counts.f1),
+                format_percent(counts.f1_always_answering),
+                format_percent(counts.f1_unanswerable),
+                format_percent(counts.f1_macro),
             ]
         )
     headings = (

@@ -9,7 +9,7 @@ from egomem.evaluate.run_reader import Run
 from egomem.report.cell_format import baselines_sentence
 from egomem.report.columns import run_name, short_model
 from egomem.report.table import Section, build_table
-from egomem.score import figure
+from egomem.score import group_accuracy
 
 
 def bias_gate_section(runs: Sequence[Run]) -> Section:
@@ -26,7 +26,7 @@ def bias_gate_section(runs: Sequence[Run]) -> Section:
     if not rows:
         return Section(title="Bias gate")
     scored = (run.sheet(arm) for run in runs for arm in run.columns[:1])
-    notes = dict.fromkeys(baselines_sentence(figure(s)) for s in scored if len(s))
+    notes = dict.fromkeys(baselines_sentence(group_accuracy(s)) for s in scored if len(s))
     headings = ("reader", "n", "n by status", "gate", "reason")
     table = build_table("Answered without the video", headings, rows, " ".join(notes))
     return Section(title="Bias gate", parts=(table,))

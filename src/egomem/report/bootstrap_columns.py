@@ -8,15 +8,15 @@ from typing import NamedTuple
 import numpy as np
 
 from egomem.report.columns import ReportColumn, run_name
-from egomem.score import RESAMPLES, Bootstrap, ScoredAnswers, bootstrap, strata
-from egomem.score.cluster_bootstrap import clusters
+from egomem.score import RESAMPLES, Bootstrap, ScoredAnswers, bootstrap, duration_strata
+from egomem.score.cluster_bootstrap import describe_clusters
 from egomem.score.scored_answers import Floats, Mask
-from egomem.text.plural import plural
+from egomem.text import plural
 
 RESAMPLING = (
     f"Intervals: 95 % percentile bootstrap, {RESAMPLES:,} resamples of whole clusters (a video "
-    "with all its questions, or a question that names no video), stratified by duration: videos up to "
-    "the last edge of --regimes (default 20 min), and longer ones"
+    "with all its questions, or a question that names no video), stratified by duration: "
+    "videos up to the last edge of --regimes (default 20 min), and longer ones"
 )
 
 
@@ -62,7 +62,7 @@ class ColumnBootstrap(NamedTuple):
     @property
     def cluster_counts(self) -> str:
         """The clusters in words: `5 videos and 3 lone questions`."""
-        return clusters(self.n_clusters, self.scored(0).lone)
+        return describe_clusters(self.n_clusters, self.scored(0).lone)
 
 
 def bootstrap_columns(columns: Sequence[ReportColumn]) -> list[ColumnBootstrap]:
@@ -97,4 +97,4 @@ def bootstrap_questions(columns: list[ReportColumn], mask: Mask | None = None) -
 
 
 def _strata(column: ReportColumn, scored: ScoredAnswers) -> list[str]:
-    return strata(scored, column.options.regimes[-1:])
+    return duration_strata(scored, column.options.regimes[-1:])

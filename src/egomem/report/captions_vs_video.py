@@ -22,8 +22,16 @@ from egomem.report.cell_format import (
 from egomem.report.columns import run_name, short_model
 from egomem.report.comparisons import ColumnPair, captions_minus_video, is_above, is_tied
 from egomem.report.table import CellValue, ReportTable, Section, build_table
-from egomem.score import Figure, Slice, duration, figure, frame_cap, holm, permutation_tests
-from egomem.text.plural import plural
+from egomem.score import (
+    GroupAccuracy,
+    Slice,
+    by_duration,
+    by_frame_cap,
+    group_accuracy,
+    holm,
+    permutation_tests,
+)
+from egomem.text import plural
 
 METHOD = (
     "Points: the accuracy of the setting less that of video by the same reader, averaged over "
@@ -82,9 +90,9 @@ def bootstrap_by_duration(group: ColumnBootstrap) -> Subsets:
     first = group.columns[0].scored
     config, edges = group.columns[0].run.config, group.columns[0].options.regimes
     slices: Sequence[Slice] = (
-        duration(edges[-1:]),
-        duration(edges),
-        frame_cap(config.frames, config.fps),
+        by_duration(edges[-1:]),
+        by_duration(edges),
+        by_frame_cap(config.frames, config.fps),
     )
     subsets = {ALL_VIDEOS: group}
     pairs = list(zip(first.questions, first.videos, strict=True))
@@ -111,9 +119,9 @@ def _mean_table(subsets: Subsets, settings: SettingPairs) -> ReportTable:
                 setting,
                 name,
                 CellValue(text=str(subset.n), detail=subset.cluster_counts, n=subset.n),
-                _mean_cell([figure(subset.scored(k)) for k in captions]),
-                _mean_cell([figure(subset.scored(k)) for k in videos]),
-                best_baseline_cell(figure(subset.scored(captions[0]))),
+                _mean_cell([group_accuracy(subset.scored(k)) for k in captions]),
+                _mean_cell([group_accuracy(subset.scored(k)) for k in videos]),
+                best_baseline_cell(group_accuracy(subset.scored(captions[0]))),
                 points_cell(
                     subset.bootstrap.difference(captions, videos), subset.n_clusters, subset.n
                 ),
@@ -148,12 +156,12 @@ def _p_values(subset: ColumnBootstrap, settings: SettingPairs) -> dict[str, floa
     return dict(zip(settings, map(float, p_values), strict=True))
 
 
-def _mean_cell(figures: Sequence[Figure]) -> CellValue:
+def _mean_cell(figures: Sequence[GroupAccuracy]) -> CellValue:
     """The mean accuracy of several readers, and their answers by status together.
 
     All readers answer the same questions, so the pooled accuracy is the mean of theirs.
     """
-    pooled = Figure(
+    pooled = GroupAccuracy(
         n=sum(f.n for f in figures),
         right=sum(f.right for f in figures),
         by_status=sum_by_status(f.by_status for f in figures),
@@ -212,7 +220,7 @@ def _reader_table(
 def _sentences(subsets: Subsets, settings: SettingPairs) -> Iterator[str]:
     """The headline in words: each setting over all, short and long videos."""
     edges = subsets[ALL_VIDEOS].columns[0].options.regimes
-    names = [x for x in (ALL_VIDEOS, *duration(edges[-1:]).order) if x in subsets]
+    names = [x for x in (ALL_VIDEOS, *by_duration(edges[-1:]).order) if x in subsets]
     for setting, pairs in settings.items():
         captions, videos = [pair.a for pair in pairs], [pair.b for pair in pairs]
         clauses = []

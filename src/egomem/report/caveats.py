@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from egomem.evaluate.results import version
 from egomem.evaluate.run_reader import Run, not_counted
 from egomem.report.columns import run_name, short_model
-from egomem.text.plural import plural
+from egomem.text import plural
 
 RECONSTRUCTIONS = (
     "Where the papers leave a value open, egomem chose it: prompts, bins of evidence position, "

@@ -7,9 +7,16 @@ from collections.abc import Iterable, Sequence
 
 from egomem.report.columns import ReportColumn, run_name
 from egomem.report.table import CellValue
-from egomem.score import BASELINES, FEW_CLUSTERS, STATUSES, Blind, Figure, Interval
-from egomem.score.summary import percent
-from egomem.text.plural import plural
+from egomem.score import (
+    BASELINES,
+    MIN_CLUSTERS,
+    STATUSES,
+    BaselineAccuracy,
+    GroupAccuracy,
+    Interval,
+)
+from egomem.score.summary import format_percent
+from egomem.text import plural
 
 STATUS_LETTERS = {
     "abstained": "a", "refused": "r", "truncated": "t", "unparsable": "u", "error": "e",
@@ -24,13 +31,13 @@ STATUS_LETTERS_NOTE = (
 )
 
 INTERVAL_WARNINGS = (
-    f'"few": from fewer than {FEW_CLUSTERS} clusters, for which such an interval is too narrow. '
+    f'"few": from fewer than {MIN_CLUSTERS} clusters, for which such an interval is too narrow. '
     '"no spread": all resamples are equal, so the interval says nothing about other videos.'
 )
 """What the warnings beside an interval mean."""
 
 
-def accuracy_cell(figure: Figure | None, n: int | None = None) -> CellValue:
+def accuracy_cell(figure: GroupAccuracy | None, n: int | None = None) -> CellValue:
     """An accuracy in per cent, "-" without one; its detail has n where it differs from `n`, and the
     replies that were not read as a choice."""
     if figure is None:
@@ -42,7 +49,7 @@ def accuracy_cell(figure: Figure | None, n: int | None = None) -> CellValue:
         if status in STATUS_LETTERS
     ]
     return CellValue(
-        text=percent(figure.accuracy),
+        text=format_percent(figure.accuracy),
         detail=" ".join(details),
         value=None if figure.accuracy is None else 100 * figure.accuracy,
         n=figure.n,
@@ -79,7 +86,7 @@ def _interval_cell(interval: Interval, clusters: int, n: int | None, format: str
 
 def interval_warning(interval: Interval, clusters: int) -> str:
     """`few`, `no spread`, both or ""; see `INTERVAL_WARNINGS`."""
-    warnings = ["few"] if clusters < FEW_CLUSTERS else []
+    warnings = ["few"] if clusters < MIN_CLUSTERS else []
     return ", ".join(warnings if interval.has_spread else [*warnings, "no spread"])
 
 
@@ -94,7 +101,7 @@ def p_value_cell(p: float) -> CellValue:
     return CellValue(text="<0.001" if p < 0.0005 else f"{p:.3f}", value=p)
 
 
-def format_statuses(figure: Figure) -> str:
+def format_statuses(figure: GroupAccuracy) -> str:
     """`38 parsed, 2 refused`"""
     return ", ".join(f"{count} {status}" for status, count in figure.by_status.items())
 
@@ -116,7 +123,7 @@ def sum_by_status(counts: Iterable[dict[str, int]]) -> dict[str, int]:
     return {status: sums[status] for status in STATUSES if sums[status]}
 
 
-def best_baseline(figure: Figure) -> tuple[str, Blind] | None:
+def best_baseline(figure: GroupAccuracy) -> tuple[str, BaselineAccuracy] | None:
     """The best blind baseline, by name.
 
     Baselines that can answer all questions come first: one that answers few of them may be lucky.
@@ -125,7 +132,7 @@ def best_baseline(figure: Figure) -> tuple[str, Blind] | None:
     return max(complete.items(), key=lambda item: item[1].accuracy, default=None)
 
 
-def best_baseline_cell(figure: Figure) -> CellValue:
+def best_baseline_cell(figure: GroupAccuracy) -> CellValue:
     """The best blind baseline's accuracy, with its name, and n where it cannot answer all."""
     best = best_baseline(figure)
     if best is None:
@@ -133,14 +140,14 @@ def best_baseline_cell(figure: Figure) -> CellValue:
     name, baseline = best
     n = f", n {baseline.n}" if baseline.n < figure.n else ""
     return CellValue(
-        text=percent(baseline.accuracy),
+        text=format_percent(baseline.accuracy),
         detail=name + n,
         value=100 * baseline.accuracy,
         n=baseline.n,
     )
 
 
-def baseline_rows(figures: Sequence[Figure | None]) -> list[list[object]]:
+def baseline_rows(figures: Sequence[GroupAccuracy | None]) -> list[list[object]]:
     """A row for chance and for each blind baseline that can answer a question of any figure, with
     one cell per figure."""
     names = [x for x in BASELINES if any(f is not None and x in f.blind for f in figures)]
@@ -150,25 +157,25 @@ def baseline_rows(figures: Sequence[Figure | None]) -> list[list[object]]:
     ]
 
 
-def _chance_cell(figure: Figure | None) -> object:
+def _chance_cell(figure: GroupAccuracy | None) -> object:
     if figure is None or figure.chance is None:
         return "-"
-    return CellValue(text=percent(figure.chance), value=100 * figure.chance, n=figure.n)
+    return CellValue(text=format_percent(figure.chance), value=100 * figure.chance, n=figure.n)
 
 
-def _baseline_cell(figure: Figure | None, name: str) -> object:
+def _baseline_cell(figure: GroupAccuracy | None, name: str) -> object:
     if figure is None or name not in figure.blind:
         return "-"
     baseline = figure.blind[name]
     return CellValue(
-        text=percent(baseline.accuracy),
+        text=format_percent(baseline.accuracy),
         detail=f"n {baseline.n}" if baseline.n < figure.n else "",
         value=100 * baseline.accuracy,
         n=baseline.n,
     )
 
 
-def baselines_sentence(figure: Figure) -> str:
+def baselines_sentence(figure: GroupAccuracy) -> str:
     """All blind baselines of the questions that a table rests on, as a sentence of its note."""
     accuracies = ", ".join(f"{name} {cell}" for name, cell in baseline_rows([figure]))
     return f"Blind baselines on the same {plural(figure.n, 'question')}: {accuracies} %."

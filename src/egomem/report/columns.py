@@ -12,7 +12,7 @@ from egomem.evaluate.run_reader import Run
 from egomem.models import ModelSpec
 from egomem.records import Answer
 from egomem.report.open_weights import UNKNOWN, classify_weights
-from egomem.score import REGIMES, ScoredAnswers, Slice, Table, table
+from egomem.score import DURATION_EDGES_S, ScoredAnswers, Slice, SliceTable, slice_table
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class ReportOptions:
     """
 
     bins: int | tuple[float, ...] = 3
-    regimes: tuple[float, ...] = REGIMES
+    regimes: tuple[float, ...] = DURATION_EDGES_S
     open: tuple[str, ...] = ()
     closed: tuple[str, ...] = ()
 
@@ -48,7 +48,7 @@ class ReportColumn:
     series: str = ""
     weights: str = UNKNOWN
     options: ReportOptions = DEFAULT_OPTIONS
-    _slice_tables: dict[str, Table] = field(default_factory=dict)
+    _slice_tables: dict[str, SliceTable] = field(default_factory=dict)
 
     @cached_property
     def scored(self) -> ScoredAnswers:
@@ -69,10 +69,10 @@ class ReportColumn:
         track: str | None = self.run.about.get("tracks", {}).get(self.arm.label)
         return track
 
-    def slice_table(self, by: Slice) -> Table:
+    def slice_table(self, by: Slice) -> SliceTable:
         """The column's accuracy by slice, computed once; a report's slices differ in name."""
         if by.name not in self._slice_tables:
-            self._slice_tables[by.name] = table(self.scored, by)
+            self._slice_tables[by.name] = slice_table(self.scored, by)
         return self._slice_tables[by.name]
 
     @property

@@ -11,8 +11,8 @@ from egomem.report.chart_series import group_by_panel, legend, series_styles
 from egomem.report.columns import ReportColumn
 from egomem.report.frame_counts import frame_table
 from egomem.report.table import CellValue, Chart, ChartPanel, ReportTable, Section, build_table
-from egomem.score import REUSE, cost, front
-from egomem.score.amortised_cost import Cost
+from egomem.score import REUSE_COUNTS, amortise, pareto_front
+from egomem.score.amortised_cost import AmortisedCost
 
 NOT_COUNTED = CellValue(text="-", detail="not counted")
 
@@ -21,7 +21,7 @@ class ColumnCost(NamedTuple):
     """A column, its cost, and what building its captions took."""
 
     column: ReportColumn
-    cost: Cost
+    cost: AmortisedCost
     captions: CaptionUsage
 
     @property
@@ -39,8 +39,8 @@ def cost_section(columns: Sequence[ReportColumn]) -> Section:
     ]
     if not any(c.cost.tokens_ask for c in costs):
         return Section(title="Cost", text=("No model was asked.",), parts=tuple(parts))
-    # Blind settings and oracles have no cost to compare: the evidence is not known in advance, and
-    # answering without the video is no use of a memory.
+    # Blind settings and oracles have no cost to compare: a blind one uses no memory, and the
+    # evidence that an oracle is shown is not known in advance.
     usable = [c for c in costs if not _is_bound(c.column) and c.cost.tokens_ask]
     parts += [
         _token_table(costs),
@@ -64,7 +64,7 @@ def _column_costs(columns: Sequence[ReportColumn]) -> list[ColumnCost]:
         captions, lost = usage_by_track[key], len(column.answers) - len(usage)
         if usage or lost:
             counted = not captions.missing
-            column_cost = cost(usage, captions.by_video, counted=counted, lost=lost)
+            column_cost = amortise(usage, captions.by_video, counted=counted, lost=lost)
             costs.append(ColumnCost(column, column_cost, captions))
     return costs
 
@@ -100,16 +100,17 @@ def _token_table(costs: Sequence[ColumnCost]) -> ReportTable:
                 questions,
                 per_video if sums.counted else NOT_COUNTED,
                 f"{sums.tokens_ask / max(1, sums.questions):,.0f}",
-                *(f"{sums.tokens[n]:,.0f}" if sums.counted else "-" for n in REUSE),
+                *(f"{sums.tokens[n]:,.0f}" if sums.counted else "-" for n in REUSE_COUNTS),
                 f"{sums.frames[1]:,.1f}" if sums.counted else "-",
-                f"{sums.frames[REUSE[-1]]:,.1f}" if sums.counted else "-",
+                f"{sums.frames[REUSE_COUNTS[-1]]:,.1f}" if sums.counted else "-",
                 f"{'' if sums.whole else 'at least '}{sums.seconds:,.1f}",
                 _format_money(sums),
             ]
         )
     headings = (
-        "setting", "n", "captions of a video", "a question", *(f"tokens at {n}" for n in REUSE),
-        "frames at 1", f"frames at {REUSE[-1]}", "seconds in all", "US dollars in all",
+        "setting", "n", "captions of a video", "a question",
+        *(f"tokens at {n}" for n in REUSE_COUNTS), "frames at 1", f"frames at {REUSE_COUNTS[-1]}",
+        "seconds in all", "US dollars in all",
     )  # fmt: skip
     return build_table(
         "Tokens per question, by the number of questions that share a memory",
@@ -123,7 +124,7 @@ def _token_table(costs: Sequence[ColumnCost]) -> ReportTable:
     )
 
 
-def _format_money(cost: Cost) -> str:
+def _format_money(cost: AmortisedCost) -> str:
     if cost.money_is_lower_bound:
         return f"at least {cost.money:.4f}" if cost.money else "-"
     return f"{cost.money:.4f}"
@@ -137,8 +138,8 @@ def _amortisation_chart(
     panels = []
     for title, panel_columns in group_by_panel(charted).items():
         svg = charts.line_chart(
-            {c.series: [tokens[c.name][n] for n in REUSE] for c in panel_columns},
-            [(str(n), "") for n in REUSE],
+            {c.series: [tokens[c.name][n] for n in REUSE_COUNTS] for c in panel_columns},
+            [(str(n), "") for n in REUSE_COUNTS],
             y_label="tokens per question",
             x_label="questions that share a memory",
             styles=series_styles(columns),
@@ -158,7 +159,7 @@ def _fronts(
     rows: list[list[object]] = []
     front_charts = []
     for unit in ("tokens", "US dollars"):
-        for n in (REUSE[0], REUSE[-1]):
+        for n in (REUSE_COUNTS[0], REUSE_COUNTS[-1]):
             points = {
                 c.name: (spent, accuracy)
                 for c in usable
@@ -168,7 +169,7 @@ def _fronts(
             if not points:
                 continue
             title = f"{unit} per question at reuse {n}"
-            best = front(points)
+            best = pareto_front(points)
             unknown = [c.name for c in usable if c.name not in points]
             rows.append([title, len(points), ", ".join(best), ", ".join(unknown)])
             front_charts.append(_front_chart(columns, title, points, best))
@@ -183,7 +184,7 @@ def _fronts(
     return [build_table("Front of cost and accuracy", headings, rows, note), *front_charts]
 
 
-def _spent(cost: Cost, unit: str, n: int) -> float | None:
+def _spent(cost: AmortisedCost, unit: str, n: int) -> float | None:
     """The cost of a question at reuse n; None where it is not known in full."""
     if unit == "tokens":
         return cost.tokens.get(n)

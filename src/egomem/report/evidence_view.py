@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from egomem.evaluate.run_reader import Run
 from egomem.memory import Store
-from egomem.memory.thumbnails import FOLDER, start_of
+from egomem.memory.thumbnails import FOLDER, thumbnail_start
 from egomem.records import Evidence, Observation, Question
 from egomem.report.columns import ReportColumn, short_model
 from egomem.report.trace_view import truncate
@@ -115,7 +115,7 @@ class EvidenceReader:
         """The pictures of a recording as (start in seconds, file), in order."""
         if folder not in self._thumbnails:
             files = folder.glob("*.jpg") if folder.is_dir() else []
-            self._thumbnails[folder] = sorted((start_of(file), file) for file in files)
+            self._thumbnails[folder] = sorted((thumbnail_start(file), file) for file in files)
         return self._thumbnails[folder]
 
 

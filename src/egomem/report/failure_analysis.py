@@ -1,5 +1,5 @@
-"""Why answers are wrong: not observed, not retrieved, misread or wrongly abstained, by the trace and
-the oracle settings."""
+"""Why answers are wrong: not observed, not retrieved, misread or wrongly abstained, as far as the
+traces and the oracle settings tell."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ from egomem.evaluate import oracle
 from egomem.evaluate.conditions import CAPTIONED
 from egomem.report.columns import ReportColumn
 from egomem.report.table import CellValue, Section, build_table
-from egomem.score import Explanation, FailureMode, Oracle, tally, why_wrong
+from egomem.score import (
+    Explanation,
+    FailureMode,
+    OracleAnswer,
+    count_failure_modes,
+    explain_failure,
+)
 
 
 def is_explainable(column: ReportColumn) -> bool:
@@ -81,14 +87,16 @@ def explain_column(
     """Why each answer of a column is wrong, by question id; None for the right ones."""
     oracles = oracle_columns(column, columns)
 
-    def oracle_answer(source: ReportColumn | None, id: str, difference: str = "") -> Oracle | None:
+    def oracle_answer(
+        source: ReportColumn | None, id: str, difference: str = ""
+    ) -> OracleAnswer | None:
         answer = source.answers.get(id) if source else None
         if source is None or answer is None:
             return None
-        return Oracle(answer=answer, name=source.arm.setting, other=difference)
+        return OracleAnswer(answer=answer, name=source.arm.setting, other=difference)
 
     return {
-        question.id: why_wrong(
+        question.id: explain_failure(
             question,
             column.answers.get(question.id),
             oracle_captions=oracle_answer(oracles.captions, question.id, oracles.difference),
@@ -109,7 +117,7 @@ def failure_section(columns: Sequence[ReportColumn]) -> Section:
         used, missing = _oracle_settings(column, oracle_columns(column, columns))
         counts = [
             _linked_cell(count, setting=column.name, why=reason)
-            for reason, count in tally(explanations.values()).items()
+            for reason, count in count_failure_modes(explanations.values()).items()
         ]
         rows.append(
             [
@@ -130,8 +138,9 @@ def failure_section(columns: Sequence[ReportColumn]) -> Section:
         "Numbers of questions. The reasons follow from each answer's trace and from the oracle "
         "settings, which get the evidence alone. A reason is certain where the trace shows it, "
         "together with an oracle that read the same captions or saw no more frames of the "
-        "evidence; otherwise it is inferred by exclusion. An oracle that read other captions makes nothing "
-        "certain. Misread by the look: verification replaced the right answer by a wrong one."
+        "evidence; otherwise it is inferred by exclusion. An oracle that read other captions makes "
+        "nothing certain. Misread by the look: verification replaced the right answer by a wrong "
+        "one."
     )
     tables = (build_table("Wrong answers by reason", headings, rows, note),) if rows else ()
     return Section(title="Why wrong", parts=tables)

@@ -7,19 +7,21 @@ from collections.abc import Sequence
 from egomem.evaluate.caption_usage import CaptionUsage
 from egomem.report.columns import ReportColumn
 from egomem.report.table import ReportTable, build_table
-from egomem.score import account
-from egomem.score.amortised_cost import Cost
-from egomem.text.plural import plural
+from egomem.score import count_frames
+from egomem.score.amortised_cost import AmortisedCost
+from egomem.text import plural
 
 
-def frame_table(costs: Sequence[tuple[ReportColumn, Cost, CaptionUsage]]) -> ReportTable:
+def frame_table(costs: Sequence[tuple[ReportColumn, AmortisedCost, CaptionUsage]]) -> ReportTable:
     """The accounting of the first column's run, then the frames that each column used."""
     run = costs[0][0].run
     config, questions = run.config, run.questions
     asked_about = {question.recording for question in questions}
     videos = [video for video in run.benchmark.videos if video.id in asked_about]
     windows = {c.window for c in config.ways if c.captions == "windows" and c.strategy == "caption"}
-    counts = account(videos, questions, cap=config.frames, fps=config.fps, passes=len(windows) or 1)
+    counts = count_frames(
+        videos, questions, cap=config.frames, fps=config.fps, passes=len(windows) or 1
+    )
     ratio = "" if counts.ratio is None else f"{counts.ratio:.2f} times the captions"
     passes = "one window length" if counts.passes == 1 else f"{counts.passes} window lengths"
     rows: list[list[object]] = [
@@ -46,7 +48,7 @@ def frame_table(costs: Sequence[tuple[ReportColumn, Cost, CaptionUsage]]) -> Rep
 
 
 def _caption_rows(
-    costs: Sequence[tuple[ReportColumn, Cost, CaptionUsage]],
+    costs: Sequence[tuple[ReportColumn, AmortisedCost, CaptionUsage]],
 ) -> list[list[object]]:
     rows: list[list[object]] = []
     counted: set[tuple[int, int]] = set()
@@ -62,7 +64,7 @@ def _caption_rows(
 
 
 def _answer_rows(
-    costs: Sequence[tuple[ReportColumn, Cost, CaptionUsage]],
+    costs: Sequence[tuple[ReportColumn, AmortisedCost, CaptionUsage]],
 ) -> list[list[object]]:
     rows: list[list[object]] = []
     for column, cost, _ in costs:

@@ -17,7 +17,7 @@ from egomem.report.comparisons import SettingColumns, columns_by_reader, is_abov
 from egomem.report.open_weights import UNKNOWN
 from egomem.report.table import ReportTable, Section, build_table
 from egomem.report.wide_tables import split_evenly
-from egomem.score import figure
+from egomem.score import group_accuracy
 
 MAX_SETTINGS = 10
 """Settings side by side; more are printed in further tables. LaTeX splits by its own width."""
@@ -58,7 +58,7 @@ def _reader_tables(
 ) -> Iterator[ReportTable]:
     """A row for each reader, a column for each setting."""
     all_settings = list(dict.fromkeys(s for settings in readers.values() for s in settings))
-    figures = [figure(column.scored) for column in group.columns]
+    figures = [group_accuracy(column.scored) for column in group.columns]
     for some in split_evenly(all_settings, MAX_SETTINGS):
         rows: list[list[object]] = []
         for reader, settings in readers.items():
@@ -90,18 +90,18 @@ def _better_window_table(
         video = readers[reader].get("video")
         column = group.columns[k]
         row = [reader, column.weights, column.arm.setting, group.n]
-        row.append(accuracy_cell(figure(column.scored)))
+        row.append(accuracy_cell(group_accuracy(column.scored)))
         if video is None:
             rows.append([*row, "-", "-"])
             continue
         points = points_cell(group.bootstrap.difference(k, video), group.n_clusters, group.n)
-        rows.append([*row, accuracy_cell(figure(group.columns[video].scored)), points])
+        rows.append([*row, accuracy_cell(group_accuracy(group.columns[video].scored)), points])
     return build_table(
         group.titled("Better window of each reader"),
         ("reader", "weights", "window", "n", "captions %", "video %", "points"),
         rows,
         "The window with the higher accuracy. It was chosen after seeing the results, which "
-        f"favours captions. {baselines_sentence(figure(group.columns[0].scored))}",
+        f"favours captions. {baselines_sentence(group_accuracy(group.columns[0].scored))}",
     )
 
 
@@ -126,8 +126,8 @@ def _win_sentences(group: ColumnBootstrap, readers: dict[str, SettingColumns]) -
         )
         title = group.titled("Readers that do better with captions than with frames")
         yield (
-            f"{title}: {windows}; with the better window of each {weights}. The better window was "
-            "chosen after seeing the results, which favours captions."
+            f"{title}: {windows}; with the better window of each reader, by weights: {weights}. "
+            "The better window was chosen after seeing the results, which favours captions."
         )
 
 
@@ -150,7 +150,7 @@ def _cross_table(
     rows: list[list[object]] = []
     for captioner in captioners:
         row = [by_models.get((captioner, reader)) for reader in readers]
-        cells = [with_source(c, accuracy_cell(figure(c.scored))) if c else "-" for c in row]
+        cells = [with_source(c, accuracy_cell(group_accuracy(c.scored))) if c else "-" for c in row]
         rows.append([short_model(captioner), *cells])
     spread = []
     for reader in readers:
@@ -161,7 +161,7 @@ def _cross_table(
         ]
         spread.append(f"{max(accuracies) - min(accuracies):.1f}" if len(accuracies) > 1 else "")
     rows.append(["max - min", *spread])
-    first = figure(columns[0].scored)
+    first = group_accuracy(columns[0].scored)
     baselines = [[name, *(cell for _ in readers)] for name, cell in baseline_rows([first])]
     headings = ("captions by", *map(short_model, readers))
     title = f"{setting}, accuracy %, n {first.n}"

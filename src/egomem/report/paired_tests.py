@@ -23,8 +23,8 @@ from egomem.report.comparisons import (
     strategy_minus_base,
 )
 from egomem.report.table import CellValue, ReportTable, Section, build_table
-from egomem.score import FEW_CLUSTERS, figure, holm, minimum_detectable, permutation_tests
-from egomem.text.plural import plural
+from egomem.score import MIN_CLUSTERS, group_accuracy, holm, minimum_detectable, permutation_tests
+from egomem.text import plural
 
 
 class ComparisonFamily(NamedTuple):
@@ -41,7 +41,7 @@ METHOD = (
     f"{RESAMPLING}; both sides of a difference use the same resamples. p: two-sided permutation "
     "test that swaps whole clusters. MDD (minimum detectable difference): the smallest true "
     "difference in points that such a comparison detects with power 0.8; not given for fewer than "
-    f"{FEW_CLUSTERS} clusters. {INTERVAL_WARNINGS}"
+    f"{MIN_CLUSTERS} clusters. {INTERVAL_WARNINGS}"
 )
 
 MAX_ROWS = 20
@@ -116,7 +116,7 @@ def _table(
     notes = [
         f"{group.cluster_counts}; p (Holm) is adjusted for {plural(len(pairs), 'test')}.",
         family.note if is_chosen else "",
-        baselines_sentence(figure(group.scored(0))),
+        baselines_sentence(group_accuracy(group.scored(0))),
     ]
     return build_table(group.titled(title), headings, rows, " ".join(filter(None, notes)))
 
@@ -128,8 +128,8 @@ def _test(group: ColumnBootstrap, pairs: Sequence[ColumnPair]) -> Iterator[list[
     for pair, p, adjusted in zip(pairs, p_values, holm(p_values), strict=True):
         yield [
             group.n,
-            accuracy_cell(figure(group.scored(pair.a)), group.n),
-            accuracy_cell(figure(group.scored(pair.b)), group.n),
+            accuracy_cell(group_accuracy(group.scored(pair.a)), group.n),
+            accuracy_cell(group_accuracy(group.scored(pair.b)), group.n),
             points_cell(group.bootstrap.difference(pair.a, pair.b), group.n_clusters, group.n),
             p_value_cell(p),
             p_value_cell(adjusted),
@@ -139,7 +139,7 @@ def _test(group: ColumnBootstrap, pairs: Sequence[ColumnPair]) -> Iterator[list[
 
 def _minimum_detectable_cell(group: ColumnBootstrap, pair: ColumnPair) -> object:
     # It rests on the bootstrap's standard error, which few clusters underestimate.
-    if group.n_clusters < FEW_CLUSTERS:
+    if group.n_clusters < MIN_CLUSTERS:
         return "-"
     mdd = 100 * minimum_detectable(group.bootstrap.standard_error(pair.a, pair.b))
     return CellValue(text=f"{mdd:.1f}", value=mdd, n=group.n)

@@ -16,9 +16,9 @@ from egomem.report.columns import ReportColumn, run_name
 from egomem.report.evidence_view import EvidenceReader
 from egomem.report.failure_analysis import explain_column, is_explainable
 from egomem.report.trace_view import trace_steps, truncate
-from egomem.score import MISSING, Explanation, duration, is_right
-from egomem.score.scored_answers import is_keyed
-from egomem.score.slices import UNKNOWN
+from egomem.score import MISSING, Explanation, by_duration, correctness
+from egomem.score.scored_answers import has_key
+from egomem.score.slices import NOT_STATED
 from egomem.timeline import format_span
 
 BLOCK_SIZE = 20
@@ -105,7 +105,7 @@ def _index(run: Run, question: Question, name: str, regimes: Sequence[float]) ->
         "key": question.answer,
         "answerable": question.answerable is not False,
         "video": question.recording or "",
-        "regime": (duration(regimes).labels(question, video) or (UNKNOWN,))[0],
+        "regime": (by_duration(regimes).labels(question, video) or (NOT_STATED,))[0],
         "tags": _tags(question),
     }
 
@@ -126,8 +126,8 @@ def _answer_index(
     """[status, right, choice] and, of a wrong answer, the reason; right is None without a key."""
     reason = [explanation.why.value] if explanation is not None else []
     if cell is None:
-        return [MISSING, False if is_keyed(question) else None, None, *reason]
-    right = is_right(question, cell.answer) >= 0.5 if is_keyed(question) else None
+        return [MISSING, False if has_key(question) else None, None, *reason]
+    right = correctness(question, cell.answer) >= 0.5 if has_key(question) else None
     return [cell.answer.status.value, right, cell.answer.choice, *reason]
 
 

@@ -13,7 +13,7 @@ from egomem.observe.captioner import PROMPT
 from egomem.report.columns import run_name
 from egomem.report.comparability import format_setting
 from egomem.report.table import ReportTable, build_table
-from egomem.text.plural import plural
+from egomem.text import plural
 
 
 def run_summary(run: Run) -> str:

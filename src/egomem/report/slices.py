@@ -20,19 +20,19 @@ from egomem.report.table import Chart, ChartPanel, ReportTable, Section, build_t
 from egomem.report.wide_tables import slice_tables
 from egomem.score import (
     BASELINES,
-    Figure,
-    Row,
+    GroupAccuracy,
     Slice,
-    Table,
-    drop_interval,
-    frame_cap,
+    SliceRow,
+    SliceTable,
+    by_frame_cap,
+    by_video_field,
+    duration_strata,
     leave_one_out,
     middle_drop,
-    of_video,
-    standard_views,
-    strata,
+    middle_drop_interval,
+    standard_slices,
 )
-from egomem.score.slices import UNKNOWN
+from egomem.score.slices import NOT_STATED
 
 TITLES = {"long": "duration, in two", "type": "type of question", "answerable": "answerable or not"}
 """Titles of the slices whose name is too short for one."""
@@ -41,15 +41,15 @@ EVIDENCE_POSITION = "evidence position"
 CHARTED = ("duration", EVIDENCE_POSITION)
 """Slices with an order along which a line makes sense."""
 
-UNPLACED = (UNKNOWN, "no evidence")
+UNPLACED = (NOT_STATED, "no evidence")
 """Labels of questions that have no place in that order."""
 
 
 def report_slices(columns: Sequence[ReportColumn]) -> list[Slice]:
     """The slices of a report, by its options; the frame cap is that of the first run."""
     config, options = columns[0].run.config, columns[0].options
-    cap = frame_cap(config.frames, config.fps)
-    slices = standard_views(bins=options.bins, regimes=options.regimes)
+    cap = by_frame_cap(config.frames, config.fps)
+    slices = standard_slices(bins=options.bins, regimes=options.regimes)
     return [cap if by.name == cap.name else by for by in slices]
 
 
@@ -73,7 +73,7 @@ def slices_section(columns: Sequence[ReportColumn]) -> Section:
 
 
 def _tables(
-    columns: Sequence[ReportColumn], by: Slice, tables: Sequence[Table], labels: Sequence[str]
+    columns: Sequence[ReportColumn], by: Slice, tables: Sequence[SliceTable], labels: Sequence[str]
 ) -> list[ReportTable]:
     title = f"{TITLES.get(by.name, by.name).capitalize()}, accuracy %"
     figures = [{row.label: row.figure for row in table.rows} for table in tables]
@@ -84,12 +84,12 @@ def _sentence(note: str) -> str:
     return f"{note[0].upper()}{note[1:].rstrip('.')}." if note else ""
 
 
-def _find_figure(table: Table, label: str) -> Figure | None:
+def _find_figure(table: SliceTable, label: str) -> GroupAccuracy | None:
     return next((row.figure for row in table.rows if row.label == label), None)
 
 
 def _chart(
-    columns: Sequence[ReportColumn], by: Slice, tables: Sequence[Table], labels: Sequence[str]
+    columns: Sequence[ReportColumn], by: Slice, tables: Sequence[SliceTable], labels: Sequence[str]
 ) -> Chart:
     first = [next(f for t in tables if (f := _find_figure(t, x)) is not None) for x in labels]
     categories = [(label, f"n {f.n}") for label, f in zip(labels, first, strict=True)]
@@ -120,18 +120,18 @@ def _chart(
     )
 
 
-def _percent(figure: Figure | None) -> float | None:
+def _percent(figure: GroupAccuracy | None) -> float | None:
     return None if figure is None or figure.accuracy is None else 100 * figure.accuracy
 
 
 def _middle_drop(
-    columns: Sequence[ReportColumn], by: Slice, tables: Sequence[Table]
+    columns: Sequence[ReportColumn], by: Slice, tables: Sequence[SliceTable]
 ) -> list[ReportTable]:
     """The middle drop of each column and of each blind baseline."""
     rows: list[list[object]] = []
     for column, table in zip(columns, tables, strict=True):
-        interval = drop_interval(
-            column.scored, by, strata(column.scored, column.options.regimes[-1:])
+        interval = middle_drop_interval(
+            column.scored, by, duration_strata(column.scored, column.options.regimes[-1:])
         )
         if interval is None:
             continue
@@ -156,20 +156,20 @@ def _middle_drop(
     return [build_table("Middle drop", headings, [*rows, *baselines], note, len(baselines))]
 
 
-def _baseline_table(table: Table, name: str) -> Table:
+def _baseline_table(table: SliceTable, name: str) -> SliceTable:
     """The same slice, answered by a blind baseline."""
     rows = []
     for row in table.rows:
         if name in row.figure.blind:
             baseline = row.figure.blind[name]
             right = baseline.accuracy * baseline.n
-            figure = Figure(n=baseline.n, right=right, by_status={}, blind={})
-            rows.append(Row(label=row.label, figure=figure))
-    return Table(view=table.view, rows=tuple(rows))
+            figure = GroupAccuracy(n=baseline.n, right=right, by_status={}, blind={})
+            rows.append(SliceRow(label=row.label, figure=figure))
+    return SliceTable(view=table.view, rows=tuple(rows))
 
 
 def _leave_one_source_out(columns: Sequence[ReportColumn]) -> list[ReportTable]:
-    by = Slice("leave one source out", of_video("source_dataset"))
+    by = Slice("leave one source out", by_video_field("source_dataset"))
     tables = [leave_one_out(column.scored, by) for column in columns]
     labels = list(dict.fromkeys(row.label for table in tables for row in table.rows))
     return _tables(columns, by, tables, labels) if labels else []

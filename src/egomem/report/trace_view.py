@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from egomem.text.plural import plural
+from egomem.text import plural
 from egomem.timeline import Span, format_span, format_time
 
 MAX_CHARACTERS = 2000

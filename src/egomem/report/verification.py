@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from egomem.answer.verdict import CAVEAT
 from egomem.report.columns import ReportColumn
 from egomem.report.table import Section, build_table
-from egomem.score import effects
-from egomem.score.verify_effects import UNREAD
+from egomem.score import effects_by_support
+from egomem.score.verify_effects import NO_VERDICT
 
 
 def verification_section(columns: Sequence[ReportColumn]) -> Section:
@@ -17,7 +17,7 @@ def verification_section(columns: Sequence[ReportColumn]) -> Section:
     for column in columns:
         if column.condition.strategy != "verify":
             continue
-        for level, counts in effects(column.scored).items():
+        for level, counts in effects_by_support(column.scored).items():
             rows.append(
                 [
                     column.name,
@@ -42,7 +42,7 @@ def verification_section(columns: Sequence[ReportColumn]) -> Section:
         "wrong one, broke a right one, or did neither. Blocked: the rule forbade a different "
         "answer; the last two columns say what that answer would have done."
     )
-    if any(row[1] == UNREAD for row in rows):
+    if any(row[1] == NO_VERDICT for row in rows):
         note += (
             " No verdict: no frame was looked at, or the verifier's reply could not be read; the "
             "caption answer was kept."

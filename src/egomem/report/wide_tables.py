@@ -8,7 +8,7 @@ from typing import TypeVar
 from egomem.report.cell_format import accuracy_cell, baseline_rows, with_source
 from egomem.report.columns import ReportColumn
 from egomem.report.table import Cell, CellValue, ReportTable, build_table
-from egomem.score import Figure
+from egomem.score import GroupAccuracy
 
 MAX_GROUPS_ACROSS = 8
 """Labels of a slice side by side; with more, each label is a row."""
@@ -20,7 +20,7 @@ side."""
 MAX_FIGURES_ACROSS = 12
 """Figures in a row where settings are side by side."""
 
-Figures = Mapping[str, Figure]
+Figures = Mapping[str, GroupAccuracy]
 """Label -> the figure of that group of questions."""
 
 
@@ -133,5 +133,5 @@ def _cells(column: ReportColumn, figures: Figures, first: Figures) -> list[CellV
     return [_cell(column, figures, label, f) for label, f in first.items()]
 
 
-def _cell(column: ReportColumn, figures: Figures, label: str, first: Figure) -> CellValue:
+def _cell(column: ReportColumn, figures: Figures, label: str, first: GroupAccuracy) -> CellValue:
     return with_source(column, accuracy_cell(figures.get(label), first.n))

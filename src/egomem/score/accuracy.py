@@ -10,7 +10,7 @@ from egomem.records import Record, Status
 from egomem.score.cluster_bootstrap import Bootstrap, Interval, bootstrap
 from egomem.score.scored_answers import Floats, ScoredAnswers
 
-READ = (Status.PARSED.value, Status.ABSTAINED.value)
+READ_STATUSES = (Status.PARSED.value, Status.ABSTAINED.value)
 """Statuses of replies that were read: as a choice, or as saying that it cannot be told."""
 
 
@@ -32,9 +32,9 @@ class Accuracies(Record):
     macro: Interval
 
 
-def was_read(sheet: ScoredAnswers) -> Floats:
+def read_mask(sheet: ScoredAnswers) -> Floats:
     """1 for each question whose reply was read, else 0."""
-    return np.array([float(status in READ) for status in sheet.statuses])
+    return np.array([float(status in READ_STATUSES) for status in sheet.statuses])
 
 
 def accuracies(
@@ -48,11 +48,11 @@ def accuracies(
         return []
     clusters = sheets[0].clusters
     right = np.column_stack([s.right for s in sheets])
-    read = np.column_stack([was_read(s) for s in sheets])
+    read = np.column_stack([read_mask(s) for s in sheets])
     held = bootstrap(np.column_stack([right, read]), clusters, strata, seed=seed)
-    own = _per_cluster(right, clusters, strata)
+    own = _cluster_means(right, clusters, strata)
     macro = bootstrap(*own, seed=seed)
-    k, answered = len(sheets), _ratio(held, len(sheets))
+    k, answered = len(sheets), _answered_accuracy(held, len(sheets))
     return [
         Accuracies(
             n=len(clusters),
@@ -66,7 +66,7 @@ def accuracies(
     ]
 
 
-def _ratio(held: Bootstrap, k: int) -> Bootstrap:
+def _answered_accuracy(held: Bootstrap, k: int) -> Bootstrap:
     """Right among what was read (nothing else is right); NaN in a draw in which nothing was."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return Bootstrap(
@@ -74,7 +74,7 @@ def _ratio(held: Bootstrap, k: int) -> Bootstrap:
         )
 
 
-def _per_cluster(
+def _cluster_means(
     right: Floats, clusters: Sequence[str], strata: Sequence[str] | None
 ) -> tuple[Floats, list[str], list[str] | None]:
     """Each cluster as one question: its means (clusters, columns), its name and its stratum."""

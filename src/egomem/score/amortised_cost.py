@@ -10,11 +10,11 @@ from pydantic import Field
 from egomem.records import Question, Record, Usage, Video
 from egomem.score.slices import FRAME_CAP
 
-REUSE = (1, 2, 4, 8, 16, 32)
+REUSE_COUNTS = (1, 2, 4, 8, 16, 32)
 """Questions that share one memory, as CapMem reports them."""
 
 
-class FrameAccount(Record):
+class FrameCounts(Record):
     """Frames that go into building captions, and into asking with frames.
 
     `per_pass`: one caption granularity. `build`: all of them. `direct`: frames sent again for each
@@ -36,22 +36,22 @@ class FrameAccount(Record):
         return self.direct / self.build if self.build else None
 
 
-def account(
+def count_frames(
     videos: Iterable[Video],
     questions: Iterable[Question],
     *,
     cap: int | None = FRAME_CAP,
     fps: float = 1.0,
     passes: int = 2,
-) -> FrameAccount:
+) -> FrameCounts:
     """Frames of captions built once for each video against frames for each question.
 
     Each is min(cap, floor(duration * fps)); `passes` is the number of caption granularities. That
     CapMem's totals are capped in both is inferred from its numbers (methods A.4).
     """
     held = {video.id: video for video in videos}
-    frames = {id: frames_of(v.duration, cap=cap, fps=fps) for id, v in held.items()}
-    return FrameAccount(
+    frames = {id: sampled_frames(v.duration, cap=cap, fps=fps) for id, v in held.items()}
+    return FrameCounts(
         per_pass=sum(n or 0 for n in frames.values()),
         passes=passes,
         direct=sum(frames.get(q.recording or "") or 0 for q in questions),
@@ -59,7 +59,7 @@ def account(
     )
 
 
-def frames_of(duration: float | None, *, cap: int | None, fps: float) -> int | None:
+def sampled_frames(duration: float | None, *, cap: int | None, fps: float) -> int | None:
     """Frames of a video of that many seconds, at most `cap`; None where its length is unknown."""
     if duration is None:
         return None
@@ -67,12 +67,14 @@ def frames_of(duration: float | None, *, cap: int | None, fps: float) -> int | N
     return count if cap is None else min(cap, count)
 
 
-def tokens_per_question(build: float, ask: float, reuse: Sequence[int] = REUSE) -> dict[int, float]:
+def tokens_per_question(
+    build: float, ask: float, reuse: Sequence[int] = REUSE_COUNTS
+) -> dict[int, float]:
     """B/n + q for each n: `build` tokens for a video's memory, `ask` for one question (A.4)."""
     return {n: build / n + ask for n in reuse}
 
 
-class Cost(Record):
+class AmortisedCost(Record):
     """What asking took, and what building did; per question where n questions share a memory.
 
     `questions` are those whose usage is known. `money` is in US dollars, over all questions and the
@@ -97,14 +99,14 @@ class Cost(Record):
     whole: bool = True
 
 
-def cost(
+def amortise(
     asked: Mapping[str, Usage],
     built: Mapping[str, Usage] | None = None,
     *,
-    reuse: Sequence[int] = REUSE,
+    reuse: Sequence[int] = REUSE_COUNTS,
     counted: bool = True,
     lost: int = 0,
-) -> Cost:
+) -> AmortisedCost:
     """From the usage of each question, and of each video's captions.
 
     Tokens are those sent and received; cached ones count, as the work was asked for. `counted`:
@@ -121,17 +123,17 @@ def cost(
         spread = tokens_per_question(built_of * per_video, asked_of * per_question, reuse)
         return spread if counted else {}
 
-    return Cost(
+    return AmortisedCost(
         questions=questions,
         videos=videos,
-        tokens_build=_tokens(build),
-        tokens_ask=_tokens(ask),
+        tokens_build=_total_tokens(build),
+        tokens_ask=_total_tokens(ask),
         frames_build=build.frames,
         frames_ask=ask.frames,
         seconds=build.seconds + ask.seconds,
         money=(build.cost or 0.0) + (ask.cost or 0.0),
         money_is_lower_bound=not whole or any(u.without_price for u in each),
-        tokens=each_at(_tokens(build), _tokens(ask)),
+        tokens=each_at(_total_tokens(build), _total_tokens(ask)),
         frames=each_at(build.frames, ask.frames),
         prices=each_at(build.cost or 0.0, ask.cost or 0.0),
         counted=counted,
@@ -139,11 +141,11 @@ def cost(
     )
 
 
-def _tokens(usage: Usage) -> int:
+def _total_tokens(usage: Usage) -> int:
     return usage.tokens_in + usage.tokens_out
 
 
-def front(points: Mapping[str, tuple[float, float]]) -> list[str]:
+def pareto_front(points: Mapping[str, tuple[float, float]]) -> list[str]:
     """Names on the front of (cost, accuracy): none is cheaper and as good, or better and as cheap.
 
     In order of cost.

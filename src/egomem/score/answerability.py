@@ -64,7 +64,7 @@ def _f1(tp: int, fp: int, fn: int) -> float | None:
     return 2 * tp / (2 * tp + fp + fn) if tp + fp + fn else None
 
 
-class Outcomes(Record):
+class AnswerableOutcomes(Record):
     """What became of the answerable items."""
 
     n: int
@@ -74,13 +74,13 @@ class Outcomes(Record):
     no_reading: int
 
 
-def outcomes(sheet: ScoredAnswers) -> Outcomes:
+def answerable_outcomes(sheet: ScoredAnswers) -> AnswerableOutcomes:
     """Correct, wrongly answered, wrongly abstained, or without a reading (SuperMemory-VQA)."""
     held = sheet.only([q.answerable is not False for q in sheet.questions])
     withheld = sum(abstains(q, a) for q, a in zip(held.questions, held.answers, strict=True))
     unread = sum(s not in ("parsed", "abstained") for s in held.statuses)
     correct = float(held.right.sum())
-    return Outcomes(
+    return AnswerableOutcomes(
         n=len(held),
         correct=correct,
         wrong=len(held) - correct - withheld - unread,

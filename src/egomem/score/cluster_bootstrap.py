@@ -16,18 +16,18 @@ import numpy as np
 from egomem.errors import UsageError
 from egomem.records import Record
 from egomem.score.scored_answers import Floats
-from egomem.text.plural import plural
+from egomem.text import plural
 
 RESAMPLES = 10_000
-LEVEL = 0.95
-FEW_CLUSTERS = 10
+CONFIDENCE_LEVEL = 0.95
+MIN_CLUSTERS = 10
 """Videos below which an interval is warned of and no detectable difference is given.
 
 Percentile intervals of whole clusters are too narrow where there are few of them; where to draw the
 line is our choice. Two videos of different regimes are even drawn the same every time.
 """
 
-BLOCK = 4_000_000
+MAX_BLOCK_COUNTS = 4_000_000
 """Counts (resamples times videos) that are held at once: some 100 MB."""
 
 
@@ -37,7 +37,7 @@ class Interval(Record):
     value: float
     low: float
     high: float
-    level: float = LEVEL
+    level: float = CONFIDENCE_LEVEL
 
     @property
     def has_spread(self) -> bool:
@@ -45,10 +45,10 @@ class Interval(Record):
         return self.high - self.low > 1e-12
 
 
-def caution(held: Interval, count: int, lone: int = 0) -> str:
+def interval_caution(held: Interval, count: int, lone: int = 0) -> str:
     """What a reader has to know of an interval over so many clusters, of which `lone` are questions
     about no video; "" where nothing."""
-    found = [f"only {clusters(count, lone)}"] if count < FEW_CLUSTERS else []
+    found = [f"only {describe_clusters(count, lone)}"] if count < MIN_CLUSTERS else []
     found += [] if held.has_spread else ["all draws are alike"]
     return ", ".join(found)
 
@@ -59,7 +59,7 @@ class Bootstrap:
 
     values: Floats
     samples: Floats
-    level: float = LEVEL
+    level: float = CONFIDENCE_LEVEL
 
     def interval(self, column: int) -> Interval:
         """Of one column's accuracy."""
@@ -93,7 +93,7 @@ def bootstrap(
     strata: Sequence[str] | None = None,
     *,
     resamples: int = RESAMPLES,
-    level: float = LEVEL,
+    level: float = CONFIDENCE_LEVEL,
     seed: int = 0,
 ) -> Bootstrap:
     """Resample videos within strata, with replacement, as many as each stratum has.
@@ -103,12 +103,12 @@ def bootstrap(
     the questions drawn. Raises UsageError without questions or where a cluster is in two strata.
     """
     columns = right[:, None] if right.ndim == 1 else right
-    sums, sizes, members = _by_cluster(columns, clusters, strata)
+    sums, sizes, members = _cluster_sums(columns, clusters, strata)
     rng = np.random.default_rng(seed)
     totals = np.column_stack([sums, sizes])
-    block = max(1, BLOCK // len(sizes))
+    block = max(1, MAX_BLOCK_COUNTS // len(sizes))
     blocks = [min(block, resamples - k) for k in range(0, resamples, block)]
-    held = np.vstack([_draws(rng, members, len(sizes), n) @ totals for n in blocks])
+    held = np.vstack([_draw_counts(rng, members, len(sizes), n) @ totals for n in blocks])
     return Bootstrap(
         values=sums.sum(axis=0) / sizes.sum(), samples=held[:, :-1] / held[:, -1:], level=level
     )
@@ -139,14 +139,14 @@ def permutation_tests(
     All columns see the same swaps. A column may be the mean of several pairs: then all pairs of a
     video are swapped together, as they are drawn together.
     """
-    sums, _, _ = _by_cluster(gaps, clusters, None)
+    sums, _, _ = _cluster_sums(gaps, clusters, None)
     count = len(sums)
     if 2.0**count <= resamples:
         blocks = [np.arange(2**count)[:, None] >> np.arange(count) & 1]
         extra = 0
     else:
         rng = np.random.default_rng(seed)
-        block = max(1, BLOCK // max(count, sums.shape[1]))
+        block = max(1, MAX_BLOCK_COUNTS // max(count, sums.shape[1]))
         sizes = [min(block, resamples - k) for k in range(0, resamples, block)]
         blocks = [rng.integers(0, 2, (n, count), np.int8) for n in sizes]
         extra = 1
@@ -172,7 +172,9 @@ def holm(p: Sequence[float]) -> list[float]:
     return found
 
 
-def minimum_detectable(standard_error: float, *, level: float = LEVEL, power: float = 0.8) -> float:
+def minimum_detectable(
+    standard_error: float, *, level: float = CONFIDENCE_LEVEL, power: float = 0.8
+) -> float:
     """The smallest true difference that such a comparison would find with that power.
 
     (z(1 - alpha/2) + z(power)) times the standard error of the paired difference.
@@ -181,7 +183,7 @@ def minimum_detectable(standard_error: float, *, level: float = LEVEL, power: fl
     return (normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(power)) * standard_error
 
 
-def _by_cluster(
+def _cluster_sums(
     columns: Floats, clusters: Sequence[str], strata: Sequence[str] | None
 ) -> tuple[Floats, Floats, list[np.ndarray[tuple[int], np.dtype[np.intp]]]]:
     """Sums (clusters, columns), sizes (clusters,), and the clusters of each stratum."""
@@ -202,7 +204,7 @@ def _by_cluster(
     return sums, sizes, [np.flatnonzero(of_cluster == k) for k in range(len(labels))]
 
 
-def _draws(
+def _draw_counts(
     rng: np.random.Generator,
     members: Sequence[np.ndarray[tuple[int], np.dtype[np.intp]]],
     clusters: int,
@@ -217,7 +219,7 @@ def _draws(
     return counts.reshape(resamples, clusters)
 
 
-def clusters(count: int, lone: int) -> str:
+def describe_clusters(count: int, lone: int) -> str:
     """What is drawn, of which so many are questions about no video: `5 videos and 3 lone
     questions`."""
     videos = [plural(count - lone, "video")] if count > lone or not lone else []

@@ -8,10 +8,10 @@ import numpy as np
 
 from egomem.score.cluster_bootstrap import Bootstrap, Interval, bootstrap
 from egomem.score.scored_answers import ScoredAnswers
-from egomem.score.slices import UNKNOWN, Slice
+from egomem.score.slices import NOT_STATED, Slice
 
 
-def drop_interval(
+def middle_drop_interval(
     sheet: ScoredAnswers, view: Slice, strata: Sequence[str] | None = None, *, seed: int = 0
 ) -> Interval | None:
     """`middle_drop` of a view of evidence positions, drawn as the accuracies are.
@@ -20,9 +20,11 @@ def drop_interval(
     the bins empty is left out.
     """
     pairs = zip(sheet.questions, sheet.videos, strict=True)
-    labels = [next(iter(view.labels(q, v)), UNKNOWN) for q, v in pairs]
+    labels = [next(iter(view.labels(q, v)), NOT_STATED) for q, v in pairs]
     bins = [name for name in view.order if name.endswith("%") and name in labels]
-    first, last = (next(iter(b for b in bins if test(b)), None) for test in (_begins, _ends))
+    first, last = (
+        next(iter(b for b in bins if test(b)), None) for test in (_is_first_bin, _is_last_bin)
+    )
     inner = [b for b in bins if b not in (first, last)]
     if first is None or last is None or not inner:
         return None
@@ -38,9 +40,9 @@ def drop_interval(
     return Bootstrap(np.array([value]), samples[:, None], held.level).interval(0)
 
 
-def _begins(name: str) -> bool:
+def _is_first_bin(name: str) -> bool:
     return name.startswith("0%-")
 
 
-def _ends(name: str) -> bool:
+def _is_last_bin(name: str) -> bool:
     return name.endswith("-100%")

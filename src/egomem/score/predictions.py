@@ -18,14 +18,14 @@ from pydantic import ValidationError
 
 from egomem.errors import UsageError, reason
 from egomem.records import Answer, Option, Question, Status, Usage
-from egomem.score.prediction_formats import entries
+from egomem.score.prediction_formats import prediction_rows
 
-_KNOWN = frozenset(
+_ROW_FIELDS = frozenset(
     ("id", "choice", "index", "response", "text", "status", "scores", "raw", "verdict", "usage",
      "strategy")
 )  # fmt: skip
 
-Read = Callable[[str, Sequence[Option]], tuple[Status, str | None]]
+ReplyReader = Callable[[str, Sequence[Option]], tuple[Status, str | None]]
 """What a reply says, and the label that it chooses."""
 
 
@@ -43,7 +43,7 @@ class Predictions:
     problems: tuple[str, ...]
 
 
-def lone_label(reply: str, options: Sequence[Option]) -> tuple[Status, str | None]:
+def read_lone_label(reply: str, options: Sequence[Option]) -> tuple[Status, str | None]:
     """Reads a reply that is a label and nothing else: "B", "b." or "(B)"."""
     said = reply.strip().strip("().: ").casefold()
     label = next((o.label for o in options if o.label.casefold() == said), None)
@@ -51,7 +51,7 @@ def lone_label(reply: str, options: Sequence[Option]) -> tuple[Status, str | Non
 
 
 def read_predictions(
-    path: Path | str, questions: Iterable[Question], read: Read = lone_label
+    path: Path | str, questions: Iterable[Question], read: ReplyReader = read_lone_label
 ) -> Predictions:
     """Read a file of predictions for these questions; `read` reads each `response`.
 
@@ -66,7 +66,7 @@ def read_predictions(
     problems: list[str] = []
     unknown: list[str] = []
     lines: dict[str, int] = {}
-    for number, row in entries(_text(path)):
+    for number, row in prediction_rows(_read_text(path)):
         try:
             if isinstance(row, ValueError):
                 raise row
@@ -88,12 +88,12 @@ def read_predictions(
             unknown.append(id)
             continue
         try:
-            answers[id] = _answer(row, asked[id], read)
+            answers[id] = _answer_from_row(row, asked[id], read)
             if row.get("verdict") is not None:
-                verdicts[id] = _verdict(row["verdict"])
+                verdicts[id] = _parse_verdict(row["verdict"])
         except (ValueError, TypeError) as error:
             answers.pop(id, None)
-            problems.append(f"{path.name}:{number}: {id}: {_first(error)}")
+            problems.append(f"{path.name}:{number}: {id}: {_error_text(error)}")
     if asked and not answers:
         unasked = [f"{id} is none of them" for id in unknown]
         raise UsageError(
@@ -109,7 +109,7 @@ def read_predictions(
     )
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         held = path.read_bytes()
         if path.name.lower().endswith(".gz"):
@@ -122,12 +122,12 @@ def _text(path: Path) -> str:
         ) from None
 
 
-def _answer(row: Mapping[str, Any], question: Question, read: Read) -> Answer:
-    extra = sorted(set(row) - _KNOWN)
+def _answer_from_row(row: Mapping[str, Any], question: Question, read: ReplyReader) -> Answer:
+    extra = sorted(set(row) - _ROW_FIELDS)
     if extra:
         raise ValueError(f"the field {extra[0]} is not known")
     labels = {o.label.casefold(): o.label for o in question.options}
-    choice = _choice(row, question, labels)
+    choice = _choice_of_row(row, question, labels)
     status = None
     raw, text = row.get("raw"), str(row.get("text") or "")
     if row.get("response") is not None and choice is None:
@@ -139,7 +139,7 @@ def _answer(row: Mapping[str, Any], question: Question, read: Read) -> Answer:
     return Answer(
         text=text,
         choice=choice,
-        status=status or _status(row, choice, text, question),
+        status=status or _status_of_row(row, choice, text, question),
         strategy=str(row.get("strategy") or "given"),
         scores={
             labels.get(k.casefold(), k): float(v) for k, v in (row.get("scores") or {}).items()
@@ -149,7 +149,9 @@ def _answer(row: Mapping[str, Any], question: Question, read: Read) -> Answer:
     )
 
 
-def _choice(row: Mapping[str, Any], question: Question, labels: Mapping[str, str]) -> str | None:
+def _choice_of_row(
+    row: Mapping[str, Any], question: Question, labels: Mapping[str, str]
+) -> str | None:
     choice, index = row.get("choice"), row.get("index")
     if choice is None and index is not None:
         size = len(question.options)
@@ -165,7 +167,9 @@ def _choice(row: Mapping[str, Any], question: Question, labels: Mapping[str, str
     return labels[str(choice).casefold()]
 
 
-def _status(row: Mapping[str, Any], choice: str | None, text: str, question: Question) -> Status:
+def _status_of_row(
+    row: Mapping[str, Any], choice: str | None, text: str, question: Question
+) -> Status:
     """As given; else `parsed` where there is an answer. Silence is unparsable, not abstention.
 
     Of a question with options, only a choice is an answer.
@@ -184,14 +188,14 @@ def _status(row: Mapping[str, Any], choice: str | None, text: str, question: Que
     return status
 
 
-def _verdict(value: object) -> float:
+def _parse_verdict(value: object) -> float:
     held = float(value) if isinstance(value, int | float) else -1.0  # True and False, too
     if not 0 <= held <= 1:
         raise ValueError(f"the verdict {value!r} is not from 0 to 1")
     return held
 
 
-def _first(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     if isinstance(error, ValidationError):
         return str(error.errors()[0]["msg"])
     return str(error)

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 import numpy as np
 
 from egomem.records import Answer, Question, Record, Status
-from egomem.score.baselines import key_of
+from egomem.score.baselines import key_label
 from egomem.score.scored_answers import ScoredAnswers, abstain_label, abstains
 from egomem.timeline import Span
 
@@ -30,7 +30,7 @@ def option_rank(question: Question, answer: Answer | None) -> float | None:
     An answer that abstains ranks the abstaining option first, where one is offered; without one all
     are tied. A reply without a reading (refused, cut off, unreadable, none) has 0.
     """
-    key = key_of(question)
+    key = key_label(question)
     labels = [o.label for o in question.options]
     if key not in labels:
         return None
@@ -92,11 +92,11 @@ def _unique(retrieved: Iterable[Hashable]) -> list[Hashable]:
     return list(dict.fromkeys(retrieved))
 
 
-Place = tuple[str | None, Span]
+RecordingSpan = tuple[str | None, Span]
 """A recording and a span of it."""
 
 
-class Retrieval(Record):
+class RetrievalMetrics(Record):
     """Moments retrieved against evidence, over the same `n` questions for every figure.
 
     `left_out`: questions without evidence. `hit`: share with some evidence among the first k.
@@ -110,12 +110,12 @@ class Retrieval(Record):
     mrr: dict[int, float]
 
 
-def retrieval(
-    retrieved: Mapping[str, Sequence[Place]],
+def retrieval_metrics(
+    retrieved: Mapping[str, Sequence[RecordingSpan]],
     questions: Iterable[Question],
     *,
     ks: Sequence[int] = (1, 3, 5, 10),
-) -> Retrieval:
+) -> RetrievalMetrics:
     """R@k and MRR@k of moments, by question id; a moment hits where it overlaps evidence.
 
     A question that nothing was retrieved for counts with 0.
@@ -128,7 +128,7 @@ def retrieval(
     for question in asked:
         places = list(dict.fromkeys(retrieved.get(question.id, ())))
         gold = [(e.recording, e.span) for e in question.evidence]
-        met = [{i for i, g in enumerate(gold) if touches(place, g)} for place in places]
+        met = [{i for i, g in enumerate(gold) if overlap_in_time(place, g)} for place in places]
         for k in ks:
             found: set[int] = set().union(*met[:k])
             first = next((r for r, m in enumerate(met[:k], 1) if m), None)
@@ -139,7 +139,7 @@ def retrieval(
     def means(of: dict[int, list[float]]) -> dict[int, float]:
         return {k: sum(v) / len(v) for k, v in of.items() if v}
 
-    return Retrieval(
+    return RetrievalMetrics(
         n=len(asked),
         left_out=len(held) - len(asked),
         hit=means(hit),
@@ -148,6 +148,6 @@ def retrieval(
     )
 
 
-def touches(place: Place, gold: Place) -> bool:
+def overlap_in_time(place: RecordingSpan, gold: RecordingSpan) -> bool:
     """Whether a moment shares more than nothing with a span of the same recording."""
     return place[0] == gold[0] and place[1].overlaps(gold[1])

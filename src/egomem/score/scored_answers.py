@@ -45,12 +45,12 @@ def abstain_label(question: Question) -> str | None:
     return question.answer if offered else None
 
 
-def is_keyed(question: Question) -> bool:
+def has_key(question: Question) -> bool:
     """Whether the truth is known, so that an answer can be scored."""
     return question.answerable is False or question.answer is not None
 
 
-def is_right(question: Question, answer: Answer | None, verdict: float | None = None) -> float:
+def correctness(question: Question, answer: Answer | None, verdict: float | None = None) -> float:
     """1 for a right answer, 0 for any other; a judge's verdict (0 to 1) stands for an open answer.
 
     Strict: whatever is not a right answer is wrong, whatever its status. An item that cannot be
@@ -67,10 +67,10 @@ def is_right(question: Question, answer: Answer | None, verdict: float | None = 
         return float(answer.choice == question.answer)
     if verdict is not None:
         return min(1.0, max(0.0, float(verdict)))
-    return float(normal(answer.text) == normal(question.answer))
+    return float(normalise_text(answer.text) == normalise_text(question.answer))
 
 
-def normal(text: str) -> str:
+def normalise_text(text: str) -> str:
     """NFKC, case folded, without punctuation, articles and extra space."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     words = re.sub(r"[^\w\s]", " ", folded).split()
@@ -147,9 +147,9 @@ def score_answers(
     by_id = {video.id: video for video in videos}
     judged = verdicts or {}
     held = list(questions)
-    keyed = [q for q in held if is_keyed(q)]
+    keyed = [q for q in held if has_key(q)]
     given = [answers.get(q.id) for q in keyed]
-    right = [is_right(q, a, judged.get(q.id)) for q, a in zip(keyed, given, strict=True)]
+    right = [correctness(q, a, judged.get(q.id)) for q, a in zip(keyed, given, strict=True)]
     return ScoredAnswers(
         tuple(keyed),
         tuple(by_id.get(q.recording or "") for q in keyed),

@@ -10,28 +10,28 @@ from itertools import pairwise
 import numpy as np
 
 from egomem.records import Question, Record, Video
-from egomem.score.baselines import BASELINES, means
+from egomem.score.baselines import BASELINES, baseline_means
 from egomem.score.scored_answers import ScoredAnswers
 
-MINUTE = 60.0
-REGIMES = (12 * MINUTE, 20 * MINUTE)
+MINUTE_S = 60.0
+DURATION_EDGES_S = (12 * MINUTE_S, 20 * MINUTE_S)
 """Edges of duration regimes in seconds (CapMem; that 12 is not a rounded 12.8 is our reading)."""
 
-LENGTHS = ("short", "medium", "long")
+VIDEOMME_LENGTHS = ("short", "medium", "long")
 """Names of Video-MME's three groups of videos, in their order; other names come after them."""
 
 FRAME_CAP = 768
 """Frames that a direct request may hold (CapMem), at one frame a second."""
 
 
-class Blind(Record):
+class BaselineAccuracy(Record):
     """A baseline's accuracy over the `n` questions that it can answer."""
 
     accuracy: float
     n: int
 
 
-class Figure(Record):
+class GroupAccuracy(Record):
     """Strict accuracy over all `n` questions of a group, wherever their replies ended.
 
     `right` may be a fraction where a judge gives part marks. `accuracy` is None where n is 0.
@@ -41,26 +41,26 @@ class Figure(Record):
     right: float
     by_status: dict[str, int]
     chance: float | None = None
-    blind: dict[str, Blind]
+    blind: dict[str, BaselineAccuracy]
 
     @property
     def accuracy(self) -> float | None:
         return self.right / self.n if self.n else None
 
 
-class Row(Record):
+class SliceRow(Record):
     label: str
-    figure: Figure
+    figure: GroupAccuracy
 
 
-class Table(Record):
+class SliceTable(Record):
     """One view of a sheet. In a multi-label view a question counts in each of its rows."""
 
     view: str
-    rows: tuple[Row, ...]
+    rows: tuple[SliceRow, ...]
     note: str = ""
 
-    def figure(self, label: str) -> Figure:
+    def figure(self, label: str) -> GroupAccuracy:
         """The figure of the row of that label. Raises KeyError where there is none."""
         for row in self.rows:
             if row.label == label:
@@ -71,18 +71,20 @@ class Table(Record):
 Labels = Callable[[Question, Video | None], Sequence[str]]
 """The rows of a view that a question belongs to."""
 
-UNKNOWN = "not stated"
+NOT_STATED = "not stated"
 
 
-def figure(sheet: ScoredAnswers) -> Figure:
+def group_accuracy(sheet: ScoredAnswers) -> GroupAccuracy:
     """The figure of a sheet's questions."""
-    held = means(sheet.questions)
-    return Figure(
+    held = baseline_means(sheet.questions)
+    return GroupAccuracy(
         n=len(sheet),
         right=float(sheet.right.sum()),
         by_status=sheet.by_status(),
         chance=held["chance"][0] if "chance" in held else None,
-        blind={x: Blind(accuracy=held[x][0], n=held[x][1]) for x in BASELINES if x in held},
+        blind={
+            x: BaselineAccuracy(accuracy=held[x][0], n=held[x][1]) for x in BASELINES if x in held
+        },
     )
 
 
@@ -96,54 +98,54 @@ class Slice:
     note: str = ""
 
 
-def table(sheet: ScoredAnswers, view: Slice) -> Table:
+def slice_table(sheet: ScoredAnswers, view: Slice) -> SliceTable:
     """A row for each label that occurs, in the view's order, then in that of the alphabet."""
     rows: dict[str, list[int]] = {}
     for i, (question, video) in enumerate(zip(sheet.questions, sheet.videos, strict=True)):
-        for label in view.labels(question, video) or (UNKNOWN,):
+        for label in view.labels(question, video) or (NOT_STATED,):
             rows.setdefault(label, []).append(i)
     ranks = {label: k for k, label in enumerate(view.order)}
     last = len(ranks)
 
     def rank(label: str) -> tuple[int, str]:
-        return (last + 1 if label == UNKNOWN else ranks.get(label, last), label)
+        return (last + 1 if label == NOT_STATED else ranks.get(label, last), label)
 
     found = []
     for label in sorted(rows, key=rank):
         keep = np.zeros(len(sheet), bool)
         keep[rows[label]] = True
-        found.append(Row(label=label, figure=figure(sheet.only(keep))))
-    return Table(view=view.name, rows=tuple(found), note=view.note)
+        found.append(SliceRow(label=label, figure=group_accuracy(sheet.only(keep))))
+    return SliceTable(view=view.name, rows=tuple(found), note=view.note)
 
 
-def tag(key: str) -> Labels:
+def by_tag(key: str) -> Labels:
     """Group by a key of `Question.tags`; a list gives a row for each of its values."""
 
     def labels(question: Question, video: Video | None) -> Sequence[str]:
-        return _texts(question.tags.get(key, (video.tags.get(key) if video else None)))
+        return _tag_values(question.tags.get(key, (video.tags.get(key) if video else None)))
 
     return labels
 
 
-def of_video(field: str) -> Labels:
+def by_video_field(field: str) -> Labels:
     """Group by a field of the video, or the tag of that name where the video states none."""
-    by_tag = tag(field)
+    labels_by_tag = by_tag(field)
 
     def labels(question: Question, video: Video | None) -> Sequence[str]:
         held = getattr(video, field, "") if video else ""
-        return (held,) if held else by_tag(question, video)
+        return (held,) if held else labels_by_tag(question, video)
 
     return labels
 
 
-def _texts(value: object) -> Sequence[str]:
+def _tag_values(value: object) -> Sequence[str]:
     if value is None or value == "":
         return ()
     values: Iterable[object] = value if isinstance(value, list | tuple) else (value,)
     return [str(v) for v in values]
 
 
-def position(bins: int | Sequence[float] = 3) -> Slice:
+def by_evidence_position(bins: int | Sequence[float] = 3) -> Slice:
     """Where the first evidence begins, as a share of the video's length.
 
     `bins` equal parts, or inner edges in (0, 1). The bins are our reconstruction of CapMem's three.
@@ -179,10 +181,10 @@ def evidence_position(question: Question, video: Video | None) -> float | None:
     return min(1.0, max(0.0, first / video.duration))
 
 
-def duration(edges: Sequence[float] = REGIMES) -> Slice:
+def by_duration(edges: Sequence[float] = DURATION_EDGES_S) -> Slice:
     """Regimes of the video's length, split at `edges` (seconds); an edge belongs below it."""
     cuts = sorted(edges)
-    minutes = [f"{cut / MINUTE:g}" for cut in cuts]
+    minutes = [f"{cut / MINUTE_S:g}" for cut in cuts]
     names = (
         [f"<= {minutes[0]} min"]
         + [f"{low}-{high} min" for low, high in pairwise(minutes)]
@@ -197,7 +199,7 @@ def duration(edges: Sequence[float] = REGIMES) -> Slice:
     return Slice("duration", labels, tuple(names))
 
 
-def frame_cap(cap: int = FRAME_CAP, fps: float = 1.0) -> Slice:
+def by_frame_cap(cap: int = FRAME_CAP, fps: float = 1.0) -> Slice:
     """Whether a video has more frames than a request may hold."""
     names = (f"within {cap} frames", f"over {cap} frames")
 
@@ -209,54 +211,64 @@ def frame_cap(cap: int = FRAME_CAP, fps: float = 1.0) -> Slice:
     return Slice("frame cap", labels, names)
 
 
-def standard_views(
+def standard_slices(
     *,
     bins: int | Sequence[float] = 3,
-    regimes: Sequence[float] = REGIMES,
+    regimes: Sequence[float] = DURATION_EDGES_S,
     cap: int = FRAME_CAP,
 ) -> tuple[Slice, ...]:
     """The views of a report, in its order."""
     return (
         Slice("overall", lambda question, video: ("all",)),
-        Slice("visual tags", tag("visual"), note="a question counts in each of its tags"),
-        position(bins),
-        duration(regimes),
-        Slice("long", duration(regimes[-1:]).labels, duration(regimes[-1:]).order),
-        frame_cap(cap),
-        Slice("length", tag("length"), LENGTHS, "as the data set names it, whatever its seconds"),
-        Slice("source", of_video("source_dataset")),
-        Slice("scenario", of_video("scenario")),
-        Slice("domain", of_video("domain")),
-        Slice("sub-category", tag("sub_category")),
-        Slice("perspective", tag("perspective")),
-        Slice("intent", tag("intent")),
-        Slice("type", tag("type")),
-        Slice("answerable", _answerable, ("answerable", "unanswerable")),
+        Slice("visual tags", by_tag("visual"), note="a question counts in each of its tags"),
+        by_evidence_position(bins),
+        by_duration(regimes),
+        Slice("long", by_duration(regimes[-1:]).labels, by_duration(regimes[-1:]).order),
+        by_frame_cap(cap),
+        Slice(
+            "length",
+            by_tag("length"),
+            VIDEOMME_LENGTHS,
+            "as the data set names it, whatever its seconds",
+        ),
+        Slice("source", by_video_field("source_dataset")),
+        Slice("scenario", by_video_field("scenario")),
+        Slice("domain", by_video_field("domain")),
+        Slice("sub-category", by_tag("sub_category")),
+        Slice("perspective", by_tag("perspective")),
+        Slice("intent", by_tag("intent")),
+        Slice("type", by_tag("type")),
+        Slice("answerable", _answerable_labels, ("answerable", "unanswerable")),
     )
 
 
-def _answerable(question: Question, video: Video | None) -> Sequence[str]:
+def _answerable_labels(question: Question, video: Video | None) -> Sequence[str]:
     return ("unanswerable" if question.answerable is False else "answerable",)
 
 
-def tables(sheet: ScoredAnswers, views: Sequence[Slice] | None = None) -> dict[str, Table]:
+def slice_tables(
+    sheet: ScoredAnswers, views: Sequence[Slice] | None = None
+) -> dict[str, SliceTable]:
     """Every view by name; those that say nothing of any question are left out."""
-    made = (table(sheet, view) for view in (standard_views() if views is None else views))
-    return {t.view: t for t in made if [row.label for row in t.rows] != [UNKNOWN]}
+    made = (slice_table(sheet, view) for view in (standard_slices() if views is None else views))
+    return {t.view: t for t in made if [row.label for row in t.rows] != [NOT_STATED]}
 
 
-def leave_one_out(sheet: ScoredAnswers, view: Slice) -> Table:
+def leave_one_out(sheet: ScoredAnswers, view: Slice) -> SliceTable:
     """The figure without each label in turn: how much one source carries the whole."""
     held = [set(view.labels(q, v)) for q, v in zip(sheet.questions, sheet.videos, strict=True)]
     names = sorted(set().union(*held))
     rows = tuple(
-        Row(label=f"without {name}", figure=figure(sheet.only([name not in h for h in held])))
+        SliceRow(
+            label=f"without {name}",
+            figure=group_accuracy(sheet.only([name not in h for h in held])),
+        )
         for name in names
     )
-    return Table(view=f"{view.name}, leave one out", rows=rows if len(names) > 1 else ())
+    return SliceTable(view=f"{view.name}, leave one out", rows=rows if len(names) > 1 else ())
 
 
-def middle_drop(positions: Table) -> float | None:
+def middle_drop(positions: SliceTable) -> float | None:
     """By how much the middle bin falls below the mean of the first and last one.
 
     Our reading of CapMem's middle drop: the bins that begin and end the video, and the mean of
@@ -266,7 +278,7 @@ def middle_drop(positions: Table) -> float | None:
     inner: list[float] = []
     last: list[float] = []
     for row in positions.rows:
-        if row.figure.accuracy is None or row.label in ("no evidence", UNKNOWN):
+        if row.figure.accuracy is None or row.label in ("no evidence", NOT_STATED):
             continue
         begins, ends = row.label.startswith("0%-"), row.label.endswith("-100%")
         (first if begins else last if ends else inner).append(row.figure.accuracy)

@@ -9,7 +9,7 @@ from egomem.records import Answer, Record
 from egomem.score.scored_answers import ScoredAnswers
 
 
-class Effects(Record):
+class OverrideCounts(Record):
     """Counts over `n` questions. `blocked_*`: a change that the rule forbade, and what it would
     have done; the rest was left as it was."""
 
@@ -22,39 +22,39 @@ class Effects(Record):
     blocked_break: int = 0
 
 
-LEVELS = ("strong", "partial", "weak", "none")
+SUPPORT_LEVELS = ("strong", "partial", "weak", "none")
 """Levels of support, from what may override an answer to what speaks for nothing."""
 
-UNREAD = "no verdict"
+NO_VERDICT = "no verdict"
 
 
-def effects(sheet: ScoredAnswers) -> dict[str, Effects]:
+def effects_by_support(sheet: ScoredAnswers) -> dict[str, OverrideCounts]:
     """By level of support, `all` first, then those of LEVELS, others by name, and UNREAD last.
 
     Levels that do not occur, and questions whose trace holds no decision, are left out.
     """
     found: dict[str, list[tuple[str, int]]] = {}
     for question, answer in zip(sheet.questions, sheet.answers, strict=True):
-        decision = _step(answer, "decision")
+        decision = _last_step(answer, "decision")
         if decision is None:
             continue
-        support = str(decision.get("support") or UNREAD)
+        support = str(decision.get("support") or NO_VERDICT)
         before, proposed = decision.get("before"), decision.get("proposed")
         outcome = str(decision.get("outcome"))
         gain = (proposed == question.answer) - (before == question.answer)
         for level in ("all", support):
             found.setdefault(level, []).append((outcome, gain))
-    return {level: _counted(found[level]) for level in sorted(found, key=_place)}
+    return {level: _count_outcomes(found[level]) for level in sorted(found, key=_level_order)}
 
 
-def _place(level: str) -> tuple[int, str]:
-    ranked = ("all", *LEVELS)
+def _level_order(level: str) -> tuple[int, str]:
+    ranked = ("all", *SUPPORT_LEVELS)
     if level in ranked:
         return ranked.index(level), ""
-    return len(ranked) + (level == UNREAD), level
+    return len(ranked) + (level == NO_VERDICT), level
 
 
-def _step(answer: Answer | None, name: str) -> Mapping[str, Any] | None:
+def _last_step(answer: Answer | None, name: str) -> Mapping[str, Any] | None:
     """The last step of that name."""
     for step in reversed(answer.trace if answer else ()):
         if isinstance(step, dict) and step.get("step") == name:
@@ -62,13 +62,13 @@ def _step(answer: Answer | None, name: str) -> Mapping[str, Any] | None:
     return None
 
 
-def _counted(rows: Iterable[tuple[str, int]]) -> Effects:
+def _count_outcomes(rows: Iterable[tuple[str, int]]) -> OverrideCounts:
     held = list(rows)
 
     def count(outcome: str, *gains: int) -> int:
         return sum(o == outcome and g in gains for o, g in held)
 
-    return Effects(
+    return OverrideCounts(
         n=len(held),
         overridden=count("overridden", -1, 0, 1),
         fixed=count("overridden", 1),

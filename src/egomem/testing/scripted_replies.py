@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -14,6 +13,7 @@ from typing import Any, Literal
 from pydantic import Field, JsonValue, ValidationError
 
 from egomem.errors import ConfigError
+from egomem.hashing import SHORT_LENGTH, hash_bytes, hash_text
 from egomem.records import Record
 
 
@@ -76,7 +76,7 @@ class Script(Record):
 
 
 @dataclass(frozen=True)
-class Seen:
+class ReceivedRequest:
     """A request as it arrived. `images` are the SHA-256 of each image's bytes, in order."""
 
     path: str
@@ -86,10 +86,15 @@ class Seen:
     images: tuple[str, ...] = ()
 
 
-def completion(
-    script: Script, rule: Rule, seen: Seen, number: int, tokens: int, earlier: Sequence[Seen]
+def build_completion(
+    script: Script,
+    rule: Rule,
+    seen: ReceivedRequest,
+    number: int,
+    tokens: int,
+    earlier: Sequence[ReceivedRequest],
 ) -> dict[str, JsonValue]:
-    digest = hashlib.sha256(seen.text.encode() + "".join(seen.images).encode()).hexdigest()[:8]
+    digest = hash_text(seen.text + "".join(seen.images))[:SHORT_LENGTH]
     text = rule.reply
     for name, value in (("n", number), ("images", len(seen.images)), ("hash", digest)):
         text = text.replace("{" + name + "}", str(value))
@@ -105,8 +110,8 @@ def completion(
         "native_finish_reason": rule.finish,  # this and `provider`: OpenRouter's clients want them
     }
     if seen.body.get("logprobs") and rule.logprobs:
-        choice["logprobs"] = {"content": [_logprob(rule.logprobs)]}
-    cached = max((_shared(seen.text, other.text) // 4 for other in earlier), default=0)
+        choice["logprobs"] = {"content": [_logprob_entry(rule.logprobs)]}
+    cached = max((_shared_prefix(seen.text, other.text) // 4 for other in earlier), default=0)
     out = max(1, len(text + rule.reasoning) // 4)
     return {
         "id": f"fake-{number}",
@@ -124,13 +129,15 @@ def completion(
     }
 
 
-def _logprob(given: Mapping[str, float]) -> dict[str, JsonValue]:
+def _logprob_entry(given: Mapping[str, float]) -> dict[str, JsonValue]:
     top: list[JsonValue] = [{"token": t, "logprob": p, "bytes": None} for t, p in given.items()]
     token, logprob = max(given.items(), key=lambda item: item[1])
     return {"token": token, "logprob": logprob, "bytes": None, "top_logprobs": top}
 
 
-def seen_in(path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> Seen:
+def parse_request(
+    path: str, headers: Mapping[str, str], body: Mapping[str, Any]
+) -> ReceivedRequest:
     texts: list[str] = []
     images: list[str] = []
     for message in body["messages"]:
@@ -142,18 +149,18 @@ def seen_in(path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> S
             elif part["type"] in ("image_url", "video_url"):
                 encoded = part[part["type"]]["url"].partition("base64,")[2]
                 images += [
-                    hashlib.sha256(base64.b64decode(piece, validate=True)).hexdigest()
+                    hash_bytes(base64.b64decode(piece, validate=True))
                     for piece in encoded.split(",")
                 ]
-    return Seen(path, headers, body, "\n".join(texts), tuple(images))
+    return ReceivedRequest(path, headers, body, "\n".join(texts), tuple(images))
 
 
-def tokens_of(seen: Seen) -> int:
+def count_tokens(seen: ReceivedRequest) -> int:
     """Four characters of text or a 300th of an image are a token here."""
     return len(seen.text) // 4 + 300 * len(seen.images)
 
 
-def _shared(a: str, b: str) -> int:
+def _shared_prefix(a: str, b: str) -> int:
     """Length of the common beginning, as a server's prefix cache would find it."""
     for at, (x, y) in enumerate(zip(a, b, strict=False)):
         if x != y:
@@ -161,21 +168,21 @@ def _shared(a: str, b: str) -> int:
     return min(len(a), len(b))
 
 
-def schema_of(body: Mapping[str, Any]) -> dict[str, JsonValue] | None:
+def requested_schema(body: Mapping[str, Any]) -> dict[str, JsonValue] | None:
     asked = body.get("response_format") or {}
     schema = (asked.get("json_schema") or {}).get("schema")
     return schema if isinstance(schema, dict) else None
 
 
-def fitting(schema: Mapping[str, Any], root: Mapping[str, Any]) -> JsonValue:
+def example_value(schema: Mapping[str, Any], root: Mapping[str, Any]) -> JsonValue:
     """The plainest value that fits a schema."""
     if "$ref" in schema:
         target: Any = root
         for step in str(schema["$ref"]).removeprefix("#/").split("/"):
             target = target[step]
-        return fitting(target, root)
+        return example_value(target, root)
     if "anyOf" in schema:
-        return fitting(schema["anyOf"][0], root)
+        return example_value(schema["anyOf"][0], root)
     if "const" in schema:
         return schema["const"]  # type: ignore[no-any-return]
     if schema.get("enum"):
@@ -183,9 +190,11 @@ def fitting(schema: Mapping[str, Any], root: Mapping[str, Any]) -> JsonValue:
     kind = schema.get("type", "object")
     kind = kind[0] if isinstance(kind, list) else kind
     if kind == "object":
-        return {n: fitting(s, root) for n, s in schema.get("properties", {}).items()}
+        return {n: example_value(s, root) for n, s in schema.get("properties", {}).items()}
     if kind == "array":
-        return [fitting(schema.get("items", {"type": "string"}), root)] * schema.get("minItems", 0)
+        return [example_value(schema.get("items", {"type": "string"}), root)] * schema.get(
+            "minItems", 0
+        )
     if kind in ("integer", "number"):
         return max(0, schema.get("minimum", 0))  # type: ignore[no-any-return]
     return {"boolean": False, "null": None}.get(kind, "scripted")

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
         format_when,
     )
     from egomem.timeline.grammar import find_times, read_moment, read_start, read_time
-    from egomem.timeline.mentions import HABITS, Conventions, Instants, TimeMention
+    from egomem.timeline.mentions import DEFAULT_CONVENTIONS, Conventions, Instants, TimeMention
 
 __all__ = [
-    "HABITS",
+    "DEFAULT_CONVENTIONS",
     "Clock",
     "Conventions",
     "Instants",
@@ -52,7 +52,7 @@ __all__ = [
 _LATER = {
     "grammar": ("find_times", "read_moment", "read_start", "read_time"),
     "dst": ("zone_of",),
-    "mentions": ("HABITS", "Conventions", "Instants", "TimeMention"),
+    "mentions": ("DEFAULT_CONVENTIONS", "Conventions", "Instants", "TimeMention"),
 }
 
 

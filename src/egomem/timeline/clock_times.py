@@ -6,13 +6,13 @@ import re
 from typing import Literal
 
 from egomem.errors import TimeError
-from egomem.timeline.durations import Amounts, Read
+from egomem.timeline.durations import DurationParser, ParseResult
 from egomem.timeline.expressions import ClockTime, TimeExpression
 from egomem.timeline.wordlists import MONTHS, NUMBERS
 
 
-class Dials(Amounts):
-    def dial(self, i: int, dated: bool = False) -> Read:
+class ClockTimeParser(DurationParser):
+    def dial(self, i: int, dated: bool = False) -> ParseResult:
         """A clock time: 10:30, 10 am, four o'clock, half past three, an EgoLife HHMMSSFF."""
         if i >= len(self.tokens):
             return None
@@ -20,9 +20,9 @@ class Dials(Amounts):
         if token.kind == "colon":
             return self._colon(i)
         dated = dated or any(token.kind == "day" for token in self.tokens[i + 1 : i + 3])
-        if dated and is_code(token.text):
+        if dated and is_egolife_time(token.text):
             return TimeExpression(
-                dial=code(token.text, self.context.habits.frames_per_second)
+                dial=egolife_time(token.text, self.context.habits.frames_per_second)
             ), i + 1
         if self.idiom and (found := self._idiom(i)):
             return found
@@ -46,7 +46,7 @@ class Dials(Amounts):
         exact = hour > 12 or hour == 0 or token.text.startswith("0")
         return TimeExpression(dial=ClockTime(hour, exact=exact), bare=True), i + 1
 
-    def _colon(self, i: int) -> Read:
+    def _colon(self, i: int) -> ParseResult:
         text = self.word(i).replace(",", ".")
         if text.count(":") > 2:
             raise TimeError(f"{text} has {text.count(':') + 1} parts", "write H:MM:SS or M:SS")
@@ -71,7 +71,7 @@ class Dials(Amounts):
         half = re.sub(r"[.\s]", "", self.word(i))
         return "am" if half == "am" else "pm" if half == "pm" else None
 
-    def _idiom(self, i: int) -> Read:
+    def _idiom(self, i: int) -> ParseResult:
         """Half past three, (a) quarter to four, ten past ten."""
         j = i + 1 if self.words(i, "a", "quarter") else i
         minutes = {"half": 30, "quarter": 15, "five": 5, "ten": 10, "twenty": 20}.get(self.word(j))
@@ -92,11 +92,11 @@ class Dials(Amounts):
         return TimeExpression(dial=ClockTime(hour, minutes, half=half), evident=True), after
 
 
-def is_code(text: str) -> bool:
+def is_egolife_time(text: str) -> bool:
     return re.fullmatch(r"\d{8}", text) is not None
 
 
-def code(text: str, base: int) -> ClockTime:
+def egolife_time(text: str, base: int) -> ClockTime:
     """An EgoLife time HHMMSSFF: 11210217 is 11:21:02 and frame 17 of `base` a second.
 
     A frame equal to the base is the next second's first, as the data set counts 1 to 20 in places.

@@ -7,16 +7,16 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 
 from egomem.errors import TimeError
-from egomem.timeline.clock_times import is_code
-from egomem.timeline.durations import Amounts, Read
+from egomem.timeline.clock_times import is_egolife_time
+from egomem.timeline.durations import DurationParser, ParseResult
 from egomem.timeline.expressions import ClockTime, TimeExpression, UnresolvedError, month, week
 from egomem.timeline.wordlists import MONTHS, WEEKDAYS
 
 _ONE_DAY = timedelta(days=1)
 
 
-class Days(Amounts):
-    def day(self, i: int) -> Read:
+class DayParser(DurationParser):
+    def day(self, i: int) -> ParseResult:
         """A day, week, month or year."""
         if i >= len(self.tokens):
             return None
@@ -30,24 +30,24 @@ class Days(Amounts):
         except UnresolvedError as missing:
             # Read again as if it were 1970, for how far the words reach.
             known = replace(self.context, now=datetime(1970, 1, 1), zone=None, day_one=date.min)
-            found = Days(self.tokens, known).day(i)
+            found = DayParser(self.tokens, known).day(i)
             return (
                 (TimeExpression(problem=str(missing), evident=found[0].evident), found[1])
                 if found
                 else None
             )
 
-    def _numbered_day(self, i: int) -> Read:
+    def _numbered_day(self, i: int) -> ParseResult:
         number = int(re.sub(r"\D", "", self.word(i)))
         if self.context.day_one is None:
             raise UnresolvedError("it counts from the first day, whose date is not known")
         if number < 1:
             raise TimeError("days count from DAY1")
         first = self.context.day_one + (number - 1) * _ONE_DAY
-        after = i + 1 if self.word(i + 1) in ("-", "_") and is_code(self.word(i + 2)) else i
+        after = i + 1 if self.word(i + 1) in ("-", "_") and is_egolife_time(self.word(i + 2)) else i
         return TimeExpression(days=(first, first + _ONE_DAY), evident=True), after + 1
 
-    def _named_day(self, i: int) -> Read:
+    def _named_day(self, i: int) -> ParseResult:
         """Days relative to the question's."""
 
         def today() -> date:
@@ -106,7 +106,7 @@ class Days(Amounts):
         ends = self.context.habits.parts["night"][1] - 24
         return now.date() - _ONE_DAY if now.hour < ends else now.date()
 
-    def _date(self, i: int) -> Read:
+    def _date(self, i: int) -> ParseResult:
         """8 May 2023; May 8th, 2023; May 2023; in May; in 2023. Without a year, the last begun."""
         number, j = self._day_of_month(i)
         if self.word(j) == "of":

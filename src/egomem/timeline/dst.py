@@ -22,7 +22,7 @@ def zone_of(name: str) -> tzinfo:
         ) from None
 
 
-def local(day: date, clock: time, zone: tzinfo) -> datetime:
+def local_instant(day: date, clock: time, zone: tzinfo) -> datetime:
     """The instant of a local time. Of a time that occurs twice it is the first.
 
     Raises TimeError for a time that the zone's clocks jump over.
@@ -38,7 +38,7 @@ def local(day: date, clock: time, zone: tzinfo) -> datetime:
     )
 
 
-def edge(day: date, hours: float, zone: tzinfo, *, last: bool = False) -> datetime:
+def day_hour_instant(day: date, hours: float, zone: tzinfo, *, last: bool = False) -> datetime:
     """The instant of an hour of a local day, for the bounds of a day or a part of it.
 
     `hours` may be above 24. An hour that the clocks jump over is the instant of the jump; of an
@@ -49,7 +49,7 @@ def edge(day: date, hours: float, zone: tzinfo, *, last: bool = False) -> dateti
     return there if _exists(there) else _jump(there)
 
 
-def twice(there: datetime) -> bool:
+def occurs_twice(there: datetime) -> bool:
     """True where this local time occurs twice, because the clocks go back."""
     return _exists(there) and (
         there.replace(fold=0).utcoffset() != there.replace(fold=1).utcoffset()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from egomem.timeline.expressions import Context, TimeExpression
 from egomem.timeline.wordlists import NUMBERS, SHORT_UNITS, UNITS, Token, Unit
 
-Read = tuple[TimeExpression, int] | None
+ParseResult = tuple[TimeExpression, int] | None
 """What was read, and the index of the token after it."""
 
 
-class Amounts:
+class DurationParser:
     """Reads words and amounts. `idiom` is False inside "from X to Y", where "ten to eleven" is a
     range and not 10:50.
     """
@@ -18,7 +18,7 @@ class Amounts:
         self.tokens = found
         self.context = context
         self.idiom = True
-        self._read: dict[tuple[int, bool], Read] = {}
+        self._read: dict[tuple[int, bool], ParseResult] = {}
 
     def word(self, i: int) -> str:
         return self.tokens[i].text if i < len(self.tokens) else ""

@@ -16,9 +16,9 @@ from typing import Literal, NamedTuple
 from egomem.errors import TimeError
 from egomem.timeline.clock import Moment, RecordingTime
 from egomem.timeline.expressions import Context, TimeExpression, UnresolvedError
-from egomem.timeline.mentions import HABITS, Conventions, Relation, TimeMention
+from egomem.timeline.mentions import DEFAULT_CONVENTIONS, Conventions, Relation, TimeMention
 from egomem.timeline.parse import Parser
-from egomem.timeline.resolve import Placed, place, place_range, relate, widen
+from egomem.timeline.resolve import ResolvedTime, relate, resolve, resolve_range, widen
 from egomem.timeline.wordlists import MONTHS, VAGUE, Token, tokens
 
 _REMEDY = "write it like 75:30, 10:30 am, yesterday evening or 2026-03-02T08:10+01:00"
@@ -37,14 +37,14 @@ _ONE_DAY = timedelta(days=1)
 _VAGUE = frozenset(cue[0] for cue in VAGUE)
 
 
-class _Found(NamedTuple):
+class _ParsedTime(NamedTuple):
     """A time, or why there is none (`problem`, or `error` where it cannot be at all).
 
     `evident` says that it is a time in the middle of a sentence too, `whole` that it is one where
     it is all there is. `begin` and `after` are token indices.
     """
 
-    placed: Placed | None
+    placed: ResolvedTime | None
     problem: str
     error: TimeError | None
     relation: Relation
@@ -60,7 +60,7 @@ def read_time(
     now: datetime | None = None,
     zone: tzinfo | None = None,
     day_one: date | None = None,
-    habits: Conventions = HABITS,
+    habits: Conventions = DEFAULT_CONVENTIONS,
 ) -> TimeMention:
     """Reads a text that is one time.
 
@@ -95,7 +95,7 @@ def find_times(
     now: datetime | None = None,
     zone: tzinfo | None = None,
     day_one: date | None = None,
-    habits: Conventions = HABITS,
+    habits: Conventions = DEFAULT_CONVENTIONS,
 ) -> list[TimeMention]:
     """The time cues inside a sentence, in order, with their character offsets.
 
@@ -144,14 +144,14 @@ def read_start(text: str, *, zone: tzinfo | None = None) -> datetime:
     found = tokens(text.strip())
     if not found or found[0].kind != "iso" or ":" not in found[0].text:
         raise TimeError(f"cannot read the start {text.strip()!r}", remedy)
-    context = _context(None, zone, None, HABITS)
+    context = _context(None, zone, None, DEFAULT_CONVENTIONS)
     read = Parser(found, context).combination(0)
     after = read[1] if read else 0
     piece = read[0] if read else TimeExpression()
     if after < len(found):
         raise TimeError(f"cannot read the start {text.strip()!r}", remedy)
     try:
-        placed = place(piece, context)
+        placed = resolve(piece, context)
     except UnresolvedError:
         raise TimeError(f"the start {text.strip()!r} has no zone", remedy) from None
     assert placed.instants is not None
@@ -165,7 +165,7 @@ def read_moment(
     zone: tzinfo | None = None,
     day_one: date | None = None,
     recording: str | None = None,
-    habits: Conventions = HABITS,
+    habits: Conventions = DEFAULT_CONVENTIONS,
 ) -> Moment:
     """The point to look back from, for `--at`. A stretch ("yesterday") counts as its end.
 
@@ -194,7 +194,7 @@ def _context(
     return Context(now, zone or (now.tzinfo if now else None), day_one, habits)
 
 
-def _expression(parser: Parser, i: int) -> _Found | None:
+def _expression(parser: Parser, i: int) -> _ParsedTime | None:
     """A time at token i. Raises TimeError for what cannot be a time of any calendar."""
     try:
         return _read(parser, i)
@@ -202,7 +202,7 @@ def _expression(parser: Parser, i: int) -> _Found | None:
         raise TimeError("the time lies outside the calendar") from None
 
 
-def _read(parser: Parser, i: int, day: TimeExpression | None = None) -> _Found | None:
+def _read(parser: Parser, i: int, day: TimeExpression | None = None) -> _ParsedTime | None:
     """A time with the words that lead it in: "after", "around", "from X to Y".
 
     `day` was said before it: only a time of that day is read then.
@@ -245,19 +245,19 @@ def _read(parser: Parser, i: int, day: TimeExpression | None = None) -> _Found |
     kind: Relation = "at" if not relation else "before" if relation == "before" else "after"
     first = i if relation or around else j
     try:
-        placed = place(piece, parser.context)
+        placed = resolve(piece, parser.context)
         if around:
             placed = widen(placed, parser.context)
         if relation:
             placed = relate(placed, relation, parser.context)
     except UnresolvedError as missing:
-        return _Found(None, str(missing), None, kind, evident, whole, first, after)
+        return _ParsedTime(None, str(missing), None, kind, evident, whole, first, after)
     except TimeError as error:
-        return _Found(None, error.message, error, kind, evident, whole, first, after)
-    return _Found(placed, "", None, kind, evident, whole, first, after)
+        return _ParsedTime(None, error.message, error, kind, evident, whole, first, after)
+    return _ParsedTime(placed, "", None, kind, evident, whole, first, after)
 
 
-def _on_a_day(parser: Parser, i: int) -> _Found | None:
+def _on_a_day(parser: Parser, i: int) -> _ParsedTime | None:
     """A day, and then a time of it: "yesterday from 10 to 11 am", "on Monday after lunch"."""
     j = i + int(parser.word(i) == "on")
     read = parser.atom(j)
@@ -287,7 +287,7 @@ def _range(
     between: bool = False,
     begin: int | None = None,
     day: TimeExpression | None = None,
-) -> _Found | None:
+) -> _ParsedTime | None:
     """X to Y; or with `begin`, the token of "from" or "between", what follows that."""
     if (left := parser.atom(i)) is None:
         return None
@@ -309,12 +309,12 @@ def _range(
     first, after = (i if begin is None else begin), right[1]
     whole = begin is not None or any(not side.bare for side in sides)
     try:
-        placed = place_range(left[0], right[0], between, parser.context)
+        placed = resolve_range(left[0], right[0], between, parser.context)
     except UnresolvedError as missing:
-        return _Found(None, str(missing), None, "at", evident, whole, first, after)
+        return _ParsedTime(None, str(missing), None, "at", evident, whole, first, after)
     except TimeError as error:
-        return _Found(None, error.message, error, "at", evident, whole, first, after)
-    return _Found(placed, "", None, "at", evident, whole, first, after)
+        return _ParsedTime(None, error.message, error, "at", evident, whole, first, after)
+    return _ParsedTime(placed, "", None, "at", evident, whole, first, after)
 
 
 def _leads(parser: Parser, i: int, j: int, piece: TimeExpression, after: int) -> bool:
@@ -356,7 +356,7 @@ def _extent(found: list[Token], i: int) -> int:
     return j
 
 
-def _when(text: str, found: list[Token], result: _Found) -> TimeMention:
+def _when(text: str, found: list[Token], result: _ParsedTime) -> TimeMention:
     begin, end = found[result.begin].start, found[result.after - 1].end
     span = result.placed.span if result.placed else None
     instants = result.placed.instants if result.placed else None

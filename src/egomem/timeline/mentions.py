@@ -118,4 +118,4 @@ class Conventions:
     few: int = 3
 
 
-HABITS = Conventions()
+DEFAULT_CONVENTIONS = Conventions()

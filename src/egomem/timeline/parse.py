@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from egomem.timeline.clock_times import Dials
-from egomem.timeline.days import Days
+from egomem.timeline.clock_times import ClockTimeParser
+from egomem.timeline.days import DayParser
 from egomem.timeline.dst import zone_of
-from egomem.timeline.durations import Read
+from egomem.timeline.durations import ParseResult
 from egomem.timeline.expressions import ClockTime, TimeExpression, UnresolvedError
 from egomem.timeline.wordlists import PARTS, STARTS, Unit
 
@@ -16,7 +16,7 @@ _LINKS = (("in", "the"), ("of", "the"), ("at",), ("on",), ("in",), ("of",), ("th
 _ONE_DAY = timedelta(days=1)
 
 
-class Parser(Days, Dials):
+class Parser(DayParser, ClockTimeParser):
     """Reads time expressions at a token. Methods return None where there is none."""
 
     def begins(self, i: int) -> bool:
@@ -28,20 +28,20 @@ class Parser(Days, Dials):
             return self.begins(i + 1)
         return token.text in STARTS if token.kind == "word" else token.kind != "mark"
 
-    def atom(self, i: int) -> Read:
+    def atom(self, i: int) -> ParseResult:
         """One time expression. What was read at a token is kept, as it is asked for again."""
         key = i, self.idiom
         if key not in self._read:
             self._read[key] = self._atom(i) if self.begins(i) else None
         return self._read[key]
 
-    def _atom(self, i: int) -> Read:
+    def _atom(self, i: int) -> ParseResult:
         for read in (self.absolute, self.combination, self.elapsed):
             if found := read(i):
                 return found
         return None
 
-    def combination(self, i: int) -> Read:
+    def combination(self, i: int) -> ParseResult:
         """A day, a part of it and a clock time, in any order, each at most once."""
         if self.word(i) in ("early", "late") and not self.part(i):
             # "late yesterday afternoon": the word belongs to the part, which follows the day.
@@ -65,7 +65,7 @@ class Parser(Days, Dials):
             else:
                 return (whole, j) if j > i else None
 
-    def _next(self, i: int, whole: TimeExpression) -> Read:
+    def _next(self, i: int, whole: TimeExpression) -> ParseResult:
         """What may still join a combination at token i."""
         placed = whole.dial or (whole.absolute and whole.evident)
         if placed and not whole.zone and i < len(self.tokens) and self.tokens[i].kind == "zone":
@@ -84,7 +84,7 @@ class Parser(Days, Dials):
             return _join(whole, found[0]), found[1]
         return None
 
-    def part(self, i: int) -> Read:
+    def part(self, i: int) -> ParseResult:
         """Morning, late afternoon, this evening, lunch; noon and midnight are clock times."""
         portion, j = (0.0, 1.0), i
         if self.word(j) in ("early", "late"):
@@ -108,7 +108,7 @@ class Parser(Days, Dials):
             return TimeExpression(dial=ClockTime(0, exact=True), evident=True), i + 1
         return None
 
-    def absolute(self, i: int) -> Read:
+    def absolute(self, i: int) -> ParseResult:
         """Times counted from the question's: now, an hour ago, the last two days."""
         if self.word(i) == "now" or self.words(i, "right", "now") or self.words(i, "just", "now"):
             clear = self.word(i) != "now"
@@ -156,7 +156,7 @@ class Parser(Days, Dials):
         days = {"day": 1, "week": 7, "month": 30, "year": 365}[unit.calendar] * amount
         return TimeExpression(absolute=(now - timedelta(days=days), now), evident=True)
 
-    def elapsed(self, i: int) -> Read:
+    def elapsed(self, i: int) -> ParseResult:
         """A time of a recording in units: "12.5s", "3 min 20 s", "the first five minutes"."""
         after = i + 1 if self.word(i) == "the" else i
         if self.word(after) == "first":

@@ -8,12 +8,12 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Literal
 
 from egomem.errors import TimeError
-from egomem.timeline.dst import edge, local, twice
+from egomem.timeline.dst import day_hour_instant, local_instant, occurs_twice
 from egomem.timeline.expressions import ClockTime, Context, TimeExpression, UnresolvedError
 from egomem.timeline.mentions import Instants
 from egomem.timeline.span import Span
 
-BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 """Where "before Tuesday" begins."""
 
 _ONE_DAY = timedelta(days=1)
@@ -22,23 +22,23 @@ _PARTS = {"tonight": (18.0, 29.0)}
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class ResolvedTime:
     span: Span | None = None
     instants: Instants | None = None
     note: str = ""
 
 
-def place(piece: TimeExpression, context: Context) -> Placed:
+def resolve(piece: TimeExpression, context: Context) -> ResolvedTime:
     """One expression. Raises UnresolvedError for what is missing, TimeError for the impossible."""
     if recording := _recording(piece, context):
-        return Placed(Span(*recording), note=_bare_note(piece, context))
+        return ResolvedTime(Span(*recording), note=_bare_note(piece, context))
     start, end = _wall(piece, context)
-    return Placed(instants=Instants(start, end), note=_wall_note(piece, start))
+    return ResolvedTime(instants=Instants(start, end), note=_wall_note(piece, start))
 
 
-def place_range(
+def resolve_range(
     left: TimeExpression, right: TimeExpression, between: bool, context: Context
-) -> Placed:
+) -> ResolvedTime:
     """From one expression to another. What one side leaves out, the other gives."""
     if right.unit and left.bare and left.dial:
         left = TimeExpression(elapsed=(left.dial.hour * right.unit,) * 2)
@@ -46,7 +46,7 @@ def place_range(
     if one and other:
         if other[1] < one[0]:
             raise TimeError(f"the time ends ({other[1]:g} s) before it starts ({one[0]:g} s)")
-        return Placed(Span(one[0], other[1]), note=_bare_note(left, context))
+        return ResolvedTime(Span(one[0], other[1]), note=_bare_note(left, context))
     if left.elapsed or right.elapsed:
         raise TimeError("one side is a time of the recording, the other of the clock")
     right_day = right.days is not None
@@ -63,12 +63,12 @@ def place_range(
         right = replace(right, days=(right.days[0] + _ONE_DAY, right.days[1] + _ONE_DAY))
         stops, ends = _wall(right, context, last=True)
         end = stops if right.dial or (between and right.part) else ends
-    return Placed(instants=Instants(start, end), note=_wall_note(left, start))
+    return ResolvedTime(instants=Instants(start, end), note=_wall_note(left, start))
 
 
 def relate(
-    placed: Placed, relation: Literal["before", "after", "since"], context: Context
-) -> Placed:
+    placed: ResolvedTime, relation: Literal["before", "after", "since"], context: Context
+) -> ResolvedTime:
     """What lies before or after a time: of its day for a clock time or a part of a day."""
     if placed.span is not None:
         at = placed.span.start if relation == "before" else placed.span.end
@@ -79,23 +79,23 @@ def relate(
     whole_days = placed.instants.seconds >= 20 * 3600
     if relation == "before":
         first = (
-            BEGINNING.astimezone(zone)
+            EPOCH.astimezone(zone)
             if whole_days
-            else edge(start.astimezone(zone).date(), 0, zone)
+            else day_hour_instant(start.astimezone(zone).date(), 0, zone)
         )
         return replace(placed, instants=Instants(first, start))
     if relation == "since":
         now = context.need_now()
         return replace(placed, instants=Instants(start, max(now, start, key=_posix)))
     last = start.astimezone(zone) if placed.instants.seconds == 0 else end.astimezone(zone)
-    close = context.now if whole_days else edge(last.date(), 24, zone)
+    close = context.now if whole_days else day_hour_instant(last.date(), 24, zone)
     if close is None:
         context.need_now()
     stops = [moment for moment in (close, context.now) if moment and _posix(moment) > _posix(end)]
     return replace(placed, instants=Instants(end, min(stops, key=_posix, default=end)))
 
 
-def widen(placed: Placed, context: Context) -> Placed:
+def widen(placed: ResolvedTime, context: Context) -> ResolvedTime:
     """Around an instant: the habit's width on either side of it. A stretch stays as it is."""
     half = context.habits.around
     if placed.instants is None or placed.instants.seconds:
@@ -132,7 +132,7 @@ def _bare_note(piece: TimeExpression, context: Context) -> str:
 def _wall_note(piece: TimeExpression, start: datetime) -> str:
     if piece.dial and not piece.dial.half and not piece.dial.exact and piece.part is None:
         return f"read as {start:%H:%M}"
-    if piece.dial and start.tzinfo and not piece.absolute and twice(start):
+    if piece.dial and start.tzinfo and not piece.absolute and occurs_twice(start):
         return f"{start:%H:%M} occurs twice that day; read as the first"
     return ""
 
@@ -206,7 +206,7 @@ def _of_day(
     assert piece.days is not None
     first, after = piece.days
     if not piece.dial and not piece.part:
-        return edge(first, 0, zone), edge(after, 0, zone)
+        return day_hour_instant(first, 0, zone), day_hour_instant(after, 0, zone)
     if after - first != _ONE_DAY:
         raise TimeError("a clock time or a part of a day needs one day, not a longer time")
     low, high = (0.0, 24.0)
@@ -215,15 +215,15 @@ def _of_day(
     if not piece.dial:
         width = high - low
         low, high = low + piece.portion[0] * width, low + piece.portion[1] * width
-        return edge(first, low, zone), edge(first, high, zone, last=True)
+        return day_hour_instant(first, low, zone), day_hour_instant(first, high, zone, last=True)
     hour = _hour(piece.dial, low, high, bool(piece.part), context)
     if hour > 24 and not piece.part:
         raise TimeError(f"there is no hour {hour}")
     day = first + hour // 24 * _ONE_DAY
     second, micro = divmod(round(piece.dial.second * 1e6), 1_000_000)
     clock = time(hour % 24, piece.dial.minute)
-    there = local(day, clock, zone)
-    if last and twice(there):
+    there = local_instant(day, clock, zone)
+    if last and occurs_twice(there):
         there = there.replace(fold=1)
     there = _add(there, timedelta(seconds=second, microseconds=micro))
     return there, there

@@ -21,7 +21,7 @@ from egomem.cli import main
 from egomem.errors import UsageError
 from egomem.integrations import lmms_eval
 from egomem.memory import Store
-from egomem.models import Text
+from egomem.models import TextPart
 from egomem.records import Answer, Recording
 
 Place = Callable[..., dict[str, Any]]
@@ -108,7 +108,7 @@ def test_a_strategy_of_others_sees_the_question_s_video_alone(
     @register("whole", ReaderSettings)
     async def whole(task: Task[ReaderSettings]) -> Answer:
         """Asks with all that it can see."""
-        seen = [Text(o.text) for o in task.view.observations()]
+        seen = [TextPart(o.text) for o in task.view.observations()]
         return await ask_reader(task, task.settings, CAPTION, seen, strategy="whole")
 
     text = lmms_eval.doc_to_text(lmms_eval.rows(place("whole"))[1])

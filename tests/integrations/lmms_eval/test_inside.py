@@ -18,7 +18,7 @@ import pytest
 from egomem.benchmarks import Benchmark
 from egomem.integrations import lmms_eval
 from egomem.score import read_predictions
-from egomem.testing.fake_server import FakeServer, Rule, Script, Seen
+from egomem.testing.scripted_server import ReceivedRequest, Rule, Script, ScriptedServer
 
 Replies = dict[str, tuple[str, float]]
 
@@ -28,15 +28,15 @@ inside = [needs_lmms, pytest.mark.filterwarnings("ignore")]
 
 
 @pytest.fixture
-def scripted(replies: Replies) -> Iterator[FakeServer]:
+def scripted(replies: Replies) -> Iterator[ScriptedServer]:
     """A server that gives the replies by the question's number; null where it is empty."""
 
-    def says(seen: Seen) -> str | None:
+    def says(seen: ReceivedRequest) -> str | None:
         found = re.search(r"Question: .*?(\d+)\?", seen.text)
         assert found is not None
         return list(replies)[int(found[1])] or None
 
-    with FakeServer(Script(rules=(Rule(null=True),)), answer=says) as running:
+    with ScriptedServer(Script(rules=(Rule(null=True),)), answer=says) as running:
         yield running
 
 
@@ -51,7 +51,7 @@ def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, value)
 
 
-def evaluated(server: FakeServer, tasks: list[str], **more: Any) -> dict[str, Any]:
+def evaluated(server: ScriptedServer, tasks: list[str], **more: Any) -> dict[str, Any]:
     from lmms_eval.evaluator import simple_evaluate
     from lmms_eval.tasks import TaskManager
 
@@ -72,7 +72,7 @@ class TestInside:
 
     @pytest.mark.parametrize("simple", [False, True], ids=["chat", "simple"])
     def test_every_task_asks_the_model_and_is_scored(
-        self, scripted: FakeServer, replies: Replies, simple: bool
+        self, scripted: ScriptedServer, replies: Replies, simple: bool
     ) -> None:
         found = evaluated(scripted, ["egomem"], force_simple=simple)
         assert set(found["results"]) == {"egomem_caption", "egomem_clean", "egomem_video"}
@@ -89,16 +89,16 @@ class TestInside:
         assert sent == {(0, True): 5, (0, False): 5, (4, False): 5}
         assert all("[0:00.5]" in s.text for s in scripted.seen if s.images)
 
-    def test_a_server_that_fails_is_an_error_that_counts(self, scripted: FakeServer) -> None:
+    def test_a_server_that_fails_is_an_error_that_counts(self, scripted: ScriptedServer) -> None:
         broken = Script(rules=(Rule(status=400, error="B is not to be had"),))
-        with FakeServer(broken) as server:
+        with ScriptedServer(broken) as server:
             found = evaluated(server, ["egomem_clean"])
         figures = found["results"]["egomem_clean"]
         assert (figures["n_error,none"], figures["n,none"]) == (5, 5)
         assert figures["accuracy,none"] == 0.0
 
     def test_the_command_and_its_logs(
-        self, scripted: FakeServer, benchmark: Benchmark, replies: Replies, tmp_path: Path
+        self, scripted: ScriptedServer, benchmark: Benchmark, replies: Replies, tmp_path: Path
     ) -> None:
         done = self.command(
             *("--tasks", "egomem_caption", "--output_path", str(tmp_path / "out")),

@@ -10,14 +10,27 @@ import numpy as np
 import pytest
 
 from egomem.media import Frame
-from egomem.observe.active import Budget, EmbeddedBackend, Tools, caption_actively, caption_once
-from egomem.observe.active.actions import Crop, Dense, Detect, GazeCrop, ReadText, clamped
+from egomem.observe.active import (
+    CaptionBudget,
+    EmbeddedBackend,
+    Tools,
+    caption_actively,
+    caption_once,
+)
+from egomem.observe.active.actions import Crop, Dense, Detect, GazeCrop, ReadText, clamp
+from egomem.observe.active.crops import CLOSE_SIDE, crop
 from egomem.observe.active.gap_detection import tiles
-from egomem.observe.active.regions import changes, most_at_once, places, views
-from egomem.observe.active.state import Finding, Standing
-from egomem.observe.active.tools import CLOSE_SIDE, Picture, cut_out, held_frames, things_in
-from egomem.observe.detect import Detection
-from egomem.observe.text_tracks import Line as TextLine
+from egomem.observe.active.inspection_result import CroppedFrame
+from egomem.observe.active.regions import (
+    detected_frames,
+    find_regions,
+    max_simultaneous,
+    region_changes,
+)
+from egomem.observe.active.state import ClaimStatus, Finding
+from egomem.observe.active.tools import decoded_frames, detect_in
+from egomem.observe.object_detector import Detection
+from egomem.observe.text_tracks import TextLine as TextLine
 from egomem.records import Observation
 from egomem.timeline import Span
 
@@ -65,7 +78,7 @@ def always(name: str, t: float) -> bool:
 
 
 def run(tools: Tools, **budget: Any) -> Any:
-    return asyncio.run(caption_actively(tools, EmbeddedBackend(), budget=Budget(**budget)))
+    return asyncio.run(caption_actively(tools, EmbeddedBackend(), budget=CaptionBudget(**budget)))
 
 
 def test_an_enlarged_part_finds_what_the_whole_picture_misses(make_tools: Make) -> None:
@@ -110,8 +123,8 @@ def test_frames_are_not_overspent(make_tools: Make, frames: int) -> None:
     done = run(make_tools(source=ball_source(there), detector=detector), frames=frames)
     assert done.state.pictures <= frames
     assert detector.looked <= frames + len(done.log.scene.coarse)
-    assert all(c.standing is not Standing.SUPPORTED or c.span.length <= 1.1 or "In view" in c.text
-               for c in done.state.claims)  # fmt: skip
+    asserted = [c for c in done.state.claims if c.standing is ClaimStatus.SUPPORTED]
+    assert all(c.span.length <= 1.1 or "In view" in c.text for c in asserted)
 
 
 def test_text_that_changes_is_read_closer(make_tools: Make) -> None:
@@ -173,8 +186,8 @@ def seen(id: str, time: float, *things: tuple[Any, ...], region: Any = (0, 0, 1,
 
 
 def test_what_is_put_back_a_little_beside_is_one_place() -> None:
-    found = places(
-        views(
+    found = find_regions(
+        detected_frames(
             [
                 seen("e1", 0, ("bottle", 0.9, 0.10, 0.3, 0.20, 0.9)),
                 seen("e2", 5),
@@ -185,15 +198,18 @@ def test_what_is_put_back_a_little_beside_is_one_place() -> None:
     )
     (place,) = found
     assert (place.label, place.side) == ("bottle", "left")
-    assert [(c.comes, c.span) for c in changes(place)] == [(False, Span(0, 5)), (True, Span(5, 10))]
-    assert most_at_once(found) == 1
+    assert [(c.comes, c.span) for c in region_changes(place)] == [
+        (False, Span(0, 5)),
+        (True, Span(5, 10)),
+    ]
+    assert max_simultaneous(found) == 1
 
 
 def test_the_whole_picture_does_not_deny_what_only_an_enlargement_saw() -> None:
     close = (0.3, 0.0, 0.7, 1.0)
     thing = ("cup", 0.9, 0.45, 0.3, 0.55, 0.9)
-    (place,) = places(
-        views(
+    (place,) = find_regions(
+        detected_frames(
             [
                 seen("e1", 0),
                 seen("e2", 0, thing, region=close),
@@ -202,31 +218,29 @@ def test_the_whole_picture_does_not_deny_what_only_an_enlargement_saw() -> None:
             ]
         )
     )
-    assert changes(place) == []
-    (place,) = places(
-        views([seen("e1", 0, thing, region=close), seen("e2", 2, thing, region=close),
+    assert region_changes(place) == []
+    (place,) = find_regions(
+        detected_frames([seen("e1", 0, thing, region=close), seen("e2", 2, thing, region=close),
                seen("e3", 4, region=close)])
     )  # fmt: skip
-    assert [c.comes for c in changes(place)] == [False]
+    assert [c.comes for c in region_changes(place)] == [False]
 
 
 def test_one_dense_look_that_disagrees_with_its_neighbours_is_flicker() -> None:
     thing = ("cup", 0.9, 0.45, 0.3, 0.55, 0.9)
     steps = [seen(f"e{k}", k * 0.5, *([thing] if k != 3 else [])) for k in range(8)]
-    (place,) = places(views(steps))
-    assert changes(place) == []
+    (place,) = find_regions(detected_frames(steps))
+    assert region_changes(place) == []
 
 
 def test_looks_are_clamped() -> None:
     bounds = Span(10, 20)
-    ready = clamped(Dense(start=0, end=99, count=500), bounds, frames_left=9, most=16)
+    ready = clamp(Dense(start=0, end=99, count=500), bounds, frames_left=9, most=16)
     assert ready.look == Dense(start=10, end=20, count=9)
     assert ready.changed == ("span", "count")
-    assert clamped(Crop(start=30, end=31), bounds, frames_left=9, most=16).look is None
-    assert clamped(Crop(start=12, end=12), bounds, frames_left=0, most=16).look is None
-    box = clamped(
-        Crop(start=12, end=12, boxes=((0.9, 2, 0.9, -1),)), bounds, frames_left=9, most=16
-    )
+    assert clamp(Crop(start=30, end=31), bounds, frames_left=9, most=16).look is None
+    assert clamp(Crop(start=12, end=12), bounds, frames_left=0, most=16).look is None
+    box = clamp(Crop(start=12, end=12, boxes=((0.9, 2, 0.9, -1),)), bounds, frames_left=9, most=16)
     assert box.look is not None
     left, top, right, bottom = box.look.boxes[0]
     assert 0 <= left < right <= 1
@@ -238,12 +252,12 @@ def test_looks_are_clamped() -> None:
 def test_a_crop_is_enlarged_and_holds_what_it_should() -> None:
     image = np.zeros((100, 200, 3), np.uint8)
     image[50:, 100:] = 255
-    part = cut_out(image, (0.5, 0.5, 1.0, 1.0))
+    part = crop(image, (0.5, 0.5, 1.0, 1.0))
     assert max(part.shape[:2]) == CLOSE_SIDE
     assert part.mean() > 250
-    assert cut_out(image, (0.0, 0.0, 0.5, 0.5)).mean() < 5
+    assert crop(image, (0.0, 0.0, 0.5, 0.5)).mean() < 5
     large = np.zeros((1000, 2000, 3), np.uint8)
-    assert cut_out(large, (0.0, 0.0, 0.5, 0.5)).shape == (500, 1000, 3)
+    assert crop(large, (0.0, 0.0, 0.5, 0.5)).shape == (500, 1000, 3)
 
 
 def test_a_thing_that_a_crop_cuts_is_not_counted() -> None:
@@ -253,9 +267,9 @@ def test_a_thing_that_a_crop_cuts_is_not_counted() -> None:
                     Detection("cup", 0.9, (0.4, 0.3, 0.6, 0.9))]  # fmt: skip
 
     image = np.zeros((100, 100, 3), np.uint8)
-    inside = things_in(Fixed(), Picture(0, (0.5, 0.0, 1.0, 1.0), image))
+    inside = detect_in(Fixed(), CroppedFrame(0, (0.5, 0.0, 1.0, 1.0), image))
     assert [d.box for d in inside] == [(0.7, 0.3, 0.8, 0.9)]
-    at_the_edge = things_in(Fixed(), Picture(0, (0.0, 0.0, 0.5, 1.0), image))
+    at_the_edge = detect_in(Fixed(), CroppedFrame(0, (0.0, 0.0, 0.5, 1.0), image))
     assert len(at_the_edge) == 2
 
 
@@ -270,25 +284,25 @@ def test_tiles_cover_the_picture(shape: tuple[int, int]) -> None:
 
 
 def test_gaze_and_missing_tools(make_tools: Make) -> None:
-    from egomem.observe.active import State
+    from egomem.observe.active import CaptionState
 
     tools = make_tools(gaze=[(5.0, 0.9, 0.5)])
-    shown = tools.carry_out(GazeCrop(start=5, end=5), State())
+    shown = tools.carry_out(GazeCrop(start=5, end=5), CaptionState())
     assert shown.pictures[0].box == (0.7, 0.35, 1.0, 0.65)
-    assert tools.carry_out(GazeCrop(start=9, end=9), State()).refused
-    assert tools.carry_out(Detect(start=1, end=1), State()).refused
-    assert tools.carry_out(ReadText(start=1, end=1), State()).pictures, "a model may read it"
+    assert tools.carry_out(GazeCrop(start=9, end=9), CaptionState()).refused
+    assert tools.carry_out(Detect(start=1, end=1), CaptionState()).refused
+    assert tools.carry_out(ReadText(start=1, end=1), CaptionState()).pictures, "a model may read it"
 
 
 def test_words_that_are_held_need_no_listener(make_tools: Make) -> None:
-    from egomem.observe.active import State
+    from egomem.observe.active import CaptionState
     from egomem.observe.active.actions import Listen
 
     words = Observation(recording="rec", span=Span(4, 8), text="Hello.", source="speech",
                         track="speech/x")  # fmt: skip
     tools = make_tools(held=[words])
-    assert tools.carry_out(Listen(start=5, end=6), State()).text == "Words heard: “Hello.”"
-    assert tools.carry_out(Listen(start=15, end=16), State()).refused
+    assert tools.carry_out(Listen(start=5, end=6), CaptionState()).text == "Words heard: “Hello.”"
+    assert tools.carry_out(Listen(start=15, end=16), CaptionState()).refused
 
 
 def test_the_coarse_view_is_taken_from_frames_that_are_there(make_tools: Make) -> None:
@@ -303,4 +317,4 @@ def test_the_coarse_view_is_taken_from_frames_that_are_there(make_tools: Make) -
 
 def test_held_frames_stand_in_for_a_file() -> None:
     held = [Frame(t, t, np.zeros((4, 4, 3), np.uint8)) for t in (0.0, 1.0, 2.0)]
-    assert [f.time for f in held_frames(held)([0.5, 0.9, 2.7], None)] == [0.0, 2.0]
+    assert [f.time for f in decoded_frames(held)([0.5, 0.9, 2.7], None)] == [0.0, 2.0]

@@ -14,15 +14,15 @@ import pytest
 from egomem.media import Frame
 from egomem.models import Reply
 from egomem.observe.active import (
-    Budget,
-    Captioning,
-    Folder,
+    CaptionBudget,
+    CaptionRun,
+    DocumentFolder,
     StopReason,
     Tools,
     caption_actively,
     prompts,
 )
-from egomem.observe.text_tracks import Line as TextLine
+from egomem.observe.text_tracks import TextLine as TextLine
 from egomem.records import Status
 
 TRUE = "a red ball lies on the table"
@@ -32,8 +32,8 @@ LIE = "A green dragon enters the room."
 Make = Callable[..., Any]
 
 
-def run(tools: Tools, backend: Any, **budget: Any) -> Captioning:
-    return asyncio.run(caption_actively(tools, backend, budget=Budget(**budget)))
+def run(tools: Tools, backend: Any, **budget: Any) -> CaptionRun:
+    return asyncio.run(caption_actively(tools, backend, budget=CaptionBudget(**budget)))
 
 
 def line(text: str, *evidence: str, start: float = 0, end: float = 20) -> dict[str, Any]:
@@ -237,7 +237,7 @@ def test_endless_gaps_end(make_tools: Make, scripted: Make) -> None:
 
     backend, models = scripted(plan=plan, look=look, revise=revise)
     done = run(make_tools(), backend)
-    budget = Budget()
+    budget = CaptionBudget()
     assert done.state.round <= budget.rounds
     assert done.state.looks <= budget.looks
     assert done.state.pictures <= budget.frames
@@ -339,7 +339,7 @@ def test_a_document_names_and_proves_nothing(
             ]
         },
     )  # fmt: skip
-    done = run(make_tools(retriever=Folder(tmp_path)), backend)
+    done = run(make_tools(retriever=DocumentFolder(tmp_path)), backend)
     assert "Wilson ball" in done.caption
     assert "dragon" not in done.caption
 

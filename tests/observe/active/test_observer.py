@@ -18,12 +18,12 @@ from egomem.media import Frame
 from egomem.memory import Store
 from egomem.models import ModelClient, Reply
 from egomem.observe import Embedded, TemplateCaptioner, Window, WindowFailed
-from egomem.observe.active import ActiveCaptioner, Budget
-from egomem.observe.active.files import Installed
+from egomem.observe.active import ActiveCaptioner, CaptionBudget
+from egomem.observe.active.files import InstalledTools
 from egomem.observe.active.observer import gaze_points
-from egomem.observe.detect import Detection
+from egomem.observe.object_detector import Detection
 from egomem.records import Observation, Recording, Status, Usage
-from egomem.testing.fake_server import FakeServer, Rule, Script
+from egomem.testing.scripted_server import Rule, Script, ScriptedServer
 from egomem.timeline import Span
 
 Make = Callable[..., Any]
@@ -54,7 +54,7 @@ def test_a_window_becomes_a_caption_with_its_provenance() -> None:
     assert caption.provenance.frames[0] == 30
     assert all(30 <= t < 60 for t in caption.provenance.frames)
     assert caption.data["stop"] == "no open gap"
-    other = ActiveCaptioner(window=30, detector=Bottle(), budget=Budget(looks=3))
+    other = ActiveCaptioner(window=30, detector=Bottle(), budget=CaptionBudget(looks=3))
     assert other.track.id != captioner.track.id, "another budget is another track"
 
 
@@ -114,7 +114,9 @@ def test_a_draft_that_can_be_read_the_second_time_is_a_draft(scripted: Make) -> 
 
 def test_what_is_no_draft_is_no_gap_where_nothing_was_sent(scripted: Make) -> None:
     _, models = scripted()
-    captioner = ActiveCaptioner(cast(ModelClient, models), window=30, budget=Budget(tokens=10))
+    captioner = ActiveCaptioner(
+        cast(ModelClient, models), window=30, budget=CaptionBudget(tokens=10)
+    )
     with pytest.raises(ModelError, match="token budget") as raised:
         asyncio.run(captioner.observe(window()))
     assert not isinstance(raised.value, WindowFailed)
@@ -219,8 +221,8 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str
 @pytest.fixture(autouse=True)
 def _nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tools that are installed here are not these tests' concern, nor are their weights."""
-    none = Installed(None, None, None, ())
-    monkeypatch.setattr("egomem.observe.active.files.installed", lambda: none)
+    none = InstalledTools(None, None, None, ())
+    monkeypatch.setattr("egomem.observe.active.files.installed_tools", lambda: none)
     parts = Embedded(None, (TemplateCaptioner(30),), (), ())
     monkeypatch.setattr("egomem.ingest.observer_set.embedded_observers", lambda **given: parts)
 
@@ -228,12 +230,12 @@ def _nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def server() -> Any:
     draft = Rule(when="You keep the log of a camera", reply="[0:01-0:03] A grey picture.")
-    with FakeServer(Script(rules=(draft,))) as running:
+    with ScriptedServer(Script(rules=(draft,))) as running:
         yield running
 
 
 def test_the_command_with_a_model_compares_both_ways(
-    make_video: Make, server: FakeServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    make_video: Make, server: ScriptedServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, page, log = make_video("a.mp4", seconds=4), tmp_path / "a.html", tmp_path / "a.json"
     words = [str(path), "--model", f"openai-compatible:fake@{server.url}", "--compare"]
@@ -252,7 +254,7 @@ def test_the_command_with_a_model_compares_both_ways(
 
 
 def test_the_log_of_another_video_is_not_taken_for_this_one(
-    make_video: Make, server: FakeServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    make_video: Make, server: ScriptedServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model = ["--model", f"openai-compatible:fake@{server.url}", "--log", str(tmp_path / "a.json")]
     said(capsys, str(make_video("a.mp4", seconds=4)), *model)
@@ -273,7 +275,7 @@ def test_wrong_usage_and_files_without_a_picture(
 
 
 def test_the_command_prints_each_round(
-    make_video: Make, server: FakeServer, capsys: pytest.CaptureFixture[str]
+    make_video: Make, server: ScriptedServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = make_video("a.mp4", seconds=4)
     model = f"openai-compatible:fake@{server.url}"

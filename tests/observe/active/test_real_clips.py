@@ -11,7 +11,7 @@ import pytest
 from egomem.media import probe
 from egomem.models import weights
 from egomem.observe.active import (
-    Captioning,
+    CaptionRun,
     EmbeddedBackend,
     Scene,
     Tools,
@@ -19,7 +19,7 @@ from egomem.observe.active import (
     caption_once,
     file_frames,
 )
-from egomem.observe.detect import Detector
+from egomem.observe.object_detector import Detector
 from egomem.observe.screen_text import ScreenText
 from egomem.timeline import Span
 
@@ -39,14 +39,14 @@ COMINGS_AND_GOINGS = (
 @pytest.fixture
 def bottles(shared_data: Path) -> Tools:
     pytest.importorskip("cv2", reason="needs the extra 'objects'")
-    if not weights.here("detector"):
+    if not weights.available_offline("detector"):
         pytest.skip("no detector weights on this machine")
     path = shared_data / "video" / "bottle-detection.mp4"
     scene = Scene(recording="bottles", name=path.name, span=Span(0, probe(path).duration))
     return Tools(scene, file_frames(path), path=path, detector=Detector(squares=False))
 
 
-def placed(done: Captioning, within: float = 1.5) -> int:
+def placed(done: CaptionRun, within: float = 1.5) -> int:
     """How many of the true changes the caption states, with both ends of the time it gives (one
     caption line each) no further than `within` seconds off."""
     rows = re.findall(r"^\[(.+?)\] (.*)$", done.caption, re.MULTILINE)

@@ -10,7 +10,15 @@ from typing import Any
 
 import pytest
 
-from egomem.observe.active import Log, caption_actively, caption_once, finished, load, save, states
+from egomem.observe.active import (
+    CaptionLog,
+    caption_actively,
+    caption_once,
+    load_log,
+    replay,
+    save_log,
+    states,
+)
 from egomem.observe.active.trace import as_html, as_json, as_text
 
 Make = Callable[..., Any]
@@ -43,7 +51,7 @@ def lively() -> dict[str, Any]:
 def test_a_run_goes_on_from_any_event_to_the_same_end(
     make_tools: Make, scripted: Make, tmp_path: Path
 ) -> None:
-    kept: list[Log] = []
+    kept: list[CaptionLog] = []
     backend, _ = scripted(**lively())
     done = asyncio.run(
         caption_actively(make_tools(), backend, on_event=lambda log, state: kept.append(log))
@@ -51,10 +59,10 @@ def test_a_run_goes_on_from_any_event_to_the_same_end(
     assert "a blue cup stands left" in done.caption
     assert len(kept) == len(done.log.events) > 5
     for log in kept:
-        save(log, tmp_path / "run.json")
+        save_log(log, tmp_path / "run.json")
         backend, models = scripted(**lively())
         again = asyncio.run(
-            caption_actively(make_tools(), backend, resume=load(tmp_path / "run.json"))
+            caption_actively(make_tools(), backend, resume=load_log(tmp_path / "run.json"))
         )
         assert again == done
     assert not models.asked, "a finished run asks nobody"
@@ -64,8 +72,8 @@ def test_a_run_goes_on_from_any_event_to_the_same_end(
 def test_a_log_replays_without_a_model(make_tools: Make, scripted: Make) -> None:
     backend, _ = scripted(**lively())
     done = asyncio.run(caption_actively(make_tools(), backend))
-    log = Log.model_validate_json(done.log.model_dump_json())
-    assert finished(log) == done
+    log = CaptionLog.model_validate_json(done.log.model_dump_json())
+    assert replay(log) == done
     assert states(log)[-1] == done.state
 
 
@@ -101,8 +109,8 @@ def test_a_single_pass_says_the_draft_and_checks_nothing(make_tools: Make, scrip
 
 @pytest.mark.parametrize("rounds", [0, 1, 2])
 def test_rounds_are_bounded(make_tools: Make, scripted: Make, rounds: int) -> None:
-    from egomem.observe.active import Budget
+    from egomem.observe.active import CaptionBudget
 
     backend, _ = scripted(**lively())
-    done = asyncio.run(caption_actively(make_tools(), backend, budget=Budget(rounds=rounds)))
+    done = asyncio.run(caption_actively(make_tools(), backend, budget=CaptionBudget(rounds=rounds)))
     assert done.state.round <= rounds

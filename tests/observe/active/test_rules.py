@@ -8,24 +8,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from egomem.observe.active import Budget, Log, Scene, State, fold
+from egomem.observe.active import CaptionBudget, CaptionLog, CaptionState, Scene, fold
 from egomem.observe.active.actions import Crop
-from egomem.observe.active.claims import align, content, covers, missing, weaker
-from egomem.observe.active.merge import merge, written
+from egomem.observe.active.claims import align_claims, content, covers, is_weaker, missing_support
+from egomem.observe.active.merge import merge, render_caption
 from egomem.observe.active.reduce import apply
 from egomem.observe.active.state import (
+    CaptionEvent,
+    CaptionGap,
+    CaptionLine,
     Claim,
+    ClaimStatus,
+    ClaimVerdict,
     Diagnosed,
     Drafted,
     Edit,
-    Event,
     Finding,
-    Gap,
     Inspected,
-    Line,
     Revised,
-    Standing,
-    Verdict,
 )
 from egomem.timeline import Span
 
@@ -48,7 +48,7 @@ def finding(text: str, id: str = "e1", **fields: Any) -> Finding:
     ],
 )
 def test_a_claim_whose_every_word_was_seen_is_in_the_evidence(claim: str, evidence: str) -> None:
-    assert missing(claim, ALL, [finding(evidence)]) == ""
+    assert missing_support(claim, ALL, [finding(evidence)]) == ""
 
 
 @pytest.mark.parametrize(
@@ -65,23 +65,23 @@ def test_a_claim_whose_every_word_was_seen_is_in_the_evidence(claim: str, eviden
     ],
 )
 def test_a_claim_that_says_more_is_not(claim: str, evidence: str) -> None:
-    assert missing(claim, ALL, [finding(evidence)])
+    assert missing_support(claim, ALL, [finding(evidence)])
 
 
 def test_what_was_read_or_heard_proves_only_what_the_claim_quotes() -> None:
     for tool in ("ocr", "listen"):
         read = finding("Text read: “a dragon enters”. A dragon enters", tool=tool)
-        assert missing("A dragon enters.", ALL, [read])
-        assert missing("Text in view: “a dragon enters”.", ALL, [read]) == ""
-        assert missing("A dragon says “a dragon enters”.", ALL, [read])
+        assert missing_support("A dragon enters.", ALL, [read])
+        assert missing_support("Text in view: “a dragon enters”.", ALL, [read]) == ""
+        assert missing_support("A dragon says “a dragon enters”.", ALL, [read])
 
 
 def test_evidence_of_another_time_or_an_inconclusive_one_proves_nothing() -> None:
     far = finding("a bottle stands", span=Span(50, 60))
-    assert missing("A bottle stands.", ALL, [far]) == "the evidence is of another time"
+    assert missing_support("A bottle stands.", ALL, [far]) == "the evidence is of another time"
     unsure = finding("a bottle stands", conclusive=False)
-    assert missing("A bottle stands.", ALL, [unsure]) == "no conclusive evidence"
-    assert missing("A bottle stands.", ALL, [unsure], conclusive=False) == ""
+    assert missing_support("A bottle stands.", ALL, [unsure]) == "no conclusive evidence"
+    assert missing_support("A bottle stands.", ALL, [unsure], conclusive=False) == ""
 
 
 @pytest.mark.parametrize(
@@ -98,18 +98,18 @@ def test_evidence_of_another_time_or_an_inconclusive_one_proves_nothing() -> Non
     ],
 )
 def test_weaker(after: str, before: str, follows: bool) -> None:
-    assert weaker(after, ALL, before, ALL) is follows
+    assert is_weaker(after, ALL, before, ALL) is follows
 
 
 def test_a_narrower_time_is_a_stronger_claim() -> None:
-    assert not weaker("a bottle leaves", Span(4, 5), "a bottle leaves", ALL)
-    assert weaker("a bottle leaves", ALL, "a bottle leaves", Span(4, 5))
+    assert not is_weaker("a bottle leaves", Span(4, 5), "a bottle leaves", ALL)
+    assert is_weaker("a bottle leaves", ALL, "a bottle leaves", Span(4, 5))
 
 
 def test_sentences_are_aligned_one_to_one_and_by_time() -> None:
     before = [("the bottle leaves", Span(5, 10)), ("the bottle leaves", Span(15, 20))]
     after = [("the bottle leaves", Span(16, 17)), ("a cup", ALL), ("the bottle leaves", Span(6, 7))]
-    assert align(before, after) == ([(0, 2), (1, 0)], [], [1])
+    assert align_claims(before, after) == ([(0, 2), (1, 0)], [], [1])
 
 
 def test_atoms_cover_a_line_only_with_all_that_it_says() -> None:
@@ -121,32 +121,34 @@ def test_atoms_cover_a_line_only_with_all_that_it_says() -> None:
 # -- standing and merging ------------------------------------------------------------------------
 
 
-def state_with(*claims: tuple[str, Standing], findings: tuple[Finding, ...] = ()) -> State:
+def state_with(
+    *claims: tuple[str, ClaimStatus], findings: tuple[Finding, ...] = ()
+) -> CaptionState:
     made = tuple(
         Claim(id=f"c{k + 1}", text=text, span=ALL, line=k, standing=standing,
-              supports=("e1",) if standing is Standing.SUPPORTED else ())
+              supports=("e1",) if standing is ClaimStatus.SUPPORTED else ())
         for k, (text, standing) in enumerate(claims)
     )  # fmt: skip
-    lines = tuple(Line(span=ALL, text=c.text, claims=(c.text,)) for c in made)
-    return State(claims=made, lines=lines, findings=findings, made=len(made))
+    lines = tuple(CaptionLine(span=ALL, text=c.text, claims=(c.text,)) for c in made)
+    return CaptionState(claims=made, lines=lines, findings=findings, made=len(made))
 
 
-def revised(state: State, *lines: Line) -> State:
+def revised(state: CaptionState, *lines: CaptionLine) -> CaptionState:
     return merge(state, lines)
 
 
-def said(text: str, *evidence: str, span: Span = ALL) -> Line:
-    return Line(span=span, text=text, claims=(text,), evidence=(evidence,))
+def said(text: str, *evidence: str, span: Span = ALL) -> CaptionLine:
+    return CaptionLine(span=span, text=text, claims=(text,), evidence=(evidence,))
 
 
 def test_an_edit_with_newer_proof_passes_and_one_with_older_does_not() -> None:
     seen = (finding("2 bottles stand left"), finding("3 bottles stand left", "e2"))
-    state = state_with(("2 bottles stand left", Standing.SUPPORTED), findings=seen)
-    assert written(revised(state, said("3 bottles stand left", "e2"))).endswith(
+    state = state_with(("2 bottles stand left", ClaimStatus.SUPPORTED), findings=seen)
+    assert render_caption(revised(state, said("3 bottles stand left", "e2"))).endswith(
         "3 bottles stand left"
     )
     older = state_with(
-        ("3 bottles stand left", Standing.SUPPORTED),
+        ("3 bottles stand left", ClaimStatus.SUPPORTED),
         findings=(finding("3 bottles stand left"), finding("x", "e2")),
     )
     assert revised(older, said("bottles stand left", "e1")).edits == (
@@ -163,34 +165,34 @@ def test_an_edit_with_newer_proof_passes_and_one_with_older_does_not() -> None:
 def test_a_look_outweighs_the_coarse_view_and_two_looks_do_not_outweigh_each_other() -> None:
     ball = finding("a ball lies left", "e1")
     for tool, against, expected in (
-        ("check", "no ball lies left", Standing.SUPPORTED),
-        ("crop", "no ball lies left", Standing.UNCERTAIN),
-        ("crop", "a spoon", Standing.SUPPORTED),
+        ("check", "no ball lies left", ClaimStatus.SUPPORTED),
+        ("crop", "no ball lies left", ClaimStatus.UNCERTAIN),
+        ("crop", "a spoon", ClaimStatus.SUPPORTED),
     ):
-        state = state_with(("a ball lies left", Standing.SUPPORTED), findings=(ball,))
+        state = state_with(("a ball lies left", ClaimStatus.SUPPORTED), findings=(ball,))
         denial = finding(against, "e2", tool=tool)
-        verdict = Verdict(claim="c1", stance="denies", evidence=("e2",))
-        state = apply(state, Diagnosed(findings=(denial,), verdicts=(verdict,)), Budget())
+        verdict = ClaimVerdict(claim="c1", stance="denies", evidence=("e2",))
+        state = apply(state, Diagnosed(findings=(denial,), verdicts=(verdict,)), CaptionBudget())
         assert state.claims[0].standing is expected
-    state = state_with(("a ball lies left", Standing.UNSUPPORTED), findings=(ball,))
+    state = state_with(("a ball lies left", ClaimStatus.UNSUPPORTED), findings=(ball,))
     denial = finding("no ball lies left", "e2", tool="check")
-    state = apply(state, Diagnosed(findings=(denial,), verdicts=(verdict,)), Budget())
-    assert state.claims[0].standing is Standing.CONTRADICTED
+    state = apply(state, Diagnosed(findings=(denial,), verdicts=(verdict,)), CaptionBudget())
+    assert state.claims[0].standing is ClaimStatus.CONTRADICTED
 
 
 def test_what_is_uncertain_is_hedged_and_what_is_unsupported_left_out() -> None:
     state = state_with(
-        ("a cup stands", Standing.SUPPORTED),
-        ("a spoon lies", Standing.UNCERTAIN),
-        ("a fork lies", Standing.UNSUPPORTED),
-        ("a knife lies", Standing.CONTRADICTED),
+        ("a cup stands", ClaimStatus.SUPPORTED),
+        ("a spoon lies", ClaimStatus.UNCERTAIN),
+        ("a fork lies", ClaimStatus.UNSUPPORTED),
+        ("a knife lies", ClaimStatus.CONTRADICTED),
     )
-    text = written(state)
+    text = render_caption(state)
     assert text == "[0:00-0:10] a cup stands\n[0:00-0:10] Not certain: a spoon lies"
 
 
 def test_an_unsupported_claim_may_be_dropped_and_weakened() -> None:
-    state = state_with(("a red cup stands left", Standing.UNSUPPORTED))
+    state = state_with(("a red cup stands left", ClaimStatus.UNSUPPORTED))
     assert [e.accepted for e in revised(state).edits] == [True]
     weaker_ = revised(state, said("a cup stands left"))
     assert [c.text for c in weaker_.claims] == ["a cup stands left"]
@@ -199,7 +201,7 @@ def test_an_unsupported_claim_may_be_dropped_and_weakened() -> None:
 
 def test_edits_are_computed_whatever_a_reviser_claims() -> None:
     seen = (finding("a cup"), finding("a spoon lies left", "e2"))
-    state = state_with(("a cup", Standing.SUPPORTED), ("a fork", Standing.UNSUPPORTED),
+    state = state_with(("a cup", ClaimStatus.SUPPORTED), ("a fork", ClaimStatus.UNSUPPORTED),
                        findings=seen)  # fmt: skip
     after = revised(state, said("a cup"), said("a spoon lies left", "e2"))
     assert [(e.kind, e.before, e.after, e.accepted) for e in after.edits] == [
@@ -215,22 +217,22 @@ def test_a_statement_that_is_made_twice_is_one() -> None:
     copies = said("a cup stands left"), said("A cup stands left.", "e1")
     after = revised(state_with(findings=seen), *copies)
     assert [(c.text, c.standing) for c in after.claims] == [
-        ("a cup stands left", Standing.SUPPORTED)
+        ("a cup stands left", ClaimStatus.SUPPORTED)
     ]
-    assert written(after) == "[0:00-0:10] a cup stands left"
+    assert render_caption(after) == "[0:00-0:10] a cup stands left"
 
 
 def test_a_gap_that_stays_inconclusive_is_left_unresolved() -> None:
     look = Crop(start=1, end=1)
-    gap = Gap(id="", kind="observation", concern="omission", change="name it", look=look)
-    state = apply(State(), Diagnosed(gaps=(gap,)), Budget())
+    gap = CaptionGap(id="", kind="observation", concern="omission", change="name it", look=look)
+    state = apply(CaptionState(), Diagnosed(gaps=(gap,)), CaptionBudget())
     (opened,) = state.open
     for tries, expected in ((1, "open"), (2, "unresolved")):
         event = Inspected(gap=opened.id, look=look, findings=(finding("?", f"e{tries}",
                                                                    conclusive=False),))  # fmt: skip
-        state = apply(state, event, Budget())
+        state = apply(state, event, CaptionBudget())
         assert state.gaps[0].state == expected
-    assert apply(state, Diagnosed(gaps=(gap,)), Budget()).open == ()
+    assert apply(state, Diagnosed(gaps=(gap,)), CaptionBudget()).open == ()
 
 
 # -- what never grows ----------------------------------------------------------------------------
@@ -244,7 +246,7 @@ claim_ids = st.sampled_from(["c1", "c2", "c3", "c4"])
 
 
 @st.composite
-def events(draw: Any) -> Event:
+def events(draw: Any) -> CaptionEvent:
     """Anything that a model could propose, with every look inconclusive."""
     unsure = st.builds(
         Finding,
@@ -260,7 +262,7 @@ def events(draw: Any) -> Event:
         draw(
             st.lists(
                 st.builds(
-                    Verdict,
+                    ClaimVerdict,
                     claim=claim_ids,
                     stance=st.sampled_from(["supports", "denies", "silent"]),
                     evidence=ids,
@@ -271,7 +273,7 @@ def events(draw: Any) -> Event:
     )
     lines = st.lists(
         st.builds(
-            lambda span, text, atoms, evidence: Line(
+            lambda span, text, atoms, evidence: CaptionLine(
                 span=span, text=text, claims=tuple(atoms), evidence=tuple(evidence)
             ),
             spans,
@@ -284,7 +286,7 @@ def events(draw: Any) -> Event:
     look = Crop(start=1, end=1)
     gaps = st.lists(
         st.builds(
-            Gap,
+            CaptionGap,
             id=st.just(""),
             kind=st.sampled_from(["revision", "observation"]),
             concern=st.just("omission"),
@@ -307,31 +309,35 @@ def events(draw: Any) -> Event:
 
 @given(st.lists(events(), max_size=8))
 @settings(max_examples=60)
-def test_with_inconclusive_looks_nothing_is_ever_asserted(given_events: list[Event]) -> None:
-    state = apply(State(), Drafted(lines=(said("red ball", "e1"), said("dragon"))), Budget())
+def test_with_inconclusive_looks_nothing_is_ever_asserted(given_events: list[CaptionEvent]) -> None:
+    state = apply(
+        CaptionState(), Drafted(lines=(said("red ball", "e1"), said("dragon"))), CaptionBudget()
+    )
     for event in given_events:
-        state = apply(state, event, Budget())
+        state = apply(state, event, CaptionBudget())
         assert state.asserted == ()
-        rows = written(state).splitlines()
+        rows = render_caption(state).splitlines()
         assert all("Not certain: " in row for row in rows)
 
 
 @given(st.lists(events(), max_size=8))
 @settings(max_examples=60)
-def test_with_inconclusive_looks_the_asserted_claims_never_grow(given_events: list[Event]) -> None:
+def test_with_inconclusive_looks_the_asserted_claims_never_grow(
+    given_events: list[CaptionEvent],
+) -> None:
     """From a caption that states all that its evidence shows, whatever a model proposes."""
     held = (finding("red ball lies", tool="check"), finding("“exit”", "e2", tool="ocr"))
     lines = (said("red ball lies", "e1"), said("text “exit”", "e2"), said("green dragon"))
-    state = apply(State(), Drafted(lines=lines, findings=held), Budget())
+    state = apply(CaptionState(), Drafted(lines=lines, findings=held), CaptionBudget())
     start = {(c.text, c.span) for c in state.asserted}
     assert len(start) == 2
     for event in given_events:
         before = {(c.id, *sorted(content(c.text).all)) for c in state.asserted}
-        state = apply(state, event, Budget())
+        state = apply(state, event, CaptionBudget())
         for claim in state.asserted:
             kept = (claim.id, *sorted(content(claim.text).all)) in before
             follows = any(
-                weaker(claim.text, claim.span, text, span) or content(claim.text).all
+                is_weaker(claim.text, claim.span, text, span) or content(claim.text).all
                 <= content(text).all for text, span in start
             )  # fmt: skip
             assert kept or follows
@@ -341,9 +347,9 @@ def test_with_inconclusive_looks_the_asserted_claims_never_grow(given_events: li
 
 @given(st.lists(events(), max_size=8))
 @settings(max_examples=30)
-def test_a_log_replays_to_the_same_state(given_events: list[Event]) -> None:
+def test_a_log_replays_to_the_same_state(given_events: list[CaptionEvent]) -> None:
     scene = Scene(recording="r", name="r", span=ALL)
-    log = Log(scene=scene, backend="any", events=tuple(given_events))
-    again = Log.model_validate_json(log.model_dump_json())
+    log = CaptionLog(scene=scene, backend="any", events=tuple(given_events))
+    again = CaptionLog.model_validate_json(log.model_dump_json())
     assert again == log
     assert fold(again) == fold(log)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 _NAMES = r"think|thinking|thought|thoughts|reasoning|analysis|scratchpad"
 _OPEN = rf"<(?:{_NAMES})>|\[THINK\]|◁think▷|<\|channel\|>(?:analysis|commentary)(?:<\|message\|>)?"
 _CLOSE = rf"</(?:{_NAMES})>|\[/THINK\]|◁/think▷|<\|end\|>|<\|channel\|>final"
-_BOUND = re.compile(rf"(?P<open>{_OPEN})|(?P<close>{_CLOSE})", re.IGNORECASE)
+_THINKING_TAG = re.compile(rf"(?P<open>{_OPEN})|(?P<close>{_CLOSE})", re.IGNORECASE)
 
 _SPECIAL = re.compile(r"<\|[^|<>]{0,40}\|>|</?s>")
 _ROLE = re.compile(r"<\|(?:start|channel|im_start|start_header_id)\|>\w+")
@@ -36,14 +36,14 @@ _PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
 _QUOTES = str.maketrans("‘’‛´“”„‟«»「」『』", "''''" + '"' * 10)
 
 
-class Visible(NamedTuple):
+class VisibleText(NamedTuple):
     """`text`: what is said outside of thinking. `cut_off`: a thinking block never ended."""
 
     text: str
     cut_off: bool
 
 
-def visible(reply: str) -> Visible:
+def strip_thinking(reply: str) -> VisibleText:
     """Part thinking from what is said. Nested blocks end with the outermost one.
 
     A closing tag without an opening one ends thinking that began in the prompt.
@@ -51,7 +51,7 @@ def visible(reply: str) -> Visible:
     said: list[str] = []
     depth = 0
     at = 0
-    for bound in _BOUND.finditer(reply):
+    for bound in _THINKING_TAG.finditer(reply):
         if bound["open"]:
             if depth == 0:
                 said.append(reply[at : bound.start()])
@@ -62,18 +62,18 @@ def visible(reply: str) -> Visible:
             said.clear()
             at = bound.end()
     if depth:
-        return Visible("".join(said), True)
+        return VisibleText("".join(said), True)
     said.append(reply[at:])
-    return Visible("".join(said), False)
+    return VisibleText("".join(said), False)
 
 
-def plain(text: str) -> str:
+def strip_markup(text: str) -> str:
     """The text without markup: Markdown, HTML, LaTeX, addresses, struck-out words, hidden signs.
 
     Compatibility forms become plain letters (Ｂ, ⓑ, 𝐁, ②, 🅱); boxes and answer tags are left in.
     """
     text = _PRIVATE.sub(" ", _HIDDEN.sub("", text))
-    text = "".join(_lettered(char) for char in text)
+    text = "".join(_unframe_letter(char) for char in text)
     text = unicodedata.normalize("NFKC", text).translate(_QUOTES)
     text = _SPECIAL.sub(" ", _ROLE.sub(" ", text))
     text = _LINK.sub(r"\1", _URL.sub(" ", text))
@@ -86,7 +86,7 @@ def plain(text: str) -> str:
     return _EMPHASIS.sub("", _HEADING.sub("", text))
 
 
-def _lettered(char: str) -> str:
+def _unframe_letter(char: str) -> str:
     """Squared and circled letters that have no compatibility form in Unicode."""
     code = ord(char)
     for first in (0x1F150, 0x1F170):

@@ -9,19 +9,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from egomem.answer.choice import words
-from egomem.answer.choice.mentions import Choice, Encoded, Options, encode
-from egomem.answer.choice.normalise import plain, visible
+from egomem.answer.choice.mentions import EncodedReply, LabelledText, OptionMatcher, encode_mentions
+from egomem.answer.choice.normalise import strip_markup, strip_thinking
 from egomem.answer.choice.statements import (
-    Stated,
+    ReplyStatements,
     Statement,
     Strength,
-    ends_open,
-    ranking,
-    scores,
-    stated,
-    taken_back,
+    ends_on_open_cue,
+    extract_statements,
+    find_ranking,
+    find_scores,
+    is_retracted,
 )
-from egomem.answer.choice.structured import Found, structured, weight
+from egomem.answer.choice.structured import StructuredParts, extract_structured, parse_score
 from egomem.answer.choice.tokens import fold
 from egomem.records import Option, Status
 
@@ -42,9 +42,9 @@ class ChoiceReading:
     scores: Mapping[str, float] = field(default_factory=dict)
 
 
-_ABSTAINS = words.phrases(words.ABSTAINS)
-_REFUSES = words.phrases(words.REFUSES)
-_PREFIX = re.compile(r"\s*\(?([A-Za-z0-9]{1,2})\s*[.):]\s+")
+_ABSTENTIONS = words.phrase_pattern(words.ABSTENTIONS)
+_REFUSALS = words.phrase_pattern(words.REFUSALS)
+_OPTION_LABEL = re.compile(r"\s*\(?([A-Za-z0-9]{1,2})\s*[.):]\s+")
 _HEAD, _TAIL = 4_000, 16_000
 """Characters read of a reply, thinking apart: of a longer one, the middle is left out."""
 
@@ -60,8 +60,8 @@ def read_choice(reply: str, options: Sequence[Option] | Sequence[str]) -> Choice
     names no option, several, or two that contradict each other). Never raises on any reply.
     """
     choices = _choices(options)
-    reader = _Reader(Options(choices))
-    seen = visible(reply)
+    reader = _ReplyReader(OptionMatcher(choices))
+    seen = strip_thinking(reply)
     if seen.cut_off:
         return ChoiceReading(Status.TRUNCATED)
     said = seen.text
@@ -71,19 +71,21 @@ def read_choice(reply: str, options: Sequence[Option] | Sequence[str]) -> Choice
     return result.named(choices)
 
 
-def _choices(options: Sequence[Option] | Sequence[str]) -> list[Choice]:
+def _choices(options: Sequence[Option] | Sequence[str]) -> list[LabelledText]:
     """Labels and texts. Texts that carry their own labels ("A. a cup") lose them."""
     given: list[Option | str] = [*options]
     named = [
-        Choice(option.label, option.text)
+        LabelledText(option.label, option.text)
         if isinstance(option, Option)
-        else Choice(_letter(index), option)
+        else LabelledText(_letter(index), option)
         for index, option in enumerate(given)
     ]
-    found = [_PREFIX.match(choice.text) for choice in named]
+    found = [_OPTION_LABEL.match(choice.text) for choice in named]
     if named and all(m and fold(m[1]) == fold(c.label) for m, c in zip(found, named, strict=True)):
-        return [Choice(c.label, c.text[m.end() :]) for m, c in zip(found, named, strict=True) if m]
-    return [Choice(c.label.strip() or c.label, plain(c.text).strip()) for c in named]
+        return [
+            LabelledText(c.label, c.text[m.end() :]) for m, c in zip(found, named, strict=True) if m
+        ]
+    return [LabelledText(c.label.strip() or c.label, strip_markup(c.text).strip()) for c in named]
 
 
 def _letter(index: int) -> str:
@@ -91,7 +93,7 @@ def _letter(index: int) -> str:
 
 
 @dataclass(frozen=True)
-class _Result:
+class _OptionReading:
     """A reading in indices of options."""
 
     status: Status
@@ -99,7 +101,7 @@ class _Result:
     order: tuple[int, ...] = ()
     scores: Mapping[int, float] = field(default_factory=dict)
 
-    def named(self, choices: Sequence[Choice]) -> ChoiceReading:
+    def named(self, choices: Sequence[LabelledText]) -> ChoiceReading:
         order = self.order or (() if self.option is None else (self.option,))
         return ChoiceReading(
             self.status,
@@ -109,35 +111,35 @@ class _Result:
         )
 
 
-_UNPARSABLE = _Result(Status.UNPARSABLE)
-_ABSTAINED = _Result(Status.ABSTAINED)
+_UNPARSABLE = _OptionReading(Status.UNPARSABLE)
+_ABSTAINED = _OptionReading(Status.ABSTAINED)
 _NONE = frozenset[int]()
 
 
-def _chosen(option: int, order: tuple[int, ...] = ()) -> _Result:
-    return _Result(Status.PARSED, option, order)
+def _chosen(option: int, order: tuple[int, ...] = ()) -> _OptionReading:
+    return _OptionReading(Status.PARSED, option, order)
 
 
-class _Reader:
-    def __init__(self, options: Options) -> None:
+class _ReplyReader:
+    def __init__(self, options: OptionMatcher) -> None:
         self.options = options
 
-    def read(self, said: str) -> _Result:
-        found = structured(said)
-        rest = plain(found.rest)
-        encoded = encode(rest, self.options)
+    def read(self, said: str) -> _OptionReading:
+        found = extract_structured(said)
+        rest = strip_markup(found.rest)
+        encoded = encode_mentions(rest, self.options)
         declared = self._declared(found)
         if declared is not None:
             return self._unless_contradicted(declared, encoded)
-        weighed = scores(encoded)
+        weighed = find_scores(encoded)
         if weighed:
             return self._weighed(weighed, None)
-        order = ranking(encoded)
+        order = find_ranking(encoded)
         if order:
             return _chosen(order[0], order)
         return self._told(rest, encoded, found)
 
-    def _declared(self, found: Found) -> _Result | None:
+    def _declared(self, found: StructuredParts) -> _OptionReading | None:
         """What JSON fields, boxes and tags say together; None where they hold no answer."""
         answers = [self._value(value) for value in found.answers]
         named = [a for a in answers if a is not None]
@@ -165,7 +167,7 @@ class _Reader:
         """Scores by option. A name alone must be all there is; with several, others may stand."""
         read: dict[int, float] = {}
         for name, value in table.items():
-            option, number = self._value(name), weight(value)
+            option, number = self._value(name), parse_score(value)
             if option is None or option.option is None or number is None:
                 continue
             if option.option in read or not math.isfinite(number):
@@ -173,21 +175,21 @@ class _Reader:
             read[option.option] = number
         return read if len(read) > 1 or len(read) == len(table) else {}
 
-    def _weighed(self, weights: dict[int, float], answer: _Result | None) -> _Result:
+    def _weighed(self, weights: dict[int, float], answer: _OptionReading | None) -> _OptionReading:
         """The option with the highest score; none where two share it, or the answer is another."""
         best = max(weights.values())
         top = [i for i, w in weights.items() if w == best]
         order = tuple(sorted(weights, key=lambda i: (-weights[i], i)))
         if answer is not None and answer.option is None:
-            return _Result(answer.status, None, order, weights)
+            return _OptionReading(answer.status, None, order, weights)
         if len(top) > 1 and answer is not None and answer.option in top:
             order = (answer.option, *(i for i in order if i != answer.option))
-            return _Result(Status.PARSED, answer.option, order, weights)
+            return _OptionReading(Status.PARSED, answer.option, order, weights)
         if len(top) > 1 or best <= 0 or (answer is not None and answer.option != top[0]):
-            return _Result(Status.UNPARSABLE, None, order, weights)
-        return _Result(Status.PARSED, top[0], order, weights)
+            return _OptionReading(Status.UNPARSABLE, None, order, weights)
+        return _OptionReading(Status.PARSED, top[0], order, weights)
 
-    def _value(self, value: Any) -> _Result | None:
+    def _value(self, value: Any) -> _OptionReading | None:
         """What the value of an answer field says; None where it says nothing that can be read."""
         if value is None:
             return _ABSTAINED
@@ -195,7 +197,7 @@ class _Reader:
             return self._value(value[0]) if len(value) == 1 else _UNPARSABLE if value else None
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             return None
-        text = plain(str(value)).strip()
+        text = strip_markup(str(value)).strip()
         exact = self.options.exact(text) if text else _NONE
         label = self.options.label(text.strip("()[]{}.:\"' "))
         if label is not None:
@@ -206,20 +208,22 @@ class _Reader:
             return None
         if not isinstance(value, str):
             return None
-        result = self._told(text, encode(text, self.options), None)
+        result = self._told(text, encode_mentions(text, self.options), None)
         if result.status is Status.UNPARSABLE and self._names_several(text):
             return _UNPARSABLE
         return None if result.status in (Status.UNPARSABLE, Status.TRUNCATED) else result
 
     def _names_several(self, text: str) -> bool:
-        mentions = encode(text, self.options).mentions
+        mentions = encode_mentions(text, self.options).mentions
         return len(frozenset[int]().union(*(m.options for m in mentions))) > 1
 
-    def _unless_contradicted(self, declared: _Result, encoded: Encoded) -> _Result:
+    def _unless_contradicted(
+        self, declared: _OptionReading, encoded: EncodedReply
+    ) -> _OptionReading:
         """The declared answer, unless the text around it states another one after all."""
         if declared.option is None:
             return declared
-        for statement in stated(encoded).statements:
+        for statement in extract_statements(encoded).statements:
             explicit = statement.strength >= Strength.STATED and not statement.head
             later = (
                 encoded.text[: statement.at].strip() == "" or statement.strength == Strength.FINAL
@@ -228,19 +232,21 @@ class _Reader:
                 return _UNPARSABLE
         return declared
 
-    def _told(self, text: str, encoded: Encoded, found: Found | None) -> _Result:
+    def _told(
+        self, text: str, encoded: EncodedReply, found: StructuredParts | None
+    ) -> _OptionReading:
         """What free text says."""
         whole = self.options.exact(text)
         if len(whole) == 1 and not encoded.mentions:
             return _chosen(next(iter(whole)))
         folded = encoded.text
-        says = stated(encoded)
-        abstains = _ABSTAINS.search(folded) is not None
+        says = extract_statements(encoded)
+        abstains = _ABSTENTIONS.search(folded) is not None
         verdict = self._verdict(says, folded)
         if verdict is not None and verdict.option is not None:
             return verdict
-        if _REFUSES.search(folded):
-            return _Result(Status.REFUSED)
+        if _REFUSALS.search(folded):
+            return _OptionReading(Status.REFUSED)
         if abstains:
             return _ABSTAINED
         if verdict is not None:
@@ -248,11 +254,11 @@ class _Reader:
         indirect = self._indirect(says, encoded)
         if indirect is not None:
             return indirect
-        if ends_open(folded) or (found and not found.any and _CUT_JSON.match(text)):
-            return _Result(Status.TRUNCATED)
+        if ends_on_open_cue(folded) or (found and not found.any and _CUT_JSON.match(text)):
+            return _OptionReading(Status.TRUNCATED)
         return _UNPARSABLE
 
-    def _verdict(self, says: Stated, text: str) -> _Result | None:
+    def _verdict(self, says: ReplyStatements, text: str) -> _OptionReading | None:
         """The strongest statements, if they agree; None where nothing is stated."""
         for strength in sorted(Strength, reverse=True):
             told = sorted(
@@ -262,7 +268,7 @@ class _Reader:
                 return self._agreed(told, text)
         return None
 
-    def _agreed(self, told: list[Statement], text: str) -> _Result:
+    def _agreed(self, told: list[Statement], text: str) -> _OptionReading:
         options = frozenset[int]().union(*(s.options for s in told))
         if len(options) == 1:
             return _chosen(next(iter(options)))
@@ -272,11 +278,11 @@ class _Reader:
             narrowed = last.strength > Strength.LOOSE and all(
                 last.options < s.options for s in earlier
             )
-            if narrowed or taken_back(text, earlier[-1].at, last.at):
+            if narrowed or is_retracted(text, earlier[-1].at, last.at):
                 return _chosen(next(iter(last.options)))
         return _UNPARSABLE
 
-    def _indirect(self, says: Stated, encoded: Encoded) -> _Result | None:
+    def _indirect(self, says: ReplyStatements, encoded: EncodedReply) -> _OptionReading | None:
         """What is left: an option set against others, the only one not ruled out, a text alone."""
         left = says.others - says.ruled_out
         texts = frozenset[int]().union(*(m.options for m in encoded.mentions if m.form != "label"))

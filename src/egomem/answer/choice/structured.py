@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 _OPENER = re.compile(r"[{\[]")
-_TRIES = 200
+MAX_FAILED_OPENERS = 200
 """Braces and brackets that open nothing, after which no JSON is looked for."""
 
 _TAGGED = re.compile(r"<answer>(.*?)</answer>", re.IGNORECASE | re.DOTALL)
@@ -29,7 +29,7 @@ _SCORES = re.compile(
 _RANKING = re.compile(r"rank(?:ing|ed|s)?|order", re.IGNORECASE)
 
 
-class Found(NamedTuple):
+class StructuredParts(NamedTuple):
     """Structured parts of a reply, and the text without them (each leaves a space).
 
     `answers` are the values of fields that hold an answer; `maps` are objects from names to numbers
@@ -43,12 +43,12 @@ class Found(NamedTuple):
     any: bool
 
 
-def structured(text: str) -> Found:
+def extract_structured(text: str) -> StructuredParts:
     answers: list[Any] = []
     maps: list[Mapping[str, Any]] = []
     lists: list[list[Any]] = []
     rest = text
-    for start, end, value in _values(text):
+    for start, end, value in _json_values(text):
         rest = rest[:start] + " " * (end - start) + rest[end:]
         if isinstance(value, dict):
             _read_object(value, answers, maps, lists)
@@ -62,7 +62,7 @@ def structured(text: str) -> Found:
     any_json = rest != text
     rest, tags = _take_tags(rest)
     rest, boxes = _take_boxes(rest)
-    return Found([*answers, *tags, *boxes], maps, lists, rest, any_json)
+    return StructuredParts([*answers, *tags, *boxes], maps, lists, rest, any_json)
 
 
 def _read_object(
@@ -85,11 +85,11 @@ def _read_object(
             else:
                 answers.append(inner)
     maps.append(
-        {k: v for k, v in value.items() if weight(v) is not None and not _ANSWER.fullmatch(k)}
+        {k: v for k, v in value.items() if parse_score(v) is not None and not _ANSWER.fullmatch(k)}
     )
 
 
-def weight(value: Any) -> float | None:
+def parse_score(value: Any) -> float | None:
     """A score: a number, a truth value, or a text such as `0.7` or `70 %`."""
     if isinstance(value, (bool, int, float)):
         return float(value)
@@ -100,11 +100,11 @@ def weight(value: Any) -> float | None:
     return None
 
 
-def _values(text: str) -> Iterator[tuple[int, int, Any]]:
+def _json_values(text: str) -> Iterator[tuple[int, int, Any]]:
     """The outermost JSON objects and lists, with where they stand."""
     decoder = json.JSONDecoder()
     at = failed = 0
-    while failed < _TRIES and (opener := _OPENER.search(text, at)):
+    while failed < MAX_FAILED_OPENERS and (opener := _OPENER.search(text, at)):
         try:
             value, end = decoder.raw_decode(text, opener.start())
         except (ValueError, RecursionError):

@@ -14,7 +14,7 @@ _NO_SPACES = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHMER", "
 
 
 @lru_cache(maxsize=4096)
-def kind(char: str) -> str:
+def char_class(char: str) -> str:
     """`latin` (digits too), `single` (no spaces in its script), `word`, `mark`, `space`, `sign`."""
     category = unicodedata.category(char)
     if category[0] == "M":
@@ -33,7 +33,7 @@ def kind(char: str) -> str:
 
 def is_spaced(char: str) -> bool:
     """True for a letter or digit of a script that puts spaces between words."""
-    return kind(char) in ("latin", "word")
+    return char_class(char) in ("latin", "word")
 
 
 @lru_cache(maxsize=4096)
@@ -42,16 +42,16 @@ def fold(text: str) -> str:
     out: list[str] = []
     for char in unicodedata.normalize("NFKC", text.casefold()):
         base = unicodedata.normalize("NFD", char)
-        out.append(base[0] if len(base) > 1 and kind(base[0]) == "latin" else char)
+        out.append(base[0] if len(base) > 1 and char_class(base[0]) == "latin" else char)
     return "".join(out)
 
 
-def cut(text: str) -> list[str]:
+def tokenize(text: str) -> list[str]:
     """The tokens of a text, white space among them: joined, they are the text."""
     tokens: list[str] = []
     last = ""
     for at, char in enumerate(text):
-        now = kind(char)
+        now = char_class(char)
         joined = (
             (now == "mark" and last not in ("", "space", "sign"))
             or (now == last and now in ("latin", "word", "space"))

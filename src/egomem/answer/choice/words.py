@@ -12,11 +12,11 @@ import re
 from egomem.answer.choice.tokens import fold, is_spaced
 
 
-def _listed(text: str) -> list[str]:
+def _word_list(text: str) -> list[str]:
     return text.split()
 
 
-ANSWER_NOUNS = _listed("""
+ANSWER_NOUNS = _word_list("""
 answer ans choice selection prediction verdict solution pick response guess
 antwort lösung réponse reponse solution respuesta solución resposta risposta soluzione
 alternativa antwoord svar svaret vastaus odpowiedź odpověď odpoveď válasz răspuns răspunsul
@@ -27,14 +27,14 @@ jibu|ni jibu sagot
 答案 答え 正解 回答 解答 정답 답
 """)
 
-CHOOSING_VERBS = _listed("""
+CHOOSING_VERBS = _word_list("""
 choose chose choosing pick picked select selected go|with going|with went|with opt|for vote|for
 settle|on answer|with conclude lean|towards lean|toward leaning|towards leaning|toward wähle nehme
 choisis elijo escolho scelgo kies väljer vælger velger
 wybieram volím выбираю обираю seçiyorum chọn 选择 選擇 选 選
 """)
 
-RIGHT_OPTION = _listed("""
+RIGHT_OPTION_CUES = _word_list("""
 correct|option best-supported|option supported|option juiste|optie सही|विकल्प
 rätt|alternativ doğru|seçenek doğru|şık correct|option right|option best|option selected|option
 chosen|option
@@ -46,11 +46,11 @@ opción|correcta opção|correta opzione|corretta правильный|вари�
 """)
 """`option` is a cue only where it is called the right one; not in "option C would need ..."."""
 
-FINAL = _listed(
+FINALITY_WORDS = _word_list(
     "final endgültig finale final endgültige definitiva final итоговый окончательный 最终 最終 최종"
 )
 
-FILLERS = _listed("""
+FILLERS = _word_list("""
 is are was be been would should must will can may might seems seem appears appear looks like to
 the
 that it its i i'd i'm option choice letter number answer label thus therefore hence then so
@@ -70,7 +70,7 @@ tamang
 是 为 為 选 選 项 項 应 應 该 該 正 确 確 的 は が を 選 択 肢 番 号 答 案 은 는 이 가 선 택 지
 """)
 
-BEFORE_GUESS = _listed("""
+GUESS_CUES = _word_list("""
 i|think i|guess i|believe i'd|say i|would|say definitely certainly clearly surely probably maybe
 perhaps likely presumably therefore
 thus hence so it|is it's it|must|be it|should|be it|could|be it|may|be it|might|be that|is
@@ -80,7 +80,7 @@ daher somit donc alors così quindi portanto entonces 所以 因此 故 应该�
 c'est es è é jest это on är er
 """)
 
-RIGHT = _listed("""
+AFFIRMATIONS = _word_list("""
 correct right true fits supported plausible likely yes
 richtig korrekt correcta correcto correcte juste vraie corretta giusta correta certa juist rätt
 riktig správně poprawna правильно правильный верно верный вірно doğru صحيح صحيحة נכון सही đúng
@@ -89,20 +89,20 @@ benar
 ✓ ✔ ✅ ☑
 """)
 
-RIGHT_PHRASES = _listed("""
+AFFIRMING_PHRASES = _word_list("""
 the|answer the|correct the|right the|best the|only the|most my|answer my|choice my|best my|guess
 it|is stands|out what|the consistent|with best|fits best|matches the|one|that matches
 die|richtige la|bonne
 la|correcta
 """)
 
-BEFORE_LABEL = _listed("""
+LABEL_PREFIXES = _word_list("""
 the option choice letter number la le die letra lettre lettera opción opzione option alternativa
 réponse buchstabe 选项 选择 選択肢 선택지 вариант
 """)
 """What may stand before a label that is a line of its own."""
 
-WRONG = _listed("""
+REJECTIONS = _word_list("""
 wrong incorrect false contradicted disproved refuted ruled eliminated excluded impossible
 unsupported rejected no
 falsch inkorrekt incorrecta incorrecto fausse faux sbagliata scorretta errada incorreta onjuist
@@ -112,14 +112,14 @@ fel feil błędna неверно неверный неправильно yanlı�
 ✗ ✘ ❌ ✖ ×
 """)
 
-PREDICATE_FILLERS = _listed("""
+PREDICATE_FILLERS = _word_list("""
 is are was be can could must may seems to therefore thus also both all and so hence simply just by
 option only then not never
 ist sind est es è é son sono jest это är er isn't aren't wasn't can't cannot couldn't out of
 が は も を 가 는 이 를 을 是 也 都 明显 显然
 """)
 
-NEGATORS = _listed("""
+NEGATORS = _word_list("""
 not n't cannot never neither nor no without except unlike eliminate eliminates eliminated
 eliminating exclude excludes excluding reject rejects discard instead|of rather|than rule|out
 rules|out ruling|out
@@ -128,41 +128,41 @@ nicht kein keine weder noch statt pas ni no não nem non né niet geen inte ikke
 ليس ليست לא नहीं không bukan tidak 不是 并非 並非 不 非 排除
 """)
 
-NEGATED_AFTER = _listed("ではな じゃな でな 가|아니 이|아니 는|아니 은|아니 değil नहीं")
+POSTPOSED_NEGATORS = _word_list("ではな じゃな でな 가|아니 이|아니 는|아니 은|아니 değil नहीं")
 
-NEGATION_ENDS = _listed(
+NEGATION_SCOPE_ENDS = _word_list(
     "but sondern sino mais ma aber jedoch но а however while whereas because since 而是 而"
 )
 
-REASONS = frozenset(
-    _listed(
+CAUSAL_WORDS = frozenset(
+    _word_list(
         "because since as based given considering due per with is denn weil porque perché parce car"
     )
 )
-CONTINUES = REASONS | frozenset(
-    _listed(
+CONTINUATIONS = CAUSAL_WORDS | frozenset(
+    _word_list(
         "was would must should seems or nor and und oder et ou i y o e but if from at here which "
         "it fits matches not rather instead over"
     )
 )
 """Words that may follow a label that is also a word ("A because ..."), and show that it is none."""
 
-JOINS = _listed("""
+CONJUNCTIONS = _word_list("""
 and or nor und oder et ou y o e ed og och eller en of i lub nebo и или і або ve veya hoặc và dan
 atau
  و أو या और 和 或 或者 及 与 與 と や または 및 또는 와 과 plus versus vs
 """)
 
-MAYBE = _listed(
+HEDGES = _word_list(
     "or maybe possibly perhaps alternatively oder vielleicht peut-être quizás talvez forse"
 )
 
-TAKEN_BACK = _listed("""
+RETRACTIONS = _word_list("""
 wait actually correction no scratch rather oops hmm second|thought closer|look reconsidering
 moment hold|on nein doch warte attends espera 不对 等等
 """)
 
-ABSTAINS = r"""
+ABSTENTIONS = r"""
 (?:do|does|did|is|are|was|were|can|could)(?:n't| not) (?:\w+ ){0,3}(?:know|sure|certain|
    mention|mentioned|say|state|stated|specify|specified|show|shown|contain|provide|provided|
    indicate|reveal|clear|visible|possible|enough|sufficient|conclusive|answerable|determined|
@@ -203,7 +203,7 @@ bilmiyorum|belirlenemez|yeterli bilgi yok
 알 수 없|모르겠|판단할 수 없|정보가 (?:부족|없)
 """
 
-REFUSES = r"""
+REFUSALS = r"""
 (?:can|could)(?:not|'t| not) (?:help|assist|comply|fulfil|fulfill|support|participate|engage
    |process|provide (?:that|this|assistance))
 (?:can|could)(?:not|'t| not) (?:identify|recognise|recognize) (?:\w+ ){0,2}(?:people|
@@ -222,7 +222,7 @@ no puedo (?:ayudar|asistir)|nao posso (?:ajudar|ajuda-lo)|non posso (?:aiutare|a
 """
 
 
-def pattern(words: list[str], *, start: bool = True, end: bool = True) -> str:
+def word_pattern(words: list[str], *, start: bool = True, end: bool = True) -> str:
     """An alternation of folded words, longest first; `|` inside a word stands for a space.
 
     Words of scripts that put spaces between words match whole words alone.
@@ -237,7 +237,7 @@ def pattern(words: list[str], *, start: bool = True, end: bool = True) -> str:
     return "(?:" + "|".join(alternatives) + ")"
 
 
-def phrases(lines: str) -> re.Pattern[str]:
+def phrase_pattern(lines: str) -> re.Pattern[str]:
     """One pattern out of lines of patterns, folded; an indented line goes on the one before it."""
     whole = re.sub(r"\n {2,}", "", lines.strip()).splitlines()
     return re.compile("|".join(f"(?:{fold_pattern(line)})" for line in whole), re.MULTILINE)

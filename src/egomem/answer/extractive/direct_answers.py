@@ -17,7 +17,7 @@ from egomem.answer.extractive.spans import Episode, Writer, episodes, seconds_te
 from egomem.answer.extractive.support import coverages
 from egomem.answer.extractive.view_index import IndexedObservation, ViewIndex
 from egomem.answer.extractive.words import NUMBERS, Word, thing_words_of
-from egomem.memory import stems, tokens
+from egomem.text import stems, tokens
 
 DETECTED_GAP = 0.5
 """Seconds. A detector says itself when a thing is gone, so its episodes hardly need merging."""

@@ -12,7 +12,7 @@ from egomem.answer.extractive.support import Support, coverages, other, support
 from egomem.answer.extractive.view_index import IndexedObservation, ViewIndex, scene
 from egomem.answer.extractive.words import Word, thing_words_of, words_of
 from egomem.answer.strategy import Task
-from egomem.timeline import HABITS, RecordingTime, Span
+from egomem.timeline import DEFAULT_CONVENTIONS, RecordingTime, Span
 
 CARRIED = 0.5
 """Support for what a named person said where nothing else of the question is known."""
@@ -96,7 +96,9 @@ def _ask(task: Task[ExtractiveSettings]) -> ParsedQuestion:
     ask = read_question(task.question.text, now=now)
     longest = max((r.duration for r in recordings), default=0.0)
     if now is not None and ask.at is not None and ask.at > longest:
-        return read_question(task.question.text, now=now, habits=replace(HABITS, bare="wall"))
+        return read_question(
+            task.question.text, now=now, habits=replace(DEFAULT_CONVENTIONS, bare="wall")
+        )
     return ask
 
 

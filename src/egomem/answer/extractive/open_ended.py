@@ -10,8 +10,8 @@ from egomem.answer.extractive.settings import NAME, ExtractiveSettings
 from egomem.answer.extractive.spans import Writer
 from egomem.answer.extractive.view_index import IndexedObservation
 from egomem.answer.strategy import Task
-from egomem.memory import stems, tokens
 from egomem.records import Answer, Status
+from egomem.text import stems, tokens
 
 NEAR = 0.8
 """Of what the best observation holds, the share at which another one speaks to the question.

@@ -14,7 +14,7 @@ from typing import Literal
 from egomem.answer.extractive.wordlists import MEDIA
 from egomem.answer.extractive.words import Word, heavy_words_of, says, words_of
 from egomem.records import Source
-from egomem.timeline import HABITS, Conventions, TimeMention, find_times
+from egomem.timeline import DEFAULT_CONVENTIONS, Conventions, TimeMention, find_times
 
 Kind = Literal[
     "what", "when", "where", "who", "said", "read", "times", "count", "how_long", "order", "whether"
@@ -106,7 +106,7 @@ class ParsedQuestion:
 
 
 def read_question(
-    text: str, *, now: datetime | None = None, habits: Conventions = HABITS
+    text: str, *, now: datetime | None = None, habits: Conventions = DEFAULT_CONVENTIONS
 ) -> ParsedQuestion:
     """Reads a question. Never raises: what is not understood is asked by its words alone.
 

@@ -10,8 +10,9 @@ from datetime import datetime
 from types import MappingProxyType
 
 from egomem.answer.extractive.words import Word, told
-from egomem.memory import View, stems, tokens
+from egomem.memory import View
 from egomem.records import Observation
+from egomem.text import stems, tokens
 from egomem.timeline import Span
 
 UNKNOWN = 2.0

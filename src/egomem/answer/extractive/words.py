@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from egomem.answer.extractive import wordlists
-from egomem.memory import stems, terms, tokens
 from egomem.recall import lexicon
+from egomem.text import stems, terms, tokens
 
 PLAIN = frozenset(wordlists.PLAIN.split() + wordlists.PLAIN_ELSEWHERE.split())
 MEDIA = frozenset(wordlists.MEDIA.split())

@@ -1,7 +1,7 @@
 """A benchmark of our own over the recordings of `egomem demo`, to try things on.
 
 The questions were written by looking at the frames and listening. The recordings are not here:
-`egomem.demo.the_day` fetches them, and `Benchmark.with_media` joins the two.
+`egomem.demo.demo_day` fetches them, and `Benchmark.with_media` joins the two.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from egomem.ingest.readers.files import file_rows
 from egomem.ingest.readers.rows import (
     FIELDS,
-    Options,
+    ImportOptions,
     Row,
     RowReader,
     read_map,
@@ -12,7 +12,7 @@ from egomem.ingest.readers.rows import (
 
 __all__ = [
     "FIELDS",
-    "Options",
+    "ImportOptions",
     "Row",
     "RowReader",
     "file_rows",

@@ -12,18 +12,18 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, cast
 
 from egomem.errors import MediaError, MissingExtraError, TimeError, reason
-from egomem.ingest.readers.rows import Options, Row
+from egomem.ingest.readers.rows import ImportOptions, Row
 from egomem.media import LineWarning, read_subtitles
 from egomem.observe.asr_filter import SegmentFilter, SpeechSegment
 from egomem.records import Source
 from egomem.timeline import read_time
-from egomem.timeline.clock_times import code
+from egomem.timeline.clock_times import egolife_time
 
 Rows = tuple[Iterator[Row], Source]
 """The rows of a file, and the source of those that name none."""
 
 
-def file_rows(path: Path, options: Options, problems: list[LineWarning]) -> Rows:
+def file_rows(path: Path, options: ImportOptions, problems: list[LineWarning]) -> Rows:
     """The rows of a file, whatever its format (by its name, else by how it begins).
 
     Problems of single rows are added to `problems` while the rows are read. Raises MediaError where
@@ -108,7 +108,7 @@ def _subtitle_rows(path: Path, problems: list[LineWarning]) -> Iterator[Row]:
         yield cue.line, row | ({"speaker": cue.speaker} if cue.speaker else {})
 
 
-def _json(path: Path, options: Options, problems: list[LineWarning]) -> Rows:
+def _json(path: Path, options: ImportOptions, problems: list[LineWarning]) -> Rows:
     try:
         held = json.loads(_text(path, problems))
     except (ValueError, RecursionError) as error:
@@ -192,7 +192,7 @@ def _is_egolife(row: Mapping[str, Any]) -> bool:
 
 
 def _egolife(
-    rows: Sequence[object], options: Options, problems: list[LineWarning]
+    rows: Sequence[object], options: ImportOptions, problems: list[LineWarning]
 ) -> Iterator[Row]:
     """Captions `{start_time, end_time, text, date, video_path}` with times HHMMSSFF.
 
@@ -212,7 +212,7 @@ def _egolife(
             yield number, f"{type(error).__name__}: {error}"
 
 
-def _egolife_row(row: Mapping[str, Any], options: Options) -> dict[str, Any]:
+def _egolife_row(row: Mapping[str, Any], options: ImportOptions) -> dict[str, Any]:
     day = str(row["date"])
     start, end = _of_day(str(row["start_time"]), options), _of_day(str(row["end_time"]), options)
     end += 86400 if end < start else 0
@@ -242,9 +242,9 @@ def _egolife_row(row: Mapping[str, Any], options: Options) -> dict[str, Any]:
     return made
 
 
-def _of_day(text: str, options: Options) -> float:
+def _of_day(text: str, options: ImportOptions) -> float:
     """Seconds since midnight of a time HHMMSSFF."""
-    dial = code(text, options.habits.frames_per_second)
+    dial = egolife_time(text, options.habits.frames_per_second)
     return round(dial.hour * 3600 + dial.minute * 60 + dial.second, 6)
 
 

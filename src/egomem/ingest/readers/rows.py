@@ -16,7 +16,7 @@ from egomem.errors import TimeError, UsageError
 from egomem.ingest.start_times import instant_of
 from egomem.media import LineWarning
 from egomem.records import Observation, Provenance, Recording, Source, Track
-from egomem.timeline import HABITS, Clock, Conventions, Span, read_time, zone_of
+from egomem.timeline import DEFAULT_CONVENTIONS, Clock, Conventions, Span, read_time, zone_of
 
 FIELDS = (
     "video_id", "start", "end", "text", "source", "track", "wearer", "speaker", "data",
@@ -38,7 +38,7 @@ Row = tuple[int, Mapping[str, Any] | str]
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ImportOptions:
     """How rows are to be read.
 
     `mapping`: our field -> theirs, or a template such as `{conv_id}-{session}`. `source` and
@@ -56,7 +56,7 @@ class Options:
     zone: tzinfo | None = None
     day_one: date | None = None
     step: float = 5.0
-    habits: Conventions = HABITS
+    habits: Conventions = DEFAULT_CONVENTIONS
 
 
 def read_map(pairs: Iterable[str]) -> dict[str, str]:
@@ -82,9 +82,9 @@ def read_options(
     recording: str | None = None,
     zone: str | None = None,
     day_one: str | None = None,
-    frames_per_second: int = HABITS.frames_per_second,
+    frames_per_second: int = DEFAULT_CONVENTIONS.frames_per_second,
     step: float = 5.0,
-) -> Options:
+) -> ImportOptions:
     """Options as people write them: zone Europe/Berlin, day_one 2026-03-01. Raises UsageError."""
     if source is not None and source not in SOURCES:
         raise UsageError(f"{source!r} is not a source", f"known: {', '.join(SOURCES)}")
@@ -92,7 +92,7 @@ def read_options(
         first = date.fromisoformat(day_one) if day_one else None
     except ValueError:
         raise UsageError(f"{day_one!r} is not a date", "write it like 2026-03-01") from None
-    return Options(
+    return ImportOptions(
         mapping=read_map(map),
         source=cast(Source | None, source),
         track=track,
@@ -101,11 +101,11 @@ def read_options(
         zone=zone_of(zone) if zone else None,
         day_one=first,
         step=step,
-        habits=replace(HABITS, frames_per_second=frames_per_second),
+        habits=replace(DEFAULT_CONVENTIONS, frames_per_second=frames_per_second),
     )
 
 
-class RowError(Exception):
+class ImportRowError(Exception):
     """A row that cannot be used; the text says why."""
 
 
@@ -128,7 +128,7 @@ class RowReader:
 
     def __init__(
         self,
-        options: Options,
+        options: ImportOptions,
         default_source: Source = "caption",
         find: Callable[[str], Recording | None] = lambda video: None,
     ) -> None:
@@ -152,7 +152,7 @@ class RowReader:
             return None
         try:
             return self._read(number, fields)
-        except (RowError, TimeError) as error:
+        except (ImportRowError, TimeError) as error:
             self.bad(number, str(error))
         except ValidationError as error:
             fault = error.errors()[0]
@@ -173,7 +173,7 @@ class RowReader:
         mapped, rest = self._mapped(fields)
         source = mapped.get("source") or self.options.source or self._default_source
         if source not in SOURCES:
-            raise RowError(f"{source!r} is not a source; known: {', '.join(SOURCES)}")
+            raise ImportRowError(f"{source!r} is not a source; known: {', '.join(SOURCES)}")
         text = mapped.get("text")
         if isinstance(text, list):
             text = " ".join(str(part) for part in text)
@@ -183,9 +183,9 @@ class RowReader:
         if text is None and "duration" in mapped:
             return None
         if not isinstance(text, str) or not text.strip():
-            raise RowError("it has no text")
+            raise ImportRowError("it has no text")
         if line is None and source != "digest":
-            raise RowError("it names no video; give the recording")
+            raise ImportRowError("it names no video; give the recording")
         span, note = self._span(number, mapped, line)
         track = self._track(mapped.get("track"), source)
         provenance = mapped.get("provenance") or {}
@@ -237,7 +237,7 @@ class RowReader:
         if isinstance(given, str):
             given = json.loads(given)
         if not isinstance(given, dict):
-            raise RowError("its data is not an object")
+            raise ImportRowError("its data is not an object")
         data = rest | given
         if mapped.get("speaker") is not None:
             data["speaker"] = str(mapped["speaker"])
@@ -302,14 +302,14 @@ class RowReader:
         """The span of a row, and a note for its provenance where it was not in the row."""
         if mapped.get("start") is None:
             if line is None or line.timed:
-                raise RowError("it has no start")
+                raise ImportRowError("it has no start")
             line.timed = False
             start = line.rows * self.options.step
             line.rows += 1
             note = f"placed by its order, {self.options.step:g} s each; it has no time of its own"
             return Span(start, start + self.options.step), note
         if line is not None and line.timed is False:
-            raise RowError("it has a start, but the rows before it of its video have none")
+            raise ImportRowError("it has a start, but the rows before it of its video have none")
         start = self._seconds(mapped["start"], line)
         if mapped.get("end") is None:
             self._once(number, "end", "rows without an end are taken as points")
@@ -319,7 +319,7 @@ class RowReader:
         if line is not None:
             line.timed = True
             if start < 0:
-                raise RowError(f"it starts before the video ({start:g} s)")
+                raise ImportRowError(f"it starts before the video ({start:g} s)")
         return Span(start, end), None
 
     def _seconds(self, said: object, line: _Line | None) -> float:
@@ -329,7 +329,7 @@ class RowReader:
             except ValueError:
                 return self._written(str(said), line)
         if isinstance(said, bool) or not isinstance(said, int | float):
-            raise RowError(f"{said!r} is not a time")
+            raise ImportRowError(f"{said!r} is not a time")
         return float(said)
 
     def _written(self, said: str, line: _Line | None) -> float:

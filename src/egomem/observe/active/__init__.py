@@ -11,43 +11,43 @@ Log, State                       a run as a value: saved after every event, resu
 
 from egomem.observe.active.embedded_backend import EmbeddedBackend
 from egomem.observe.active.loop import (
-    Backend,
-    Captioning,
+    CaptionBackend,
+    CaptionRun,
     caption_actively,
     caption_once,
-    finished,
-    load,
-    save,
+    load_log,
+    replay,
+    save_log,
 )
 from egomem.observe.active.observer import ActiveCaptioner
 from egomem.observe.active.reduce import fold, states
-from egomem.observe.active.retrieval import Document, Folder, Retriever
-from egomem.observe.active.state import Budget, Log, Scene, State, StopReason
-from egomem.observe.active.tools import Tools, file_frames, held_frames
+from egomem.observe.active.retrieval import Document, DocumentFolder, Retriever
+from egomem.observe.active.state import CaptionBudget, CaptionLog, CaptionState, Scene, StopReason
+from egomem.observe.active.tools import Tools, decoded_frames, file_frames
 from egomem.observe.active.vlm_backend import VlmBackend
 
 __all__ = [
     "ActiveCaptioner",
-    "Backend",
-    "Budget",
-    "Captioning",
+    "CaptionBackend",
+    "CaptionBudget",
+    "CaptionLog",
+    "CaptionRun",
+    "CaptionState",
     "Document",
+    "DocumentFolder",
     "EmbeddedBackend",
-    "Folder",
-    "Log",
     "Retriever",
     "Scene",
-    "State",
     "StopReason",
     "Tools",
     "VlmBackend",
     "caption_actively",
     "caption_once",
+    "decoded_frames",
     "file_frames",
-    "finished",
     "fold",
-    "held_frames",
-    "load",
-    "save",
+    "load_log",
+    "replay",
+    "save_log",
     "states",
 ]

@@ -1,6 +1,6 @@
 """Looks: what can be asked of a recording, as typed values. A model's plan is JSON that fits them.
 
-Nothing in a look is trusted: `clamped` brings its arguments into range, or says why it is refused.
+Nothing in a look is trusted: `clamp` brings its arguments into range, or says why it is refused.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from egomem.timeline import Span
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom, each 0-1 of the picture's width or height."""
 
-WHOLE: Box = (0.0, 0.0, 1.0, 1.0)
+WHOLE_PICTURE: Box = (0.0, 0.0, 1.0, 1.0)
 
-SMALLEST = 0.04
+MIN_SIDE = 0.04
 """Share of the picture's sides below which a region shows nothing; it is widened to this."""
 
-MOST_BOXES = 3
+MAX_BOXES = 3
 """Regions of one look at most. Our choice."""
 
 Seconds = Annotated[float, Field(allow_inf_nan=False)]
 Share = Annotated[float, Field(allow_inf_nan=False)]
 
 
-class _Look(Record):
+class _Inspection(Record):
     """`start` and `end` in seconds of the recording; `count` frames are spread from one to the
     other, both included (one frame: the middle)."""
 
@@ -42,7 +42,7 @@ class _Look(Record):
 
     @property
     def regions(self) -> tuple[Box, ...]:
-        return self.boxes or (WHOLE,)
+        return self.boxes or (WHOLE_PICTURE,)
 
     @property
     def times(self) -> tuple[float, ...]:
@@ -58,37 +58,37 @@ class _Look(Record):
         return len(self.times) * len(self.regions)
 
 
-class Crop(_Look):
+class Crop(_Inspection):
     """A region, cut out in full resolution and enlarged."""
 
     tool: Literal["crop"] = "crop"
 
 
-class Dense(_Look):
+class Dense(_Inspection):
     """Ordered frames over a span, for what moves or changes."""
 
     tool: Literal["dense"] = "dense"
 
 
-class ReadText(_Look):
+class ReadText(_Inspection):
     """Text in a span or region, read by the recogniser."""
 
     tool: Literal["ocr"] = "ocr"
 
 
-class Detect(_Look):
+class Detect(_Inspection):
     """Things in enlarged regions over a span, found by the detector."""
 
     tool: Literal["detect"] = "detect"
 
 
-class GazeCrop(_Look):
+class GazeCrop(_Inspection):
     """What the wearer looked at, where gaze was recorded."""
 
     tool: Literal["gaze"] = "gaze"
 
 
-class Listen(_Look):
+class Listen(_Inspection):
     """The words that are said in a span."""
 
     tool: Literal["listen"] = "listen"
@@ -98,7 +98,7 @@ class Listen(_Look):
         return 0
 
 
-class Retrieve(_Look):
+class Retrieve(_Inspection):
     """What documents outside of the recording say of something that was seen.
 
     `anchor` is the id of the finding in which it was seen. Names only: it proves no event.
@@ -116,10 +116,10 @@ class Retrieve(_Look):
 Inspection = Annotated[
     Crop | Dense | ReadText | Detect | GazeCrop | Listen | Retrieve, Field(discriminator="tool")
 ]
-LOOK: TypeAdapter[Inspection] = TypeAdapter(Inspection)
+INSPECTION_ADAPTER: TypeAdapter[Inspection] = TypeAdapter(Inspection)
 
 
-class Clamped(NamedTuple):
+class ClampedInspection(NamedTuple):
     """The look to carry out (None: refused, and `why`); `changed` names arguments brought in."""
 
     look: Inspection | None
@@ -127,16 +127,18 @@ class Clamped(NamedTuple):
     why: str = ""
 
 
-def clamped(look: Inspection, bounds: Span, *, frames_left: int, most: int) -> Clamped:
+def clamp(look: Inspection, bounds: Span, *, frames_left: int, most: int) -> ClampedInspection:
     """A look within `bounds`, with at most `most` times and `frames_left` pictures in all."""
     changed = []
     start, end = sorted((look.start, look.end))
     if end < bounds.start or start > bounds.end:
-        return Clamped(None, (), f"{start:g}-{end:g} s is outside of the recording's part")
+        return ClampedInspection(
+            None, (), f"{start:g}-{end:g} s is outside of the recording's part"
+        )
     inside = max(start, bounds.start), min(end, bounds.end)
     if inside != (look.start, look.end):
         changed.append("span")
-    boxes = tuple(_inside(box) for box in look.boxes[:MOST_BOXES])
+    boxes = tuple(_inside(box) for box in look.boxes[:MAX_BOXES])
     if boxes != look.boxes:
         changed.append("boxes")
     count = min(max(look.count, 1), most)
@@ -146,11 +148,11 @@ def clamped(look: Inspection, bounds: Span, *, frames_left: int, most: int) -> C
     if draft.pictures and draft.pictures > frames_left:
         count = frames_left // len(draft.regions)
         if count < 1:
-            return Clamped(None, (), f"{frames_left} frames are left in the budget")
+            return ClampedInspection(None, (), f"{frames_left} frames are left in the budget")
         draft = draft.model_copy(update={"count": count})
     if count != look.count:
         changed.append("count")
-    return Clamped(draft, tuple(changed))
+    return ClampedInspection(draft, tuple(changed))
 
 
 def _inside(box: Box) -> Box:
@@ -161,7 +163,7 @@ def _inside(box: Box) -> Box:
 
 
 def _widened(low: float, high: float) -> tuple[float, float]:
-    if high - low >= SMALLEST:
+    if high - low >= MIN_SIDE:
         return low, high
-    low = min(max((low + high - SMALLEST) / 2, 0.0), 1.0 - SMALLEST)
-    return low, low + SMALLEST
+    low = min(max((low + high - MIN_SIDE) / 2, 0.0), 1.0 - MIN_SIDE)
+    return low, low + MIN_SIDE

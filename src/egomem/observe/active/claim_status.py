@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from egomem.observe.active.actions import Dense
-from egomem.observe.active.state import Gap, Standing, State
+from egomem.observe.active.state import CaptionGap, CaptionState, ClaimStatus
 
 
-def standing_gaps(state: State, planned: Sequence[Gap]) -> list[Gap]:
+def status_gaps(state: CaptionState, planned: Sequence[CaptionGap]) -> list[CaptionGap]:
     """Gaps that follow from how claims stand, whatever the planner says: what is contradicted is to
     be rewritten, what nothing supports is to be looked at."""
     named = {g.claim for g in planned}
     found = []
     for claim in state.claims:
-        if claim.id in named or claim.standing is Standing.SUPPORTED:
+        if claim.id in named or claim.standing is ClaimStatus.SUPPORTED:
             continue
-        if claim.standing is Standing.CONTRADICTED:
+        if claim.standing is ClaimStatus.CONTRADICTED:
             found.append(
-                Gap(
+                CaptionGap(
                     id="",
                     kind="revision",
                     concern="conflict",
@@ -31,7 +31,7 @@ def standing_gaps(state: State, planned: Sequence[Gap]) -> list[Gap]:
         else:
             look = Dense(start=claim.span.start, end=claim.span.end, count=6)
             found.append(
-                Gap(
+                CaptionGap(
                     id="",
                     kind="observation",
                     concern="unsupported",
@@ -44,15 +44,15 @@ def standing_gaps(state: State, planned: Sequence[Gap]) -> list[Gap]:
     return found
 
 
-def is_moot(gap: Gap, state: State) -> bool:
+def is_obsolete(gap: CaptionGap, state: CaptionState) -> bool:
     """True where the claim in question is gone, or stands without the look."""
     if gap.claim is None or gap.kind == "revision":
         return False
     claim = state.claim(gap.claim)
-    return claim is None or claim.standing is Standing.SUPPORTED
+    return claim is None or claim.standing is ClaimStatus.SUPPORTED
 
 
-def told(state: State) -> str:
+def describe_state(state: CaptionState) -> str:
     """The state for a model: claims with how they stand, evidence, gaps."""
     claims = "\n".join(
         f"{c.id} [{c.span.start:g}-{c.span.end:g} s] {c.standing.value} "

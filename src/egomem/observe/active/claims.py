@@ -18,13 +18,13 @@ import Stemmer
 from egomem.observe.active.state import Finding
 from egomem.timeline import Span
 
-ALIKE = 0.5
+MIN_SHARED = 0.5
 """Shared part of their words above which two sentences are versions of one."""
 
-SLACK = 1.0
+TOLERANCE_S = 1.0
 """Seconds by which a claim and its evidence may miss each other."""
 
-STILL = 0.25
+SPAN_TOLERANCE_S = 0.25
 """Seconds by which a span may move and be the same."""
 
 _QUOTED = re.compile(r"[“\"«]([^”\"»]*)[”\"»]")
@@ -72,7 +72,7 @@ _HEARD_OR_READ = ("ocr", "listen")
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class ClaimContent:
     """What a sentence says: stems, numbers, quoted text, whether it denies, and its hedges."""
 
     words: frozenset[str]
@@ -87,14 +87,14 @@ class Content:
 
 
 @lru_cache(maxsize=4096)
-def content(text: str) -> Content:
+def content(text: str) -> ClaimContent:
     quotes = frozenset(filter(None, (_plain(q) for q in _QUOTED.findall(text))))
     tokens = [w.lower().replace("’", "'") for w in _WORD.findall(_QUOTED.sub(" ", text))]
     tokens = [_NUMBERS.get(t, _ONE.get(t, t)) for t in tokens]
     rest = [t for t in tokens if t not in _EMPTY | _DENYING | _HEDGING]
     numbers = frozenset(t for t in rest if any(c.isdigit() for c in t))
     stems = Stemmer.Stemmer("english").stemWords([t for t in rest if t not in numbers])
-    return Content(
+    return ClaimContent(
         frozenset(stems),
         numbers,
         quotes,
@@ -107,7 +107,9 @@ def _plain(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def missing(claim: str, span: Span, findings: Iterable[Finding], *, conclusive: bool = True) -> str:
+def missing_support(
+    claim: str, span: Span, findings: Iterable[Finding], *, conclusive: bool = True
+) -> str:
     """What of a claim is not in the findings given, in a few words; "" where all of it is.
 
     `conclusive=False` asks whether the findings at least hint at it. Inconclusive findings count
@@ -150,7 +152,7 @@ def sentences(text: str) -> list[str]:
 
 
 def _near(a: Span, b: Span) -> bool:
-    return a.start <= b.end + SLACK and b.start <= a.end + SLACK
+    return a.start <= b.end + TOLERANCE_S and b.start <= a.end + TOLERANCE_S
 
 
 def covers(parts: Sequence[str], whole: str) -> bool:
@@ -163,7 +165,7 @@ def covers(parts: Sequence[str], whole: str) -> bool:
     )
 
 
-def weaker(after: str, after_span: Span, before: str, before_span: Span) -> bool:
+def is_weaker(after: str, after_span: Span, before: str, before_span: Span) -> bool:
     """True where `after` follows from `before`: less is said, of no other number and no less time.
 
     A number may be left out, not changed: "3 bottles" does not follow from "2 to 3 bottles".
@@ -176,16 +178,16 @@ def weaker(after: str, after_span: Span, before: str, before_span: Span) -> bool
         and new.quotes <= old.quotes
         and new.denies == old.denies
         and new.hedges >= old.hedges
-        and after_span.start <= before_span.start + STILL
-        and after_span.end >= before_span.end - STILL
+        and after_span.start <= before_span.start + SPAN_TOLERANCE_S
+        and after_span.end >= before_span.end - SPAN_TOLERANCE_S
     )
 
 
-def same(a: str, a_span: Span, b: str, b_span: Span) -> bool:
-    return weaker(a, a_span, b, b_span) and weaker(b, b_span, a, a_span)
+def is_same(a: str, a_span: Span, b: str, b_span: Span) -> bool:
+    return is_weaker(a, a_span, b, b_span) and is_weaker(b, b_span, a, a_span)
 
 
-class Aligned(NamedTuple):
+class ClaimAlignment(NamedTuple):
     """Pairs of indices (before, after), what is only before, what is only after."""
 
     pairs: list[tuple[int, int]]
@@ -193,10 +195,10 @@ class Aligned(NamedTuple):
     added: list[int]
 
 
-Said = tuple[str, Span]
+TimedText = tuple[str, Span]
 
 
-def align(before: Sequence[Said], after: Sequence[Said]) -> Aligned:
+def align_claims(before: Sequence[TimedText], after: Sequence[TimedText]) -> ClaimAlignment:
     """Which claims of two captions are versions of one; each has at most one partner.
 
     By shared words first and nearness in time second, greedily from the best pair."""
@@ -206,7 +208,7 @@ def align(before: Sequence[Said], after: Sequence[Said]) -> Aligned:
             a, b = content(old), content(new)
             union = len(a.all | b.all)
             shared = len(a.all & b.all) / union if union else 0.0
-            if shared >= ALIKE:
+            if shared >= MIN_SHARED:
                 apart = abs(old_span.middle - new_span.middle)
                 scored.append((shared - 0.2 * apart / (apart + 10), i, j))
     pairs: list[tuple[int, int]] = []
@@ -214,7 +216,7 @@ def align(before: Sequence[Said], after: Sequence[Said]) -> Aligned:
         if not any(i == p or j == q for p, q in pairs):
             pairs.append((i, j))
     left, right = {i for i, _ in pairs}, {j for _, j in pairs}
-    return Aligned(
+    return ClaimAlignment(
         sorted(pairs),
         [i for i in range(len(before)) if i not in left],
         [j for j in range(len(after)) if j not in right],

@@ -14,33 +14,34 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 
 from egomem.media import Frame
-from egomem.observe.active.actions import WHOLE, Detect, Inspection
+from egomem.observe.active.actions import WHOLE_PICTURE, Detect, Inspection
 from egomem.observe.active.gap_detection import (
-    places_it,
-    unconfirmed,
-    uncovered,
-    unheard,
-    unplaced,
-    unread,
+    is_change_placed,
+    unconfirmed_objects,
+    uncovered_regions,
+    unheard_speech,
+    unplaced_changes,
+    unread_text,
 )
-from egomem.observe.active.regions import SEEN, views
+from egomem.observe.active.inspection_result import CroppedFrame, InspectionResult
+from egomem.observe.active.regions import MIN_SCORE, detected_frames
 from egomem.observe.active.state import (
+    CaptionGap,
+    CaptionState,
     Diagnosed,
     Drafted,
     Finding,
-    Gap,
     Inspected,
     Revised,
-    State,
 )
 from egomem.observe.active.statements import (
     compose,
-    tallies,
+    tally_findings,
 )
-from egomem.observe.active.tools import InspectionResult, Picture, Tools, listed, things_in
+from egomem.observe.active.tools import Tools, detect_in, list_labels
 from egomem.timeline import Span
 
-READ_AT = 3
+MAX_TEXT_FRAMES = 3
 """Coarse frames in which text is looked for."""
 
 
@@ -52,20 +53,27 @@ class EmbeddedBackend:
     async def draft(self, tools: Tools, coarse: Sequence[Frame], *, split: bool = True) -> Drafted:
         return await asyncio.to_thread(self._draft, tools, coarse)
 
-    async def diagnose(self, tools: Tools, coarse: Sequence[Frame], state: State) -> Diagnosed:
+    async def diagnose(
+        self, tools: Tools, coarse: Sequence[Frame], state: CaptionState
+    ) -> Diagnosed:
         gaps = (
-            *uncovered(tools, coarse, state),
-            *unplaced(coarse, state),
-            *unconfirmed(coarse, state),
-            *unread(tools, state),
-            *unheard(tools, state),
+            *uncovered_regions(tools, coarse, state),
+            *unplaced_changes(coarse, state),
+            *unconfirmed_objects(coarse, state),
+            *unread_text(tools, state),
+            *unheard_speech(tools, state),
         )
         left = {g.change for g in gaps}
         moot = tuple(g.id for g in state.open if g.change not in left)
         return Diagnosed(gaps=gaps, moot=moot)
 
     async def read(
-        self, tools: Tools, state: State, gap: Gap, look: Inspection, shown: InspectionResult
+        self,
+        tools: Tools,
+        state: CaptionState,
+        gap: CaptionGap,
+        look: Inspection,
+        shown: InspectionResult,
     ) -> Inspected:
         span = look.span
         found = Finding(
@@ -81,20 +89,22 @@ class EmbeddedBackend:
             data=shown.data,
         )
         held = [*state.findings, found]
-        counted = tallies(held, len(held))
+        counted = tally_findings(held, len(held))
         if gap.concern == "temporal":
             # Seeing the thing is not enough: the look must place its change.
-            found = found.model_copy(update={"conclusive": places_it(held, span, look)})
+            found = found.model_copy(update={"conclusive": is_change_placed(held, span, look)})
         if gap.change.startswith("confirm"):
-            label = {t.label for v in views([found]) for t in v.things if t.score >= SEEN}
+            label = {
+                t.label for v in detected_frames([found]) for t in v.things if t.score >= MIN_SCORE
+            }
             named = any(f" {name} " in f"{gap.change} " for name in label)
             found = found.model_copy(update={"conclusive": named})
         if gap.concern == "unsupported" and isinstance(look, Detect):
-            person = any(t.label == "person" for v in views([found]) for t in v.things)
+            person = any(t.label == "person" for v in detected_frames([found]) for t in v.things)
             found = found.model_copy(update={"conclusive": person})
         return Inspected(gap=gap.id, look=look, findings=(found, *counted))
 
-    async def revise(self, tools: Tools, coarse: Sequence[Frame], state: State) -> Revised:
+    async def revise(self, tools: Tools, coarse: Sequence[Frame], state: CaptionState) -> Revised:
         return Revised(lines=tuple(compose(state.findings)))
 
     def _draft(self, tools: Tools, coarse: Sequence[Frame]) -> Drafted:
@@ -103,7 +113,7 @@ class EmbeddedBackend:
             findings.append(_seen_in(tools, frame, len(findings)))
         if tools.reader is not None:
             chosen = sorted({0, len(coarse) // 2, len(coarse) - 1}) if coarse else []
-            for k in chosen[:READ_AT]:
+            for k in chosen[:MAX_TEXT_FRAMES]:
                 if (read := _text_in(tools, coarse[k], len(findings))) is not None:
                     findings.append(read)
         for o in tools.held:
@@ -118,19 +128,19 @@ class EmbeddedBackend:
                         data={"said": [[o.span.start, o.span.end, o.text]]},
                     )
                 )
-        findings += tallies(findings, len(findings))
+        findings += tally_findings(findings, len(findings))
         return Drafted(lines=tuple(compose(findings)), findings=tuple(findings))
 
 
 def _seen_in(tools: Tools, frame: Frame, number: int) -> Finding:
     assert tools.detector is not None
-    things = things_in(tools.detector, Picture(frame.time, WHOLE, frame.image))
-    sure = [t.label for t in things if t.score >= SEEN]
+    things = detect_in(tools.detector, CroppedFrame(frame.time, WHOLE_PICTURE, frame.image))
+    sure = [t.label for t in things if t.score >= MIN_SCORE]
     data: dict[str, JsonValue] = {
         "seen": [
             {
                 "time": round(frame.time, 3),
-                "region": list(WHOLE),
+                "region": list(WHOLE_PICTURE),
                 "things": [[t.label, round(t.score, 3), *t.box] for t in things],
             }
         ]
@@ -139,7 +149,7 @@ def _seen_in(tools: Tools, frame: Frame, number: int) -> Finding:
         id=f"e{number + 1}",
         tool="coarse",
         span=Span(frame.time, frame.time),
-        text=f"In view: {listed(sure) or 'nothing named'}",
+        text=f"In view: {list_labels(sure) or 'nothing named'}",
         frames=(round(frame.time, 3),),
         confidence=round(max((t.score for t in things), default=0.0), 3),
         conclusive=bool(sure),

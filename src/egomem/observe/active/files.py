@@ -8,23 +8,24 @@ from pathlib import Path
 from typing import TypeVar
 
 from egomem.errors import MissingExtraError, UsageError, WeightsError
+from egomem.hashing import recording_id
 from egomem.media import content_hash, probe
 from egomem.models import ModelClient, Role
 from egomem.observe.active.embedded_backend import EmbeddedBackend
 from egomem.observe.active.loop import (
-    Backend,
-    Captioning,
+    CaptionBackend,
+    CaptionRun,
     OnEvent,
     caption_actively,
     caption_once,
-    load,
-    save,
+    load_log,
+    save_log,
 )
 from egomem.observe.active.retrieval import Retriever
-from egomem.observe.active.state import Budget, Log, Scene, State
+from egomem.observe.active.state import CaptionBudget, CaptionLog, CaptionState, Scene
 from egomem.observe.active.tools import Tools, file_frames
 from egomem.observe.active.vlm_backend import VlmBackend
-from egomem.observe.detect import Detector
+from egomem.observe.object_detector import Detector
 from egomem.observe.screen_text import ScreenText
 from egomem.observe.speech import Speech
 from egomem.timeline import Span
@@ -33,7 +34,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Installed:
+class InstalledTools:
     """The tools that can run here; `missing`: why one cannot, with the line that mends it."""
 
     detector: Detector | None
@@ -42,13 +43,13 @@ class Installed:
     missing: tuple[str, ...]
 
 
-def installed(*, speech: str = "base") -> Installed:
+def installed_tools(*, speech: str = "base") -> InstalledTools:
     """Detector, text recogniser and speech recogniser, their weights fetched if need be."""
     missing: list[str] = []
     detector = _made(lambda: Detector(squares=False), missing)
     reader = _made(ScreenText, missing)
     listener = _made(lambda: Speech(speech), missing)
-    return Installed(detector, reader, listener, tuple(missing))
+    return InstalledTools(detector, reader, listener, tuple(missing))
 
 
 def _made(make: Callable[[], T], missing: list[str]) -> T | None:
@@ -62,11 +63,13 @@ def _made(make: Callable[[], T], missing: list[str]) -> T | None:
         return None
 
 
-def tools_for(path: Path, found: Installed, *, retriever: Retriever | None = None) -> Tools:
+def tools_for(path: Path, found: InstalledTools, *, retriever: Retriever | None = None) -> Tools:
     facts = probe(path)
     if facts.video is None:
         raise UsageError(f"{path.name} has no picture to caption", "name a video file")
-    scene = Scene(recording=content_hash(path)[:16], name=path.name, span=Span(0.0, facts.duration))
+    scene = Scene(
+        recording=recording_id(content_hash(path)), name=path.name, span=Span(0.0, facts.duration)
+    )
     return Tools(
         scene,
         file_frames(path),
@@ -78,7 +81,7 @@ def tools_for(path: Path, found: Installed, *, retriever: Retriever | None = Non
     )
 
 
-def backend_for(models: ModelClient | None, budget: Budget) -> Backend:
+def backend_for(models: ModelClient | None, budget: CaptionBudget) -> CaptionBackend:
     """A model in the captioner role where there is one, else the embedded observers."""
     if models is not None and models.has(Role.CAPTIONER):
         return VlmBackend(models, tokens=budget.tokens)
@@ -90,33 +93,39 @@ async def caption_file(
     *,
     models: ModelClient | None = None,
     active: bool = True,
-    budget: Budget | None = None,
-    found: Installed | None = None,
+    budget: CaptionBudget | None = None,
+    found: InstalledTools | None = None,
     retriever: Retriever | None = None,
     log: Path | None = None,
     on_event: OnEvent = lambda log, state: None,
-) -> Captioning:
+) -> CaptionRun:
     """Caption a whole file. `log`: where the run is saved after every event; where it lies there
     already, of the same file, it goes on. Raises UsageError where the log is of another run."""
-    budget = budget or Budget()
-    tools = tools_for(path, found or installed(), retriever=retriever)
+    budget = budget or CaptionBudget()
+    tools = tools_for(path, found or installed_tools(), retriever=retriever)
     backend = backend_for(models, budget)
     if not active:
         return await caption_once(tools, backend)
-    earlier = load(log) if log is not None and log.is_file() else None
+    earlier = load_log(log) if log is not None and log.is_file() else None
     if earlier is not None:
         _is_of(earlier, tools.scene, backend, budget, log)
         tools.scene = earlier.scene
 
-    def saved(now: Log, state: State) -> None:
+    def saved(now: CaptionLog, state: CaptionState) -> None:
         if log is not None:
-            save(now, log)
+            save_log(now, log)
         on_event(now, state)
 
     return await caption_actively(tools, backend, budget=budget, resume=earlier, on_event=saved)
 
 
-def _is_of(earlier: Log, scene: Scene, backend: Backend, budget: Budget, path: Path | None) -> None:
+def _is_of(
+    earlier: CaptionLog,
+    scene: Scene,
+    backend: CaptionBackend,
+    budget: CaptionBudget,
+    path: Path | None,
+) -> None:
     same = (
         earlier.scene.recording == scene.recording
         and earlier.backend == backend.name

@@ -11,25 +11,33 @@ import numpy as np
 
 from egomem.media import Frame
 from egomem.observe.active.actions import Box, Detect, Inspection, Listen, ReadText
-from egomem.observe.active.regions import SEEN, Change, changes, overlap, places, views
+from egomem.observe.active.crops import region_around
+from egomem.observe.active.regions import (
+    MIN_SCORE,
+    RegionChange,
+    detected_frames,
+    find_regions,
+    intersection_over_union,
+    region_changes,
+)
 from egomem.observe.active.state import (
+    CaptionGap,
+    CaptionState,
     Finding,
-    Gap,
-    State,
 )
 from egomem.observe.active.statements import (
-    SETTLED,
-    SURE_TEXT,
-    passing_by,
-    text_places,
-    told,
+    MAX_PLACED_S,
+    MIN_TEXT_SCORE,
+    change_statement,
+    passing_objects,
+    text_regions,
 )
-from egomem.observe.active.tools import Tools, around
-from egomem.observe.coco import article
-from egomem.observe.keyframes import cells
+from egomem.observe.active.tools import Tools
+from egomem.observe.coco_classes import with_article
+from egomem.observe.keyframes import brightness_grid
 from egomem.timeline import Span
 
-STEP = 1.0
+STEP_S = 1.0
 """Seconds between the frames of a look for a change."""
 ZOOM = 1.5
 """Size of the region around a thing that is looked at closely, in sizes of the thing."""
@@ -56,19 +64,21 @@ def tiles(shape: tuple[int, ...]) -> list[Box]:
     return [(0.0, round(s, 4), 1.0, round(s + share, 4)) for s in starts]
 
 
-def uncovered(tools: Tools, coarse: Sequence[Frame], state: State) -> list[Gap]:
+def uncovered_regions(
+    tools: Tools, coarse: Sequence[Frame], state: CaptionState
+) -> list[CaptionGap]:
     """Parts of the coarse view in which something stands, and nothing was named."""
     if tools.detector is None or not coarse:
         return []
     named = [
         ((t.box[0] + t.box[2]) / 2, (t.box[1] + t.box[3]) / 2)
-        for view in views(state.findings)
+        for view in detected_frames(state.findings)
         for t in view.things
-        if t.score >= SEEN
+        if t.score >= MIN_SCORE
     ]
     named += [
         ((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)
-        for lines in text_places(state.findings)
+        for lines in text_regions(state.findings)
         for *_, box, _, _ in lines
     ]
     found = []
@@ -82,7 +92,7 @@ def uncovered(tools: Tools, coarse: Sequence[Frame], state: State) -> list[Gap]:
         look = Detect(start=coarse[0].time, end=coarse[-1].time, count=len(coarse), boxes=(tile,))
         where = "-".join(f"{v:.2f}" for v in tile)
         found.append(
-            Gap(
+            CaptionGap(
                 id="",
                 kind="observation",
                 concern="omission",
@@ -100,7 +110,7 @@ def _shrunk(box: Box) -> Box:
 
 
 def _spread(image: Any, box: Box) -> float:
-    grid = cells(image)
+    grid = brightness_grid(image)
     rows, columns = grid.shape
     part = grid[
         int(box[1] * rows) : max(int(box[1] * rows) + 1, int(box[3] * rows)),
@@ -109,28 +119,28 @@ def _spread(image: Any, box: Box) -> float:
     return float((part - part.mean(axis=1, keepdims=True)).std())
 
 
-def unplaced(coarse: Sequence[Frame], state: State) -> list[Gap]:
+def unplaced_changes(coarse: Sequence[Frame], state: CaptionState) -> list[CaptionGap]:
     """Changes known only to within the coarse step: the moment is to be found."""
     if not coarse:
         return []
     height, width = coarse[0].image.shape[:2]
-    due: defaultdict[Span, list[Change]] = defaultdict(list)
-    for place in places(views(state.findings)):
-        for change in changes(place):
-            if change.span.length > SETTLED:
+    due: defaultdict[Span, list[RegionChange]] = defaultdict(list)
+    for place in find_regions(detected_frames(state.findings)):
+        for change in region_changes(place):
+            if change.span.length > MAX_PLACED_S:
                 due[change.span].append(change)
     found = []
     for span, group in _joined(due):
         boxes = [_close_up(c.place.box, width, height) for c in group]
-        count = max(2, math.ceil(span.length / STEP - 0.05) - 1)
+        count = max(2, math.ceil(span.length / STEP_S - 0.05) - 1)
         step = span.length / (count + 1)
         look = Detect(
             start=span.start + step, end=span.end - step, count=count, boxes=tuple(boxes[:3])
         )
-        texts = {told(c)[0] for c in group}
+        texts = {change_statement(c)[0] for c in group}
         claim = next((c for c in state.claims if c.text in texts and c.span == span), None)
         found.append(
-            Gap(
+            CaptionGap(
                 id="",
                 kind="observation",
                 concern="temporal",
@@ -144,13 +154,13 @@ def unplaced(coarse: Sequence[Frame], state: State) -> list[Gap]:
     return found
 
 
-def unconfirmed(coarse: Sequence[Frame], state: State) -> list[Gap]:
+def unconfirmed_objects(coarse: Sequence[Frame], state: CaptionState) -> list[CaptionGap]:
     """Things that one picture showed, and once: the place where each was seen is enlarged."""
     if not coarse:
         return []
     height, width = coarse[0].image.shape[:2]
     found = []
-    for thing in passing_by(views(state.findings)):
+    for thing in passing_objects(detected_frames(state.findings)):
         if thing.settled:
             continue
         exact = thing.views[0].time
@@ -160,11 +170,11 @@ def unconfirmed(coarse: Sequence[Frame], state: State) -> list[Gap]:
             (c for c in state.claims if c.text == thing.text and c.span.start == thing.time), None
         )
         found.append(
-            Gap(
+            CaptionGap(
                 id="",
                 kind="observation",
                 concern="ambiguity",
-                change=f"confirm {article(thing.label)} at {thing.time:.1f} s",
+                change=f"confirm {with_article(thing.label)} at {thing.time:.1f} s",
                 claim=claim.id if claim else None,
                 priority=0.4 + thing.best.score / 10,
                 look=look,
@@ -173,9 +183,9 @@ def unconfirmed(coarse: Sequence[Frame], state: State) -> list[Gap]:
     return found
 
 
-def _joined(due: dict[Span, list[Change]]) -> list[tuple[Span, list[Change]]]:
+def _joined(due: dict[Span, list[RegionChange]]) -> list[tuple[Span, list[RegionChange]]]:
     """Changes whose spans nearly agree are looked at together."""
-    out: list[tuple[Span, list[Change]]] = []
+    out: list[tuple[Span, list[RegionChange]]] = []
     for span in sorted(due):
         if out:
             before, group = out[-1]
@@ -193,31 +203,31 @@ def _close_up(box: Box, width: int, height: int) -> Box:
     short = min(width, height)
     size = max((box[2] - box[0]) * width, (box[3] - box[1]) * height) * ZOOM
     size = min(max(size, short / 3), short)
-    return around(box, size / width, size / height)
+    return region_around(box, size / width, size / height)
 
 
-def places_it(findings: Sequence[Finding], span: Span, look: Inspection) -> bool:
+def is_change_placed(findings: Sequence[Finding], span: Span, look: Inspection) -> bool:
     """True where a change within the look's span is now placed."""
-    near = Span(max(0.0, span.start - STEP * 1.5), span.end + STEP * 1.5)
+    near = Span(max(0.0, span.start - STEP_S * 1.5), span.end + STEP_S * 1.5)
     return any(
-        c.span.length <= SETTLED and near.start <= c.span.start and c.span.end <= near.end
-        for p in places(views(findings))
-        if any(overlap(p.box, b) > 0 for b in look.regions)
-        for c in changes(p)
+        c.span.length <= MAX_PLACED_S and near.start <= c.span.start and c.span.end <= near.end
+        for p in find_regions(detected_frames(findings))
+        if any(intersection_over_union(p.box, b) > 0 for b in look.regions)
+        for c in region_changes(p)
     )
 
 
-def unread(tools: Tools, state: State) -> list[Gap]:
+def unread_text(tools: Tools, state: CaptionState) -> list[CaptionGap]:
     """Text that was seen small, with a low score, or that changes."""
     if tools.reader is None:
         return []
     found = []
-    for lines in text_places(state.findings):
+    for lines in text_regions(state.findings):
         if any(close for *_, close in lines):
             continue
         texts = {row[1] for row in lines}
         times = {row[0] for row in lines}
-        if len(texts) == 1 and len(times) > 1 and min(row[2] for row in lines) >= SURE_TEXT:
+        if len(texts) == 1 and len(times) > 1 and min(row[2] for row in lines) >= MIN_TEXT_SCORE:
             continue
         box = (
             min(r[3][0] for r in lines) - 0.02,
@@ -231,7 +241,7 @@ def unread(tools: Tools, state: State) -> list[Gap]:
         start, end = (coarse[0], coarse[-1]) if changing and coarse else (min(times), max(times))
         look = ReadText(start=start, end=end, count=len(coarse) if changing else 2, boxes=(box,))
         found.append(
-            Gap(
+            CaptionGap(
                 id="",
                 kind="observation",
                 concern="ambiguity",
@@ -243,7 +253,7 @@ def unread(tools: Tools, state: State) -> list[Gap]:
     return found
 
 
-def unheard(tools: Tools, state: State) -> list[Gap]:
+def unheard_speech(tools: Tools, state: CaptionState) -> list[CaptionGap]:
     """Speech that was not transcribed, and words that nobody in view says."""
     found = []
     said = [f for f in state.findings if f.data.get("said")]
@@ -253,7 +263,7 @@ def unheard(tools: Tools, state: State) -> list[Gap]:
     )
     if not said and not tried and tools.listener is not None:
         found.append(
-            Gap(
+            CaptionGap(
                 id="",
                 kind="observation",
                 concern="omission",
@@ -264,14 +274,16 @@ def unheard(tools: Tools, state: State) -> list[Gap]:
         )
     if tools.detector is None or not tools.scene.coarse or not said:
         return found
-    people = [v.time for v in views(state.findings) for t in v.things if t.label == "person"]
+    people = [
+        v.time for v in detected_frames(state.findings) for t in v.things if t.label == "person"
+    ]
     for finding in said:
         near = Span(finding.span.start - 1, finding.span.end + 1)
         if any(near.start <= t <= near.end for t in people):
             continue
         look = Detect(start=finding.span.start, end=finding.span.end, count=4)
         found.append(
-            Gap(
+            CaptionGap(
                 id="",
                 kind="observation",
                 concern="unsupported",

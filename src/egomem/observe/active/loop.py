@@ -10,35 +10,36 @@ from typing import Protocol
 
 from egomem.errors import EgomemError
 from egomem.media import Frame
-from egomem.observe.active.actions import Inspection, clamped
-from egomem.observe.active.merge import draft_text, written
+from egomem.observe.active.actions import Inspection, clamp
+from egomem.observe.active.inspection_result import InspectionResult
+from egomem.observe.active.merge import render_caption, render_draft
 from egomem.observe.active.reduce import apply, fold
 from egomem.observe.active.state import (
-    Budget,
+    CaptionBudget,
+    CaptionEvent,
+    CaptionGap,
+    CaptionLog,
+    CaptionState,
     Diagnosed,
     Drafted,
-    Event,
-    Gap,
     Inspected,
-    Log,
     Revised,
-    State,
     Stopped,
     StopReason,
 )
-from egomem.observe.active.tools import InspectionResult, Tools
+from egomem.observe.active.tools import Tools
 from egomem.records import Record, Usage
 
 OUT_OF_TOKENS = "the token budget is spent"
 """The fault of an event in which a request was not sent for want of tokens."""
 
 
-class Backend(Protocol):
+class CaptionBackend(Protocol):
     """Who drafts, diagnoses, reads what a look showed, and rewrites.
 
     It keeps nothing between calls: all that it knows is in the state, so that a run can be resumed.
     What it proposes is checked by code (reduce.py, merge.py). `Diagnosed`, `Inspected` and the rest
-    are events; ids of new findings come from `State.fresh`.
+    are events; ids of new findings come from `CaptionState.fresh`.
     """
 
     @property
@@ -48,24 +49,33 @@ class Backend(Protocol):
         """The first caption. `split`: into atomic claims; not needed where nothing is checked."""
         ...
 
-    async def diagnose(self, tools: Tools, coarse: Sequence[Frame], state: State) -> Diagnosed: ...
+    async def diagnose(
+        self, tools: Tools, coarse: Sequence[Frame], state: CaptionState
+    ) -> Diagnosed: ...
 
     async def read(
-        self, tools: Tools, state: State, gap: Gap, look: Inspection, shown: InspectionResult
+        self,
+        tools: Tools,
+        state: CaptionState,
+        gap: CaptionGap,
+        look: Inspection,
+        shown: InspectionResult,
     ) -> Inspected:
         """The findings of a look; the loop fills in `Inspected.gap`, `look` and the costs."""
         ...
 
-    async def revise(self, tools: Tools, coarse: Sequence[Frame], state: State) -> Revised: ...
+    async def revise(
+        self, tools: Tools, coarse: Sequence[Frame], state: CaptionState
+    ) -> Revised: ...
 
 
-class Captioning(Record):
+class CaptionRun(Record):
     """A finished run: the caption, the draft that it began with, and how it got there."""
 
     caption: str
     draft: str
-    log: Log
-    state: State
+    log: CaptionLog
+    state: CaptionState
 
     @property
     def usage(self) -> Usage:
@@ -73,50 +83,52 @@ class Captioning(Record):
         return self.state.usage.model_copy(update={"frames": seen})
 
 
-OnEvent = Callable[[Log, State], None]
+OnEvent = Callable[[CaptionLog, CaptionState], None]
 
 
 async def caption_actively(
     tools: Tools,
-    backend: Backend,
+    backend: CaptionBackend,
     *,
-    budget: Budget | None = None,
-    resume: Log | None = None,
+    budget: CaptionBudget | None = None,
+    resume: CaptionLog | None = None,
     on_event: OnEvent = lambda log, state: None,
-) -> Captioning:
+) -> CaptionRun:
     """Caption a scene, looking again where the caption cannot be trusted or lacks something.
 
     `resume`: the log of an earlier run of the same scene; it goes on behind its last event.
     `on_event` gets the log after every event, to save it. Model and media faults are counted in the
     state and end a step, never the run; EgomemErrors of the coarse view are raised.
     """
-    log = resume or Log(scene=tools.scene, backend=backend.name, budget=budget or Budget())
-    run = _Run(tools, backend, log, on_event)
+    log = resume or CaptionLog(
+        scene=tools.scene, backend=backend.name, budget=budget or CaptionBudget()
+    )
+    run = _Loop(tools, backend, log, on_event)
     await run.to_the_end()
-    return finished(run.log)
+    return replay(run.log)
 
 
-async def caption_once(tools: Tools, backend: Backend) -> Captioning:
+async def caption_once(tools: Tools, backend: CaptionBackend) -> CaptionRun:
     """The single pass with the same backend: the draft, with nothing checked."""
     coarse = await asyncio.to_thread(tools.coarse)
-    log = Log(scene=tools.scene, backend=backend.name)
+    log = CaptionLog(scene=tools.scene, backend=backend.name)
     drafted = await backend.draft(tools, coarse, split=False)
     stopped = Stopped(reason=StopReason.SINGLE)
-    return finished(log.model_copy(update={"events": (drafted, stopped)}))
+    return replay(log.model_copy(update={"events": (drafted, stopped)}))
 
 
-def finished(log: Log) -> Captioning:
+def replay(log: CaptionLog) -> CaptionRun:
     """What a log amounts to, worked out from it alone."""
     state = fold(log)
     first = next((e for e in log.events if isinstance(e, Drafted)), None)
-    draft = draft_text(first.lines) if first else ""
+    draft = render_draft(first.lines) if first else ""
     single = state.stop is StopReason.SINGLE
-    return Captioning(
-        caption=draft if single else written(state), draft=draft, log=log, state=state
+    return CaptionRun(
+        caption=draft if single else render_caption(state), draft=draft, log=log, state=state
     )
 
 
-def save(log: Log, path: Path) -> None:
+def save_log(log: CaptionLog, path: Path) -> None:
     """Write a log in one step: a reader sees the old one or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
@@ -124,12 +136,14 @@ def save(log: Log, path: Path) -> None:
     part.replace(path)
 
 
-def load(path: Path) -> Log:
-    return Log.model_validate_json(path.read_text("utf-8"))
+def load_log(path: Path) -> CaptionLog:
+    return CaptionLog.model_validate_json(path.read_text("utf-8"))
 
 
-class _Run:
-    def __init__(self, tools: Tools, backend: Backend, log: Log, on_event: OnEvent) -> None:
+class _Loop:
+    def __init__(
+        self, tools: Tools, backend: CaptionBackend, log: CaptionLog, on_event: OnEvent
+    ) -> None:
         self.tools, self.backend, self.log, self.on_event = tools, backend, log, on_event
         self.state = fold(log)
         self.coarse: Sequence[Frame] = ()
@@ -145,7 +159,7 @@ class _Run:
             self.log = self.log.model_copy(update={"events": (*self.log.events, event)})
             self.on_event(self.log, self.state)
 
-    async def _next(self) -> Event | None:
+    async def _next(self) -> CaptionEvent | None:
         """The event that follows from the state and the last event alone."""
         state, budget = self.state, self.log.budget
         if state.stop is not None:
@@ -187,7 +201,7 @@ class _Run:
     def _tokens(self) -> int:
         return self.state.usage.tokens_in + self.state.usage.tokens_out
 
-    def _due(self) -> Gap | None:
+    def _due(self) -> CaptionGap | None:
         """The most urgent observation gap that this round has not looked at yet."""
         done: set[str] = set()
         for event in reversed(self.log.events):
@@ -203,15 +217,15 @@ class _Run:
     async def _drafted(self) -> Drafted:
         return await self.backend.draft(self.tools, self.coarse)
 
-    async def _diagnosed(self) -> Event:
+    async def _diagnosed(self) -> CaptionEvent:
         if self.state.round >= self.log.budget.rounds:
             return Stopped(reason=StopReason.ROUNDS)
         return await self.backend.diagnose(self.tools, self.coarse, self.state)
 
-    async def _looked(self, gap: Gap) -> Inspected:
+    async def _looked(self, gap: CaptionGap) -> Inspected:
         state, budget = self.state, self.log.budget
         assert gap.look is not None
-        ready = clamped(
+        ready = clamp(
             gap.look,
             self.log.scene.span,
             frames_left=budget.frames - state.pictures,

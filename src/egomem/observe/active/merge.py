@@ -8,15 +8,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from egomem.observe.active.claims import Said, align, content, covers, missing, same, weaker
-from egomem.observe.active.state import Claim, Edit, Finding, Line, Standing, State
-from egomem.timeline import Span
+from egomem.observe.active.claims import (
+    TimedText,
+    align_claims,
+    content,
+    covers,
+    is_same,
+    is_weaker,
+    missing_support,
+)
+from egomem.observe.active.state import CaptionLine, CaptionState, Claim, ClaimStatus, Edit, Finding
+from egomem.timeline import Span, format_span
 
 _SURENESS = {
-    Standing.CONTRADICTED: 0,
-    Standing.UNSUPPORTED: 0,
-    Standing.UNCERTAIN: 1,
-    Standing.SUPPORTED: 2,
+    ClaimStatus.CONTRADICTED: 0,
+    ClaimStatus.UNSUPPORTED: 0,
+    ClaimStatus.UNCERTAIN: 1,
+    ClaimStatus.SUPPORTED: 2,
 }
 
 
@@ -28,7 +36,9 @@ class _Atom:
     line: int
 
 
-def merge(state: State, lines: Sequence[Line], *, first: bool = False) -> State:
+def merge(
+    state: CaptionState, lines: Sequence[CaptionLine], *, first: bool = False
+) -> CaptionState:
     """The state with the proposed lines, as far as the rules let them pass.
 
     - a claim that stays keeps its standing;
@@ -39,15 +49,15 @@ def merge(state: State, lines: Sequence[Line], *, first: bool = False) -> State:
     - one that is supported is not dropped, and only changed by newer conclusive evidence.
     """
     atoms = _distinct([a for k, line in enumerate(lines) for a in _atoms(line, k)])
-    before: list[Said] = [(c.text, c.span) for c in state.claims]
-    matched = align(before, [(a.text, a.span) for a in atoms])
+    before: list[TimedText] = [(c.text, c.span) for c in state.claims]
+    matched = align_claims(before, [(a.text, a.span) for a in atoms])
     edits: list[Edit] = []
     kept: dict[int, Claim] = {}  # by index of atom
     restored: list[Claim] = []
     made = state.made
     for i, j in matched.pairs:
         claim, atom = state.claims[i], atoms[j]
-        if same(claim.text, claim.span, atom.text, atom.span):
+        if is_same(claim.text, claim.span, atom.text, atom.span):
             stands = _claim(claim.id, state, atom)
             surer = _SURENESS[stands.standing] > _SURENESS[claim.standing] and not claim.denies
             kept[j] = stands if surer else claim.model_copy(update={"text": atom.text})
@@ -55,12 +65,12 @@ def merge(state: State, lines: Sequence[Line], *, first: bool = False) -> State:
                 edits.append(_edit("changed", claim, atom))
             continue
         proof = _proof(state, atom)
-        supported = claim.standing is Standing.SUPPORTED
-        why = missing(atom.text, atom.span, proof)
+        supported = claim.standing is ClaimStatus.SUPPORTED
+        why = missing_support(atom.text, atom.span, proof)
         if supported and (why or not _newer(proof, claim)):
             restored.append(claim)
             edits.append(_edit("changed", claim, atom, why or "it is supported"))
-        elif weaker(atom.text, atom.span, claim.text, claim.span):
+        elif is_weaker(atom.text, atom.span, claim.text, claim.span):
             kept[j] = claim.model_copy(update={"text": atom.text, "span": atom.span})
             edits.append(_edit("changed", claim, atom))
         elif not why or _hinted(state, atom):
@@ -72,14 +82,14 @@ def merge(state: State, lines: Sequence[Line], *, first: bool = False) -> State:
             edits.append(_edit("changed", claim, atom, why))
     for j in matched.added:
         atom, proof = atoms[j], _proof(state, atoms[j])
-        why = missing(atom.text, atom.span, proof)
+        why = missing_support(atom.text, atom.span, proof)
         if not why or _hinted(state, atom) or (first and content(atom.text).all):
             made += 1
             kept[j] = _claim(f"c{made}", state, atom)
         edits.append(_edit("added", None, atom, "" if j in kept else why))
     for i in matched.removed:
         claim = state.claims[i]
-        if claim.standing is Standing.SUPPORTED:
+        if claim.standing is ClaimStatus.SUPPORTED:
             restored.append(claim)
             edits.append(_edit("removed", claim, None, "it is supported"))
         else:
@@ -102,7 +112,7 @@ def merge(state: State, lines: Sequence[Line], *, first: bool = False) -> State:
     )
 
 
-def _atoms(line: Line, number: int) -> list[_Atom]:
+def _atoms(line: CaptionLine, number: int) -> list[_Atom]:
     """A line's atomic claims; the line itself where none were told."""
     cited = [*line.evidence, *[()] * len(line.claims)]
     if not line.claims:
@@ -115,7 +125,7 @@ def _distinct(atoms: Sequence[_Atom]) -> list[_Atom]:
     found: list[_Atom] = []
     for atom in atoms:
         for k, other in enumerate(found):
-            if same(atom.text, atom.span, other.text, other.span):
+            if is_same(atom.text, atom.span, other.text, other.span):
                 joint = tuple(dict.fromkeys((*other.evidence, *atom.evidence)))
                 found[k] = replace(other, evidence=joint)
                 break
@@ -124,16 +134,16 @@ def _distinct(atoms: Sequence[_Atom]) -> list[_Atom]:
     return found
 
 
-def _cited(state: State, atom: _Atom) -> list[Finding]:
+def _cited(state: CaptionState, atom: _Atom) -> list[Finding]:
     return [f for f in map(state.finding, atom.evidence) if f is not None]
 
 
-def _proof(state: State, atom: _Atom) -> list[Finding]:
+def _proof(state: CaptionState, atom: _Atom) -> list[Finding]:
     return [f for f in _cited(state, atom) if f.conclusive]
 
 
-def _hinted(state: State, atom: _Atom) -> bool:
-    return not missing(atom.text, atom.span, _cited(state, atom), conclusive=False)
+def _hinted(state: CaptionState, atom: _Atom) -> bool:
+    return not missing_support(atom.text, atom.span, _cited(state, atom), conclusive=False)
 
 
 def _newer(proof: Sequence[Finding], claim: Claim) -> bool:
@@ -146,10 +156,10 @@ def _number(id: str) -> int:
     return int(id[1:])
 
 
-def _claim(id: str, state: State, atom: _Atom) -> Claim:
+def _claim(id: str, state: CaptionState, atom: _Atom) -> Claim:
     """A claim that stands as its evidence lets it."""
     cited = _cited(state, atom)
-    proven = not missing(atom.text, atom.span, cited)
+    proven = not missing_support(atom.text, atom.span, cited)
     hinted = not proven and _hinted(state, atom)
     return Claim(
         id=id,
@@ -157,7 +167,11 @@ def _claim(id: str, state: State, atom: _Atom) -> Claim:
         span=atom.span,
         line=atom.line,
         standing=(
-            Standing.SUPPORTED if proven else Standing.UNCERTAIN if hinted else Standing.UNSUPPORTED
+            ClaimStatus.SUPPORTED
+            if proven
+            else ClaimStatus.UNCERTAIN
+            if hinted
+            else ClaimStatus.UNSUPPORTED
         ),
         supports=tuple(f.id for f in cited if f.conclusive) if proven else (),
         hints=tuple(f.id for f in cited if not f.conclusive) if hinted else (),
@@ -177,19 +191,19 @@ def _edit(kind: str, before: Claim | None, after: _Atom | None, why: str = "") -
 
 
 def _lay_out(
-    lines: Sequence[Line],
+    lines: Sequence[CaptionLine],
     atoms: Sequence[_Atom],
     kept: dict[int, Claim],
     restored: Sequence[Claim],
-) -> tuple[list[Line], list[Claim]]:
+) -> tuple[list[CaptionLine], list[Claim]]:
     """Lines as written where all of their claims passed; else a line for each claim that did."""
-    out: list[tuple[Line, list[Claim]]] = []
+    out: list[tuple[CaptionLine, list[Claim]]] = []
     for k, line in enumerate(lines):
         here = [(j, kept.get(j)) for j, a in enumerate(atoms) if a.line == k]
         passed = [c for _, c in here if c is not None]
         texts = [c.text for c in passed]
         if passed and len(passed) == len(here) and covers(texts, line.text):
-            out.append((Line(span=line.span, text=line.text, claims=tuple(texts)), passed))
+            out.append((CaptionLine(span=line.span, text=line.text, claims=tuple(texts)), passed))
         else:
             out += [(_alone(c), [c]) for c in passed]
     out += [(_alone(c), [c]) for c in restored]
@@ -200,33 +214,29 @@ def _lay_out(
     return [line for line, _ in out], claims
 
 
-def _alone(claim: Claim) -> Line:
-    return Line(span=claim.span, text=claim.text, claims=(claim.text,))
+def _alone(claim: Claim) -> CaptionLine:
+    return CaptionLine(span=claim.span, text=claim.text, claims=(claim.text,))
 
 
-def written(state: State) -> str:
+def render_caption(state: CaptionState) -> str:
     """The caption: what is supported is stated, what is uncertain hedged, the rest left out."""
-    from egomem.timeline import format_span
-
     out = []
     for k, line in enumerate(state.lines):
         claims = [c for c in state.claims if c.line == k]
         when = f"[{format_span(_rounded(line.span))}] "
-        if claims and all(c.standing is Standing.SUPPORTED for c in claims):
+        if claims and all(c.standing is ClaimStatus.SUPPORTED for c in claims):
             out.append(when + line.text)
             continue
         for claim in claims:
-            if claim.standing is Standing.SUPPORTED:
+            if claim.standing is ClaimStatus.SUPPORTED:
                 out.append(when + claim.text)
-            elif claim.standing is Standing.UNCERTAIN:
+            elif claim.standing is ClaimStatus.UNCERTAIN:
                 out.append(f"{when}Not certain: {claim.text}")
     return "\n".join(out)
 
 
-def draft_text(lines: Sequence[Line]) -> str:
+def render_draft(lines: Sequence[CaptionLine]) -> str:
     """A caption as it was proposed, with nothing checked."""
-    from egomem.timeline import format_span
-
     return "\n".join(f"[{format_span(_rounded(line.span))}] {line.text}" for line in lines)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -10,22 +9,30 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from egomem.errors import ModelError
+from egomem.hashing import TRACK_LENGTH, hash_text
 from egomem.models import ModelClient, Role
 from egomem.models.prices import check_priced
 from egomem.observe.active import prompts
 from egomem.observe.active.embedded_backend import EmbeddedBackend
-from egomem.observe.active.loop import Backend, Captioning, caption_actively
-from egomem.observe.active.state import Budget, Drafted, Finding, Scene, Standing, StopReason
+from egomem.observe.active.loop import CaptionBackend, CaptionRun, caption_actively
+from egomem.observe.active.state import (
+    CaptionBudget,
+    ClaimStatus,
+    Drafted,
+    Finding,
+    Scene,
+    StopReason,
+)
 from egomem.observe.active.tools import (
     COARSE_STEP,
-    FindsThings,
-    ReadsText,
+    ObjectFinder,
+    TextReader,
     Tools,
+    decoded_frames,
     file_frames,
-    held_frames,
 )
 from egomem.observe.active.vlm_backend import MAX_TOKENS, VlmBackend
-from egomem.observe.captioner import MORE_TOKENS, Captioned
+from egomem.observe.captioner import MORE_TOKENS_REMEDY, CaptionerStats
 from egomem.observe.window import SpeechObserver, Window, WindowFailed
 from egomem.records import Observation, Provenance, Recording, Status, Track, Usage
 from egomem.timeline import Span, windows
@@ -45,28 +52,28 @@ class ActiveCaptioner:
         models: ModelClient | None = None,
         *,
         window: float | None = None,
-        budget: Budget | None = None,
+        budget: CaptionBudget | None = None,
         cost: float | None = None,
-        detector: FindsThings | None = None,
-        reader: ReadsText | None = None,
+        detector: ObjectFinder | None = None,
+        reader: TextReader | None = None,
         listener: SpeechObserver | None = None,
         max_tokens: int = MAX_TOKENS,
     ) -> None:
         if models and cost is not None:
             check_priced(models.spec(Role.CAPTIONER), "leave it out; the plan tells the requests")
-        self.budget = budget or Budget()
+        self.budget = budget or CaptionBudget()
         self.max_tokens = max_tokens
         self._cost, self._spent = cost, 0.0
         self._detector, self._reader, self._listener = detector, reader, listener
         self.stops: Counter[str] = Counter()
         self.refused: Counter[str] = Counter()
         self.usage = Usage()
-        self._backend: Backend = (
+        self._backend: CaptionBackend = (
             VlmBackend(models, tokens=self.budget.tokens, max_tokens=max_tokens)
             if models
             else EmbeddedBackend()
         )
-        settings = hashlib.sha256(self.budget.model_dump_json().encode()).hexdigest()[:6]
+        settings = hash_text(self.budget.model_dump_json())[:TRACK_LENGTH]
         parts = [name for name, tool in (("objects", detector), ("text", reader)) if tool]
         self._track = Track(
             source="caption",
@@ -82,9 +89,9 @@ class ActiveCaptioner:
         return self._track
 
     @property
-    def so_far(self) -> Captioned:
+    def so_far(self) -> CaptionerStats:
         """What was done so far: windows by the reason that their run stopped, and the cost."""
-        return Captioned(windows=dict(self.stops), usage=self.usage)
+        return CaptionerStats(windows=dict(self.stops), usage=self.usage)
 
     def plan(self, recordings: Iterable[Recording], window: float) -> str:
         """The most that these recordings will take, in a line; "" where no model is asked."""
@@ -115,7 +122,7 @@ class ActiveCaptioner:
             raise ModelError(f"no caption: {failed}")
         return [self._observation(window, done)] if done.caption else []
 
-    def _no_caption(self, done: Captioning) -> ModelError:
+    def _no_caption(self, done: CaptionRun) -> ModelError:
         why = f"no caption: {done.state.stop_detail}"
         status = next(e.status for e in done.log.events if isinstance(e, Drafted))
         if status is None or status is Status.ERROR:
@@ -123,7 +130,7 @@ class ActiveCaptioner:
         cut = status is Status.TRUNCATED
         return WindowFailed(
             why,
-            MORE_TOKENS if cut else "",
+            MORE_TOKENS_REMEDY if cut else "",
             status=status,
             tokens=self.max_tokens if cut else None,
             usage=done.usage,
@@ -135,7 +142,7 @@ class ActiveCaptioner:
         scene = Scene(recording=window.recording.id, name=window.recording.name, span=window.span)
         return Tools(
             scene,
-            file_frames(path) if opened and path else held_frames(window.frames),
+            file_frames(path) if opened and path else decoded_frames(window.frames),
             path=path if opened else None,
             detector=self._detector,
             reader=self._reader,
@@ -145,14 +152,14 @@ class ActiveCaptioner:
             given=window.frames,
         )
 
-    def _observation(self, window: Window, done: Captioning) -> Observation:
+    def _observation(self, window: Window, done: CaptionRun) -> Observation:
         state = done.state
         used = {id for c in state.claims for id in (*c.supports, *c.hints)}
         held = [f for f in state.findings if f.id in used]
         events: list[JsonValue] = [
             {"start": c.span.start, "end": c.span.end, "text": c.text} for c in state.asserted
         ]
-        hedged = sum(c.standing is Standing.UNCERTAIN for c in state.claims)
+        hedged = sum(c.standing is ClaimStatus.UNCERTAIN for c in state.claims)
         data: dict[str, JsonValue] = {
             "events": events,
             "hedged": hedged,
@@ -175,7 +182,7 @@ class ActiveCaptioner:
             ),
         )
 
-    def _count(self, done: Captioning) -> None:
+    def _count(self, done: CaptionRun) -> None:
         self.stops[str(done.state.stop)] += 1
         self.refused.update(done.state.refused)
         self.usage += done.usage
@@ -189,7 +196,7 @@ class ActiveCaptioner:
             )
 
 
-def _coarse(done: Captioning) -> tuple[float, ...]:
+def _coarse(done: CaptionRun) -> tuple[float, ...]:
     return done.log.scene.coarse
 
 

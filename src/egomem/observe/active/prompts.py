@@ -84,9 +84,9 @@ _TEXT: JsonValue = {"type": "string"}
 _NUMBER: JsonValue = {"type": "number"}
 _TEXT_OR_NULL: JsonValue = {"type": ["string", "null"]}
 
-ATOMS = _object(claims=_list(_object(line={"type": "integer"}, text=_TEXT)))
+ATOMS_SCHEMA = _object(claims=_list(_object(line={"type": "integer"}, text=_TEXT)))
 
-CHECKED = _object(
+CHECK_SCHEMA = _object(
     claims=_list(
         _object(
             id=_TEXT,
@@ -118,7 +118,7 @@ _LOOK: JsonValue = {
     "additionalProperties": False,
 }
 
-GAPS = _object(
+GAPS_SCHEMA = _object(
     gaps=_list(
         _object(
             kind={"type": "string", "enum": ["revision", "observation"]},
@@ -135,14 +135,14 @@ GAPS = _object(
     )
 )
 
-SEEN = _object(
+LOOK_SCHEMA = _object(
     seen=_TEXT,
     conclusive={"type": "boolean"},
     verdict={"type": "string", "enum": ["supported", "contradicted", "unclear"]},
     confidence=_NUMBER,
 )
 
-LINES = _object(
+CAPTION_SCHEMA = _object(
     lines=_list(
         _object(
             start=_NUMBER,

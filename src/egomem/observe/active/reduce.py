@@ -4,7 +4,7 @@
     apply(state, event, ..)  one step of it
 
 What a backend proposes is data: a verdict without conclusive evidence, a gap without a look, an
-edit without proof is counted in `State.refused` and changes nothing.
+edit without proof is counted in `CaptionState.refused` and changes nothing.
 """
 
 from __future__ import annotations
@@ -13,46 +13,46 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from egomem.observe.active.claims import content, missing
+from egomem.observe.active.claims import content, missing_support
 from egomem.observe.active.merge import merge
 from egomem.observe.active.state import (
-    Budget,
+    CaptionBudget,
+    CaptionEvent,
+    CaptionGap,
+    CaptionLog,
+    CaptionState,
     Claim,
+    ClaimStatus,
+    ClaimVerdict,
     Diagnosed,
     Drafted,
-    Event,
     Finding,
-    Gap,
     Inspected,
-    Log,
     Revised,
-    Standing,
-    State,
     Stopped,
-    Verdict,
 )
 
-MOST_GAPS = 8
+MAX_GAPS = 8
 """Gaps that one diagnosis may open; the rest are counted. Our choice."""
 
 
-def fold(log: Log) -> State:
+def fold(log: CaptionLog) -> CaptionState:
     """Replay: the same events give the same state, and no model is asked."""
-    state = State()
+    state = CaptionState()
     for event in log.events:
         state = apply(state, event, log.budget)
     return state
 
 
-def states(log: Log) -> list[State]:
+def states(log: CaptionLog) -> list[CaptionState]:
     """The state after each event."""
-    found = [State()]
+    found = [CaptionState()]
     for event in log.events:
         found.append(apply(found[-1], event, log.budget))
     return found[1:]
 
 
-def apply(state: State, event: Event, budget: Budget) -> State:
+def apply(state: CaptionState, event: CaptionEvent, budget: CaptionBudget) -> CaptionState:
     if isinstance(event, Stopped):
         return state.model_copy(update={"stop": event.reason, "stop_detail": event.detail})
     state = state.model_copy(
@@ -73,47 +73,49 @@ def apply(state: State, event: Event, budget: Budget) -> State:
     return _looked(state, event, budget)
 
 
-def refuse(state: State, why: str) -> State:
+def count_refusal(state: CaptionState, why: str) -> CaptionState:
     return state.model_copy(
         update={"refused": state.refused | {why: state.refused.get(why, 0) + 1}}
     )
 
 
-def _with(state: State, findings: Iterable[Finding]) -> State:
+def _with(state: CaptionState, findings: Iterable[Finding]) -> CaptionState:
     for finding in findings:
         if state.finding(finding.id) is not None:
-            state = refuse(state, "finding with a known id")
+            state = count_refusal(state, "finding with a known id")
             continue
         state = state.model_copy(update={"findings": (*state.findings, finding)})
     return state
 
 
-def _looked(state: State, event: Inspected, budget: Budget) -> State:
+def _looked(state: CaptionState, event: Inspected, budget: CaptionBudget) -> CaptionState:
     state = _judged(_with(state, event.findings), event.verdicts)
     settled = any(f.conclusive for f in event.findings)
     if event.refused:
-        state = refuse(state, "look out of bounds or budget")
+        state = count_refusal(state, "look out of bounds or budget")
     elif not event.cached:
         state = state.model_copy(
             update={"looks": state.looks + 1, "pictures": state.pictures + event.pictures}
         )
     if event.clamped:
-        state = refuse(state, "look's arguments out of range, brought in")
+        state = count_refusal(state, "look's arguments out of range, brought in")
     return _changed(state, event.gap, lambda g: _after_try(g, settled, budget))
 
 
-def _after_try(gap: Gap, settled: bool, budget: Budget) -> Gap:
+def _after_try(gap: CaptionGap, settled: bool, budget: CaptionBudget) -> CaptionGap:
     tries = gap.attempts + 1
     ended = "resolved" if settled else "unresolved" if tries >= budget.tries else "open"
     return gap.model_copy(update={"attempts": tries, "state": ended})
 
 
-def _changed(state: State, id: str, change: Callable[[Gap], Gap]) -> State:
+def _changed(
+    state: CaptionState, id: str, change: Callable[[CaptionGap], CaptionGap]
+) -> CaptionState:
     gaps = tuple(change(g) if g.id == id and g.state == "open" else g for g in state.gaps)
     return state.model_copy(update={"gaps": gaps})
 
 
-def _tried(state: State, budget: Budget) -> State:
+def _tried(state: CaptionState, budget: CaptionBudget) -> CaptionState:
     """After a revision: the open revision gaps that it closed, and those that it did not."""
     used = {
         id
@@ -133,27 +135,27 @@ def _tried(state: State, budget: Budget) -> State:
     return state.model_copy(update={"gaps": tuple(gaps)})
 
 
-def _of(state: State) -> list[Claim | None]:
+def _of(state: CaptionState) -> list[Claim | None]:
     by_text = {c.text: c for c in state.claims}
     return [by_text.get(edit.after or "") for edit in state.edits]
 
 
-def _judged(state: State, verdicts: Iterable[Verdict]) -> State:
+def _judged(state: CaptionState, verdicts: Iterable[ClaimVerdict]) -> CaptionState:
     for verdict in verdicts:
         claim = state.claim(verdict.claim)
         if claim is None:
-            state = refuse(state, "verdict on no claim")
+            state = count_refusal(state, "verdict on no claim")
             continue
         held = [f for f in map(state.finding, verdict.evidence) if f is not None]
         proof = [f for f in held if f.conclusive]
         if verdict.stance == "silent":
             continue
         if verdict.stance == "supports":
-            lack = missing(claim.text, claim.span, held, conclusive=False)
+            lack = missing_support(claim.text, claim.span, held, conclusive=False)
             supports = _union(claim.supports, (f.id for f in proof))
             if lack:
-                state = refuse(state, "verdict whose evidence lacks what the claim says")
-            elif proof and not missing(claim.text, claim.span, _found(state, supports)):
+                state = count_refusal(state, "verdict whose evidence lacks what the claim says")
+            elif proof and not missing_support(claim.text, claim.span, _found(state, supports)):
                 state = _set(state, claim.model_copy(update={"supports": supports}))
             else:
                 hints = _union(claim.hints, (f.id for f in held))
@@ -162,7 +164,7 @@ def _judged(state: State, verdicts: Iterable[Verdict]) -> State:
             said = content(claim.text).all
             about = [f for f in proof if said & content(f.text).all]
             if not about:
-                state = refuse(state, "denial without conclusive evidence on it")
+                state = count_refusal(state, "denial without conclusive evidence on it")
                 continue
             denies = _union(claim.denies, (f.id for f in about))
             state = _set(state, claim.model_copy(update={"denies": denies}))
@@ -173,17 +175,17 @@ def _union(a: Iterable[str], b: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*a, *b)))
 
 
-def _found(state: State, ids: Iterable[str]) -> list[Finding]:
+def _found(state: CaptionState, ids: Iterable[str]) -> list[Finding]:
     return [f for f in map(state.finding, ids) if f is not None]
 
 
-def _set(state: State, claim: Claim) -> State:
-    claim = claim.model_copy(update={"standing": standing(state, claim)})
+def _set(state: CaptionState, claim: Claim) -> CaptionState:
+    claim = claim.model_copy(update={"standing": claim_status(state, claim)})
     claims = tuple(claim if c.id == claim.id else c for c in state.claims)
     return state.model_copy(update={"claims": claims})
 
 
-def standing(state: State, claim: Claim) -> Standing:
+def claim_status(state: CaptionState, claim: Claim) -> ClaimStatus:
     """What a claim's evidence makes of it. A look sees closer than the coarse view, and outweighs
     it; where two of one kind disagree, the claim is uncertain."""
     rank = {
@@ -191,39 +193,39 @@ def standing(state: State, claim: Claim) -> Standing:
         for stance, ids in (("for", claim.supports), ("against", claim.denies))
     }
     if rank["for"] < 0 and rank["against"] < 0:
-        return Standing.UNCERTAIN if claim.hints else Standing.UNSUPPORTED
+        return ClaimStatus.UNCERTAIN if claim.hints else ClaimStatus.UNSUPPORTED
     if rank["for"] == rank["against"]:
-        return Standing.UNCERTAIN
-    return Standing.SUPPORTED if rank["for"] > rank["against"] else Standing.CONTRADICTED
+        return ClaimStatus.UNCERTAIN
+    return ClaimStatus.SUPPORTED if rank["for"] > rank["against"] else ClaimStatus.CONTRADICTED
 
 
 def _close(finding: Finding) -> int:
     return 0 if finding.tool in ("coarse", "check") else 1
 
 
-def _opened(state: State, proposed: Sequence[Gap]) -> State:
+def _opened(state: CaptionState, proposed: Sequence[CaptionGap]) -> CaptionState:
     """New gaps, the most urgent first. One that was tried and settled is not opened again; an open
     one may be given another look."""
     wanted = sorted(proposed, key=lambda g: -g.priority)
-    for _ in wanted[MOST_GAPS:]:
-        state = refuse(state, f"more than {MOST_GAPS} gaps in a round")
-    for gap in wanted[:MOST_GAPS]:
+    for _ in wanted[MAX_GAPS:]:
+        state = count_refusal(state, f"more than {MAX_GAPS} gaps in a round")
+    for gap in wanted[:MAX_GAPS]:
         if gap.claim is not None and state.claim(gap.claim) is None:
-            state = refuse(state, "gap of no claim")
+            state = count_refusal(state, "gap of no claim")
         elif gap.kind == "observation" and gap.look is None:
-            state = refuse(state, "gap without a look")
+            state = count_refusal(state, "gap without a look")
         elif gap.kind == "revision" and not any(f.conclusive for f in _found(state, gap.evidence)):
-            state = refuse(state, "revision gap without conclusive evidence")
+            state = count_refusal(state, "revision gap without conclusive evidence")
         else:
             state = _opened_one(state, gap)
     return state
 
 
-def _opened_one(state: State, gap: Gap) -> State:
+def _opened_one(state: CaptionState, gap: CaptionGap) -> CaptionState:
     for old in state.gaps:
         if old.kind == gap.kind and (_topic(old) == _topic(gap) or _same_look(old, gap)):
             if old.state != "open":
-                return refuse(state, "gap that was settled before")
+                return count_refusal(state, "gap that was settled before")
             again = {"look": gap.look, "evidence": gap.evidence, "priority": gap.priority}
             return _changed(state, old.id, partial(_updated, again))
     made = state.made + 1
@@ -231,13 +233,13 @@ def _opened_one(state: State, gap: Gap) -> State:
     return state.model_copy(update={"gaps": (*state.gaps, fresh), "made": made})
 
 
-def _updated(update: Mapping[str, Any], gap: Gap) -> Gap:
+def _updated(update: Mapping[str, Any], gap: CaptionGap) -> CaptionGap:
     return gap.model_copy(update=update)
 
 
-def _topic(gap: Gap) -> tuple[str, str | None, frozenset[str]]:
+def _topic(gap: CaptionGap) -> tuple[str, str | None, frozenset[str]]:
     return gap.concern, gap.claim, content(gap.change).all
 
 
-def _same_look(a: Gap, b: Gap) -> bool:
+def _same_look(a: CaptionGap, b: CaptionGap) -> bool:
     return a.look is not None and a.look == b.look and a.claim == b.claim

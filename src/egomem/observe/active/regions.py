@@ -12,26 +12,26 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, cast
 
-from egomem.observe.active.actions import WHOLE, Box
+from egomem.observe.active.actions import WHOLE_PICTURE, Box
 from egomem.observe.active.state import Finding
-from egomem.observe.detect import Detection
+from egomem.observe.object_detector import Detection
 from egomem.timeline import Span
 
-SEEN = 0.5
+MIN_SCORE = 0.5
 """Score of a thing that counts as seen."""
-KEPT = 0.4
+MIN_SCORE_AGAIN = 0.4
 """Score that is enough where the thing was seen in the same place before."""
-MATCH = 0.35
+MIN_OVERLAP = 0.35
 """Intersection over union above which two boxes are one place: what is put back stands a little
 beside where it stood."""
 HOLD = 0.8
 """Seconds below which a single look that disagrees with both of its neighbours is flicker."""
-CLOSE_IN_TIME = 1.2
+MAX_NEIGHBOUR_GAP_S = 1.2
 """Seconds between neighbours for that rule: it is for dense looks, not for the coarse view."""
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class DetectedFrame:
     """One picture that a detector saw: its region, the things in it, the finding it belongs to."""
 
     time: float
@@ -41,7 +41,7 @@ class View:
 
     @property
     def whole(self) -> bool:
-        return self.region == WHOLE
+        return self.region == WHOLE_PICTURE
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class RegionChange:
     """A thing came to its place or left it within `span`."""
 
     place: Region
@@ -92,7 +92,7 @@ class Change:
     score: float
 
 
-def views(findings: Iterable[Finding]) -> list[View]:
+def detected_frames(findings: Iterable[Finding]) -> list[DetectedFrame]:
     """What detectors saw, from the data of findings; in order of time."""
     found = []
     for finding in findings:
@@ -101,17 +101,17 @@ def views(findings: Iterable[Finding]) -> list[View]:
                 Detection(str(t[0]), float(t[1]), (t[2], t[3], t[4], t[5])) for t in seen["things"]
             )
             region = cast(Box, tuple(seen["region"]))
-            found.append(View(float(seen["time"]), region, things, finding.id))
+            found.append(DetectedFrame(float(seen["time"]), region, things, finding.id))
     return sorted(found, key=lambda v: (v.time, v.region))
 
 
-def places(seen: Sequence[View]) -> list[Region]:
+def find_regions(seen: Sequence[DetectedFrame]) -> list[Region]:
     """Places seen at two times at least, from left to right."""
     found: list[Region] = []
-    things = [(t, view) for view in seen for t in view.things if t.score >= SEEN]
+    things = [(t, view) for view in seen for t in view.things if t.score >= MIN_SCORE]
     for thing, view in sorted(things, key=lambda p: -p[0].score):
-        place = max(found, key=lambda p: overlap(p.box, thing.box), default=None)
-        if place is None or overlap(place.box, thing.box) < MATCH:
+        place = max(found, key=lambda p: intersection_over_union(p.box, thing.box), default=None)
+        if place is None or intersection_over_union(place.box, thing.box) < MIN_OVERLAP:
             place = Region(thing.box)
             found.append(place)
         place.labels[thing.label] += thing.score
@@ -123,26 +123,34 @@ def places(seen: Sequence[View]) -> list[Region]:
     return sorted(steady, key=lambda p: p.box)
 
 
-def passing(seen: Sequence[View], steady: Sequence[Region]) -> list[tuple[str, View, Detection]]:
+def outside_regions(
+    seen: Sequence[DetectedFrame], steady: Sequence[Region]
+) -> list[tuple[str, DetectedFrame, Detection]]:
     """Things seen that stand in no place, such as a person who walks by."""
     return [
         (thing.label, view, thing)
         for view in seen
         for thing in view.things
-        if thing.score >= SEEN
+        if thing.score >= MIN_SCORE
         and not any(
-            overlap(p.box, thing.box) > (0.0 if p.label == thing.label else 0.3) for p in steady
+            intersection_over_union(p.box, thing.box) > (0.0 if p.label == thing.label else 0.3)
+            for p in steady
         )
     ]
 
 
-def _sightings(place: Region, seen: Sequence[View]) -> list[Sighting]:
+def _sightings(place: Region, seen: Sequence[DetectedFrame]) -> list[Sighting]:
     at: dict[float, tuple[bool, Sighting]] = {}  # time -> (an enlargement?, sighting)
     for view in seen:
         if (view.whole and not place.by_whole) or not _holds(view.region, place.box):
             continue
         match = max(
-            (t for t in view.things if t.score >= KEPT and overlap(t.box, place.box) >= MATCH),
+            (
+                t
+                for t in view.things
+                if t.score >= MIN_SCORE_AGAIN
+                and intersection_over_union(t.box, place.box) >= MIN_OVERLAP
+            ),
             key=lambda t: t.score,
             default=None,
         )
@@ -160,15 +168,15 @@ def _quieted(sightings: list[Sighting]) -> list[Sighting]:
     """Without single looks that both neighbours, close in time, disagree with."""
     kept = list(sightings)
     for before, now, after in zip(sightings, sightings[1:], sightings[2:], strict=False):
-        near = after.time - before.time <= CLOSE_IN_TIME
+        near = after.time - before.time <= MAX_NEIGHBOUR_GAP_S
         if near and before.there == after.there != now.there:
             kept.remove(now)
     return kept
 
 
-def changes(place: Region) -> list[Change]:
+def region_changes(place: Region) -> list[RegionChange]:
     return [
-        Change(
+        RegionChange(
             place,
             comes=after.there,
             span=Span(before.time, after.time),
@@ -181,12 +189,12 @@ def changes(place: Region) -> list[Change]:
     ]
 
 
-def most_at_once(group: Sequence[Region]) -> int:
+def max_simultaneous(group: Sequence[Region]) -> int:
     times = sorted({s.time for p in group for s in p.sightings})
     return max((sum(p.there_at(t) for p in group) for t in times), default=0)
 
 
-def overlap(a: Box, b: Box) -> float:
+def intersection_over_union(a: Box, b: Box) -> float:
     """Intersection over union."""
     wide = min(a[2], b[2]) - max(a[0], b[0])
     high = min(a[3], b[3]) - max(a[1], b[1])

@@ -7,17 +7,15 @@ showed. Source of the rule: OACap ("needs a visible anchor, never substitutes fo
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from egomem.observe.active.actions import Retrieve
 from egomem.observe.active.claims import content
+from egomem.observe.active.inspection_result import InspectionResult
+from egomem.observe.active.state import CaptionState
 from egomem.records import Record
 
-if TYPE_CHECKING:
-    from egomem.observe.active.state import State
-    from egomem.observe.active.tools import InspectionResult
-
-MOST_BYTES = 200_000
+MAX_BYTES = 200_000
 """Bytes of a document that are read."""
 
 
@@ -34,7 +32,7 @@ class Retriever(Protocol):
         ...
 
 
-class Folder:
+class DocumentFolder:
     """A local folder of text files (.txt, .md). A file's name is what it is about."""
 
     def __init__(self, folder: Path) -> None:
@@ -47,7 +45,7 @@ class Folder:
             if path.suffix.lower() not in (".txt", ".md") or not path.is_file():
                 continue
             with path.open("rb") as file:
-                text = file.read(MOST_BYTES).decode("utf-8", "replace")
+                text = file.read(MAX_BYTES).decode("utf-8", "replace")
             held = content(text).all | content(path.stem).all
             if wanted and wanted <= held:
                 found.append((len(held), path, text))
@@ -58,11 +56,9 @@ def _name(path: Path) -> str:
     return path.stem.replace("_", " ").replace("-", " ")
 
 
-def retrieve(retriever: Retriever | None, look: Retrieve, state: State) -> InspectionResult:
+def retrieve(retriever: Retriever | None, look: Retrieve, state: CaptionState) -> InspectionResult:
     """What the documents say; refused without a retriever, or without a visible anchor that the
     query is about. Conclusive where exactly one document fits."""
-    from egomem.observe.active.tools import InspectionResult
-
     if retriever is None:
         return InspectionResult(refused="retrieval is off")
     anchor = state.finding(look.anchor)

@@ -23,7 +23,7 @@ Tool = Literal[
 findings, or a look."""
 
 
-class Budget(Record):
+class CaptionBudget(Record):
     """How much one run may do. Reconstruction: the paper gives no figures (methods.md, C.3).
 
     `rounds` of diagnosis; `per_round`: looks for the most urgent gaps of each; `looks`, `frames`
@@ -70,7 +70,7 @@ class Finding(Record):
     data: dict[str, JsonValue] = Field(default_factory=dict)
 
 
-class Standing(StrEnum):
+class ClaimStatus(StrEnum):
     """How a claim stands to the evidence."""
 
     SUPPORTED = "supported"
@@ -90,13 +90,13 @@ class Claim(Record):
     text: str
     span: Span
     line: int
-    standing: Standing = Standing.UNSUPPORTED
+    standing: ClaimStatus = ClaimStatus.UNSUPPORTED
     supports: tuple[str, ...] = ()
     denies: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
 
 
-class Line(Record):
+class CaptionLine(Record):
     """A line of the caption; `claims` are the atomic statements in it, `evidence` of each."""
 
     span: Span
@@ -105,7 +105,7 @@ class Line(Record):
     evidence: tuple[tuple[str, ...], ...] = ()
 
 
-class Verdict(Record):
+class ClaimVerdict(Record):
     """What findings say of a claim; what inconclusive ones support, they only hint at."""
 
     claim: str
@@ -116,7 +116,7 @@ class Verdict(Record):
 Concern = Literal["omission", "unsupported", "conflict", "temporal", "ambiguity"]
 
 
-class Gap(Record):
+class CaptionGap(Record):
     """Something missing: from the text (`revision`: the evidence is held) or from the evidence
     (`observation`: one targeted look, tied to a possible change of the caption)."""
 
@@ -157,7 +157,7 @@ class Drafted(Record):
     """The coarse view and the first caption. `status` is that of a reply which is none."""
 
     event: Literal["drafted"] = "drafted"
-    lines: tuple[Line, ...]
+    lines: tuple[CaptionLine, ...]
     findings: tuple[Finding, ...] = ()
     usage: Usage = Usage()
     faults: tuple[str, ...] = ()
@@ -170,8 +170,8 @@ class Diagnosed(Record):
 
     event: Literal["diagnosed"] = "diagnosed"
     findings: tuple[Finding, ...] = ()
-    verdicts: tuple[Verdict, ...] = ()
-    gaps: tuple[Gap, ...] = ()
+    verdicts: tuple[ClaimVerdict, ...] = ()
+    gaps: tuple[CaptionGap, ...] = ()
     moot: tuple[str, ...] = ()
     usage: Usage = Usage()
     faults: tuple[str, ...] = ()
@@ -188,7 +188,7 @@ class Inspected(Record):
     cached: bool = False
     pictures: int = 0
     findings: tuple[Finding, ...] = ()
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: tuple[ClaimVerdict, ...] = ()
     usage: Usage = Usage()
     faults: tuple[str, ...] = ()
 
@@ -197,7 +197,7 @@ class Revised(Record):
     """A new whole caption, as proposed; the state says what of it was accepted."""
 
     event: Literal["revised"] = "revised"
-    lines: tuple[Line, ...] | None
+    lines: tuple[CaptionLine, ...] | None
     usage: Usage = Usage()
     faults: tuple[str, ...] = ()
 
@@ -208,26 +208,28 @@ class Stopped(Record):
     detail: str = ""
 
 
-Event = Annotated[Drafted | Diagnosed | Inspected | Revised | Stopped, Field(discriminator="event")]
+CaptionEvent = Annotated[
+    Drafted | Diagnosed | Inspected | Revised | Stopped, Field(discriminator="event")
+]
 
 
-class Log(Record):
+class CaptionLog(Record):
     """A run, as it is saved."""
 
     scene: Scene
     backend: str
-    budget: Budget = Budget()
-    events: tuple[Event, ...] = ()
+    budget: CaptionBudget = CaptionBudget()
+    events: tuple[CaptionEvent, ...] = ()
 
 
-class State(Record):
+class CaptionState(Record):
     """What the events so far add up to. `round` counts diagnoses; `edits` are the last
     revision's; `refused` counts what was proposed and not let through, by reason."""
 
-    lines: tuple[Line, ...] = ()
+    lines: tuple[CaptionLine, ...] = ()
     claims: tuple[Claim, ...] = ()
     findings: tuple[Finding, ...] = ()
-    gaps: tuple[Gap, ...] = ()
+    gaps: tuple[CaptionGap, ...] = ()
     edits: tuple[Edit, ...] = ()
     round: int = 0
     looks: int = 0
@@ -254,10 +256,10 @@ class State(Record):
     @property
     def asserted(self) -> tuple[Claim, ...]:
         """The claims that may be stated as fact."""
-        return tuple(c for c in self.claims if c.standing is Standing.SUPPORTED)
+        return tuple(c for c in self.claims if c.standing is ClaimStatus.SUPPORTED)
 
     @property
-    def open(self) -> tuple[Gap, ...]:
+    def open(self) -> tuple[CaptionGap, ...]:
         """Open gaps: those that were tried least first, the most urgent of them first."""
         return tuple(
             sorted(

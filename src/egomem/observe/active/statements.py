@@ -9,46 +9,46 @@ from typing import Any, cast
 
 from egomem.observe.active.actions import Box
 from egomem.observe.active.regions import (
-    SEEN,
-    Change,
+    MIN_SCORE,
+    DetectedFrame,
     Region,
-    View,
-    changes,
-    most_at_once,
-    overlap,
-    passing,
-    places,
-    views,
+    RegionChange,
+    detected_frames,
+    find_regions,
+    intersection_over_union,
+    max_simultaneous,
+    outside_regions,
+    region_changes,
 )
 from egomem.observe.active.state import (
+    CaptionLine,
     Finding,
-    Line,
 )
-from egomem.observe.coco import article, counted
-from egomem.observe.detect import Detection
+from egomem.observe.coco_classes import with_article, with_count
+from egomem.observe.object_detector import Detection
 from egomem.timeline import Span
 
-SETTLED = 1.25
+MAX_PLACED_S = 1.25
 """Seconds within which a change must be placed to be stated as fact."""
-SURE_TEXT = 0.9
+MIN_TEXT_SCORE = 0.9
 """Recogniser's score above which a line counts as read where two coarse frames agree."""
-MOST_PASSING = 5
+MAX_PASSING = 5
 """Things passing by that a caption tells, of each label."""
 
 
-def compose(findings: Sequence[Finding]) -> list[Line]:
+def compose(findings: Sequence[Finding]) -> list[CaptionLine]:
     """The caption's lines in order of time, each an atomic claim with the tally it rests on."""
     proofs = {(f.text, f.span): f.id for f in findings if f.tool == "tally"}
     lines = []
     for text, span, _, _, _ in statements(findings):
         proof = proofs.get((text, span))
         lines.append(
-            Line(span=span, text=text, claims=(text,), evidence=((proof,) if proof else (),))
+            CaptionLine(span=span, text=text, claims=(text,), evidence=((proof,) if proof else (),))
         )
     return sorted(lines, key=lambda line: (line.span, line.text))
 
 
-def tallies(findings: Sequence[Finding], count: int) -> list[Finding]:
+def tally_findings(findings: Sequence[Finding], count: int) -> list[Finding]:
     """A finding for each statement that the findings amount to and that has none yet."""
     known = {(f.text, f.span, f.conclusive) for f in findings if f.tool == "tally"}
     made: list[Finding] = []
@@ -69,65 +69,65 @@ def tallies(findings: Sequence[Finding], count: int) -> list[Finding]:
     return made
 
 
-Statement = tuple[str, Span, tuple[str, ...], tuple[float, ...], bool]
+CaptionStatement = tuple[str, Span, tuple[str, ...], tuple[float, ...], bool]
 """Text, span, findings it rests on, frames, whether it is settled."""
 
 
-def statements(findings: Sequence[Finding]) -> list[Statement]:
-    seen = views(findings)
-    steady = places(seen)
+def statements(findings: Sequence[Finding]) -> list[CaptionStatement]:
+    seen = detected_frames(findings)
+    steady = find_regions(seen)
     return [
         *_in_view(seen, steady),
-        *(told(c) for p in steady for c in changes(p)),
-        *(_told_passing(thing) for thing in passing_by(seen)),
+        *(change_statement(c) for p in steady for c in region_changes(p)),
+        *(_told_passing(thing) for thing in passing_objects(seen)),
         *_texts(findings),
         *_words(findings),
     ]
 
 
-def _in_view(seen: Sequence[View], steady: Sequence[Region]) -> list[Statement]:
+def _in_view(seen: Sequence[DetectedFrame], steady: Sequence[Region]) -> list[CaptionStatement]:
     by_label: defaultdict[str, list[Region]] = defaultdict(list)
     for place in steady:
         by_label[place.label].append(place)
     span = Span(seen[0].time, seen[-1].time) if seen else Span(0, 0)
-    found: list[Statement] = []
+    found: list[CaptionStatement] = []
     for label, group in sorted(by_label.items()):
-        count = most_at_once(group)
+        count = max_simultaneous(group)
         if not count:
             continue
         sides = ", ".join(dict.fromkeys(p.side for p in group))
         rests = dict.fromkeys(s.finding for p in group for s in p.sightings if s.there)
         frames = sorted({s.time for p in group for s in p.sightings if s.there})
-        most = "" if not any(changes(p) for p in group) else "up to "
-        text = f"In view: {most}{counted(label, count)} ({sides})."
+        most = "" if not any(region_changes(p) for p in group) else "up to "
+        text = f"In view: {most}{with_count(label, count)} ({sides})."
         found.append((text, span, tuple(rests), tuple(frames), True))
     return found
 
 
-def told(change: Change) -> Statement:
+def change_statement(change: RegionChange) -> CaptionStatement:
     place = change.place
     where = {"left": "at the left", "right": "at the right", "middle": "in the middle"}[place.side]
     if change.comes:
         again = any(s.there and s.time < change.span.start for s in place.sightings)
-        text = f"{article(place.label).capitalize()} is {'back' if again else 'put'} {where}."
+        text = f"{with_article(place.label).capitalize()} is {'back' if again else 'put'} {where}."
     else:
         text = f"The {place.label} {where} leaves."
-    settled = change.span.length <= SETTLED and change.score >= SEEN
+    settled = change.span.length <= MAX_PLACED_S and change.score >= MIN_SCORE
     return text, change.span, change.findings, change.frames, settled
 
 
 @dataclass(frozen=True, slots=True)
-class Passing:
+class PassingObject:
     """A thing seen at one time: in which pictures, and the box that scored best."""
 
     label: str
     time: float
-    views: tuple[View, ...]
+    views: tuple[DetectedFrame, ...]
     best: Detection
 
     @property
     def text(self) -> str:
-        return f"{article(self.label).capitalize()} is seen."
+        return f"{with_article(self.label).capitalize()} is seen."
 
     @property
     def settled(self) -> bool:
@@ -136,29 +136,29 @@ class Passing:
         return len({v.region for v in self.views}) > 1
 
 
-def passing_by(seen: Sequence[View]) -> list[Passing]:
-    by: defaultdict[tuple[str, float], list[tuple[View, Detection]]] = defaultdict(list)
-    for label, view, thing in passing(seen, places(seen)):
+def passing_objects(seen: Sequence[DetectedFrame]) -> list[PassingObject]:
+    by: defaultdict[tuple[str, float], list[tuple[DetectedFrame, Detection]]] = defaultdict(list)
+    for label, view, thing in outside_regions(seen, find_regions(seen)):
         by[label, round(view.time, 1)].append((view, thing))
     counts: Counter[str] = Counter()
     found = []
     for (label, time), rows in sorted(by.items()):
         counts[label] += 1
-        if counts[label] <= MOST_PASSING:
+        if counts[label] <= MAX_PASSING:
             best = max((thing for _, thing in rows), key=lambda t: t.score)
-            found.append(Passing(label, time, tuple(view for view, _ in rows), best))
+            found.append(PassingObject(label, time, tuple(view for view, _ in rows), best))
     return found
 
 
-def _told_passing(thing: Passing) -> Statement:
+def _told_passing(thing: PassingObject) -> CaptionStatement:
     ids = tuple(dict.fromkeys(v.finding for v in thing.views))
     exact = tuple(sorted({v.time for v in thing.views}))
     return thing.text, Span(thing.time, thing.time), ids, exact, thing.settled
 
 
-def _texts(findings: Sequence[Finding]) -> list[Statement]:
-    found: list[Statement] = []
-    for lines in text_places(findings):
+def _texts(findings: Sequence[Finding]) -> list[CaptionStatement]:
+    found: list[CaptionStatement] = []
+    for lines in text_regions(findings):
         by_text: defaultdict[str, list[tuple[float, float, str, bool]]] = defaultdict(list)
         looked = any(close for *_, close in lines)
         for time, text, score, _, finding, close in lines:
@@ -167,7 +167,7 @@ def _texts(findings: Sequence[Finding]) -> list[Statement]:
         for text, rows in by_text.items():
             times = [row[0] for row in rows]
             read = any(close and score >= 0.85 for _, score, _, close in rows)
-            agreed = len(set(times)) > 1 and all(score >= SURE_TEXT for _, score, _, _ in rows)
+            agreed = len(set(times)) > 1 and all(score >= MIN_TEXT_SCORE for _, score, _, _ in rows)
             if looked and not (read or agreed):
                 continue  # a misreading that a closer look did not repeat
             ids = tuple(dict.fromkeys(row[2] for row in rows))
@@ -182,14 +182,14 @@ _TextRow = tuple[float, str, float, Box, str, bool]
 """Time, text, score, box, finding, whether a look (not the coarse view) read it."""
 
 
-def text_places(findings: Sequence[Finding]) -> list[list[_TextRow]]:
+def text_regions(findings: Sequence[Finding]) -> list[list[_TextRow]]:
     """Lines that stand in one place of the picture, whatever they say."""
     groups: list[list[_TextRow]] = []
     for finding in findings:
         for row in cast("list[list[Any]]", finding.data.get("lines", [])):
             box = (row[3], row[4], row[5], row[6])
             item = (row[0], row[1], row[2], box, finding.id, finding.tool != "coarse")
-            near = next((g for g in groups if overlap(g[0][3], box) >= 0.3), None)
+            near = next((g for g in groups if intersection_over_union(g[0][3], box) >= 0.3), None)
             if near is None:
                 groups.append([item])
             else:
@@ -197,7 +197,7 @@ def text_places(findings: Sequence[Finding]) -> list[list[_TextRow]]:
     return groups
 
 
-def _words(findings: Sequence[Finding]) -> list[Statement]:
+def _words(findings: Sequence[Finding]) -> list[CaptionStatement]:
     return [
         (f"Words heard: “{text}”", Span(start, end), (f.id,), (), True)
         for f in findings

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-import av
-import numpy as np
-import numpy.typing as npt
 from pydantic import JsonValue
 
 from egomem.media import Frame, audio, distinct, frames
+from egomem.media.frame import RgbImage
 from egomem.observe.active.actions import (
-    WHOLE,
     Box,
     Crop,
     Dense,
@@ -25,75 +22,49 @@ from egomem.observe.active.actions import (
     ReadText,
     Retrieve,
 )
+from egomem.observe.active.crops import crop, region_around, to_whole_picture
+from egomem.observe.active.inspection_result import CroppedFrame, InspectionResult
 from egomem.observe.active.retrieval import Retriever, retrieve
-from egomem.observe.active.state import Scene, State
-from egomem.observe.detect import Detection
-from egomem.observe.text_tracks import Line
+from egomem.observe.active.state import CaptionState, Scene
+from egomem.observe.coco_classes import with_count
+from egomem.observe.object_detector import Detection
+from egomem.observe.text_tracks import TextLine
 from egomem.observe.window import SpeechObserver
 from egomem.records import Observation, Recording
 from egomem.timeline import Span
 
-Image = npt.NDArray[np.uint8]
-FrameSource = Callable[[Sequence[float], int | None], Iterable[Frame]]
+FrameLoader = Callable[[Sequence[float], int | None], Iterable[Frame]]
 """Ascending times (s), the longest side in pixels (None: as recorded) -> frames, true times."""
 
 COARSE_STEP = 5.0
 """Seconds between two frames of the coarse view. Our choice."""
-COARSE_LEAST, COARSE_MOST = 4, 32
+MIN_COARSE_FRAMES, MAX_COARSE_FRAMES = 4, 32
 COARSE_SIDE = 384
 """Longest side of the coarse view's frames in pixels: what is small needs a look. Our choice."""
-CLOSE_SIDE = 448
-"""Pixels to which the longer side of a smaller crop is enlarged."""
-END = 0.05
+END_MARGIN_S = 0.05
 """Seconds before the end at which the last coarse frame is taken."""
 GAZE_SIDE = 0.3
 """Side of the region around a gaze point, of the picture's. Our choice."""
-CUT = 0.02
+EDGE_MARGIN = 0.02
 """Share of a region's side within which a thing at an inner edge is cut off, and not counted."""
 
 
-class FindsThings(Protocol):
-    def detect(self, image: Image, least: float) -> list[Detection]: ...
+class ObjectFinder(Protocol):
+    def detect(self, image: RgbImage, least: float) -> list[Detection]: ...
 
 
-class ReadsText(Protocol):
-    def read(self, image: Image) -> list[Line]: ...
+class TextReader(Protocol):
+    def read(self, image: RgbImage) -> list[TextLine]: ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Picture:
-    """What was on screen at `time`: the region `box`, enlarged where it is small."""
-
-    time: float
-    box: Box
-    image: Image
-
-
-@dataclass(frozen=True, slots=True)
-class InspectionResult:
-    """What a look gave: pictures for whoever reads them, or what a tool read (`text`, `data`).
-
-    `conclusive` and `confidence` are the tool's own; a look without a tool has neither. `refused`:
-    why nothing could be looked at.
-    """
-
-    pictures: tuple[Picture, ...] = ()
-    text: str = ""
-    data: dict[str, JsonValue] = field(default_factory=dict)
-    confidence: float = 0.0
-    conclusive: bool = False
-    rests_on: tuple[str, ...] = ()
-    refused: str = ""
-
-
-def file_frames(path: str | Path) -> FrameSource:
+def file_frames(path: str | Path) -> FrameLoader:
     def source(times: Sequence[float], side: int | None) -> Iterable[Frame]:
         return distinct(frames(path, times, side=side))
 
     return source
 
 
-def held_frames(held: Sequence[Frame]) -> FrameSource:
+def decoded_frames(held: Sequence[Frame]) -> FrameLoader:
     """Frames that were decoded before, where the file cannot be opened again."""
 
     def source(times: Sequence[float], side: int | None) -> Iterable[Frame]:
@@ -115,11 +86,11 @@ class Tools:
     def __init__(
         self,
         scene: Scene,
-        source: FrameSource,
+        source: FrameLoader,
         *,
         path: Path | None = None,
-        detector: FindsThings | None = None,
-        reader: ReadsText | None = None,
+        detector: ObjectFinder | None = None,
+        reader: TextReader | None = None,
         listener: SpeechObserver | None = None,
         retriever: Retriever | None = None,
         gaze: Sequence[tuple[float, float, float]] = (),
@@ -140,24 +111,26 @@ class Tools:
         if self.scene.coarse:
             wanted = list(self.scene.coarse)
         else:
-            count = min(max(round(span.length / self.coarse_step) + 1, COARSE_LEAST), COARSE_MOST)
-            last = max(span.start, span.end - END)
+            count = min(
+                max(round(span.length / self.coarse_step) + 1, MIN_COARSE_FRAMES), MAX_COARSE_FRAMES
+            )
+            last = max(span.start, span.end - END_MARGIN_S)
             step = (last - span.start) / (count - 1)
             wanted = [round(span.start + k * step, 3) for k in range(count)]
-        source = held_frames(self._given) if self._given else self._source
+        source = decoded_frames(self._given) if self._given else self._source
         seen = tuple(source(wanted, COARSE_SIDE))
         if not self.scene.coarse:
             update = {"coarse": tuple(round(f.time, 3) for f in seen)}
             self.scene = self.scene.model_copy(update=update)
         return seen
 
-    def carry_out(self, look: Inspection, state: State) -> InspectionResult:
+    def carry_out(self, look: Inspection, state: CaptionState) -> InspectionResult:
         """What a (clamped) look shows. The same look is not carried out twice. Blocking."""
         if look not in self._kept or isinstance(look, Retrieve):
             self._kept[look] = self._carry_out(look, state)
         return self._kept[look]
 
-    def _carry_out(self, look: Inspection, state: State) -> InspectionResult:
+    def _carry_out(self, look: Inspection, state: CaptionState) -> InspectionResult:
         if isinstance(look, Listen):
             return self._listen(look)
         if isinstance(look, Retrieve):
@@ -176,10 +149,10 @@ class Tools:
         assert isinstance(look, Crop | Dense | ReadText)
         return InspectionResult(pictures)
 
-    def pictures(self, times: Sequence[float], regions: Sequence[Box]) -> tuple[Picture, ...]:
+    def pictures(self, times: Sequence[float], regions: Sequence[Box]) -> tuple[CroppedFrame, ...]:
         found = []
         for frame in self._source(times, None):
-            found += [Picture(frame.time, box, cut_out(frame.image, box)) for box in regions]
+            found += [CroppedFrame(frame.time, box, crop(frame.image, box)) for box in regions]
         return tuple(found)
 
     def _gaze(self, look: GazeCrop) -> InspectionResult:
@@ -188,20 +161,20 @@ class Tools:
             near = [g for g in self.gaze if abs(g[0] - frame.time) <= 0.5]
             if near:
                 _, x, y = min(near, key=lambda g: abs(g[0] - frame.time))
-                box = around((x, y, x, y), GAZE_SIDE, GAZE_SIDE)
-                found.append(Picture(frame.time, box, cut_out(frame.image, box)))
+                box = region_around((x, y, x, y), GAZE_SIDE, GAZE_SIDE)
+                found.append(CroppedFrame(frame.time, box, crop(frame.image, box)))
         return (
             InspectionResult(tuple(found))
             if found
             else InspectionResult(refused="no gaze was recorded there")
         )
 
-    def _detect(self, pictures: tuple[Picture, ...]) -> InspectionResult:
+    def _detect(self, pictures: tuple[CroppedFrame, ...]) -> InspectionResult:
         assert self.detector is not None
         seen: list[JsonValue] = []
         said, best = [], 0.0
         for picture in pictures:
-            things = things_in(self.detector, picture)
+            things = detect_in(self.detector, picture)
             seen.append(
                 {
                     "time": round(picture.time, 3),
@@ -211,16 +184,16 @@ class Tools:
             )
             best = max([best, *(d.score for d in things)])
             sure = [d.label for d in things if d.score >= 0.5]
-            said.append(f"{picture.time:.1f} s: {listed(sure) or 'nothing named'}")
+            said.append(f"{picture.time:.1f} s: {list_labels(sure) or 'nothing named'}")
         return InspectionResult(pictures, "; ".join(said), {"seen": seen}, best, best >= 0.5)
 
-    def _read(self, pictures: tuple[Picture, ...]) -> InspectionResult:
+    def _read(self, pictures: tuple[CroppedFrame, ...]) -> InspectionResult:
         assert self.reader is not None
         rows: list[JsonValue] = []
         said: dict[str, float] = {}
         for picture in pictures:
             for line in self.reader.read(picture.image):
-                box = outer(line.box, picture.box)
+                box = to_whole_picture(line.box, picture.box)
                 rows.append([round(picture.time, 3), line.text, round(line.score, 3), *box])
                 said[line.text] = max(said.get(line.text, 0.0), line.score)
         text = "; ".join(f"Text read: “{t}”" for t in said)
@@ -244,62 +217,22 @@ def _heard(said: Sequence[Observation]) -> InspectionResult:
     return InspectionResult((), text, {"said": rows}, 1.0 if said else 0.0, bool(said))
 
 
-def things_in(detector: FindsThings, picture: Picture, least: float = 0.3) -> list[Detection]:
+def detect_in(detector: ObjectFinder, picture: CroppedFrame, least: float = 0.3) -> list[Detection]:
     """Things in a region, in coordinates of the whole picture; those cut at its edge are not."""
     found = []
     box = picture.box
     for thing in detector.detect(picture.image, least):
         inner = [v > 1e-6 for v in (box[0], box[1], 1 - box[2], 1 - box[3])]
         near = [
-            thing.box[0] < CUT,
-            thing.box[1] < CUT,
-            thing.box[2] > 1 - CUT,
-            thing.box[3] > 1 - CUT,
+            thing.box[0] < EDGE_MARGIN,
+            thing.box[1] < EDGE_MARGIN,
+            thing.box[2] > 1 - EDGE_MARGIN,
+            thing.box[3] > 1 - EDGE_MARGIN,
         ]
         if not any(i and n for i, n in zip(inner, near, strict=True)):
-            found.append(Detection(thing.label, thing.score, outer(thing.box, box)))
+            found.append(Detection(thing.label, thing.score, to_whole_picture(thing.box, box)))
     return found
 
 
-def listed(labels: Sequence[str]) -> str:
-    from collections import Counter
-
-    from egomem.observe.coco import counted
-
-    return ", ".join(counted(label, n) for label, n in sorted(Counter(labels).items()))
-
-
-def outer(inner: Box, region: Box) -> Box:
-    """A box of a region's picture as a box of the whole picture."""
-    wide, high = region[2] - region[0], region[3] - region[1]
-    return (
-        round(region[0] + inner[0] * wide, 4),
-        round(region[1] + inner[1] * high, 4),
-        round(region[0] + inner[2] * wide, 4),
-        round(region[1] + inner[3] * high, 4),
-    )
-
-
-def around(box: Box, wide: float, high: float) -> Box:
-    """A region of this size (shares of the picture) around a box, moved to lie in the picture."""
-    wide, high = min(wide, 1.0), min(high, 1.0)
-    left = min(max((box[0] + box[2] - wide) / 2, 0.0), 1.0 - wide)
-    top = min(max((box[1] + box[3] - high) / 2, 0.0), 1.0 - high)
-    return round(left, 4), round(top, 4), round(left + wide, 4), round(top + high, 4)
-
-
-def cut_out(image: Image, box: Box) -> Image:
-    """A region of a picture, enlarged where its longer side is below CLOSE_SIDE pixels."""
-    if box == WHOLE:
-        return image
-    height, width = image.shape[:2]
-    left, right = int(box[0] * width), max(int(box[0] * width) + 1, round(box[2] * width))
-    top, bottom = int(box[1] * height), max(int(box[1] * height) + 1, round(box[3] * height))
-    part = np.ascontiguousarray(image[top:bottom, left:right])
-    grow = CLOSE_SIDE / max(part.shape[:2])
-    if grow <= 1:
-        return part
-    size = max(1, round(part.shape[1] * grow)), max(1, round(part.shape[0] * grow))
-    frame = av.VideoFrame.from_ndarray(part, format="rgb24")
-    larger = frame.reformat(*size, format="rgb24", interpolation="BICUBIC")
-    return larger.to_ndarray().astype(np.uint8, copy=False)
+def list_labels(labels: Sequence[str]) -> str:
+    return ", ".join(with_count(label, n) for label, n in sorted(Counter(labels).items()))

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from egomem.media import jpeg
-from egomem.observe.active.actions import WHOLE
-from egomem.observe.active.loop import Captioning
+from egomem.observe.active.actions import WHOLE_PICTURE
+from egomem.observe.active.loop import CaptionRun
 from egomem.observe.active.reduce import states
 from egomem.observe.active.state import (
+    CaptionState,
     Diagnosed,
     Drafted,
     Finding,
     Inspected,
     Revised,
-    State,
     Stopped,
 )
 from egomem.observe.active.tools import Tools
@@ -27,12 +27,12 @@ from egomem.timeline import Span, format_span, format_time
 
 THUMBNAIL = 160
 """Longest side of a look's pictures in the HTML trace, in pixels."""
-PICTURES = 12
+MAX_PICTURES = 12
 """Pictures of one look that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TraceStep:
     """One step of the trace: a heading, lines, and the findings whose frames show it."""
 
     heading: str
@@ -41,31 +41,31 @@ class Entry:
     level: int = 2
 
 
-def entries(done: Captioning) -> Iterator[Entry]:
+def trace_steps(done: CaptionRun) -> Iterator[TraceStep]:
     for event, state in zip(done.log.events, states(done.log), strict=True):
         faults = tuple(f"fault: {fault}" for fault in getattr(event, "faults", ()))
         if isinstance(event, Drafted):
             seen = [f for f in event.findings if f.tool == "coarse"]
-            yield Entry(
+            yield TraceStep(
                 f"Draft from {len(done.log.scene.coarse)} coarse frames",
                 (*done.draft.splitlines(), *faults),
                 tuple(seen),
             )
         elif isinstance(event, Diagnosed):
-            yield Entry(
+            yield TraceStep(
                 f"Round {state.round}",
                 (*_claims(state), *_gaps(state), *faults),
             )
         elif isinstance(event, Inspected):
-            yield Entry(_look(event, state), (*_found(event), *faults), event.findings, level=3)
+            yield TraceStep(_look(event, state), (*_found(event), *faults), event.findings, level=3)
         elif isinstance(event, Revised):
-            yield Entry("Revision", (*diff(state), *_cost(state), *faults), level=3)
+            yield TraceStep("Revision", (*diff(state), *_cost(state), *faults), level=3)
         elif isinstance(event, Stopped):
             why = f"{event.reason.value}{f' ({event.detail})' if event.detail else ''}"
-            yield Entry(f"Stopped: {why}", _cost(state))
+            yield TraceStep(f"Stopped: {why}", _cost(state))
 
 
-def _claims(state: State) -> list[str]:
+def _claims(state: CaptionState) -> list[str]:
     return [
         f"claim {c.id} {c.standing.value}"
         f"{' by ' + ', '.join(c.supports) if c.supports else ''}: [{_span(c.span)}] {c.text}"
@@ -73,7 +73,7 @@ def _claims(state: State) -> list[str]:
     ]
 
 
-def _gaps(state: State) -> list[str]:
+def _gaps(state: CaptionState) -> list[str]:
     return [
         f"gap {g.id} {g.kind}, {g.concern}, {g.state}"
         f"{f', tried {g.attempts} times' if g.attempts else ''}: {g.change}"
@@ -81,7 +81,7 @@ def _gaps(state: State) -> list[str]:
     ]
 
 
-def _look(event: Inspected, state: State) -> str:
+def _look(event: Inspected, state: CaptionState) -> str:
     look = event.look
     where = "" if not look.boxes else f", {len(look.boxes)} region(s)"
     cost = "held already" if event.cached else f"{event.pictures} frames"
@@ -99,7 +99,7 @@ def _found(event: Inspected) -> list[str]:
     ]
 
 
-def diff(state: State) -> list[str]:
+def diff(state: CaptionState) -> list[str]:
     """What the last revision changed: + added, - removed, ~ changed; ! what was not let through."""
     lines = []
     for edit in state.edits:
@@ -111,7 +111,7 @@ def diff(state: State) -> list[str]:
     return lines or ["nothing changed"]
 
 
-def _cost(state: State) -> tuple[str, ...]:
+def _cost(state: CaptionState) -> tuple[str, ...]:
     return (
         f"so far {state.looks} looks, {state.pictures} extra frames, "
         f"{state.usage.tokens_in:,} tokens in, {state.usage.tokens_out:,} out",
@@ -122,16 +122,16 @@ def _span(span: Span) -> str:
     return format_span(Span(round(span.start, 2), round(span.end, 2)))
 
 
-def as_text(done: Captioning) -> list[str]:
+def as_text(done: CaptionRun) -> list[str]:
     lines: list[str] = []
-    for entry in entries(done):
+    for entry in trace_steps(done):
         indent = "  " * (entry.level - 2)
         lines.append(indent + entry.heading)
         lines += [f"{indent}  {line}" for line in entry.lines]
     return lines
 
 
-def as_json(done: Captioning) -> dict[str, JsonValue]:
+def as_json(done: CaptionRun) -> dict[str, JsonValue]:
     """The result and its whole log; replaying the log gives the same state."""
     state = done.state
     return {
@@ -150,10 +150,10 @@ def as_json(done: Captioning) -> dict[str, JsonValue]:
     }
 
 
-def as_html(done: Captioning, tools: Tools | None = None) -> str:
+def as_html(done: CaptionRun, tools: Tools | None = None) -> str:
     """The trace as one page. With `tools`, each look shows the frames that it saw."""
     body = [f"<h1>{html.escape(done.log.scene.name)}</h1>", _paragraphs(done.caption)]
-    for entry in entries(done):
+    for entry in trace_steps(done):
         body.append(f"<h{entry.level}>{html.escape(entry.heading)}</h{entry.level}>")
         body.append("<ul>" + "".join(f"<li>{html.escape(x)}</li>" for x in entry.lines) + "</ul>")
         if tools is not None:
@@ -171,8 +171,8 @@ def _pictures(findings: Sequence[Finding], tools: Tools) -> str:
     for finding in findings:
         if finding.tool in ("tally", "check") or not finding.frames:
             continue
-        every = -(-len(finding.frames) // PICTURES)
-        region = finding.box or WHOLE
+        every = -(-len(finding.frames) // MAX_PICTURES)
+        region = finding.box or WHOLE_PICTURE
         for picture in tools.pictures(finding.frames[::every], (region,)):
             data = base64.b64encode(jpeg(picture.image, 70, side=THUMBNAIL)).decode("ascii")
             told = format_time(round(picture.time, 2))

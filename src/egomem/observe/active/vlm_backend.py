@@ -16,34 +16,42 @@ from typing import Any, cast
 from pydantic import JsonValue, ValidationError
 
 from egomem.media import Frame
-from egomem.models import Image, ModelClient, Reply, Request, RequestTags, Role, Text
+from egomem.models import ImagePart, ModelClient, Reply, Request, RequestTags, Role, TextPart
 from egomem.observe.active import prompts
-from egomem.observe.active.actions import LOOK, Crop, Dense, GazeCrop, Inspection, ReadText
-from egomem.observe.active.claim_status import is_moot, standing_gaps, told
+from egomem.observe.active.actions import (
+    INSPECTION_ADAPTER,
+    Crop,
+    Dense,
+    GazeCrop,
+    Inspection,
+    ReadText,
+)
+from egomem.observe.active.claim_status import describe_state, is_obsolete, status_gaps
 from egomem.observe.active.claims import content, sentences
+from egomem.observe.active.inspection_result import InspectionResult
 from egomem.observe.active.loop import OUT_OF_TOKENS
 from egomem.observe.active.reduce import apply
 from egomem.observe.active.state import (
-    Budget,
+    CaptionBudget,
+    CaptionGap,
+    CaptionLine,
+    CaptionState,
+    ClaimVerdict,
     Diagnosed,
     Drafted,
     Finding,
-    Gap,
     Inspected,
-    Line,
     Revised,
-    State,
-    Verdict,
 )
-from egomem.observe.active.tools import InspectionResult, Tools
-from egomem.observe.caption_times import resolve
+from egomem.observe.active.tools import Tools
+from egomem.observe.caption_times import resolve_times
 from egomem.observe.captioner import caption_request
 from egomem.observe.frame_encoding import check_frame_labels
-from egomem.observe.frame_encoding import shown as encode
+from egomem.observe.frame_encoding import encode_frames as encode
 from egomem.records import Status, Usage
 from egomem.timeline import Span, format_time
 
-NEAR = 0.6
+TIME_TOLERANCE_S = 0.6
 """Seconds by which a frame's time that a model tells may miss the true one."""
 
 MAX_TOKENS = 2048
@@ -102,10 +110,12 @@ class VlmBackend:
             lines=tuple(lines), findings=held, usage=step.usage, faults=tuple(step.faults)
         )
 
-    async def _split(self, lines: list[Line], about: RequestTags, step: _Step) -> list[Line]:
+    async def _split(
+        self, lines: list[CaptionLine], about: RequestTags, step: _Step
+    ) -> list[CaptionLine]:
         listed = "\n".join(f"{k}: {line.text}" for k, line in enumerate(lines))
         data = await self._json(
-            Role.ATOMIZER, prompts.ATOMIZE, (Text(listed),), prompts.ATOMS, about, step
+            Role.ATOMIZER, prompts.ATOMIZE, (TextPart(listed),), prompts.ATOMS_SCHEMA, about, step
         )
         known = content(" ".join(line.text for line in lines)).all
         atoms: dict[int, list[str]] = {}
@@ -120,21 +130,23 @@ class VlmBackend:
             for k, line in enumerate(lines)
         ]
 
-    async def diagnose(self, tools: Tools, coarse: Sequence[Frame], state: State) -> Diagnosed:
+    async def diagnose(
+        self, tools: Tools, coarse: Sequence[Frame], state: CaptionState
+    ) -> Diagnosed:
         step = _Step(_tokens(state.usage))
         about = RequestTags(tools.scene.recording)
         checked = {v for f in state.findings if f.tool == "check" for v in f.rests_on}
         fresh = [c for c in state.claims if c.id not in checked and not c.supports]
         findings, verdicts = await self._check(coarse, fresh, state, about, step)
         checked_state = apply(
-            state, Diagnosed(findings=tuple(findings), verdicts=tuple(verdicts)), Budget()
+            state, Diagnosed(findings=tuple(findings), verdicts=tuple(verdicts)), CaptionBudget()
         )
         gaps = await self._plan(coarse, checked_state, about, step)
         return Diagnosed(
             findings=tuple(findings),
             verdicts=tuple(verdicts),
-            gaps=(*gaps, *standing_gaps(checked_state, gaps)),
-            moot=tuple(g.id for g in state.open if is_moot(g, checked_state)),
+            gaps=(*gaps, *status_gaps(checked_state, gaps)),
+            moot=tuple(g.id for g in state.open if is_obsolete(g, checked_state)),
             usage=step.usage,
             faults=tuple(step.faults),
         )
@@ -143,16 +155,18 @@ class VlmBackend:
         self,
         coarse: Sequence[Frame],
         claims: Sequence[Any],
-        state: State,
+        state: CaptionState,
         about: RequestTags,
         step: _Step,
-    ) -> tuple[list[Finding], list[Verdict]]:
+    ) -> tuple[list[Finding], list[ClaimVerdict]]:
         if not claims or not coarse:
             return [], []
         images = await self._images(coarse, Role.VERIFIER)
         listed = "\n".join(f"{c.id} [{c.span.start:g}-{c.span.end:g} s]: {c.text}" for c in claims)
-        parts: tuple[Text | Image, ...] = (*images, Text(f"Claims:\n{listed}"))
-        data = await self._json(Role.VERIFIER, prompts.CHECK, parts, prompts.CHECKED, about, step)
+        parts: tuple[TextPart | ImagePart, ...] = (*images, TextPart(f"Claims:\n{listed}"))
+        data = await self._json(
+            Role.VERIFIER, prompts.CHECK, parts, prompts.CHECK_SCHEMA, about, step
+        )
         times = [i.time for i in images if i.time is not None]
         known = {c.id: c for c in claims}
         findings: list[Finding] = []
@@ -163,7 +177,7 @@ class VlmBackend:
                 step.faults.append("verifier: a verdict on no claim, or a second one")
                 continue
             told = [t for t in row["times"] if isinstance(t, int | float)]
-            frames = tuple(t for t in times if any(abs(t - w) <= NEAR for w in told))
+            frames = tuple(t for t in times if any(abs(t - w) <= TIME_TOLERANCE_S for w in told))
             decided = row["verdict"] in ("supported", "contradicted") and bool(frames)
             id = f"e{len(state.findings) + len(findings) + 1}"
             span = Span(frames[0], frames[-1]) if frames else claim.span
@@ -182,28 +196,28 @@ class VlmBackend:
             stance: Any = {"contradicted": "denies", "absent": "silent"}.get(
                 str(row["verdict"]), "supports"
             )
-            verdicts.append(Verdict(claim=claim.id, stance=stance, evidence=(id,)))
+            verdicts.append(ClaimVerdict(claim=claim.id, stance=stance, evidence=(id,)))
         return findings, verdicts
 
     async def _plan(
-        self, coarse: Sequence[Frame], state: State, about: RequestTags, step: _Step
-    ) -> list[Gap]:
+        self, coarse: Sequence[Frame], state: CaptionState, about: RequestTags, step: _Step
+    ) -> list[CaptionGap]:
         images = await self._images(coarse, Role.PLANNER)
-        parts: tuple[Text | Image, ...] = (*images, Text(told(state)))
-        data = await self._json(Role.PLANNER, prompts.PLAN, parts, prompts.GAPS, about, step)
+        parts: tuple[TextPart | ImagePart, ...] = (*images, TextPart(describe_state(state)))
+        data = await self._json(Role.PLANNER, prompts.PLAN, parts, prompts.GAPS_SCHEMA, about, step)
         gaps = []
         for row in _rows(data, "gaps"):
             try:
                 look = row["look"]
                 gaps.append(
-                    Gap(
+                    CaptionGap(
                         id="",
                         kind=row["kind"],
                         concern=row["concern"],
                         change=str(row["change"]),
                         claim=row["claim"] or None,
                         priority=min(max(_finite(row["priority"], 0.5), 0.0), 1.0),
-                        look=LOOK.validate_python(look) if look else None,
+                        look=INSPECTION_ADAPTER.validate_python(look) if look else None,
                         evidence=tuple(str(e) for e in row["evidence"]),
                     )
                 )
@@ -212,7 +226,12 @@ class VlmBackend:
         return gaps
 
     async def read(
-        self, tools: Tools, state: State, gap: Gap, look: Inspection, shown: InspectionResult
+        self,
+        tools: Tools,
+        state: CaptionState,
+        gap: CaptionGap,
+        look: Inspection,
+        shown: InspectionResult,
     ) -> Inspected:
         step = _Step(_tokens(state.usage))
         (id,) = state.fresh(1)
@@ -236,7 +255,7 @@ class VlmBackend:
             data=shown.data,
         )
         verdicts = (
-            (Verdict(claim=gap.claim, stance=cast(Any, stance), evidence=(id,)),)
+            (ClaimVerdict(claim=gap.claim, stance=cast(Any, stance), evidence=(id,)),)
             if gap.claim is not None and stance != "silent"
             else ()
         )
@@ -250,17 +269,22 @@ class VlmBackend:
         )
 
     async def _seen(
-        self, tools: Tools, state: State, gap: Gap, shown: InspectionResult, step: _Step
+        self,
+        tools: Tools,
+        state: CaptionState,
+        gap: CaptionGap,
+        shown: InspectionResult,
+        step: _Step,
     ) -> tuple[str, bool, float, str]:
         """What the verifier sees in a look's pictures: text, conclusive, confidence, stance."""
         role = self._role(Role.VERIFIER)
         limits = self._models.limits(role)
         step_over = max(1, math.ceil(len(shown.pictures) / limits.images))
-        parts: list[Text | Image] = []
+        parts: list[TextPart | ImagePart] = []
         for box in dict.fromkeys(p.box for p in shown.pictures):
             frames = [Frame(p.time, p.time, p.image) for p in shown.pictures if p.box == box]
             where = ", ".join(f"{v:.2f}" for v in box)
-            parts.append(Text(f"The part [{where}] of the picture:"))
+            parts.append(TextPart(f"The part [{where}] of the picture:"))
             parts += await asyncio.to_thread(encode, frames[::step_over], limits)
         claim = state.claim(gap.claim)
         asked = f"To be settled: {gap.change}"
@@ -268,7 +292,7 @@ class VlmBackend:
             asked += f"\nThe claim: {claim.text}"
         about = RequestTags(tools.scene.recording)
         data = await self._json(
-            Role.VERIFIER, prompts.LOOK, (*parts, Text(asked)), prompts.SEEN, about, step
+            Role.VERIFIER, prompts.LOOK, (*parts, TextPart(asked)), prompts.LOOK_SCHEMA, about, step
         )
         if data is None:
             return "", False, 0.0, "silent"
@@ -278,11 +302,16 @@ class VlmBackend:
         sure = bool(data["conclusive"]) and bool(str(data["seen"]).strip())
         return str(data["seen"]), sure, min(max(_finite(data["confidence"], 0), 0.0), 1.0), stance
 
-    async def revise(self, tools: Tools, coarse: Sequence[Frame], state: State) -> Revised:
+    async def revise(self, tools: Tools, coarse: Sequence[Frame], state: CaptionState) -> Revised:
         step = _Step(_tokens(state.usage))
         about = RequestTags(tools.scene.recording)
         data = await self._json(
-            Role.CAPTIONER, prompts.REVISE, (Text(told(state)),), prompts.LINES, about, step
+            Role.CAPTIONER,
+            prompts.REVISE,
+            (TextPart(describe_state(state)),),
+            prompts.CAPTION_SCHEMA,
+            about,
+            step,
         )
         if data is None:
             return Revised(lines=None, usage=step.usage, faults=tuple(step.faults))
@@ -297,7 +326,7 @@ class VlmBackend:
                 continue
             claims = [c for c in row["claims"] if str(c["text"]).strip()]
             lines.append(
-                Line(
+                CaptionLine(
                     span=span,
                     text=str(row["text"]).strip(),
                     claims=tuple(str(c["text"]).strip() for c in claims),
@@ -306,7 +335,7 @@ class VlmBackend:
             )
         return Revised(lines=tuple(lines), usage=step.usage, faults=tuple(step.faults))
 
-    async def _images(self, frames: Sequence[Frame], role: Role) -> tuple[Image, ...]:
+    async def _images(self, frames: Sequence[Frame], role: Role) -> tuple[ImagePart, ...]:
         limits = self._models.limits(self._role(role))
         every = max(1, math.ceil(len(frames) / max(1, limits.images)))
         return await asyncio.to_thread(encode, frames[::every], limits)
@@ -315,7 +344,7 @@ class VlmBackend:
         self,
         role: Role,
         system: str,
-        parts: Iterable[Text | Image],
+        parts: Iterable[TextPart | ImagePart],
         schema: Mapping[str, JsonValue],
         about: RequestTags,
         step: _Step,
@@ -362,19 +391,19 @@ def _rows(data: dict[str, Any] | None, name: str) -> list[dict[str, Any]]:
     return list(data[name]) if data is not None else []
 
 
-def _lines(caption: str, span: Span) -> list[Line]:
+def _lines(caption: str, span: Span) -> list[CaptionLine]:
     """A captioner's text as lines; one without a time stands for the whole span."""
-    told = resolve(caption, span)
+    told = resolve_times(caption, span)
     events = iter([*told.events, None])
     event = next(events)
     lines = []
     for written in told.text.splitlines():
         if event is not None and written.endswith(str(event["text"])) and written[:1] == "[":
             when = Span(_finite(event["start"], 0), _finite(event["end"], 0)).clip(span) or span
-            lines.append(Line(span=when, text=str(event["text"])))
+            lines.append(CaptionLine(span=when, text=str(event["text"])))
             event = next(events)
         else:
-            lines.append(Line(span=span, text=written))
+            lines.append(CaptionLine(span=span, text=written))
     return lines
 
 

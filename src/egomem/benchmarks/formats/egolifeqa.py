@@ -12,12 +12,19 @@ from dataclasses import replace
 from datetime import date, datetime, tzinfo
 from pathlib import Path
 
-from egomem.benchmarks.benchmark import Fault
-from egomem.benchmarks.fields import by_label, lettered, tags, text
-from egomem.benchmarks.rows import Fields, Part, Placed, RowError, each, rows
+from egomem.benchmarks.benchmark import BenchmarkFault
+from egomem.benchmarks.fields import matching_label, options_from_texts, select_tags, text_field
+from egomem.benchmarks.rows import (
+    Fields,
+    InvalidRowError,
+    LoadedItem,
+    ParsedRow,
+    parse_rows,
+    read_rows,
+)
 from egomem.errors import TimeError, UsageError
 from egomem.records import Evidence, Question
-from egomem.timeline import HABITS, Span, read_time
+from egomem.timeline import DEFAULT_CONVENTIONS, Span, read_time
 
 _TIME = re.compile(r"\d{8}")
 _DAY_OR_TIME = re.compile(r"DAY[\s_]*(\d{1,2}?)(?=\d{8}(?!\d)|\D|$)|(\d+)", re.IGNORECASE)
@@ -29,7 +36,7 @@ def detect(row: Fields) -> bool:
 
 def read(
     files: Sequence[Path], *, zone: tzinfo | None, day_one: date | None, frame_base: int
-) -> Iterator[Part]:
+) -> Iterator[LoadedItem]:
     """A target time that cannot be read is a fault, and its question stays.
 
     Raises UsageError without a zone and a first day: a question at no time sees the future.
@@ -39,7 +46,7 @@ def read(
             "EgoLifeQA asks at times of numbered days",
             "give the zone and the date of DAY1, as for its captions",
         )
-    habits = replace(HABITS, frames_per_second=frame_base)
+    habits = replace(DEFAULT_CONVENTIONS, frames_per_second=frame_base)
 
     def instant(day: str, time: str) -> datetime:
         time = f"0{time}" if len(time) == 7 else time  # a number lost its leading zero
@@ -48,7 +55,7 @@ def read(
         if _TIME.fullmatch(time):
             found = read_time(told, zone=zone, day_one=day_one, habits=habits).instants
         if found is None:
-            raise RowError(f"the time {told} is not a day and HHMMSSFF")
+            raise InvalidRowError(f"the time {told} is not a day and HHMMSSFF")
         return found.start
 
     odd: list[str] = []
@@ -56,30 +63,30 @@ def read(
     def question(row: Fields) -> Question:
         found, faults = _targets(row.get("target_time"), instant)
         odd[:] = faults
-        choices = lettered(row.get(f"choice_{k}") for k in "abcd")
+        choices = options_from_texts(row.get(f"choice_{k}") for k in "abcd")
         asked = row.get("query_time")
         if not isinstance(asked, Mapping):
-            raise RowError(f"query_time is {asked!r}, not a date and a time")
+            raise InvalidRowError(f"query_time is {asked!r}, not a date and a time")
         return Question(
-            id=text(row, "ID"),
-            text=text(row, "question"),
+            id=text_field(row, "ID"),
+            text=text_field(row, "question"),
             options=choices,
-            at=instant(text(asked, "date"), text(asked, "time")),
-            answer=by_label(text(row, "answer"), choices),
+            at=instant(text_field(asked, "date"), text_field(asked, "time")),
+            answer=matching_label(text_field(row, "answer"), choices),
             answerable=True,
             evidence=tuple(_evidence(when) for when in found),
-            tags=tags(
+            tags=select_tags(
                 row, "type", "need_audio", "need_name", "last_time", "trigger", "keywords", "reason"
             ),
         )
 
     for path in files:
-        for row in rows(path):
-            made = next(each(iter([row]), question, key="ID"))
+        for row in read_rows(path):
+            made = next(parse_rows(iter([row]), question, key="ID"))
             yield made
-            if isinstance(made, Placed):
+            if isinstance(made, ParsedRow):
                 id, place = made.made.id, {"file": row.file, "line": row.line}
-                yield from (Fault(id=id, kind="evidence", message=m, **place) for m in odd)
+                yield from (BenchmarkFault(id=id, kind="evidence", message=m, **place) for m in odd)
 
 
 def _evidence(when: datetime) -> Evidence:
@@ -104,9 +111,9 @@ def _targets(
             continue
         try:
             if not day:
-                raise RowError(f"the target time {time} has no day")
+                raise InvalidRowError(f"the target time {time} has no day")
             found.append(instant(day, time))
-        except (RowError, TimeError) as error:
+        except (InvalidRowError, TimeError) as error:
             faults.append(f"{error}: it is left out of the evidence")
     return list(dict.fromkeys(found)), faults
 

@@ -38,11 +38,11 @@ _PLURALS = {
 }
 
 
-def counted(label: str, count: int) -> str:
+def with_count(label: str, count: int) -> str:
     """`1 bottle`, `3 bottles`, `2 people`."""
     return f"{count} {label if count == 1 else _PLURALS.get(label, label + 's')}"
 
 
-def article(label: str) -> str:
+def with_article(label: str) -> str:
     """`a bottle`, `an umbrella`."""
     return f"{'an' if label[0] in 'aeiou' else 'a'} {label}"

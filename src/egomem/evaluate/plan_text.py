@@ -1,76 +1,11 @@
-"""What a person reads while a run goes on: its plan, and one line that moves."""
+"""What a person reads before a run begins: its plan, line by line."""
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Iterator
-from types import TracebackType
-from typing import Self, TextIO
 
 from egomem.evaluate.plan import PlanLine, RunPlan
-from egomem.evaluate.run_summary import RunProgress
-from egomem.text.plural import plural
-
-EVERY = 30.0
-"""Seconds between two lines where the output is no terminal."""
-TOLD = 5
-"""So many different errors are told as they come; all are counted."""
-
-
-class ProgressLine:
-    """Progress on standard error: one moving line on a terminal, else a line now and then."""
-
-    def __init__(self, *, quiet: bool = False, stream: TextIO | None = None) -> None:
-        self._quiet = quiet
-        self._stream = stream or sys.stderr
-        self._moving = self._stream.isatty()
-        self._last = 0.0
-        self._stage = ""
-        self._width = 0
-        self._errors: set[str] = set()
-
-    def say(self, text: str) -> None:
-        if not self._quiet:
-            self._clear()
-            print(text, file=self._stream)
-
-    def update(self, progress: RunProgress) -> None:
-        error = progress.last_error
-        if error and error not in self._errors and len(self._errors) < TOLD:
-            self._errors.add(error)
-            self.say(f"error: {error}")
-        now = time.monotonic()
-        ended = progress.done >= progress.total
-        pause = 0.1 if self._moving else EVERY
-        if self._quiet or (now - self._last < pause and not ended):
-            return
-        self._last = now
-        text = progress.line()
-        if not self._moving:
-            print(text, file=self._stream)
-            return
-        self._stream.write("\r" + text.ljust(self._width))
-        self._stream.flush()
-        self._width = len(text)
-
-    def _clear(self) -> None:
-        if self._width:
-            self._stream.write("\r" + " " * self._width + "\r")
-            self._width = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._width:
-            self._stream.write("\n")
-            self._stream.flush()
+from egomem.text import plural
 
 
 def plan_lines(plan: RunPlan) -> Iterator[str]:

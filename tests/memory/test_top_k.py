@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from egomem.memory import bm25
-from egomem.memory.search import Part, Postings, best, frequencies
-from egomem.memory.segment import Segment, keys, merge
+from egomem.memory.segment import Segment, id_keys, merge
+from egomem.memory.top_k import QueryPostings, VisibleSegment, document_frequencies, top_rows
 
 TERMS = ["a", "b", "c", "d", "e"]
 
@@ -34,7 +34,7 @@ def scores(held: list[list[str]], wanted: list[str]) -> tuple[dict[str, float], 
     df = {term: sum(term in words for words in held) for term in wanted}
     idfs = {term: bm25.idf(len(held), df[term]) for term in wanted}
     mean = max(sum(map(len, held)) / len(held), 1e-9)
-    every = [sum(bm25.parts(idfs, words, len(words), mean).values()) for words in held]
+    every = [sum(bm25.term_scores(idfs, words, len(words), mean).values()) for words in held]
     return idfs, mean, every
 
 
@@ -52,17 +52,19 @@ def test_the_best_are_among_those_found(held, wanted, k, cut, hidden) -> None:
     for piece in pieces:
         places = [i for i in range(len(piece)) if first + i not in hidden]
         chosen = None if len(places) == len(piece) else np.array(places, dtype=np.int32)
-        parts.append(Part(segment(piece, 1 + first), chosen))
+        parts.append(VisibleSegment(segment(piece, 1 + first), chosen))
         first += len(piece)
     shown = [i for i in range(len(held)) if i not in hidden]
     if not shown:
         return
     idfs, mean, every = scores([held[i] for i in shown], wanted)
-    postings = [Postings(part, wanted) for part in parts if part.places is None or len(part.places)]
-    assert frequencies(postings, wanted) == {
+    postings = [
+        QueryPostings(part, wanted) for part in parts if part.places is None or len(part.places)
+    ]
+    assert document_frequencies(postings, wanted) == {
         term: sum(term in held[i] for i in shown) for term in wanted
     }
-    found = best(postings, idfs, mean, k).tolist()
+    found = top_rows(postings, idfs, mean, k).tolist()
     assert len(found) == len(set(found))
     matching = sorted(
         ((s, i + 1) for s, i in zip(every, shown, strict=True) if s > 0), reverse=True
@@ -95,7 +97,7 @@ def test_merged_segments_are_the_segment_of_all(held, cuts, gone) -> None:
     for name in ("terms", "offsets", "docs", "tf", "by_key", "n", "length", "key"):
         assert np.array_equal(merged.arrays[name], whole.arrays[name]), name
     wanted = [1, 2, 30, 31]
-    assert merged.n[merged.find(keys(map(id_of, wanted)))].tolist() == [
+    assert merged.n[merged.find(id_keys(map(id_of, wanted)))].tolist() == [
         n for n in wanted if n <= len(held) and n not in gone
     ]
     assert (merged.peak >= whole.peak).all()
@@ -111,5 +113,5 @@ def test_a_segment_comes_back_from_its_file(tmp_path) -> None:
 
 
 def test_a_view_of_nothing_finds_nothing() -> None:
-    assert len(best([], {}, 1.0, 3)) == 0
+    assert len(top_rows([], {}, 1.0, 3)) == 0
     assert bm25.idf(0, 0) == pytest.approx(np.log(2))

@@ -17,7 +17,7 @@ from egomem.media.container import DecodeError, audio_streams, open_media, video
 from egomem.media.decode import first_frame, open_video
 from egomem.timeline import Span
 
-_DRIFT = 0.05
+MAX_DRIFT_S = 0.05
 """Seconds that sound may be off its stamps before silence is put in or samples are dropped."""
 
 
@@ -66,7 +66,7 @@ class AudioReader(Iterator[AudioBlock]):
             if not sounds:
                 return
             stream = sounds[0]
-            zero = _zero(path, container, stream)
+            zero = _first_frame_time(path, container, stream)
             begin = max(0.0, span.start) if span else 0.0
             end = span.end if span else float("inf")
             size = max(1, round(block * rate))
@@ -88,10 +88,10 @@ class AudioReader(Iterator[AudioBlock]):
                 if first is None:
                     first = at = max(begin, time)
                 gap = round((time - at) * rate)
-                if gap > _DRIFT * rate:
+                if gap > MAX_DRIFT_S * rate:
                     held.append(np.zeros(gap, np.float32))
                     count += gap
-                elif gap < -_DRIFT * rate or (time < begin and count == 0):
+                elif gap < -MAX_DRIFT_S * rate or (time < begin and count == 0):
                     samples = samples[-gap:]
                 limit = None if end == float("inf") else round((end - first) * rate) - count
                 samples = samples[:limit] if limit is not None else samples
@@ -121,7 +121,7 @@ class AudioReader(Iterator[AudioBlock]):
             if frame.pts is not None and frame.time_base is not None:
                 time = float(frame.pts * frame.time_base - zero)
             now = (frame.format.name, frame.layout.name, frame.sample_rate)
-            if resampler is None or abs(time - expected) > _DRIFT or now != kind:
+            if resampler is None or abs(time - expected) > MAX_DRIFT_S or now != kind:
                 for piece in resampler.resample(None) if resampler else []:
                     yield begin + given / rate, _samples(piece)
                 resampler = av.AudioResampler(format="flt", layout="mono", rate=rate)
@@ -154,7 +154,9 @@ def _samples(frame: av.AudioFrame) -> NDArray[np.float32]:
     return frame.to_ndarray().reshape(-1).astype(np.float32, copy=False)
 
 
-def _zero(path: Path, container: av.container.InputContainer, stream: av.AudioStream) -> Fraction:
+def _first_frame_time(
+    path: Path, container: av.container.InputContainer, stream: av.AudioStream
+) -> Fraction:
     """The recording's second 0 on the file's own clock."""
     for video in video_streams(container)[:1]:
         assert video.time_base is not None

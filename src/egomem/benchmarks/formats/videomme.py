@@ -10,8 +10,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from egomem.benchmarks.fields import by_label, tags, text, unlettered
-from egomem.benchmarks.rows import Fields, Part, Row, each, rows
+from egomem.benchmarks.fields import (
+    matching_label,
+    options_from_lettered_texts,
+    select_tags,
+    text_field,
+)
+from egomem.benchmarks.rows import Fields, LoadedItem, SourceRow, parse_rows, read_rows
 from egomem.records import Question, Video
 
 LICENCE = "academic research only, no redistribution (Video-MME's own README)"
@@ -34,20 +39,20 @@ def detect(row: Fields) -> bool:
     )
 
 
-def read(files: Sequence[Path]) -> Iterator[Part]:
+def read(files: Sequence[Path]) -> Iterator[LoadedItem]:
     """Facts of a video that rows share (`duration`: short, medium or long) become tags."""
     seen: set[str] = set()
     for path in files:
-        for row in _flat(rows(path)):
+        for row in _flat(read_rows(path)):
             if not row.fault:
                 id = str(row.fields.get("video_id") or "")
                 if id and id not in seen:
                     seen.add(id)
-                    yield from each(iter([row]), _video, key="video_id")
-            yield from each(iter([row]), _question, key="question_id")
+                    yield from parse_rows(iter([row]), _video, key="video_id")
+            yield from parse_rows(iter([row]), _question, key="question_id")
 
 
-def _flat(found: Iterator[Row]) -> Iterator[Row]:
+def _flat(found: Iterator[SourceRow]) -> Iterator[SourceRow]:
     for row in found:
         nested = row.fields.get("questions")
         if not isinstance(nested, list):
@@ -67,13 +72,15 @@ def _named(row: Fields) -> dict[str, Any]:
 
 def _video(row: Fields) -> Video:
     """Media files are named by the last part of the address, which hub rows give as `videoID`."""
-    url = text(row, "url", default="")
+    url = text_field(row, "url", default="")
     return Video(
-        id=text(row, "video_id"),
+        id=text_field(row, "video_id"),
         source_dataset="Video-MME",
-        source_uid=text(row, "videoID", default=url.rpartition("?v=")[2] if "?v=" in url else ""),
-        domain=text(row, "domain", default=""),
-        tags=tags(row, "sub_category", "url", length="duration"),
+        source_uid=text_field(
+            row, "videoID", default=url.rpartition("?v=")[2] if "?v=" in url else ""
+        ),
+        domain=text_field(row, "domain", default=""),
+        tags=select_tags(row, "sub_category", "url", length="duration"),
     )
 
 
@@ -81,13 +88,13 @@ def _question(row: Fields) -> Question:
     given = row.get("options")
     if isinstance(given, str):
         given = given.splitlines()  # so in Video-MME-v2
-    choices = unlettered(given if isinstance(given, list) else [])
+    choices = options_from_lettered_texts(given if isinstance(given, list) else [])
     return Question(
-        id=text(row, "question_id"),
-        text=text(row, "question"),
+        id=text_field(row, "question_id"),
+        text=text_field(row, "question"),
         options=choices,
-        recording=text(row, "video_id"),
-        answer=by_label(text(row, "answer"), choices),
+        recording=text_field(row, "video_id"),
+        answer=matching_label(text_field(row, "answer"), choices),
         answerable=True,
-        tags=tags(row, "sub_category", type="task_type", length="duration"),
+        tags=select_tags(row, "sub_category", type="task_type", length="duration"),
     )

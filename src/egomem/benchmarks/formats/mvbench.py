@@ -5,13 +5,20 @@ MLVU's files have the same fields, and `duration`.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from egomem.benchmarks.benchmark import Fault
-from egomem.benchmarks.fields import by_text, lettered, number, span, tags, text
-from egomem.benchmarks.rows import Fields, Part, Row, base, each, rows
+from egomem.benchmarks.benchmark import BenchmarkFault
+from egomem.benchmarks.fields import (
+    label_of_text,
+    number_field,
+    options_from_texts,
+    parse_span,
+    select_tags,
+    text_field,
+)
+from egomem.benchmarks.rows import Fields, LoadedItem, SourceRow, base_name, parse_rows, read_rows
+from egomem.hashing import ROW_ID_LENGTH, hash_text
 from egomem.records import Evidence, Question, Video
 
 _SOURCES = {
@@ -37,7 +44,7 @@ def detect(row: Fields) -> bool:
     return {"video", "question", "candidates", "answer"} <= row.keys()
 
 
-def read(files: Sequence[Path]) -> Iterator[Part]:
+def read(files: Sequence[Path]) -> Iterator[LoadedItem]:
     """A question's id follows from its task and content, since the files have none.
 
     `start` and `end` (`accurate_start` and `accurate_end` where given) are the part of the video
@@ -46,8 +53,8 @@ def read(files: Sequence[Path]) -> Iterator[Part]:
     videos: set[str] = set()
     tasks: dict[str, str] = {}
     for path in files:
-        stem = base(path).rpartition(".")[0]
-        for row in rows(path):
+        stem = base_name(path).rpartition(".")[0]
+        for row in read_rows(path):
             task = str(row.fields.get("task_type") or stem)
             digest = _digest(row.fields)
             if not row.fault and tasks.setdefault(digest, task) != task:
@@ -59,7 +66,7 @@ def read(files: Sequence[Path]) -> Iterator[Part]:
             if video and video not in videos:
                 videos.add(video)
                 yield _video(row.fields, video, source)
-            yield from each(iter([row._replace(fields=fields)]), _question)
+            yield from parse_rows(iter([row._replace(fields=fields)]), _question)
 
 
 def _id(row: Fields, folder: str) -> str:
@@ -67,9 +74,11 @@ def _id(row: Fields, folder: str) -> str:
     return f"{folder}/{name}" if name and folder else name
 
 
-def _told(row: Row, id: str, task: str) -> Fault:
+def _told(row: SourceRow, id: str, task: str) -> BenchmarkFault:
     said = f"the same question stands in the task {task}; that one is kept"
-    return Fault(id=id, kind="duplicate", message=said, file=row.file, line=row.line, dropped=True)
+    return BenchmarkFault(
+        id=id, kind="duplicate", message=said, file=row.file, line=row.line, dropped=True
+    )
 
 
 def _video(row: Fields, id: str, source: str) -> Video:
@@ -81,22 +90,24 @@ def _video(row: Fields, id: str, source: str) -> Video:
 
 def _digest(row: Fields) -> str:
     content = [str(row.get(k)) for k in ("video", "question", "candidates", "start", "end")]
-    return hashlib.sha256("\x1f".join(content).encode()).hexdigest()[:12]
+    return hash_text("\x1f".join(content))[:ROW_ID_LENGTH]
 
 
 def _question(row: Fields) -> Question:
-    text(row, "video")
+    text_field(row, "video")
     given = row.get("candidates")
-    choices = lettered(given if isinstance(given, list) else [])
-    start = number(row, "accurate_start", "start")
-    held = span(start, number(row, "accurate_end", "end")) if start is not None else None
+    choices = options_from_texts(given if isinstance(given, list) else [])
+    start = number_field(row, "accurate_start", "start")
+    held = (
+        parse_span(start, number_field(row, "accurate_end", "end")) if start is not None else None
+    )
     return Question(
-        id=text(row, "id"),
-        text=text(row, "question"),
+        id=text_field(row, "id"),
+        text=text_field(row, "question"),
         options=choices,
         recording=row["video_id"],
-        answer=by_text(text(row, "answer"), choices),
+        answer=label_of_text(text_field(row, "answer"), choices),
         answerable=True,
         evidence=(Evidence(recording=row["video_id"], span=held),) if held else (),
-        tags=tags(row, "question_type", type="task"),
+        tags=select_tags(row, "question_type", type="task"),
     )

@@ -11,8 +11,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from egomem.benchmarks.fields import by_index, text, unlettered
-from egomem.benchmarks.rows import Fields, Part, Row, base, document, each, rows
+from egomem.benchmarks.fields import label_at_index, options_from_lettered_texts, text_field
+from egomem.benchmarks.rows import (
+    Fields,
+    LoadedItem,
+    SourceRow,
+    base_name,
+    parse_rows,
+    read_json,
+    read_rows,
+)
 from egomem.records import Question, Video
 
 _ANSWERS = "subset_answers.json"
@@ -25,14 +33,14 @@ def detect(row: Fields) -> bool:
     return "option 0" in row or {"video_idx", "option"} <= row.keys()
 
 
-def read(files: Sequence[Path]) -> Iterator[Part]:
+def read(files: Sequence[Path]) -> Iterator[LoadedItem]:
     """The hub's folder holds the full set several times, and the keys in its subset alone."""
     keys: dict[str, Any] = {}
     for path in files:
-        if base(path) == _ANSWERS:
-            held = document(path)
+        if base_name(path) == _ANSWERS:
+            held = read_json(path)
             keys |= held if isinstance(held, dict) else {}
-    found = [(p, [_flat(row) for row in rows(p)]) for p in files if base(p) != _ANSWERS]
+    found = [(p, [_flat(row) for row in read_rows(p)]) for p in files if base_name(p) != _ANSWERS]
     for _, listed in found:
         keys |= {str(r.fields["id"]): k for r in listed if (k := r.fields["index"]) is not None}
     first: dict[str, tuple[Path, object]] = {}
@@ -46,10 +54,10 @@ def read(files: Sequence[Path]) -> Iterator[Part]:
             if id and place == path and held is content:
                 yield Video(id=id, source_dataset="EgoSchema", source_uid=id)
             fields = {**row.fields, "index": keys.get(id)}
-            yield from each(iter([row._replace(fields=fields)]), _question)
+            yield from parse_rows(iter([row._replace(fields=fields)]), _question)
 
 
-def _flat(row: Row) -> Row:
+def _flat(row: SourceRow) -> SourceRow:
     """One shape for the three: `id`, `choices` and `index` (None where it is not told)."""
     fields = row.fields
     listed = fields.get("option")
@@ -66,13 +74,13 @@ def _flat(row: Row) -> Row:
 
 
 def _question(row: Fields) -> Question:
-    choices = unlettered(row["choices"])
+    choices = options_from_lettered_texts(row["choices"])
     index = row["index"]
     return Question(
-        id=text(row, "id"),
-        text=text(row, "question"),
+        id=text_field(row, "id"),
+        text=text_field(row, "question"),
         options=choices,
-        recording=text(row, "id"),
-        answer=None if index is None else by_index(index, choices),
+        recording=text_field(row, "id"),
+        answer=None if index is None else label_at_index(index, choices),
         answerable=True,
     )

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from egomem.benchmarks.benchmark import Benchmark
-from egomem.benchmarks.checks import key_counts
+from egomem.benchmarks.checks import key_position_counts
 from egomem.records import Question, Record
 from egomem.timeline import RecordingTime
 
 
-class Spread(Record):
+class Distribution(Record):
     """How values lie; all None where there are none. Units are those of the values."""
 
     n: int
@@ -25,7 +25,7 @@ class Spread(Record):
     most: float | None = None
 
 
-class Stats(Record):
+class BenchmarkStats(Record):
     """What `stats` counts. Times are in seconds.
 
     `durations` of videos with a stated length; `evidence_count` and `evidence_length` per question
@@ -36,11 +36,11 @@ class Stats(Record):
 
     questions: int
     videos: int
-    durations: Spread
-    evidence_count: Spread
-    evidence_length: Spread
-    evidence_position: Spread
-    gaps: Spread
+    durations: Distribution
+    evidence_count: Distribution
+    evidence_length: Distribution
+    evidence_position: Distribution
+    gaps: Distribution
     options: dict[str, int]
     keys: dict[str, int]
     answerable: dict[str, int]
@@ -48,37 +48,37 @@ class Stats(Record):
     videos_by_source: dict[str, int]
 
 
-MOST = 40
+MAX_TAG_VALUES = 40
 """A tag with more values than this identifies items rather than groups them, and is left out."""
 
 
-def stats(benchmark: Benchmark) -> Stats:
+def stats(benchmark: Benchmark) -> BenchmarkStats:
     """Tables of a benchmark's questions and videos."""
     questions = benchmark.questions
-    found = values(benchmark)
+    found = measured_values(benchmark)
     keys: Counter[str] = Counter()
-    for counts in key_counts(questions).values():
+    for counts in key_position_counts(questions).values():
         keys.update({str(k + 1): n for k, n in counts.items()})
-    return Stats(
+    return BenchmarkStats(
         questions=len(questions),
         videos=len(benchmark.videos),
-        **{name: spread(found[name]) for name in _SPREADS},
-        options=_counted(str(len(q.options)) if q.options else "open" for q in questions),
+        **{name: distribution(found[name]) for name in _DISTRIBUTIONS},
+        options=_sorted_counts(str(len(q.options)) if q.options else "open" for q in questions),
         keys=dict(sorted(keys.items(), key=lambda kv: int(kv[0]))),
-        answerable=_counted(
+        answerable=_sorted_counts(
             "unanswerable" if q.answerable is False else "answerable" for q in questions
         ),
-        counts=_groups(benchmark),
-        videos_by_source=_counted(v.source_dataset or "not stated" for v in benchmark.videos),
+        counts=_tag_counts(benchmark),
+        videos_by_source=_sorted_counts(v.source_dataset or "not stated" for v in benchmark.videos),
     )
 
 
-_SPREADS = ("durations", "evidence_count", "evidence_length", "evidence_position", "gaps")
+_DISTRIBUTIONS = ("durations", "evidence_count", "evidence_length", "evidence_position", "gaps")
 
 
-def values(benchmark: Benchmark) -> dict[str, list[float]]:
+def measured_values(benchmark: Benchmark) -> dict[str, list[float]]:
     """The numbers that the spreads, and the plots, are made of."""
-    found: dict[str, list[float]] = {name: [] for name in _SPREADS}
+    found: dict[str, list[float]] = {name: [] for name in _DISTRIBUTIONS}
     found["durations"] = [v.duration for v in benchmark.videos if v.duration is not None]
     for question in benchmark.questions:
         if not question.evidence:
@@ -91,13 +91,13 @@ def values(benchmark: Benchmark) -> dict[str, list[float]]:
             starts = [p.span.start for p in question.evidence if p.recording == video.id]
             if starts:
                 found["evidence_position"].append(min(1.0, min(starts) / video.duration))
-        gap = _gap(question)
+        gap = _gap_to_question(question)
         if gap is not None:
             found["gaps"].append(gap)
     return found
 
 
-def _gap(question: Question) -> float | None:
+def _gap_to_question(question: Question) -> float | None:
     at = question.at
     if at is None:
         return None
@@ -108,11 +108,11 @@ def _gap(question: Question) -> float | None:
     return at.timestamp() - max(ends) if ends else None
 
 
-def spread(found: Sequence[float]) -> Spread:
+def distribution(found: Sequence[float]) -> Distribution:
     if not found:
-        return Spread(n=0)
+        return Distribution(n=0)
     held = np.asarray(found, np.float64)
-    return Spread(
+    return Distribution(
         n=len(found),
         total=float(held.sum()),
         least=float(held.min()),
@@ -122,11 +122,11 @@ def spread(found: Sequence[float]) -> Spread:
     )
 
 
-def _counted(found: Iterable[str]) -> dict[str, int]:
+def _sorted_counts(found: Iterable[str]) -> dict[str, int]:
     return dict(sorted(Counter(found).items()))
 
 
-def _groups(benchmark: Benchmark) -> dict[str, dict[str, int]]:
+def _tag_counts(benchmark: Benchmark) -> dict[str, dict[str, int]]:
     counts: dict[str, Counter[str]] = {}
     for question in benchmark.questions:
         video = benchmark.video_of(question)
@@ -141,4 +141,8 @@ def _groups(benchmark: Benchmark) -> dict[str, dict[str, int]]:
             for one in listed:
                 if isinstance(one, str | int | bool) and one != "":
                     counts.setdefault(name, Counter())[str(one)] += 1
-    return {name: dict(found.most_common()) for name, found in counts.items() if len(found) <= MOST}
+    return {
+        name: dict(found.most_common())
+        for name, found in counts.items()
+        if len(found) <= MAX_TAG_VALUES
+    }

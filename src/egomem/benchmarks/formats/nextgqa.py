@@ -10,8 +10,25 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from egomem.benchmarks.fields import by_index, by_text, evidence, lettered, number, tags, text
-from egomem.benchmarks.rows import Fields, Part, Row, RowError, base, document, each, rows
+from egomem.benchmarks.fields import (
+    label_at_index,
+    label_of_text,
+    number_field,
+    options_from_texts,
+    parse_evidence,
+    select_tags,
+    text_field,
+)
+from egomem.benchmarks.rows import (
+    Fields,
+    InvalidRowError,
+    LoadedItem,
+    SourceRow,
+    base_name,
+    parse_rows,
+    read_json,
+    read_rows,
+)
 from egomem.records import Question, Video
 
 LICENCE = "MIT (NExT-GQA's own licence file)"
@@ -23,17 +40,17 @@ def detect(row: Fields) -> bool:
     )
 
 
-def read(files: Sequence[Path]) -> Iterator[Part]:
+def read(files: Sequence[Path]) -> Iterator[LoadedItem]:
     spans: dict[str, Any] = {}
     for path in files:
         if _has_spans(path):
-            held = document(path)
+            held = read_json(path)
             spans.update(held if isinstance(held, dict) else {})
     seen: set[str] = set()
     for path in files:
         if _has_spans(path):
             continue
-        found = list(rows(path))
+        found = list(read_rows(path))
         told = [row.fields.get("answer") for row in found]
         numbered = all(_decimal(answer) for answer in told if answer is not None)
         for row in found:
@@ -41,14 +58,16 @@ def read(files: Sequence[Path]) -> Iterator[Part]:
 
 
 def _has_spans(path: Path) -> bool:
-    return base(path).startswith("gsub") and base(path).endswith(".json")
+    return base_name(path).startswith("gsub") and base_name(path).endswith(".json")
 
 
 def _decimal(value: object) -> bool:
     return str(value).strip().removesuffix(".0").isdecimal()
 
 
-def _of(row: Row, spans: dict[str, Any], seen: set[str], numbered: bool) -> Iterator[Part]:
+def _of(
+    row: SourceRow, spans: dict[str, Any], seen: set[str], numbered: bool
+) -> Iterator[LoadedItem]:
     video = str(row.fields.get("video") or row.fields.get("video_id") or "").strip()
     about = spans.get(video)
     fields = {
@@ -60,32 +79,32 @@ def _of(row: Row, spans: dict[str, Any], seen: set[str], numbered: bool) -> Iter
     found = row._replace(fields=fields)
     if video and video not in seen:
         seen.add(video)
-        yield from each(iter([found]), _video, key="video")
-    yield from each(iter([found]), _question, key="qid")
+        yield from parse_rows(iter([found]), _video, key="video")
+    yield from parse_rows(iter([found]), _question, key="qid")
 
 
 def _video(row: Fields) -> Video:
-    duration = number(row["about"], "duration")
-    fps, frames = number(row["about"], "fps"), number(row, "frame_count")
+    duration = number_field(row["about"], "duration")
+    fps, frames = number_field(row["about"], "fps"), number_field(row, "frame_count")
     if duration is None and fps and frames:
         duration = frames / fps
-    return Video(id=text(row, "video"), duration=duration)
+    return Video(id=text_field(row, "video"), duration=duration)
 
 
 def _question(row: Fields) -> Question:
-    video, qid = text(row, "video"), text(row, "qid")
-    choices = lettered(row[k] for k in sorted(row) if k[0] == "a" and k[1:].isdecimal())
-    said = text(row, "answer")
+    video, qid = text_field(row, "video"), text_field(row, "qid")
+    choices = options_from_texts(row[k] for k in sorted(row) if k[0] == "a" and k[1:].isdecimal())
+    said = text_field(row, "answer")
     located = row["about"].get("location", {})
     if not isinstance(located, dict):
-        raise RowError("location is not a map of question to spans")
+        raise InvalidRowError("location is not a map of question to spans")
     return Question(
         id=f"{video}_{qid}",
-        text=text(row, "question"),
+        text=text_field(row, "question"),
         options=choices,
         recording=video,
-        answer=by_index(said, choices) if row["numbered"] else by_text(said, choices),
+        answer=label_at_index(said, choices) if row["numbered"] else label_of_text(said, choices),
         answerable=True,
-        evidence=evidence(located.get(qid), video),
-        tags=tags(row, "type"),
+        evidence=parse_evidence(located.get(qid), video),
+        tags=select_tags(row, "type"),
     )

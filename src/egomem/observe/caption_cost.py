@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from egomem.media.frame import fit
+from egomem.media.frame import fit_size
 from egomem.models import Limits, ModelSpec
 from egomem.models.limits import BYTES_PER_TOKEN, PIXELS_PER_TOKEN
 from egomem.models.prices import price
@@ -15,13 +15,13 @@ from egomem.timeline import Span, sample_times, windows
 
 TOKENS_OUT = 250
 """Tokens of a caption, on average; our guess for a 30 s window. Thinking comes on top."""
-USUAL = (16, 9)
+DEFAULT_ASPECT = (16, 9)
 """The shape of a picture whose size is not known."""
 LABEL_TOKENS = 6
 """Tokens of a frame's time."""
 
 
-class Estimate(Record):
+class CaptionCost(Record):
     """What is to be asked. Tokens are right within a factor of two or so: models count alike only
     roughly. `cost` is in US dollars, None where the model's price is not known."""
 
@@ -39,7 +39,7 @@ class Estimate(Record):
         )
 
 
-def estimate(
+def estimate_captions(
     recordings: Iterable[Recording],
     spec: ModelSpec,
     limits: Limits,
@@ -47,7 +47,7 @@ def estimate(
     window: float = 30.0,
     fps: float = 1.0,
     tokens_out: int = TOKENS_OUT,
-) -> Estimate:
+) -> CaptionCost:
     """The captions of whole recordings; `window` in seconds, `fps` in frames a second.
 
     What was captioned before is not taken off, and speech in the prompts is not counted.
@@ -61,7 +61,7 @@ def estimate(
         frames += sum(each)
         tokens += len(spans) * text + sum(each) * (_image_tokens(recording, limits) + LABEL_TOKENS)
     out = requests * tokens_out
-    return Estimate(
+    return CaptionCost(
         requests=requests,
         frames=frames,
         tokens_in=tokens,
@@ -76,12 +76,12 @@ def _frames(span: Span, fps: float, limits: Limits) -> int:
 
 def _image_tokens(recording: Recording, limits: Limits) -> int:
     video = recording.facts.get("video")
-    shape = USUAL
+    shape = DEFAULT_ASPECT
     if isinstance(video, dict):
         width, height = video.get("width"), video.get("height")
         if isinstance(width, int) and isinstance(height, int) and width and height:
             shape = (width, height)
-    if shape == USUAL:
-        shape = (USUAL[0] * limits.side, USUAL[1] * limits.side)
-    width, height = fit(shape, limits.side)
+    if shape == DEFAULT_ASPECT:
+        shape = (DEFAULT_ASPECT[0] * limits.side, DEFAULT_ASPECT[1] * limits.side)
+    width, height = fit_size(shape, limits.side)
     return math.ceil(min(width * height, limits.pixels) / PIXELS_PER_TOKEN)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from egomem.errors import MissingExtraError
 from egomem.models import weights
 from egomem.models.weights import WeightsOrigin
-from egomem.observe.coco import LABELS
+from egomem.observe.coco_classes import LABELS
 
 _INPUT = 300
 """Pixels along each side of the network's input."""
@@ -32,7 +32,7 @@ _SQUARES = 4
 _EDGE = 0.02
 """A box this near to an inner edge of a crop is cut there: another crop, or the whole, has it."""
 
-Region = tuple[int, int, int, int]
+PixelBox = tuple[int, int, int, int]
 """Left, top, right, bottom in pixels."""
 
 
@@ -72,8 +72,8 @@ class Detector:
         """Things in an (H, W, 3) uint8 RGB picture with a score of `least` or more, best first."""
         height, width = image.shape[:2]
         whole = (0, 0, width, height)
-        regions = [whole, *squares(width, height)] if self.squares else [whole]
-        found: list[tuple[Detection, Region]] = []
+        regions = [whole, *square_crops(width, height)] if self.squares else [whole]
+        found: list[tuple[Detection, PixelBox]] = []
         for region in regions:
             left, top, right, bottom = region
             for number, score, edges in self._run(image[top:bottom, left:right], least):
@@ -86,7 +86,7 @@ class Detector:
                     (top + edges[3] * (bottom - top)) / height,
                 )
                 found.append((Detection(LABELS[number], score, box), region))
-        return once_each(found)
+        return suppress_overlaps(found)
 
     def _run(
         self, image: npt.NDArray[np.uint8], least: float
@@ -114,7 +114,7 @@ def _load(origin: WeightsOrigin) -> Any:
     return cv2.dnn.readNetFromTensorflow(str(origin.folder / origin.file), str(text))
 
 
-def squares(width: int, height: int) -> list[Region]:
+def square_crops(width: int, height: int) -> list[PixelBox]:
     """The fewest squares of the short side that cover a picture, evenly spread.
 
     A square picture has none, and neither has a strip that would need more than a few."""
@@ -128,15 +128,15 @@ def squares(width: int, height: int) -> list[Region]:
     return [(0, o, side, o + side) for o in offsets]
 
 
-def _is_cut(edges: Sequence[float], region: Region, whole: Region) -> bool:
+def _is_cut(edges: Sequence[float], region: PixelBox, whole: PixelBox) -> bool:
     inner = [region[k] != whole[k] for k in range(4)]
     near = [edges[0] < _EDGE, edges[1] < _EDGE, edges[2] > 1 - _EDGE, edges[3] > 1 - _EDGE]
     return any(i and n for i, n in zip(inner, near, strict=True))
 
 
-def once_each(found: Sequence[tuple[Detection, Region]]) -> list[Detection]:
+def suppress_overlaps(found: Sequence[tuple[Detection, PixelBox]]) -> list[Detection]:
     """Greedy non-maximum suppression per label, over crops that overlap; best score first."""
-    kept: list[tuple[Detection, Region]] = []
+    kept: list[tuple[Detection, PixelBox]] = []
     for detection, region in sorted(found, key=lambda f: -f[0].score):
         if not any(
             other.label == detection.label and _same(other, detection, across=region != seen_in)

@@ -13,29 +13,29 @@ from typing import Self
 import av
 
 from egomem.errors import MediaError, UsageError
-from egomem.media.bitstream import Unsafe
-from egomem.media.clock import frame_step
+from egomem.media.bitstream import UnsafeToPrune
 from egomem.media.container import pixel_aspect
 from egomem.media.decode import (
-    Opened,
-    Picture,
-    Tally,
-    Track,
+    DecodeStats,
+    IndexedPicture,
+    OpenVideo,
+    StreamTiming,
+    decode_all,
     first_frame,
-    good_frames,
+    intact_frames,
     open_video,
-    plain,
 )
-from egomem.media.facts import Facts
-from egomem.media.frame import Frame, Image, Orientation, Painter, orientation
+from egomem.media.display_clock import frame_step
+from egomem.media.frame import Frame, Orientation, RgbConverter, RgbImage, orientation
+from egomem.media.info import MediaInfo
 from egomem.media.prune import Pruner
 
-_NOTHING = 1e-6
+ROUNDING_S = 1e-6
 """Seconds. A wanted time this little before a display time is a rounding error."""
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class DecodeReport:
     """How decoding has gone so far.
 
     `fed` counts packets given to the decoder, `decoded` the frames that came out, `failed` packets
@@ -55,7 +55,7 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Seconds:
+class TimeBase:
     """Seconds of the recording from a stream's ticks, and back."""
 
     start: int
@@ -66,13 +66,15 @@ class Seconds:
 
     def limit(self, seconds: float) -> int:
         """The last tick that is not after a time."""
-        return math.floor(Fraction(seconds + _NOTHING) / self.base) + self.start
+        return math.floor(Fraction(seconds + ROUNDING_S) / self.base) + self.start
 
 
-Answered = tuple[float, int, av.VideoFrame]
+RequestedPicture = tuple[float, int, av.VideoFrame]
 """A wanted time, the display time (ticks) of the picture on screen then, the picture."""
 
-Source = Callable[[Track, Seconds, Tally, Opened], Iterator[Answered]]
+PictureSource = Callable[
+    [StreamTiming, TimeBase, DecodeStats, OpenVideo], Iterator[RequestedPicture]
+]
 
 
 def frames(
@@ -80,7 +82,7 @@ def frames(
     times: Iterable[float],
     *,
     side: int | None = None,
-    facts: Facts | None = None,
+    facts: MediaInfo | None = None,
     prune: bool = True,
 ) -> FrameReader:
     """The frames on screen at `times` (ascending seconds from the first displayed frame).
@@ -100,16 +102,18 @@ def frames(
     if wanted and not 0 <= wanted[0] <= wanted[-1] < math.inf:
         raise UsageError(f"no frame is on screen at {wanted[0]:g} s", "times begin at 0")
 
-    def source(track: Track, seconds: Seconds, tally: Tally, opened: Opened) -> Iterator[Answered]:
+    def source(
+        track: StreamTiming, seconds: TimeBase, tally: DecodeStats, opened: OpenVideo
+    ) -> Iterator[RequestedPicture]:
         limits = [seconds.limit(t) for t in wanted]
         for number, ticks, picture in _pictures(track, limits, tally, opened, prune):
             yield wanted[number], ticks, picture
 
-    return FrameReader(path, source if wanted else _nothing, side=side, facts=facts)
+    return FrameReader(path, source if wanted else _no_pictures, side=side, facts=facts)
 
 
 def key_frames(
-    path: str | Path, *, side: int | None = None, facts: Facts | None = None
+    path: str | Path, *, side: int | None = None, facts: MediaInfo | None = None
 ) -> FrameReader:
     """The frames that the encoder stored whole, each at its own time: the cheapest look at a file.
 
@@ -117,8 +121,10 @@ def key_frames(
     decoded. Arguments and errors are those of `frames`.
     """
 
-    def source(track: Track, seconds: Seconds, tally: Tally, opened: Opened) -> Iterator[Answered]:
-        for ticks, picture in good_frames(track, tally, opened, keys_only=True):
+    def source(
+        track: StreamTiming, seconds: TimeBase, tally: DecodeStats, opened: OpenVideo
+    ) -> Iterator[RequestedPicture]:
+        for ticks, picture in intact_frames(track, tally, opened, keys_only=True):
             yield seconds(ticks), ticks, picture
 
     return FrameReader(path, source, side=side, facts=facts)
@@ -128,12 +134,12 @@ class FrameReader(Iterator[Frame]):
     """An iterator of frames that can say how decoding went; also a context manager."""
 
     def __init__(
-        self, path: str | Path, source: Source, *, side: int | None, facts: Facts | None
+        self, path: str | Path, source: PictureSource, *, side: int | None, facts: MediaInfo | None
     ) -> None:
         self._path = Path(path)
         self._side = side
-        self._tally = Tally()
-        self._seconds = Seconds(0, Fraction(1))
+        self._tally = DecodeStats()
+        self._seconds = TimeBase(0, Fraction(1))
         self._frames = self._run(source, facts)
 
     def __iter__(self) -> Self:
@@ -152,10 +158,10 @@ class FrameReader(Iterator[Frame]):
         self.close()
 
     @property
-    def report(self) -> Report:
+    def report(self) -> DecodeReport:
         tally, of = self._tally, self._seconds
         last = None if tally.last is None else of(tally.last)
-        return Report(
+        return DecodeReport(
             fed=tally.fed,
             decoded=tally.decoded,
             failed=tally.failed,
@@ -167,13 +173,13 @@ class FrameReader(Iterator[Frame]):
             plain=tally.plain,
         )
 
-    def _run(self, source: Source, facts: Facts | None) -> Generator[Frame]:
+    def _run(self, source: PictureSource, facts: MediaInfo | None) -> Generator[Frame]:
         track, opened, turn = _open(self._path, facts)
         base = opened.stream.time_base
-        paint = Painter(self._side, turn, pixel_aspect(opened.stream))
+        paint = RgbConverter(self._side, turn, pixel_aspect(opened.stream))
         assert base is not None
-        self._seconds = Seconds(track.start, base)
-        shown: tuple[int, Image] | None = None
+        self._seconds = TimeBase(track.start, base)
+        shown: tuple[int, RgbImage] | None = None
         for wanted, ticks, picture in source(track, self._seconds, self._tally, opened):
             if shown is None or shown[0] != ticks:
                 shown = ticks, paint(picture)
@@ -185,7 +191,7 @@ class FrameReader(Iterator[Frame]):
             )
 
 
-def _open(path: Path, facts: Facts | None) -> tuple[Track, Opened, Orientation]:
+def _open(path: Path, facts: MediaInfo | None) -> tuple[StreamTiming, OpenVideo, Orientation]:
     """The video stream to decode, how it is timed, and how its pictures are turned."""
     video = facts.video if facts else None
     opened = open_video(path, video.index if video else None)
@@ -197,15 +203,15 @@ def _open(path: Path, facts: Facts | None) -> tuple[Track, Opened, Orientation]:
         timing, first, start = first_frame(opened, path)
         turn, _ = orientation(first)
     step = frame_step(opened.stream)
-    return Track(path, opened.stream.index, timing, start, step), opened, turn
+    return StreamTiming(path, opened.stream.index, timing, start, step), opened, turn
 
 
 def _pictures(
-    track: Track, limits: Sequence[int], tally: Tally, opened: Opened, prune: bool
-) -> Iterator[Picture]:
+    track: StreamTiming, limits: Sequence[int], tally: DecodeStats, opened: OpenVideo, prune: bool
+) -> Iterator[IndexedPicture]:
     """Pruned decoding for as long as it is safe, and plain decoding for the rest."""
     done, anchor = 0, None
-    unread: Opened | None = opened
+    unread: OpenVideo | None = opened
     if prune and track.timing == "display":
         pruner = Pruner(track, limits, tally)
         try:
@@ -213,11 +219,13 @@ def _pictures(
                 done = picture[0] + 1
                 yield picture
             return
-        except Unsafe as unsafe:
+        except UnsafeToPrune as unsafe:
             tally.plain, anchor, unread = str(unsafe), pruner.anchor, None
-    for number, ticks, frame in plain(track, limits[done:], tally, unread, anchor):
+    for number, ticks, frame in decode_all(track, limits[done:], tally, unread, anchor):
         yield number + done, ticks, frame
 
 
-def _nothing(track: Track, seconds: Seconds, tally: Tally, opened: Opened) -> Iterator[Answered]:
+def _no_pictures(
+    track: StreamTiming, seconds: TimeBase, tally: DecodeStats, opened: OpenVideo
+) -> Iterator[RequestedPicture]:
     return iter(())

@@ -7,7 +7,7 @@ from typing import Literal
 from egomem.records import Record
 
 
-class VideoFacts(Record):
+class VideoInfo(Record):
     """The video stream that is used.
 
     `width` and `height` are as displayed (turned, square pixels); `rotation` is the clockwise turn
@@ -32,7 +32,7 @@ class VideoFacts(Record):
     timing: Literal["display", "count"] = "display"
 
 
-class AudioFacts(Record):
+class AudioInfo(Record):
     """A sound stream. `start` is in seconds from the first displayed frame."""
 
     index: int
@@ -54,7 +54,7 @@ class OtherStream(Record):
     note: str = ""
 
 
-class Facts(Record):
+class MediaInfo(Record):
     """A media file: what it holds, how long it is, and what is wrong with it.
 
     `duration` is in seconds of display time from the first displayed frame (of the first sound
@@ -67,8 +67,8 @@ class Facts(Record):
     bytes: int
     container: str
     duration: float
-    video: VideoFacts | None = None
-    audio: tuple[AudioFacts, ...] = ()
+    video: VideoInfo | None = None
+    audio: tuple[AudioInfo, ...] = ()
     subtitles: tuple[OtherStream, ...] = ()
     other: tuple[OtherStream, ...] = ()
     cover_art: bool = False

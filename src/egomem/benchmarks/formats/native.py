@@ -16,8 +16,22 @@ from pathlib import Path
 from typing import Any
 
 from egomem.benchmarks.benchmark import Benchmark
-from egomem.benchmarks.fields import by_index, by_label, evidence, number, options, text
-from egomem.benchmarks.rows import Fields, Part, Row, RowError, each, rows
+from egomem.benchmarks.fields import (
+    label_at_index,
+    matching_label,
+    number_field,
+    parse_evidence,
+    parse_options,
+    text_field,
+)
+from egomem.benchmarks.rows import (
+    Fields,
+    InvalidRowError,
+    LoadedItem,
+    SourceRow,
+    parse_rows,
+    read_rows,
+)
 from egomem.errors import MissingExtraError, TimeError
 from egomem.records import Question, Video
 from egomem.timeline import Clock, RecordingTime
@@ -37,50 +51,52 @@ def detect(row: Fields) -> bool:
     return "question" in row and bool({"id", *_IDS} & row.keys())
 
 
-def read(questions: Sequence[Path], videos: Sequence[Path]) -> Iterator[Part]:
+def read(questions: Sequence[Path], videos: Sequence[Path]) -> Iterator[LoadedItem]:
     """The videos, then the questions."""
     for path in videos:
-        yield from each(_named(rows(path), "video_id"), _video)
+        yield from parse_rows(_named(read_rows(path), "video_id"), _video)
     for path in questions:
-        yield from each(_named(rows(path), *_IDS), _question)
+        yield from parse_rows(_named(read_rows(path), *_IDS), _question)
 
 
-def _named(found: Iterator[Row], *names: str) -> Iterator[Row]:
+def _named(found: Iterator[SourceRow], *names: str) -> Iterator[SourceRow]:
     for row in found:
         said = [v for name in ("id", *names) if (v := row.fields.get(name)) is not None]
         yield row._replace(fields={**row.fields, "id": next(iter(said), None)})
 
 
 def _video(row: Fields) -> Video:
-    end = number(row, "duration", "end")
+    end = number_field(row, "duration", "end")
     clock = row.get("clock")
     return Video(
-        id=text(row, "id", "video_id"),
+        id=text_field(row, "id", "video_id"),
         path=row.get("path"),
         duration=end,
-        source_dataset=text(row, "source_dataset", default=""),
-        source_uid=text(row, "source_uid", default=""),
-        scenario=text(row, "scenario", "scene", default=""),
-        domain=text(row, "domain", default=""),
+        source_dataset=text_field(row, "source_dataset", default=""),
+        source_uid=text_field(row, "source_uid", default=""),
+        scenario=text_field(row, "scenario", "scene", default=""),
+        domain=text_field(row, "domain", default=""),
         sha256=row.get("sha256"),
-        licence=text(row, "licence", default=""),
+        licence=text_field(row, "licence", default=""),
         clock=Clock(_instant(clock)) if clock else None,
         tags=_tags(row, _VIDEO),
     )
 
 
 def _question(row: Fields) -> Question:
-    video = text(row, "video", "video_id", default="") or None
-    choices = options(row["options"] if row.get("options") is not None else row.get("choices"))
+    video = text_field(row, "video", "video_id", default="") or None
+    choices = parse_options(
+        row["options"] if row.get("options") is not None else row.get("choices")
+    )
     return Question(
-        id=text(row, "id"),
-        text=text(row, "question"),
+        id=text_field(row, "id"),
+        text=text_field(row, "question"),
         options=choices,
         at=_moment(row.get("at"), video),
         recording=video,
         answer=_key(row, choices),
         answerable=_boolean(row.get("answerable"), "answerable"),
-        evidence=evidence(row.get("evidence"), video),
+        evidence=parse_evidence(row.get("evidence"), video),
         tags=_tags(row, _QUESTION),
     )
 
@@ -90,16 +106,16 @@ def _boolean(value: object, name: str) -> bool | None:
         return value.strip().casefold() == "true"  # a cell of CSV
     if value is None or isinstance(value, bool):
         return value
-    raise RowError(f"{name} is {value!r}, neither true nor false")
+    raise InvalidRowError(f"{name} is {value!r}, neither true nor false")
 
 
 def _key(row: Fields, choices: Sequence[Any]) -> str | None:
     index, said = row.get("answer_idx"), row.get("answer")
     if choices and index is not None:
-        return by_index(index, choices)
+        return label_at_index(index, choices)
     if said is None or said == "":
         return None
-    return by_label(said, choices) if choices else str(said)
+    return matching_label(said, choices) if choices else str(said)
 
 
 def _moment(value: object, video: str | None) -> RecordingTime | datetime | None:
@@ -110,9 +126,9 @@ def _moment(value: object, video: str | None) -> RecordingTime | datetime | None
     except ValueError:
         return _instant(value)
     if not math.isfinite(seconds):
-        raise RowError(f"at is {value!r}, not a time")
+        raise InvalidRowError(f"at is {value!r}, not a time")
     if video is None:
-        raise RowError("at is a second of a video, and no video is named")
+        raise InvalidRowError("at is a second of a video, and no video is named")
     return RecordingTime(video, seconds)
 
 
@@ -120,7 +136,7 @@ def _instant(value: object) -> datetime:
     try:
         found = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
     except ValueError:
-        raise RowError(f"{value!r} is no time: write 2026-03-02T08:10:00+01:00") from None
+        raise InvalidRowError(f"{value!r} is no time: write 2026-03-02T08:10:00+01:00") from None
     if found.utcoffset() is None:
         raise TimeError(f"the time {value} has no zone", "write it with an offset, such as +01:00")
     return found
@@ -133,11 +149,11 @@ def _tags(row: Fields, known: Sequence[str]) -> dict[str, Any]:
         try:
             held = json.loads(held)
         except ValueError:
-            raise RowError(f"tags is {held!r}, not a JSON object") from None
+            raise InvalidRowError(f"tags is {held!r}, not a JSON object") from None
     if isinstance(held, list):
         held = {"visual": held}
     if held is not None and not isinstance(held, dict):
-        raise RowError(f"tags is {held!r}, not an object")
+        raise InvalidRowError(f"tags is {held!r}, not an object")
     extra = {k: v for k, v in row.items() if k not in known and v not in (None, "", [])}
     return {**extra, **(held or {})}
 

@@ -22,32 +22,32 @@ from pydantic import JsonValue
 
 from egomem.errors import ConfigError
 from egomem.testing.scripted_replies import (
+    ReceivedRequest,
     Rule,
     Script,
-    Seen,
-    completion,
-    fitting,
-    schema_of,
-    seen_in,
-    tokens_of,
+    build_completion,
+    count_tokens,
+    example_value,
+    parse_request,
+    requested_schema,
 )
 
 HOST = "127.0.0.1"
 
-__all__ = ["FakeServer", "Rule", "Script", "Seen"]
+__all__ = ["ReceivedRequest", "Rule", "Script", "ScriptedServer"]
 
 
 @dataclass
-class _State:
+class _ServerState:
     script: Script
-    answer: Callable[[Seen], str | None] | None
-    seen: list[Seen] = field(default_factory=list)
+    answer: Callable[[ReceivedRequest], str | None] | None
+    seen: list[ReceivedRequest] = field(default_factory=list)
     used: dict[int, int] = field(default_factory=dict)
     under_way: int = 0
     most_under_way: int = 0
 
 
-class FakeServer:
+class ScriptedServer:
     """The server in a thread of its own, between `start` and `stop` (or as a context manager).
 
     `answer` is asked for a reply's text before the rules are; None leaves it to them.
@@ -57,10 +57,10 @@ class FakeServer:
         self,
         script: Script | None = None,
         *,
-        answer: Callable[[Seen], str | None] | None = None,
+        answer: Callable[[ReceivedRequest], str | None] | None = None,
         port: int = 0,
     ) -> None:
-        self._state = _State(script or Script(), answer)
+        self._state = _ServerState(script or Script(), answer)
         self._port = port
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -71,7 +71,7 @@ class FakeServer:
         return f"http://{HOST}:{self._port}/v1"
 
     @property
-    def seen(self) -> list[Seen]:
+    def seen(self) -> list[ReceivedRequest]:
         """The chat requests so far, refused ones too."""
         return self._state.seen
 
@@ -122,10 +122,10 @@ class FakeServer:
         self.stop()
 
 
-async def listen(state: _State, port: int) -> asyncio.Server:
+async def listen(state: _ServerState, port: int) -> asyncio.Server:
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            while await _serve_one(state, reader, writer):
+            while await _serve_request(state, reader, writer):
                 pass
         except (ConnectionError, asyncio.IncompleteReadError):
             pass  # the client went away: for a server that is no fault
@@ -137,8 +137,8 @@ async def listen(state: _State, port: int) -> asyncio.Server:
     return await asyncio.start_server(connected, HOST, port, limit=1 << 20)
 
 
-async def _serve_one(
-    state: _State, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+async def _serve_request(
+    state: _ServerState, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> bool:
     """Answer one request; False where the connection ends."""
     head = await reader.readline()
@@ -152,56 +152,62 @@ async def _serve_one(
     content = await reader.readexactly(int(headers.get("content-length", 0)))
     path = target.split("?", 1)[0]
     if path in state.script.pages:
-        return await _write(writer, 200, state.script.pages[path])
+        return await _write_response(writer, 200, state.script.pages[path])
     if path.endswith("/models") and method == "GET":
         listed: JsonValue = [{"id": state.script.model, "object": "model", "owned_by": "egomem"}]
-        return await _write(writer, 200, {"object": "list", "data": listed})
+        return await _write_response(writer, 200, {"object": "list", "data": listed})
     if not path.endswith("/chat/completions") or method != "POST":
-        return await _write(writer, 404, _error(f"there is nothing at {method} {path}"))
+        return await _write_response(
+            writer, 404, _error_body(f"there is nothing at {method} {path}")
+        )
     try:
-        seen = seen_in(path, headers, json.loads(content))
+        seen = parse_request(path, headers, json.loads(content))
     except (ValueError, KeyError, TypeError) as error:
-        return await _write(writer, 400, _error(f"unreadable request: {error!r}"))
+        return await _write_response(writer, 400, _error_body(f"unreadable request: {error!r}"))
     state.under_way += 1
     state.most_under_way = max(state.most_under_way, state.under_way)
     try:
-        return await _chat(state, seen, writer)
+        return await _serve_chat(state, seen, writer)
     finally:
         state.under_way -= 1
 
 
-async def _chat(state: _State, seen: Seen, writer: asyncio.StreamWriter) -> bool:
+async def _serve_chat(
+    state: _ServerState, seen: ReceivedRequest, writer: asyncio.StreamWriter
+) -> bool:
     script = state.script
     earlier = state.seen[-16:]
     state.seen.append(seen)
     number = len(state.seen)
-    tokens = tokens_of(seen)
+    tokens = count_tokens(seen)
     if script.concurrent is not None and state.under_way > script.concurrent:
-        return await _write(writer, 429, _error("too many requests at once"))
+        return await _write_response(writer, 429, _error_body("too many requests at once"))
     if seen.body.get("stream"):
-        return await _write(writer, 400, _error("this server does not stream"))
+        return await _write_response(writer, 400, _error_body("this server does not stream"))
     if script.max_images is not None and len(seen.images) > script.max_images:
         said = f"{len(seen.images)} images were sent, at most {script.max_images} images are taken"
-        return await _write(writer, 400, _error(said))
+        return await _write_response(writer, 400, _error_body(said))
     if script.context is not None and tokens > script.context:
         said = f"the request has {tokens} tokens, the maximum context length is {script.context}"
-        return await _write(writer, 400, _error(said, "context_length_exceeded"))
-    rule = _rule(state, seen, number)
+        return await _write_response(writer, 400, _error_body(said, "context_length_exceeded"))
+    rule = _next_rule(state, seen, number)
     await asyncio.sleep(script.delay + rule.delay)
     if rule.fault == "drop":
         return False
     if rule.fault == "echo":
         told = "; ".join(f"{name}: {value}" for name, value in seen.headers.items())
-        return await _write(writer, 401, _error(f"not accepted; you sent {told}"))
+        return await _write_response(writer, 401, _error_body(f"not accepted; you sent {told}"))
     if rule.fault == "html":
-        return await _write(writer, 200, "<html><body>Bad gateway</body></html>")
+        return await _write_response(writer, 200, "<html><body>Bad gateway</body></html>")
     if rule.status != 200 or rule.fault == "error_body":
-        return await _write(writer, rule.status, _error(rule.error), retry_after=rule.retry_after)
-    done = completion(script, rule, seen, number, tokens, earlier)
-    return await _write(writer, 200, done, cut=rule.fault == "cut")
+        return await _write_response(
+            writer, rule.status, _error_body(rule.error), retry_after=rule.retry_after
+        )
+    done = build_completion(script, rule, seen, number, tokens, earlier)
+    return await _write_response(writer, 200, done, cut=rule.fault == "cut")
 
 
-def _rule(state: _State, seen: Seen, number: int) -> Rule:
+def _next_rule(state: _ServerState, seen: ReceivedRequest, number: int) -> Rule:
     if state.answer is not None and (said := state.answer(seen)) is not None:
         return Rule(reply=said)
     for index, rule in enumerate(state.script.rules):
@@ -209,17 +215,17 @@ def _rule(state: _State, seen: Seen, number: int) -> Rule:
         if rule.when in seen.text and (rule.times == 0 or used < rule.times):
             state.used[index] = used + 1
             return rule
-    schema = schema_of(seen.body)
+    schema = requested_schema(seen.body)
     if schema is not None:
-        return Rule(reply=json.dumps(fitting(schema, schema)))
+        return Rule(reply=json.dumps(example_value(schema, schema)))
     return Rule(reply="Reply {n} to {images} images, request {hash}.")
 
 
-def _error(message: str, code: str = "") -> dict[str, JsonValue]:
+def _error_body(message: str, code: str = "") -> dict[str, JsonValue]:
     return {"error": {"message": message, "type": "scripted", "code": code or None}}
 
 
-async def _write(
+async def _write_response(
     writer: asyncio.StreamWriter,
     status: int,
     value: JsonValue,

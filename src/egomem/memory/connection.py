@@ -11,7 +11,7 @@ from pathlib import Path
 
 from egomem.errors import DamagedError, FullError, LockedError, StoreError, UsageError
 
-NAME = "memory.db"
+DATABASE_NAME = "memory.db"
 
 
 def connect(folder: Path, *, wait: float, read_only: bool) -> sqlite3.Connection:
@@ -19,13 +19,13 @@ def connect(folder: Path, *, wait: float, read_only: bool) -> sqlite3.Connection
 
     Write-ahead logging lets readers work while one writes; FULL makes a commit wait for the disk.
     """
-    path = (folder / NAME).resolve()
+    path = (folder / DATABASE_NAME).resolve()
     uri = path.as_uri()
     if read_only:
         # Without its WAL files a database in a folder that cannot change will not change either.
         uri += "?mode=ro" if Path(f"{path}-wal").exists() else "?immutable=1"
     db = sqlite3.connect(uri, uri=True, timeout=wait, isolation_level=None, check_same_thread=False)
-    with faults(folder):
+    with translated_errors(folder):
         db.execute("PRAGMA foreign_keys = ON")
         db.execute("PRAGMA cache_size = -16384")
         if not read_only:
@@ -36,12 +36,12 @@ def connect(folder: Path, *, wait: float, read_only: bool) -> sqlite3.Connection
 
 
 def writable(folder: Path) -> bool:
-    database = folder / NAME
+    database = folder / DATABASE_NAME
     return os.access(folder, os.W_OK) and (not database.exists() or os.access(database, os.W_OK))
 
 
 @contextmanager
-def faults(folder: Path) -> Iterator[None]:
+def translated_errors(folder: Path) -> Iterator[None]:
     """Turns faults of SQLite and the disk into one line with a remedy; transactions are undone."""
     try:
         yield
@@ -65,10 +65,10 @@ def faults(folder: Path) -> Iterator[None]:
             raise LockedError(f"{folder} is in use by another program", "try again") from fault
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             raise DamagedError(
-                f"{folder / NAME} is damaged ({fault})",
+                f"{folder / DATABASE_NAME} is damaged ({fault})",
                 "restore it from a backup; run: egomem check",
             ) from fault
-        raise StoreError(f"{folder / NAME}: {fault}", "run: egomem check") from fault
+        raise StoreError(f"{folder / DATABASE_NAME}: {fault}", "run: egomem check") from fault
 
 
 def _full(folder: Path) -> FullError:

@@ -29,7 +29,7 @@ _ROUNDING = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class VisibleSegment:
     """A segment, and the places of the observations that the view sees (None: all of them).
 
     Few places make a *small* part: its documents are numbered by their rank among the places, and
@@ -85,10 +85,10 @@ def _find(wanted: Places, among: Places) -> Places:
     return at
 
 
-class Postings:
+class QueryPostings:
     """The postings of a query's terms in one part, of visible observations only."""
 
-    def __init__(self, part: Part, terms: Sequence[str]) -> None:
+    def __init__(self, part: VisibleSegment, terms: Sequence[str]) -> None:
         segment = part.segment
         self.part = part
         self.docs: dict[str, Places] = {}
@@ -106,20 +106,20 @@ class Postings:
                 self.peak[term] = int(segment.peak[place])
 
 
-def frequencies(held: Sequence[Postings], terms: Sequence[str]) -> dict[str, int]:
+def document_frequencies(held: Sequence[QueryPostings], terms: Sequence[str]) -> dict[str, int]:
     """In how many visible observations each term is."""
     return {term: sum(len(p.docs.get(term, ())) for p in held) for term in terms}
 
 
-def best(
-    held: Sequence[Postings], idfs: Mapping[str, float], mean: float, k: int
+def top_rows(
+    held: Sequence[QueryPostings], idfs: Mapping[str, float], mean: float, k: int
 ) -> npt.NDArray[np.int64]:
     """Rows `n` among which the k best are, and all that share the k-th score."""
     least = 0.0
     rows: list[npt.NDArray[np.int64]] = []
     scores: list[Scores] = []
     for postings in held:
-        docs, found = _race(postings, idfs, mean, k, least)
+        docs, found = _score_segment(postings, idfs, mean, k, least)
         if not len(docs):
             continue
         rows.append(postings.part.n[docs])
@@ -137,8 +137,8 @@ def _kth(scores: Scores, k: int) -> float:
     return float(np.partition(scores, len(scores) - k)[len(scores) - k])
 
 
-def _race(
-    postings: Postings, idfs: Mapping[str, float], mean: float, k: int, least: float
+def _score_segment(
+    postings: QueryPostings, idfs: Mapping[str, float], mean: float, k: int, least: float
 ) -> tuple[Places, Scores]:
     part = postings.part
     terms = sorted(postings.docs, key=lambda term: -idfs[term])

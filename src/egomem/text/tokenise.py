@@ -1,0 +1,117 @@
+"""Words out of text, for every script.
+
+    tokens("The B-17 at 10:30, my wife's.")  ->  the, b-17, b, 17, at, 10:30, 10, 30, my, wife
+
+Text is brought to NFKC and folded in case, so that full-width letters are letters, and digits of
+every script are digits. A code such as `B-17`, `10:30` or `km/h` is one token, and so is each of
+its parts. Scripts that are written without spaces (Chinese, Japanese, Thai and so on) and Korean,
+whose particles stick to its words, give every pair of neighbours, and every character that means
+something by itself (not kana or Thai letters). Combining marks belong to their letter.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+from itertools import pairwise
+
+MAX_TOKEN_LENGTH = 64
+"""Characters. A longer token is cut: nobody searches for it, and it may be a page of noise."""
+
+# Scripts without spaces between words, and Hangul.
+_UNSPACED = (
+    "\u3005\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003ffff\u1100-\u11ff\uac00-\ud7a3"
+    "\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff"
+)
+_JOINERS = "-:/.'_@&+#"
+_ASCII = re.compile(rf"[a-z0-9]+(?:[{_JOINERS}]+[a-z0-9]+)*")
+_PART = re.compile(rf"[^{_JOINERS}]+")
+# Letters of the same look or of no look at all: typographic apostrophes and dashes, joiners.
+_SAME = str.maketrans(
+    dict.fromkeys("\u2018\u2019\u02bc\u2032", "'")
+    | dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-")
+    | dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff", None)
+)
+
+
+@cache
+def _any_script() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """The patterns for text beyond ASCII: a word, and a run of an unspaced script.
+
+    `\\w` does not hold the combining marks that Hindi and Arabic words contain; they are listed
+    from the Unicode tables, once, when the first such text is met.
+    """
+    marks = "".join(
+        chr(c) for c in range(0x300, 0x10000) if unicodedata.category(chr(c)) in ("Mn", "Mc")
+    )
+    letter = rf"(?:[^\W_]|[{marks}])"
+    word = re.compile(rf"{letter}+(?:[{_JOINERS}]+{letter}+)*")
+    return word, re.compile(rf"[{_UNSPACED}{marks}]*[{_UNSPACED}][{_UNSPACED}{marks}]*")
+
+
+@cache
+def _digit() -> re.Pattern[str]:
+    """A digit of another script."""
+    return re.compile(r"[^\D0-9]")
+
+
+@cache
+def _meant() -> re.Pattern[str]:
+    """Of unspaced scripts, what means something by itself: Chinese characters, Hangul syllables."""
+    return re.compile(
+        "[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\uac00-\ud7a3]"
+    )
+
+
+def normalise(text: str) -> str:
+    """NFKC, case folded; digits of every script are 0 to 9."""
+    if text.isascii():
+        return text.lower()
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return _digit().sub(lambda digit: str(unicodedata.decimal(digit[0])), folded.translate(_SAME))
+
+
+def normalise_phrase(text: str) -> str:
+    """`normalise`, with single spaces: what two texts are compared as."""
+    return " ".join(normalise(text).split())
+
+
+def tokens(text: str) -> list[str]:
+    """The words of a text in order; a code is followed by its parts. Never raises."""
+    text = normalise(text)
+    found: list[str] = []
+    if text.isascii():
+        for word in _ASCII.findall(text):
+            _take(word, found)
+        return found
+    words, unspaced = _any_script()
+    for word in words.findall(text):
+        at = 0
+        for run in unspaced.finditer(word):
+            _take(word[at : run.start()].strip(_JOINERS), found)
+            _take_run(run.group(), found)
+            at = run.end()
+        _take(word[at:].strip(_JOINERS), found)
+    return found
+
+
+def _take(word: str, found: list[str]) -> None:
+    if word.isalnum():
+        found.append(word[:MAX_TOKEN_LENGTH])
+        return
+    if word.endswith("'s"):
+        word = word[:-2]
+    if not word:
+        return
+    found.append(word[:MAX_TOKEN_LENGTH])
+    parts = _PART.findall(word.replace("'", ""))
+    if len(parts) > 1:
+        found.extend(part[:MAX_TOKEN_LENGTH] for part in parts)
+
+
+def _take_run(run: str, found: list[str]) -> None:
+    meant = _meant().match
+    found.extend(c for c in run if meant(c) or len(run) == 1)
+    found.extend(map("".join, pairwise(run)))
