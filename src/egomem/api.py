@@ -20,6 +20,7 @@ from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar
 
+from egomem.config import DEFAULT_K
 from egomem.errors import MediaError, UsageError
 from egomem.memory import Store, View
 from egomem.records import Answer, Question, Recording
@@ -191,7 +192,7 @@ class Memory:
         self,
         query: str,
         *,
-        k: int = 10,
+        k: int = DEFAULT_K,
         at: Moment | str | None = None,
         profile: str = "default",
     ) -> list[Hit]:
@@ -202,7 +203,7 @@ class Memory:
         self,
         query: str,
         *,
-        k: int = 10,
+        k: int = DEFAULT_K,
         at: Moment | str | None = None,
         profile: str = "default",
     ) -> SearchResult:
@@ -217,7 +218,7 @@ class Memory:
         self,
         query: str,
         *,
-        k: int = 10,
+        k: int = DEFAULT_K,
         at: Moment | str | None = None,
         profile: str = "default",
     ) -> list[Hit]:
@@ -271,7 +272,8 @@ class Memory:
         from egomem.answer import strategies as registered
 
         question = _question(question, options, self._moment(at))
-        able = list(registered()) if self._reads() else ["extractive"]
+        reads = self._reads()
+        able = [n for n, s in registered().items() if not s.oracle and (reads or not s.roles)]
         return await compare(
             question,
             self.store.view(question.at),

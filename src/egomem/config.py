@@ -28,6 +28,10 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from egomem.errors import ConfigError, reason
+from egomem.timeline import DEFAULT_FPS, DEFAULT_WINDOW
+
+DEFAULT_K = 10
+"""Moments that a search returns where nothing else is said."""
 
 EVERY_ROLE = "all"
 """The key of `Settings.model` that fills each role which has no spec of its own."""
@@ -62,8 +66,8 @@ class Settings(BaseModel):
 
     memory: Path = Field(default_factory=default_memory)
     wearer: str = "me"
-    window: float = Field(default=30.0, gt=0)
-    fps: float = Field(default=1.0, gt=0)
+    window: float = Field(default=DEFAULT_WINDOW, gt=0)
+    fps: float = Field(default=DEFAULT_FPS, gt=0)
     model: dict[str, str] = {}
     limits: dict[str, dict[str, float]] = {}
     fit: bool | None = None

@@ -14,7 +14,7 @@ import pytest
 
 from egomem.answer import Budget, answer, compare
 from egomem.answer.frames import Look
-from egomem.answer.verify import within
+from egomem.answer.verify.moments import within
 from egomem.errors import ConfigError
 from egomem.media import Frame
 from egomem.memory import Store

@@ -141,14 +141,17 @@ def test_a_changed_prompt_asks_its_setting_again_alone(
     go: Go,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    from dataclasses import replace
+
     from egomem.answer import clean, prompts
-    from egomem.evaluate import fingerprint
+    from egomem.answer.strategy import STRATEGIES, get
 
     go(benchmark, config, tmp_path / "run")
     before = len(server.seen)
     other = prompts.Prompt("clean@1", prompts.CLEAN.system + " Take care.")
     monkeypatch.setattr(clean, "CLEAN", other)
-    monkeypatch.setitem(fingerprint._PROMPTS, "clean", (other,))
+    registered = replace(get("clean"), texts=prompts.reader_texts(other))
+    monkeypatch.setitem(STRATEGIES._plugins, "clean", registered)
     outcome = go(benchmark, config, tmp_path / "run")
     assert (outcome.asked, outcome.asked_again) == (5, {"prompt": 5})
     assert len(server.seen) - before == 5

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from egomem.media import Cue, read_subtitles, validate_webvtt, write_srt, write_webvtt
+from egomem.media import Cue, read_subtitles, write_srt, write_webvtt
 from egomem.timeline import Span
+
+from ..webvtt import validate_webvtt
 
 
 def spans(text: str) -> list[tuple[float, float]]:

@@ -11,11 +11,13 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from egomem.errors import MediaError, StoreError, UsageError
-from egomem.media import read_subtitles, validate_webvtt
+from egomem.media import read_subtitles
 from egomem.memory import Completed, Store
 from egomem.memory.export import export, format_of, read_exported_memory, restore
 from egomem.records import Observation, Provenance, Recording, Track
 from egomem.timeline import Clock, Span, read_time
+
+from ..webvtt import validate_webvtt
 
 BERLIN = ZoneInfo("Europe/Berlin")
 START = datetime(2026, 3, 2, 8, 10, tzinfo=BERLIN)

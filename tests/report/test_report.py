@@ -347,11 +347,14 @@ def test_every_run_is_compared_with_every_other() -> None:
 def test_runs_with_other_prompts_are_refused(
     benchmark: Benchmark, config: Config, folder: Path, tmp_path: Path, go: Go, monkeypatch: Any
 ) -> None:
+    from dataclasses import replace
+
     from egomem.answer import prompts
-    from egomem.evaluate import fingerprint
+    from egomem.answer.strategy import STRATEGIES, get
 
     other = prompts.Prompt("clean@2", "Answer.")
-    monkeypatch.setitem(fingerprint._PROMPTS, "clean", (other,))
+    registered = replace(get("clean"), texts=prompts.reader_texts(other))
+    monkeypatch.setitem(STRATEGIES._plugins, "clean", registered)
     go(benchmark, config.model_copy(update={"settings": ("clean",)}), tmp_path / "two")
     found = differences(load_run(folder), load_run(tmp_path / "two"))
     assert found == ["the prompts of clean differ between one and two"]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from egomem.answer.context import captions, notes
-from egomem.answer.prompts import CAPTION
-from egomem.answer.reader import ReaderSettings, ask_reader
-from egomem.answer.strategy import Task, register
+from egomem.answer.prompts import CAPTION, reader_texts
+from egomem.answer.reader import ask_reader
+from egomem.answer.reread import reread_reply
+from egomem.answer.strategy import ReaderSettings, Task, register
 from egomem.models import TextPart
 from egomem.records import Answer, Source, Status
 
@@ -20,7 +21,14 @@ class CaptionSettings(ReaderSettings):
     sources: tuple[Source, ...] = ("caption",)
 
 
-@register("caption", CaptionSettings)
+@register(
+    "caption",
+    CaptionSettings,
+    reads=("caption",),
+    run_decides=("track",),
+    prompts=reader_texts(CAPTION),
+    reread=reread_reply,
+)
 async def caption(task: Task[CaptionSettings]) -> Answer:
     """Answers from all captions up to the question's time, never from a frame."""
     settings = task.settings

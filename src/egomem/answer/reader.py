@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any
 
-from pydantic import Field, JsonValue
+from pydantic import JsonValue
 
 from egomem.answer import prompts
 from egomem.answer.choice import ChoiceReading, read_choice
 from egomem.answer.prompts import Prompt
-from egomem.answer.strategy import Settings, Task
+from egomem.answer.strategy import ReaderSettings, Task
 from egomem.errors import ConfigError
 from egomem.models import (
     ContentPart,
@@ -30,21 +30,6 @@ from egomem.models import (
 )
 from egomem.observe.frame_encoding import check_frame_labels
 from egomem.records import Answer, Evidence, Question, Status, Usage
-
-
-class ReaderSettings(Settings):
-    """How a reader is asked.
-
-    `format`: `scores` asks for JSON with a number for each option; `letter` for a letter alone;
-    `logprobs` for a letter, and takes the scores from the probabilities of the first token where
-    the server gives them. `abstain`: the reader may say that it cannot be told (leave it off to
-    force a choice, as the papers' protocols do). `max_tokens`: of the reply, thinking included.
-    """
-
-    format: Literal["scores", "letter", "logprobs"] = "scores"
-    abstain: bool = True
-    max_tokens: int = Field(default=2048, ge=1)
-
 
 Evident = Callable[[JsonValue], Sequence[Evidence]]
 """From what a reply lists as evidence to the moments meant; what cannot be placed is left out."""

@@ -11,6 +11,7 @@ import typer
 from egomem.cli.benchmark import DayOption, FrameOption, KeepOption, ZoneOption
 from egomem.cli.options import FitOption, JsonOption
 from egomem.cli.output import make_table, print_result
+from egomem.timeline import MAX_FRAMES
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -98,7 +99,8 @@ def capmem(
     frame_base: FrameOption = 20,
     keep_faulty: KeepOption = False,
     frames: Annotated[
-        int | None, typer.Option(min=1, help="Frames of a direct request. Default: 768.")
+        int | None,
+        typer.Option(min=1, help=f"Maximum frames of a direct request (default {MAX_FRAMES})."),
     ] = None,
     frame_limit: Annotated[
         list[str] | None,

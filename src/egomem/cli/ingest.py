@@ -10,6 +10,7 @@ import typer
 from egomem.cli.options import FitOption, JsonOption, MemoryOption, ModelOption, open_memory
 from egomem.cli.output import format_usage, print_result
 from egomem.cli.progress import ProgressDisplay
+from egomem.timeline import DEFAULT_WINDOW
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,7 +25,8 @@ def ingest(
     paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, folders or globs.")],
     memory: MemoryOption = None,
     window: Annotated[
-        float | None, typer.Option(min=0.1, help="Length of a window in seconds. Default: 30.")
+        float | None,
+        typer.Option(min=0.1, help=f"Length of a window in seconds (default {DEFAULT_WINDOW:g})."),
     ] = None,
     fps: Annotated[
         float | None, typer.Option(min=0.001, help="Frames a second to look at. Default: 1.")

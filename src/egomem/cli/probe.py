@@ -9,6 +9,7 @@ import typer
 
 from egomem.cli.options import JsonOption
 from egomem.cli.output import print_result
+from egomem.timeline import DEFAULT_FPS, DEFAULT_WINDOW
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
 def probe(
     file: Annotated[Path, typer.Argument(help="A video or sound file.")],
-    window: Annotated[float, typer.Option(help="Length of a window in seconds.")] = 30.0,
-    fps: Annotated[float, typer.Option(help="Frames a second that are looked at.")] = 1.0,
+    window: Annotated[float, typer.Option(help="Length of a window in seconds.")] = DEFAULT_WINDOW,
+    fps: Annotated[float, typer.Option(help="Frames a second that are looked at.")] = DEFAULT_FPS,
     json: JsonOption = False,
 ) -> None:
     """Show what FILE holds, which windows and frames would be used, and what is wrong with it."""

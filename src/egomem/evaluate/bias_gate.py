@@ -52,7 +52,7 @@ def gates(work: RunContext) -> list[BiasGate]:
 def measured(
     questions: Sequence[Question], config: Config, cells: Mapping[Key, Finished]
 ) -> list[BiasGate]:
-    names = [w.name for w in config.ways if w.strategy == "clean"]
+    names = [w.name for w in config.ways if w.judges_bias]
     return [
         _gate(questions, Arm(setting=names[0], reader=r), config, cells)
         for r in config.readers

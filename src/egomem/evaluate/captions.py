@@ -28,7 +28,7 @@ from egomem.observe import Window, WindowFailed
 from egomem.observe.captioner import Captioner
 from egomem.records import Observation, Record, Recording, Usage
 from egomem.text import plural
-from egomem.timeline import Span, format_span, windows
+from egomem.timeline import DEFAULT_WINDOW, Span, format_span, windows
 
 AHEAD = 8
 """Windows captioned at once."""
@@ -148,7 +148,7 @@ def captioner(
     they were chosen."""
     made = Captioner(
         models,
-        window=way.window or 30.0,
+        window=way.window or DEFAULT_WINDOW,
         fps=config.fps,
         transcript=False,
         max_tokens=config.caption_tokens,
@@ -247,7 +247,7 @@ async def build(
     """
     way = config.way(column)
     by = captioner(models, way, config, column.reader, shown.cut if shown else "")
-    window = way.window or 30.0
+    window = way.window or DEFAULT_WINDOW
     tokens = config.caption_tokens
     todo = unfinished(store, recording, by.track.id, window, tokens)
     if not todo:

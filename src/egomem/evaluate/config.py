@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Literal
 
-from pydantic import Field, JsonValue
+from pydantic import BaseModel, Field, JsonValue
 
 from egomem.answer import settings_hash
 from egomem.answer.strategy import get
-from egomem.answer.video import CAP
 from egomem.errors import ConfigError
-from egomem.evaluate import oracle
-from egomem.evaluate.conditions import CAPTIONED, Condition, read_conditions
+from egomem.evaluate.conditions import Condition, read_conditions
 from egomem.hashing import FINGERPRINT_LENGTH, hash_json, hash_text
 from egomem.models import DEFAULT_LIMITS, Limits, Role
 from egomem.models.limits import read_limits
 from egomem.observe.captioner import MAX_TOKENS
 from egomem.records import Record
+from egomem.timeline import DEFAULT_FPS, MAX_FRAMES
 
 BYTES = 100_000_000
 """Bytes of frames in one request at most; 768 frames of 512 pixels are some 25 MB."""
@@ -73,10 +73,10 @@ class Config(Record):
     caption_tokens: int = Field(default=MAX_TOKENS, ge=1)
     given_limits: dict[str, dict[str, float]] = Field(default_factory=dict)
     fit: bool = False
-    frames: int = Field(default=CAP, ge=1)
+    frames: int = Field(default=MAX_FRAMES, ge=1)
     frame_limits: dict[str, int] = Field(default_factory=dict)
     side: int = Field(default=DEFAULT_LIMITS[Role.READER].side, ge=1)
-    fps: float = Field(default=1.0, gt=0)
+    fps: float = Field(default=DEFAULT_FPS, gt=0)
     gate: Literal["stop", "report"] = "stop"
     gate_low: float = 0.15
     gate_high: float = 0.35
@@ -127,7 +127,7 @@ class Config(Record):
         self._check_strategies()
         if self.shard and self.shard.index > self.shard.count:
             raise ConfigError(f"there is no shard {self.shard}", "count from 1: --shard 1/4")
-        if self.shard and self.gate == "stop" and any(w.strategy == "clean" for w in ways):
+        if self.shard and self.gate == "stop" and any(w.judges_bias for w in ways):
             raise ConfigError(
                 "a shard cannot judge the gate, which is over all questions", "add --gate report"
             )
@@ -163,19 +163,32 @@ class Config(Record):
     def way(self, column: Arm) -> Condition:
         return next(w for w in self.ways if w.name == column.setting)
 
-    def base(self, column: Arm) -> Arm | None:
-        """The column of caption answers that a column of `verify` starts from; None where it makes
-        its own, or is of another strategy."""
-        own = self.way(column)
-        if own.strategy != "verify":
-            return None
-        for other in self.columns():
-            way = self.way(other)
-            same = (other.reader, other.captioner) == (column.reader, column.captioner)
-            reads = (way.captions, way.window) == (own.captions, own.window)
-            if way.strategy == "caption" and same and reads:
-                return other
-        return None
+    def bases(self, column: Arm) -> dict[str, Arm]:
+        """The columns whose answers a column starts from, by strategy; those that it makes itself
+        are not in it."""
+        condition = self.way(column)
+        bases: dict[str, Arm] = {}
+        for strategy in condition.lineage[:-1]:
+            for other in self.columns():
+                if self._gives(other, strategy.name, column):
+                    bases.setdefault(strategy.name, other)
+        return bases
+
+    def _gives(self, other: Arm, strategy: str, column: Arm) -> bool:
+        """Whether a column holds the answers of a strategy that another one would make itself."""
+        base, condition = self.way(other), self.way(column)
+        if base.strategy != strategy or base.evidence != condition.evidence:
+            return False
+        if base.asks and other.reader != column.reader:
+            return False
+        if base.captions == "none":
+            return True
+        same = (base.captions, base.window) == (condition.captions, condition.window)
+        return same and other.captioner == column.captioner
+
+    def in_order(self, columns: Iterable[Arm]) -> list[Arm]:
+        """Columns such that each comes after those that it starts from, else as they are."""
+        return sorted(columns, key=lambda column: len(self.way(column).lineage))
 
     def frame_limit(self, reader: str) -> int:
         """Frames that a reader is shown at once."""
@@ -207,23 +220,31 @@ class Config(Record):
         return {n: {**values, **self.strategies.get(n, {})} for n, values in found.items()}
 
     def _decided(self, column: Arm, track: str | None) -> dict[str, dict[str, Any]]:
-        way = self.way(column)
-        if not way.asks:
-            return {way.strategy: {}}
-        reading = {"format": self.format, "abstain": self.abstain, "max_tokens": self.max_tokens}
-        own: dict[str, Any] = dict(reading)
-        if way.strategy == "video":
-            own |= {"frames": self.frame_limit(column.reader), "fps": self.fps}
-        elif way.strategy in (*CAPTIONED, oracle.CAPTIONS):
-            own["track"] = track
-        if way.strategy != "verify":
-            return {way.strategy: own}
-        if way.window is not None:
-            own["window"] = way.window
-        return {"verify": own, "caption": {**reading, "track": track}}
+        """What the run decides of the settings, as each strategy declares that it may."""
+        condition = self.way(column)
+        values: dict[str, Any] = {
+            "format": self.format,
+            "abstain": self.abstain,
+            "max_tokens": self.max_tokens,
+            "track": track,
+            "frames": self.frame_limit(column.reader),
+            "fps": self.fps,
+            "side": self.side,
+        }
+        if condition.window is not None:
+            values["window"] = condition.window
+        return {
+            strategy.name: {f: values[f] for f in strategy.run_decides if f in values}
+            for strategy in reversed(condition.lineage)
+        }
+
+    def configured(self, column: Arm, track: str | None) -> dict[str, BaseModel]:
+        """The same as models of settings. Raises ConfigError for a value that is none."""
+        settings = self.strategy_settings(column, track)
+        return {name: get(name).configure(values) for name, values in settings.items()}
 
     def strategy_hash(self, column: Arm, track: str | None) -> str:
         """Over the strategy's settings, defaults too, and those that it builds on."""
-        given = self.strategy_settings(column, track)
-        each = [settings_hash(n, get(n).configure(v)) for n, v in sorted(given.items())]
+        settings = self.configured(column, track)
+        each = [settings_hash(name, settings[name]) for name in sorted(settings)]
         return hash_text("+".join(each))[:FINGERPRINT_LENGTH]

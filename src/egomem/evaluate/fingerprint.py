@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from egomem.answer import prompts
-from egomem.evaluate import oracle
+from pydantic import BaseModel
+
+from egomem.evaluate.conditions import Condition
 from egomem.evaluate.config import Arm, Config
 from egomem.evaluate.results import Finished
 from egomem.hashing import FINGERPRINT_LENGTH, hash_json
 from egomem.memory import View
 from egomem.memory.failed_windows import failed_windows_in_view
-from egomem.models import Role
 from egomem.records import Answer, Question, Status
 
-_PROMPTS: dict[str, tuple[prompts.Prompt, ...]] = {
-    "clean": (prompts.CLEAN,),
-    "video": (prompts.VIDEO,),
-    "caption": (prompts.CAPTION,),
-    "verify": (prompts.CAPTION, prompts.CANDIDATE, prompts.VERIFY),
-    oracle.CAPTIONS: (prompts.CAPTION,),
-    oracle.FRAMES: (prompts.VIDEO,),
-}
-"""The prompts of each strategy that asks a reader."""
-
-PARTS = ("question", "setting", "prompt", "model", "memory", "baseline")
-"""What an answer depends on, in the order in which a change is told. `baseline` is of `verify`
-alone: the caption answer of another column that it starts from."""
+PARTS = ("question", "setting", "prompt", "strategy", "model", "memory", "baseline")
+"""What an answer depends on, in the order in which a change is told. `strategy` is the code of
+those that say which it is; `baseline` the answers of other columns that it starts from."""
 
 
 class Trial(NamedTuple):
@@ -62,31 +52,41 @@ def cell(
 ) -> Trial:
     """The cell of a question; `memory` is the digest of what is read or looked at, `baseline` that
     of the answer of another column that it starts from."""
-    way = config.way(column)
-    limits = config.limits(column.reader)
-    given = config.strategy_settings(column, track)
-    looker = Role.VERIFIER if way.strategy == "verify" else Role.READER
-    sent = limits[looker].model_dump(mode="json") if way.looks else {}
-    if way.strategy == oracle.FRAMES:
-        # A limit that the evidence does not reach makes no other request.
-        wanted = oracle.FramesSettings.model_validate(given[way.strategy]).frames
-        sent["images"] = oracle.frames_each(wanted, sent["images"], len(question.evidence))
+    condition = config.way(column)
+    settings = config.configured(column, track)
     asked: Any = [question.text, [[o.label, o.text] for o in question.options], str(question.at)]
-    if way.evidence or way.strategy in (oracle.CAPTIONS, oracle.FRAMES):
+    if condition.evidence or condition.oracle:
         asked.append([[e.recording, e.span.start, e.span.end] for e in question.evidence])
     models = [column.reader]
-    if way.strategy == "verify":
+    if condition.verifies:
         models.append(config.verifier or column.reader)
     parts = {
         "question": digest(asked),
-        "setting": digest([config.strategy_hash(column, track), sent]),
-        "prompt": digest(_prompt_texts(question, config, way.strategy)),
+        "setting": digest([config.strategy_hash(column, track), _sent(question, column, config)]),
+        "prompt": digest(_texts(question, condition, settings)),
         "model": digest(models),
         "memory": memory,
     }
+    if identities := [[s.name, s.identity] for s in condition.lineage if s.identity]:
+        parts["strategy"] = digest(identities)
     if baseline is not None:
         parts["baseline"] = baseline
     return Trial(question, column, parts)
+
+
+def _sent(question: Question, column: Arm, config: Config) -> dict[str, Any]:
+    """The limits of the frames that are sent for a question; {} where none are."""
+    limits = config.limits(column.reader)
+    settings = config.configured(column, None)
+    sent: dict[str, Any] = {}
+    for strategy in config.way(column).lineage:
+        if strategy.may_look:
+            each = limits[strategy.looker]
+            if strategy.needed_limits is not None:
+                each = strategy.needed_limits(question, settings[strategy.name], each)
+            sent[strategy.name] = each.model_dump(mode="json")
+    # One strategy that looks is the rule, and was all that there was: its hash stays.
+    return sent if len(sent) > 1 else next(iter(sent.values()), {})
 
 
 def answer_digest(said: Answer) -> str:
@@ -95,40 +95,54 @@ def answer_digest(said: Answer) -> str:
     return digest([said.status.value, said.choice, said.text, said.scores, evidence])
 
 
+def baseline_digest(answers: Sequence[Answer]) -> str:
+    """Of the answers of other columns that one starts from."""
+    digests = [answer_digest(answer) for answer in answers]
+    return digests[0] if len(digests) == 1 else digest(digests)
+
+
 def prompt_hash(config: Config) -> str:
     """Of all prompts that a run uses, for telling whether two runs are comparable."""
-    names = sorted({way.strategy for way in config.ways})
-    texts = [[p.name, p.system] for n in names for p in _PROMPTS.get(n, ())]
     example = Question.of("?", ("a", "b"))
-    return digest([texts, [_prompt_texts(example, config, n) for n in names]])
+    texts = {
+        c.setting: _texts(example, config.way(c), config.configured(c, None))
+        for c in config.columns()
+    }
+    return digest(sorted(texts.items()))
 
 
-def _prompt_texts(question: Question, config: Config, strategy: str) -> list[str]:
-    used = _PROMPTS.get(strategy, ())
-    if not used:
-        return []
-    # The words that follow a prompt depend on the options and on how the reply is wanted.
-    wanted = prompts.how_to_answer(
-        question, format=config.format, abstain=config.abstain, evidence="-"
-    )
-    more = [prompts.verdict_wanted(question, "-")] if strategy == "verify" else []
-    return [*(t for p in used for t in (p.name, p.system)), wanted, *more]
+def _texts(
+    question: Question, condition: Condition, settings: Mapping[str, BaseModel]
+) -> list[str]:
+    """All that is written to models beside the question, each text once."""
+    own, *starts = reversed(condition.lineage)
+    texts = list(own.texts(question, settings[own.name])) if own.texts else []
+    for strategy in starts:
+        if strategy.texts is not None:
+            given = strategy.texts(question, settings[strategy.name])
+            texts += [text for text in given if text not in texts]
+    return texts
 
 
-def memory_digest(view: View, recordings: Sequence[str], tracks: Sequence[str] | None) -> str:
-    """Of what a view holds: the recordings, and the observations of these tracks (None: of all)."""
-    held: list[Any] = sorted([r.id, r.duration] for r in view.recordings() if r.id in recordings)
-    if tracks is None or tracks:
-        held.append([o.id for o in view.observations(tracks=tracks)])
-    lost = [
+def memory_digest(
+    view: View,
+    recordings: Sequence[str],
+    observations: Iterable[str] | None,
+    track: str | None = None,
+) -> str:
+    """Of what is read of a view: the recordings, the ids of the observations (None where none can
+    be), and the windows of which a track has no caption."""
+    content: list[Any] = sorted([r.id, r.duration] for r in view.recordings() if r.id in recordings)
+    if observations is not None:
+        content.append(list(observations))
+    gaps = [
         [track, id, gap.span.start, gap.span.end]
-        for track in tracks or ()
-        for id, found in failed_windows_in_view(view, track).items()
-        for gap in found
+        for id, windows in (failed_windows_in_view(view, track) if track else {}).items()
+        for gap in windows
     ]
-    if lost:  # a reader is told where nothing could be noted
-        held.append(lost)
-    return digest(held)
+    if gaps:  # a reader is told where nothing could be noted
+        content.append(gaps)
+    return digest(content)
 
 
 def digest(content: Any) -> str:

@@ -9,8 +9,7 @@ from collections.abc import Iterable
 
 from pydantic import Field
 
-from egomem.answer.video import spread
-from egomem.evaluate import oracle
+from egomem.answer.estimate import Outlook
 from egomem.evaluate.config import Arm
 from egomem.evaluate.fingerprint import Trial
 from egomem.evaluate.run_folder import RunContext
@@ -22,14 +21,10 @@ from egomem.observe.caption_cost import LABEL_TOKENS, TOKENS_OUT
 from egomem.observe.captioner import INSTRUCTIONS
 from egomem.records import Question, Record, Recording, Usage
 from egomem.text import plural
-from egomem.timeline import windows
+from egomem.timeline import DEFAULT_WINDOW, windows
 
 PROMPT_TOKENS = 200
 """Of a question, its options and how to reply; our guess."""
-REPLY_TOKENS = {"letter": 5, "logprobs": 5, "scores": 60}
-VERDICT_TOKENS = 80
-CANDIDATE_CAPTIONS = 9
-CHECK_FRAMES = 12
 STAMP_TOKENS = 10
 """Of the times before a caption; our guess."""
 WIDE = 9 / 16
@@ -112,6 +107,14 @@ def plan(work: RunContext) -> RunPlan:
             f"what {plural(work.results.unmeasured, 'answer')} took is lost with {USAGE}; "
             "it counts as nothing"
         )
+    undeclared = {
+        s.name for c in work.columns for s in work.way(c).lineage if s.roles and s.reads is None
+    }
+    if undeclared:
+        notes.append(
+            f"{', '.join(sorted(undeclared))}: does not declare what it reads; counted as one "
+            "request with all observations and as many frames as it takes"
+        )
     changed: dict[str, None] = {}
     columns = [_column(work, column, changed) for column in work.columns]
     return RunPlan(
@@ -137,7 +140,7 @@ def _captions(work: RunContext) -> Iterable[PlanLine]:
             continue
         done.add(track)
         way, limits = work.way(column), work.config.limits(column.reader)[Role.CAPTIONER]
-        window = way.window or 30.0
+        window = way.window or DEFAULT_WINDOW
         todo = kept = frames = 0
         for question, recording in _built(work, column):
             every = len(windows(recording.duration, window))
@@ -220,7 +223,7 @@ def _cached(work: RunContext, cell: Trial) -> int:
 
 def _left(asks: Usage, held: int) -> Usage:
     """What is to be sent where `held` of the requests are not."""
-    share = 1 - held / asks.requests
+    share = 1 - held / asks.requests if asks.requests else 0.0
     return Usage(
         requests=asks.requests - held,
         frames=round(asks.frames * share),
@@ -231,46 +234,38 @@ def _left(asks: Usage, held: int) -> Usage:
 
 def _ask(work: RunContext, question: Question, column: Arm) -> Usage:
     """What one cell takes, roughly."""
-    way, config = work.way(column), work.config
-    recordings = work.recordings(question)
-    reply = REPLY_TOKENS[config.format]
-    frames, extra, requests, out = 0, 0, 1, reply
-    if way.strategy == "video" and recordings:
-        looks = spread(recordings, config.frame_limit(column.reader), config.fps)
-        frames = sum(len(look.times) for look in looks)
-    elif way.strategy == oracle.FRAMES:
-        frames = 4 * max(1, len(question.evidence))
-    elif way.strategy == oracle.CAPTIONS:
-        extra = TOKENS_OUT * max(1, len(question.evidence))
-    elif way.captions != "none":
-        extra = _caption_tokens(work, question, column, recordings)
-    if way.strategy == "verify":
-        shared = config.base(column) is not None
-        most = config.limits(column.reader)[Role.VERIFIER].images
-        requests, frames = 2 + (not shared), min(CHECK_FRAMES, most)
-        extra = (0 if shared else extra) + CANDIDATE_CAPTIONS * TOKENS_OUT
-        out = reply * (requests - 1) + VERDICT_TOKENS
-    side = config.limits(column.reader)[Role.VERIFIER if requests > 1 else Role.READER].side
-    tokens = requests * PROMPT_TOKENS + extra + frames * _frame_tokens(side)
-    return Usage(requests=requests, tokens_in=tokens, tokens_out=out, frames=frames)
+    config, recordings = work.config, work.recordings(question)
+    settings, limits = config.configured(column, None), config.limits(column.reader)
+    text = _read_tokens(work, question, column, recordings)
+    bases, usage = config.bases(column), Usage()
+    for strategy in work.way(column).lineage:
+        if strategy.name in bases:
+            continue  # counted in that column
+        outlook = Outlook(question, recordings, settings[strategy.name], limits, text, config.fps)
+        effort = strategy.effort(outlook)
+        tokens = effort.requests * PROMPT_TOKENS + effort.text_tokens
+        tokens += effort.frames * _frame_tokens(limits[strategy.looker].side)
+        usage += Usage(
+            requests=effort.requests,
+            frames=effort.frames,
+            tokens_in=tokens,
+            tokens_out=effort.tokens_out,
+        )
+    return usage
 
 
-def _caption_tokens(
+def _read_tokens(
     work: RunContext, question: Question, column: Arm, recordings: list[Recording]
 ) -> int:
+    """Of the observations that a question is asked with: counted where they are there."""
+    way = work.way(column)
+    if way.captions == "none":
+        return 0
     if not work.builds(column):
-        return _held_tokens(work, question, column)
-    window = work.way(column).window or 30.0
+        read = work.read(question, column) or ()
+        return sum(math.ceil(len(o.text.encode()) / BYTES_PER_TOKEN) + STAMP_TOKENS for o in read)
+    window = way.window or DEFAULT_WINDOW
     return TOKENS_OUT * sum(len(windows(r.duration, window)) for r in recordings)
-
-
-def _held_tokens(work: RunContext, question: Question, column: Arm) -> int:
-    """Of the captions that a given memory holds for a question: counted, as they are there."""
-    track = work.track(column, question)
-    seen = work.view(question, work.way(column)).observations(
-        tracks=None if track is None else [track]
-    )
-    return sum(math.ceil(len(o.text.encode()) / BYTES_PER_TOKEN) + STAMP_TOKENS for o in seen)
 
 
 def _frame_tokens(side: int) -> int:

@@ -1,18 +1,19 @@
-"""Reading the raw replies again, with the reader of choices as it is now; no model is asked."""
+"""Re-parse the stored replies of a run with the current parser; no request is sent."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from egomem.evaluate.bias_gate import measured
-from egomem.evaluate.fingerprint import answer_digest
+from egomem.evaluate.config import Config
+from egomem.evaluate.fingerprint import baseline_digest
 from egomem.evaluate.predictions import write_predictions
-from egomem.evaluate.reread import reread
 from egomem.evaluate.results import Finished, Key
 from egomem.evaluate.run_folder import locked
 from egomem.evaluate.run_info import rewrite_about
 from egomem.evaluate.run_reader import check_run, load_run
-from egomem.records import Answer, Record
+from egomem.records import Answer, Question, Record
 
 
 class Rescored(Record):
@@ -38,27 +39,29 @@ def rescore(folder: Path) -> Rescored:
         columns = run.columns
         judged = measured(run.questions, run.config, run.cells)
         fresh: dict[Key, Finished] = {}
-        told = kept = 0
-        # A look at the frames starts from the caption answer as it now reads.
-        for column in sorted(columns, key=lambda c: run.config.way(c).strategy == "verify"):
-            base = run.config.base(column)
+        reread_count = kept = 0
+        # An answer that starts from another one starts from it as it now reads.
+        for column in run.config.in_order(columns):
+            bases = run.config.bases(column)
             for id, question in questions.items():
-                cell = run.cells.get((id, column))
-                if cell is None:
+                stored = run.cells.get((id, column))
+                if stored is None:
                     continue
-                under = None
-                if base is not None:
-                    under = fresh.get((id, base)) or run.cells.get((id, base))
-                again = reread(question, cell, run.config, under.answer if under else None)
+                starts = {
+                    name: (fresh.get((id, arm)) or run.cells[id, arm]).answer
+                    for name, arm in bases.items()
+                    if (id, arm) in run.cells
+                }
+                again = reread(question, stored, run.config, starts)
                 if again is None:
                     kept += 1
                     continue
-                told += 1
-                if under is not None and "baseline" in cell.parts:
-                    parts = {**cell.parts, "baseline": answer_digest(under.answer)}
-                    again = again.model_copy(update={"parts": parts})
-                if (again.answer, again.base) != (cell.answer, cell.base):
-                    fresh[cell.key] = again
+                reread_count += 1
+                if starts and "baseline" in stored.parts:
+                    digest = baseline_digest([starts[name] for name in bases if name in starts])
+                    again = again.model_copy(update={"parts": {**stored.parts, "baseline": digest}})
+                if (again.answer, again.base) != (stored.answer, stored.base):
+                    fresh[stored.key] = again
         changed = []
         for key, cell in fresh.items():
             before = run.cells[key].answer
@@ -75,7 +78,28 @@ def rescore(folder: Path) -> Rescored:
         for was, now in zip(judged, gates, strict=True)
         if was.verdict != now.verdict
     ]
-    return Rescored(read=told, kept=kept, changed=tuple(changed), gates=tuple(turned))
+    return Rescored(read=reread_count, kept=kept, changed=tuple(changed), gates=tuple(turned))
+
+
+def reread(
+    question: Question, stored: Finished, config: Config, starts: Mapping[str, Answer]
+) -> Finished | None:
+    """The answer to a question with what its stored replies say now; None where none can be read.
+
+    `starts`: the answers of other columns that it starts from, as they now read.
+    """
+    *before, strategy = config.way(stored.column).lineage
+    if strategy.reread is None:
+        return None
+    settings = config.configured(stored.column, None)
+    base = None
+    if stored.base is not None and before and (start := before[0]).name not in starts:
+        if start.reread is not None:
+            base = start.reread(question, stored.base, settings[start.name], {})
+        base = base or stored.base
+        starts = {**starts, start.name: base}
+    answer = strategy.reread(question, stored.answer, settings[strategy.name], starts)
+    return None if answer is None else stored.model_copy(update={"answer": answer, "base": base})
 
 
 def _short(answer: Answer) -> str:

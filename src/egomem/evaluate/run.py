@@ -7,7 +7,6 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from egomem.answer import answer
 from egomem.errors import (
@@ -60,7 +59,7 @@ async def run(
     work.purse.check_prices(spec for c in work.columns for spec in work.specs(c))
     runner = _Runner(work, at_once, on_note, on_progress)
     write_about(work, command, work.stale())
-    first = [c for c in work.columns if work.way(c).strategy == "clean"]
+    first = [c for c in work.columns if work.way(c).judges_bias]
     await runner.answer(first)
     # A gate is over all questions: it is not judged before they are answered.
     judged = gates(work) if work.purse.closed is None else []
@@ -202,8 +201,9 @@ class _Runner:
         """Answer what is not finished, models by models, question by question."""
         plans: list[tuple[list[Arm], list[tuple[Question, dict[Arm, Trial]]]]] = []
         total = 0
-        for models_of in dict.fromkeys(map(_models_of, columns)):
-            group = [c for c in columns if _models_of(c) == models_of]
+        places = {column: (self._rank(column), _models_of(column)) for column in columns}
+        for place in dict.fromkeys(sorted(places.values(), key=lambda place: place[0])):
+            group = [column for column in columns if places[column] == place]
             work = []
             for question in self.work.questions:
                 cells = {c: self.work.cell(question, c) for c in group}
@@ -225,6 +225,12 @@ class _Runner:
                         await self._group(group, asked, progress)
             except BaseExceptionGroup as failed:
                 raise failed.exceptions[0] from None
+
+    def _rank(self, column: Arm) -> int:
+        """How many groups of models answer before a column, as it starts from their answers."""
+        bases = self.work.config.bases(column).values()
+        ranks = [self._rank(b) + (_models_of(b) != _models_of(column)) for b in bases]
+        return max(ranks, default=0)
 
     def _left(self, cell: Trial) -> bool:
         changed = cell.changed(self.work.results.cells.get((cell.question.id, cell.column)))
@@ -257,56 +263,54 @@ class _Runner:
         left: dict[Arm, Trial],
         progress: RunProgress,
     ) -> None:
-        """One question in all columns of the same models. Columns that read the same captions
-        share their answers, so that `verify` starts from the very answer of `caption`."""
-        families: dict[Any, dict[str, asyncio.Task[Answer]]] = {}
-
-        def family(column: Arm) -> dict[str, asyncio.Task[Answer]]:
-            way = self.work.way(column)
-            shares = way.captions != "none" and way.strategy in ("caption", "verify")
-            return families.setdefault((way.captions, way.window) if shares else column, {})
-
-        for column in columns:
-            before = self.work.results.cells.get((question.id, column))
-            if column not in left and before and self.work.way(column).strategy == "caption":
-                family(column)["caption"] = asyncio.create_task(_given(before.answer))
-            elif column in left and before and (base := left[column].kept_base(before)):
-                family(column)["caption"] = asyncio.create_task(_given(base))
-        # A look at the frames comes after the caption answer that it starts from.
-        for column in sorted(left, key=lambda c: self.work.way(c).strategy == "verify"):
-            known = family(column)
-            before = self.work.results.cells.get((question.id, column))
+        """One question in all columns of the same models. A column that starts from the answer of
+        another one starts from the very answer that is reported there."""
+        config, cells = self.work.config, self.work.results.cells
+        memos: dict[Arm, dict[str, asyncio.Task[Answer]]] = {}
+        for column in config.in_order(left):
+            before = cells.get((question.id, column))
             cell = self.work.cell(question, column)  # what it starts from is answered by now
             if not cell.changed(before):
                 self.kept += 1
                 progress.total -= 1
                 continue
+            starts = self.work.way(column).lineage[:-1]
+            bases = config.bases(column)
+            memo = memos[column] = {
+                name: memos[arm][name]
+                if name in memos.get(arm, {})
+                else asyncio.create_task(_given(cells[question.id, arm].answer))
+                for name, arm in bases.items()
+                if name in memos.get(arm, {}) or (question.id, arm) in cells
+            }
+            if before and starts and (base := left[column].kept_base(before)):
+                memo.setdefault(starts[0].name, asyncio.create_task(_given(base)))
             try:
-                said = await self._cell(question, column, known)
+                said = await self._cell(question, column, memo)
             except BudgetExhausted:
                 continue  # not answered; what was paid for it is kept
             usage, named = worth(said), self.work.places.named
-            base = None
-            if self.work.way(column).strategy == "verify" and _well(known.get("caption")):
-                base = known["caption"].result()
-                usage += worth(base)
+            rests_on = {s.name: memo[s.name].result() for s in starts if _well(memo.get(s.name))}
+            for start in rests_on.values():
+                usage += worth(start)
+            apart = starts[0].name if starts and starts[0].name not in bases else ""
+            base = rests_on.get(apart)
             if before is not None:
                 self.again.update(cell.changed(before))
-            apart = base and self.work.config.base(column) is None
             self.work.results.add(
                 Finished(
                     question=question.id,
                     column=column,
                     parts=cell.parts,
                     answer=named(said),
-                    base=named(base) if base and apart else None,
+                    base=named(base) if base else None,
                     usage=usage,
                 )
             )
             self._count(said, progress)
 
     async def _cell(
-        self, question: Question, column: Arm, known: dict[str, asyncio.Task[Answer]]
+        self, question: Question, column: Arm, memo: dict[str, asyncio.Task[Answer]]
     ) -> Answer:
         work = self.work
         way = work.way(column)
@@ -323,10 +327,10 @@ class _Runner:
                 localised,
                 work.view(question, way),
                 strategy,
-                others=given,
+                dependency_settings=given,
                 models=work.models(column),
                 frames=work.frames,
-                known=known,
+                memo=memo,
             )
         except (BudgetExhausted, ConfigError, StoreError, MissingExtraError):
             raise

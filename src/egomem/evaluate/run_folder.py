@@ -25,7 +25,7 @@ from egomem.evaluate.budget import RunBudget
 from egomem.evaluate.conditions import Condition
 from egomem.evaluate.config import Arm, Config
 from egomem.evaluate.durations import lengths
-from egomem.evaluate.fingerprint import Trial, answer_digest, cell, digest, memory_digest
+from egomem.evaluate.fingerprint import Trial, baseline_digest, cell, digest, memory_digest
 from egomem.evaluate.results import Finished, Key, Results
 from egomem.evaluate.video_map import Blind, VideoMap, from_files, in_memory
 from egomem.media import Frame, frames
@@ -34,7 +34,7 @@ from egomem.memory.lock import NAME as LOCK
 from egomem.memory.lock import WriterLock
 from egomem.memory.replies import ReplyCache
 from egomem.models import ModelClient, RequestPolicy
-from egomem.records import Question, Recording
+from egomem.records import Observation, Question, Recording, Source
 from egomem.text import plural
 from egomem.timeline import Span
 
@@ -110,7 +110,7 @@ class RunContext:
         if not column.reader:
             return []
         held = self._specs(column)
-        if self.way(column).strategy != "verify":
+        if not self.way(column).verifies:
             del held["verifier"]
         return list(held.values())
 
@@ -149,7 +149,7 @@ class RunContext:
 
     def _track(self, column: Arm) -> str | None:
         way = self.way(column)
-        if way.captions == "none" or (way.captions == "held" and not way.asks):
+        if way.captions == "none" or not way.reads_track:
             return None
         if way.captions == "held" or self.config.given_memory:
             return captions.held_track(self.store, way, self.config)
@@ -237,15 +237,15 @@ class RunContext:
         }
 
     def _baseline(self, question: Question, column: Arm) -> str | None:
-        """The caption answer that a cell starts from, as it is now; None where it has none in
-        another column."""
-        base = self.config.base(column)
-        if base is None:
-            return None
-        held = self.results.cells.get((question.id, base))
-        if held is None or self.cell(question, base).changed(held):
-            return UNANSWERED
-        return answer_digest(held.answer)
+        """The answers of other columns that a cell starts from, as they are now; None where there
+        are none."""
+        answers = []
+        for base in self.config.bases(column).values():
+            held = self.results.cells.get((question.id, base))
+            if held is None or self.cell(question, base).changed(held):
+                return UNANSWERED
+            answers.append(held.answer)
+        return baseline_digest(answers) if answers else None
 
     def _memory(self, question: Question, way: Condition, track: str | None, column: Arm) -> str:
         if way.blind:
@@ -257,12 +257,33 @@ class RunContext:
             return UNBUILT
         localised = self.places.localised(question)
         ids = tuple(r.id for r in recordings)
-        tracks = () if way.captions == "none" else None if track is None else (track,)
+        sources = self._sources(column)
         evidence = localised.evidence if way.evidence else ()
-        key = (str(localised.at), ids, localised.recording, tracks, evidence)
+        key = (str(localised.at), ids, localised.recording, track, sources, evidence)
         if key not in self._digests:
-            self._digests[key] = memory_digest(self.view(question, way), ids, tracks)
+            read = self.read(question, column)
+            observations = None if read is None else [o.id for o in read]
+            self._digests[key] = memory_digest(self.view(question, way), ids, observations, track)
         return self._digests[key]
+
+    def _sources(self, column: Arm) -> frozenset[Source] | None:
+        """The sources of the observations that a column may read; None where it may be all."""
+        settings = self.config.configured(column, None)
+        sources = [s.sources(settings[s.name]) for s in self.way(column).lineage]
+        known = [each for each in sources if each is not None]
+        return None if len(known) < len(sources) else frozenset().union(*known)
+
+    def read(self, question: Question, column: Arm) -> list[Observation] | None:
+        """The observations that a column may read for a question; None where it reads none."""
+        way = self.way(column)
+        if way.captions == "none":
+            return None
+        view, sources = self.view(question, way), self._sources(column)
+        track = self.track(column, question)
+        if track is None or sources is None:
+            return view.observations(sources=sources)
+        others = [t.id for t in self.store.tracks() if t.source in sources - {"caption"}]
+        return view.observations(tracks=[track, *others])
 
     def why_not(self, question: Question, column: Arm) -> str:
         """Why a cell cannot be answered here; "" where it can."""

@@ -72,7 +72,7 @@ class Run:
         """The columns that the gate kept from being answered, when the run came to its end."""
         stopped = (self.about.get("last") or {}).get("stopped") or ()
         ways = {c: self.config.way(c) for c in self.config.columns()}
-        return [c for c, w in ways.items() if c.reader in stopped and w.strategy != "clean"]
+        return [c for c, w in ways.items() if c.reader in stopped and not w.judges_bias]
 
     def answers(self, column: Arm) -> dict[str, Answer]:
         found = ((q.id, self.cells.get((q.id, column))) for q in self.benchmark.questions)

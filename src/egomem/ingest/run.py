@@ -46,7 +46,7 @@ from egomem.memory.failed_windows import to_completed as gap_mark
 from egomem.memory.thumbnails import keep_thumbnail
 from egomem.observe import Observer, SpeechObserver, Window, WindowFailed
 from egomem.records import Observation, Recording
-from egomem.timeline import Span, format_time, sample_times, windows
+from egomem.timeline import DEFAULT_FPS, DEFAULT_WINDOW, Span, format_time, sample_times, windows
 
 log = logging.getLogger(__name__)
 
@@ -65,8 +65,8 @@ class SamplingOptions:
     longest side of the picture kept of each window, 0 for none.
     """
 
-    window: float = 30.0
-    fps: float = 1.0
+    window: float = DEFAULT_WINDOW
+    fps: float = DEFAULT_FPS
     side: int = 1280
     ahead: int = 1
     thumbnail: int = 320

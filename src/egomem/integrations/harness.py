@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from egomem.answer import FrameSource, answer
+from egomem.answer import FrameSource, answer, get
 from egomem.benchmarks import Benchmark, demo, load
 from egomem.config import load_settings as load_settings
 from egomem.errors import UsageError
@@ -23,9 +23,6 @@ from egomem.models.limits import exceeded_limit, fit_request
 from egomem.models.reply import ErrorKind
 from egomem.records import Answer, Question, Status
 from egomem.text import plural
-
-BLIND = "clean"
-"""The strategy that needs no memory."""
 
 
 def read_benchmark(data: str, format: str | None = None) -> Benchmark:
@@ -46,11 +43,11 @@ class BenchmarkSession:
 
     @classmethod
     def of(cls, benchmark: Benchmark, memory: Path | None, strategy: str) -> BenchmarkSession:
-        """Open the memory; `clean` needs none.
+        """Open the memory; a strategy that reads nothing (`clean`) needs none.
 
         Raises UsageError where none of the benchmark's videos is in it.
         """
-        if strategy == BLIND:
+        if get(strategy).blind:
             return cls(benchmark, VideoMap(), Blind())
         if memory is None:
             raise UsageError(f"strategy {strategy} reads a memory, and none is named")

@@ -29,13 +29,11 @@ import numpy as np
 from pydantic import Field, JsonValue, ValidationError
 
 from egomem.answer import FrameSource, get, settings_hash
-from egomem.answer.reader import ReaderSettings
 from egomem.config import load_settings as load_settings
 from egomem.errors import ConfigError, EgomemError, UsageError
 from egomem.evaluate.predictions import row
 from egomem.evaluate.results import version
 from egomem.integrations.harness import (
-    BLIND,
     BenchmarkSession,
     HarnessClient,
     read_benchmark,
@@ -279,13 +277,13 @@ class _StrategyRun:
                 "no questions are named", f"set {DATA}, or data in the task's JSON file"
             )
         strategy = get(place.strategy)
-        if not issubclass(strategy.settings, ReaderSettings):
+        if not strategy.roles:
             raise UsageError(
                 f"strategy {place.strategy} asks no model", "run it with: egomem eval capmem"
             )
         self.settings_hash = settings_hash(place.strategy, strategy.configure(place.settings))
         self.place = place
-        memory = None if place.strategy == BLIND else Path(place.memory or "")
+        memory = None if strategy.blind else Path(place.memory or "")
         self.asked = BenchmarkSession.of(
             read_benchmark(place.data, place.format), memory, place.strategy
         )

@@ -15,7 +15,6 @@ from egomem.media.subtitles import (
     Cue,
     LineWarning,
     read_subtitles,
-    validate_webvtt,
     write_srt,
     write_webvtt,
 )
@@ -42,7 +41,6 @@ __all__ = [
     "probe",
     "read_subtitles",
     "thumbnail",
-    "validate_webvtt",
     "write_srt",
     "write_webvtt",
 ]

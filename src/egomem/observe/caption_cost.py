@@ -11,7 +11,7 @@ from egomem.models.limits import BYTES_PER_TOKEN, PIXELS_PER_TOKEN
 from egomem.models.prices import price
 from egomem.observe.captioner import INSTRUCTIONS
 from egomem.records import Record, Recording, Usage
-from egomem.timeline import Span, sample_times, windows
+from egomem.timeline import DEFAULT_FPS, DEFAULT_WINDOW, Span, sample_times, windows
 
 TOKENS_OUT = 250
 """Tokens of a caption, on average; our guess for a 30 s window. Thinking comes on top."""
@@ -44,8 +44,8 @@ def estimate_captions(
     spec: ModelSpec,
     limits: Limits,
     *,
-    window: float = 30.0,
-    fps: float = 1.0,
+    window: float = DEFAULT_WINDOW,
+    fps: float = DEFAULT_FPS,
     tokens_out: int = TOKENS_OUT,
 ) -> CaptionCost:
     """The captions of whole recordings; `window` in seconds, `fps` in frames a second.

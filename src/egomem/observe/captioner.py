@@ -16,7 +16,14 @@ from egomem.observe.caption_times import TimedCaption, resolve_times
 from egomem.observe.frame_encoding import check_frame_labels, encode_frames
 from egomem.observe.window import Window, WindowFailed
 from egomem.records import Observation, Provenance, Record, Status, Track, Usage
-from egomem.timeline import Span, format_span, format_time, sample_times
+from egomem.timeline import (
+    DEFAULT_FPS,
+    DEFAULT_WINDOW,
+    Span,
+    format_span,
+    format_time,
+    sample_times,
+)
 
 PROMPT = "caption@1"
 """Name and version of the prompt below. A change of its text is a new version, and a new track."""
@@ -71,8 +78,8 @@ class Captioner:
         self,
         models: ModelClient,
         *,
-        window: float = 30.0,
-        fps: float = 1.0,
+        window: float = DEFAULT_WINDOW,
+        fps: float = DEFAULT_FPS,
         transcript: bool = True,
         max_tokens: int = MAX_TOKENS,
         budget: float | None = None,

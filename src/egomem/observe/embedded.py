@@ -17,6 +17,7 @@ from egomem.observe.screen_text import ScreenText
 from egomem.observe.speech import Speech
 from egomem.observe.template_captioner import TemplateCaptioner
 from egomem.observe.window import Observer
+from egomem.timeline import DEFAULT_FPS
 
 Part = Literal["speech", "text", "objects"]
 """The embedded parts, by the name of the extra that installs each."""
@@ -66,7 +67,7 @@ def embedded_observers(
     window: float | None = None,
     speech_model: str | Path = "base",
     language: str | None = None,
-    fps: float = 1.0,
+    fps: float = DEFAULT_FPS,
 ) -> Embedded:
     """The observers that can run here, with their weights fetched; a part that cannot is `missing`.
 

@@ -16,7 +16,7 @@ from egomem.observe.object_detector import Detection, Detector
 from egomem.observe.object_tracks import CountChange, Presence, find_presences
 from egomem.observe.window import Window
 from egomem.records import Observation, Provenance, Track
-from egomem.timeline import Span
+from egomem.timeline import DEFAULT_FPS, Span
 
 
 class Objects:
@@ -31,7 +31,7 @@ class Objects:
     def __init__(
         self,
         *,
-        fps: float = 1.0,
+        fps: float = DEFAULT_FPS,
         score: float = 0.5,
         sure: float = 0.8,
         hold: float = 1.5,

@@ -16,6 +16,7 @@ from egomem.observe.keyframes import MIN_CHANGE, select_keyframes
 from egomem.observe.text_tracks import OcrResult, TextLine, TextTrack, track_lines
 from egomem.observe.window import Window
 from egomem.records import Observation, Provenance, Track
+from egomem.timeline import DEFAULT_FPS
 
 
 def installed() -> bool:
@@ -34,7 +35,7 @@ class ScreenText:
     def __init__(
         self,
         *,
-        fps: float = 1.0,
+        fps: float = DEFAULT_FPS,
         score: float = 0.6,
         sure: float = 0.85,
         hold: float = 1.5,

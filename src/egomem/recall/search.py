@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from egomem.config import DEFAULT_K
 from egomem.memory import View
 from egomem.recall import signals
 from egomem.recall.candidates import Candidates, candidates
@@ -24,7 +25,7 @@ from egomem.recall.terms import asked, telling
 from egomem.recall.vectors import contrast, similarities
 from egomem.records import Observation
 from egomem.text import plural
-from egomem.timeline import RecordingTime, Span
+from egomem.timeline import DEFAULT_WINDOW, RecordingTime, Span
 
 if TYPE_CHECKING:
     from egomem.models.embedders import Embedder
@@ -76,8 +77,8 @@ def search(
     query: str,
     *,
     options: Sequence[str] = (),
-    k: int = 10,
-    window: float = 30.0,
+    k: int = DEFAULT_K,
+    window: float = DEFAULT_WINDOW,
     profile: str | Profile = "default",
     embedder: Embedder | None = None,
     now: datetime | None = None,
@@ -106,8 +107,8 @@ def find(
     query: str,
     *,
     options: Sequence[str] = (),
-    k: int = 10,
-    window: float = 30.0,
+    k: int = DEFAULT_K,
+    window: float = DEFAULT_WINDOW,
     profile: str | Profile = "default",
     embedder: Embedder | None = None,
     now: datetime | None = None,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
+from egomem.evaluate.conditions import VIDEO
 from egomem.report.bootstrap_columns import ColumnBootstrap
 from egomem.report.columns import ReportColumn, run_name, short_model
 
@@ -52,9 +53,9 @@ def captions_minus_video(group: ColumnBootstrap) -> list[ColumnPair]:
     """CaptionQA, with windows or aligned, minus VideoQA of the same reader. Labels: reader."""
     pairs = []
     for reader, settings in columns_by_reader(group).items():
-        video = settings.get("video")
+        video = settings.get(VIDEO)
         for setting, k in settings.items():
-            if video is not None and group.columns[k].condition.strategy == "caption":
+            if video is not None and group.columns[k].condition.is_caption_qa:
                 pairs.append(ColumnPair(setting, (reader,), k, video))
     return pairs
 
@@ -63,9 +64,9 @@ def strategy_minus_base(group: ColumnBootstrap) -> list[ColumnPair]:
     """Each strategy minus the answers it starts from (verify minus caption). Labels: reader."""
     pairs = []
     for a, column in enumerate(group.columns):
-        base = column.run.config.base(column.arm)
+        bases = column.run.config.bases(column.arm).values()
         for b, other in enumerate(group.columns):
-            if other.run is column.run and other.arm == base:
+            if other.run is column.run and other.arm in bases:
                 setting = f"{column.series} less {other.arm.setting}"
                 pairs.append(ColumnPair(setting, (column.panel,), a, b))
     return pairs

@@ -41,7 +41,7 @@ def cost_section(columns: Sequence[ReportColumn]) -> Section:
         return Section(title="Cost", text=("No model was asked.",), parts=tuple(parts))
     # Blind settings and oracles have no cost to compare: a blind one uses no memory, and the
     # evidence that an oracle is shown is not known in advance.
-    usable = [c for c in costs if not _is_bound(c.column) and c.cost.tokens_ask]
+    usable = [c for c in costs if not c.column.condition.bounds and c.cost.tokens_ask]
     parts += [
         _token_table(costs),
         *_amortisation_chart(columns, usable),
@@ -67,11 +67,6 @@ def _column_costs(columns: Sequence[ReportColumn]) -> list[ColumnCost]:
             column_cost = amortise(usage, captions.by_video, counted=counted, lost=lost)
             costs.append(ColumnCost(column, column_cost, captions))
     return costs
-
-
-def _is_bound(column: ReportColumn) -> bool:
-    """Whether a column only bounds the others: it is blind, or it is shown the evidence."""
-    return column.condition.strategy == "clean" or column.arm.setting.endswith("@evidence")
 
 
 def _caveats(costs: Sequence[ColumnCost]) -> list[str]:

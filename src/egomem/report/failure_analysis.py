@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from egomem.evaluate import oracle
-from egomem.evaluate.conditions import CAPTIONED
+from egomem.evaluate.conditions import ALIGNED, CAPTION, EVIDENCE, VIDEO
 from egomem.report.columns import ReportColumn
 from egomem.report.table import CellValue, Section, build_table
 from egomem.score import (
@@ -23,7 +22,7 @@ from egomem.score import (
 def is_explainable(column: ReportColumn) -> bool:
     """Whether wrong answers of a column have a reason to look for: the blind ones read nothing, and
     the oracles are what gives the reasons of the others."""
-    return column.condition.strategy != "clean" and not column.arm.setting.endswith("@evidence")
+    return not column.condition.bounds
 
 
 class OracleColumns(NamedTuple):
@@ -48,12 +47,12 @@ def oracle_columns(column: ReportColumn, columns: Sequence[ReportColumn]) -> Ora
         and other.arm.reader == column.arm.reader
         and other.arm.captioner in ("", column.arm.captioner)
     ]
-    frames = next((c for c in related if c.condition.strategy == oracle.FRAMES), None)
+    frames = next((c for c in related if c.condition.oracle == "frames"), None)
     condition = column.condition
     if condition.captions == "none":
         return OracleColumns(None, frames)
-    if condition.strategy in CAPTIONED:
-        candidates = [c for c in related if c.condition.strategy == oracle.CAPTIONS]
+    if condition.reads_track:
+        candidates = [c for c in related if c.condition.oracle == "captions"]
     else:
         candidates = [
             c
@@ -164,16 +163,16 @@ def _oracle_settings(column: ReportColumn, oracles: OracleColumns) -> tuple[str,
     if condition.captions != "none" and (oracles.captions is None or oracles.difference):
         missing.append(_caption_oracle_setting(column))
     if condition.asks and oracles.frames is None:
-        missing.append("video@evidence")
+        missing.append(f"{VIDEO}@{EVIDENCE}")
     return ", ".join(used) or "none", ", ".join(missing)
 
 
 def _caption_oracle_setting(column: ReportColumn) -> str:
     """The setting that reads only the evidence of the very captions that a column reads."""
     condition = column.condition
-    if condition.strategy not in CAPTIONED:
-        return f"{condition.name}@evidence"
+    if not condition.reads_track:
+        return f"{condition.name}@{EVIDENCE}"
     if condition.window is None:
-        return "caption@evidence"
-    kind = "aligned" if condition.captions == "aligned" else "caption"
-    return f"{kind}@{condition.window:g}@evidence"
+        return f"{CAPTION}@{EVIDENCE}"
+    kind = ALIGNED if condition.captions == "aligned" else CAPTION
+    return f"{kind}@{condition.window:g}@{EVIDENCE}"

@@ -18,7 +18,7 @@ def frame_table(costs: Sequence[tuple[ReportColumn, AmortisedCost, CaptionUsage]
     config, questions = run.config, run.questions
     asked_about = {question.recording for question in questions}
     videos = [video for video in run.benchmark.videos if video.id in asked_about]
-    windows = {c.window for c in config.ways if c.captions == "windows" and c.strategy == "caption"}
+    windows = {c.window for c in config.ways if c.captions == "windows" and c.is_caption_qa}
     counts = count_frames(
         videos, questions, cap=config.frames, fps=config.fps, passes=len(windows) or 1
     )
@@ -68,7 +68,7 @@ def _answer_rows(
 ) -> list[list[object]]:
     rows: list[list[object]] = []
     for column, cost, _ in costs:
-        if column.condition.strategy == "video":
+        if column.condition.is_video_qa:
             limit = column.run.config.frame_limit(column.arm.reader)
             per_question = cost.frames_ask / max(1, cost.questions)
             sent = f"{per_question:,.1f} a question, at most {limit}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from egomem.evaluate.conditions import VIDEO
 from egomem.report.bootstrap_columns import ColumnBootstrap
 from egomem.report.cell_format import (
     accuracy_cell,
@@ -36,7 +37,7 @@ def model_section(groups: Sequence[ColumnBootstrap]) -> Section:
             for reader, settings in readers.items()
             if (k := _better_window(group, settings)) is not None
         }
-        if any("video" in readers[reader] for reader in better):
+        if any(VIDEO in readers[reader] for reader in better):
             text += _win_sentences(group, readers)
             tables.append(_better_window_table(group, readers, better))
     return Section(title="Models", text=tuple(text), parts=tuple(tables))
@@ -45,7 +46,7 @@ def model_section(groups: Sequence[ColumnBootstrap]) -> Section:
 def _window_columns(group: ColumnBootstrap, settings: SettingColumns) -> list[int]:
     """The columns of CaptionQA with windows, in order; aligned captions are no choice of window."""
     conditions = ((k, group.columns[k].condition) for k in settings.values())
-    return [k for k, c in conditions if c.strategy == "caption" and c.captions != "aligned"]
+    return [k for k, c in conditions if c.is_caption_qa and c.captions != "aligned"]
 
 
 def _better_window(group: ColumnBootstrap, settings: SettingColumns) -> int | None:
@@ -87,7 +88,7 @@ def _better_window_table(
 ) -> ReportTable:
     rows: list[list[object]] = []
     for reader, k in better.items():
-        video = readers[reader].get("video")
+        video = readers[reader].get(VIDEO)
         column = group.columns[k]
         row = [reader, column.weights, column.arm.setting, group.n]
         row.append(accuracy_cell(group_accuracy(column.scored)))
@@ -110,7 +111,7 @@ def _win_sentences(group: ColumnBootstrap, readers: dict[str, SettingColumns]) -
     by_setting: dict[str, list[bool]] = {}
     by_weights: dict[str, list[bool]] = {}
     for settings in readers.values():
-        better, video = _better_window(group, settings), settings.get("video")
+        better, video = _better_window(group, settings), settings.get(VIDEO)
         if video is None or better is None:
             continue
         for k in _window_columns(group, settings):

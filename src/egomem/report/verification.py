@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from egomem.answer.verdict import CAVEAT
+from egomem.answer.verify.verdict import CAVEAT
 from egomem.report.columns import ReportColumn
 from egomem.report.table import Section, build_table
 from egomem.score import effects_by_support
@@ -15,7 +15,7 @@ def verification_section(columns: Sequence[ReportColumn]) -> Section:
     """How many caption answers verification fixed, broke or was kept from changing."""
     rows: list[list[object]] = []
     for column in columns:
-        if column.condition.strategy != "verify":
+        if not column.condition.verifies:
             continue
         for level, counts in effects_by_support(column.scored).items():
             rows.append(

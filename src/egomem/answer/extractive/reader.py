@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from egomem.answer.extractive.abstain import abstain
 from egomem.answer.extractive.evidence_match import read_task
 from egomem.answer.extractive.multiple_choice import choose
 from egomem.answer.extractive.open_ended import open_answer
 from egomem.answer.extractive.settings import NAME, ExtractiveSettings
 from egomem.answer.strategy import Task, register
-from egomem.records import Answer
+from egomem.records import Answer, Source
 
 
-@register(NAME, ExtractiveSettings)
+@register(NAME, ExtractiveSettings, reads=get_args(Source))
 async def extractive(task: Task[ExtractiveSettings]) -> Answer:
     """Answers out of the observations alone: quotes with times, or the best-supported option."""
     reading = read_task(task)

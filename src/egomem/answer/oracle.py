@@ -10,18 +10,23 @@ from __future__ import annotations
 from pydantic import Field
 
 from egomem.answer.context import chosen_track, notes, scope
+from egomem.answer.estimate import Effort, Outlook
 from egomem.answer.frames import Look, look
-from egomem.answer.prompts import CAPTION, VIDEO
-from egomem.answer.reader import ReaderSettings, ask_reader, models_of
-from egomem.answer.strategy import Task, register
-from egomem.answer.verify import merged
+from egomem.answer.prompts import CAPTION, VIDEO, reader_texts
+from egomem.answer.reader import ask_reader, models_of
+from egomem.answer.reread import reread_reply
+from egomem.answer.strategy import ReaderSettings, Task, register
+from egomem.answer.verify.moments import merged
 from egomem.memory.failed_windows import failed_windows_in_view
-from egomem.models import Role, TextPart
-from egomem.records import Answer, Status
+from egomem.models import Limits, Role, TextPart
+from egomem.observe.caption_cost import TOKENS_OUT
+from egomem.records import Answer, Question, Status
 from egomem.timeline import Span, uniform_times
 
 CAPTIONS = "evidence-captions"
 FRAMES = "evidence-frames"
+FRAMES_EACH = 4
+"""Frames of a piece of evidence that a plan counts; our guess."""
 _POINT = 1e-3
 """Seconds that a moment without length is given, so that it overlaps a window."""
 
@@ -40,7 +45,32 @@ class FramesSettings(ReaderSettings):
     pad: float = Field(default=2.0, ge=0)
 
 
-@register(CAPTIONS, CaptionsSettings)
+def _captions_effort(outlook: Outlook) -> Effort:
+    text = TOKENS_OUT * max(1, len(outlook.question.evidence))
+    return Effort(1, 0, text, outlook.reply_tokens)
+
+
+def _frames_effort(outlook: Outlook) -> Effort:
+    frames = FRAMES_EACH * max(1, len(outlook.question.evidence))
+    return Effort(1, frames, tokens_out=outlook.reply_tokens)
+
+
+def _needed_limits(question: Question, settings: FramesSettings, limits: Limits) -> Limits:
+    """A limit that the evidence does not reach makes no other request."""
+    images = frames_each(settings.frames, limits.images, len(question.evidence))
+    return limits.model_copy(update={"images": images})
+
+
+@register(
+    CAPTIONS,
+    CaptionsSettings,
+    oracle=True,
+    reads=("caption",),
+    run_decides=("track",),
+    prompts=reader_texts(CAPTION),
+    reread=reread_reply,
+    estimate=_captions_effort,
+)
 async def captions(task: Task[CaptionsSettings]) -> Answer:
     """Answers from the captions of the evidence alone (an oracle)."""
     if not task.question.evidence:
@@ -74,7 +104,16 @@ async def captions(task: Task[CaptionsSettings]) -> Answer:
     )
 
 
-@register(FRAMES, FramesSettings)
+@register(
+    FRAMES,
+    FramesSettings,
+    oracle=True,
+    reads=("frames",),
+    prompts=reader_texts(VIDEO),
+    reread=reread_reply,
+    estimate=_frames_effort,
+    needed_limits=_needed_limits,
+)
 async def frames(task: Task[FramesSettings]) -> Answer:
     """Answers from the frames of the evidence alone (an oracle)."""
     if not task.question.evidence:
