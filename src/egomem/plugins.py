@@ -99,8 +99,8 @@ class Registry(Generic[T]):
             # Installed packages are not searched for a built-in: that would slow every start.
             points = [self._builtin_point(name)] if name in self.builtin else self._points(name)
             if not points:
-                known = ", ".join(self.names())
-                raise UsageError(f"there is no {self.noun} named {name}", f"choose one of: {known}")
+                names = ", ".join(self.names())
+                raise UsageError(f"there is no {self.noun} named {name}", f"choose one of: {names}")
             if len(points) > 1:
                 raise self._duplicate(name, *(str(_origin(point)) for point in points))
             self._load(name, points[0])

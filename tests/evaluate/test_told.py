@@ -24,7 +24,7 @@ from egomem.memory import Store
 from egomem.models.limits import BYTES_PER_TOKEN
 from egomem.records import Observation, Recording, Track, Usage
 from egomem.report import write_report
-from egomem.testing.scripted_server import Rule, Script, ScriptedServer
+from egomem.testing import Rule, Script, ScriptedServer
 from egomem.timeline import Span
 
 Go = Callable[..., RunSummary]
@@ -67,7 +67,7 @@ def test_no_video_at_hand_is_refused_before_anything_is_asked(
     assert main([*words, "--settings", "clean,video"]) == 2
     said = capsys.readouterr().err
     assert "video: no video is at hand (v0: no file); give their folder with --media" in said
-    assert not server.seen
+    assert not server.requests
     assert main([*words, "--settings", "clean"]) == 0
 
 

@@ -57,7 +57,7 @@ def fill(store: Store) -> None:
         recording=None, span=Span(unix, unix + 3600), text="A morning.", source="digest",
         track="digest/hours", provenance=Provenance(rests_on=(seen.id,)),
     )  # fmt: skip
-    store.add([seen, said, digest], done=[Completed("r1", CAPTION.id, "0-30")])
+    store.add([seen, said, digest], completed=[Completed("r1", CAPTION.id, "0-30")])
 
 
 def everything(store: Store) -> tuple[object, ...]:
@@ -67,7 +67,7 @@ def everything(store: Store) -> tuple[object, ...]:
         sorted(store.tracks(), key=lambda t: t.id),
         store.view().observations(),
         [o.id for o in store.view().observations()],
-        [store.done(r.id) for r in store.recordings()],
+        [store.completed(r.id) for r in store.recordings()],
         store.view().search("red cup"),
     )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from egomem.benchmarks import Benchmark
-from egomem.evaluate import Config, Finished, Results, Run
+from egomem.evaluate import Config, Finished, Run, StoredRun
 from egomem.memory import Store
 from egomem.memory.failed_windows import FailedWindow, to_completed
 from egomem.memory.thumbnails import keep_thumbnail
@@ -25,7 +25,7 @@ def run(
     name: str, questions: list[Question], settings: tuple[str, ...] = ("video", "caption@30")
 ) -> Run:
     config = Config(settings=settings, readers=("ollama:one",), gate="report")
-    results = Results(Path(name))
+    results = StoredRun()
     for column in config.columns():
         for q in questions:
             said = Answer(text="", status=Status.PARSED, choice="A", strategy="x")
@@ -57,7 +57,7 @@ def test_questions_of_two_runs_are_one_where_they_are_the_same() -> None:
 def test_an_answer_without_a_key_is_neither_right_nor_wrong() -> None:
     made = run("r", asked(2, answer=None))
     missing = next(key for key in made.cells if key[0] == "q1")
-    del made.results.cells[missing]
+    del made.stored.cells[missing]
     first, second = browser_data(report_columns([made]))["questions"]
     assert first["answers"] == [["parsed", None, "A"]] * 2
     assert second["answers"] == [["missing", None, None], ["parsed", None, "A"]]
@@ -152,12 +152,12 @@ def test_aligned_captions_are_those_that_the_question_was_read_from(tmp_path: Pa
                 ]
             )  # fmt: skip
         gap = FailedWindow(Span(0, 30), "refused")
-        store.add([], done=[to_completed("r0", tracks[1].id, gap)])
+        store.add([], completed=[to_completed("r0", tracks[1].id, gap)])
     for id, read in (("q0", tracks[1]), ("q1", tracks[2])):
-        cell = made.results.cells[id, column]
+        cell = made.stored.cells[id, column]
         trace = ({"step": "notes", "track": read.id, "observations": 2},)
         answer = cell.answer.model_copy(update={"trace": trace})
-        made.results.cells[id, column] = cell.model_copy(update={"answer": answer})
+        made.stored.cells[id, column] = cell.model_copy(update={"answer": answer})
     made.about = {"recordings": {"v0": "r0"}, "tracks": {column.label: whole.id}}
     held = unpack(browser_data(report_columns([made]))["blocks"][0])
     told = [list(details["captions"].values()) for details in held]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from egomem.benchmarks import Benchmark
-from egomem.evaluate import Config, Finished, Results, Run
+from egomem.evaluate import Config, Finished, Run, StoredRun
 from egomem.evaluate.caption_usage import CaptionUsage
 from egomem.evaluate.config import Arm
 from egomem.records import Answer, Question, Status, Usage, Video
@@ -33,7 +33,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
         Question.of("?", ["a", "b"], id=f"q{k}", answer="A", recording=f"v{k % 2}")
         for k in range(4)
     )
-    results = Results(Path("nowhere"))
+    results = StoredRun()
     for column in config.columns():
         for k, q in enumerate(questions):
             right = k < RIGHT.get(column.setting, 0)
@@ -103,7 +103,7 @@ def test_the_note_on_frames_explains_the_rows_that_are_there(run: Run) -> None:
         return made.note
 
     blind = run.config.model_copy(update={"settings": ("clean",)})
-    assert note(Run(run.folder, run.about, blind, run.benchmark, run.results)).endswith(
+    assert note(Run(run.folder, run.about, blind, run.benchmark, run.stored)).endswith(
         "once for its captions and once for each question."
     )
     assert "As made and as sent" in note(run)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from egomem.benchmarks import Benchmark
-from egomem.evaluate import Config, Finished, Results, Run
+from egomem.evaluate import Config, Finished, Run, StoredRun
 from egomem.records import Answer, Evidence, Question, Status
 from egomem.report import report_columns
 from egomem.report.failure_analysis import (
@@ -27,7 +27,7 @@ QUESTION = Question.of(
 def run(*settings: str, said: dict[str, Answer] | None = None, tracks: bool = True) -> Run:
     """A question whose answers are B, but A by the frames of the evidence."""
     config = Config(settings=settings, readers=READERS)
-    results = Results(Path("nowhere"))
+    results = StoredRun()
     for column in config.columns():
         choice = "A" if column.setting == "video@evidence" else "B"
         trace = ({"step": "notes", "observations": 4},)

@@ -16,7 +16,7 @@ import pytest
 
 from egomem.benchmarks import Benchmark
 from egomem.errors import FullError, UsageError
-from egomem.evaluate import Config, Finished, Results, Run, RunSummary, load_run
+from egomem.evaluate import Config, Finished, Run, RunSummary, StoredRun, load_run
 from egomem.records import Answer, Evidence, Question, Status, Video
 from egomem.report import differences, report_columns, report_sections, write_report
 from egomem.report.bootstrap_columns import bootstrap_columns
@@ -27,7 +27,7 @@ from egomem.report.markdown import render_markdown
 from egomem.report.model_tables import model_section
 from egomem.report.question_browser import browser_data, unpack
 from egomem.report.table import ReportTable
-from egomem.testing.scripted_server import Rule, Script, ScriptedServer
+from egomem.testing import Rule, Script, ScriptedServer
 from egomem.timeline import Span
 
 Go = Callable[..., RunSummary]
@@ -152,7 +152,7 @@ def test_the_model_table_sets_the_better_window_against_frames() -> None:
     questions = [
         Question.of("?", ["a", "b"], id=f"q{k}", answer="A", recording=f"v{k}") for k in range(4)
     ]
-    results = Results(Path("nowhere"))
+    results = StoredRun()
     for column in config.columns():
         for k, q in enumerate(questions):
             choice = "A" if k < right[column.reader, column.setting] else "B"
@@ -286,7 +286,7 @@ def graded_run() -> Run:
         )
         for k, v in enumerate(videos)
     )  # fmt: skip
-    results = Results(Path("nowhere"))
+    results = StoredRun()
     for column in config.columns():
         for k, q in enumerate(questions):
             choice = "A" if k < 3 and column.setting == "caption@30" else "B"
@@ -301,7 +301,7 @@ def loaded(name: str, **fields: Any) -> Run:
     """A run of two readers without answers, in memory alone."""
     given = {"settings": ("video", "verify@30"), "readers": ("ollama:r", "openai:s"), **fields}
     made = Benchmark(name="b", format="native", videos=(), questions=())
-    return Run(Path(name), {}, Config(**given), made, Results(Path(name)))
+    return Run(Path(name), {}, Config(**given), made, StoredRun())
 
 
 @pytest.mark.parametrize(

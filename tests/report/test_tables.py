@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from egomem.benchmarks import Benchmark
-from egomem.evaluate import Config, Finished, Results, Run
+from egomem.evaluate import Config, Finished, Run, StoredRun
 from egomem.records import Answer, Evidence, Question, Status, Video
 from egomem.report import report_columns, report_sections
 from egomem.report.accuracy import accuracy_section
@@ -72,7 +72,7 @@ def made(
         for i in range(3 + k % 3)
     )
     rng = random.Random(seed)
-    results = Results(Path(folder))
+    results = StoredRun()
     for column, question in product(config.columns(), questions):
         said = rng.random()
         choice = question.answer if said < 0.45 else "A"

@@ -2,7 +2,7 @@
 
 from egomem.answer.choice import ChoiceReading, read_choice
 from egomem.answer.compare import StrategyResult, compare
-from egomem.answer.run import answer
+from egomem.answer.run import answer, question_of
 from egomem.answer.strategy import (
     Budget,
     FrameSource,
@@ -26,6 +26,7 @@ __all__ = [
     "answer",
     "compare",
     "get",
+    "question_of",
     "read_choice",
     "register",
     "settings_hash",

@@ -76,7 +76,7 @@ async def ask_reader(
         schema=schema,
         max_tokens=settings.max_tokens,
         logprobs=_ALTERNATIVES if settings.format == "logprobs" and question.options else 0,
-        about=RequestTags(question.recording, question.id or None),
+        tags=RequestTags(question.recording, question.id or None),
     )
     reply = await send(task, request)
     return read_reply(question, reply, strategy=strategy, evident=evident)

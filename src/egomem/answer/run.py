@@ -4,19 +4,38 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
 from egomem.answer.strategy import Budget, FrameSource, Task, get
-from egomem.errors import ConfigError
+from egomem.errors import ConfigError, UsageError
 from egomem.records import Answer, Question
+from egomem.timeline import Moment
 
 if TYPE_CHECKING:
     from egomem.memory import View
     from egomem.models import ModelClient
     from egomem.models.embedders import Embedder
+
+
+def question_of(
+    question: str | Question, options: Sequence[str] = (), at: Moment | None = None
+) -> Question:
+    """The question that a person asks; with `options`, multiple choice, lettered in their order.
+
+    Raises UsageError for a question or an option without text, and for two options alike.
+    """
+    if not isinstance(question, str):
+        return question
+    if not question.strip():
+        raise UsageError("the question is empty", "write what you want to know")
+    if not all(option.strip() for option in options):
+        raise UsageError("an option is empty", "give each --option a text")
+    if len({option.strip().casefold() for option in options}) < len(options):
+        raise UsageError("two options are the same", "give each --option a text of its own")
+    return Question.of(question, tuple(options), at=at)
 
 
 async def answer(

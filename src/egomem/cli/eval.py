@@ -1,4 +1,4 @@
-"""`egomem eval capmem | demo | status | rescore | merge | lmms-tasks`"""
+"""`egomem eval capmem | demo | status | rescore | export | merge | lmms-tasks`"""
 
 from __future__ import annotations
 
@@ -301,10 +301,11 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
 @eval.command()
 def rescore(run: RunArgument, json: JsonOption = False) -> None:
     """Read the raw replies again with today's reader of choices. No model is asked."""
+    from egomem.cli.progress import ProgressDisplay
     from egomem.evaluate import rescore as again
     from egomem.text import plural
 
-    said = again(run)
+    said = again(run, on_note=ProgressDisplay(quiet=json).say)
 
     def show(out: Console) -> None:
         for question, column, before, after in said.changed:
@@ -318,6 +319,21 @@ def rescore(run: RunArgument, json: JsonOption = False) -> None:
             out.print(f"the gate of {reader} {after}; before: {before}")
 
     print_result("eval rescore", said.model_dump(mode="json"), show=show, json=json)
+
+
+@eval.command()
+def export(run: RunArgument, json: JsonOption = False) -> None:
+    """Write answers.jsonl and usage.jsonl from the run's record, also while the run goes on."""
+    from egomem.evaluate import export_run
+    from egomem.text import plural
+
+    paths, count = export_run(run)
+
+    def show(out: Console) -> None:
+        out.print(f"{plural(count, 'answer')} in {' and '.join(str(path) for path in paths)}")
+
+    body = {"answers": count, "files": [str(path) for path in paths]}
+    print_result("eval export", body, show=show, json=json)
 
 
 @eval.command()

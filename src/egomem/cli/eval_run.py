@@ -43,7 +43,7 @@ def run_evaluation(
     from egomem.text import plural
 
     given = load_settings()
-    conduct = RequestPolicy(deadline=given.deadline, concurrency=given.concurrency)
+    policy = RequestPolicy(deadline=given.deadline, concurrency=given.concurrency)
 
     async def whole() -> tuple[str, RunPlan, RunSummary | None]:
         with ProgressDisplay(quiet=json) as line:
@@ -52,23 +52,23 @@ def run_evaluation(
                 config,
                 out,
                 memory=memory,
-                conduct=conduct,
+                policy=policy,
                 on_note=line.say,
                 **limits,
-            ) as work:
-                planned = plan(work)
+            ) as open_run:
+                planned = plan(open_run)
                 if not json:
                     print_plan(planned)
                 if only_plan:
-                    return work.config.hash, planned, None
+                    return open_run.config.hash, planned, None
                 done = await run(
-                    work,
+                    open_run,
                     command=["egomem", *sys.argv[1:]],
-                    at_once=given.concurrency,
+                    concurrency=given.concurrency,
                     on_note=line.say,
                     on_progress=line.update,
                 )
-                return work.config.hash, planned, done
+                return open_run.config.hash, planned, done
 
     config_hash, planned, done = asyncio.run(whole())
     result: dict[str, Any] = {

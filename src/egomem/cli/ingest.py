@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from egomem.cli.options import FitOption, JsonOption, MemoryOption, ModelOption, open_memory
+from egomem.cli.options import (
+    FitOption,
+    JsonOption,
+    MemoryOption,
+    ModelOption,
+    open_memory,
+    settings_by_name,
+)
 from egomem.cli.output import format_usage, print_result
 from egomem.cli.progress import ProgressDisplay
 from egomem.timeline import DEFAULT_WINDOW
@@ -51,13 +58,31 @@ def ingest(
     caption_tokens: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Of a caption, thinking included. Default: 1024; active: 2048 at least."
+            min=1,
+            help="Maximum tokens per caption, reasoning included (default 1024; at least 2048 with "
+            "--caption active).",
         ),
     ] = None,
     caption: Annotated[
         Caption,
         typer.Option(help="'active' checks each window's caption and looks again where it must."),
     ] = Caption.DIRECT,
+    observers: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME,...",
+            help="Who observes: names of `egomem plugins`; 'default' stands for speech, text, "
+            "objects and captions.",
+        ),
+    ] = "default",
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="OBSERVER.NAME=VALUE",
+            help="A setting of an observer: speech.language=de. Repeatable.",
+        ),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Watch recordings and remember what is seen, read and said in them.
@@ -82,6 +107,8 @@ def ingest(
             budget=budget,
             caption_tokens=caption_tokens,
             caption=caption.value,
+            observers=[name.strip() for name in observers.split(",") if name.strip()],
+            observer_settings=settings_by_name(set_ or ()),
             on_note=progress.say,
             on_step=progress.step,
         )

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from egomem.recall import Query
     from egomem.records import Answer, Usage
     from egomem.timeline import Span
 
@@ -124,6 +125,20 @@ def format_usage(usage: Usage) -> str:
         f"{usage.tokens_in:,} tokens in{cached}, {usage.tokens_out:,} out, "
         f"{usage.frames:,} frames{money}"
     )
+
+
+def print_query(query: Query) -> None:
+    """Print how a question was read."""
+    from egomem.recall import explained
+
+    for line in explained(query):
+        print(f"  {line}")
+
+
+def query_json(query: Query) -> dict[str, Any]:
+    from egomem.recall import explain
+
+    return dict(explain(query))
 
 
 def answer_json(answer: Answer, names: Mapping[str, str]) -> dict[str, Any]:

@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from egomem.evaluate.config import Arm, Config
-from egomem.evaluate.results import Finished, Key
-from egomem.evaluate.run_folder import RunContext
+from egomem.evaluate.stored_run import Finished, Key
 from egomem.records import Question, Record, Status
 from egomem.score.scored_answers import MISSING, score_answers
 from egomem.text import plural
@@ -44,14 +43,10 @@ def after(gate: BiasGate, config: Config) -> str:
     return f"{said}; its other settings are held back (--gate report lets them go on)"
 
 
-def gates(work: RunContext) -> list[BiasGate]:
-    """A gate for each reader, where the run has the setting `clean`."""
-    return measured(work.questions, work.config, work.results.cells)
-
-
 def measured(
     questions: Sequence[Question], config: Config, cells: Mapping[Key, Finished]
 ) -> list[BiasGate]:
+    """A gate for each reader, where the run has the setting `clean`."""
     names = [w.name for w in config.ways if w.judges_bias]
     return [
         _gate(questions, Arm(setting=names[0], reader=r), config, cells)

@@ -12,7 +12,7 @@ from egomem.errors import ConfigError, EgomemError, StoreError, UsageError
 from egomem.evaluate.budget import BudgetExhausted
 from egomem.evaluate.conditions import Condition
 from egomem.evaluate.config import Arm, Config
-from egomem.evaluate.fingerprint import digest
+from egomem.hashing import hash_json
 from egomem.ingest import Observers, SamplingOptions, ingest
 from egomem.media import distinct, frames
 from egomem.memory import Completed, Store
@@ -30,7 +30,7 @@ from egomem.records import Observation, Record, Recording, Usage
 from egomem.text import plural
 from egomem.timeline import DEFAULT_WINDOW, Span, format_span, windows
 
-AHEAD = 8
+CONCURRENCY = 8
 """Windows captioned at once."""
 
 OnGap = Callable[[str, str, Span, Usage], None]
@@ -40,7 +40,7 @@ OnWindow = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Shown:
+class FrameSelection:
     """What `video` shows of the recordings that a question may see: `recordings`, as long as they
     were by then, and the times of the frames of each. `cut` names it in a track, and is "" where it
     is one whole recording."""
@@ -50,14 +50,14 @@ class Shown:
     cut: str
 
     @classmethod
-    def of(cls, looks: Sequence[Look], whole: Mapping[str, float]) -> Shown:
+    def of(cls, looks: Sequence[Look], whole: Mapping[str, float]) -> FrameSelection:
         """`whole`: the full length of each recording in seconds."""
         recordings = tuple(look.recording for look in looks)
         times = {look.recording.id: look.times for look in looks}
         ends = [(r.id, r.duration) for r in recordings]
         cut = ""
         if len(looks) != 1:
-            cut = f"-over{len(looks)}-{digest([ends, sorted(times.items())])[:8]}"
+            cut = f"-over{len(looks)}-{hash_json([ends, sorted(times.items())], ascii=True)[:8]}"
         elif ends[0][1] < whole[ends[0][0]]:
             cut = f"-until{ends[0][1]:g}"
         return cls(recordings, times, cut)
@@ -75,7 +75,7 @@ def is_cut(own: str, track: str) -> bool:
 
 class Aligned:
     """A captioner of windows that hold exactly the frames of VideoQA; a track of its own for each
-    selection of frames (see `Shown.cut`)."""
+    selection of frames (see `FrameSelection.cut`)."""
 
     def __init__(self, inner: Captioner, frames: int, cut: str = "") -> None:
         self.inner = inner
@@ -85,11 +85,11 @@ class Aligned:
         self.track = held.model_copy(update={"sampling": f"{sampling}-aligned{frames}{cut}"})
 
     async def observe(self, window: Window) -> list[Observation]:
-        if len(window.frames) > self.inner.most:
+        if len(window.frames) > self.inner.max_images:
             raise UsageError(
                 f"video shows {len(window.frames)} frames of this window, and a request of the "
-                f"captioner holds {self.inner.most} (limits.captioner.images): the captions would "
-                "not be aligned",
+                f"captioner holds {self.inner.max_images} (limits.captioner.images): the captions "
+                "would not be aligned",
                 "name shorter windows, as in aligned@8, or lower --frames",
             )
         seen = await self.inner.observe(window)
@@ -136,7 +136,7 @@ class Watched:
         raise self.spent
 
     def check(self) -> None:
-        """Raise Spent where nothing more can be captioned."""
+        """Raise BudgetExhausted where nothing more can be captioned."""
         if self.spent is not None:
             raise self.spent
 
@@ -184,7 +184,7 @@ def unfinished(
 ) -> list[Span]:
     """The windows of a recording that are still to be captioned. One that was cut off is, where
     more than it had are allowed now (`tokens`)."""
-    done = store.done(recording.id)
+    done = store.completed(recording.id)
     held = {d.unit for d in done if d.track == track}
     if from_completed(done, track):
         held -= {
@@ -235,18 +235,18 @@ async def build(
     config: Config,
     models: ModelClient,
     *,
-    shown: Shown | None = None,
+    selection: FrameSelection | None = None,
     on_window: OnWindow = lambda fault: None,
     on_gap: OnGap | None = None,
 ) -> str:
     """Caption what is not captioned yet; "" or why some of it could not be, and is tried again.
 
-    `shown`: what aligned captions are made of. A window that is refused, cut off or unreadable is
-    finished, without a caption. Each window is durable as soon as it is captioned, and no question
-    is known here. Raises Spent where the budget does not allow the next one.
+    `selection`: what aligned captions are made of. A window that is refused, cut off or unreadable
+    is finished, without a caption. Each window is durable as soon as it is captioned, and no
+    question is known here. Raises BudgetExhausted where the budget does not allow the next one.
     """
     way = config.way(column)
-    by = captioner(models, way, config, column.reader, shown.cut if shown else "")
+    by = captioner(models, way, config, column.reader, selection.cut if selection else "")
     window = way.window or DEFAULT_WINDOW
     tokens = config.caption_tokens
     todo = unfinished(store, recording, by.track.id, window, tokens)
@@ -254,15 +254,17 @@ async def build(
         return ""
     limits = models.limits(Role.CAPTIONER)
     watched = Watched(by, on_window, on_gap)
-    if shown is not None:
-        times = shown.times[recording.id]
+    if selection is not None:
+        times = selection.times[recording.id]
         faults = await _aligned(store, recording, watched, todo, times, limits)
     else:
         report = await ingest(
             store,
             [Path(recording.path or "")],
             Observers(frames=(watched,)),
-            watching=SamplingOptions(window=window, fps=config.fps, side=limits.side, ahead=AHEAD),
+            sampling=SamplingOptions(
+                window=window, fps=config.fps, side=limits.side, concurrency=CONCURRENCY
+            ),
             on_step=lambda step: watched.check(),
         )
         faults = list(report.outcomes[0].faults)
@@ -302,14 +304,14 @@ async def _aligned(
                 Completed(recording.id, by.track.id, window_unit(span)),
                 to_completed(recording.id, by.track.id, gap),
             ]
-            store.add([], done=done)
+            store.add([], completed=done)
             return
         except EgomemError as error:
             faults.append(f"{window_unit(span)} s: {error}")
             return
-        store.add(made, done=[Completed(recording.id, by.track.id, window_unit(span))])
+        store.add(made, completed=[Completed(recording.id, by.track.id, window_unit(span))])
 
-    for begin in range(0, len(todo), AHEAD):
+    for begin in range(0, len(todo), CONCURRENCY):
         by.check()
-        await asyncio.gather(*(one(span) for span in todo[begin : begin + AHEAD]))
+        await asyncio.gather(*(one(span) for span in todo[begin : begin + CONCURRENCY]))
     return faults

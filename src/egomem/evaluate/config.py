@@ -15,7 +15,7 @@ from egomem.evaluate.conditions import Condition, read_conditions
 from egomem.hashing import FINGERPRINT_LENGTH, hash_json, hash_text
 from egomem.models import DEFAULT_LIMITS, Limits, Role
 from egomem.models.limits import read_limits
-from egomem.observe.captioner import MAX_TOKENS
+from egomem.observe.caption_prompt import MAX_TOKENS
 from egomem.records import Record
 from egomem.timeline import DEFAULT_FPS, MAX_FRAMES
 

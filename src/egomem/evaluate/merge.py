@@ -11,18 +11,19 @@ from typing import Any
 from egomem.benchmarks import Benchmark
 from egomem.errors import UsageError
 from egomem.evaluate.bias_gate import measured
-from egomem.evaluate.caption_usage import keep_building, read_building, write_building
+from egomem.evaluate.caption_usage import usage_of_captions
 from egomem.evaluate.config import Config
+from egomem.evaluate.export import write_answers
 from egomem.evaluate.fingerprint import digest
 from egomem.evaluate.predictions import write_predictions
-from egomem.evaluate.results import NAME, Finished, Key, Results
-from egomem.evaluate.run_folder import chosen, locked, question_digest
+from egomem.evaluate.run_db import RunDatabase
+from egomem.evaluate.run_folder import chosen_questions, locked, question_digest
 from egomem.evaluate.run_info import ABOUT, BENCHMARK
 from egomem.evaluate.run_reader import Run, load_run
+from egomem.evaluate.stored_run import Finished, Key, StoredRun, earlier_measures, place
 from egomem.memory import Store
 from egomem.memory.replies import ReplyCache
 from egomem.models import RequestTags
-from egomem.records import Usage
 from egomem.text import plural
 
 SHOWN = 20
@@ -40,7 +41,7 @@ def merge(target: Path, shards: Sequence[Path]) -> int:
     loaded = [load_run(folder) for folder in shards]
     whole = _same(loaded)
     config, benchmark = whole.config, whole.benchmark
-    questions = chosen(benchmark.questions, config)
+    questions = chosen_questions(benchmark.questions, config)
     cells = _once(loaded)
     columns = config.columns()
     wanted = [(q.id, c) for q in questions for c in columns]
@@ -52,14 +53,10 @@ def merge(target: Path, shards: Sequence[Path]) -> int:
             "finish the shards, or name the folders of those that are left out",
         )
     target.mkdir(parents=True, exist_ok=True)
-    with locked(target):
-        joined = Results(target / NAME)
-        for key in wanted:
-            joined.put(cells[key])
-        for shard in loaded:
-            joined.measures = {**shard.results.measures, **joined.measures}
-        joined.settle(wanted)
-        _memories(target, loaded)
+    with locked(target), RunDatabase.create(target) as record:
+        record.add_run(_joined([cells[key] for key in wanted], loaded))
+        write_answers(target, record.stored, wanted)
+        _memories(target, loaded, record)
         (target / BENCHMARK).write_text(benchmark.model_dump_json(), encoding="utf-8")
         write_predictions(target, questions, columns, cells)
         _spent(target, loaded)
@@ -119,12 +116,25 @@ def _listed(keys: Sequence[Key]) -> str:
     return ", ".join(ids[:SHOWN]) + more
 
 
-def _memories(target: Path, loaded: Sequence[Run]) -> None:
+def _joined(cells: Sequence[Finished], loaded: Sequence[Run]) -> StoredRun:
+    """The answers, what the shards have measured of others, and what their captions took."""
+    joined = StoredRun(cells={cell.key: cell for cell in cells})
+    current = {place(cell.key, cell.parts) for cell in cells}
+    for shard in reversed(loaded):  # that of the last shard comes first, as it always did
+        stored = shard.stored
+        measures = [*map(earlier_measures, stored.cells.values()), *stored.earlier.values()]
+        for row in measures:
+            if (where := place(row.key, row.parts)) not in current:
+                joined.earlier.setdefault(where, row)
+    for shard in loaded:
+        joined.caption_usage |= shard.stored.caption_usage
+    return joined
+
+
+def _memories(target: Path, loaded: Sequence[Run], record: RunDatabase) -> None:
     """Join the captions and replies, so that the merged run can be gone on with."""
     replies = ReplyCache(target)
-    took: dict[str, Usage] = {}
     for shard in loaded:
-        took |= read_building(shard.folder)
         source_replies = ReplyCache(shard.folder)
         for kept in source_replies.latest(sys.maxsize):
             replies.put(kept.reply, kept.request, RequestTags())
@@ -140,12 +150,12 @@ def _memories(target: Path, loaded: Sequence[Run]) -> None:
             for recording in source.recordings():
                 store.put_recording(recording)
                 held = source.view().observations(recording=recording.id)
-                store.add(held, done=source.done(recording.id))
-    if took:
-        write_building(target, took)
+                store.add(held, completed=source.completed(recording.id))
     if any(shard.remembers and not shard.config.given_memory for shard in loaded):
         with Store.open(target / "memory") as store:
-            keep_building(target, store, replies, [t.id for t in store.tracks()])
+            tracks = [track.id for track in store.tracks()]
+            known = record.stored.caption_usage
+            record.add_caption_usage(usage_of_captions(store, replies, tracks, known))
     replies.close()
 
 
@@ -155,7 +165,7 @@ def _spent(target: Path, loaded: Sequence[Run]) -> None:
     for shard in loaded:
         source = ReplyCache(shard.folder)
         for entry in source.entries():
-            held.spent(entry)
+            held.record(entry)
         source.close()
     held.close()
 

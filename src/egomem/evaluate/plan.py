@@ -12,13 +12,12 @@ from pydantic import Field
 from egomem.answer.estimate import Outlook
 from egomem.evaluate.config import Arm
 from egomem.evaluate.fingerprint import Trial
-from egomem.evaluate.run_folder import RunContext
-from egomem.evaluate.usage_log import NAME as USAGE
+from egomem.evaluate.run_folder import OpenRun
 from egomem.models import ModelSpec, Role
 from egomem.models.limits import BYTES_PER_TOKEN, PIXELS_PER_TOKEN
 from egomem.models.prices import price
 from egomem.observe.caption_cost import LABEL_TOKENS, TOKENS_OUT
-from egomem.observe.captioner import INSTRUCTIONS
+from egomem.observe.caption_prompt import INSTRUCTIONS
 from egomem.records import Question, Record, Recording, Usage
 from egomem.text import plural
 from egomem.timeline import DEFAULT_WINDOW, windows
@@ -87,28 +86,13 @@ class RunPlan(Record):
         return any(p.requests and p.cost is None for p in (*self.captions, *self.columns))
 
 
-def plan(work: RunContext) -> RunPlan:
+def plan(run: OpenRun) -> RunPlan:
     """The plan of a run as it stands. The gate may make it shorter."""
     notes = []
-    if work.results.unreadable:
-        lines = ", ".join(map(str, work.results.unreadable[:5]))
-        notes.append(
-            f"{plural(len(work.results.unreadable), 'line')} of {work.results.path.name} cannot "
-            f"be read (line {lines}); their cells count as not finished"
-        )
-    if work.results.repeated:
-        notes.append(
-            f"{plural(work.results.repeated, 'cell stands', 'cells stand')} twice in "
-            f"{work.results.path.name}; "
-            "the last one counts"
-        )
-    if work.results.unmeasured:
-        notes.append(
-            f"what {plural(work.results.unmeasured, 'answer')} took is lost with {USAGE}; "
-            "it counts as nothing"
-        )
+    if lost := run.record.stored.unmeasured:
+        notes.append(f"what {plural(lost, 'answer')} took is lost; it counts as nothing")
     undeclared = {
-        s.name for c in work.columns for s in work.way(c).lineage if s.roles and s.reads is None
+        s.name for c in run.arms for s in run.config.way(c).lineage if s.roles and s.reads is None
     }
     if undeclared:
         notes.append(
@@ -116,39 +100,39 @@ def plan(work: RunContext) -> RunPlan:
             "request with all observations and as many frames as it takes"
         )
     changed: dict[str, None] = {}
-    columns = [_column(work, column, changed) for column in work.columns]
+    columns = [_column(run, column, changed) for column in run.arms]
     return RunPlan(
-        captions=tuple(_captions(work)),
+        captions=tuple(_captions(run)),
         columns=tuple(columns),
-        questions=len(work.questions),
-        left_out=work.benchmark.left_out,
-        replies_cached=work.cache.stats().replies,
-        spent=work.purse.earlier.model_copy(update={"requests": work.purse.requests_earlier}),
-        missing=dict(work.places.missing),
+        questions=len(run.questions),
+        left_out=run.benchmark.left_out,
+        replies_cached=run.cache.stats().replies,
+        spent=run.budget.earlier.model_copy(update={"requests": run.budget.requests_earlier}),
+        missing=dict(run.videos.missing),
         changed_questions=tuple(changed),
         notes=tuple(notes),
     )
 
 
-def _captions(work: RunContext) -> Iterable[PlanLine]:
+def _captions(run: OpenRun) -> Iterable[PlanLine]:
     """A part for each track that is to be built; aligned captions of what single questions may see
     of a recording count with those of whole ones."""
     done: set[str] = set()
-    for column in work.columns:
-        track = work.track(column) if work.builds(column) else None
+    for column in run.arms:
+        track = run.inputs.track(column) if run.inputs.makes_captions(column) else None
         if track is None or track in done:
             continue
         done.add(track)
-        way, limits = work.way(column), work.config.limits(column.reader)[Role.CAPTIONER]
+        way, limits = run.config.way(column), run.config.limits(column.reader)[Role.CAPTIONER]
         window = way.window or DEFAULT_WINDOW
         todo = kept = frames = 0
-        for question, recording in _built(work, column):
+        for question, recording in _built(run, column):
             every = len(windows(recording.duration, window))
-            left = work.unfinished(column, recording, question)
+            left = run.inputs.windows_to_caption(column, recording, question)
             todo, kept = todo + left, kept + every - left
-            whole = min(int(recording.duration * work.config.fps), every * limits.images)
+            whole = min(int(recording.duration * run.config.fps), every * limits.images)
             if way.captions == "aligned":
-                whole = min(whole, work.config.frame_limit(column.reader))
+                whole = min(whole, run.config.frame_limit(column.reader))
             frames += round(whole * left / max(1, every))
         text = todo * math.ceil(len(INSTRUCTIONS.encode()) / BYTES_PER_TOKEN)
         tokens = text + frames * _frame_tokens(limits.side)
@@ -166,23 +150,23 @@ def _captions(work: RunContext) -> Iterable[PlanLine]:
         )
 
 
-def _built(work: RunContext, column: Arm) -> Iterable[tuple[Question, Recording]]:
+def _built(run: OpenRun, column: Arm) -> Iterable[tuple[Question, Recording]]:
     """Each recording that is captioned for a column, in each of its tracks, with one question."""
     found: dict[tuple[str | None, str], tuple[Question, Recording]] = {}
-    for question in work.questions:
-        for recording in work.captioned(question, column):
-            place = work.track(column, question), recording.id
+    for question in run.questions:
+        for recording in run.inputs.captioned_recordings(question, column):
+            place = run.inputs.track(column, question), recording.id
             found.setdefault(place, (question, recording))
     return found.values()
 
 
-def _column(work: RunContext, column: Arm, changed: dict[str, None]) -> PlanLine:
+def _column(run: OpenRun, column: Arm, changed: dict[str, None]) -> PlanLine:
     todo = kept = unable = cached = 0
     why: Counter[str] = Counter()
     usage = Usage()
-    for question in work.questions:
-        cell = work.cell(question, column)
-        before = work.results.cells.get((question.id, column))
+    for question in run.questions:
+        cell = run.fingerprints.trial(question, column)
+        before = run.record.stored.cells.get((question.id, column))
         parts = cell.changed(before)
         if not parts:
             kept += 1
@@ -192,11 +176,11 @@ def _column(work: RunContext, column: Arm, changed: dict[str, None]) -> PlanLine
             why.update(parts)
             if "question" in parts:
                 changed[question.id] = None
-        lost = not work.builds(column) and bool(work.why_not(question, column))
+        lost = not run.inputs.makes_captions(column) and bool(run.inputs.obstacle(question, column))
         unable += lost
         if column.reader and not lost:
-            asks = _ask(work, question, column)
-            held = min(asks.requests, _cached(work, cell))
+            asks = _ask(run, question, column)
+            held = min(asks.requests, _cached(run, cell))
             cached += held
             usage += _left(asks, held)
     part = PlanLine(
@@ -214,11 +198,11 @@ def _column(work: RunContext, column: Arm, changed: dict[str, None]) -> PlanLine
     return _priced(part, column.reader)
 
 
-def _cached(work: RunContext, cell: Trial) -> int:
+def _cached(run: OpenRun, cell: Trial) -> int:
     """How many of a cell's requests have a reply that is kept: of one that was answered before,
     and has been changed or lost since."""
-    row = work.results.measure((cell.question.id, cell.column), cell.parts)
-    return sum(work.cache.get(key) is not None for key in row["keys"]) if row else 0
+    keys = run.record.stored.reply_keys((cell.question.id, cell.arm), cell.parts)
+    return sum(run.cache.get(key) is not None for key in keys)
 
 
 def _left(asks: Usage, held: int) -> Usage:
@@ -232,13 +216,13 @@ def _left(asks: Usage, held: int) -> Usage:
     )
 
 
-def _ask(work: RunContext, question: Question, column: Arm) -> Usage:
+def _ask(run: OpenRun, question: Question, column: Arm) -> Usage:
     """What one cell takes, roughly."""
-    config, recordings = work.config, work.recordings(question)
+    config, recordings = run.config, run.inputs.recordings(question)
     settings, limits = config.configured(column, None), config.limits(column.reader)
-    text = _read_tokens(work, question, column, recordings)
+    text = _read_tokens(run, question, column, recordings)
     bases, usage = config.bases(column), Usage()
-    for strategy in work.way(column).lineage:
+    for strategy in run.config.way(column).lineage:
         if strategy.name in bases:
             continue  # counted in that column
         outlook = Outlook(question, recordings, settings[strategy.name], limits, text, config.fps)
@@ -254,15 +238,13 @@ def _ask(work: RunContext, question: Question, column: Arm) -> Usage:
     return usage
 
 
-def _read_tokens(
-    work: RunContext, question: Question, column: Arm, recordings: list[Recording]
-) -> int:
+def _read_tokens(run: OpenRun, question: Question, column: Arm, recordings: list[Recording]) -> int:
     """Of the observations that a question is asked with: counted where they are there."""
-    way = work.way(column)
+    way = run.config.way(column)
     if way.captions == "none":
         return 0
-    if not work.builds(column):
-        read = work.read(question, column) or ()
+    if not run.inputs.makes_captions(column):
+        read = run.inputs.observations(question, column) or ()
         return sum(math.ceil(len(o.text.encode()) / BYTES_PER_TOKEN) + STAMP_TOKENS for o in read)
     window = way.window or DEFAULT_WINDOW
     return TOKENS_OUT * sum(len(windows(r.duration, window)) for r in recordings)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from egomem.evaluate.config import Arm
-from egomem.evaluate.results import Finished, Key
+from egomem.evaluate.stored_run import Finished, Key
 from egomem.records import Answer, Question
 
 FOLDER = "predictions"

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from egomem.evaluate.bias_gate import measured
 from egomem.evaluate.config import Config
+from egomem.evaluate.export import write_answers
 from egomem.evaluate.fingerprint import baseline_digest
 from egomem.evaluate.predictions import write_predictions
-from egomem.evaluate.results import Finished, Key
+from egomem.evaluate.run_db import RunDatabase
 from egomem.evaluate.run_folder import locked
 from egomem.evaluate.run_info import rewrite_about
 from egomem.evaluate.run_reader import check_run, load_run
+from egomem.evaluate.stored_run import Finished, Key
 from egomem.records import Answer, Question, Record
 
 
@@ -27,14 +29,14 @@ class Rescored(Record):
     gates: tuple[tuple[str, str, str], ...] = ()
 
 
-def rescore(folder: Path) -> Rescored:
+def rescore(folder: Path, on_note: Callable[[str], None] = lambda line: None) -> Rescored:
     """Read all replies of a run again and store the answers that changed.
 
     Raises UsageError where the folder holds no run.
     """
     check_run(folder)
-    with locked(folder):
-        run = load_run(folder)
+    with locked(folder), RunDatabase.open(folder, on_note) as record:
+        run = load_run(folder, record.stored)
         questions = {q.id: q for q in run.questions}
         columns = run.columns
         judged = measured(run.questions, run.config, run.cells)
@@ -65,10 +67,12 @@ def rescore(folder: Path) -> Rescored:
         changed = []
         for key, cell in fresh.items():
             before = run.cells[key].answer
-            run.results.add(cell)
-            run.cells[key] = run.results.cells[key]
+            record.add(cell)
+            run.cells[key] = record.stored.cells[key]
             changed.append((key[0], key[1].label, _short(before), _short(cell.answer)))
-        run.results.settle((q.id, c) for q in run.questions for c in run.config.columns())
+        order = [(q.id, c) for q in run.questions for c in run.config.columns()]
+        record.put_in_order(order)
+        write_answers(folder, record.stored, order)
         write_predictions(folder, run.questions, columns, run.cells)
         gates = measured(run.questions, run.config, run.cells)
         if changed:

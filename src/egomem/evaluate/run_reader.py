@@ -12,16 +12,17 @@ from pydantic import ValidationError
 
 from egomem.benchmarks import Benchmark
 from egomem.errors import UsageError
-from egomem.evaluate.caption_usage import CaptionUsage, gap_key, in_cache, read_building
+from egomem.evaluate.caption_usage import CaptionUsage, cached_usage, failed_window_key
 from egomem.evaluate.captions import Uncaptioned, cuts, uncaptioned
 from egomem.evaluate.config import Arm, Config
 from egomem.evaluate.fingerprint import digest
-from egomem.evaluate.results import Finished, Key, Results
-from egomem.evaluate.run_folder import chosen
+from egomem.evaluate.measures import reply_keys
+from egomem.evaluate.run_db import read_run
+from egomem.evaluate.run_folder import chosen_questions
 from egomem.evaluate.run_info import ABOUT, BENCHMARK, read_about
-from egomem.evaluate.usage_log import keys_of
+from egomem.evaluate.stored_run import Finished, Key, StoredRun
 from egomem.memory import Store
-from egomem.memory.connection import DATABASE_NAME as DATABASE
+from egomem.memory.database_errors import DATABASE_NAME as DATABASE
 from egomem.memory.failed_windows import failed_windows
 from egomem.memory.replies import ReplyCache
 from egomem.records import Answer, Provenance, Question, Usage
@@ -38,7 +39,7 @@ class Run:
     about: dict[str, Any]
     config: Config
     benchmark: Benchmark
-    results: Results
+    stored: StoredRun
     stale: frozenset[Key] = frozenset()
 
     @property
@@ -54,12 +55,12 @@ class Run:
 
     @cached_property
     def cells(self) -> dict[Key, Finished]:
-        held = self.results.cells
+        held = self.stored.cells
         return {k: f for k, f in held.items() if k not in self.stale} if self.stale else held
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        return chosen(self.benchmark.questions, self.config)
+        return chosen_questions(self.benchmark.questions, self.config)
 
     @property
     def columns(self) -> list[Arm]:
@@ -84,7 +85,7 @@ class Run:
         return {
             id: cell.usage
             for id, cell in found
-            if cell is not None and (cell.usage.requests or not keys_of(cell.answer))
+            if cell is not None and (cell.usage.requests or not reply_keys(cell.answer))
         }
 
     def built(self, column: Arm) -> CaptionUsage:
@@ -97,7 +98,7 @@ class Run:
         if not track or not self.remembers:
             return CaptionUsage(missing="the captions are not in the run's folder")
         own = {q.recording for q in self.questions}
-        written, cache = read_building(self.folder), ReplyCache(self.folder)
+        written, cache = self.stored.caption_usage, ReplyCache(self.folder)
         found: dict[str, Usage] = {}
         lost = 0
         with Store.open(self.memory) as store:
@@ -107,11 +108,14 @@ class Run:
                 parts = cuts(store, track)
                 made = store.view().observations(recording=recording, tracks=parts)
                 took = [
-                    (written.get(o.provenance.request or "") or in_cache(o, cache), o.provenance)
+                    (
+                        written.get(o.provenance.request or "") or cached_usage(o, cache),
+                        o.provenance,
+                    )
                     for o in made
                 ]
                 took += [
-                    (written.get(gap_key(part, recording, gap.span)), Provenance())
+                    (written.get(failed_window_key(part, recording, gap.span)), Provenance())
                     for part in parts
                     for gap in failed_windows(store, recording, part)
                 ]
@@ -150,8 +154,11 @@ def check_run(folder: Path) -> None:
         raise UsageError(f"there is no run at {folder}", "name the folder given to --out")
 
 
-def load_run(folder: Path) -> Run:
-    """Read a run's folder. Raises UsageError where it holds none."""
+def load_run(folder: Path, stored: StoredRun | None = None) -> Run:
+    """Read a run's folder. `stored`: its record, where that is open already.
+
+    Raises UsageError where it holds no run.
+    """
     check_run(folder)
     about = read_about(folder)
     try:
@@ -163,19 +170,19 @@ def load_run(folder: Path) -> Run:
         raise UsageError(
             f"there is no run{why} at {folder}", "name the folder given to --out"
         ) from None
-    results = Results.read(folder)
-    stale = frozenset(_stale(about.get("stale") or {}, config, results))
-    return Run(folder, about, config, benchmark, results, stale)
+    stored = stored or read_run(folder)
+    stale = frozenset(_stale(about.get("stale") or {}, config, stored))
+    return Run(folder, about, config, benchmark, stored, stale)
 
 
 def _stale(
-    noted: Mapping[str, Mapping[str, str]], config: Config, results: Results
+    noted: Mapping[str, Mapping[str, str]], config: Config, stored: StoredRun
 ) -> Iterator[Key]:
     """The answers that the last call found to be of an earlier configuration, and that are still
     there: it may have been killed at any moment since."""
     for column in config.columns():
         for question, parts in noted.get(column.label, {}).items():
-            held = results.cells.get((question, column))
+            held = stored.cells.get((question, column))
             if held is not None and digest(held.parts) == parts:
                 yield question, column
 

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from egomem.evaluate.captions import cuts
 from egomem.evaluate.config import Arm
-from egomem.evaluate.run_folder import at_work
+from egomem.evaluate.run_folder import lock_owner
 from egomem.evaluate.run_reader import Run
 from egomem.memory import Store
 from egomem.memory.failed_windows import failed_windows, window_unit
@@ -70,7 +70,7 @@ def status(run: Run) -> RunStatus:
     own = {q.id for q in run.questions}
     columns = tuple(_column(run, column, own) for column in run.config.columns())
     last = run.about.get("last") or {}
-    who = at_work(run.folder)
+    who = lock_owner(run.folder)
     ended = run.about.get("ended")
     why = str(last.get("halted") or "")
     spent = _spent(run)
@@ -89,8 +89,8 @@ def status(run: Run) -> RunStatus:
         unpriced=sum(t.unpriced for t in spent),
         captions=tuple(_tracks(run)),
         columns=columns,
-        unreadable_lines=tuple(run.results.unreadable),
-        unmeasured=run.results.unmeasured,
+        unreadable_lines=run.stored.unreadable,
+        unmeasured=run.stored.unmeasured,
     )
 
 
@@ -129,7 +129,7 @@ def _tracks(run: Run) -> Iterable[CaptionStatus]:
         for track, window in wanted.items():
             units = {r.id: set(map(window_unit, windows(r.duration, window))) for r in recordings}
             for own in cuts(store, track):
-                marks = [d for r in units for d in store.done(r) if d.track == own]
+                marks = [d for r in units for d in store.completed(r) if d.track == own]
                 if own != track:  # of what single questions may see: as long as it was made
                     units = {r: {d.unit for d in marks if d.recording == r} for r in units}
                     units = {r: {u for u in held if u[0].isdigit()} for r, held in units.items()}

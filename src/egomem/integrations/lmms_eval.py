@@ -32,7 +32,7 @@ from egomem.answer import FrameSource, get, settings_hash
 from egomem.config import load_settings as load_settings
 from egomem.errors import ConfigError, EgomemError, UsageError
 from egomem.evaluate.predictions import row
-from egomem.evaluate.results import version
+from egomem.evaluate.versions import version
 from egomem.integrations.harness import (
     BenchmarkSession,
     HarnessClient,
@@ -255,7 +255,7 @@ class _ReplayedFrames:
     ) -> Iterable[Frame]:
         found = []
         for frame in self._source(recording, times, side=side):
-            found.append((frame.time, frame.wanted))
+            found.append((frame.time, frame.requested))
             yield frame
         self._seen[recording, tuple(times)] = found
 

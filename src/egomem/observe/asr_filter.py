@@ -46,15 +46,15 @@ class SegmentFilter:
     repeats: int = 6
     rate: float = 40.0
 
-    def reason(self, said: SpeechSegment) -> Reason | None:
+    def reason(self, segment: SpeechSegment) -> Reason | None:
         """Why a segment is not believed, or None where it is."""
-        if said.no_speech_prob > self.no_speech and said.avg_logprob < self.unsure_of_silence:
+        if segment.no_speech_prob > self.no_speech and segment.avg_logprob < self.unsure_of_silence:
             return "no speech"
-        if said.avg_logprob < self.unsure:
+        if segment.avg_logprob < self.unsure:
             return "unsure"
-        if longest_run(said.text.casefold().split()) >= self.repeats:
+        if longest_run(segment.text.casefold().split()) >= self.repeats:
             return "repetition"
-        if len(said.text) > self.rate * max(said.end - said.start, 0.5):
+        if len(segment.text) > self.rate * max(segment.end - segment.start, 0.5):
             return "too fast"
         return None
 
@@ -67,13 +67,13 @@ class SegmentFilter:
         """
         kept: list[SpeechSegment] = []
         dropped: Counter[Reason] = Counter()
-        again = _repeated(segments, self.repeats)
-        for position, said in enumerate(segments):
-            reason = "repetition" if position in again else self.reason(said)
+        repeats = _repeated(segments, self.repeats)
+        for position, segment in enumerate(segments):
+            reason = "repetition" if position in repeats else self.reason(segment)
             if reason:
                 dropped[reason] += 1
             else:
-                kept.append(said)
+                kept.append(segment)
         return kept, dropped
 
 
@@ -90,16 +90,16 @@ def longest_run(words: Sequence[str]) -> int:
 
 def _repeated(segments: Sequence[SpeechSegment], repeats: int) -> set[int]:
     """Positions of a run of at least `repeats` equal segments, without the first of each run."""
-    found: set[int] = set()
+    positions: set[int] = set()
     start = 0
     for position in range(1, len(segments) + 1):
         ended = position == len(segments) or _plain(segments[position]) != _plain(segments[start])
         if ended:
             if position - start >= repeats:
-                found.update(range(start + 1, position))
+                positions.update(range(start + 1, position))
             start = position
-    return found
+    return positions
 
 
-def _plain(said: SpeechSegment) -> str:
-    return "".join(c for c in said.text.casefold() if c.isalnum())
+def _plain(segment: SpeechSegment) -> str:
+    return "".join(c for c in segment.text.casefold() if c.isalnum())

@@ -9,7 +9,7 @@ from egomem.media.frame import fit_size
 from egomem.models import Limits, ModelSpec
 from egomem.models.limits import BYTES_PER_TOKEN, PIXELS_PER_TOKEN
 from egomem.models.prices import price
-from egomem.observe.captioner import INSTRUCTIONS
+from egomem.observe.caption_prompt import INSTRUCTIONS
 from egomem.records import Record, Recording, Usage
 from egomem.timeline import DEFAULT_FPS, DEFAULT_WINDOW, Span, sample_times, windows
 

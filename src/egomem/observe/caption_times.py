@@ -47,14 +47,14 @@ class TimedCaption:
     """A caption with its times resolved.
 
     `text`: a line each, led by the recording's time where one is known. `events`: {start, end,
-    text}. `outside`: {written, text} of lines whose time is not in the window. `frame`: what the
-    written times were counted from; None where no time was written, or none fits.
+    text}. `outside`: {written, text} of lines whose time is not in the window. `time_base`: what
+    the written times were counted from; None where no time was written, or none fits.
     """
 
     text: str
     events: tuple[dict[str, JsonValue], ...]
     outside: tuple[dict[str, JsonValue], ...]
-    frame: TimeBase | None
+    time_base: TimeBase | None
 
 
 def resolve_times(caption: str, span: Span) -> TimedCaption:
@@ -86,7 +86,7 @@ def resolve_times(caption: str, span: Span) -> TimedCaption:
 
 def written_times(text: str) -> list[float]:
     """All times that a text writes (`1:02:03`, `12.5 s`), in seconds, in the order written."""
-    return [_seconds(found[0]) for found in _ANY.finditer(text)]
+    return [_seconds(match[0]) for match in _ANY.finditer(text)]
 
 
 def _line(line: str) -> WrittenLine:

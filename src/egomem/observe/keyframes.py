@@ -51,26 +51,26 @@ def select_keyframes(
     `change` 0 takes every frame. The first frame is always taken: windows stand alone.
     """
     taken: list[tuple[Frame, float]] = []
-    before: npt.NDArray[np.float32] | None = None
-    due = -np.inf
+    last_grid: npt.NDArray[np.float32] | None = None
+    next_time = -np.inf
     for frame in frames:
-        if frame.wanted < due:
+        if frame.requested < next_time:
             continue
-        due = frame.wanted + 1 / fps - 1e-3
-        now = brightness_grid(frame.image)
+        next_time = frame.requested + 1 / fps - 1e-3
+        grid = brightness_grid(frame.image)
         if (
-            before is None
-            or now.shape != before.shape
-            or float(np.abs(now - before).max()) >= change
+            last_grid is None
+            or grid.shape != last_grid.shape
+            or float(np.abs(grid - last_grid).max()) >= change
         ):
             taken.append((frame, frame.time))
-            before = now
+            last_grid = grid
         else:
             taken[-1] = (taken[-1][0], frame.time)
-    found: list[Keyframe] = []
+    keyframes: list[Keyframe] = []
     end = window.end
     for frame, last in reversed(taken):
         span = Span(min(max(frame.time, window.start), end), end)
-        found.append(Keyframe(frame, span, last=min(max(last, span.start), end)))
+        keyframes.append(Keyframe(frame, span, last=min(max(last, span.start), end)))
         end = span.start
-    return found[::-1]
+    return keyframes[::-1]

@@ -61,35 +61,35 @@ class TextTrack:
         return max((r for r in self.readings if r.text == text), key=lambda r: r.score)
 
 
-def track_lines(reads: Sequence[OcrResult]) -> list[TextTrack]:
+def track_lines(results: Sequence[OcrResult]) -> list[TextTrack]:
     """Joins the lines of consecutive looks that agree in text and place; in order of appearance."""
-    found: list[TextTrack] = []
-    for look, read in enumerate(reads):
-        present = [s for s in found if look - s.last_look <= MAX_MISSED + 1]
+    tracks: list[TextTrack] = []
+    for look, result in enumerate(results):
+        active = [s for s in tracks if look - s.last_look <= MAX_MISSED + 1]
         pairs = [
             (similarity(line, s.readings[-1]), i, j)
-            for i, line in enumerate(read.lines)
-            for j, s in enumerate(present)
+            for i, line in enumerate(result.lines)
+            for j, s in enumerate(active)
         ]
         matched: set[int] = set()
-        used: set[int] = set()
+        used_tracks: set[int] = set()
         for score, i, j in sorted(pairs, key=lambda p: -p[0]):
-            if score <= 0 or i in matched or j in used:
+            if score <= 0 or i in matched or j in used_tracks:
                 continue
             matched.add(i)
-            used.add(j)
-            _extend(present[j], read, look, read.lines[i])
-        for i, line in enumerate(read.lines):
+            used_tracks.add(j)
+            _extend(active[j], result, look, result.lines[i])
+        for i, line in enumerate(result.lines):
             if i not in matched:
-                found.append(TextTrack(read.span, look, [line], [read.time]))
-    return found
+                tracks.append(TextTrack(result.span, look, [line], [result.time]))
+    return tracks
 
 
-def _extend(standing: TextTrack, read: OcrResult, look: int, line: TextLine) -> None:
-    standing.span = Span(standing.span.start, read.span.end)
-    standing.last_look = look
-    standing.readings.append(line)
-    standing.times.append(read.time)
+def _extend(track: TextTrack, result: OcrResult, look: int, line: TextLine) -> None:
+    track.span = Span(track.span.start, result.span.end)
+    track.last_look = look
+    track.readings.append(line)
+    track.times.append(result.time)
 
 
 def similarity(a: TextLine, b: TextLine) -> float:

@@ -77,7 +77,7 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TermQuery:
     """What is searched for. `text` is as it was written; `pairs` are neighbours in it."""
 
     text: str
@@ -91,9 +91,9 @@ def _term(stem: str, weight: float, related: bool) -> Term:
     return Term(stem, forms(stem) | {stem}, alike(stem), weight)
 
 
-def asked(
+def term_query(
     text: str, options: Sequence[str] = (), *, share: float = 1.0, related: bool = True
-) -> Asked:
+) -> TermQuery:
     """A question as terms, without stop words (unless there is nothing else).
 
     The options' words count `share` of the question's; a word of both counts once, in full.
@@ -111,4 +111,4 @@ def asked(
     pairs = tuple(dict.fromkeys(pairwise(take(text, 1.0))))
     for option in options if share else ():
         take(option, share)
-    return Asked(text, tuple(found.values()), pairs)
+    return TermQuery(text, tuple(found.values()), pairs)

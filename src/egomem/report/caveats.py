@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from egomem.evaluate.results import version
 from egomem.evaluate.run_reader import Run, not_counted
+from egomem.evaluate.versions import version
 from egomem.report.columns import run_name, short_model
 from egomem.text import plural
 
@@ -43,8 +43,8 @@ def _answer_caveats(run: Run) -> Iterator[str]:
             f"the bias gate stopped {readers}: {plural(len(held_back), 'column')} without "
             "figures. Add --gate report to answer them all the same."
         )
-    if run.results.unreadable:
-        lines = plural(len(run.results.unreadable), "line")
+    if run.stored.unreadable:
+        lines = plural(len(run.stored.unreadable), "line")
         yield f"{lines} of answers.jsonl cannot be read, and left out."
     others = {cell.version for cell in run.cells.values() if cell.version} - {version()}
     if others:

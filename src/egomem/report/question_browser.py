@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from egomem.evaluate.results import Finished
 from egomem.evaluate.run_reader import Run
+from egomem.evaluate.stored_run import Finished
 from egomem.records import ABSTAIN_OPTION, Evidence, Question
 from egomem.report.columns import ReportColumn, run_name
 from egomem.report.evidence_view import EvidenceReader

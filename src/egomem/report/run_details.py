@@ -9,7 +9,7 @@ from egomem.answer.prompts import VERIFY
 from egomem.evaluate.config import Config
 from egomem.evaluate.run_reader import Run
 from egomem.models import Role
-from egomem.observe.captioner import PROMPT
+from egomem.observe.caption_prompt import PROMPT
 from egomem.report.columns import run_name
 from egomem.report.comparability import format_setting
 from egomem.report.table import ReportTable, build_table

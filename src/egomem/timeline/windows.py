@@ -1,4 +1,4 @@
-"""Cutting a recording into windows, and choosing the times to look at."""
+"""Cut a recording into windows, and choose the times to look at."""
 
 from __future__ import annotations
 
@@ -21,21 +21,22 @@ _TOLERANCE_S = 1e-6
 def windows(duration: float, length: float) -> list[Span]:
     """Consecutive half-open windows of `length` seconds that cover `[0, duration)` exactly once.
 
-    The last one is as long as what is left; a recording of exactly k windows has k, an empty one
-    none. Source: CapMem's consecutive 30 s and 60 s windows.
+    The last one may be shorter. A recording of exactly k windows has k, an empty one none. Source:
+    CapMem's consecutive 30 s and 60 s windows.
     """
     if not 0 < length < inf:
         raise UsageError(
             f"a window needs a finite length above 0 s, not {length:g}", "try --window 30"
         )
+    # The tolerance keeps 90.0000001 s from having a fourth window of 30 s with nothing in it.
     count = max(0, int((duration - _TOLERANCE_S) // length) + 1) if duration > _TOLERANCE_S else 0
     return [Span(k * length, min((k + 1) * length, duration)) for k in range(count)]
 
 
 def sample_times(span: Span, fps: float) -> list[float]:
-    """The times `k / fps` that lie in the half-open span; a span shorter than a step has its start.
+    """The times `k / fps` within the half-open span; a span shorter than a step has its start.
 
-    Counted in whole steps from the recording's second 0, so that neighbouring windows share a grid.
+    Steps count from the recording's second 0, so that neighbouring windows share a grid.
     """
     if not 0 < fps < inf:
         raise UsageError(f"a sampling rate must be finite and above 0 frames a second, not {fps:g}")

@@ -8,10 +8,9 @@ from dataclasses import replace
 from egomem.answer.frames import Look
 from egomem.answer.strategy import Task
 from egomem.answer.verify.settings import VerifySettings
-from egomem.memory import View
-from egomem.recall import Hit
+from egomem.recall import Hit, Query
 from egomem.records import Recording
-from egomem.timeline import RecordingTime, Span, find_times, uniform_times
+from egomem.timeline import Span, uniform_times
 
 
 def intervals(
@@ -58,14 +57,12 @@ def merged(spans: Sequence[Span]) -> list[Span]:
     return joined
 
 
-def named_moments(task: Task[VerifySettings], view: View, held: dict[str, Recording]) -> list[Look]:
+def named_moments(
+    task: Task[VerifySettings], query: Query, held: dict[str, Recording]
+) -> list[Look]:
     """Where the times that the question names lie in the recordings: stretches to look at."""
-    until = view.until
-    if isinstance(until, RecordingTime):
-        own = held.get(until.recording)
-        until = own.instant(until.seconds) if own else None
     spans: dict[str, list[Span]] = {}
-    for when in find_times(task.question.text, now=until):
+    for when in query.times:
         for recording in held.values():
             span = None
             if when.span is not None and len(held) == 1:

@@ -41,7 +41,8 @@ from egomem.errors import UsageError
 from egomem.memory import View
 from egomem.models import Request, RequestTags, Role, TextPart
 from egomem.observe.caption_cost import TOKENS_OUT
-from egomem.recall import Hit, find
+from egomem.recall import Hit, Query, explain, find, read_for
+from egomem.recall.reading import instant_of
 from egomem.records import Answer, Evidence, Question, Status, Usage
 
 CANDIDATE_CAPTIONS = 9
@@ -92,7 +93,11 @@ async def verify(task: Task[VerifySettings]) -> Answer:
     if base.status is Status.ERROR:
         return failed(NO_BASE, base.reason, base.usage)
     view = scope(task.view, question)
-    hits, remarks = await asyncio.to_thread(_find, task, view)
+    options = [o.text for o in question.options]
+    # Its moments are captions: who speaks in the memory does not matter.
+    query = read_for(view, question.text, options, now=instant_of(view, question.at), speakers=())
+    task.note("read", **explain(query))
+    hits, remarks = await asyncio.to_thread(_find, task, view, query)
     task.note("found", hits=[_hit_step(hit) for hit in hits], notes=list(remarks))
     candidate = await _candidate(task, view, hits)
     usage = base.usage + candidate.usage
@@ -110,7 +115,7 @@ async def verify(task: Task[VerifySettings]) -> Answer:
         question, base, verdict, clock_cue=has_clock_cue(question), why_not=said.why_not
     )
     if settings.second_look and decision.outcome != "overridden":
-        again = named_moments(task, view, held)
+        again = named_moments(task, query, held)
         if again:
             second, looked_again = await _look(task, again, candidate)
             usage += second.usage
@@ -127,7 +132,9 @@ async def verify(task: Task[VerifySettings]) -> Answer:
     return final.model_copy(update={"strategy": "verify", "usage": usage})
 
 
-def _find(task: Task[VerifySettings], view: View) -> tuple[list[Hit], tuple[str, ...]]:
+def _find(
+    task: Task[VerifySettings], view: View, query: Query
+) -> tuple[list[Hit], tuple[str, ...]]:
     """The moments found, and what recall has to say of the question's times."""
     settings = task.settings
     track = chosen_track(view, settings.track)
@@ -135,8 +142,7 @@ def _find(task: Task[VerifySettings], view: View) -> tuple[list[Hit], tuple[str,
         return [], ()
     found = find(
         view.narrow(tracks=[track]),
-        task.question.text,
-        options=[o.text for o in task.question.options],
+        query,
         k=settings.windows,
         window=settings.window,
         profile=settings.profile,
@@ -194,7 +200,7 @@ async def _look(
             system=prompts.VERIFY.system,
             schema=SCHEMA,
             max_tokens=task.settings.max_tokens,
-            about=RequestTags(question.recording, question.id or None),
+            tags=RequestTags(question.recording, question.id or None),
         ),
     )
     if reply.status is Status.ERROR:

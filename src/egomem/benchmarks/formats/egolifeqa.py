@@ -46,14 +46,14 @@ def read(
             "EgoLifeQA asks at times of numbered days",
             "give the zone and the date of DAY1, as for its captions",
         )
-    habits = replace(DEFAULT_CONVENTIONS, frames_per_second=frame_base)
+    conventions = replace(DEFAULT_CONVENTIONS, frames_per_second=frame_base)
 
     def instant(day: str, time: str) -> datetime:
         time = f"0{time}" if len(time) == 7 else time  # a number lost its leading zero
         told = f"{day} {time}"
         found = None
         if _TIME.fullmatch(time):
-            found = read_time(told, zone=zone, day_one=day_one, habits=habits).instants
+            found = read_time(told, zone=zone, day_one=day_one, conventions=conventions).instants
         if found is None:
             raise InvalidRowError(f"the time {told} is not a day and HHMMSSFF")
         return found.start

@@ -11,13 +11,13 @@ from egomem.observe.active.state import CaptionGap, CaptionState, ClaimStatus
 def status_gaps(state: CaptionState, planned: Sequence[CaptionGap]) -> list[CaptionGap]:
     """Gaps that follow from how claims stand, whatever the planner says: what is contradicted is to
     be rewritten, what nothing supports is to be looked at."""
-    named = {g.claim for g in planned}
-    found = []
+    planned_claims = {g.claim for g in planned}
+    gaps = []
     for claim in state.claims:
-        if claim.id in named or claim.standing is ClaimStatus.SUPPORTED:
+        if claim.id in planned_claims or claim.standing is ClaimStatus.SUPPORTED:
             continue
         if claim.standing is ClaimStatus.CONTRADICTED:
-            found.append(
+            gaps.append(
                 CaptionGap(
                     id="",
                     kind="revision",
@@ -30,7 +30,7 @@ def status_gaps(state: CaptionState, planned: Sequence[CaptionGap]) -> list[Capt
             )
         else:
             look = Dense(start=claim.span.start, end=claim.span.end, count=6)
-            found.append(
+            gaps.append(
                 CaptionGap(
                     id="",
                     kind="observation",
@@ -41,7 +41,7 @@ def status_gaps(state: CaptionState, planned: Sequence[CaptionGap]) -> list[Capt
                     look=look,
                 )
             )
-    return found
+    return gaps
 
 
 def is_obsolete(gap: CaptionGap, state: CaptionState) -> bool:

@@ -117,17 +117,17 @@ def missing_support(
     were said, and so only what the claim quotes: a sign that says "a dragon enters" shows no
     dragon. A document proves no event: it may only name what an anchor showed.
     """
-    held = [f for f in findings if f.conclusive or not conclusive]
-    if not held:
+    usable = [f for f in findings if f.conclusive or not conclusive]
+    if not usable:
         return "no conclusive evidence"
-    if not any(_near(f.span, span) for f in held if f.tool != "retrieve"):
+    if not any(_near(f.span, span) for f in usable if f.tool != "retrieve"):
         return "the evidence is of another time"
-    said = content(claim)
+    claim_content = content(claim)
     words: set[str] = set()
     quotes: list[str] = []
-    for finding in held:
+    for finding in usable:
         if finding.tool == "retrieve":
-            if any(a in {f.id for f in held if f.tool != "retrieve"} for a in finding.rests_on):
+            if any(a in {f.id for f in usable if f.tool != "retrieve"} for a in finding.rests_on):
                 named = finding.data.get("name")
                 words |= content(str(named)).words if named else set()
             continue
@@ -135,16 +135,19 @@ def missing_support(
         if finding.tool in _HEARD_OR_READ:
             continue
         for sentence in sentences(finding.text):
-            told = content(sentence)
-            if told.denies == said.denies and told.hedges <= said.hedges:
-                words |= told.words | told.numbers
-    for quote in said.quotes:
-        if not any(quote in found for found in quotes):
+            sentence_content = content(sentence)
+            if (
+                sentence_content.denies == claim_content.denies
+                and sentence_content.hedges <= claim_content.hedges
+            ):
+                words |= sentence_content.words | sentence_content.numbers
+    for quote in claim_content.quotes:
+        if not any(quote in quoted for quoted in quotes):
             return f"“{quote}” was not read or heard"
-    allowed = words | (_OF_TEXT if said.quotes else set())
-    if left := sorted((said.words | said.numbers) - allowed):
-        return f"not in the evidence: {', '.join(left)}"
-    return "" if said.all else "it says nothing"
+    allowed = words | (_OF_TEXT if claim_content.quotes else set())
+    if lacking := sorted((claim_content.words | claim_content.numbers) - allowed):
+        return f"not in the evidence: {', '.join(lacking)}"
+    return "" if claim_content.all else "it says nothing"
 
 
 def sentences(text: str) -> list[str]:
@@ -215,9 +218,9 @@ def align_claims(before: Sequence[TimedText], after: Sequence[TimedText]) -> Cla
     for _, i, j in sorted(scored, key=lambda s: (-s[0], s[1], s[2])):
         if not any(i == p or j == q for p, q in pairs):
             pairs.append((i, j))
-    left, right = {i for i, _ in pairs}, {j for _, j in pairs}
+    paired_before, paired_after = {i for i, _ in pairs}, {j for _, j in pairs}
     return ClaimAlignment(
         sorted(pairs),
-        [i for i in range(len(before)) if i not in left],
-        [j for j in range(len(after)) if j not in right],
+        [i for i in range(len(before)) if i not in paired_before],
+        [j for j in range(len(after)) if j not in paired_after],
     )

@@ -63,7 +63,7 @@ def _made(make: Callable[[], T], missing: list[str]) -> T | None:
         return None
 
 
-def tools_for(path: Path, found: InstalledTools, *, retriever: Retriever | None = None) -> Tools:
+def tools_for(path: Path, parts: InstalledTools, *, retriever: Retriever | None = None) -> Tools:
     facts = probe(path)
     if facts.video is None:
         raise UsageError(f"{path.name} has no picture to caption", "name a video file")
@@ -74,9 +74,9 @@ def tools_for(path: Path, found: InstalledTools, *, retriever: Retriever | None 
         scene,
         file_frames(path),
         path=path,
-        detector=found.detector,
-        reader=found.reader,
-        listener=found.listener if facts.audio else None,
+        detector=parts.detector,
+        reader=parts.reader,
+        listener=parts.listener if facts.audio else None,
         retriever=retriever,
     )
 
@@ -94,7 +94,7 @@ async def caption_file(
     models: ModelClient | None = None,
     active: bool = True,
     budget: CaptionBudget | None = None,
-    found: InstalledTools | None = None,
+    parts: InstalledTools | None = None,
     retriever: Retriever | None = None,
     log: Path | None = None,
     on_event: OnEvent = lambda log, state: None,
@@ -102,7 +102,7 @@ async def caption_file(
     """Caption a whole file. `log`: where the run is saved after every event; where it lies there
     already, of the same file, it goes on. Raises UsageError where the log is of another run."""
     budget = budget or CaptionBudget()
-    tools = tools_for(path, found or installed_tools(), retriever=retriever)
+    tools = tools_for(path, parts or installed_tools(), retriever=retriever)
     backend = backend_for(models, budget)
     if not active:
         return await caption_once(tools, backend)

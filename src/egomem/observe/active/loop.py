@@ -59,7 +59,7 @@ class CaptionBackend(Protocol):
         state: CaptionState,
         gap: CaptionGap,
         look: Inspection,
-        shown: InspectionResult,
+        result: InspectionResult,
     ) -> Inspected:
         """The findings of a look; the loop fills in `Inspected.gap`, `look` and the costs."""
         ...
@@ -103,9 +103,9 @@ async def caption_actively(
     log = resume or CaptionLog(
         scene=tools.scene, backend=backend.name, budget=budget or CaptionBudget()
     )
-    run = _Loop(tools, backend, log, on_event)
-    await run.to_the_end()
-    return replay(run.log)
+    loop = _Loop(tools, backend, log, on_event)
+    await loop.to_the_end()
+    return replay(loop.log)
 
 
 async def caption_once(tools: Tools, backend: CaptionBackend) -> CaptionRun:
@@ -191,10 +191,10 @@ class _Loop:
             return Stopped(reason=StopReason.QUIET, detail=f"{state.quiet} rounds")
         if state.round >= budget.rounds:
             return Stopped(reason=StopReason.ROUNDS)
-        held = any(g.kind == "revision" for g in state.open)
-        if state.looks >= budget.looks and not held:
+        has_revision = any(g.kind == "revision" for g in state.open)
+        if state.looks >= budget.looks and not has_revision:
             return Stopped(reason=StopReason.LOOKS)
-        if state.pictures >= budget.frames and not held:
+        if state.pictures >= budget.frames and not has_revision:
             return Stopped(reason=StopReason.FRAMES)
         return None
 
@@ -211,8 +211,8 @@ class _Loop:
                 done.add(event.gap)
         if len(done) >= self.log.budget.per_round or self.state.looks >= self.log.budget.looks:
             return None
-        wanted = (g for g in self.state.open if g.kind == "observation" and g.id not in done)
-        return next(wanted, None)
+        gaps = (g for g in self.state.open if g.kind == "observation" and g.id not in done)
+        return next(gaps, None)
 
     async def _drafted(self) -> Drafted:
         return await self.backend.draft(self.tools, self.coarse)
@@ -225,32 +225,32 @@ class _Loop:
     async def _looked(self, gap: CaptionGap) -> Inspected:
         state, budget = self.state, self.log.budget
         assert gap.look is not None
-        ready = clamp(
+        clamped = clamp(
             gap.look,
             self.log.scene.span,
             frames_left=budget.frames - state.pictures,
             most=budget.times,
         )
-        if ready.look is None:
-            return Inspected(gap=gap.id, look=gap.look, refused=ready.why)
-        look = ready.look
+        if clamped.look is None:
+            return Inspected(gap=gap.id, look=gap.look, refused=clamped.why)
+        look = clamped.look
         earlier = [e for e in self.log.events if isinstance(e, Inspected) and e.look == look]
         if any(e.gap == gap.id for e in earlier):
-            return Inspected(gap=gap.id, look=look, clamped=ready.changed, cached=True)
+            return Inspected(gap=gap.id, look=look, clamped=clamped.changed, cached=True)
         try:
-            shown = await asyncio.to_thread(self.tools.carry_out, look, state)
+            result = await asyncio.to_thread(self.tools.carry_out, look, state)
         except EgomemError as error:
             return Inspected(gap=gap.id, look=look, refused=str(error))
-        if shown.refused:
-            return Inspected(gap=gap.id, look=look, clamped=ready.changed, refused=shown.refused)
-        found = await self.backend.read(self.tools, state, gap, look, shown)
-        return found.model_copy(
+        if result.refused:
+            return Inspected(gap=gap.id, look=look, clamped=clamped.changed, refused=result.refused)
+        inspected = await self.backend.read(self.tools, state, gap, look, result)
+        return inspected.model_copy(
             update={
                 "gap": gap.id,
                 "look": look,
-                "clamped": ready.changed,
+                "clamped": clamped.changed,
                 "cached": any(not e.refused for e in earlier),
-                "pictures": len(shown.pictures),
+                "pictures": len(result.pictures),
             }
         )
 

@@ -54,7 +54,7 @@ def merge(
     edits: list[Edit] = []
     kept: dict[int, Claim] = {}  # by index of atom
     restored: list[Claim] = []
-    made = state.made
+    numbered = state.made
     for i, j in matched.pairs:
         claim, atom = state.claims[i], atoms[j]
         if is_same(claim.text, claim.span, atom.text, atom.span):
@@ -74,8 +74,8 @@ def merge(
             kept[j] = claim.model_copy(update={"text": atom.text, "span": atom.span})
             edits.append(_edit("changed", claim, atom))
         elif not why or _hinted(state, atom):
-            made += 1
-            kept[j] = _claim(f"c{made}", state, atom)
+            numbered += 1
+            kept[j] = _claim(f"c{numbered}", state, atom)
             edits.append(_edit("changed", claim, atom))
         else:
             restored.append(claim)
@@ -84,8 +84,8 @@ def merge(
         atom, proof = atoms[j], _proof(state, atoms[j])
         why = missing_support(atom.text, atom.span, proof)
         if not why or _hinted(state, atom) or (first and content(atom.text).all):
-            made += 1
-            kept[j] = _claim(f"c{made}", state, atom)
+            numbered += 1
+            kept[j] = _claim(f"c{numbered}", state, atom)
         edits.append(_edit("added", None, atom, "" if j in kept else why))
     for i in matched.removed:
         claim = state.claims[i]
@@ -105,7 +105,7 @@ def merge(
             "lines": tuple(new_lines),
             "claims": tuple(claims),
             "edits": tuple(edits),
-            "made": made,
+            "made": numbered,
             "refused": refused,
             "quiet": state.quiet if first else 0 if done else state.quiet + 1,
         }
@@ -122,16 +122,16 @@ def _atoms(line: CaptionLine, number: int) -> list[_Atom]:
 
 def _distinct(atoms: Sequence[_Atom]) -> list[_Atom]:
     """Each statement once, in its first line, with the evidence of all its copies."""
-    found: list[_Atom] = []
+    distinct: list[_Atom] = []
     for atom in atoms:
-        for k, other in enumerate(found):
+        for k, other in enumerate(distinct):
             if is_same(atom.text, atom.span, other.text, other.span):
                 joint = tuple(dict.fromkeys((*other.evidence, *atom.evidence)))
-                found[k] = replace(other, evidence=joint)
+                distinct[k] = replace(other, evidence=joint)
                 break
         else:
-            found.append(atom)
-    return found
+            distinct.append(atom)
+    return distinct
 
 
 def _cited(state: CaptionState, atom: _Atom) -> list[Finding]:
@@ -197,21 +197,25 @@ def _lay_out(
     restored: Sequence[Claim],
 ) -> tuple[list[CaptionLine], list[Claim]]:
     """Lines as written where all of their claims passed; else a line for each claim that did."""
-    out: list[tuple[CaptionLine, list[Claim]]] = []
+    entries: list[tuple[CaptionLine, list[Claim]]] = []
     for k, line in enumerate(lines):
-        here = [(j, kept.get(j)) for j, a in enumerate(atoms) if a.line == k]
-        passed = [c for _, c in here if c is not None]
+        line_claims = [(j, kept.get(j)) for j, a in enumerate(atoms) if a.line == k]
+        passed = [c for _, c in line_claims if c is not None]
         texts = [c.text for c in passed]
-        if passed and len(passed) == len(here) and covers(texts, line.text):
-            out.append((CaptionLine(span=line.span, text=line.text, claims=tuple(texts)), passed))
+        if passed and len(passed) == len(line_claims) and covers(texts, line.text):
+            entries.append(
+                (CaptionLine(span=line.span, text=line.text, claims=tuple(texts)), passed)
+            )
         else:
-            out += [(_alone(c), [c]) for c in passed]
-    out += [(_alone(c), [c]) for c in restored]
-    out.sort(key=lambda pair: (pair[0].span.start, pair[0].span.end))
+            entries += [(_alone(c), [c]) for c in passed]
+    entries += [(_alone(c), [c]) for c in restored]
+    entries.sort(key=lambda pair: (pair[0].span.start, pair[0].span.end))
     claims = [
-        claim.model_copy(update={"line": k}) for k, (_, held) in enumerate(out) for claim in held
+        claim.model_copy(update={"line": k})
+        for k, (_, entry_claims) in enumerate(entries)
+        for claim in entry_claims
     ]
-    return [line for line, _ in out], claims
+    return [line for line, _ in entries], claims
 
 
 def _alone(claim: Claim) -> CaptionLine:

@@ -76,8 +76,8 @@ class Region:
     def there_at(self, time: float) -> bool:
         """As last seen by then; before the first sighting, as first seen."""
         past = [s for s in self.sightings if s.time <= time + 1e-6]
-        seen = past[-1] if past else self.sightings[0]
-        return seen.there
+        latest = past[-1] if past else self.sightings[0]
+        return latest.there
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,62 +94,62 @@ class RegionChange:
 
 def detected_frames(findings: Iterable[Finding]) -> list[DetectedFrame]:
     """What detectors saw, from the data of findings; in order of time."""
-    found = []
+    detected = []
     for finding in findings:
-        for seen in cast("list[dict[str, Any]]", finding.data.get("seen", [])):
+        for entry in cast("list[dict[str, Any]]", finding.data.get("seen", [])):
             things = tuple(
-                Detection(str(t[0]), float(t[1]), (t[2], t[3], t[4], t[5])) for t in seen["things"]
+                Detection(str(t[0]), float(t[1]), (t[2], t[3], t[4], t[5])) for t in entry["things"]
             )
-            region = cast(Box, tuple(seen["region"]))
-            found.append(DetectedFrame(float(seen["time"]), region, things, finding.id))
-    return sorted(found, key=lambda v: (v.time, v.region))
+            region = cast(Box, tuple(entry["region"]))
+            detected.append(DetectedFrame(float(entry["time"]), region, things, finding.id))
+    return sorted(detected, key=lambda v: (v.time, v.region))
 
 
-def find_regions(seen: Sequence[DetectedFrame]) -> list[Region]:
+def find_regions(detected: Sequence[DetectedFrame]) -> list[Region]:
     """Places seen at two times at least, from left to right."""
-    found: list[Region] = []
-    things = [(t, view) for view in seen for t in view.things if t.score >= MIN_SCORE]
+    regions: list[Region] = []
+    things = [(t, view) for view in detected for t in view.things if t.score >= MIN_SCORE]
     for thing, view in sorted(things, key=lambda p: -p[0].score):
-        place = max(found, key=lambda p: intersection_over_union(p.box, thing.box), default=None)
-        if place is None or intersection_over_union(place.box, thing.box) < MIN_OVERLAP:
-            place = Region(thing.box)
-            found.append(place)
-        place.labels[thing.label] += thing.score
-        place.times.add(view.time)
-        place.by_whole |= view.whole
-    steady = [p for p in found if len(p.times) > 1]
-    for place in steady:
-        place.sightings = _quieted(_sightings(place, seen))
-    return sorted(steady, key=lambda p: p.box)
+        region = max(regions, key=lambda p: intersection_over_union(p.box, thing.box), default=None)
+        if region is None or intersection_over_union(region.box, thing.box) < MIN_OVERLAP:
+            region = Region(thing.box)
+            regions.append(region)
+        region.labels[thing.label] += thing.score
+        region.times.add(view.time)
+        region.by_whole |= view.whole
+    lasting = [p for p in regions if len(p.times) > 1]
+    for region in lasting:
+        region.sightings = _quieted(_sightings(region, detected))
+    return sorted(lasting, key=lambda p: p.box)
 
 
 def outside_regions(
-    seen: Sequence[DetectedFrame], steady: Sequence[Region]
+    detected: Sequence[DetectedFrame], regions: Sequence[Region]
 ) -> list[tuple[str, DetectedFrame, Detection]]:
     """Things seen that stand in no place, such as a person who walks by."""
     return [
         (thing.label, view, thing)
-        for view in seen
+        for view in detected
         for thing in view.things
         if thing.score >= MIN_SCORE
         and not any(
             intersection_over_union(p.box, thing.box) > (0.0 if p.label == thing.label else 0.3)
-            for p in steady
+            for p in regions
         )
     ]
 
 
-def _sightings(place: Region, seen: Sequence[DetectedFrame]) -> list[Sighting]:
-    at: dict[float, tuple[bool, Sighting]] = {}  # time -> (an enlargement?, sighting)
-    for view in seen:
-        if (view.whole and not place.by_whole) or not _holds(view.region, place.box):
+def _sightings(region: Region, detected: Sequence[DetectedFrame]) -> list[Sighting]:
+    by_time: dict[float, tuple[bool, Sighting]] = {}  # time -> (an enlargement?, sighting)
+    for view in detected:
+        if (view.whole and not region.by_whole) or not _holds(view.region, region.box):
             continue
         match = max(
             (
                 t
                 for t in view.things
                 if t.score >= MIN_SCORE_AGAIN
-                and intersection_over_union(t.box, place.box) >= MIN_OVERLAP
+                and intersection_over_union(t.box, region.box) >= MIN_OVERLAP
             ),
             key=lambda t: t.score,
             default=None,
@@ -157,11 +157,11 @@ def _sightings(place: Region, seen: Sequence[DetectedFrame]) -> list[Sighting]:
         sighting = Sighting(
             view.time, match is not None, match.score if match else 1.0, view.finding
         )
-        old = at.get(view.time)
+        old = by_time.get(view.time)
         better = old is None or (not view.whole and not old[0])
         if better or (old is not None and sighting.there and old[0] == (not view.whole)):
-            at[view.time] = (not view.whole, sighting)
-    return [at[time][1] for time in sorted(at)]
+            by_time[view.time] = (not view.whole, sighting)
+    return [by_time[time][1] for time in sorted(by_time)]
 
 
 def _quieted(sightings: list[Sighting]) -> list[Sighting]:
@@ -174,17 +174,17 @@ def _quieted(sightings: list[Sighting]) -> list[Sighting]:
     return kept
 
 
-def region_changes(place: Region) -> list[RegionChange]:
+def region_changes(region: Region) -> list[RegionChange]:
     return [
         RegionChange(
-            place,
+            region,
             comes=after.there,
             span=Span(before.time, after.time),
             findings=tuple(dict.fromkeys((before.finding, after.finding))),
             frames=(before.time, after.time),
             score=min(s.score for s in (before, after)),
         )
-        for before, after in pairwise(place.sightings)
+        for before, after in pairwise(region.sightings)
         if before.there != after.there
     ]
 

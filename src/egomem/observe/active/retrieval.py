@@ -39,17 +39,17 @@ class DocumentFolder:
         self.folder = folder
 
     def find(self, query: str) -> list[Document]:
-        wanted = content(query).all
-        found = []
+        query_words = content(query).all
+        matches = []
         for path in sorted(self.folder.rglob("*")):
             if path.suffix.lower() not in (".txt", ".md") or not path.is_file():
                 continue
             with path.open("rb") as file:
                 text = file.read(MAX_BYTES).decode("utf-8", "replace")
-            held = content(text).all | content(path.stem).all
-            if wanted and wanted <= held:
-                found.append((len(held), path, text))
-        return [Document(name=_name(p), text=t) for _, p, t in sorted(found, key=lambda f: f[0])]
+            words = content(text).all | content(path.stem).all
+            if query_words and query_words <= words:
+                matches.append((len(words), path, text))
+        return [Document(name=_name(p), text=t) for _, p, t in sorted(matches, key=lambda f: f[0])]
 
 
 def _name(path: Path) -> str:
@@ -66,22 +66,25 @@ def retrieve(retriever: Retriever | None, look: Retrieve, state: CaptionState) -
         return InspectionResult(refused="retrieval needs a visible anchor")
     if not content(look.query).all & _shown_words(anchor.text):
         return InspectionResult(refused="the query is not about its anchor")
-    found = retriever.find(look.query)
-    if not found:
+    documents = retriever.find(look.query)
+    if not documents:
         return InspectionResult(
             text="No document holds all words of the query.", rests_on=(anchor.id,)
         )
-    said = "; ".join(f"Document “{d.name}”" for d in found[:3])
+    text = "; ".join(f"Document “{d.name}”" for d in documents[:3])
     return InspectionResult(
-        text=said,
-        data={"name": found[0].name if len(found) == 1 else None, "documents": len(found)},
-        confidence=1.0 if len(found) == 1 else 0.3,
-        conclusive=len(found) == 1,
+        text=text,
+        data={
+            "name": documents[0].name if len(documents) == 1 else None,
+            "documents": len(documents),
+        },
+        confidence=1.0 if len(documents) == 1 else 0.3,
+        conclusive=len(documents) == 1,
         rests_on=(anchor.id,),
     )
 
 
 def _shown_words(text: str) -> frozenset[str]:
-    said = content(text)
-    quoted = frozenset(w for q in said.quotes for w in content(q).all)
-    return said.all | quoted
+    anchor_content = content(text)
+    quoted = frozenset(w for q in anchor_content.quotes for w in content(q).all)
+    return anchor_content.all | quoted

@@ -8,9 +8,9 @@ continued, compared and replayed from it without a model.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, model_validator
 
 from egomem.observe.active.actions import Box, Inspection
 from egomem.records import Record, Status, Usage
@@ -165,16 +165,25 @@ class Drafted(Record):
 
 
 class Diagnosed(Record):
-    """A claim check and a coverage check: what stands, and what is missing. `moot`: open gaps that
-    other looks have settled."""
+    """A claim check and a coverage check: what stands, and what is missing. `obsolete`: open gaps
+    that other looks have settled."""
 
     event: Literal["diagnosed"] = "diagnosed"
     findings: tuple[Finding, ...] = ()
     verdicts: tuple[ClaimVerdict, ...] = ()
     gaps: tuple[CaptionGap, ...] = ()
-    moot: tuple[str, ...] = ()
+    obsolete: tuple[str, ...] = ()
     usage: Usage = Usage()
     faults: tuple[str, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _older_name(cls, data: Any) -> Any:
+        """Logs of 0.1 call obsolete gaps moot."""
+        if isinstance(data, dict) and "moot" in data:
+            data = {**data, "obsolete": data["moot"]}
+            del data["moot"]
+        return data
 
 
 class Inspected(Record):

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from egomem.recall.postings import Postings
+from egomem.recall.stem_index import StemIndex
 from egomem.recall.terms import bag_of
 
 WORDS = """
@@ -22,7 +22,7 @@ texts = st.lists(st.lists(words | st.text(max_size=5), max_size=8).map(" ".join)
 @example(["die cup", "die Tasse und der Tisch", "red cup"])
 def test_words_pairs_and_lengths_are_those_of_each_text(texts):
     bags = [bag_of(text) for text in texts]
-    postings = Postings(texts)
+    postings = StemIndex(texts)
     np.testing.assert_array_equal(postings.lengths, [bag.length for bag in bags])
     for word in {word for bag in bags for word in bag.words} | {"absent"}:
         expected = [bag.words.get(word, 0) for bag in bags]
@@ -34,11 +34,11 @@ def test_words_pairs_and_lengths_are_those_of_each_text(texts):
 
 
 def test_several_words_count_together():
-    postings = Postings(["red cup", "red mug and cup", "plate"])
+    postings = StemIndex(["red cup", "red mug and cup", "plate"])
     assert postings.counts(["cup", "mug"]).tolist() == [1, 2, 0]
     assert postings.counts([]).tolist() == [0, 0, 0]
     assert postings.pair_counts([("red", "cup"), ("mug", "cup")]).tolist() == [1, 1, 0]
 
 
 def test_the_last_word_of_a_text_is_no_neighbour_of_the_next_texts_first():
-    assert Postings(["red cup", "plate"]).pair_counts([("cup", "plate")]).tolist() == [0, 0]
+    assert StemIndex(["red cup", "plate"]).pair_counts([("cup", "plate")]).tolist() == [0, 0]

@@ -23,14 +23,17 @@ def on_screen(times, t):
 def test_what_is_seen_and_its_time_are_right(sample, make):
     """In every codec and container: the picture's own number tells when it is shown."""
     path, times = sample
-    wanted = [k * 0.13 for k in range(int(times[-1] / 0.13) + 1)]
-    got = list(frames(path, wanted))
-    assert [f.wanted for f in got] == wanted
-    for frame in got:
+    targets = [k * 0.13 for k in range(int(times[-1] / 0.13) + 1)]
+    results = list(frames(path, targets))
+    assert [f.requested for f in results] == targets
+    for frame in results:
         number = make.number_of(frame.image)
         assert frame.time == pytest.approx(times[number], abs=1.1e-3)
         # A container that keeps whole milliseconds may show a picture half of one earlier.
-        assert number in (on_screen(times, frame.wanted - 1e-3), on_screen(times, frame.wanted))
+        assert number in (
+            on_screen(times, frame.requested - 1e-3),
+            on_screen(times, frame.requested),
+        )
 
 
 def test_probing_gives_the_true_length_and_count(sample):
@@ -49,20 +52,20 @@ def test_key_frames_are_those_of_the_stream(sample):
         first = probe(path).video.start
         expected = [float(pts * stream.time_base) - first for pts, _ in keys]
     reader = key_frames(path)
-    got = list(reader)
-    assert [f.time for f in got] == pytest.approx(expected, abs=1e-6)
-    plain = frames(path, [f.time for f in got], prune=False)
-    assert all(np.array_equal(a.image, b.image) for a, b in zip(got, plain, strict=True))
-    assert reader.report.fed == len(got) or reader.report.fed < 10
+    results = list(reader)
+    assert [f.time for f in results] == pytest.approx(expected, abs=1e-6)
+    plain = frames(path, [f.time for f in results], prune=False)
+    assert all(np.array_equal(a.image, b.image) for a, b in zip(results, plain, strict=True))
+    assert reader.report.fed == len(results) or reader.report.fed < 10
 
 
-def test_times_that_fall_on_one_picture_share_it(made):
-    path, _ = made("h264_b.mp4")
-    got = list(frames(path, [0.0, 0.01, 0.02, 0.06]))
-    assert [f.wanted for f in got] == [0.0, 0.01, 0.02, 0.06]
-    assert [f.time for f in got] == pytest.approx([0.0, 0.0, 0.0, 0.05])
-    assert got[0].image is got[2].image
-    assert [f.time for f in distinct(got)] == pytest.approx([0.0, 0.05])
+def test_times_that_fall_on_one_picture_share_it(video_file):
+    path, _ = video_file("h264_b.mp4")
+    results = list(frames(path, [0.0, 0.01, 0.02, 0.06]))
+    assert [f.requested for f in results] == [0.0, 0.01, 0.02, 0.06]
+    assert [f.time for f in results] == pytest.approx([0.0, 0.0, 0.0, 0.05])
+    assert results[0].image is results[2].image
+    assert [f.time for f in distinct(results)] == pytest.approx([0.0, 0.05])
 
 
 def test_one_frame_is_one_frame(make, tmp_path):
@@ -71,21 +74,21 @@ def test_one_frame_is_one_frame(make, tmp_path):
     make.video(path, count=1, fps=25)
     facts = probe(path)
     assert (facts.duration, facts.video.frames) == (pytest.approx(0.04), 1)
-    got = list(frames(path, [k * 0.005 for k in range(8)]))
-    assert len(got) == 8
-    (only,) = distinct(got)
+    results = list(frames(path, [k * 0.005 for k in range(8)]))
+    assert len(results) == 8
+    (only,) = distinct(results)
     assert only.time == 0
     assert only.image[32:].std() > 5
 
 
-def test_nothing_is_on_screen_after_the_end(made):
-    path, _ = made("h264_b.mp4")
-    assert [f.wanted for f in frames(path, [2.9, 3.0, 3.2, 50.0])] == [2.9, 3.0]
+def test_nothing_is_on_screen_after_the_end(video_file):
+    path, _ = video_file("h264_b.mp4")
+    assert [f.requested for f in frames(path, [2.9, 3.0, 3.2, 50.0])] == [2.9, 3.0]
 
 
-def test_a_step_of_variable_length(made, make):
+def test_a_step_of_variable_length(video_file, make):
     """A7: times equal the display times, wherever in the file decoding begins."""
-    path, times = made("h264_vfr.mp4")
+    path, times = video_file("h264_vfr.mp4")
     assert probe(path).video.variable_rate
     for n in (0, 17, 41, 59):
         (frame,) = frames(path, [times[n]])
@@ -109,15 +112,15 @@ def test_frames_stand_upright(make, tmp_path, stored):
     expected = np.rot90(make.picture(0, 96, 64), stored // 90)
     assert frame.image.shape == expected.shape
     assert np.abs(frame.image.astype(int) - expected).mean() < 12
-    (known,) = frames(path, [0.0], facts=facts)
-    assert np.array_equal(known.image, frame.image)
+    (by_info,) = frames(path, [0.0], info=facts)
+    assert np.array_equal(by_info.image, frame.image)
     (small,) = frames(path, [0.0], side=48)
     assert max(small.image.shape[:2]) == 48
     assert small.image.shape[0] > small.image.shape[1] if turned else True
 
 
-def test_side_limits_the_longer_side_and_never_enlarges(made):
-    path, _ = made("h264_b.mp4")
+def test_side_limits_the_longer_side_and_never_enlarges(video_file):
+    path, _ = video_file("h264_b.mp4")
     assert next(frames(path, [0.0], side=32)).image.shape == (32, 32, 3)
     assert next(frames(path, [0.0], side=500)).image.shape == (64, 64, 3)
 
@@ -145,8 +148,8 @@ def test_colours_are_those_that_were_put_in(make, tmp_path):
     assert np.abs(frame.image[20, 50].astype(int) - (20, 40, 220)).max() < 8
 
 
-def test_times_must_ascend_from_zero(made):
-    path, _ = made("h264_b.mp4")
+def test_times_must_ascend_from_zero(video_file):
+    path, _ = video_file("h264_b.mp4")
     for times in ([1.0, 0.5], [-0.1, 1.0], [float("nan")], [0.0, float("inf")]):
         with pytest.raises(UsageError):
             frames(path, times)
@@ -168,16 +171,16 @@ def cut(path, target, share):
 @pytest.mark.parametrize(("prune", "use_facts"), list(itertools.product([True, False], repeat=2)))
 def test_a_file_that_was_cut_off(make, tmp_path, prune, use_facts):
     """A1: what is there is used, what is not is never filled in."""
-    whole, path = tmp_path / "whole.mp4", tmp_path / "cut.mp4"
+    intact, path = tmp_path / "whole.mp4", tmp_path / "cut.mp4"
     make.video(
-        whole,
+        intact,
         count=200,
         fps=10,
         gop=20,
         options={"bf": "0"},
         format_options={"movflags": "faststart"},
     )
-    cut(whole, path, 0.6)
+    cut(intact, path, 0.6)
     facts = probe(path)
     assert facts.duration == pytest.approx(20.0)
     assert facts.decoded_until is not None
@@ -185,11 +188,11 @@ def test_a_file_that_was_cut_off(make, tmp_path, prune, use_facts):
     assert 100 < last < 140
     assert facts.faults[0].startswith("the file is cut off or damaged")
     reader = frames(
-        path, [k / 2 for k in range(40)], prune=prune, facts=facts if use_facts else None
+        path, [k / 2 for k in range(40)], prune=prune, info=facts if use_facts else None
     )
-    got = list(reader)
-    assert [make.number_of(f.image) for f in got] == list(range(0, last + 1, 5))
-    assert len(list(distinct(got))) == len(got)
+    results = list(reader)
+    assert [make.number_of(f.image) for f in results] == list(range(0, last + 1, 5))
+    assert len(list(distinct(results))) == len(results)
     assert reader.report.failed >= 1
     assert reader.report.decoded_until == pytest.approx(facts.decoded_until)
 
@@ -200,16 +203,16 @@ def test_damage_in_the_middle_costs_only_its_own_stretch(make, tmp_path, prune):
     make.video(path, count=120, fps=20, gop=20, options={"bf": "0", "x264-params": "scenecut=0"})
     with av.open(str(path)) as container:
         hit = next(p for n, p in enumerate(container.demux(video=0)) if n == 50)
-        at, size = hit.pos, hit.size
+        offset, size = hit.pos, hit.size
     data = bytearray(path.read_bytes())
-    data[at : at + size] = b"\xff" * size
+    data[offset : offset + size] = b"\xff" * size
     path.write_bytes(data)
     times = [k / 4 for k in range(24)]
     reader = frames(path, times, prune=prune)
-    got = list(reader)
+    results = list(reader)
     # Frames 50 to 59 depend on the broken one; 2.5 s to 3.0 s is lost.
-    assert [f.wanted for f in got] == [t for t in times if not 2.5 <= t < 3.0]
-    assert [make.number_of(f.image) for f in got] == [round(f.wanted * 20) for f in got]
+    assert [f.requested for f in results] == [t for t in times if not 2.5 <= t < 3.0]
+    assert [make.number_of(f.image) for f in results] == [round(f.requested * 20) for f in results]
     report = reader.report
     assert report.failed >= 1
     assert report.decoded_until is None
@@ -222,20 +225,20 @@ def test_memory_does_not_hold_the_file(make, tmp_path):
 
     path = tmp_path / "long.mp4"
     make.video(path, count=900, fps=30, gop=30, options={"preset": "ultrafast"}, size=(32, 32))
-    most = []
+    sizes = []
     take = Pruner._take
 
     def watched(self, packet, header):
         yield from take(self, packet, header)
-        most.append((len(self._held), len(self._times), len(self._frames)))
+        sizes.append((len(self._pending), len(self._times), len(self._frames)))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Pruner, "_take", watched)
         assert len(list(frames(path, [k + 0.5 for k in range(30)]))) == 30
-    assert len(most) > 800
-    assert max(m[0] for m in most) <= 31
-    assert max(m[1] for m in most) <= 31
-    assert max(m[2] for m in most) <= 4
+    assert len(sizes) > 800
+    assert max(m[0] for m in sizes) <= 31
+    assert max(m[1] for m in sizes) <= 31
+    assert max(m[2] for m in sizes) <= 4
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
@@ -270,8 +273,8 @@ def test_an_orientation_is_its_degrees_and_mirror(turn):
     assert np.array_equal(again.apply(image), turn.apply(image))
 
 
-def test_the_reader_closes_its_file(made):
-    path, _ = made("h264_b.mp4")
+def test_the_reader_closes_its_file(video_file):
+    path, _ = video_file("h264_b.mp4")
     with frames(path, [0.0, 1.0]) as reader:
         assert next(reader).time == 0
     assert list(reader) == []

@@ -1,4 +1,4 @@
-"""Word lists of the extractive reader, as data.
+"""Word lists that questions are read with, as data.
 
 They are English but for question and function words of five more languages. In any other language
 no word is left out or widened; rarity alone says what carries content.

@@ -2,7 +2,7 @@ import pytest
 
 from egomem.config import Settings
 from egomem.errors import ConfigError
-from egomem.models import Role, models_of
+from egomem.models import ModelClient, Role
 
 
 def test_settings_reach_the_models() -> None:
@@ -13,18 +13,18 @@ def test_settings_reach_the_models() -> None:
         deadline=7,
         concurrency=3,
     )
-    models = models_of(settings)
+    models = ModelClient.from_settings(settings)
     assert models.has(Role.READER)
     assert not models.has(Role.CAPTIONER)
     assert models.limits(Role.READER).images == 128
     assert models.limits(Role.CAPTIONER).fit
-    assert (models.conduct.deadline, models.conduct.concurrency) == (7, 3)
+    assert (models.policy.deadline, models.policy.concurrency) == (7, 3)
 
 
 @pytest.mark.parametrize(
-    ("limits", "said"),
+    ("limits", "message"),
     [({"raeder": {"images": 1}}, "limits.raeder"), ({"reader": {"images": -1}}, "reader.images")],
 )
-def test_an_impossible_limit_is_named(limits: dict[str, dict[str, float]], said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
-        models_of(Settings(limits=limits))
+def test_an_impossible_limit_is_named(limits: dict[str, dict[str, float]], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        ModelClient.from_settings(Settings(limits=limits))

@@ -19,7 +19,7 @@ import pytest
 
 from egomem.errors import ConfigError
 from egomem.models import Request, Role, TextPart, schema_error
-from egomem.testing.scripted_server import ReceivedRequest, Rule, Script, ScriptedServer
+from egomem.testing import ReceivedRequest, Rule, Script, ScriptedServer
 
 Fixture = Callable[..., Any]
 
@@ -62,9 +62,9 @@ def test_it_stops_quietly_while_connections_are_open(caplog: pytest.LogCaptureFi
     with closing(idle), closing(waiting):
         idle.request("GET", "/v1/models")
         assert idle.getresponse().read()
-        asked = {"model": "x", "messages": [{"role": "user", "content": "hello"}]}
-        waiting.request("POST", "/v1/chat/completions", json.dumps(asked))
-        while not server.most_under_way:
+        chat_body = {"model": "x", "messages": [{"role": "user", "content": "hello"}]}
+        waiting.request("POST", "/v1/chat/completions", json.dumps(chat_body))
+        while not server.max_in_flight:
             time.sleep(0.001)
         server.stop()
         assert idle.sock is not None
@@ -104,8 +104,8 @@ def test_a_schema_gets_a_fitting_value(serve: Fixture) -> None:
 
 
 def test_a_function_answers_before_the_rules(serve: Fixture) -> None:
-    def answer(seen: ReceivedRequest) -> str | None:
-        return "two" if "one" in seen.text else None
+    def answer(received: ReceivedRequest) -> str | None:
+        return "two" if "one" in received.text else None
 
     server = serve(Rule(reply="rule"), answer=answer)
     assert [said(server, "one"), said(server, "else")] == ["two", "rule"]
@@ -149,9 +149,9 @@ def test_a_wrong_script_names_the_mistake(tmp_path: Path, text: str, names: str)
 
 
 def test_a_taken_port_is_said(serve: Fixture) -> None:
-    taken = int(serve().url.split(":")[2].split("/")[0])
-    with pytest.raises(ConfigError, match=f"port {taken} cannot be used"):
-        ScriptedServer(port=taken).start()
+    used_port = int(serve().url.split(":")[2].split("/")[0])
+    with pytest.raises(ConfigError, match=f"port {used_port} cannot be used"):
+        ScriptedServer(port=used_port).start()
 
 
 def test_loopback_only(serve: Fixture, models: Fixture, ask: Fixture) -> None:
@@ -176,7 +176,7 @@ def test_the_command_serves_until_stopped(tmp_path: Path) -> None:
 
 
 def test_the_script_in_the_reference_is_one(tmp_path: Path) -> None:
-    page = Path(__file__).resolve().parents[2] / "docs/reference/models.md"
+    page = Path(__file__).resolve().parents[2] / "docs/reference/testing.md"
     [block] = re.findall(r"```toml\n(.*?)```", page.read_text(), re.DOTALL)
     (tmp_path / "s.toml").write_text(block)
     script = Script.load(tmp_path / "s.toml")

@@ -1,4 +1,4 @@
-"""A file's identity."""
+"""The identity of a media file: the hash of its content."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from egomem.hashing import hash_file
 
 
 def content_hash(path: str | Path) -> str:
-    """The SHA-256 of a file's bytes, in hex: the whole of it, so a changed file is another file.
+    """The SHA-256 of a file in hex. All its bytes count, so a changed file is another file.
 
     Raises MediaError where it cannot be read.
     """

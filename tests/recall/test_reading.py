@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from egomem.answer.extractive.question import read_question
-from egomem.answer.extractive.words import says_nothing_fits, words_of
+from egomem.recall import read_query
+from egomem.recall.words import says_nothing_fits, words_of
 
 
 @pytest.mark.parametrize(
@@ -27,27 +27,27 @@ from egomem.answer.extractive.words import says_nothing_fits, words_of
     ],
 )
 def test_kinds(text, kind, words, relation, anchor):
-    ask = read_question(text)
-    assert (ask.kind, ask.relation) == (kind, relation)
-    assert [w.stem for w in ask.words] == words
-    assert [w.stem for w in ask.anchor] == anchor
+    query = read_query(text)
+    assert (query.kind, query.relation) == (kind, relation)
+    assert [w.stem for w in query.words] == words
+    assert [w.stem for w in query.anchor_words] == anchor
 
 
 def test_times_are_taken_out():
-    ask = read_question("What did I use after the grater at time 01:33?")
-    assert ask.at == 93.0
-    assert [w.stem for w in ask.anchor] == ["grater"]
-    assert read_question("What was there at 0:05?").words == ()
+    query = read_query("What did I use after the grater at time 01:33?")
+    assert query.at == 93.0
+    assert [w.stem for w in query.anchor_words] == ["grater"]
+    assert read_query("What was there at 0:05?").words == ()
 
 
 def test_items_to_be_ordered():
-    assert read_question("In which order did the bus, a dog and the man come?").items == (
+    assert read_query("In which order did the bus, a dog and the man come?").items == (
         "the bus",
         "a dog",
         "the man",
     )
-    assert read_question("What came first, the bus or the car?").items == ("the bus", "the car")
-    assert read_question("What did I see first?").items == ()
+    assert read_query("What came first, the bus or the car?").items == ("the bus", "the car")
+    assert read_query("What did I see first?").items == ()
 
 
 def meets(asked: str, told: str) -> bool:

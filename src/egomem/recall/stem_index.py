@@ -20,7 +20,7 @@ Counts = NDArray[np.float64]
 _Places = NDArray[np.int64]
 
 
-class Postings:
+class StemIndex:
     """Stems of texts, without stop words. Counts are arrays with an entry a text.
 
     `lengths` are in words; words that only a stop word parts are neighbours. The extra stems of a

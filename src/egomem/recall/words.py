@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
-from egomem.answer.extractive import wordlists
-from egomem.recall import lexicon
+from egomem.recall import lexicon, wordlists
 from egomem.text import stems, terms, tokens
 
 PLAIN = frozenset(wordlists.PLAIN.split() + wordlists.PLAIN_ELSEWHERE.split())
@@ -31,11 +30,13 @@ class Word:
     forms: frozenset[str]
     broader: frozenset[str] = frozenset()
     """Kinds of which it is one: a detector that says "person" may have seen the woman asked for."""
+    text: str = field(default="", compare=False)
+    """As the question writes it, in lower case."""
 
 
 @lru_cache(maxsize=65_536)
-def told(text: str) -> frozenset[str]:
-    """The stems that an observation's text can meet a question with."""
+def stem_set(text: str) -> frozenset[str]:
+    """The stems of a text, which a question's words can meet."""
     return frozenset(terms(text)[0])
 
 
@@ -60,15 +61,16 @@ def thing_words_of(text: str) -> tuple[Word, ...]:
 
 
 def _words(kept: list[str]) -> tuple[Word, ...]:
-    return tuple(
-        {stem: Word(stem, forms_of(stem), broader_than(stem)) for stem in stems(kept)}.values()
-    )
+    words: dict[str, Word] = {}
+    for stem, token in zip(stems(kept), kept, strict=True):
+        words.setdefault(stem, Word(stem, forms_of(stem), broader_than(stem), token))
+    return tuple(words.values())
 
 
 @cache
 def says() -> Word:
     """The word that a caption has where it tells what was said or read."""
-    return Word("say", frozenset(stems(wordlists.SAYS.split())))
+    return Word("say", frozenset(stems(wordlists.SAYS.split())), text="say")
 
 
 @cache

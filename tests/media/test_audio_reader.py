@@ -41,9 +41,9 @@ def test_a_span_is_the_same_samples(make, tmp_path, begin, end):
     blocks = list(audio(path, span=Span(begin, end)))
     assert blocks[0].start == pytest.approx(begin, abs=1e-4)
     expected = sweep[round(begin * 16000) : round(end * 16000)]
-    got = joined(blocks)
-    assert len(got) == len(expected)
-    assert np.abs(got - expected).max() < 1e-3
+    samples_read = joined(blocks)
+    assert len(samples_read) == len(expected)
+    assert np.abs(samples_read - expected).max() < 1e-3
 
 
 @pytest.mark.parametrize(("offset", "first"), [(-0.5, 0.0), (0.75, 0.75)])
@@ -54,7 +54,7 @@ def test_time_counts_from_the_first_displayed_frame(make, tmp_path, offset, firs
     samples[round((1.0 - offset) * 16000)] = 0.9
 
     def sound(out, rest):
-        rest += make.sound_packets(out, samples, at=round((1.5 + offset) * 16000))
+        rest += make.sound_packets(out, samples, first_sample=round((1.5 + offset) * 16000))
 
     make.video(path, [900 + 30 * n for n in range(40)], extra=sound)
     blocks = list(audio(path))
@@ -85,8 +85,8 @@ def test_a_gap_is_silence(make, tmp_path):
         assert np.abs(loud).max() > 0.4
 
 
-def test_no_sound_gives_nothing(made):
-    path, _ = made("h264_b.mp4")
+def test_no_sound_gives_nothing(video_file):
+    path, _ = video_file("h264_b.mp4")
     assert list(audio(path)) == []
 
 
@@ -95,10 +95,10 @@ def test_packets_that_fail_are_counted_and_silent(make, tmp_path):
     make.video(path, count=60, extra=lambda out, rest: rest.extend(tone_packets(make, out)))
     with av.open(str(path)) as container:
         hit = [p for p in container.demux(audio=0) if p.size][3]
-        at, size, begin = hit.pos, hit.size, float(hit.pts * hit.time_base)
+        position, size, begin = hit.pos, hit.size, float(hit.pts * hit.time_base)
     data = bytearray(path.read_bytes())
-    at = data.index(bytes(hit), at)
-    data[at : at + size] = b"\xff" * size
+    position = data.index(bytes(hit), position)
+    data[position : position + size] = b"\xff" * size
     path.write_bytes(data)
     reader = audio(path)
     samples = joined(list(reader))
