@@ -30,6 +30,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from egomem.errors import ConfigError, reason
 from egomem.timeline import DEFAULT_FPS, DEFAULT_WINDOW
 
+CAPTION_TOKENS = 1024
+"""Maximum tokens per caption, reasoning included, where nothing else is said."""
 DEFAULT_K = 10
 """Moments that a search returns where nothing else is said."""
 
@@ -71,7 +73,7 @@ class Settings(BaseModel):
     model: dict[str, str] = {}
     limits: dict[str, dict[str, float]] = {}
     fit: bool | None = None
-    caption_tokens: int = Field(default=1024, ge=1)
+    caption_tokens: int = Field(default=CAPTION_TOKENS, ge=1)
     deadline: float = Field(default=180.0, gt=0)
     concurrency: int = Field(default=8, ge=1)
 

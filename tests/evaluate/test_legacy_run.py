@@ -10,7 +10,7 @@ import pytest
 from egomem.evaluate import Arm
 from egomem.evaluate.export import write_answers
 from egomem.evaluate.legacy_run import ANSWERS, CAPTION_USAGE, USAGE, read_legacy
-from egomem.evaluate.measures import packed
+from egomem.evaluate.measures import ascii_json
 from egomem.evaluate.run_db import NAME, UNREADABLE, RunDatabase, read_run
 from egomem.evaluate.stored_run import Finished, StoredRun
 from egomem.records import Usage
@@ -33,7 +33,7 @@ def old(tmp_path: Path, finished: Make) -> StoredRun:
         stored = record.stored
     write_answers(tmp_path, stored, ORDER)
     row = {"request": "request", "usage": Usage(requests=2).model_dump(mode="json")}
-    (tmp_path / CAPTION_USAGE).write_text(packed(row) + "\n")
+    (tmp_path / CAPTION_USAGE).write_text(ascii_json(row) + "\n")
     return stored
 
 
@@ -64,7 +64,7 @@ def test_a_run_of_an_earlier_version_that_was_killed(tmp_path: Path, finished: M
     """Its lines hold all of a trial; the last is torn, and one is of an answer replaced since."""
     cells = [finished(id, arm, part="a").model_copy(update={"at": "t"}) for id, arm in ORDER]
     first = finished("q1", CLEAN, part="before").model_copy(update={"at": "s"})
-    lines = [packed(cell.model_dump(mode="json")).encode() for cell in (first, *cells)]
+    lines = [ascii_json(cell.model_dump(mode="json")).encode() for cell in (first, *cells)]
     torn = lines.pop()[:-20]
     (tmp_path / ANSWERS).write_bytes(b"\n".join([*lines, b"\x00\x00", torn]))
     stored = read_run(tmp_path)

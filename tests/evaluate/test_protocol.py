@@ -12,7 +12,7 @@ import pytest
 from egomem.benchmarks import Benchmark
 from egomem.evaluate import Arm, Config, Run, RunSummary, StoredRun, load_run
 from egomem.evaluate import status as status_of
-from egomem.evaluate.bias_gate import measured
+from egomem.evaluate.bias_gate import bias_gates
 from egomem.evaluate.stored_run import Finished
 from egomem.memory import Store
 from egomem.records import Answer, Question, Status
@@ -41,7 +41,7 @@ def gate(
         choice = None if status is Status.ERROR else "A" if k < right else "B"
         said = Answer(text="", status=status, choice=choice, strategy="clean")
         cells[q.id, column] = Finished(question=q.id, column=column, parts={}, answer=said)
-    (made,) = measured(questions, config, cells)
+    (made,) = bias_gates(questions, config, cells)
     assert made.reason
     return made.passed, made.accuracy
 

@@ -106,7 +106,7 @@ def test_a_false_time_is_never_sent(make_window: Any) -> None:
     good = Request(role=Role.CAPTIONER, parts=images, prompt=PROMPT)
     assert check_frame_labels(good) is good
     false = ImagePart(images[0].data, 31.0, "[0:30]")
-    with pytest.raises(AssertionError, match="would be told"):
+    with pytest.raises(AssertionError, match="would be labelled"):
         check_frame_labels(Request(role=Role.CAPTIONER, parts=(false,), prompt=PROMPT))
     with pytest.raises(AssertionError, match="comes after"):
         check_frame_labels(Request(role=Role.CAPTIONER, parts=images[::-1], prompt=PROMPT))

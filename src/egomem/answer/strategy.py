@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     from egomem.models import ModelClient
 
 
-class Settings(BaseModel):
+class StrategySettings(BaseModel):
     """What a strategy's settings derive from: frozen, and an unknown setting is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class ReaderSettings(Settings):
+class ReaderSettings(StrategySettings):
     """How a reader is asked.
 
     `format`: `scores` asks for JSON with a number for each option; `letter` for a letter alone;
@@ -238,7 +238,7 @@ class Prompt(Protocol):
 
 def register(
     name: str,
-    settings: type[BaseModel] = Settings,
+    settings: type[BaseModel] = StrategySettings,
     *,
     reads: Iterable[Reads] | None = None,
     roles: Iterable[Role] | None = None,

@@ -11,6 +11,7 @@ import typer
 from egomem.cli.benchmark import DayOption, FrameOption, KeepOption, ZoneOption
 from egomem.cli.options import FitOption, JsonOption
 from egomem.cli.output import make_table, print_result
+from egomem.config import CAPTION_TOKENS
 from egomem.timeline import MAX_FRAMES
 
 if TYPE_CHECKING:
@@ -64,7 +65,10 @@ RequestLimitOption = Annotated[
     ),
 ]
 CaptionTokensOption = Annotated[
-    int | None, typer.Option(min=1, help="Of a caption, thinking included. Default: 1024.")
+    int | None,
+    typer.Option(
+        min=1, help=f"Maximum tokens per caption, reasoning included (default {CAPTION_TOKENS})."
+    ),
 ]
 LimitOption = Annotated[int | None, typer.Option(min=1, help="Ask the first N questions alone.")]
 PlanOption = Annotated[bool, typer.Option("--plan", help="Print the plan, and do nothing.")]
@@ -114,10 +118,11 @@ def capmem(
     ] = None,
     reply: Annotated[str | None, typer.Option(help="letter (default), scores or logprobs.")] = None,
     abstain: Annotated[
-        bool, typer.Option("--abstain", help="Readers may say that it cannot be told.")
+        bool, typer.Option("--abstain", help="Readers may answer that it cannot be determined.")
     ] = False,
     max_tokens: Annotated[
-        int | None, typer.Option(min=1, help="Of a reply, thinking included. Default: 2048.")
+        int | None,
+        typer.Option(min=1, help="Maximum tokens per reply, reasoning included (default 2048)."),
     ] = None,
     caption_tokens: CaptionTokensOption = None,
     request_limit: RequestLimitOption = None,
@@ -251,13 +256,13 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
     from egomem.cli.eval_run import format_sent
     from egomem.evaluate import load_run
     from egomem.evaluate import status as standing
-    from egomem.evaluate.bias_gate import after, measured
-    from egomem.evaluate.run_reader import not_counted
+    from egomem.evaluate.bias_gate import bias_gates, gate_text
+    from egomem.evaluate.run_reader import stale_text
     from egomem.text import plural
 
     held = load_run(run)
     now = standing(held)
-    gates = measured(held.questions, held.config, held.cells)
+    gates = bias_gates(held.questions, held.config, held.cells)
 
     def show(out: Console) -> None:
         from rich.text import Text
@@ -271,7 +276,7 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
             counted += f", {now.held_back} held back by the gate"
         out.print(f"{state}; {counted}")
         if now.stale:
-            out.print(not_counted(held))
+            out.print(stale_text(held))
         for track in now.captions:
             lost = ", ".join(f"{n} {status}" for status, n in sorted(track.without.items()))
             lost = f", none of {lost}" if lost else ""
@@ -283,7 +288,7 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
             table.add_row(*(Text(cell) for cell in cells))
         out.print(table)
         for gate in gates:
-            out.print(f"gate of {gate.reader}: {after(gate, held.config)}")
+            out.print(f"gate of {gate.reader}: {gate_text(gate, held.config)}")
         if now.spent.requests:
             out.print(f"sent: {format_sent(now.spent, now.unpriced)}")
         if now.unreadable_lines:

@@ -38,7 +38,7 @@ def run_evaluation(
     from egomem.cli.progress import ProgressDisplay
     from egomem.config import load_settings
     from egomem.evaluate import opened, plan, run
-    from egomem.evaluate.captions import without
+    from egomem.evaluate.captions import uncaptioned_text
     from egomem.models import RequestPolicy
     from egomem.text import plural
 
@@ -82,7 +82,7 @@ def run_evaluation(
     if done is not None:
         problems += [(fault, "run the same command again") for fault in done.faults]
         if done.uncaptioned:
-            problems.append((without(done.uncaptioned), UNCAPTIONED_REMEDY))
+            problems.append((uncaptioned_text(done.uncaptioned), UNCAPTIONED_REMEDY))
         if done.errors:
             what = f"{done.errors} of {plural(done.cells, 'cell')} ended in an error"
             remedy = "the same command tries them again"

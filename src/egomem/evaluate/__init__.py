@@ -18,14 +18,14 @@ from egomem.evaluate.run_folder import OpenRun, opened
 from egomem.evaluate.run_reader import Run, load_run
 from egomem.evaluate.run_summary import RunProgress, RunSummary
 from egomem.evaluate.runner import run
-from egomem.evaluate.status import CaptionStatus, ColumnStatus, RunStatus, status
+from egomem.evaluate.status import ArmStatus, CaptionStatus, RunStatus, status
 from egomem.evaluate.stored_run import Finished, StoredRun
 
 __all__ = [
     "Arm",
+    "ArmStatus",
     "BiasGate",
     "CaptionStatus",
-    "ColumnStatus",
     "Condition",
     "Config",
     "Finished",

@@ -86,7 +86,7 @@ async def _work_off(
             return faults
         try:
             async with client:
-                fault = await captions.build(
+                fault = await captions.caption_recording(
                     run.store,
                     recording,
                     arm,

@@ -63,7 +63,7 @@ class FrameSelection:
         return cls(recordings, times, cut)
 
 
-def cuts(store: Store, track: str) -> list[str]:
+def track_with_cuts(store: Store, track: str) -> list[str]:
     """A track, and those of aligned captions of what single questions may see of a recording."""
     return [track, *(t.id for t in store.tracks() if is_cut(t.id, track))]
 
@@ -73,7 +73,7 @@ def is_cut(own: str, track: str) -> bool:
     return own.startswith((f"{track}-over", f"{track}-until"))  # and not `-aligned768` itself
 
 
-class Aligned:
+class AlignedCaptioner:
     """A captioner of windows that hold exactly the frames of VideoQA; a track of its own for each
     selection of frames (see `FrameSelection.cut`)."""
 
@@ -96,12 +96,12 @@ class Aligned:
         return [o.model_copy(update={"track": self.track.id}) for o in seen]
 
 
-class Watched:
+class WatchedCaptioner:
     """A captioner of which each window is told, and that ends cleanly where the budget is spent:
     windows that are under way are finished, and no other is begun."""
 
     def __init__(
-        self, inner: Captioner | Aligned, on_window: OnWindow, on_gap: OnGap | None = None
+        self, inner: Captioner | AlignedCaptioner, on_window: OnWindow, on_gap: OnGap | None = None
     ) -> None:
         self.inner = inner
         self.track = inner.track
@@ -142,40 +142,40 @@ class Watched:
 
 
 def captioner(
-    models: ModelClient, way: Condition, config: Config, reader: str, cut: str = ""
-) -> Captioner | Aligned:
+    models: ModelClient, condition: Condition, config: Config, reader: str, cut: str = ""
+) -> Captioner | AlignedCaptioner:
     """Who captions for a setting. `reader` decides the frames of an aligned one, `cut` says of what
     they were chosen."""
-    made = Captioner(
+    inner = Captioner(
         models,
-        window=way.window or DEFAULT_WINDOW,
+        window=condition.window or DEFAULT_WINDOW,
         fps=config.fps,
         transcript=False,
         max_tokens=config.caption_tokens,
     )
-    if way.captions != "aligned":
-        return made
-    return Aligned(made, config.frame_limit(reader), cut)
+    if condition.captions != "aligned":
+        return inner
+    return AlignedCaptioner(inner, config.frame_limit(reader), cut)
 
 
-def held_track(store: Store, way: Condition, config: Config) -> str | None:
+def given_track(store: Store, condition: Condition, config: Config) -> str | None:
     """The caption track of a given memory that a setting reads; None: the best one of the view.
 
     Raises ConfigError where the window names none or several.
     """
     if config.track is not None:
         return config.track
-    if way.window is None:
+    if condition.window is None:
         return None
-    known = [t for t in store.tracks() if t.source == "caption"]
-    fits = [t.id for t in known if t.window == way.window]
-    if len(fits) == 1:
-        return fits[0]
-    there = ", ".join(t.id for t in known) or "none"
-    what = "several tracks" if fits else "no track"
+    tracks = [t for t in store.tracks() if t.source == "caption"]
+    matches = [t.id for t in tracks if t.window == condition.window]
+    if len(matches) == 1:
+        return matches[0]
+    existing = ", ".join(t.id for t in tracks) or "none"
+    what = "several tracks" if matches else "no track"
     raise ConfigError(
-        f"{way.name}: the memory holds {what} of captions of {way.window:g} s windows",
-        f"name one with --track, or use the setting {way.strategy}; there are: {there}",
+        f"{condition.name}: the memory holds {what} of captions of {condition.window:g} s windows",
+        f"name one with --track, or use the setting {condition.strategy}; there are: {existing}",
     )
 
 
@@ -185,14 +185,14 @@ def unfinished(
     """The windows of a recording that are still to be captioned. One that was cut off is, where
     more than it had are allowed now (`tokens`)."""
     done = store.completed(recording.id)
-    held = {d.unit for d in done if d.track == track}
+    done_units = {d.unit for d in done if d.track == track}
     if from_completed(done, track):
-        held -= {
+        done_units -= {
             window_unit(gap.span)
             for gap in failed_windows(store, recording.id, track)
             if gap.tokens is not None and gap.tokens < tokens
         }
-    return [s for s in windows(recording.duration, window) if window_unit(s) not in held]
+    return [s for s in windows(recording.duration, window) if window_unit(s) not in done_units]
 
 
 class Uncaptioned(Record):
@@ -221,14 +221,14 @@ def uncaptioned(
     ]
 
 
-def without(found: Sequence[Uncaptioned], most: int = 5) -> str:
+def uncaptioned_text(windows: Sequence[Uncaptioned], limit: int = 5) -> str:
     """`2 windows have no caption: v1 1:00-1:30 refused, ...`"""
-    many = plural(len(found), "window has", "windows have")
-    more = f" and {len(found) - most} more" if len(found) > most else ""
-    return f"{many} no caption: {', '.join(map(str, found[:most]))}{more}"
+    many = plural(len(windows), "window has", "windows have")
+    rest = f" and {len(windows) - limit} more" if len(windows) > limit else ""
+    return f"{many} no caption: {', '.join(map(str, windows[:limit]))}{rest}"
 
 
-async def build(
+async def caption_recording(
     store: Store,
     recording: Recording,
     column: Arm,
@@ -245,31 +245,33 @@ async def build(
     is finished, without a caption. Each window is durable as soon as it is captioned, and no
     question is known here. Raises BudgetExhausted where the budget does not allow the next one.
     """
-    way = config.way(column)
-    by = captioner(models, way, config, column.reader, selection.cut if selection else "")
-    window = way.window or DEFAULT_WINDOW
+    condition = config.way(column)
+    selected = captioner(
+        models, condition, config, column.reader, selection.cut if selection else ""
+    )
+    window = condition.window or DEFAULT_WINDOW
     tokens = config.caption_tokens
-    todo = unfinished(store, recording, by.track.id, window, tokens)
+    todo = unfinished(store, recording, selected.track.id, window, tokens)
     if not todo:
         return ""
     limits = models.limits(Role.CAPTIONER)
-    watched = Watched(by, on_window, on_gap)
+    watcher = WatchedCaptioner(selected, on_window, on_gap)
     if selection is not None:
         times = selection.times[recording.id]
-        faults = await _aligned(store, recording, watched, todo, times, limits)
+        faults = await _aligned(store, recording, watcher, todo, times, limits)
     else:
         report = await ingest(
             store,
             [Path(recording.path or "")],
-            Observers(frames=(watched,)),
+            Observers(frames=(watcher,)),
             sampling=SamplingOptions(
                 window=window, fps=config.fps, side=limits.side, concurrency=CONCURRENCY
             ),
-            on_step=lambda step: watched.check(),
+            on_step=lambda step: watcher.check(),
         )
         faults = list(report.outcomes[0].faults)
-    watched.check()
-    left = unfinished(store, recording, by.track.id, window, tokens)
+    watcher.check()
+    left = unfinished(store, recording, selected.track.id, window, tokens)
     if not left:
         return ""
     why = faults[0] if faults else "the file cannot be watched"
@@ -279,7 +281,7 @@ async def build(
 async def _aligned(
     store: Store,
     recording: Recording,
-    by: Watched,
+    by: WatchedCaptioner,
     todo: Sequence[Span],
     times: Sequence[float],
     limits: Limits,
@@ -289,11 +291,15 @@ async def _aligned(
     faults: list[str] = []
 
     async def one(span: Span) -> None:
-        wanted = [t for t in times if span.start <= t < span.end]
+        frame_times = [t for t in times if span.start <= t < span.end]
         path = recording.path or ""
         try:
             seen = await asyncio.to_thread(
-                lambda: tuple(distinct(frames(path, wanted, side=limits.side))) if wanted else ()
+                lambda: (
+                    tuple(distinct(frames(path, frame_times, side=limits.side)))
+                    if frame_times
+                    else ()
+                )
             )
             made = await by.observe(Window(recording, span, seen))
         except StoreError:

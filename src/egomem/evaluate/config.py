@@ -10,12 +10,12 @@ from pydantic import BaseModel, Field, JsonValue
 
 from egomem.answer import settings_hash
 from egomem.answer.strategy import get
+from egomem.config import CAPTION_TOKENS
 from egomem.errors import ConfigError
 from egomem.evaluate.conditions import Condition, read_conditions
 from egomem.hashing import FINGERPRINT_LENGTH, hash_json, hash_text
 from egomem.models import DEFAULT_LIMITS, Limits, Role
 from egomem.models.limits import read_limits
-from egomem.observe.caption_prompt import MAX_TOKENS
 from egomem.records import Record
 from egomem.timeline import DEFAULT_FPS, MAX_FRAMES
 
@@ -70,7 +70,7 @@ class Config(Record):
     format: Literal["letter", "scores", "logprobs"] = "letter"
     abstain: bool = False
     max_tokens: int = Field(default=2048, ge=1)
-    caption_tokens: int = Field(default=MAX_TOKENS, ge=1)
+    caption_tokens: int = Field(default=CAPTION_TOKENS, ge=1)
     given_limits: dict[str, dict[str, float]] = Field(default_factory=dict)
     fit: bool = False
     frames: int = Field(default=MAX_FRAMES, ge=1)

@@ -16,12 +16,18 @@ from pathlib import Path
 
 from egomem.errors import FullError, reason
 from egomem.evaluate.legacy_run import ANSWERS, USAGE
-from egomem.evaluate.measures import packed, without_measures
+from egomem.evaluate.measures import ascii_json, without_measures
 from egomem.evaluate.run_reader import load_run
-from egomem.evaluate.stored_run import EarlierMeasures, Finished, Key, StoredRun, earlier_measures
+from egomem.evaluate.stored_run import (
+    EarlierMeasures,
+    Finished,
+    StoredRun,
+    TrialKey,
+    earlier_measures,
+)
 
 
-def write_answers(folder: Path, stored: StoredRun, order: Iterable[Key]) -> list[Path]:
+def write_answers(folder: Path, stored: StoredRun, order: Iterable[TrialKey]) -> list[Path]:
     """Write both files, the answers of `order` first; one that would not change is left alone.
 
     Returns their paths. Raises FullError.
@@ -54,12 +60,12 @@ def _answer_line(cell: Finished) -> str:
     fields["answer"] = without_measures(cell.answer)
     if cell.base is not None:
         fields["base"] = without_measures(cell.base)
-    return packed(fields)
+    return ascii_json(fields)
 
 
 def _usage_line(row: EarlierMeasures) -> str:
     question, arm = row.key
-    return packed(
+    return ascii_json(
         {
             "question": question,
             "column": arm.model_dump(mode="json"),

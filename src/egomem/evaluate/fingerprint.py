@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from egomem.evaluate.conditions import Condition
 from egomem.evaluate.config import Arm, Config
-from egomem.evaluate.stored_run import Finished, Key, StoredRun
+from egomem.evaluate.stored_run import Finished, StoredRun, TrialKey
 from egomem.evaluate.trial_inputs import TrialInputs
 from egomem.hashing import FINGERPRINT_LENGTH, hash_json
 from egomem.memory import View
@@ -132,7 +132,7 @@ class Fingerprints:
                     stale.setdefault(arm.label, {})[question.id] = digest(answer.parts)
         return stale
 
-    def current(self, stale: StaleAnswers) -> dict[Key, Finished]:
+    def current(self, stale: StaleAnswers) -> dict[TrialKey, Finished]:
         """The answers without those that are `stale`."""
         return {
             (id, arm): answer

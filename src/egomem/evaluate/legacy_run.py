@@ -18,13 +18,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from egomem.evaluate.config import Arm
-from egomem.evaluate.measures import packed, with_measures
+from egomem.evaluate.measures import ascii_json, with_measures
 from egomem.evaluate.stored_run import (
     EarlierMeasures,
     Finished,
-    Key,
     Place,
     StoredRun,
+    TrialKey,
     earlier_measures,
     place,
 )
@@ -41,7 +41,7 @@ def read_legacy(folder: Path) -> StoredRun:
     for line in _lines(folder / USAGE):
         if row := _measures(line):
             measures[place(row.key, row.parts)] = row
-    cells: dict[Key, Finished] = {}
+    cells: dict[TrialKey, Finished] = {}
     unreadable: dict[int, bytes] = {}
     for number, line in enumerate(_lines(folder / ANSWERS), 1):
         if not line.strip():
@@ -79,10 +79,10 @@ def _measures(line: bytes) -> EarlierMeasures | None:
             key=key,
             parts=parts,
             at=str(row["at"]),
-            usage=packed(row["usage"]),
-            answer=packed(row["answer"]),
-            base=packed(base) if base else None,
-            reply_keys=packed(row["keys"]),
+            usage=ascii_json(row["usage"]),
+            answer=ascii_json(row["answer"]),
+            base=ascii_json(base) if base else None,
+            reply_keys=ascii_json(row["keys"]),
         )
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None

@@ -59,6 +59,6 @@ def reply_keys(*answers: Answer | None) -> list[str]:
     ]
 
 
-def packed(value: object) -> str:
+def ascii_json(value: object) -> str:
     """One line of JSON in ASCII, so that no character of a reply ends a line for any reader."""
     return json.dumps(value, ensure_ascii=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from egomem.benchmarks import Benchmark
 from egomem.errors import UsageError
-from egomem.evaluate.bias_gate import measured
+from egomem.evaluate.bias_gate import bias_gates
 from egomem.evaluate.caption_usage import usage_of_captions
 from egomem.evaluate.config import Config
 from egomem.evaluate.export import write_answers
@@ -20,7 +20,7 @@ from egomem.evaluate.run_db import RunDatabase
 from egomem.evaluate.run_folder import chosen_questions, locked, question_digest
 from egomem.evaluate.run_info import ABOUT, BENCHMARK
 from egomem.evaluate.run_reader import Run, load_run
-from egomem.evaluate.stored_run import Finished, Key, StoredRun, earlier_measures, place
+from egomem.evaluate.stored_run import Finished, StoredRun, TrialKey, earlier_measures, place
 from egomem.memory import Store
 from egomem.memory.replies import ReplyCache
 from egomem.models import RequestTags
@@ -70,7 +70,7 @@ def _same(loaded: Sequence[Run]) -> Run:
     if not loaded:
         raise UsageError("no shards are named")
     first = loaded[0]
-    asked = _content(first.benchmark)
+    content = _content(first.benchmark)
     for other in loaded[1:]:
         if other.config.hash != first.config.hash:
             raise UsageError(
@@ -78,7 +78,7 @@ def _same(loaded: Sequence[Run]) -> Run:
                 f"({first.config.hash} and {other.config.hash})",
                 "run all shards with the same settings",
             )
-        if _content(other.benchmark) != asked:
+        if _content(other.benchmark) != content:
             raise UsageError(
                 f"{first.folder} and {other.folder} ask different questions",
                 "run all shards on the same files",
@@ -91,12 +91,12 @@ def _content(benchmark: Benchmark) -> str:
     return digest([q.model_dump(mode="json") for q in benchmark.questions])
 
 
-def _once(loaded: Sequence[Run]) -> dict[Key, Finished]:
-    cells: dict[Key, Finished] = {}
-    twice: list[Key] = []
+def _once(loaded: Sequence[Run]) -> dict[TrialKey, Finished]:
+    cells: dict[TrialKey, Finished] = {}
+    twice: list[TrialKey] = []
     for shard in loaded:
-        wanted = [(q.id, c) for q in shard.questions for c in shard.config.columns()]
-        for key in wanted:
+        keys = [(q.id, c) for q in shard.questions for c in shard.config.columns()]
+        for key in keys:
             if key not in shard.cells:
                 continue
             if key in cells:
@@ -110,7 +110,7 @@ def _once(loaded: Sequence[Run]) -> dict[Key, Finished]:
     return cells
 
 
-def _listed(keys: Sequence[Key]) -> str:
+def _listed(keys: Sequence[TrialKey]) -> str:
     ids = list(dict.fromkeys(f"{id} ({column.label})" for id, column in keys))
     more = f" and {len(ids) - SHOWN} more" if len(ids) > SHOWN else ""
     return ", ".join(ids[:SHOWN]) + more
@@ -149,8 +149,8 @@ def _memories(target: Path, loaded: Sequence[Run], record: RunDatabase) -> None:
                 store.put_track(track)
             for recording in source.recordings():
                 store.put_recording(recording)
-                held = source.view().observations(recording=recording.id)
-                store.add(held, completed=source.completed(recording.id))
+                observations = source.view().observations(recording=recording.id)
+                store.add(observations, completed=source.completed(recording.id))
     if any(shard.remembers and not shard.config.given_memory for shard in loaded):
         with Store.open(target / "memory") as store:
             tracks = [track.id for track in store.tracks()]
@@ -161,13 +161,13 @@ def _memories(target: Path, loaded: Sequence[Run], record: RunDatabase) -> None:
 
 def _spent(target: Path, loaded: Sequence[Run]) -> None:
     """Join the ledgers: what all shards have sent."""
-    held = ReplyCache(target)
+    target_replies = ReplyCache(target)
     for shard in loaded:
         source = ReplyCache(shard.folder)
         for entry in source.entries():
-            held.record(entry)
+            target_replies.record(entry)
         source.close()
-    held.close()
+    target_replies.close()
 
 
 def _about(
@@ -176,7 +176,7 @@ def _about(
     loaded: Sequence[Run],
     config: Config,
     questions: Sequence[Any],
-    cells: Mapping[Key, Finished],
+    cells: Mapping[TrialKey, Finished],
 ) -> None:
     about = dict(whole.about)
     about["config"] = config.model_dump(mode="json")
@@ -186,7 +186,7 @@ def _about(
     ]
     about["started"] = min(str(s.about.get("started")) for s in loaded)
     about["ended"] = max(str(s.about.get("ended")) for s in loaded)
-    about["gates"] = [g.model_dump(mode="json") for g in measured(questions, config, cells)]
+    about["gates"] = [g.model_dump(mode="json") for g in bias_gates(questions, config, cells)]
     about["last"], about["stale"] = None, {}
     for name in ("tracks", "recordings"):
         about[name] = {k: v for s in loaded for k, v in s.about.get(name, {}).items()}

@@ -10,8 +10,8 @@ from egomem.text import plural
 
 def plan_lines(plan: RunPlan) -> Iterator[str]:
     """The plan for a person."""
-    lost = f" ({plural(plan.left_out, 'row')} of the data could not be used)"
-    yield f"{plural(plan.questions, 'question')}{lost if plan.left_out else ''}"
+    note = f" ({plural(plan.left_out, 'row')} of the data could not be used)"
+    yield f"{plural(plan.questions, 'question')}{note if plan.left_out else ''}"
     for part in (*plan.captions, *plan.columns):
         kept = f", {part.kept} done" if part.kept else ""
         unable = f", {part.unable} without their video" if part.unable else ""
@@ -37,8 +37,8 @@ def plan_lines(plan: RunPlan) -> Iterator[str]:
         yield f"changed questions: {shown}{f' and {more} more' if more > 0 else ''}"
     if plan.missing:
         id, why = next(iter(plan.missing.items()))
-        lost = plural(len(plan.missing), "video is", "videos are")
-        yield f"{lost} not at hand, for example {id}: {why}"
+        note = plural(len(plan.missing), "video is", "videos are")
+        yield f"{note} not at hand, for example {id}: {why}"
     yield from plan.notes
 
 

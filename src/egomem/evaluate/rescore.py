@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from egomem.evaluate.bias_gate import measured
+from egomem.evaluate.bias_gate import bias_gates
 from egomem.evaluate.config import Config
 from egomem.evaluate.export import write_answers
 from egomem.evaluate.fingerprint import baseline_digest
 from egomem.evaluate.predictions import write_predictions
 from egomem.evaluate.run_db import RunDatabase
 from egomem.evaluate.run_folder import locked
-from egomem.evaluate.run_info import rewrite_about
+from egomem.evaluate.run_info import update_run_info
 from egomem.evaluate.run_reader import check_run, load_run
-from egomem.evaluate.stored_run import Finished, Key
+from egomem.evaluate.stored_run import Finished, TrialKey
 from egomem.records import Answer, Question, Record
 
 
@@ -39,8 +39,8 @@ def rescore(folder: Path, on_note: Callable[[str], None] = lambda line: None) ->
         run = load_run(folder, record.stored)
         questions = {q.id: q for q in run.questions}
         columns = run.columns
-        judged = measured(run.questions, run.config, run.cells)
-        fresh: dict[Key, Finished] = {}
+        gates_before = bias_gates(run.questions, run.config, run.cells)
+        fresh: dict[TrialKey, Finished] = {}
         reread_count = kept = 0
         # An answer that starts from another one starts from it as it now reads.
         for column in run.config.in_order(columns):
@@ -74,12 +74,12 @@ def rescore(folder: Path, on_note: Callable[[str], None] = lambda line: None) ->
         record.put_in_order(order)
         write_answers(folder, record.stored, order)
         write_predictions(folder, run.questions, columns, run.cells)
-        gates = measured(run.questions, run.config, run.cells)
+        gates = bias_gates(run.questions, run.config, run.cells)
         if changed:
-            rewrite_about(folder, gates=[g.model_dump(mode="json") for g in gates])
+            update_run_info(folder, gates=[g.model_dump(mode="json") for g in gates])
     turned = [
         (was.reader, was.verdict, now.verdict)
-        for was, now in zip(judged, gates, strict=True)
+        for was, now in zip(gates_before, gates, strict=True)
         if was.verdict != now.verdict
     ]
     return Rescored(read=reread_count, kept=kept, changed=tuple(changed), gates=tuple(turned))

@@ -19,8 +19,8 @@ from egomem.evaluate import run_tables as tables
 from egomem.evaluate.legacy_run import ANSWERS, CAPTION_USAGE, USAGE, read_legacy
 from egomem.evaluate.stored_run import (
     Finished,
-    Key,
     StoredRun,
+    TrialKey,
     earlier_measures,
     place,
 )
@@ -111,7 +111,7 @@ class RunDatabase:
             tables.put_caption_usage(self._db, by_request)
         self.stored.caption_usage.update(by_request)
 
-    def put_in_order(self, order: Iterable[Key]) -> None:
+    def put_in_order(self, order: Iterable[TrialKey]) -> None:
         """Put the answers of `order` first; the others follow as they are. Raises FullError."""
         cells = self.stored.cells
         keys = list(dict.fromkeys([*(key for key in order if key in cells), *cells]))

@@ -21,12 +21,12 @@ from egomem.benchmarks import Benchmark
 from egomem.errors import LockedError
 from egomem.evaluate.budget import RunBudget
 from egomem.evaluate.config import Arm, Config
-from egomem.evaluate.durations import lengths
+from egomem.evaluate.durations import video_durations
 from egomem.evaluate.fingerprint import Fingerprints, digest
 from egomem.evaluate.model_clients import ModelClients
 from egomem.evaluate.run_db import RunDatabase
 from egomem.evaluate.trial_inputs import TrialInputs
-from egomem.evaluate.video_map import Blind, VideoMap, from_files, in_memory
+from egomem.evaluate.video_map import BlindViews, VideoMap, videos_from_files, videos_in_memory
 from egomem.memory import Store
 from egomem.memory.lock import NAME as LOCK
 from egomem.memory.lock import WriterLock
@@ -109,16 +109,16 @@ async def opened(
         owned.enter_context(locked(folder))
         record = owned.enter_context(RunDatabase.open(folder, on_note))
         store = owned.enter_context(Store.open(memory or folder / "memory", create=memory is None))
-        cache, blind = ReplyCache(folder), Blind()
+        cache, blind = ReplyCache(folder), BlindViews()
         owned.callback(cache.close)
         owned.callback(blind.close)
         run_budget = RunBudget(budget=budget, max_requests=max_requests)
-        run_budget.recall(cache.stats().spent.values())
+        run_budget.add_earlier(cache.stats().spent.values())
         questions = chosen_questions(benchmark.questions, config)
         videos = await _videos(benchmark, questions, config, store, folder, memory, on_note)
         # All of a given memory, so that the shards of a run say the same of its videos.
-        all_videos = videos if memory is None else in_memory(benchmark, store)
-        benchmark = benchmark.with_lengths(lengths(benchmark.videos, all_videos.recordings))
+        all_videos = videos if memory is None else videos_in_memory(benchmark, store)
+        benchmark = benchmark.with_lengths(video_durations(benchmark.videos, all_videos.recordings))
         clients = ModelClients(config, cache, run_budget, policy or RequestPolicy(), environ)
         inputs = TrialInputs(config, store, videos, blind, clients)
         yield OpenRun(
@@ -151,8 +151,8 @@ async def _videos(
     if all(question.recording is not None for question in questions):
         benchmark = benchmark.only(question.id for question in questions)
     if memory is not None:
-        return in_memory(benchmark, store)
-    return await from_files(benchmark, store, folder, on_note)
+        return videos_in_memory(benchmark, store)
+    return await videos_from_files(benchmark, store, folder, on_note)
 
 
 @contextmanager

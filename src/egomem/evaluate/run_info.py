@@ -18,7 +18,7 @@ ABOUT = "run.json"
 BENCHMARK = "benchmark.json"
 
 
-def write_about(
+def write_run_info(
     run: OpenRun,
     command: Sequence[str],
     stale: Mapping[str, Mapping[str, str]],
@@ -28,7 +28,7 @@ def write_about(
     """Write down what each number of this run leads back to, and which answers are `stale`, of an
     earlier configuration: a call that is killed or halted leaves them beside its own."""
     config = run.config
-    before = read_about(run.folder)
+    before = read_run_info(run.folder)
     now = datetime.now(UTC).isoformat(timespec="seconds")
     about: dict[str, Any] = {
         "command": list(command) or before.get("command", []),
@@ -59,19 +59,19 @@ def write_about(
     _write(run.folder / BENCHMARK, run.benchmark.model_dump_json())
 
 
-def rewrite_about(folder: Path, **fields: Any) -> None:
+def update_run_info(folder: Path, **fields: Any) -> None:
     """Put other values of some fields in the place of those that run.json holds."""
-    held = read_about(folder) | fields
-    _write(folder / ABOUT, json.dumps(held, ensure_ascii=False, indent=1))
+    fields_before = read_run_info(folder) | fields
+    _write(folder / ABOUT, json.dumps(fields_before, ensure_ascii=False, indent=1))
 
 
-def read_about(folder: Path) -> dict[str, Any]:
+def read_run_info(folder: Path) -> dict[str, Any]:
     """What run.json holds; {} where there is none."""
     try:
-        held = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+        fields = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return held if isinstance(held, dict) else {}
+    return fields if isinstance(fields, dict) else {}
 
 
 def _write(path: Path, text: str) -> None:

@@ -13,14 +13,14 @@ from pydantic import ValidationError
 from egomem.benchmarks import Benchmark
 from egomem.errors import UsageError
 from egomem.evaluate.caption_usage import CaptionUsage, cached_usage, failed_window_key
-from egomem.evaluate.captions import Uncaptioned, cuts, uncaptioned
+from egomem.evaluate.captions import Uncaptioned, track_with_cuts, uncaptioned
 from egomem.evaluate.config import Arm, Config
 from egomem.evaluate.fingerprint import digest
 from egomem.evaluate.measures import reply_keys
 from egomem.evaluate.run_db import read_run
 from egomem.evaluate.run_folder import chosen_questions
-from egomem.evaluate.run_info import ABOUT, BENCHMARK, read_about
-from egomem.evaluate.stored_run import Finished, Key, StoredRun
+from egomem.evaluate.run_info import ABOUT, BENCHMARK, read_run_info
+from egomem.evaluate.stored_run import Finished, StoredRun, TrialKey
 from egomem.memory import Store
 from egomem.memory.database_errors import DATABASE_NAME as DATABASE
 from egomem.memory.failed_windows import failed_windows
@@ -40,7 +40,7 @@ class Run:
     config: Config
     benchmark: Benchmark
     stored: StoredRun
-    stale: frozenset[Key] = frozenset()
+    stale: frozenset[TrialKey] = frozenset()
 
     @property
     def memory(self) -> Path:
@@ -54,7 +54,7 @@ class Run:
         return (self.memory / DATABASE).is_file()
 
     @cached_property
-    def cells(self) -> dict[Key, Finished]:
+    def cells(self) -> dict[TrialKey, Finished]:
         held = self.stored.cells
         return {k: f for k, f in held.items() if k not in self.stale} if self.stale else held
 
@@ -65,26 +65,26 @@ class Run:
     @property
     def columns(self) -> list[Arm]:
         """The columns that have an answer."""
-        held = {column for _, column in self.cells}
-        return [c for c in self.config.columns() if c in held]
+        arms = {column for _, column in self.cells}
+        return [c for c in self.config.columns() if c in arms]
 
     @property
     def held_back(self) -> list[Arm]:
         """The columns that the gate kept from being answered, when the run came to its end."""
         stopped = (self.about.get("last") or {}).get("stopped") or ()
-        ways = {c: self.config.way(c) for c in self.config.columns()}
-        return [c for c, w in ways.items() if c.reader in stopped and not w.judges_bias]
+        conditions = {c: self.config.way(c) for c in self.config.columns()}
+        return [c for c, w in conditions.items() if c.reader in stopped and not w.judges_bias]
 
     def answers(self, column: Arm) -> dict[str, Answer]:
-        found = ((q.id, self.cells.get((q.id, column))) for q in self.benchmark.questions)
-        return {id: cell.answer for id, cell in found if cell is not None}
+        cells = ((q.id, self.cells.get((q.id, column))) for q in self.benchmark.questions)
+        return {id: cell.answer for id, cell in cells if cell is not None}
 
     def usage(self, column: Arm) -> dict[str, Usage]:
         """What each answer took, by question; those are left out of which it is not known."""
-        found = ((q.id, self.cells.get((q.id, column))) for q in self.questions)
+        cells = ((q.id, self.cells.get((q.id, column))) for q in self.questions)
         return {
             id: cell.usage
-            for id, cell in found
+            for id, cell in cells
             if cell is not None and (cell.usage.requests or not reply_keys(cell.answer))
         }
 
@@ -105,7 +105,7 @@ class Run:
             for video, recording in self.about.get("recordings", {}).items():
                 if video not in own and None not in own:
                     continue
-                parts = cuts(store, track)
+                parts = track_with_cuts(store, track)
                 made = store.view().observations(recording=recording, tracks=parts)
                 took = [
                     (
@@ -132,13 +132,15 @@ class Run:
         """The windows that have no caption in the tracks that this run made."""
         if self.config.given_memory or not self.remembers:
             return []
-        own = {q.recording for q in self.questions}
-        held = self.about.get("recordings", {})
-        about = {v: id for v, id in held.items() if v in own or None in own}
+        video_ids = {q.recording for q in self.questions}
+        recordings = self.about.get("recordings", {})
+        by_video = {v: id for v, id in recordings.items() if v in video_ids or None in video_ids}
         tracks = self.about.get("tracks", {})
         with Store.open(self.memory) as store:
             return uncaptioned(
-                store, about, [c for t in tracks.values() if t for c in cuts(store, t)]
+                store,
+                by_video,
+                [c for t in tracks.values() if t for c in track_with_cuts(store, t)],
             )
 
     def sheet(self, column: Arm, verdicts: Mapping[str, float] | None = None) -> ScoredAnswers:
@@ -160,11 +162,11 @@ def load_run(folder: Path, stored: StoredRun | None = None) -> Run:
     Raises UsageError where it holds no run.
     """
     check_run(folder)
-    about = read_about(folder)
+    about = read_run_info(folder)
     try:
         config = Config.model_validate(about["config"])
-        held = (folder / BENCHMARK).read_text(encoding="utf-8")
-        benchmark = Benchmark.model_validate_json(held)
+        text = (folder / BENCHMARK).read_text(encoding="utf-8")
+        benchmark = Benchmark.model_validate_json(text)
     except (KeyError, OSError, ValidationError) as error:
         why = "" if isinstance(error, KeyError | OSError) else " that this version can read"
         raise UsageError(
@@ -177,7 +179,7 @@ def load_run(folder: Path, stored: StoredRun | None = None) -> Run:
 
 def _stale(
     noted: Mapping[str, Mapping[str, str]], config: Config, stored: StoredRun
-) -> Iterator[Key]:
+) -> Iterator[TrialKey]:
     """The answers that the last call found to be of an earlier configuration, and that are still
     there: it may have been killed at any moment since."""
     for column in config.columns():
@@ -187,7 +189,7 @@ def _stale(
                 yield question, column
 
 
-def not_counted(run: Run) -> str:
+def stale_text(run: Run) -> str:
     """What is said of a run's stale answers; "" where it has none."""
     n = len(run.stale)
     are = plural(n, "answer is", "answers are")

@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from egomem.evaluate.config import Arm
-from egomem.evaluate.measures import packed, with_measures, without_measures
+from egomem.evaluate.measures import ascii_json, with_measures, without_measures
 from egomem.evaluate.stored_run import (
     EarlierMeasures,
     Finished,
-    Key,
     Place,
     StoredRun,
+    TrialKey,
     earlier_measures,
     place,
 )
@@ -75,14 +75,14 @@ _TRIAL = "question = ? AND setting = ? AND reader = ? AND captioner = ?"
 _MEASURES = "at, usage, answer_measures, base_measures, reply_keys"
 
 
-def _columns(key: Key) -> tuple[str, str, str, str]:
+def _columns(key: TrialKey) -> tuple[str, str, str, str]:
     question, arm = key
     return question, arm.setting, arm.reader, arm.captioner
 
 
 def put(db: sqlite3.Connection, cell: Finished, position: int) -> None:
     """Insert an answer at a position, or replace that of the same trial in its place."""
-    key, parts = _columns(cell.key), packed(cell.parts)
+    key, parts = _columns(cell.key), ascii_json(cell.parts)
     db.execute(
         f"""
         INSERT INTO answer (question, setting, reader, captioner, position, parts, status, answer,
@@ -97,8 +97,8 @@ def put(db: sqlite3.Connection, cell: Finished, position: int) -> None:
             position,
             parts,
             cell.answer.status.value,
-            packed(without_measures(cell.answer)),
-            packed(without_measures(cell.base)) if cell.base else None,
+            ascii_json(without_measures(cell.answer)),
+            ascii_json(without_measures(cell.base)) if cell.base else None,
             cell.version,
             *_measures(earlier_measures(cell)),
         ),
@@ -110,7 +110,7 @@ def _measures(row: EarlierMeasures) -> tuple[str | None, ...]:
     return row.at, row.usage, row.answer, row.base, row.reply_keys
 
 
-def keep_measures(db: sqlite3.Connection, key: Key) -> None:
+def keep_measures(db: sqlite3.Connection, key: TrialKey) -> None:
     """Keep what was measured of an answer that is about to be replaced."""
     columns = f"question, setting, reader, captioner, position, parts, {_MEASURES}"
     db.execute(
@@ -127,7 +127,7 @@ def put_run(db: sqlite3.Connection, run: StoredRun, position: int) -> None:
         f"INSERT OR REPLACE INTO earlier_measures (question, setting, reader, captioner, position,"
         f" parts, {_MEASURES}) VALUES ({', '.join('?' * 11)})",
         (
-            (*_columns(row.key), n, packed(row.parts), *_measures(row))
+            (*_columns(row.key), n, ascii_json(row.parts), *_measures(row))
             for n, row in enumerate(run.earlier.values(), position + len(run.cells))
         ),
     )
@@ -137,7 +137,7 @@ def put_run(db: sqlite3.Connection, run: StoredRun, position: int) -> None:
 def put_caption_usage(db: sqlite3.Connection, by_request: Mapping[str, Usage]) -> None:
     db.executemany(
         "INSERT OR REPLACE INTO caption_usage VALUES (?, ?)",
-        ((key, packed(usage.model_dump(mode="json"))) for key, usage in by_request.items()),
+        ((key, ascii_json(usage.model_dump(mode="json"))) for key, usage in by_request.items()),
     )
 
 
@@ -189,7 +189,7 @@ def _arm(setting: str, reader: str, captioner: str) -> Arm:
     return Arm(setting=setting, reader=reader, captioner=captioner)
 
 
-def put_in_order(db: sqlite3.Connection, keys: Sequence[Key]) -> None:
+def put_in_order(db: sqlite3.Connection, keys: Sequence[TrialKey]) -> None:
     """Order the answers so, and the measures of replaced answers after them, the newest first."""
     db.executemany(
         f"UPDATE answer SET position = ? WHERE {_TRIAL}",

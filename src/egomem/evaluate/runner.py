@@ -8,15 +8,15 @@ from collections.abc import Mapping, Sequence
 
 from egomem.errors import UsageError
 from egomem.evaluate.answer_stage import AnswerStage
-from egomem.evaluate.bias_gate import BiasGate, after, measured
+from egomem.evaluate.bias_gate import BiasGate, bias_gates, gate_text
 from egomem.evaluate.caption_stage import make_captions
 from egomem.evaluate.config import Arm, Config
 from egomem.evaluate.export import write_answers
 from egomem.evaluate.predictions import write_predictions
 from egomem.evaluate.run_folder import OpenRun
-from egomem.evaluate.run_info import write_about
+from egomem.evaluate.run_info import write_run_info
 from egomem.evaluate.run_summary import OnNote, OnProgress, RunSummary
-from egomem.evaluate.stored_run import Finished, Key
+from egomem.evaluate.stored_run import Finished, TrialKey
 from egomem.evaluate.video_map import VideoMap
 
 CONCURRENCY = 8
@@ -43,15 +43,15 @@ async def run(
     fingerprints, budget = open_run.fingerprints, open_run.budget
     _check_videos(config, open_run.videos)
     budget.check_prices(spec for arm in arms for spec in open_run.clients.specs(arm))
-    write_about(open_run, command, fingerprints.stale(questions, arms))
+    write_run_info(open_run, command, fingerprints.stale(questions, arms))
     stage = AnswerStage(open_run, concurrency, on_progress)
     first = [arm for arm in arms if config.way(arm).judges_bias]
     await stage.answer(first)
     # A gate is over all questions: it is not judged before they are answered.
     stored = open_run.record.stored
-    gates = [] if budget.closed else measured(questions, config, stored.cells)
+    gates = [] if budget.closed else bias_gates(questions, config, stored.cells)
     for gate in gates:
-        on_note(f"gate of {gate.reader}: {after(gate, config)}")
+        on_note(f"gate of {gate.reader}: {gate_text(gate, config)}")
     stopped = {g.reader for g in gates if not g.passed} if config.gate == "stop" else set()
     rest = [arm for arm in arms if arm not in first and arm.reader not in stopped]
     faults = await make_captions(open_run, rest, on_note, on_progress)
@@ -64,7 +64,7 @@ async def run(
     order = [(question.id, arm) for question in questions for arm in arms]
     open_run.record.put_in_order(order)
     write_answers(open_run.folder, stored, order)
-    write_about(open_run, command, stale, summary, gates)
+    write_run_info(open_run, command, stale, summary, gates)
     write_predictions(open_run.folder, questions, asked, current)
     return summary
 
@@ -89,7 +89,7 @@ def _summary(
     open_run: OpenRun,
     stage: AnswerStage,
     arms: Sequence[Arm],
-    current: Mapping[Key, Finished],
+    current: Mapping[TrialKey, Finished],
     gates: Sequence[BiasGate],
     stopped: set[str],
     faults: Sequence[str],

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from egomem.evaluate.config import Arm
-from egomem.evaluate.measures import measures_of, packed, reply_keys
+from egomem.evaluate.measures import ascii_json, measures_of, reply_keys
 from egomem.records import Answer, Record, Status, Usage
 
-Key = tuple[str, Arm]
+TrialKey = tuple[str, Arm]
 """A trial: a question's id and an arm."""
 
-Place = tuple[Key, str]
+Place = tuple[TrialKey, str]
 """A trial and what its answer rests on, see `place`."""
 
 
@@ -41,7 +41,7 @@ class Finished(Record):
     version: str = ""
 
     @property
-    def key(self) -> Key:
+    def key(self) -> TrialKey:
         return self.question, self.column
 
     @property
@@ -54,7 +54,7 @@ class EarlierMeasures(NamedTuple):
     """What was measured of an answer that another one has replaced since: its replies may still be
     cached. The last four are JSON."""
 
-    key: Key
+    key: TrialKey
     parts: dict[str, str]
     at: str
     usage: str
@@ -72,7 +72,7 @@ class StoredRun:
     are no answer, and `unreadable_lines` those lines.
     """
 
-    cells: dict[Key, Finished] = field(default_factory=dict)
+    cells: dict[TrialKey, Finished] = field(default_factory=dict)
     earlier: dict[Place, EarlierMeasures] = field(default_factory=dict)
     caption_usage: dict[str, Usage] = field(default_factory=dict)
     unreadable: tuple[int, ...] = ()
@@ -83,7 +83,7 @@ class StoredRun:
         """How many answers have lost what was measured of them."""
         return sum(not cell.at for cell in self.cells.values())
 
-    def reply_keys(self, key: Key, parts: Mapping[str, str]) -> list[str]:
+    def reply_keys(self, key: TrialKey, parts: Mapping[str, str]) -> list[str]:
         """The cache keys of a trial's requests, where it was ever answered with these parts."""
         cell = self.cells.get(key)
         if cell is not None and cell.parts == parts:
@@ -93,9 +93,9 @@ class StoredRun:
         return keys
 
 
-def place(key: Key, parts: Mapping[str, str]) -> Place:
+def place(key: TrialKey, parts: Mapping[str, str]) -> Place:
     """A trial with its parts, as a key that does not depend on their order."""
-    return key, packed(sorted(parts.items()))
+    return key, ascii_json(sorted(parts.items()))
 
 
 def earlier_measures(cell: Finished) -> EarlierMeasures:
@@ -104,8 +104,8 @@ def earlier_measures(cell: Finished) -> EarlierMeasures:
         key=cell.key,
         parts=cell.parts,
         at=cell.at,
-        usage=packed(cell.usage.model_dump(mode="json")),
-        answer=packed(measures_of(cell.answer)),
-        base=packed(measures_of(cell.base)) if cell.base else None,
-        reply_keys=packed(reply_keys(cell.answer, cell.base)),
+        usage=ascii_json(cell.usage.model_dump(mode="json")),
+        answer=ascii_json(measures_of(cell.answer)),
+        base=ascii_json(measures_of(cell.base)) if cell.base else None,
+        reply_keys=ascii_json(reply_keys(cell.answer, cell.base)),
     )

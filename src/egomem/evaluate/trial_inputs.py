@@ -12,7 +12,7 @@ from egomem.evaluate import captions
 from egomem.evaluate.conditions import Condition
 from egomem.evaluate.config import Arm, Config
 from egomem.evaluate.model_clients import ModelClients
-from egomem.evaluate.video_map import Blind, VideoMap
+from egomem.evaluate.video_map import BlindViews, VideoMap
 from egomem.media import Frame, frames
 from egomem.memory import Store, View
 from egomem.records import Observation, Question, Recording, Source
@@ -27,7 +27,12 @@ class TrialInputs:
     """Questions name the videos of the benchmark; what is returned names recordings of `store`."""
 
     def __init__(
-        self, config: Config, store: Store, videos: VideoMap, blind: Blind, clients: ModelClients
+        self,
+        config: Config,
+        store: Store,
+        videos: VideoMap,
+        blind: BlindViews,
+        clients: ModelClients,
     ) -> None:
         self.config = config
         self.store = store
@@ -153,7 +158,7 @@ class TrialInputs:
         if condition.captions == "none" or not condition.reads_track:
             return None
         if condition.captions == "held" or self.config.given_memory:
-            return captions.held_track(self.store, condition, self.config)
+            return captions.given_track(self.store, condition, self.config)
         client = self._clients.of(arm)
         assert client is not None
         return captions.captioner(client, condition, self.config, arm.reader).track.id

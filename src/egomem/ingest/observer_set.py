@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
+from egomem.config import CAPTION_TOKENS
 from egomem.errors import EgomemError, UsageError
 from egomem.extras import install_line
 from egomem.ingest.job import Observers
@@ -21,7 +22,6 @@ from egomem.observe import (
     ObserverSetup,
     SoundObserver,
 )
-from egomem.observe.caption_prompt import MAX_TOKENS
 from egomem.records import Recording, Usage
 
 Caption = Literal["direct", "active"]
@@ -91,7 +91,7 @@ def choose_observers(
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     budget: float | None = None,
     caption: Caption = "direct",
-    max_tokens: int = MAX_TOKENS,
+    max_tokens: int = CAPTION_TOKENS,
     transcriber: str = "embedded",
 ) -> ObserverSet:
     """Make the observers that are named, in an order in which each finds what it reads.
@@ -126,15 +126,17 @@ def choose_observers(
         budget=budget,
         max_tokens=max_tokens,
     )
-    made: list[AnyObserver] = []
+    all_observers: list[AnyObserver] = []
     lacking: list[str] = []
     origins: list[WeightsOrigin] = []
     for choice in choices:
-        emitted = {observer.track.source for observer in made}
+        emitted = {observer.track.source for observer in all_observers}
         if choice.optional and choice.reads and not {"frames", "audio", *emitted} & {*choice.reads}:
             continue  # nobody emits anything that it reads
         try:
-            observer = _make(choice, replace(setup, earlier=tuple(made)), values.get(choice.name))
+            observer = _make(
+                choice, replace(setup, earlier=tuple(all_observers)), values.get(choice.name)
+            )
             if isinstance(observer, FetchesWeights):
                 origins.append(observer.prepare())
         except EgomemError as error:
@@ -142,21 +144,21 @@ def choose_observers(
                 raise
             lacking.append(f"{choice.name}: {error}")
             continue
-        made.append(observer)
-    if not made:
+        all_observers.append(observer)
+    if not all_observers:
         raise EgomemError(
             f"no observer is available: {'; '.join(lacking)}",
             f"run: {install_line('embedded')}, or give a --model captioner=SPEC",
         )
-    _check_distinct(made)
-    asking = tuple(o for o in made if isinstance(o, AsksModel))
+    _check_distinct(all_observers)
+    asking = tuple(o for o in all_observers if isinstance(o, AsksModel))
     notes = new_notices(origins) + [f"without {line}" for line in lacking]
     if ALL_DEFAULTS in observers and not any(observer.asks for observer in asking):
         notes.append(VLM_SEES_MORE)
     return ObserverSet(
         Observers(
-            sound=tuple(o for o in made if isinstance(o, SoundObserver)),
-            frames=tuple(o for o in made if isinstance(o, FrameObserver)),
+            sound=tuple(o for o in all_observers if isinstance(o, SoundObserver)),
+            frames=tuple(o for o in all_observers if isinstance(o, FrameObserver)),
         ),
         max((observer.concurrency for observer in asking), default=1),
         tuple(notes),

@@ -15,7 +15,7 @@ from egomem.answer import FrameSource, answer, get
 from egomem.benchmarks import Benchmark, demo, load
 from egomem.config import load_settings as load_settings
 from egomem.errors import UsageError
-from egomem.evaluate.video_map import Blind, VideoMap, in_memory
+from egomem.evaluate.video_map import BlindViews, VideoMap, videos_in_memory
 from egomem.media import Frame, frames
 from egomem.memory import Store
 from egomem.models import ImagePart, ModelClient, Reply, Request, TextPart, VideoPart, read_limits
@@ -39,7 +39,7 @@ class BenchmarkSession:
 
     benchmark: Benchmark
     places: VideoMap
-    memory: Store | Blind
+    memory: Store | BlindViews
 
     @classmethod
     def of(cls, benchmark: Benchmark, memory: Path | None, strategy: str) -> BenchmarkSession:
@@ -48,11 +48,11 @@ class BenchmarkSession:
         Raises UsageError where none of the benchmark's videos is in it.
         """
         if get(strategy).blind:
-            return cls(benchmark, VideoMap(), Blind())
+            return cls(benchmark, VideoMap(), BlindViews())
         if memory is None:
             raise UsageError(f"strategy {strategy} reads a memory, and none is named")
         store = Store.open(memory)
-        places = in_memory(benchmark, store)
+        places = videos_in_memory(benchmark, store)
         if benchmark.videos and not places.recordings:
             store.close()
             raise UsageError(
@@ -78,7 +78,7 @@ class BenchmarkSession:
 
         One to a question about a video that the memory does not hold is an error, and counts.
         """
-        blind = isinstance(self.memory, Blind)
+        blind = isinstance(self.memory, BlindViews)
         if not blind and (why := self.places.lost(question)):
             return Answer(text="", status=Status.ERROR, strategy=strategy, reason=why)
         local = self.places.localised(question)
@@ -94,7 +94,7 @@ class BenchmarkSession:
         self, recording: str, times: Sequence[float], side: int | None = None
     ) -> Iterable[Frame]:
         """Frames of a recording, from its file."""
-        held = None if isinstance(self.memory, Blind) else self.memory.recording(recording)
+        held = None if isinstance(self.memory, BlindViews) else self.memory.recording(recording)
         if held is None or held.path is None:
             raise UsageError(f"the video of {recording} is not at hand")
         return frames(held.path, times, side=side)

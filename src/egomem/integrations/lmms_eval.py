@@ -31,7 +31,7 @@ from pydantic import Field, JsonValue, ValidationError
 from egomem.answer import FrameSource, get, settings_hash
 from egomem.config import load_settings as load_settings
 from egomem.errors import ConfigError, EgomemError, UsageError
-from egomem.evaluate.predictions import row
+from egomem.evaluate.predictions import prediction_row
 from egomem.evaluate.versions import version
 from egomem.integrations.harness import (
     BenchmarkSession,
@@ -165,7 +165,7 @@ def process_results(doc: Doc, results: Sequence[str | None]) -> dict[str, Any]:
         "n_unscored": {"count": int(not keyed)},
         "n_dropped": {"count": int(doc["dropped"] or 0)},
         **{f"n_{status}": {"count": int(said.status is status)} for status in Status},
-        "prediction": row(question.id, said),
+        "prediction": prediction_row(question.id, said),
         "request": {
             "prompt": sent.prompt if sent else "",
             "frames": len(sent.images) if sent else 0,

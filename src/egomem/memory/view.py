@@ -344,7 +344,7 @@ class View:
         """Ids of the observations (of `ids` where given) that have a vector, and the matrix (ids,
         dimension).
         """
-        numbers, matrices = [], []
+        numbers, matrices, all_ids = [], [], ids is None
         if ids is None:
             files = self._vector_files(embedder)
             id_of = {}
@@ -354,8 +354,7 @@ class View:
             files = self.store.vector_files(embedder, {row[11] for row in matches})
         rowids = np.array(list(id_of), dtype=np.int64)
         for file in files:
-            known = np.isin(file.rowid, rowids)
-            at = visible_rows(file, self.filter) if ids is None else known
+            at = visible_rows(file, self.filter) if all_ids else np.isin(file.rowid, rowids)
             numbers += file.rowid[at].tolist()
             matrices.append(file.matrix[at])
         if ids is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from egomem.config import CAPTION_TOKENS
 from egomem.models import ImagePart, Request, RequestTags, Role, TextPart
 from egomem.observe.frame_encoding import check_frame_labels
 from egomem.records import Observation
@@ -30,9 +31,6 @@ square brackets, in times of the recording as given with the frames, like [M:SS-
 Call the person behind the camera "the wearer". Write only what is seen or heard; where it is \
 unclear, say that it is unclear. No introduction and no summary."""
 
-MAX_TOKENS = 1024
-"""Maximum tokens of one caption, reasoning included. Our choice."""
-
 
 def caption_request(
     images: Sequence[ImagePart],
@@ -40,7 +38,7 @@ def caption_request(
     speech: str,
     *,
     tags: RequestTags,
-    max_tokens: int = MAX_TOKENS,
+    max_tokens: int = CAPTION_TOKENS,
 ) -> Request:
     """The request for one window's caption; `speech`: its `spoken_lines`.
 

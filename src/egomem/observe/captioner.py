@@ -8,13 +8,14 @@ from collections.abc import Iterable, Sequence
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from egomem.config import CAPTION_TOKENS
 from egomem.errors import EgomemError, ModelError
 from egomem.extras import install_line
 from egomem.media import Frame
 from egomem.models import ModelClient, Reply, Request, RequestTags, Role
 from egomem.models.prices import check_priced
 from egomem.observe.caption_cost import estimate_captions
-from egomem.observe.caption_prompt import MAX_TOKENS, PROMPT, caption_request, spoken_lines
+from egomem.observe.caption_prompt import PROMPT, caption_request, spoken_lines
 from egomem.observe.caption_times import TimedCaption, resolve_times
 from egomem.observe.frame_encoding import encode_frames
 from egomem.observe.plugin import ObserverPlugin, ObserverSetup
@@ -54,7 +55,7 @@ class Captioner:
         window: float = DEFAULT_WINDOW,
         fps: float = DEFAULT_FPS,
         transcript: bool = True,
-        max_tokens: int = MAX_TOKENS,
+        max_tokens: int = CAPTION_TOKENS,
         budget: float | None = None,
     ) -> None:
         if budget is not None:

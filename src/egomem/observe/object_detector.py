@@ -46,10 +46,10 @@ class Detection:
 
 
 class Detector:
-    """`detect` finds things in a picture. The weights are fetched at first use.
+    """Finds objects in a picture. The weights are fetched at first use.
 
     `squares`: also look at the fewest squares of the short side that cover the picture. The network
-    sees 300x300 pixels, so this finds smaller things and undoes the squeeze of wide pictures, at
+    gets 300x300 pixels, so this finds smaller objects and undoes the squeeze of wide pictures, at
     three times the cost for 16:9 and none for square ones.
     """
 
@@ -65,7 +65,9 @@ class Detector:
         return weights.detector(self.folder)
 
     def detect(self, image: npt.NDArray[np.uint8], min_score: float) -> list[Detection]:
-        """Things in an (H, W, 3) uint8 RGB picture with a score of `least` or more, best first."""
+        """Return the objects in an (H, W, 3) uint8 RGB picture with at least that score, best
+        first.
+        """
         height, width = image.shape[:2]
         whole = (0, 0, width, height)
         regions = [whole, *square_crops(width, height)] if self.squares else [whole]
@@ -111,9 +113,10 @@ def _load(origin: WeightsOrigin) -> Any:
 
 
 def square_crops(width: int, height: int) -> list[PixelBox]:
-    """The fewest squares of the short side that cover a picture, evenly spread.
+    """Return the fewest squares of the short side that cover a picture, evenly spread.
 
-    A square picture has none, and neither has a strip that would need more than a few."""
+    A square picture has none, and neither has a strip that would need more than a few.
+    """
     side, long = min(width, height), max(width, height)
     count = -(-long // side)
     if count == 1 or count > _SQUARES:

@@ -1,7 +1,7 @@
-"""How many of a thing are seen, look by look -> when it is there, comes and goes.
+"""Counts of an object, frame by frame -> when it is present, appears and leaves.
 
-A detector misses things now and then, sees some that are not there, and a worn camera sways: what
-does not hold for `hold` seconds is flicker. Our reconstruction.
+A detector misses objects now and then, reports some that are not there, and a worn camera sways:
+what does not hold for `hold` seconds is flicker. Our reconstruction.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import groupby, pairwise
 
 @dataclass(frozen=True, slots=True)
 class CountLevel:
-    """A count that held over the looks `[first, past)`."""
+    """A count that held over the keyframes `[first, past)`."""
 
     first: int
     past: int
@@ -22,7 +22,7 @@ class CountLevel:
 
 @dataclass(frozen=True, slots=True)
 class CountChange:
-    """The count went from `before`, last seen at look `last`, to `after`, first seen at `first`."""
+    """The count went from `before`, last at keyframe `last`, to `after`, first at `first`."""
 
     last: int
     first: int
@@ -32,9 +32,9 @@ class CountChange:
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """At least one is there over the looks `[first, past)`; `changes` has those of its number.
+    """At least one is present over the keyframes `[first, past)`; `changes` are those of its count.
 
-    `low` and `high`: the counts that held, or where none did, those that were seen.
+    `low` and `high`: the counts that held, or if none did, those that were detected.
     """
 
     first: int
@@ -47,10 +47,10 @@ class Presence:
 def find_presences(
     counts: Sequence[int], lengths: Sequence[float], sure: Sequence[bool], hold: float
 ) -> list[Presence]:
-    """The stretches in which something is there, in order.
+    """Return the stretches in which something is present, in order.
 
-    `counts`, `lengths` (seconds that a look stands for) and `sure` have one entry a look. A gap
-    shorter than `hold` is filled; a shorter stretch counts only if a look in it is sure.
+    `counts`, `lengths` (seconds that a keyframe stands for) and `sure` have one entry a keyframe. A
+    gap shorter than `hold` is filled; a shorter stretch counts only if a keyframe in it is sure.
     """
     is_present = [count > 0 for count in counts]
     for first, past in _runs(is_present, False):
@@ -82,7 +82,7 @@ def _presence(
 def find_levels(
     counts: Sequence[int], lengths: Sequence[float], first: int, past: int, hold: float
 ) -> list[CountLevel]:
-    """The counts above none that held for `hold` seconds; equal neighbours are one level."""
+    """Return the counts above none that held for `hold` seconds; equal neighbours are one level."""
     stable: list[CountLevel] = []
     look = first
     for count, group in groupby(counts[first:past]):

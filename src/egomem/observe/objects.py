@@ -1,4 +1,4 @@
-"""Things of everyday classes in a window: how many, and when they appear and leave."""
+"""Objects of everyday classes in a window: how many, and when they appear and leave."""
 
 from __future__ import annotations
 
@@ -22,16 +22,17 @@ from egomem.records import Observation, Provenance, Track
 from egomem.timeline import DEFAULT_FPS, Span
 
 OBJECT_CHANGE = 2 * MIN_CHANGE
-"""A thing covers more of the picture than a letter does, so less sensitive eyes are enough."""
+"""An object covers more of the picture than a letter does, so less sensitivity is enough."""
 
 
 class Objects:
-    """One observation for each stretch in which things of a class are there, one for each change.
+    """One observation for each stretch in which objects of a class are present, one for each
+    change.
 
     A presence says "2 to 3 bottles"; a change "a bottle leaves, 2 bottles remain", over the time
-    within which it happened. `fps`: looks a second at most; unchanged frames are passed over (see
-    `changes`). `score`: what a detection needs. `hold`: seconds for which a count must hold (see
-    `presence`). `sure`: the score that needs no holding. `dropped` counts sightings without either.
+    within which it happened. `fps`: keyframes a second at most (see `keyframes`). `score`: what a
+    detection needs. `hold`: seconds for which a count must hold (see `object_tracks`). `sure`: the
+    score that needs no holding. `dropped` counts detections without either.
     """
 
     def __init__(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from egomem.config import CAPTION_TOKENS
 from egomem.errors import ConfigError, EgomemError
 from egomem.extras import are_installed
 from egomem.media import AudioBlock
@@ -117,7 +118,7 @@ class ObserverSetup:
     models: ModelClient | None = None
     transcriber: str = "embedded"
     budget: float | None = None
-    max_tokens: int = 1024
+    max_tokens: int = CAPTION_TOKENS
     earlier: Sequence[AnyObserver] = ()
 
 

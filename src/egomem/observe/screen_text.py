@@ -24,12 +24,12 @@ MODULES = ("rapidocr", "onnxruntime")
 
 
 class ScreenText:
-    """Reads text in a window's frames; lines that stay are one observation each.
+    """Reads text in a window's frames; a line that stays is one observation.
 
-    `fps`: looks a second at most; unchanged frames are passed over (see `changes`). `score`: a line
-    below it is dropped, and so is a single character, which the models like to invent. A line must
-    stand for `hold` seconds or score `sure` once. `side`: a picture is shrunk to this longest side
-    to find the lines; they are read in full size. `dropped` counts what was left out and why.
+    `fps`: keyframes a second at most (see `keyframes`). `score`: a line below it is dropped, and so
+    is a single character, which the models like to invent. A line must stand for `hold` seconds or
+    score `sure` once. `side`: a picture is shrunk to this longest side to find the lines; they are
+    read in full size. `dropped` counts what was left out, by reason.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class ScreenText:
         return is_reliable
 
     def read(self, image: npt.NDArray[np.uint8]) -> list[TextLine]:
-        """The lines in an (H, W, 3) uint8 RGB picture that are worth keeping, top to bottom."""
+        """Return the lines in an (H, W, 3) uint8 RGB picture to keep, top to bottom."""
         with self._one_at_a_time:
             engine = self._engine = self._engine or _load(self.side)
             result = engine(np.ascontiguousarray(image[:, :, ::-1]))

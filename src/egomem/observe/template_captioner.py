@@ -20,13 +20,12 @@ MAX_TEXTS = 12
 
 
 class TemplateCaptioner:
-    """A caption of each window from the observations that it holds, the objects' first.
+    """Composes a caption of each window from its observations, the objects' first.
 
-    `window`: length in seconds. `of`: the tracks to compose from; where one of them is of a source,
-    other tracks of that source are left alone. They are part of this track's name: with other
-    observers, or others' settings, captions are composed anew. A window in which nothing was
-    recognised gets no caption: it could only be found by mistake. That it was looked at is the
-    store's to know.
+    `window`: length in seconds. `of`: the tracks to compose from; if one of them is of a source,
+    other tracks of that source are ignored. They are part of this track's name: with other
+    observers or settings, captions are composed anew. A window in which nothing was recognised gets
+    no caption: it could only be found by mistake.
     """
 
     def __init__(self, window: float | None = None, of: Iterable[Track] = ()) -> None:
@@ -69,8 +68,11 @@ class TemplateCaptioner:
 
 
 def _belongs(o: Observation, window: Window) -> bool:
-    """What ends in the window. A caption must not tell what is said after it: a sentence that runs
-    over the end belongs to the next window, and only the last window takes all that is left."""
+    """True if an observation ends in the window.
+
+    A caption must not tell what is said after it: a sentence that runs over the end belongs to the
+    next window, and only the last window takes all that is left.
+    """
     if o.source not in SOURCES:
         return False
     last = window.span.end >= window.recording.duration
@@ -78,7 +80,7 @@ def _belongs(o: Observation, window: Window) -> bool:
 
 
 def compose(parts: Sequence[Observation]) -> str:
-    """Plain English over observations of objects, screen text and speech; "" over none."""
+    """Return plain English over observations of objects, screen text and speech; "" over none."""
     presences = [o for o in parts if o.source == "object" and "event" not in o.data]
     events = [o for o in parts if o.source == "object" and "event" in o.data]
     sentences = []

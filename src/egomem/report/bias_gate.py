@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from egomem.evaluate.bias_gate import measured
+from egomem.evaluate.bias_gate import bias_gates
 from egomem.evaluate.run_reader import Run
 from egomem.report.cell_format import baselines_sentence
 from egomem.report.columns import run_name, short_model
@@ -16,7 +16,7 @@ def bias_gate_section(runs: Sequence[Run]) -> Section:
     """The verdict of the bias gate on each reader; empty where no reader was asked blind."""
     rows = []
     for run in runs:
-        for gate in measured(run.questions, run.config, run.cells):
+        for gate in bias_gates(run.questions, run.config, run.cells):
             if not gate.n:
                 continue
             prefix = f"{run_name(run)}: " if len(runs) > 1 else ""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from egomem.evaluate.bias_gate import measured
+from egomem.evaluate.bias_gate import bias_gates
 from egomem.report.bootstrap_columns import RESAMPLING, ColumnBootstrap, bootstrap_questions
 from egomem.report.cell_format import (
     INTERVAL_WARNINGS,
@@ -244,7 +244,7 @@ def _gate_sentences(group: ColumnBootstrap, pairs: Sequence[ColumnPair]) -> Iter
     failed = [
         short_model(gate.reader) + (f" ({run_name(run)})" if len(runs) > 1 else "")
         for run in runs
-        for gate in measured(run.questions, run.config, run.cells)
+        for gate in bias_gates(run.questions, run.config, run.cells)
         if gate.n and gate.reader in readers and gate.passed is False
     ]
     if failed:

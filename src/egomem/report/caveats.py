@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from egomem.evaluate.run_reader import Run, not_counted
+from egomem.evaluate.run_reader import Run, stale_text
 from egomem.evaluate.versions import version
 from egomem.report.columns import run_name, short_model
 from egomem.text import plural
@@ -35,7 +35,7 @@ def _answer_caveats(run: Run) -> Iterator[str]:
             f"{plural(failed, 'answer is', 'answers are')} missing or ended in an error, which "
             "counts as wrong."
         )
-    if stale := not_counted(run):
+    if stale := stale_text(run):
         yield f"{stale}; run the same command again to replace them."
     if held_back := [arm for arm in run.held_back if arm not in run.columns]:
         readers = ", ".join(dict.fromkeys(short_model(arm.reader) for arm in held_back))

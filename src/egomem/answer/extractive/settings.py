@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from egomem.answer.strategy import Settings
+from egomem.answer.strategy import StrategySettings
 
 NAME = "extractive"
 
 
-class ExtractiveSettings(Settings):
+class ExtractiveSettings(StrategySettings):
     """Settings of the extractive reader; all are our reconstruction.
 
     `support`: least support of an open question, 0 to 1; below it, the reader abstains.

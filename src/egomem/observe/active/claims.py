@@ -1,8 +1,8 @@
-"""What a sentence says, as far as code can tell: is it in the evidence, is it weaker than another,
+"""What a sentence states, as far as words tell: is it in the evidence, is it weaker than another,
 which sentences of two captions are the same. Our reconstruction.
 
-It compares words, so it is strict: a paraphrase that shares no word with the evidence does not
-pass. What is strict here costs a detail; what were lenient would cost the truth.
+Comparing words is strict: a paraphrase that shares no word with the evidence does not pass. Being
+too strict costs a detail; being too lenient would cost the truth.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ _HEARD_OR_READ = ("ocr", "listen")
 
 @dataclass(frozen=True, slots=True)
 class ClaimContent:
-    """What a sentence says: stems, numbers, quoted text, whether it denies, and its hedges."""
+    """What a sentence states: stems, numbers, quoted text, negation, hedges."""
 
     words: frozenset[str]
     numbers: frozenset[str]
@@ -159,7 +159,7 @@ def _near(a: Span, b: Span) -> bool:
 
 
 def covers(parts: Sequence[str], whole: str) -> bool:
-    """True where the parts together say all that the whole says."""
+    """True if the parts together state all that the whole states."""
     said, told = content(whole), [content(part) for part in parts]
     return (
         said.all <= frozenset().union(*(t.all for t in told))
@@ -169,7 +169,7 @@ def covers(parts: Sequence[str], whole: str) -> bool:
 
 
 def is_weaker(after: str, after_span: Span, before: str, before_span: Span) -> bool:
-    """True where `after` follows from `before`: less is said, of no other number and no less time.
+    """True if `after` follows from `before`: it states less, no other number, and no shorter time.
 
     A number may be left out, not changed: "3 bottles" does not follow from "2 to 3 bottles".
     """
@@ -191,7 +191,7 @@ def is_same(a: str, a_span: Span, b: str, b_span: Span) -> bool:
 
 
 class ClaimAlignment(NamedTuple):
-    """Pairs of indices (before, after), what is only before, what is only after."""
+    """Pairs of indices (before, after), and the indices of claims that have no partner."""
 
     pairs: list[tuple[int, int]]
     removed: list[int]
@@ -202,9 +202,10 @@ TimedText = tuple[str, Span]
 
 
 def align_claims(before: Sequence[TimedText], after: Sequence[TimedText]) -> ClaimAlignment:
-    """Which claims of two captions are versions of one; each has at most one partner.
+    """Return which claims of two captions are versions of one; each has at most one partner.
 
-    By shared words first and nearness in time second, greedily from the best pair."""
+    Greedy from the best pair: by shared words first, by nearness in time second.
+    """
     scored = []
     for i, (old, old_span) in enumerate(before):
         for j, (new, new_span) in enumerate(after):

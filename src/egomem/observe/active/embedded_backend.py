@@ -46,7 +46,7 @@ MAX_TEXT_FRAMES = 3
 
 
 class EmbeddedBackend:
-    """`Backend` over the embedded observers. It has no state of its own."""
+    """`CaptionBackend` over the embedded observers. It has no state of its own."""
 
     name = "embedded"
 

@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class InstalledTools:
-    """The tools that can run here; `missing`: why one cannot, with the line that mends it."""
+    """The tools that can run here; `missing`: why others cannot, and what installs them."""
 
     detector: Detector | None
     reader: ScreenText | None
@@ -44,7 +44,7 @@ class InstalledTools:
 
 
 def installed_tools(*, speech: str = "base") -> InstalledTools:
-    """Detector, text recogniser and speech recogniser, their weights fetched if need be."""
+    """Return the detector, text recogniser and speech recogniser; their weights are fetched."""
     missing: list[str] = []
     detector = _made(lambda: Detector(squares=False), missing)
     reader = _made(ScreenText, missing)
@@ -82,7 +82,7 @@ def tools_for(path: Path, parts: InstalledTools, *, retriever: Retriever | None 
 
 
 def backend_for(models: ModelClient | None, budget: CaptionBudget) -> CaptionBackend:
-    """A model in the captioner role where there is one, else the embedded observers."""
+    """Return a model's backend if one fills the captioner role, else the embedded observers'."""
     if models is not None and models.has(Role.CAPTIONER):
         return VlmBackend(models, tokens=budget.tokens)
     return EmbeddedBackend()
@@ -99,8 +99,11 @@ async def caption_file(
     log: Path | None = None,
     on_event: OnEvent = lambda log, state: None,
 ) -> CaptionRun:
-    """Caption a whole file. `log`: where the run is saved after every event; where it lies there
-    already, of the same file, it goes on. Raises UsageError where the log is of another run."""
+    """Caption a whole file.
+
+    `log`: where the run is saved after every event; a log of the same run that is already there is
+    continued. Raises UsageError if the log is of another run.
+    """
     budget = budget or CaptionBudget()
     tools = tools_for(path, parts or installed_tools(), retriever=retriever)
     backend = backend_for(models, budget)

@@ -1,4 +1,4 @@
-"""Where a composed draft and the coarse view disagree, and the look that would settle it."""
+"""Where a composed draft and the coarse view disagree, and the inspection that would settle it."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def tiles(shape: tuple[int, ...]) -> list[Box]:
 def uncovered_regions(
     tools: Tools, coarse: Sequence[Frame], state: CaptionState
 ) -> list[CaptionGap]:
-    """Parts of the coarse view in which something stands, and nothing was named."""
+    """Gaps for regions of the coarse view that hold something and in which nothing was named."""
     if tools.detector is None or not coarse:
         return []
     centres = [
@@ -120,7 +120,7 @@ def _spread(image: Any, box: Box) -> float:
 
 
 def unplaced_changes(coarse: Sequence[Frame], state: CaptionState) -> list[CaptionGap]:
-    """Changes known only to within the coarse step: the moment is to be found."""
+    """Gaps for changes that are known only to within the coarse step."""
     if not coarse:
         return []
     height, width = coarse[0].image.shape[:2]
@@ -155,7 +155,7 @@ def unplaced_changes(coarse: Sequence[Frame], state: CaptionState) -> list[Capti
 
 
 def unconfirmed_objects(coarse: Sequence[Frame], state: CaptionState) -> list[CaptionGap]:
-    """Things that one picture showed, and once: the place where each was seen is enlarged."""
+    """Gaps for objects that a single picture showed once: the region of each is enlarged."""
     if not coarse:
         return []
     height, width = coarse[0].image.shape[:2]
@@ -186,7 +186,7 @@ def unconfirmed_objects(coarse: Sequence[Frame], state: CaptionState) -> list[Ca
 def _joined(
     changes_by_span: dict[Span, list[RegionChange]],
 ) -> list[tuple[Span, list[RegionChange]]]:
-    """Changes whose spans nearly agree are looked at together."""
+    """The changes, grouped if their spans nearly agree: one inspection serves a group."""
     joined: list[tuple[Span, list[RegionChange]]] = []
     for span in sorted(changes_by_span):
         if joined:
@@ -201,7 +201,7 @@ def _joined(
 
 
 def _close_up(box: Box, width: int, height: int) -> Box:
-    """A square region around a place."""
+    """A square region around a box."""
     short = min(width, height)
     size = max((box[2] - box[0]) * width, (box[3] - box[1]) * height) * ZOOM
     size = min(max(size, short / 3), short)
@@ -209,7 +209,7 @@ def _close_up(box: Box, width: int, height: int) -> Box:
 
 
 def is_change_placed(findings: Sequence[Finding], span: Span, look: Inspection) -> bool:
-    """True where a change within the look's span is now placed."""
+    """True if a change within the inspection's span is now placed."""
     near = Span(max(0.0, span.start - STEP_S * 1.5), span.end + STEP_S * 1.5)
     return any(
         c.span.length <= MAX_PLACED_S and near.start <= c.span.start and c.span.end <= near.end
@@ -220,7 +220,7 @@ def is_change_placed(findings: Sequence[Finding], span: Span, look: Inspection) 
 
 
 def unread_text(tools: Tools, state: CaptionState) -> list[CaptionGap]:
-    """Text that was seen small, with a low score, or that changes."""
+    """Gaps for text that is small, has a low score, or changes."""
     if tools.reader is None:
         return []
     gaps = []
@@ -256,7 +256,7 @@ def unread_text(tools: Tools, state: CaptionState) -> list[CaptionGap]:
 
 
 def unheard_speech(tools: Tools, state: CaptionState) -> list[CaptionGap]:
-    """Speech that was not transcribed, and words that nobody in view says."""
+    """Gaps for speech that was not transcribed, and for words that nobody in view says."""
     gaps = []
     heard_findings = [f for f in state.findings if f.data.get("said")]
     span = tools.scene.span

@@ -1,6 +1,6 @@
-"""A proposed caption -> the caption that is accepted: what an edit strengthens, it must prove.
+"""A proposed caption -> the accepted one: what an edit strengthens, it must prove.
 
-The edits are computed here by aligning atomic claims; what a model says it changed is not asked.
+The edits are computed here by aligning atomic claims; what a model says it changed is not used.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def merge(
 
 
 def _atoms(line: CaptionLine, number: int) -> list[_Atom]:
-    """A line's atomic claims; the line itself where none were told."""
+    """A line's atomic claims; the line itself if it has none."""
     cited = [*line.evidence, *[()] * len(line.claims)]
     if not line.claims:
         return [_Atom(line.text, line.span, line.evidence[0] if line.evidence else (), number)]
@@ -147,8 +147,9 @@ def _hinted(state: CaptionState, atom: _Atom) -> bool:
 
 
 def _newer(proof: Sequence[Finding], claim: Claim) -> bool:
-    """True where some proof was found after all that supports the claim: what was known before
-    cannot overrule it."""
+    """True if some proof was found after all support of the claim: what was known before cannot
+    overrule it.
+    """
     return any(_number(f.id) > max(map(_number, claim.supports), default=0) for f in proof)
 
 
@@ -157,7 +158,7 @@ def _number(id: str) -> int:
 
 
 def _claim(id: str, state: CaptionState, atom: _Atom) -> Claim:
-    """A claim that stands as its evidence lets it."""
+    """A claim with the status that its evidence gives it."""
     cited = _cited(state, atom)
     proven = not missing_support(atom.text, atom.span, cited)
     hinted = not proven and _hinted(state, atom)
@@ -196,7 +197,7 @@ def _lay_out(
     kept: dict[int, Claim],
     restored: Sequence[Claim],
 ) -> tuple[list[CaptionLine], list[Claim]]:
-    """Lines as written where all of their claims passed; else a line for each claim that did."""
+    """Lines as written if all of their claims passed; else a line for each claim that did."""
     entries: list[tuple[CaptionLine, list[Claim]]] = []
     for k, line in enumerate(lines):
         line_claims = [(j, kept.get(j)) for j, a in enumerate(atoms) if a.line == k]
@@ -223,7 +224,7 @@ def _alone(claim: Claim) -> CaptionLine:
 
 
 def render_caption(state: CaptionState) -> str:
-    """The caption: what is supported is stated, what is uncertain hedged, the rest left out."""
+    """The caption as text: supported claims are stated, uncertain ones hedged, others left out."""
     out = []
     for k, line in enumerate(state.lines):
         claims = [c for c in state.claims if c.line == k]
@@ -240,7 +241,7 @@ def render_caption(state: CaptionState) -> str:
 
 
 def render_draft(lines: Sequence[CaptionLine]) -> str:
-    """A caption as it was proposed, with nothing checked."""
+    """A proposed caption as text, unchecked."""
     return "\n".join(f"[{format_span(_rounded(line.span))}] {line.text}" for line in lines)
 
 

@@ -45,12 +45,12 @@ DEFAULT_FPS = 1.0
 
 
 class ActiveCaptioner:
-    """One caption of each window, with looks into the file where the draft cannot be trusted.
+    """Writes a caption of each window, inspecting the file where the draft cannot be trusted.
 
     With `models`, the captioner's model drafts, checks and plans; without, the embedded observers
     do. `budget` holds for each window; `cost` is in US dollars for all of them together: once it is
-    spent, nothing more is asked (ConfigError where its price is not known). `max_tokens`: of one
-    reply. Where the file cannot be opened, looks see the window's frames.
+    spent, no request is sent (ConfigError if the price is unknown). `max_tokens`: of one reply. If
+    the file cannot be opened, inspections use the window's frames.
     """
 
     def __init__(
@@ -109,11 +109,11 @@ class ActiveCaptioner:
 
     @property
     def stats(self) -> CaptionerStats:
-        """What was done so far: windows by the reason that their run stopped, and the cost."""
+        """Windows by the reason that their run stopped, and the cost."""
         return CaptionerStats(windows=dict(self.stops), usage=self.usage)
 
     def plan(self, recordings: Iterable[Recording], window: float) -> str:
-        """The most that these recordings will take, in a line; "" where no model is asked."""
+        """The most that these recordings will take, in a line; "" if no model is asked."""
         if self._backend.name == "embedded":
             return ""
         count = sum(len(windows(r.duration, window)) for r in recordings)
@@ -124,11 +124,11 @@ class ActiveCaptioner:
         )
 
     async def observe(self, window: Window) -> list[Observation]:
-        """The window's caption; none where nothing could be established.
+        """The window's caption; none if nothing could be established.
 
-        Raises WindowFailed if the reply is no draft (refused, cut off, unreadable twice),
-        and ModelError where there was none, nothing was established and a request had failed, or
-        the budget in dollars is spent.
+        Raises WindowFailed if the reply is no draft (refused, cut off, unreadable twice), and
+        ModelError if there was no reply, a request failed and nothing was established, or the
+        budget in dollars is spent.
         """
         if not window.frames and window.recording.path is None:
             return []
@@ -227,7 +227,7 @@ def _coarse(run: CaptionRun) -> tuple[float, ...]:
 
 
 def _failed(faults: Sequence[str]) -> str:
-    """The first request without a reply, as a backend tells it (`verifier: error: ...`)."""
+    """The first request without a reply, as a backend writes it (`verifier: error: ...`)."""
     parsed = ((f, f.split(": ", 2)) for f in faults)
     return next((f for f, parts in parsed if parts[1:2] == [Status.ERROR.value]), "")
 
@@ -238,7 +238,7 @@ def _by_tool(findings: list[Finding]) -> str:
 
 
 def gaze_points(window: Window) -> list[tuple[float, float, float]]:
-    """(time, x, y) of gaze that is held: observations of the source "gaze" with `data["point"]`."""
+    """(time, x, y) of the window's gaze: observations of the source "gaze" with `data["point"]`."""
     points = []
     for o in window.context:
         point = o.data.get("point")
@@ -249,7 +249,7 @@ def gaze_points(window: Window) -> list[tuple[float, float, float]]:
 
 
 def _make(setup: ObserverSetup, settings: CaptionBudget) -> ActiveCaptioner:
-    """Its tools are the earlier observers: what detects and reads for them looks closer for it."""
+    """The captioner, with the earlier observers as its tools."""
     captions = setup.models is not None and setup.models.has(Role.CAPTIONER)
     detects = any(isinstance(observer, Objects) for observer in setup.earlier)
     return ActiveCaptioner(

@@ -37,7 +37,7 @@ MAX_GAPS = 8
 
 
 def fold(log: CaptionLog) -> CaptionState:
-    """Replay: the same events give the same state, and no model is asked."""
+    """Return the state that a log adds up to; no model is asked."""
     state = CaptionState()
     for event in log.events:
         state = apply(state, event, log.budget)
@@ -45,7 +45,7 @@ def fold(log: CaptionLog) -> CaptionState:
 
 
 def states(log: CaptionLog) -> list[CaptionState]:
-    """The state after each event."""
+    """Return the state after each event of a log."""
     history = [CaptionState()]
     for event in log.events:
         history.append(apply(history[-1], event, log.budget))
@@ -116,7 +116,7 @@ def _changed(
 
 
 def _tried(state: CaptionState, budget: CaptionBudget) -> CaptionState:
-    """After a revision: the open revision gaps that it closed, and those that it did not."""
+    """The state after a revision: revision gaps that it closed, and those that it did not."""
     used = {
         id
         for edit, claim in zip(state.edits, _of(state), strict=True)
@@ -186,8 +186,11 @@ def _set(state: CaptionState, claim: Claim) -> CaptionState:
 
 
 def claim_status(state: CaptionState, claim: Claim) -> ClaimStatus:
-    """What a claim's evidence makes of it. A look sees closer than the coarse view, and outweighs
-    it; where two of one kind disagree, the claim is uncertain."""
+    """Return the status that a claim's evidence gives it.
+
+    An inspection is closer than the coarse view and outweighs it; if two of one kind disagree, the
+    claim is uncertain.
+    """
     rank = {
         stance: max((_close(f) for f in _found(state, ids)), default=-1)
         for stance, ids in (("for", claim.supports), ("against", claim.denies))
@@ -204,8 +207,10 @@ def _close(finding: Finding) -> int:
 
 
 def _opened(state: CaptionState, proposed: Sequence[CaptionGap]) -> CaptionState:
-    """New gaps, the most urgent first. One that was tried and settled is not opened again; an open
-    one may be given another look."""
+    """The state with new gaps, the most urgent first.
+
+    A settled gap is not opened again; an open one may get another inspection.
+    """
     by_priority = sorted(proposed, key=lambda g: -g.priority)
     for _ in by_priority[MAX_GAPS:]:
         state = count_refusal(state, f"more than {MAX_GAPS} gaps in a round")

@@ -1,7 +1,7 @@
-"""Things that stand in one place, and when they come and go, out of what detectors saw.
+"""Regions of the picture in which an object stands, and when it comes and goes, from detections.
 
-Whole pictures and enlarged regions are put together: a place that only an enlargement has seen is
-not denied by the whole picture, in which it is too small. Our reconstruction.
+Whole pictures and enlarged regions are combined: an object that only an enlargement can show is not
+denied by the whole picture, in which it is too small. Our reconstruction.
 """
 
 from __future__ import annotations
@@ -24,15 +24,14 @@ MIN_SCORE_AGAIN = 0.4
 MIN_OVERLAP = 0.35
 """Intersection over union above which two boxes are one place: what is put back stands a little
 beside where it stood."""
-HOLD = 0.8
-"""Seconds below which a single look that disagrees with both of its neighbours is flicker."""
 MAX_NEIGHBOUR_GAP_S = 1.2
-"""Seconds between neighbours for that rule: it is for dense looks, not for the coarse view."""
+"""Seconds between the neighbours of a single sighting that both contradict, for it to be flicker.
+The rule is for dense inspections, not for the coarse view."""
 
 
 @dataclass(frozen=True, slots=True)
 class DetectedFrame:
-    """One picture that a detector saw: its region, the things in it, the finding it belongs to."""
+    """The detections in one picture: its region, and the finding that they belong to."""
 
     time: float
     region: Box
@@ -46,7 +45,7 @@ class DetectedFrame:
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """Whether a place held its thing at a time."""
+    """Whether a region held its object at a time."""
 
     time: float
     there: bool
@@ -56,7 +55,7 @@ class Sighting:
 
 @dataclass(slots=True)
 class Region:
-    """A place in the picture where things of a label stand at times."""
+    """A region of the picture where objects of a label stand at times."""
 
     box: Box
     labels: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
@@ -74,7 +73,9 @@ class Region:
         return "left" if middle < 0.37 else "right" if middle > 0.63 else "middle"
 
     def there_at(self, time: float) -> bool:
-        """As last seen by then; before the first sighting, as first seen."""
+        """Whether the object was there when last seen by then; before the first sighting, as in
+        that.
+        """
         past = [s for s in self.sightings if s.time <= time + 1e-6]
         latest = past[-1] if past else self.sightings[0]
         return latest.there
@@ -82,7 +83,7 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class RegionChange:
-    """A thing came to its place or left it within `span`."""
+    """An object came to its region or left it within `span`."""
 
     place: Region
     comes: bool
@@ -93,7 +94,7 @@ class RegionChange:
 
 
 def detected_frames(findings: Iterable[Finding]) -> list[DetectedFrame]:
-    """What detectors saw, from the data of findings; in order of time."""
+    """Return the detections in the data of findings, in order of time."""
     detected = []
     for finding in findings:
         for entry in cast("list[dict[str, Any]]", finding.data.get("seen", [])):
@@ -106,7 +107,7 @@ def detected_frames(findings: Iterable[Finding]) -> list[DetectedFrame]:
 
 
 def find_regions(detected: Sequence[DetectedFrame]) -> list[Region]:
-    """Places seen at two times at least, from left to right."""
+    """Return the regions that held an object at two times at least, from left to right."""
     regions: list[Region] = []
     things = [(t, view) for view in detected for t in view.things if t.score >= MIN_SCORE]
     for thing, view in sorted(things, key=lambda p: -p[0].score):
@@ -126,7 +127,7 @@ def find_regions(detected: Sequence[DetectedFrame]) -> list[Region]:
 def outside_regions(
     detected: Sequence[DetectedFrame], regions: Sequence[Region]
 ) -> list[tuple[str, DetectedFrame, Detection]]:
-    """Things seen that stand in no place, such as a person who walks by."""
+    """Return detections outside of all regions, such as a person who walks by."""
     return [
         (thing.label, view, thing)
         for view in detected
@@ -165,7 +166,7 @@ def _sightings(region: Region, detected: Sequence[DetectedFrame]) -> list[Sighti
 
 
 def _quieted(sightings: list[Sighting]) -> list[Sighting]:
-    """Without single looks that both neighbours, close in time, disagree with."""
+    """The sightings without single ones that both neighbours, close in time, contradict."""
     kept = list(sightings)
     for before, now, after in zip(sightings, sightings[1:], sightings[2:], strict=False):
         near = after.time - before.time <= MAX_NEIGHBOUR_GAP_S
@@ -195,7 +196,7 @@ def max_simultaneous(group: Sequence[Region]) -> int:
 
 
 def intersection_over_union(a: Box, b: Box) -> float:
-    """Intersection over union."""
+    """Intersection over union of two boxes, 0 to 1."""
     wide = min(a[2], b[2]) - max(a[0], b[0])
     high = min(a[3], b[3]) - max(a[1], b[1])
     if wide <= 0 or high <= 0:

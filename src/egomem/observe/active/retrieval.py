@@ -1,7 +1,7 @@
-"""Documents outside of the recording, to name what was seen. Off unless a retriever is given.
+"""Documents outside of the recording, to name what is visible. Off unless a retriever is given.
 
-A document never proves that something happened: it can only name what a finding, its anchor,
-showed. Source of the rule: OACap ("needs a visible anchor, never substitutes for evidence").
+A document never proves that something happened: it can only name what a finding, its anchor, shows.
+Source of the rule: OACap ("needs a visible anchor, never substitutes for evidence").
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_BYTES = 200_000
 
 
 class Document(Record):
-    """`name` is what it is about, `text` what it says."""
+    """A document: `name` is its subject, `text` its content."""
 
     name: str
     text: str
@@ -33,7 +33,7 @@ class Retriever(Protocol):
 
 
 class DocumentFolder:
-    """A local folder of text files (.txt, .md). A file's name is what it is about."""
+    """A local folder of text files (.txt, .md). A file's name is its subject."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -57,8 +57,10 @@ def _name(path: Path) -> str:
 
 
 def retrieve(retriever: Retriever | None, look: Retrieve, state: CaptionState) -> InspectionResult:
-    """What the documents say; refused without a retriever, or without a visible anchor that the
-    query is about. Conclusive where exactly one document fits."""
+    """Look a query up in the documents; conclusive if exactly one document fits.
+
+    Refused without a retriever, or without a visible anchor that the query is about.
+    """
     if retriever is None:
         return InspectionResult(refused="retrieval is off")
     anchor = state.finding(look.anchor)

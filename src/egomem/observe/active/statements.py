@@ -1,4 +1,4 @@
-"""What findings amount to: the statements of a composed caption, and which of them are settled."""
+"""The statements that findings add up to: a composed caption's lines, and which are settled."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def compose(findings: Sequence[Finding]) -> list[CaptionLine]:
 
 
 def tally_findings(findings: Sequence[Finding], count: int) -> list[Finding]:
-    """A finding for each statement that the findings amount to and that has none yet."""
+    """Return a finding for each statement that follows from the findings and has none yet."""
     tallied = {(f.text, f.span, f.conclusive) for f in findings if f.tool == "tally"}
     tallies: list[Finding] = []
     for text, span, rests_on, frames, conclusive in statements(findings):
@@ -120,7 +120,7 @@ def change_statement(change: RegionChange) -> CaptionStatement:
 
 @dataclass(frozen=True, slots=True)
 class PassingObject:
-    """A thing seen at one time: in which pictures, and the box that scored best."""
+    """An object seen at one time: in which pictures, and its best detection."""
 
     label: str
     time: float
@@ -133,8 +133,10 @@ class PassingObject:
 
     @property
     def settled(self) -> bool:
-        """Two pictures agree, the whole and a close one or two close ones: a detector that is wrong
-        about one of them is seldom wrong about the other."""
+        """True if two pictures agree: the whole and a close one, or two close ones.
+
+        A detector that is wrong about one of them is seldom wrong about the other.
+        """
         return len({v.region for v in self.views}) > 1
 
 
@@ -193,7 +195,7 @@ _TextRow = tuple[float, str, float, Box, str, bool]
 
 
 def text_regions(findings: Sequence[Finding]) -> list[list[_TextRow]]:
-    """Lines that stand in one place of the picture, whatever they say."""
+    """Lines of text by the region of the picture that they stand in, whatever they say."""
     groups: list[list[_TextRow]] = []
     for finding in findings:
         for row in cast("list[list[Any]]", finding.data.get("lines", [])):

@@ -1,4 +1,4 @@
-"""Looks carried out: frames, crops, text, things, words and documents of one scene."""
+"""Carrying out inspections: frames, crops, text, objects, words and documents of one scene."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def file_frames(path: str | Path) -> FrameLoader:
 
 
 def decoded_frames(decoded: Sequence[Frame]) -> FrameLoader:
-    """Frames that were decoded before, where the file cannot be opened again."""
+    """Return a loader of frames that are decoded already, if the file cannot be opened."""
 
     def source(times: Sequence[float], side: int | None) -> Iterable[Frame]:
         latest = [
@@ -78,7 +78,7 @@ def decoded_frames(decoded: Sequence[Frame]) -> FrameLoader:
 
 
 class Tools:
-    """What can look at one scene. A tool that is not given is refused when it is asked for.
+    """The tools of one scene. An inspection whose tool is missing is refused.
 
     `gaze`: (time, x, y) with x and y 0-1 of the picture. `context`: observations made before
     (speech). `given`: frames of the scene that are decoded already; the coarse view is taken from
@@ -127,7 +127,7 @@ class Tools:
         return coarse_frames
 
     def carry_out(self, look: Inspection, state: CaptionState) -> InspectionResult:
-        """What a (clamped) look shows. The same look is not carried out twice. Blocking."""
+        """Return the result of a clamped inspection; the same one is carried out once. Blocking."""
         if look not in self._kept or isinstance(look, Retrieve):
             self._kept[look] = self._carry_out(look, state)
         return self._kept[look]
@@ -221,7 +221,10 @@ def _heard(utterances: Sequence[Observation]) -> InspectionResult:
 
 
 def detect_in(detector: ObjectFinder, picture: CroppedFrame, least: float = 0.3) -> list[Detection]:
-    """Things in a region, in coordinates of the whole picture; those cut at its edge are not."""
+    """Return the objects in a region, in coordinates of the whole picture.
+
+    An object that is cut by the region's edge is left out: its box would be wrong.
+    """
     detections = []
     box = picture.box
     for thing in detector.detect(picture.image, least):

@@ -1,4 +1,4 @@
-"""How a caption came to be, for a person: each round's claims, gaps, looks, and what changed."""
+"""How a caption came about, for a reader: each round's claims, gaps, inspections and edits."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _found(event: Inspected) -> list[str]:
 
 
 def diff(state: CaptionState) -> list[str]:
-    """What the last revision changed: + added, - removed, ~ changed; ! what was not let through."""
+    """The edits of the last revision: + added, - removed, ~ changed, ! rejected."""
     lines = []
     for edit in state.edits:
         mark = {"added": "+", "removed": "-", "changed": "~"}[edit.kind]
@@ -151,7 +151,7 @@ def as_json(run: CaptionRun) -> dict[str, JsonValue]:
 
 
 def as_html(run: CaptionRun, tools: Tools | None = None) -> str:
-    """The trace as one page. With `tools`, each look shows the frames that it saw."""
+    """The trace as one page. With `tools`, each inspection shows its frames."""
     body = [f"<h1>{html.escape(run.log.scene.name)}</h1>", _paragraphs(run.caption)]
     for entry in trace_steps(run):
         body.append(f"<h{entry.level}>{html.escape(entry.heading)}</h{entry.level}>")
