@@ -37,8 +37,7 @@ from egomem.timeline import Span
 READER = "openai-compatible:reader@http://127.0.0.1:1/v1"
 STRICT = "openai-compatible:strict@http://127.0.0.1:1/v1"
 FOREIGN = '''
-from egomem.answer import StrategySettings, Task, register
-from egomem.answer.strategy import ReaderSettings
+from egomem.answer import ReaderSettings, Task, register
 from egomem.records import Answer, Status
 
 
@@ -141,12 +140,12 @@ class World:
             async with opened(
                 self.benchmark, self.config, self.folder / "run",
                 memory=self.folder / "memory", environ={},
-            ) as context:  # fmt: skip
-                for arm in context.arms:
-                    for question in context.questions:
-                        before = context.record.stored.cells.get((question.id, arm))
-                        if context.fingerprints.trial(question, arm).changed(before):
-                            name = context.config.way(arm).strategy
+            ) as run:  # fmt: skip
+                for arm in run.arms:
+                    for question in run.questions:
+                        before = run.record.stored.cells.get((question.id, arm))
+                        if run.fingerprints.trial(question, arm).changed(before):
+                            name = run.config.way(arm).strategy
                             again.setdefault(name, set()).add(question.id)
 
         asyncio.run(look())
@@ -159,19 +158,19 @@ class World:
             async with opened(
                 self.benchmark, self.config, self.folder / "run",
                 memory=self.folder / "memory", environ={},
-            ) as context:  # fmt: skip
-                for arm in context.config.in_order(context.arms):
-                    for question in context.questions:
-                        if only in ("", context.config.way(arm).strategy):
-                            self._store(context, question, arm, choice)
+            ) as run:  # fmt: skip
+                for arm in run.config.in_order(run.arms):
+                    for question in run.questions:
+                        if only in ("", run.config.way(arm).strategy):
+                            self._store(run, question, arm, choice)
 
         asyncio.run(store())
 
-    def _store(self, context: Any, question: Question, arm: Arm, choice: str) -> None:
+    def _store(self, run: Any, question: Question, arm: Arm, choice: str) -> None:
         answer = Answer(text="red", status=Status.PARSED, choice=choice, strategy="made")
-        parts = context.fingerprints.trial(question, arm).parts
+        parts = run.fingerprints.trial(question, arm).parts
         done = Finished(question=question.id, column=arm, parts=parts, answer=answer)
-        context.record.add(done)
+        run.record.add(done)
 
     def change(self, **fields: Any) -> None:
         self.config = self.config.model_copy(update=fields)
@@ -349,8 +348,8 @@ def test_a_plan_counts_the_frames_of_foreign_strategies(world: World) -> None:
         async with opened(
             world.benchmark, world.config, world.folder / "run",
             memory=world.folder / "memory", environ={},
-        ) as context:  # fmt: skip
-            return plan(context)
+        ) as run:  # fmt: skip
+            return plan(run)
 
     made = asyncio.run(planned())
     frames = {line.label.partition(" ")[0]: line.frames for line in made.columns}

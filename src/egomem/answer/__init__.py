@@ -6,6 +6,7 @@ from egomem.answer.run import answer, question_of
 from egomem.answer.strategy import (
     Budget,
     FrameSource,
+    ReaderSettings,
     Strategy,
     StrategySettings,
     Task,
@@ -19,6 +20,7 @@ __all__ = [
     "Budget",
     "ChoiceReading",
     "FrameSource",
+    "ReaderSettings",
     "Strategy",
     "StrategyResult",
     "StrategySettings",
