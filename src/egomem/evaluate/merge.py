@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,7 @@ def merge(target: Path, shards: Sequence[Path]) -> int:
         _memories(target, loaded, record)
         (target / BENCHMARK).write_text(benchmark.model_dump_json(), encoding="utf-8")
         write_predictions(target, questions, columns, cells)
-        _spent(target, loaded)
+        _ledgers(target, loaded)
         # Last, as it makes the folder a run: a merge that was killed is begun again.
         _about(target, whole, loaded, config, questions, cells)
     return len(wanted)
@@ -132,42 +133,40 @@ def _joined(cells: Sequence[Finished], loaded: Sequence[Run]) -> StoredRun:
 
 
 def _memories(target: Path, loaded: Sequence[Run], record: RunDatabase) -> None:
-    """Join the captions and replies, so that the merged run can be gone on with."""
-    replies = ReplyCache(target)
-    for shard in loaded:
-        source_replies = ReplyCache(shard.folder)
-        for kept in source_replies.latest(sys.maxsize):
-            replies.put(kept.reply, kept.request, RequestTags())
-        source_replies.close()
-        if shard.config.given_memory or not shard.remembers:
-            continue
-        with (
-            Store.open(shard.memory) as source,
-            Store.open(target / "memory", create=True) as store,
-        ):
-            for track in source.tracks():
-                store.put_track(track)
-            for recording in source.recordings():
-                store.put_recording(recording)
-                observations = source.view().observations(recording=recording.id)
-                store.add(observations, completed=source.completed(recording.id))
-    if any(shard.remembers and not shard.config.given_memory for shard in loaded):
-        with Store.open(target / "memory") as store:
+    """Join the captions and replies, so that the merged run can go on."""
+    with closing(ReplyCache(target)) as replies:
+        for shard in loaded:
+            with closing(ReplyCache(shard.folder)) as source:
+                for kept in source.latest(sys.maxsize):
+                    replies.put(kept.reply, kept.request, RequestTags())
+        made = [s for s in loaded if s.remembers and not s.config.given_memory]
+        if not made:
+            return
+        with Store.open(target / "memory", create=True) as store:
+            for shard in made:
+                _add_memory(store, shard.memory)
             tracks = [track.id for track in store.tracks()]
-            known = record.stored.caption_usage
-            record.add_caption_usage(usage_of_captions(store, replies, tracks, known))
-    replies.close()
+            recorded = record.stored.caption_usage
+            record.add_caption_usage(usage_of_captions(store, replies, tracks, recorded))
 
 
-def _spent(target: Path, loaded: Sequence[Run]) -> None:
+def _add_memory(store: Store, folder: Path) -> None:
+    with Store.open(folder) as source:
+        for track in source.tracks():
+            store.put_track(track)
+        for recording in source.recordings():
+            store.put_recording(recording)
+            observations = source.view().observations(recording=recording.id)
+            store.add(observations, completed=source.completed(recording.id))
+
+
+def _ledgers(target: Path, loaded: Sequence[Run]) -> None:
     """Join the ledgers: what all shards have sent."""
-    target_replies = ReplyCache(target)
-    for shard in loaded:
-        source = ReplyCache(shard.folder)
-        for entry in source.entries():
-            target_replies.record(entry)
-        source.close()
-    target_replies.close()
+    with closing(ReplyCache(target)) as replies:
+        for shard in loaded:
+            with closing(ReplyCache(shard.folder)) as source:
+                for entry in source.entries():
+                    replies.record(entry)
 
 
 def _about(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +26,7 @@ from egomem.memory import Store
 from egomem.memory.database_errors import DATABASE_NAME as DATABASE
 from egomem.memory.failed_windows import failed_windows
 from egomem.memory.replies import ReplyCache
-from egomem.records import Answer, Provenance, Question, Usage
+from egomem.records import Answer, Question, Usage
 from egomem.score.scored_answers import ScoredAnswers, score_answers
 from egomem.text import plural
 
@@ -97,36 +98,34 @@ class Run:
         track = self.about.get("tracks", {}).get(column.label)
         if not track or not self.remembers:
             return CaptionUsage(missing="the captions are not in the run's folder")
-        own = {q.recording for q in self.questions}
-        written, cache = self.stored.caption_usage, ReplyCache(self.folder)
-        found: dict[str, Usage] = {}
-        lost = 0
-        with Store.open(self.memory) as store:
+        video_ids = {q.recording for q in self.questions}
+        by_video: dict[str, Usage] = {}
+        unknown = 0
+        with closing(ReplyCache(self.folder)) as cache, Store.open(self.memory) as store:
+            tracks = track_with_cuts(store, track)
             for video, recording in self.about.get("recordings", {}).items():
-                if video not in own and None not in own:
+                if video not in video_ids and None not in video_ids:
                     continue
-                parts = track_with_cuts(store, track)
-                made = store.view().observations(recording=recording, tracks=parts)
-                took = [
-                    (
-                        written.get(o.provenance.request or "") or cached_usage(o, cache),
-                        o.provenance,
-                    )
-                    for o in made
-                ]
-                took += [
-                    (written.get(failed_window_key(part, recording, gap.span)), Provenance())
-                    for part in parts
-                    for gap in failed_windows(store, recording, part)
-                ]
-                for spent, rests in took:
-                    lost += spent is None
-                    spent = spent or Usage(requests=1, frames=len(rests.frames))
-                    found[video] = found.get(video, Usage()) + spent
-        cache.close()
-        windows = plural(lost, "window")
-        why = f"what {windows} took is not known any more" if lost else ""
-        return CaptionUsage(by_video=found, missing=why)
+                for usage, frames in self._caption_usages(store, cache, recording, tracks):
+                    unknown += usage is None
+                    usage = usage or Usage(requests=1, frames=frames)
+                    by_video[video] = by_video.get(video, Usage()) + usage
+        windows = plural(unknown, "window")
+        why = f"what {windows} took is not known any more" if unknown else ""
+        return CaptionUsage(by_video=by_video, missing=why)
+
+    def _caption_usages(
+        self, store: Store, cache: ReplyCache, recording: str, tracks: Sequence[str]
+    ) -> Iterator[tuple[Usage | None, int]]:
+        """What each window of a recording took, with the number of its frames; None where that is
+        not known."""
+        recorded = self.stored.caption_usage
+        for caption in store.view().observations(recording=recording, tracks=tracks):
+            usage = recorded.get(caption.provenance.request or "") or cached_usage(caption, cache)
+            yield usage, len(caption.provenance.frames)
+        for track in tracks:
+            for window in failed_windows(store, recording, track):
+                yield recorded.get(failed_window_key(track, recording, window.span)), 0
 
     def uncaptioned(self) -> list[Uncaptioned]:
         """The windows that have no caption in the tracks that this run made."""

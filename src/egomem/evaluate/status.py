@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import closing
 from typing import Literal
 
 from pydantic import Field
@@ -105,11 +106,8 @@ def _column(run: Run, arm: Arm, question_ids: set[str]) -> ArmStatus:
 
 
 def _spent(run: Run) -> list[LedgerTotal]:
-    cache = ReplyCache(run.folder)
-    try:
+    with closing(ReplyCache(run.folder)) as cache:
         return list(cache.stats().spent.values())
-    finally:
-        cache.close()
 
 
 def _tracks(run: Run) -> Iterable[CaptionStatus]:
