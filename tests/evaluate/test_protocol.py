@@ -265,7 +265,7 @@ def test_the_spread_is_over_captioners_for_each_reader() -> None:
     questions = [Question.of("?", ["a", "b"], id=f"q{k}", answer="A") for k in range(4)]
     benchmark = Benchmark(name="b", format="native", videos=(), questions=tuple(questions))
     results = StoredRun()
-    for column in config.columns():
+    for column in config.arms():
         right = 3 if (column.reader, column.captioner) == ("ollama:r", "ollama:d") else 1
         for k, q in enumerate(questions):
             choice = "A" if k < right else "B"

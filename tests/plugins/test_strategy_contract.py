@@ -145,7 +145,7 @@ class World:
                     for question in run.questions:
                         before = run.record.stored.cells.get((question.id, arm))
                         if run.fingerprints.trial(question, arm).changed(before):
-                            name = run.config.way(arm).strategy
+                            name = run.config.condition(arm).strategy
                             again.setdefault(name, set()).add(question.id)
 
         asyncio.run(look())
@@ -161,7 +161,7 @@ class World:
             ) as run:  # fmt: skip
                 for arm in run.config.in_order(run.arms):
                     for question in run.questions:
-                        if only in ("", run.config.way(arm).strategy):
+                        if only in ("", run.config.condition(arm).strategy):
                             self._store(run, question, arm, choice)
 
         asyncio.run(store())

@@ -26,7 +26,7 @@ def run(
 ) -> Run:
     config = Config(settings=settings, readers=("ollama:one",), gate="report")
     results = StoredRun()
-    for column in config.columns():
+    for column in config.arms():
         for q in questions:
             said = Answer(text="", status=Status.PARSED, choice="A", strategy="x")
             cell = Finished(question=q.id, column=column, parts={}, answer=said)
@@ -104,7 +104,7 @@ def remembering(tmp_path: Path) -> Run:
         keep_thumbnail(tmp_path / "memory", "r0", start, b"\xff\xd8" + bytes(98))
     pieces = (Evidence(recording="v0", span=Span(40.0, 65.0)),)
     made = run(str(tmp_path), asked(2, recording="v0", evidence=pieces))
-    label = next(c.label for c in made.config.columns() if c.setting == "caption@30")
+    label = next(c.label for c in made.config.arms() if c.setting == "caption@30")
     made.about = {"recordings": {"v0": "r0"}, "tracks": {label: tracks[0].id}}
     return made
 
@@ -132,7 +132,7 @@ def test_aligned_captions_are_those_that_the_question_was_read_from(tmp_path: Pa
         asked(3, recording="v0", evidence=(Evidence(recording="v0", span=Span(40.0, 50.0)),)),
         ("aligned@30",),
     )
-    (column,) = made.config.columns()
+    (column,) = made.config.arms()
     whole = Track(
         source="caption", observer="vlm", model="ollama:one", prompt="p@1", window=30.0,
         sampling="1fps-aligned3",

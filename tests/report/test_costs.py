@@ -34,7 +34,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
         for k in range(4)
     )
     results = StoredRun()
-    for column in config.columns():
+    for column in config.arms():
         for k, q in enumerate(questions):
             right = k < RIGHT.get(column.setting, 0)
             used = Usage(
@@ -55,10 +55,10 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
     )
 
     def built(loaded: Run, column: Arm) -> CaptionUsage:
-        return CaptionUsage() if loaded.config.way(column).captions == "none" else whole
+        return CaptionUsage() if loaded.config.condition(column).captions == "none" else whole
 
     monkeypatch.setattr(Run, "built", built)
-    about = {"tracks": {c.label: c.setting[-2:] + c.reader for c in config.columns()}}
+    about = {"tracks": {c.label: c.setting[-2:] + c.reader for c in config.arms()}}
     made = Benchmark(name="b", format="native", videos=videos, questions=questions)
     return Run(Path("run"), about, config, made, results)
 

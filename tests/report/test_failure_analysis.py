@@ -28,7 +28,7 @@ def run(*settings: str, said: dict[str, Answer] | None = None, tracks: bool = Tr
     """A question whose answers are B, but A by the frames of the evidence."""
     config = Config(settings=settings, readers=READERS)
     results = StoredRun()
-    for column in config.columns():
+    for column in config.arms():
         choice = "A" if column.setting == "video@evidence" else "B"
         trace = ({"step": "notes", "observations": 4},)
         plain = Answer(text="", status=Status.PARSED, choice=choice, strategy="x", trace=trace)
@@ -38,7 +38,8 @@ def run(*settings: str, said: dict[str, Answer] | None = None, tracks: bool = Tr
     about = {}
     if tracks:
         held = {
-            c.label: f"{config.way(c).captions} {config.way(c).window}" for c in config.columns()
+            c.label: f"{config.condition(c).captions} {config.condition(c).window}"
+            for c in config.arms()
         }
         about = {"tracks": held}
     made = Benchmark(name="b", format="native", videos=(), questions=(QUESTION,))

@@ -100,7 +100,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     settings = ("video", "caption@30")
     config = Config(settings=settings, readers=READERS, gate="report")
     results = StoredRun()
-    for c, column in enumerate(config.columns()):
+    for c, column in enumerate(config.arms()):
         for k, q in enumerate(made):
             if (k, c) != (5, 0):  # one cell is missing
                 cell = Finished(
@@ -123,7 +123,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     keep_thumbnail(folder / "memory", "r0", 30.0, jpeg())
     about = {
         "recordings": {"v0": "r0"},
-        "tracks": {c.label: track.id for c in config.columns() if c.setting == "caption@30"},
+        "tracks": {c.label: track.id for c in config.arms() if c.setting == "caption@30"},
         "command": ["egomem", "eval", EVIL],
         "config_hash": config.hash,
     }
@@ -400,7 +400,7 @@ def broad(tmp_path_factory: pytest.TempPathFactory) -> str:
     asks = tuple(q.model_copy(update={"tags": {}}) for q in asked(13)[1:])
     folder = tmp_path_factory.mktemp("broad")
     results = StoredRun()
-    for c, column in enumerate(config.columns()):
+    for c, column in enumerate(config.arms()):
         for k, q in enumerate(asks, 1):
             used = Usage(requests=1, tokens_in=123_456, frames=768, seconds=4321.0, cost=12.5)
             said = answered(q, k, c)

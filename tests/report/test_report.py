@@ -153,7 +153,7 @@ def test_the_model_table_sets_the_better_window_against_frames() -> None:
         Question.of("?", ["a", "b"], id=f"q{k}", answer="A", recording=f"v{k}") for k in range(4)
     ]
     results = StoredRun()
-    for column in config.columns():
+    for column in config.arms():
         for k, q in enumerate(questions):
             choice = "A" if k < right[column.reader, column.setting] else "B"
             said = Answer(text="", status=Status.PARSED, choice=choice, strategy="x")
@@ -287,7 +287,7 @@ def graded_run() -> Run:
         for k, v in enumerate(videos)
     )  # fmt: skip
     results = StoredRun()
-    for column in config.columns():
+    for column in config.arms():
         for k, q in enumerate(questions):
             choice = "A" if k < 3 and column.setting == "caption@30" else "B"
             said = Answer(text="", status=Status.PARSED, choice=choice, strategy="x")

@@ -73,7 +73,7 @@ def made(
     )
     rng = random.Random(seed)
     results = StoredRun()
-    for column, question in product(config.columns(), questions):
+    for column, question in product(config.arms(), questions):
         said = rng.random()
         choice = question.answer if said < 0.45 else "A"
         status = Status.PARSED if said < 0.9 else Status.UNPARSABLE

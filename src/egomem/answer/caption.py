@@ -32,19 +32,19 @@ class CaptionSettings(ReaderSettings):
 async def caption(task: Task[CaptionSettings]) -> Answer:
     """Answers from all captions up to the question's time, never from a frame."""
     settings = task.settings
-    found = captions(task, settings.track, settings.sources)
-    if not found.observations:
-        why = "nothing was captioned in this part of the memory"
-        if lost := sum(map(len, found.gaps.values())):
-            why += f": {lost} windows have no caption"
-        return Answer(text="", status=Status.ABSTAINED, strategy="caption", reason=why)
-    held = notes(task.view, found.observations, found.gaps)
+    read = captions(task, settings.track, settings.sources)
+    if not read.observations:
+        reason = "nothing was captioned in this part of the memory"
+        if uncaptioned := sum(map(len, read.gaps.values())):
+            reason += f": {uncaptioned} windows have no caption"
+        return Answer(text="", status=Status.ABSTAINED, strategy="caption", reason=reason)
+    context = notes(task.view, read.observations, read.gaps)
     return await ask_reader(
         task,
         settings,
         CAPTION,
-        [TextPart(held.text)],
+        [TextPart(context.text)],
         evidence="the numbers of the notes that the answer rests on",
-        parse_evidence=held.parse_evidence,
+        parse_evidence=context.parse_evidence,
         strategy="caption",
     )

@@ -52,7 +52,7 @@ def one_request(outlook: Outlook, *, looker: Role | None) -> Effort:
     if looker is not None:
         seconds = sum(r.duration for r in outlook.recordings if r.has_pictures)
         most = outlook.limits[looker].images
-        wanted = getattr(outlook.settings, "frames", most)
-        most = min(most, wanted) if isinstance(wanted, int) else most
+        setting = getattr(outlook.settings, "frames", most)
+        most = min(most, setting) if isinstance(setting, int) else most
         frames = max(1, min(most, int(seconds * outlook.fps + 1e-6))) if seconds else 0
     return Effort(1, frames, outlook.text_tokens, outlook.reply_tokens)

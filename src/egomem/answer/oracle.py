@@ -77,12 +77,12 @@ async def captions(task: Task[CaptionsSettings]) -> Answer:
         return _nothing(CAPTIONS, "the question names no evidence")
     view = scope(task.view, task.question)
     track = chosen_track(view, task.settings.track)
-    found = {}
+    covering = {}
     for piece in task.question.evidence if track else ():
         span = Span(piece.span.start, max(piece.span.end, piece.span.start + _POINT))
         for o in view.observations(recording=piece.recording, span=span, tracks=[track or ""]):
-            found[o.id] = o
-    if not found:
+            covering[o.id] = o
+    if not covering:
         lost = [
             gap
             for piece in task.question.evidence
@@ -91,15 +91,15 @@ async def captions(task: Task[CaptionsSettings]) -> Answer:
         ]
         why = f", as none could be written: {lost[0]}" if lost else ""
         return _nothing(CAPTIONS, f"no caption covers the evidence{why}")
-    held = notes(view, view.observations(ids=list(found)))
-    task.note("notes", track=track, observations=len(found))
+    context = notes(view, view.observations(ids=list(covering)))
+    task.note("notes", track=track, observations=len(covering))
     return await ask_reader(
         task,
         task.settings,
         CAPTION,
-        [TextPart(held.text)],
+        [TextPart(context.text)],
         evidence="the numbers of the notes that the answer rests on",
-        parse_evidence=held.parse_evidence,
+        parse_evidence=context.parse_evidence,
         strategy=CAPTIONS,
     )
 
@@ -120,22 +120,22 @@ async def frames(task: Task[FramesSettings]) -> Answer:
         return _nothing(FRAMES, "the question names no evidence")
     settings = task.settings
     limits = models_of(task).limits(Role.READER)
-    seen = scope(task.view, task.question).recordings()
-    held = {r.id: r for r in seen if r.has_pictures}
-    pieces = [e for e in task.question.evidence if e.recording in held]
+    recordings = scope(task.view, task.question).recordings()
+    pictured = {r.id: r for r in recordings if r.has_pictures}
+    pieces = [e for e in task.question.evidence if e.recording in pictured]
     most = frames_each(settings.frames, limits.images, len(pieces))
-    shown: dict[str, list[Span]] = {}
+    spans: dict[str, list[Span]] = {}
     for piece in pieces:
-        recording = held[piece.recording or ""]
+        recording = pictured[piece.recording or ""]
         wide = Span(max(0.0, piece.span.start - settings.pad), piece.span.end + settings.pad)
         if (span := wide.clip(recording.span)) is not None:
-            shown.setdefault(recording.id, []).append(span)
+            spans.setdefault(recording.id, []).append(span)
     looks = []
-    for id in sorted(shown):
-        for span in merged(shown[id]):
-            joined = sum(span.start <= s.start <= span.end for s in shown[id])
+    for id in sorted(spans):
+        for span in merged(spans[id]):
+            joined = sum(span.start <= s.start <= span.end for s in spans[id])
             count = max(1, min(joined * most, round(span.length)))
-            looks.append(Look(held[id], span, tuple(uniform_times(span, count))))
+            looks.append(Look(pictured[id], span, tuple(uniform_times(span, count))))
     looked = await look(task, looks, limits)
     if not looked.images:
         if not looked.missing:
@@ -153,9 +153,9 @@ async def frames(task: Task[FramesSettings]) -> Answer:
     )
 
 
-def frames_each(wanted: int, images: int, pieces: int) -> int:
+def frames_each(most: int, images: int, pieces: int) -> int:
     """Frames of each piece of evidence, where a request takes so many images."""
-    return max(1, min(wanted, images // max(1, pieces)))
+    return max(1, min(most, images // max(1, pieces)))
 
 
 def _nothing(strategy: str, reason: str) -> Answer:

@@ -106,10 +106,10 @@ def reader_texts(*prompts: Prompt) -> Callable[[Question, Any], Sequence[str]]:
 
     def texts(question: Question, settings: Any) -> list[str]:
         # The words that follow a prompt depend on the options and on how the reply is wanted.
-        wanted = how_to_answer(
+        instructions = how_to_answer(
             question, format=settings.format, abstain=settings.abstain, evidence="-"
         )
-        return [*(t for p in prompts for t in (p.name, p.system)), wanted]
+        return [*(t for p in prompts for t in (p.name, p.system)), instructions]
 
     return texts
 

@@ -62,7 +62,7 @@ async def ask_reader(
     `evidence` tells the reader what to list as evidence, `parse_evidence` reads that list.
     """
     question = task.question
-    wanted = prompts.how_to_answer(
+    instructions = prompts.how_to_answer(
         question, format=settings.format, abstain=settings.abstain, evidence=evidence
     )
     schema = None
@@ -70,7 +70,7 @@ async def ask_reader(
         schema = schema_for(question, abstain=settings.abstain, evidence=bool(evidence))
     request = Request(
         role=Role.READER,
-        parts=(*context, TextPart(f"{prompts.asked(question, task.view.until)}\n\n{wanted}")),
+        parts=(*context, TextPart(f"{prompts.asked(question, task.view.until)}\n\n{instructions}")),
         prompt=prompt.name,
         system=prompt.system,
         schema=schema,
@@ -110,12 +110,12 @@ async def send(task: Task[Any], request: Request) -> Reply:
 
 def _more(question: Question, reply: Reply) -> dict[str, JsonValue]:
     """What else an answer was read from, so that a trace holds all that reading it again takes."""
-    found: dict[str, JsonValue] = {}
+    extra: dict[str, JsonValue] = {}
     if reply.source == "reasoning":
-        found["reasoning"] = reply.text
+        extra["reasoning"] = reply.text
     if (token := label_token(question, reply.logprobs)) is not None:
-        found["logprobs"] = [token.model_dump(mode="json")]
-    return found
+        extra["logprobs"] = [token.model_dump(mode="json")]
+    return extra
 
 
 def over_budget(task: Task[Any], request: Request) -> str:
@@ -181,14 +181,14 @@ def read_reply(
     fields["evidence"] = tuple(parse_evidence(data.get("evidence")))
     if question.options:
         return _chosen(question, reply, fields)
-    said = data.get("answer", reply.text if reply.data is None else None)
-    if said is None:
+    text = data.get("answer", reply.text if reply.data is None else None)
+    if text is None:
         return Answer(text="", status=Status.ABSTAINED, reason="the reader abstained", **fields)
-    if not str(said).strip():
+    if not str(text).strip():
         return Answer(text="", status=Status.UNPARSABLE, reason=reply.detail, **fields)
     if reply.status is Status.UNPARSABLE:
         fields["reason"] = f"read as plain text: {reply.detail}"
-    return Answer(text=str(said).strip(), status=Status.PARSED, **fields)
+    return Answer(text=str(text).strip(), status=Status.PARSED, **fields)
 
 
 def _chosen(question: Question, reply: Reply, fields: dict[str, Any]) -> Answer:

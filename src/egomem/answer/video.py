@@ -80,12 +80,12 @@ def spread(recordings: Sequence[Recording], most: int, fps: float) -> list[Look]
     recordings = [r for r in recordings if r.has_pictures]
     length = sum(r.duration for r in recordings)
     count = max(1, min(most, int(length * fps + 1e-6))) if length > 0 else 0
-    wanted = [(k + 0.5) * length / count for k in range(count)]
+    positions = [(k + 0.5) * length / count for k in range(count)]
     looks: list[Look] = []
     begin = 0.0
     for recording in recordings:
         end = begin + recording.duration
-        times = tuple(t - begin for t in wanted if begin <= t < end)
+        times = tuple(t - begin for t in positions if begin <= t < end)
         looks.append(Look(recording, Span(0.0, recording.duration), times))
         begin = end
     return looks

@@ -119,7 +119,7 @@ class AnswerStage:
                 progress.total -= 1
                 continue
             memo = memos[arm] = self._memo(question, arm, memos)
-            starts = self._run.config.way(arm).lineage[:-1]
+            starts = self._run.config.condition(arm).lineage[:-1]
             if before and starts and (base := trials[arm].kept_base(before)):
                 memo.setdefault(starts[0].name, asyncio.create_task(_ready(base)))
             try:
@@ -145,7 +145,7 @@ class AnswerStage:
     def _finished(self, trial: Trial, answer: Answer, memo: Memo) -> Finished:
         """The answer as it is stored: it names videos, counts what it starts from, and holds that
         answer where no other arm does."""
-        starts = self._run.config.way(trial.arm).lineage[:-1]
+        starts = self._run.config.condition(trial.arm).lineage[:-1]
         bases = self._run.config.bases(trial.arm)
         rests_on = {s.name: memo[s.name].result() for s in starts if _is_given(memo.get(s.name))}
         usage = sum(map(standalone_usage, rests_on.values()), standalone_usage(answer))
@@ -164,7 +164,7 @@ class AnswerStage:
 
     async def _answer_trial(self, question: Question, arm: Arm, memo: Memo) -> Answer:
         inputs, config = self._run.inputs, self._run.config
-        condition = config.way(arm)
+        condition = config.condition(arm)
         strategy = condition.strategy
         if obstacle := inputs.obstacle(question, arm):
             return Answer(text="", status=Status.ERROR, strategy=strategy, reason=obstacle)

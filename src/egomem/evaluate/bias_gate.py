@@ -47,7 +47,7 @@ def bias_gates(
     questions: Sequence[Question], config: Config, cells: Mapping[TrialKey, Finished]
 ) -> list[BiasGate]:
     """A gate for each reader, where the run has the setting `clean`."""
-    names = [w.name for w in config.ways if w.judges_bias]
+    names = [w.name for w in config.conditions if w.judges_bias]
     return [
         _gate(questions, Arm(setting=names[0], reader=r), config, cells)
         for r in config.readers

@@ -245,7 +245,7 @@ async def caption_recording(
     is finished, without a caption. Each window is durable as soon as it is captioned, and no
     question is known here. Raises BudgetExhausted where the budget does not allow the next one.
     """
-    condition = config.way(column)
+    condition = config.condition(column)
     selected = captioner(
         models, condition, config, column.reader, selection.cut if selection else ""
     )

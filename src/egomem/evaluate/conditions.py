@@ -149,13 +149,13 @@ def read_conditions(names: Iterable[str]) -> tuple[Condition, ...]:
         raise UsageError("no setting is named", "for example --settings clean,video,caption@30")
     tracked = [c for c in conditions if c.reads_track and not c.oracle]
     windows = [c.window for c in tracked if c.captions == "windows"]
-    held = any(c.captions == "held" for c in tracked)
+    of_memory = any(c.captions == "held" for c in tracked)
     settled = []
     for condition in conditions:
         if condition.oracle == "captions" and condition.name.count("@") == 1:
             if windows:
                 condition = condition.model_copy(update={"window": windows[0]})
-            elif held:
+            elif of_memory:
                 condition = condition.model_copy(update={"window": None, "captions": "held"})
         settled.append(condition)
     return tuple(settled)

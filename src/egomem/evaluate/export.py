@@ -51,7 +51,7 @@ def export_run(folder: Path) -> tuple[list[Path], int]:
     Raises FullError, and UsageError where the folder holds no run.
     """
     run = load_run(folder)
-    order = [(q.id, arm) for q in run.questions for arm in run.config.columns()]
+    order = [(q.id, arm) for q in run.questions for arm in run.config.arms()]
     return write_answers(folder, run.stored, order), len(run.stored.cells)
 
 

@@ -63,7 +63,7 @@ def fingerprint(
 ) -> dict[str, str]:
     """The parts of a trial; `memory` is the digest of what is read or looked at, `baseline` that of
     the answers of other arms that it starts from."""
-    condition = config.way(arm)
+    condition = config.condition(arm)
     settings = config.configured(arm, track)
     asked: Any = [question.text, [[o.label, o.text] for o in question.options], str(question.at)]
     if condition.evidence or condition.oracle:
@@ -90,7 +90,7 @@ def _sent(question: Question, arm: Arm, config: Config) -> dict[str, Any]:
     limits = config.limits(arm.reader)
     settings = config.configured(arm, None)
     sent: dict[str, Any] = {}
-    for strategy in config.way(arm).lineage:
+    for strategy in config.condition(arm).lineage:
         if strategy.may_look:
             each = limits[strategy.looker]
             if strategy.needed_limits is not None:
@@ -152,7 +152,7 @@ class Fingerprints:
         return baseline_digest(answers) if answers else None
 
     def _memory(self, question: Question, arm: Arm, track: str | None) -> str:
-        condition, inputs = self._config.way(arm), self._inputs
+        condition, inputs = self._config.condition(arm), self._inputs
         if condition.blind:
             return ""
         if inputs.videos.lost(question):
@@ -171,10 +171,10 @@ class Fingerprints:
         return self._memory_digests[key]
 
 
-def answer_digest(said: Answer) -> str:
+def answer_digest(answer: Answer) -> str:
     """Of all of an answer that another one takes over from it."""
-    evidence = [[e.recording, e.span.start, e.span.end, e.quote] for e in said.evidence]
-    return digest([said.status.value, said.choice, said.text, said.scores, evidence])
+    evidence = [[e.recording, e.span.start, e.span.end, e.quote] for e in answer.evidence]
+    return digest([answer.status.value, answer.choice, answer.text, answer.scores, evidence])
 
 
 def baseline_digest(answers: Sequence[Answer]) -> str:
@@ -187,8 +187,8 @@ def prompt_hash(config: Config) -> str:
     """Of all prompts that a run uses, for telling whether two runs are comparable."""
     example = Question.of("?", ("a", "b"))
     texts = {
-        c.setting: _texts(example, config.way(c), config.configured(c, None))
-        for c in config.columns()
+        c.setting: _texts(example, config.condition(c), config.configured(c, None))
+        for c in config.arms()
     }
     return digest(sorted(texts.items()))
 
@@ -197,11 +197,11 @@ def _texts(
     question: Question, condition: Condition, settings: Mapping[str, BaseModel]
 ) -> list[str]:
     """All that is written to models beside the question, each text once."""
-    own, *starts = reversed(condition.lineage)
-    texts = list(own.texts(question, settings[own.name])) if own.texts else []
-    for strategy in starts:
-        if strategy.texts is not None:
-            given = strategy.texts(question, settings[strategy.name])
+    strategy, *starts = reversed(condition.lineage)
+    texts = list(strategy.texts(question, settings[strategy.name])) if strategy.texts else []
+    for start in starts:
+        if start.texts is not None:
+            given = start.texts(question, settings[start.name])
             texts += [text for text in given if text not in texts]
     return texts
 

@@ -44,7 +44,7 @@ def merge(target: Path, shards: Sequence[Path]) -> int:
     config, benchmark = whole.config, whole.benchmark
     questions = chosen_questions(benchmark.questions, config)
     cells = _once(loaded)
-    columns = config.columns()
+    columns = config.arms()
     wanted = [(q.id, c) for q in questions for c in columns]
     lost = [key for key in wanted if key not in cells]
     if lost:
@@ -96,7 +96,7 @@ def _once(loaded: Sequence[Run]) -> dict[TrialKey, Finished]:
     cells: dict[TrialKey, Finished] = {}
     twice: list[TrialKey] = []
     for shard in loaded:
-        keys = [(q.id, c) for q in shard.questions for c in shard.config.columns()]
+        keys = [(q.id, c) for q in shard.questions for c in shard.config.arms()]
         for key in keys:
             if key not in shard.cells:
                 continue

@@ -50,7 +50,7 @@ class ModelClients:
         if not arm.reader:
             return []
         by_role = self._by_role(arm)
-        if not self._config.way(arm).verifies:
+        if not self._config.condition(arm).verifies:
             del by_role["verifier"]
         return list(by_role.values())
 

@@ -92,7 +92,10 @@ def plan(run: OpenRun) -> RunPlan:
     if lost := run.record.stored.unmeasured:
         notes.append(f"what {plural(lost, 'answer')} took is lost; it counts as nothing")
     undeclared = {
-        s.name for c in run.arms for s in run.config.way(c).lineage if s.roles and s.reads is None
+        s.name
+        for c in run.arms
+        for s in run.config.condition(c).lineage
+        if s.roles and s.reads is None
     }
     if undeclared:
         notes.append(
@@ -100,7 +103,7 @@ def plan(run: OpenRun) -> RunPlan:
             "request with all observations and as many frames as it takes"
         )
     changed: dict[str, None] = {}
-    columns = [_column(run, column, changed) for column in run.arms]
+    columns = [_column(run, arm, changed) for arm in run.arms]
     return RunPlan(
         captions=tuple(_captions(run)),
         columns=tuple(columns),
@@ -118,22 +121,22 @@ def _captions(run: OpenRun) -> Iterable[PlanLine]:
     """A part for each track that is to be built; aligned captions of what single questions may see
     of a recording count with those of whole ones."""
     done: set[str] = set()
-    for column in run.arms:
-        track = run.inputs.track(column) if run.inputs.makes_captions(column) else None
+    for arm in run.arms:
+        track = run.inputs.track(arm) if run.inputs.makes_captions(arm) else None
         if track is None or track in done:
             continue
         done.add(track)
-        way, limits = run.config.way(column), run.config.limits(column.reader)[Role.CAPTIONER]
-        window = way.window or DEFAULT_WINDOW
+        condition, limits = run.config.condition(arm), run.config.limits(arm.reader)[Role.CAPTIONER]
+        window = condition.window or DEFAULT_WINDOW
         todo = kept = frames = 0
-        for question, recording in _built(run, column):
+        for question, recording in _built(run, arm):
             every = len(windows(recording.duration, window))
-            left = run.inputs.windows_to_caption(column, recording, question)
-            todo, kept = todo + left, kept + every - left
+            missing = run.inputs.windows_to_caption(arm, recording, question)
+            todo, kept = todo + missing, kept + every - missing
             whole = min(int(recording.duration * run.config.fps), every * limits.images)
-            if way.captions == "aligned":
-                whole = min(whole, run.config.frame_limit(column.reader))
-            frames += round(whole * left / max(1, every))
+            if condition.captions == "aligned":
+                whole = min(whole, run.config.frame_limit(arm.reader))
+            frames += round(whole * missing / max(1, every))
         text = todo * math.ceil(len(INSTRUCTIONS.encode()) / BYTES_PER_TOKEN)
         tokens = text + frames * _frame_tokens(limits.side)
         yield _priced(
@@ -146,28 +149,28 @@ def _captions(run: OpenRun) -> Iterable[PlanLine]:
                 tokens_in=tokens,
                 tokens_out=todo * TOKENS_OUT,
             ),
-            column.captioner,
+            arm.captioner,
         )
 
 
-def _built(run: OpenRun, column: Arm) -> Iterable[tuple[Question, Recording]]:
+def _built(run: OpenRun, arm: Arm) -> Iterable[tuple[Question, Recording]]:
     """Each recording that is captioned for a column, in each of its tracks, with one question."""
-    found: dict[tuple[str | None, str], tuple[Question, Recording]] = {}
+    built: dict[tuple[str | None, str], tuple[Question, Recording]] = {}
     for question in run.questions:
-        for recording in run.inputs.captioned_recordings(question, column):
-            place = run.inputs.track(column, question), recording.id
-            found.setdefault(place, (question, recording))
-    return found.values()
+        for recording in run.inputs.captioned_recordings(question, arm):
+            place = run.inputs.track(arm, question), recording.id
+            built.setdefault(place, (question, recording))
+    return built.values()
 
 
-def _column(run: OpenRun, column: Arm, changed: dict[str, None]) -> PlanLine:
+def _column(run: OpenRun, arm: Arm, changed: dict[str, None]) -> PlanLine:
     todo = kept = unable = cached = 0
     why: Counter[str] = Counter()
     usage = Usage()
     for question in run.questions:
-        cell = run.fingerprints.trial(question, column)
-        before = run.record.stored.cells.get((question.id, column))
-        parts = cell.changed(before)
+        trial = run.fingerprints.trial(question, arm)
+        before = run.record.stored.cells.get((question.id, arm))
+        parts = trial.changed(before)
         if not parts:
             kept += 1
             continue
@@ -176,15 +179,15 @@ def _column(run: OpenRun, column: Arm, changed: dict[str, None]) -> PlanLine:
             why.update(parts)
             if "question" in parts:
                 changed[question.id] = None
-        lost = not run.inputs.makes_captions(column) and bool(run.inputs.obstacle(question, column))
+        lost = not run.inputs.makes_captions(arm) and bool(run.inputs.obstacle(question, arm))
         unable += lost
-        if column.reader and not lost:
-            asks = _ask(run, question, column)
-            held = min(asks.requests, _cached(run, cell))
-            cached += held
-            usage += _left(asks, held)
+        if arm.reader and not lost:
+            whole = _ask(run, question, arm)
+            replies = min(whole.requests, _cached(run, trial))
+            cached += replies
+            usage += _remaining(whole, replies)
     part = PlanLine(
-        label=column.label,
+        label=arm.label,
         cells=todo,
         kept=kept,
         requests=usage.requests,
@@ -195,36 +198,36 @@ def _column(run: OpenRun, column: Arm, changed: dict[str, None]) -> PlanLine:
         unable=unable,
         changed=dict(why),
     )
-    return _priced(part, column.reader)
+    return _priced(part, arm.reader)
 
 
-def _cached(run: OpenRun, cell: Trial) -> int:
-    """How many of a cell's requests have a reply that is kept: of one that was answered before,
+def _cached(run: OpenRun, trial: Trial) -> int:
+    """How many of a trial's requests have a reply that is kept: of one that was answered before,
     and has been changed or lost since."""
-    keys = run.record.stored.reply_keys((cell.question.id, cell.arm), cell.parts)
+    keys = run.record.stored.reply_keys((trial.question.id, trial.arm), trial.parts)
     return sum(run.cache.get(key) is not None for key in keys)
 
 
-def _left(asks: Usage, held: int) -> Usage:
+def _remaining(whole: Usage, cached: int) -> Usage:
     """What is to be sent where `held` of the requests are not."""
-    share = 1 - held / asks.requests if asks.requests else 0.0
+    share = 1 - cached / whole.requests if whole.requests else 0.0
     return Usage(
-        requests=asks.requests - held,
-        frames=round(asks.frames * share),
-        tokens_in=round(asks.tokens_in * share),
-        tokens_out=round(asks.tokens_out * share),
+        requests=whole.requests - cached,
+        frames=round(whole.frames * share),
+        tokens_in=round(whole.tokens_in * share),
+        tokens_out=round(whole.tokens_out * share),
     )
 
 
-def _ask(run: OpenRun, question: Question, column: Arm) -> Usage:
-    """What one cell takes, roughly."""
+def _ask(run: OpenRun, question: Question, arm: Arm) -> Usage:
+    """What one trial takes, roughly."""
     config, recordings = run.config, run.inputs.recordings(question)
-    settings, limits = config.configured(column, None), config.limits(column.reader)
-    text = _read_tokens(run, question, column, recordings)
-    bases, usage = config.bases(column), Usage()
-    for strategy in run.config.way(column).lineage:
+    settings, limits = config.configured(arm, None), config.limits(arm.reader)
+    text = _read_tokens(run, question, arm, recordings)
+    bases, usage = config.bases(arm), Usage()
+    for strategy in run.config.condition(arm).lineage:
         if strategy.name in bases:
-            continue  # counted in that column
+            continue  # counted in that arm
         outlook = Outlook(question, recordings, settings[strategy.name], limits, text, config.fps)
         effort = strategy.effort(outlook)
         tokens = effort.requests * PROMPT_TOKENS + effort.text_tokens
@@ -238,15 +241,17 @@ def _ask(run: OpenRun, question: Question, column: Arm) -> Usage:
     return usage
 
 
-def _read_tokens(run: OpenRun, question: Question, column: Arm, recordings: list[Recording]) -> int:
+def _read_tokens(run: OpenRun, question: Question, arm: Arm, recordings: list[Recording]) -> int:
     """Of the observations that a question is asked with: counted where they are there."""
-    way = run.config.way(column)
-    if way.captions == "none":
+    condition = run.config.condition(arm)
+    if condition.captions == "none":
         return 0
-    if not run.inputs.makes_captions(column):
-        read = run.inputs.observations(question, column) or ()
-        return sum(math.ceil(len(o.text.encode()) / BYTES_PER_TOKEN) + STAMP_TOKENS for o in read)
-    window = way.window or DEFAULT_WINDOW
+    if not run.inputs.makes_captions(arm):
+        observations = run.inputs.observations(question, arm) or ()
+        return sum(
+            math.ceil(len(o.text.encode()) / BYTES_PER_TOKEN) + STAMP_TOKENS for o in observations
+        )
+    window = condition.window or DEFAULT_WINDOW
     return TOKENS_OUT * sum(len(windows(r.duration, window)) for r in recordings)
 
 

@@ -38,21 +38,21 @@ def rescore(folder: Path, on_note: Callable[[str], None] = lambda line: None) ->
     with locked(folder), RunDatabase.open(folder, on_note) as record:
         run = load_run(folder, record.stored)
         questions = {q.id: q for q in run.questions}
-        columns = run.columns
+        arms = run.columns
         gates_before = bias_gates(run.questions, run.config, run.cells)
         fresh: dict[TrialKey, Finished] = {}
         reread_count = kept = 0
         # An answer that starts from another one starts from it as it now reads.
-        for column in run.config.in_order(columns):
-            bases = run.config.bases(column)
+        for arm in run.config.in_order(arms):
+            bases = run.config.bases(arm)
             for id, question in questions.items():
-                stored = run.cells.get((id, column))
+                stored = run.cells.get((id, arm))
                 if stored is None:
                     continue
                 starts = {
-                    name: (fresh.get((id, arm)) or run.cells[id, arm]).answer
-                    for name, arm in bases.items()
-                    if (id, arm) in run.cells
+                    name: (fresh.get((id, base)) or run.cells[id, base]).answer
+                    for name, base in bases.items()
+                    if (id, base) in run.cells
                 }
                 again = reread(question, stored, run.config, starts)
                 if again is None:
@@ -65,15 +65,15 @@ def rescore(folder: Path, on_note: Callable[[str], None] = lambda line: None) ->
                 if (again.answer, again.base) != (stored.answer, stored.base):
                     fresh[stored.key] = again
         changed = []
-        for key, cell in fresh.items():
+        for key, rescored in fresh.items():
             before = run.cells[key].answer
-            record.add(cell)
+            record.add(rescored)
             run.cells[key] = record.stored.cells[key]
-            changed.append((key[0], key[1].label, _short(before), _short(cell.answer)))
-        order = [(q.id, c) for q in run.questions for c in run.config.columns()]
+            changed.append((key[0], key[1].label, _short(before), _short(rescored.answer)))
+        order = [(q.id, c) for q in run.questions for c in run.config.arms()]
         record.put_in_order(order)
         write_answers(folder, record.stored, order)
-        write_predictions(folder, run.questions, columns, run.cells)
+        write_predictions(folder, run.questions, arms, run.cells)
         gates = bias_gates(run.questions, run.config, run.cells)
         if changed:
             update_run_info(folder, gates=[g.model_dump(mode="json") for g in gates])
@@ -92,7 +92,7 @@ def reread(
 
     `starts`: the answers of other columns that it starts from, as they now read.
     """
-    *before, strategy = config.way(stored.column).lineage
+    *before, strategy = config.condition(stored.column).lineage
     if strategy.reread is None:
         return None
     settings = config.configured(stored.column, None)

@@ -58,7 +58,7 @@ class OpenRun:
 
     @property
     def arms(self) -> list[Arm]:
-        return self.config.columns()
+        return self.config.arms()
 
     @property
     def videos(self) -> VideoMap:
@@ -146,7 +146,7 @@ async def _videos(
     on_note: Callable[[str], None],
 ) -> VideoMap:
     """The recordings of the videos that these questions are about; none where nobody looks."""
-    if all(condition.blind for condition in config.ways):
+    if all(condition.blind for condition in config.conditions):
         return VideoMap()
     if all(question.recording is not None for question in questions):
         benchmark = benchmark.only(question.id for question in questions)

@@ -67,13 +67,13 @@ class Run:
     def columns(self) -> list[Arm]:
         """The columns that have an answer."""
         arms = {column for _, column in self.cells}
-        return [c for c in self.config.columns() if c in arms]
+        return [c for c in self.config.arms() if c in arms]
 
     @property
     def held_back(self) -> list[Arm]:
         """The columns that the gate kept from being answered, when the run came to its end."""
         stopped = (self.about.get("last") or {}).get("stopped") or ()
-        conditions = {c: self.config.way(c) for c in self.config.columns()}
+        conditions = {c: self.config.condition(c) for c in self.config.arms()}
         return [c for c, w in conditions.items() if c.reader in stopped and not w.judges_bias]
 
     def answers(self, column: Arm) -> dict[str, Answer]:
@@ -91,7 +91,7 @@ class Run:
 
     def built(self, column: Arm) -> CaptionUsage:
         """What the captions that a column reads took, once for each video."""
-        if self.config.way(column).captions == "none":
+        if self.config.condition(column).captions == "none":
             return CaptionUsage()
         if self.config.given_memory:
             return CaptionUsage(missing="the captions came with the memory that was given")
@@ -181,7 +181,7 @@ def _stale(
 ) -> Iterator[TrialKey]:
     """The answers that the last call found to be of an earlier configuration, and that are still
     there: it may have been killed at any moment since."""
-    for column in config.columns():
+    for column in config.arms():
         for question, parts in noted.get(column.label, {}).items():
             held = stored.cells.get((question, column))
             if held is not None and digest(held.parts) == parts:

@@ -45,7 +45,7 @@ async def run(
     budget.check_prices(spec for arm in arms for spec in open_run.clients.specs(arm))
     write_run_info(open_run, command, fingerprints.stale(questions, arms))
     stage = AnswerStage(open_run, concurrency, on_progress)
-    first = [arm for arm in arms if config.way(arm).judges_bias]
+    first = [arm for arm in arms if config.condition(arm).judges_bias]
     await stage.answer(first)
     # A gate is over all questions: it is not judged before they are answered.
     stored = open_run.record.stored
@@ -72,7 +72,7 @@ async def run(
 def _check_videos(config: Config, videos: VideoMap) -> None:
     """Raises UsageError where no video is at hand and a setting needs one: each answer of it would
     be an error, and trying again could not help."""
-    needing = [condition.name for condition in config.ways if not condition.blind]
+    needing = [condition.name for condition in config.conditions if not condition.blind]
     if not needing or videos.recordings or not videos.missing:
         return
     id, why = next(iter(videos.missing.items()))

@@ -69,7 +69,7 @@ class RunStatus(Record):
 def status(run: Run) -> RunStatus:
     """Each column of the configuration, those without an answer too."""
     question_ids = {q.id for q in run.questions}
-    columns = tuple(_column(run, column, question_ids) for column in run.config.columns())
+    columns = tuple(_column(run, column, question_ids) for column in run.config.arms())
     last = run.about.get("last") or {}
     owner = lock_owner(run.folder)
     ended = run.about.get("ended")
@@ -115,9 +115,9 @@ def _tracks(run: Run) -> Iterable[CaptionStatus]:
     if run.config.given_memory or not run.remembers:
         return
     window_of: dict[str, float] = {}
-    for column in run.config.columns():
+    for column in run.config.arms():
         track = run.about.get("tracks", {}).get(column.label)
-        window = run.config.way(column).window
+        window = run.config.condition(column).window
         if track and window:
             window_of.setdefault(track, window)
     with Store.open(run.memory) as store:

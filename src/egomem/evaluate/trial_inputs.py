@@ -71,13 +71,13 @@ class TrialInputs:
     def sources(self, arm: Arm) -> frozenset[Source] | None:
         """The sources of the observations that an arm may read; None where it may be all."""
         settings = self.config.configured(arm, None)
-        by_strategy = [s.sources(settings[s.name]) for s in self.config.way(arm).lineage]
+        by_strategy = [s.sources(settings[s.name]) for s in self.config.condition(arm).lineage]
         declared = [sources for sources in by_strategy if sources is not None]
         return None if len(declared) < len(by_strategy) else frozenset().union(*declared)
 
     def observations(self, question: Question, arm: Arm) -> list[Observation] | None:
         """The observations that an arm may read for a question; None where it reads none."""
-        condition = self.config.way(arm)
+        condition = self.config.condition(arm)
         if condition.captions == "none":
             return None
         view, sources = self.view(question, condition), self.sources(arm)
@@ -98,7 +98,7 @@ class TrialInputs:
 
     def obstacle(self, question: Question, arm: Arm) -> str:
         """Why a trial cannot be answered here; "" where it can."""
-        condition = self.config.way(arm)
+        condition = self.config.condition(arm)
         if condition.blind:
             return ""
         if why := self.videos.lost(question):
@@ -115,13 +115,13 @@ class TrialInputs:
 
     def makes_captions(self, arm: Arm) -> bool:
         """Whether this run makes the captions of an arm."""
-        of_windows = self.config.way(arm).captions in ("windows", "aligned")
+        of_windows = self.config.condition(arm).captions in ("windows", "aligned")
         return of_windows and not self.config.given_memory
 
     def frame_selection(self, question: Question, arm: Arm) -> captions.FrameSelection | None:
         """The frames that `video` shows for a question, of which aligned captions are made; None
         for other conditions."""
-        condition = self.config.way(arm)
+        condition = self.config.condition(arm)
         aligned = condition.captions == "aligned" and self.makes_captions(arm)
         if not aligned or self.videos.lost(question):
             return None
@@ -154,7 +154,7 @@ class TrialInputs:
         return self._tracks[arm]
 
     def _track(self, arm: Arm) -> str | None:
-        condition = self.config.way(arm)
+        condition = self.config.condition(arm)
         if condition.captions == "none" or not condition.reads_track:
             return None
         if condition.captions == "held" or self.config.given_memory:
@@ -167,7 +167,7 @@ class TrialInputs:
         self, arm: Arm, recording: Recording, question: Question | None = None
     ) -> int:
         """How many windows are still to be captioned for an arm, or for a question in it."""
-        condition, track = self.config.way(arm), self.track(arm, question)
+        condition, track = self.config.condition(arm), self.track(arm, question)
         if not self.makes_captions(arm) or track is None or condition.window is None:
             return 0
         if (track, recording.id) in self._captioned:

@@ -56,7 +56,7 @@ class ReportColumn:
 
     @property
     def condition(self) -> Condition:
-        return self.run.config.way(self.arm)
+        return self.run.config.condition(self.arm)
 
     @cached_property
     def answers(self) -> dict[str, Answer]:

@@ -52,7 +52,7 @@ def differences(a: Run, b: Run) -> list[str]:
 
 def _option_differences(a: Config, b: Config, first: str, second: str) -> list[str]:
     # Settings of a strategy that only one of the runs uses concern no figure of the other.
-    shared = {c.strategy for c in a.ways} & {c.strategy for c in b.ways}
+    shared = {c.strategy for c in a.conditions} & {c.strategy for c in b.conditions}
     options_a, options_b = _command_line(a, shared), _command_line(b, shared)
     return [
         f"{option} is {value_a} in {first} and {value_b} in {second}"
@@ -75,7 +75,9 @@ def _setting_differences(a: Run, b: Run) -> list[str]:
     """Prompts of answers and captions, for each setting that both runs have."""
     lines = []
     first, second = run_name(a), run_name(b)
-    for setting in sorted({c.name for c in a.config.ways} & {c.name for c in b.config.ways}):
+    for setting in sorted(
+        {c.name for c in a.config.conditions} & {c.name for c in b.config.conditions}
+    ):
         prompts_a, prompts_b = prompt_hashes(a, setting), prompt_hashes(b, setting)
         if prompts_a and prompts_b and prompts_a != prompts_b:
             lines.append(f"the prompts of {setting} differ between {first} and {second}")

@@ -18,7 +18,7 @@ def frame_table(costs: Sequence[tuple[ReportColumn, AmortisedCost, CaptionUsage]
     config, questions = run.config, run.questions
     asked_about = {question.recording for question in questions}
     videos = [video for video in run.benchmark.videos if video.id in asked_about]
-    windows = {c.window for c in config.ways if c.captions == "windows" and c.is_caption_qa}
+    windows = {c.window for c in config.conditions if c.captions == "windows" and c.is_caption_qa}
     counts = count_frames(
         videos, questions, cap=config.frames, fps=config.fps, passes=len(windows) or 1
     )

@@ -66,8 +66,8 @@ def run_details(run: Run) -> ReportTable:
 def _role_rows(config: Config) -> Iterator[list[object]]:
     """The roles that a run has: the model in each, what it is given, and how it replies."""
     limits = config.limits("")
-    makes_captions = any(c.captions in ("windows", "aligned") for c in config.ways)
-    has_verifier = any(c.verifies for c in config.ways)
+    makes_captions = any(c.captions in ("windows", "aligned") for c in config.conditions)
+    has_verifier = any(c.verifies for c in config.conditions)
     if config.given_memory:
         yield ["captioners", "none: the captions of a given memory"]
     elif makes_captions:

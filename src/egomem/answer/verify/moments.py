@@ -14,7 +14,7 @@ from egomem.timeline import Span, uniform_times
 
 
 def intervals(
-    hits: Sequence[Hit], held: dict[str, Recording], *, most: int, count: int, pad: float
+    hits: Sequence[Hit], recordings: dict[str, Recording], *, most: int, count: int, pad: float
 ) -> list[Look]:
     """At most `most` stretches: each seed with the neighbours that adjoin it and `pad` seconds on
     each side, clipped to what has passed of the recording; those that overlap are one.
@@ -22,7 +22,7 @@ def intervals(
     Frame times are the centres of `count` equal parts. In order of recording and time. Digests are
     no moments of a recording and are not looked at.
     """
-    seeds = [h for h in hits if h.seed and h.recording in held][:most]
+    seeds = [h for h in hits if h.seed and h.recording in recordings][:most]
     spans: dict[str, list[Span]] = {}
     for seed in seeds:
         beside = [h.span for h in hits if not h.seed and h.recording == seed.recording]
@@ -32,13 +32,13 @@ def intervals(
                 start = span.start
             if abs(span.start - seed.span.end) < _NOTHING:
                 end = span.end
-        whole = Span(0.0, held[seed.recording or ""].duration)
+        whole = Span(0.0, recordings[seed.recording or ""].duration)
         wide = Span(max(0.0, start - pad), end + pad).clip(whole)
         if wide is not None:
             spans.setdefault(seed.recording or "", []).append(wide)
     return [
         Look(recording, span, tuple(uniform_times(span, count)))
-        for id, recording in held.items()
+        for id, recording in recordings.items()
         for span in merged(spans.get(id, ()))
     ]
 
@@ -58,14 +58,14 @@ def merged(spans: Sequence[Span]) -> list[Span]:
 
 
 def named_moments(
-    task: Task[VerifySettings], query: Query, held: dict[str, Recording]
+    task: Task[VerifySettings], query: Query, recordings: dict[str, Recording]
 ) -> list[Look]:
     """Where the times that the question names lie in the recordings: stretches to look at."""
     spans: dict[str, list[Span]] = {}
     for when in query.times:
-        for recording in held.values():
+        for recording in recordings.values():
             span = None
-            if when.span is not None and len(held) == 1:
+            if when.span is not None and len(recordings) == 1:
                 span = when.span
             elif when.instants is not None and recording.clock is not None:
                 clock = recording.clock
@@ -79,8 +79,8 @@ def named_moments(
                 spans.setdefault(recording.id, []).append(inside)
     settings = task.settings
     looks = [
-        Look(held[id], span, tuple(uniform_times(span, settings.frames)))
-        for id in held
+        Look(recordings[id], span, tuple(uniform_times(span, settings.frames)))
+        for id in recordings
         for span in merged(spans.get(id, ()))
     ]
     return looks[: settings.intervals]

@@ -104,27 +104,29 @@ async def verify(task: Task[VerifySettings]) -> Answer:
     if candidate.status is Status.ERROR:
         return failed(NO_CANDIDATE, candidate.reason, usage)
     task.note("candidate", choice=candidate.choice, text=candidate.text)
-    held = {r.id: r for r in view.recordings()}
-    looks = intervals(hits, held, most=settings.intervals, count=settings.frames, pad=settings.pad)
-    said, looked = await _look(task, looks, candidate)
-    usage += said.usage
-    if said.fault:
-        return failed(NO_LOOK, said.fault, usage)
-    verdict = said.verdict
+    recordings = {r.id: r for r in view.recordings()}
+    looks = intervals(
+        hits, recordings, most=settings.intervals, count=settings.frames, pad=settings.pad
+    )
+    check, looked = await _look(task, looks, candidate)
+    usage += check.usage
+    if check.fault:
+        return failed(NO_LOOK, check.fault, usage)
+    verdict = check.verdict
     decision = decide(
-        question, base, verdict, clock_cue=has_clock_cue(question), why_not=said.why_not
+        question, base, verdict, clock_cue=has_clock_cue(question), why_not=check.why_not
     )
     if settings.second_look and decision.outcome != "overridden":
-        again = named_moments(task, query, held)
+        again = named_moments(task, query, recordings)
         if again:
-            second, looked_again = await _look(task, again, candidate)
-            usage += second.usage
-            if second.fault:
-                return failed(NO_LOOK, second.fault, usage)
+            recheck, frames_again = await _look(task, again, candidate)
+            usage += recheck.usage
+            if recheck.fault:
+                return failed(NO_LOOK, recheck.fault, usage)
             task.note("second_look", times=[list(one.times) for one in again])
-            other = decide(question, base, second.verdict, clock_cue=False)
+            other = decide(question, base, recheck.verdict, clock_cue=False)
             if other.outcome == "overridden":
-                verdict, looked, decision = second.verdict, looked_again, other
+                verdict, looked, decision = recheck.verdict, frames_again, other
     final = settled(question, settings, base, candidate, verdict, decision)
     if decision.outcome == "overridden":
         final = final.model_copy(update={"evidence": _seen(looked, verdict)})
@@ -140,7 +142,7 @@ def _find(
     track = chosen_track(view, settings.track)
     if track is None:
         return [], ()
-    found = find(
+    result = find(
         view.narrow(tracks=[track]),
         query,
         k=settings.windows,
@@ -148,28 +150,28 @@ def _find(
         profile=settings.profile,
         embedder=task.embedder,
     )
-    return found.hits, found.notes
+    return result.hits, result.notes
 
 
 async def _candidate(task: Task[VerifySettings], view: View, hits: Sequence[Hit]) -> Answer:
     """What a reader answers from the notes found alone; it is checked, and never the answer."""
-    found = {o.id: o for hit in hits for o in hit.observations}
-    in_time = view.observations(ids=list(found)) if found else []
+    matched = {o.id: o for hit in hits for o in hit.observations}
+    in_time = view.observations(ids=list(matched)) if matched else []
     if not in_time:
         return Answer(text="", status=Status.ABSTAINED, strategy="candidate")
-    held = notes(view, in_time)
+    context = notes(view, in_time)
     return await ask_reader(
         task,
         task.settings,
         prompts.CANDIDATE,
-        [TextPart(held.text)],
+        [TextPart(context.text)],
         evidence="the numbers of the notes that the answer rests on",
-        parse_evidence=held.parse_evidence,
+        parse_evidence=context.parse_evidence,
         strategy="candidate",
     )
 
 
-class _Said(NamedTuple):
+class _Check(NamedTuple):
     """What came of a look. `why_not`: why there is no verdict. `fault`: why it could not be done,
     which is no result; "" where it was."""
 
@@ -181,21 +183,21 @@ class _Said(NamedTuple):
 
 async def _look(
     task: Task[VerifySettings], looks: Sequence[Look], candidate: Answer
-) -> tuple[_Said, Looked]:
+) -> tuple[_Check, Looked]:
     """Frames of the moments, and what the verifier says of them."""
     limits = models_of(task).limits(Role.VERIFIER)
     looked = await look(task, within(looks, limits.images), limits)
     if not looked.images:
-        return _Said(why_not=unread(None), fault="; ".join(looked.missing)), looked
+        return _Check(why_not=unread(None), fault="; ".join(looked.missing)), looked
     question = task.question
-    said = f"{candidate.choice}. {candidate.text}" if candidate.choice else candidate.text
+    claim = f"{candidate.choice}. {candidate.text}" if candidate.choice else candidate.text
     asked = prompts.asked(question, task.view.until)
-    wanted = prompts.verdict_wanted(question, said)
+    instructions = prompts.verdict_wanted(question, claim)
     reply = await send(
         task,
         Request(
             role=Role.VERIFIER,
-            parts=(*looked.parts, TextPart(f"{asked}\n\n{wanted}")),
+            parts=(*looked.parts, TextPart(f"{asked}\n\n{instructions}")),
             prompt=prompts.VERIFY.name,
             system=prompts.VERIFY.system,
             schema=SCHEMA,
@@ -204,14 +206,14 @@ async def _look(
         ),
     )
     if reply.status is Status.ERROR:
-        return _Said(fault=reply.detail or "no reply", usage=counted(reply)), looked
+        return _Check(fault=reply.detail or "no reply", usage=counted(reply)), looked
     verdict = read_verdict(question, reply)
     task.note(
         "verdict",
         verdict=verdict.model_dump(mode="json") if verdict else None,
         evidence=[e.model_dump(mode="json") for e in _seen(looked, verdict)],
     )
-    return _Said(verdict, unread(reply), usage=counted(reply)), looked
+    return _Check(verdict, unread(reply), usage=counted(reply)), looked
 
 
 def _read(base: Answer) -> dict[str, JsonValue]:

@@ -78,12 +78,12 @@ def read_verdict(question: Question, reply: Reply) -> Verdict | None:
         support = Support(str(reply.data.get("support")))
     except ValueError:
         return None
-    said = str(reply.data.get("answer") or "").strip()
+    answer = str(reply.data.get("answer") or "").strip()
     reason = str(reply.data.get("reason") or "")
     if not question.options:
-        said = "" if said.casefold() in ("", "none", "null") else said
-        return Verdict(answer=said or None, support=support, reason=reason)
-    reading = read_choice(said, question.options)
+        answer = "" if answer.casefold() in ("", "none", "null") else answer
+        return Verdict(answer=answer or None, support=support, reason=reason)
+    reading = read_choice(answer, question.options)
     if reading.status not in (Status.PARSED, Status.ABSTAINED):
         return None
     return Verdict(answer=reading.letter, support=support, reason=reason)
