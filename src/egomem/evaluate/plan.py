@@ -209,7 +209,7 @@ def _cached(run: OpenRun, trial: Trial) -> int:
 
 
 def _remaining(whole: Usage, cached: int) -> Usage:
-    """What is to be sent where `held` of the requests are not."""
+    """What is to be sent where the replies to `cached` requests are kept."""
     share = 1 - cached / whole.requests if whole.requests else 0.0
     return Usage(
         requests=whole.requests - cached,
