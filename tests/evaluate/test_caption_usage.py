@@ -17,7 +17,7 @@ from egomem.evaluate.legacy_run import CAPTION_USAGE
 from egomem.evaluate.run_db import NAME, read_run
 from egomem.records import Usage
 from egomem.report import report_columns, report_sections
-from egomem.report.table import render_markdown
+from egomem.report.markdown import render_markdown
 from egomem.testing import Rule, Script, ScriptedServer
 
 Go = Callable[..., RunSummary]

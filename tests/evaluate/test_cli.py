@@ -259,7 +259,7 @@ def test_rows_that_were_left_out_are_said_wherever_the_figures_are(
     assert "5 questions (2 rows of the data could not be used)\n" in capsys.readouterr().out
     assert json.loads((run / "run.json").read_text())["benchmark"]["left_out"] == 2
     assert main(["report", str(run), "--out", str(tmp_path / "report")]) == 0
-    line = "run: 2 rows of the data were left out, and not asked about: questions.jsonl:6: q5: "
+    line = "run: 2 rows of the data were left out: questions.jsonl:6: q5: "
     assert line in capsys.readouterr().out
     made = (tmp_path / "report" / "report.md").read_text()
     assert line in made

@@ -29,7 +29,7 @@ def unstated(benchmark: Benchmark) -> Benchmark:
 
 
 @pytest.mark.parametrize("ways", [("clean",), ("clean", "video", "caption@2")])
-def test_a_run_knows_the_lengths_of_the_files_that_it_asks_about(
+def test_a_run_knows_the_lengths_of_the_files_that_it_asksrun_details(
     unstated: Benchmark, config: Config, tmp_path: Path, go: Go, ways: tuple[str, ...]
 ) -> None:
     """Also one that has no other use for them."""
@@ -41,7 +41,7 @@ def test_a_run_knows_the_lengths_of_the_files_that_it_asks_about(
     assert [v.duration for v in run.benchmark.videos] == [4.0, 4.0]
     assert {v.duration for v in run.sheet(run.columns[0]).videos if v} == {4.0}
     sections = {s.title: s for s in report_sections([run], report_columns([run]))}
-    tables = [part for part in sections["Views"].parts if isinstance(part, ReportTable)]
+    tables = [part for part in sections["Accuracy by group"].parts if isinstance(part, ReportTable)]
     assert any("position" in table.title.lower() for table in tables)
     if "video" in ways:
         (made,) = [

@@ -351,7 +351,7 @@ def test_a_window_without_a_caption_is_a_gap_and_no_error(
     (first, _) = status_of(run).captions
     assert (first.done, first.total, first.without) == (2, 4, {status: 2})
     sections = report_sections([run], report_columns([run]))
-    (made,) = [s for s in sections if s.title == "Gaps in the captions"]
+    (made,) = [s for s in sections if s.title == "Missing captions"]
     (table,) = made.parts
     assert isinstance(table, ReportTable)
     (row, *_) = [list(map(str, r)) for r in table.rows]

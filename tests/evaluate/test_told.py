@@ -128,7 +128,7 @@ def test_what_the_gate_holds_back_is_told(
     assert "above the 15% to 35% that pass (both included): the reader knows the answers" in said
     assert "--gate report lets them go on" in said
     written = write_report([tmp_path / "run"], tmp_path / "report")
-    assert any("the gate held back 3 columns (fake)" in w for w in written.warnings)
+    assert any("the bias gate stopped fake: 3 columns without" in w for w in written.warnings)
     go(benchmark, config, tmp_path / "run", on_note=notes.append)
     assert any("it fails, which is reported and stops nothing" in note for note in notes)
     assert status(load_run(tmp_path / "run")).held_back == 0

@@ -46,7 +46,7 @@ def test_questions_of_two_runs_are_one_where_they_are_the_same() -> None:
     two[2] = two[2].model_copy(update={"text": "changed"})
     held = browser_data(report_columns([run("r", one), run("s", two)]))
     right = ["parsed", True, "A"]
-    said = {q["id"]: q["said"] for q in held["questions"]}
+    said = {q["id"]: q["answers"] for q in held["questions"]}
     assert said["q0"] == [right] * 4
     assert said["q2"] == [right, right, None, None]
     assert said["q2 in s"] == [None, None, right, right]
@@ -59,8 +59,8 @@ def test_an_answer_without_a_key_is_neither_right_nor_wrong() -> None:
     missing = next(key for key in made.cells if key[0] == "q1")
     del made.stored.cells[missing]
     first, second = browser_data(report_columns([made]))["questions"]
-    assert first["said"] == [["parsed", None, "A"]] * 2
-    assert second["said"] == [["missing", None, None], ["parsed", None, "A"]]
+    assert first["answers"] == [["parsed", None, "A"]] * 2
+    assert second["answers"] == [["missing", None, None], ["parsed", None, "A"]]
 
 
 def test_details_are_packed_in_the_order_of_the_questions() -> None:
@@ -77,7 +77,7 @@ def test_details_are_packed_in_the_order_of_the_questions() -> None:
 
 def test_no_reason_is_given_where_nothing_was_read() -> None:
     held = browser_data(report_columns([run("r", asked(1, answer="B"), ("clean", "video"))]))
-    clean, video = held["questions"][0]["said"]
+    clean, video = held["questions"][0]["answers"]
     assert clean == ["parsed", False, "A"]
     assert len(video) == 4
 

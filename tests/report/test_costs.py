@@ -104,7 +104,7 @@ def test_the_note_on_frames_explains_the_rows_that_are_there(run: Run) -> None:
 
     blind = run.config.model_copy(update={"settings": ("clean",)})
     assert note(Run(run.folder, run.about, blind, run.benchmark, run.stored)).endswith(
-        "in captions and in questions."
+        "once for its captions and once for each question."
     )
     assert "As made and as sent" in note(run)
 
