@@ -45,6 +45,6 @@ async def caption(task: Task[CaptionSettings]) -> Answer:
         CAPTION,
         [TextPart(held.text)],
         evidence="the numbers of the notes that the answer rests on",
-        evident=held.evident,
+        parse_evidence=held.parse_evidence,
         strategy="caption",
     )

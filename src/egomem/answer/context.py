@@ -23,7 +23,7 @@ class Notes:
     observations: tuple[Observation, ...]
     view: View
 
-    def evident(self, listed: JsonValue) -> list[Evidence]:
+    def parse_evidence(self, listed: JsonValue) -> list[Evidence]:
         """The notes whose numbers a reply lists, once each; other values are left out."""
         found: dict[int, Evidence] = {}
         for value in listed if isinstance(listed, list) else []:

@@ -40,7 +40,7 @@ class Looked:
     looks: list[Look] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
 
-    def evident(self, listed: JsonValue) -> list[Evidence]:
+    def parse_evidence(self, listed: JsonValue) -> list[Evidence]:
         """The frames whose times a reply lists, once each; times of no frame are left out.
 
         A time that frames of two recordings share is a frame of both.

@@ -99,7 +99,7 @@ async def captions(task: Task[CaptionsSettings]) -> Answer:
         CAPTION,
         [TextPart(held.text)],
         evidence="the numbers of the notes that the answer rests on",
-        evident=held.evident,
+        parse_evidence=held.parse_evidence,
         strategy=CAPTIONS,
     )
 
@@ -148,7 +148,7 @@ async def frames(task: Task[FramesSettings]) -> Answer:
         VIDEO,
         looked.parts,
         evidence="the times of the frames that show it, as they stand before the frames",
-        evident=looked.evident,
+        parse_evidence=looked.parse_evidence,
         strategy=FRAMES,
     )
 

@@ -31,7 +31,7 @@ from egomem.models import (
 from egomem.observe.frame_encoding import check_frame_labels
 from egomem.records import Answer, Evidence, Question, Status, Usage
 
-Evident = Callable[[JsonValue], Sequence[Evidence]]
+ParseEvidence = Callable[[JsonValue], Sequence[Evidence]]
 """From what a reply lists as evidence to the moments meant; what cannot be placed is left out."""
 
 _ALTERNATIVES = 20
@@ -54,12 +54,12 @@ async def ask_reader(
     context: Sequence[ContentPart],
     *,
     evidence: str = "",
-    evident: Evident = lambda listed: (),
+    parse_evidence: ParseEvidence = lambda listed: (),
     strategy: str,
 ) -> Answer:
     """One request to the reader: `context` first, then the question. One reply, one Answer.
 
-    `evidence` tells the reader what to list as evidence, `evident` reads that list.
+    `evidence` tells the reader what to list as evidence, `parse_evidence` reads that list.
     """
     question = task.question
     wanted = prompts.how_to_answer(
@@ -79,7 +79,7 @@ async def ask_reader(
         tags=RequestTags(question.recording, question.id or None),
     )
     reply = await send(task, request)
-    return read_reply(question, reply, strategy=strategy, evident=evident)
+    return read_reply(question, reply, strategy=strategy, parse_evidence=parse_evidence)
 
 
 async def send(task: Task[Any], request: Request) -> Reply:
@@ -168,7 +168,7 @@ def read_reply(
     reply: Reply,
     *,
     strategy: str,
-    evident: Evident = lambda listed: (),
+    parse_evidence: ParseEvidence = lambda listed: (),
 ) -> Answer:
     """An Answer out of a reply, whatever its status.
 
@@ -178,7 +178,7 @@ def read_reply(
     if reply.status not in (Status.PARSED, Status.UNPARSABLE) or not reply.text:
         return Answer(text="", status=reply.status, reason=reply.detail, **fields)
     data = reply.data if isinstance(reply.data, dict) else {}
-    fields["evidence"] = tuple(evident(data.get("evidence")))
+    fields["evidence"] = tuple(parse_evidence(data.get("evidence")))
     if question.options:
         return _chosen(question, reply, fields)
     said = data.get("answer", reply.text if reply.data is None else None)

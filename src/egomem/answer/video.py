@@ -63,7 +63,7 @@ async def video(task: Task[VideoSettings]) -> Answer:
         VIDEO,
         looked.parts,
         evidence="the times of the frames that show it, as they stand before the frames",
-        evident=looked.evident,
+        parse_evidence=looked.parse_evidence,
         strategy="video",
     )
     if looked.missing:

@@ -31,7 +31,7 @@ def ask(
     strategy: Annotated[
         str | None,
         typer.Option(
-            help="How to answer: extractive, clean, video, caption, verify. "
+            help="How to answer: {strategies} (see egomem plugins). "
             "Default: caption with a reader model, else extractive."
         ),
     ] = None,

@@ -93,13 +93,13 @@ class RunBudget:
         if self.closed:
             raise self.closed
         self._sent += 1
-        own = kind, self._likely(kind, guess)
-        self._under_way.append(own)
+        request_price = kind, self._likely(kind, guess)
+        self._under_way.append(request_price)
         try:
             yield
         finally:
             # Who waits goes on when the ledger has the price: nothing up to there gives way.
-            self._under_way.remove(own)
+            self._under_way.remove(request_price)
             self._guessed[kind] = self._guessed.get(kind, 0.0) + guess
             ended, self._ended = self._ended, asyncio.Event()
             ended.set()

@@ -27,7 +27,7 @@ class CaptionUsage(Record):
 
 
 def usage_of_captions(
-    store: Store, cache: ReplyCache, tracks: Iterable[str], known: Container[str]
+    store: Store, cache: ReplyCache, tracks: Iterable[str], recorded: Container[str]
 ) -> dict[str, Usage]:
     """Key of a request -> its usage, of the captions of these tracks whose replies are cached;
     without the `known` keys."""
@@ -35,7 +35,7 @@ def usage_of_captions(
     by_request = {}
     for caption in store.view().observations(tracks=names) if names else ():
         key = caption.provenance.request
-        if key and key not in known and (usage := cached_usage(caption, cache)):
+        if key and key not in recorded and (usage := cached_usage(caption, cache)):
             by_request[key] = usage
     return by_request
 

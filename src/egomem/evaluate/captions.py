@@ -68,9 +68,10 @@ def track_with_cuts(store: Store, track: str) -> list[str]:
     return [track, *(t.id for t in store.tracks() if is_cut(t.id, track))]
 
 
-def is_cut(own: str, track: str) -> bool:
-    """Whether a track holds what single questions may see, where another holds whole recordings."""
-    return own.startswith((f"{track}-over", f"{track}-until"))  # and not `-aligned768` itself
+def is_cut(id: str, track: str) -> bool:
+    """Whether the track `id` holds what single questions may see, where `track` holds whole
+    recordings."""
+    return id.startswith((f"{track}-over", f"{track}-until"))  # and not `-aligned768` itself
 
 
 class AlignedCaptioner:

@@ -211,8 +211,8 @@ class Config(Record):
             Role.VERIFIER: DEFAULT_LIMITS[Role.VERIFIER],
             Role.CAPTIONER: captioning.model_copy(update={"images": images, "bytes": BYTES}),
         }
-        found = read_limits(self.given_limits, fit=self.fit or None, base=base)
-        return {role: found[role] for role in base}
+        limits_by_role = read_limits(self.given_limits, fit=self.fit or None, base=base)
+        return {role: limits_by_role[role] for role in base}
 
     def strategy_settings(self, column: Arm, track: str | None) -> dict[str, dict[str, Any]]:
         """The settings of the column's strategy, and of those that it builds on, by name."""

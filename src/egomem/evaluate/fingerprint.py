@@ -171,10 +171,10 @@ class Fingerprints:
         return self._memory_digests[key]
 
 
-def answer_digest(said: Answer) -> str:
+def answer_digest(answer: Answer) -> str:
     """Of all of an answer that another one takes over from it."""
-    evidence = [[e.recording, e.span.start, e.span.end, e.quote] for e in said.evidence]
-    return digest([said.status.value, said.choice, said.text, said.scores, evidence])
+    evidence = [[e.recording, e.span.start, e.span.end, e.quote] for e in answer.evidence]
+    return digest([answer.status.value, answer.choice, answer.text, answer.scores, evidence])
 
 
 def baseline_digest(answers: Sequence[Answer]) -> str:
@@ -197,8 +197,8 @@ def _texts(
     question: Question, condition: Condition, settings: Mapping[str, BaseModel]
 ) -> list[str]:
     """All that is written to models beside the question, each text once."""
-    own, *starts = reversed(condition.lineage)
-    texts = list(own.texts(question, settings[own.name])) if own.texts else []
+    last, *starts = reversed(condition.lineage)
+    texts = list(last.texts(question, settings[last.name])) if last.texts else []
     for strategy in starts:
         if strategy.texts is not None:
             given = strategy.texts(question, settings[strategy.name])

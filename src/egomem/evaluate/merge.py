@@ -45,25 +45,25 @@ def merge(target: Path, shards: Sequence[Path]) -> int:
     questions = chosen_questions(benchmark.questions, config)
     cells = _once(loaded)
     columns = config.columns()
-    wanted = [(q.id, c) for q in questions for c in columns]
-    lost = [key for key in wanted if key not in cells]
-    if lost:
+    keys = [(q.id, c) for q in questions for c in columns]
+    missing = [key for key in keys if key not in cells]
+    if missing:
         raise UsageError(
-            f"{len(lost)} of {plural(len(wanted), 'cell')} "
-            f"{'is' if len(lost) == 1 else 'are'} missing: {_listed(lost)}",
+            f"{len(missing)} of {plural(len(keys), 'cell')} "
+            f"{'is' if len(missing) == 1 else 'are'} missing: {_listed(missing)}",
             "finish the shards, or name the folders of those that are left out",
         )
     target.mkdir(parents=True, exist_ok=True)
     with locked(target), RunDatabase.create(target) as record:
-        record.add_run(_joined([cells[key] for key in wanted], loaded))
-        write_answers(target, record.stored, wanted)
+        record.add_run(_joined([cells[key] for key in keys], loaded))
+        write_answers(target, record.stored, keys)
         _memories(target, loaded, record)
         (target / BENCHMARK).write_text(benchmark.model_dump_json(), encoding="utf-8")
         write_predictions(target, questions, columns, cells)
         _ledgers(target, loaded)
         # Last, as it makes the folder a run: a merge that was killed is begun again.
         _about(target, whole, loaded, config, questions, cells)
-    return len(wanted)
+    return len(keys)
 
 
 def _same(loaded: Sequence[Run]) -> Run:
@@ -139,11 +139,11 @@ def _memories(target: Path, loaded: Sequence[Run], record: RunDatabase) -> None:
             with closing(ReplyCache(shard.folder)) as source:
                 for kept in source.latest(sys.maxsize):
                     replies.put(kept.reply, kept.request, RequestTags())
-        made = [s for s in loaded if s.remembers and not s.config.given_memory]
-        if not made:
+        with_memory = [s for s in loaded if s.remembers and not s.config.given_memory]
+        if not with_memory:
             return
         with Store.open(target / "memory", create=True) as store:
-            for shard in made:
+            for shard in with_memory:
                 _add_memory(store, shard.memory)
             tracks = [track.id for track in store.tracks()]
             recorded = record.stored.caption_usage

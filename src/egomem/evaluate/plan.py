@@ -128,12 +128,12 @@ def _captions(run: OpenRun) -> Iterable[PlanLine]:
         todo = kept = frames = 0
         for question, recording in _built(run, column):
             every = len(windows(recording.duration, window))
-            left = run.inputs.windows_to_caption(column, recording, question)
-            todo, kept = todo + left, kept + every - left
+            rest = run.inputs.windows_to_caption(column, recording, question)
+            todo, kept = todo + rest, kept + every - rest
             whole = min(int(recording.duration * run.config.fps), every * limits.images)
             if way.captions == "aligned":
                 whole = min(whole, run.config.frame_limit(column.reader))
-            frames += round(whole * left / max(1, every))
+            frames += round(whole * rest / max(1, every))
         text = todo * math.ceil(len(INSTRUCTIONS.encode()) / BYTES_PER_TOKEN)
         tokens = text + frames * _frame_tokens(limits.side)
         yield _priced(
@@ -152,12 +152,12 @@ def _captions(run: OpenRun) -> Iterable[PlanLine]:
 
 def _built(run: OpenRun, column: Arm) -> Iterable[tuple[Question, Recording]]:
     """Each recording that is captioned for a column, in each of its tracks, with one question."""
-    found: dict[tuple[str | None, str], tuple[Question, Recording]] = {}
+    jobs: dict[tuple[str | None, str], tuple[Question, Recording]] = {}
     for question in run.questions:
         for recording in run.inputs.captioned_recordings(question, column):
             place = run.inputs.track(column, question), recording.id
-            found.setdefault(place, (question, recording))
-    return found.values()
+            jobs.setdefault(place, (question, recording))
+    return jobs.values()
 
 
 def _column(run: OpenRun, column: Arm, changed: dict[str, None]) -> PlanLine:
@@ -180,9 +180,9 @@ def _column(run: OpenRun, column: Arm, changed: dict[str, None]) -> PlanLine:
         unable += lost
         if column.reader and not lost:
             asks = _ask(run, question, column)
-            held = min(asks.requests, _cached(run, cell))
-            cached += held
-            usage += _left(asks, held)
+            cached_requests = min(asks.requests, _cached(run, cell))
+            cached += cached_requests
+            usage += _left(asks, cached_requests)
     part = PlanLine(
         label=column.label,
         cells=todo,
@@ -205,11 +205,11 @@ def _cached(run: OpenRun, cell: Trial) -> int:
     return sum(run.cache.get(key) is not None for key in keys)
 
 
-def _left(asks: Usage, held: int) -> Usage:
+def _left(asks: Usage, cached_requests: int) -> Usage:
     """What is to be sent where `held` of the requests are not."""
-    share = 1 - held / asks.requests if asks.requests else 0.0
+    share = 1 - cached_requests / asks.requests if asks.requests else 0.0
     return Usage(
-        requests=asks.requests - held,
+        requests=asks.requests - cached_requests,
         frames=round(asks.frames * share),
         tokens_in=round(asks.tokens_in * share),
         tokens_out=round(asks.tokens_out * share),

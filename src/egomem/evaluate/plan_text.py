@@ -32,9 +32,9 @@ def plan_lines(plan: RunPlan) -> Iterator[str]:
             f"{plural(plan.replies_cached, 'reply is', 'replies are')} kept"
         )
     if plan.changed_questions:
-        shown = ", ".join(plan.changed_questions[:10])
+        ids = ", ".join(plan.changed_questions[:10])
         more = len(plan.changed_questions) - 10
-        yield f"changed questions: {shown}{f' and {more} more' if more > 0 else ''}"
+        yield f"changed questions: {ids}{f' and {more} more' if more > 0 else ''}"
     if plan.missing:
         id, why = next(iter(plan.missing.items()))
         note = plural(len(plan.missing), "video is", "videos are")

@@ -46,8 +46,9 @@ class Run:
     @property
     def memory(self) -> Path:
         """Where the memory lies, or lay, that was read: its own, or the one that was given."""
-        own = self.folder / "memory"
-        return Path(str(self.about.get("memory") or own)) if self.config.given_memory else own
+        if self.config.given_memory and self.about.get("memory"):
+            return Path(str(self.about["memory"]))
+        return self.folder / "memory"
 
     @property
     def remembers(self) -> bool:
@@ -56,8 +57,8 @@ class Run:
 
     @cached_property
     def cells(self) -> dict[TrialKey, Finished]:
-        held = self.stored.cells
-        return {k: f for k, f in held.items() if k not in self.stale} if self.stale else held
+        answers = self.stored.cells
+        return {k: f for k, f in answers.items() if k not in self.stale} if self.stale else answers
 
     @property
     def questions(self) -> tuple[Question, ...]:
@@ -177,14 +178,14 @@ def load_run(folder: Path, stored: StoredRun | None = None) -> Run:
 
 
 def _stale(
-    noted: Mapping[str, Mapping[str, str]], config: Config, stored: StoredRun
+    noted: Mapping[str, Mapping[str, str]], config: Config, record: StoredRun
 ) -> Iterator[TrialKey]:
     """The answers that the last call found to be of an earlier configuration, and that are still
     there: it may have been killed at any moment since."""
     for column in config.columns():
         for question, parts in noted.get(column.label, {}).items():
-            held = stored.cells.get((question, column))
-            if held is not None and digest(held.parts) == parts:
+            answer = record.cells.get((question, column))
+            if answer is not None and digest(answer.parts) == parts:
                 yield question, column
 
 

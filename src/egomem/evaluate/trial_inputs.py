@@ -185,8 +185,8 @@ class TrialInputs:
 
     def made_tracks(self, arms: Iterable[Arm], questions: Sequence[Question]) -> list[str]:
         """The caption tracks that this run makes for these arms, each once."""
-        made = [arm for arm in arms if self.makes_captions(arm)]
-        tracks = (self.track(arm, question) for arm in made for question in questions)
+        captioned = [arm for arm in arms if self.makes_captions(arm)]
+        tracks = (self.track(arm, question) for arm in captioned for question in questions)
         return list(dict.fromkeys(track for track in tracks if track))
 
     def uncaptioned(

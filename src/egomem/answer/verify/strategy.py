@@ -164,7 +164,7 @@ async def _candidate(task: Task[VerifySettings], view: View, hits: Sequence[Hit]
         prompts.CANDIDATE,
         [TextPart(held.text)],
         evidence="the numbers of the notes that the answer rests on",
-        evident=held.evident,
+        parse_evidence=held.parse_evidence,
         strategy="candidate",
     )
 
