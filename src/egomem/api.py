@@ -178,9 +178,10 @@ class Memory:
         profile: str = "default",
     ) -> SearchResult:
         """As `search`, with how the query was read and notes on what could not be resolved."""
-        from egomem.recall import find
+        from egomem.recall import find, read_for
 
-        return find(self.until(at), query, k=k, profile=profile, embedder=self.embedder)
+        view = self.until(at)
+        return find(view, read_for(view, query), k=k, profile=profile, embedder=self.embedder)
 
     def read_question(
         self, question: str, *, options: Sequence[str] = (), at: Moment | str | None = None

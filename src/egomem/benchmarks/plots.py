@@ -13,6 +13,7 @@ import numpy as np
 from egomem.benchmarks.benchmark import Benchmark
 from egomem.benchmarks.statistics import measured_values, stats
 from egomem.errors import MissingExtraError, UsageError, reason
+from egomem.palette import BAR
 from egomem.records import ABSTAIN_OPTION
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ SHOWN_SHARE = 0.99
 """The share of values that the axis shows in full; the rest is in the last bar, which says so."""
 
 _GROUP_LABELS = {"key": "position of key"}
-_COLOUR = "#3b6ea5"
 _MAX_LABEL_CHARACTERS = 34
 """Characters of a bar's label."""
 
@@ -98,7 +98,7 @@ def _draw_histogram(axes: Axes, name: str, found: Sequence[float]) -> None:
     elif most <= 2 * shown:
         shown = most
     beyond = int((scaled > shown).sum())
-    axes.hist(np.minimum(scaled, shown), bins=bins, color=_COLOUR, edgecolor="white", linewidth=0.5)
+    axes.hist(np.minimum(scaled, shown), bins=bins, color=BAR, edgecolor="white", linewidth=0.5)
     said = f"n {len(found)}, median {_format_number(float(np.median(scaled)))}{of}"
     if beyond:
         larger = "more" if name == "evidence_count" else "longer"
@@ -129,7 +129,7 @@ def _draw_bars(axes: Axes, title: str, counts: Mapping[str, int]) -> None:
         for k in counts
     ][::-1]
     numbers = list(counts.values())[::-1]
-    drawn = axes.barh(range(len(numbers)), numbers, color=_COLOUR)
+    drawn = axes.barh(range(len(numbers)), numbers, color=BAR)
     axes.bar_label(drawn, padding=2, fontsize=8)
     # A data set's text is text: a dollar sign in it begins no formula.
     axes.set_yticks(range(len(labels)), labels, parse_math=False)

@@ -176,16 +176,18 @@ def read_for(
     *,
     now: datetime | None = None,
     speakers: Sequence[str] | None = None,
+    at_end: bool = True,
 ) -> Query:
     """Reads a question that is asked of a view; `speakers` are the view's, unless given.
 
-    Without `now` it is asked at the moment that the view ends, or at the end of what the view
-    holds. A bare time such as 8:25 is one of the recording, unless no recording is that long.
+    Without `now` it is asked at the moment that the view ends, or (with `at_end`) at the end of
+    what the view holds; else relative times stay unresolved. A bare time such as 8:25 is one of the
+    recording, unless no recording is that long.
     """
     speakers = speakers_of(view) if speakers is None else speakers
     recordings = view.recordings()
     ends = [end for r in recordings if (end := r.instant(r.duration))]
-    now = now or instant_of(view, view.until) or max(ends, default=None)
+    now = now or instant_of(view, view.until) or (max(ends, default=None) if at_end else None)
     starts = [r.clock.start for r in recordings if r.clock]
     zone = max(starts).tzinfo if starts else None
     query = read_query(text, options, now=now, zone=zone, speakers=speakers)

@@ -88,7 +88,8 @@ def search(
 
     Of the view's content alone: a view until `t` gives what a memory cut at `t` gives, with the
     same scores. An empty view gives no hit, and so does a question that nothing speaks for. A text
-    is read by `read_for`, with `now` as the moment that it is asked at. Raises ConfigError for an
+    is read by `read_for`, with `now` as the moment that it is asked at (else that of the view, if
+    it has one). Raises ConfigError for an
     unknown profile.
     """
     return find(
@@ -117,7 +118,7 @@ def find(
     """As `search`, with how the question was read, and notes on times that were not resolved."""
     recipe = profile_of(profile, embedder=embedder is not None)
     if isinstance(query, str):
-        query = read_for(view, query, options, now=now)
+        query = read_for(view, query, options, now=now, at_end=False)
     read = query if recipe.time_language else _as_written(query)
     bounded, notes = _bounded(view, read.bounds if recipe.time_language else (), window)
     notes = (read.unresolved if recipe.time_language else ()) + notes

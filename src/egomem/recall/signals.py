@@ -130,10 +130,10 @@ def _cosine(a: Mapping[int, float], b: Mapping[int, float]) -> float:
 
 def overlap(terms: TermQuery, corpus: Corpus) -> Scores:
     """The share of the query's distinct words that a window holds: `|Q ∩ W| / |Q|`."""
-    found = np.zeros(len(corpus.windows))
+    matched = np.zeros(len(corpus.windows))
     for term in terms.terms:
-        found += corpus.sums(corpus.index.counts([term.stem])) > 0
-    return found / max(1, len(terms.terms))
+        matched += corpus.sums(corpus.index.counts([term.stem])) > 0
+    return matched / max(1, len(terms.terms))
 
 
 def time_hints(
