@@ -92,7 +92,7 @@ def egomem(url: str, at_once: int) -> Ask:
     images = tuple(ImagePart(data) for data in pool())
     held = ModelClient(
         {"captioner": f"openai-compatible:m@{url}"},
-        conduct=RequestPolicy(concurrency=at_once),
+        policy=RequestPolicy(concurrency=at_once),
         environ={},
     )
     started = held.__aenter__()

@@ -157,7 +157,7 @@ class Scripted:
 def ingesting(folder: Path, video: Path) -> None:
     with Store.open(folder, create=True) as store:
         observers = Observers(frames=[Scripted()])
-        asyncio.run(ingest(store, [video], observers, watching=SamplingOptions(window=2, fps=1)))
+        asyncio.run(ingest(store, [video], observers, sampling=SamplingOptions(window=2, fps=1)))
 
 
 def content(folder: Path) -> list[str]:

@@ -86,7 +86,7 @@ def seeing(data: Path) -> list[tuple[str, str, float, str]]:
 
 
 def _hear(listener: Speech, blocks: list[AudioBlock]) -> None:
-    list(listener.transcribe(blocks, Recording(id="bench", name="bench", duration=60.0)))
+    list(listener.hear(blocks, Recording(id="bench", name="bench", duration=60.0)))
 
 
 def hearing(data: Path) -> list[tuple[str, str, float, str]]:

@@ -50,7 +50,7 @@ def made_run(folder: Path, count: int) -> Path:
     config = Config(settings=SETTINGS, readers=READERS, gate="report")
     held = Benchmark(name="made", format="native", videos=tuple(videos), questions=tuple(questions))
     lines = []
-    for column in config.columns():
+    for column in config.arms():
         for question in questions:
             label = question.answer if draw.random() < 0.45 else draw.choice("ABCD")
             trace = [

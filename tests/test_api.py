@@ -8,9 +8,8 @@ import pytest
 import egomem
 from egomem.errors import MediaError, TimeError, UsageError
 from egomem.models import ModelClient
-from egomem.observe import Embedded
 from egomem.records import Observation, Recording, Track
-from egomem.testing.scripted_server import Script, ScriptedServer
+from egomem.testing import Script, ScriptedServer
 from egomem.timeline import Clock, RecordingTime, Span
 
 MakeVideo = Callable[..., Path]
@@ -158,9 +157,7 @@ def test_opening_where_nothing_is(tmp_path: Path) -> None:
 def test_each_ingest_has_its_own_cost_and_keeps_its_connections_to_its_end(
     tmp_path: Path, make_video: MakeVideo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "egomem.ingest.observer_set.embedded_observers", lambda **_: Embedded(None, (), (), ())
-    )
+    monkeypatch.setattr("egomem.ingest.observer_set.DEFAULT_OBSERVERS", ())
     monkeypatch.setenv("EGOMEM_CONCURRENCY", "1")  # or the requests overlap, and hold them open
     closed = []
     close = ModelClient.close

@@ -12,6 +12,7 @@ import pytest
 import typer
 
 from egomem.cli import app, main
+from egomem.testing import Rule
 
 ROOT = Path(__file__).resolve().parents[1]
 RUN = ("README.md", "docs/tutorial/first-memory.md")
@@ -84,3 +85,18 @@ def test_every_option_stands_in_a_page() -> None:
     found = list(options(typer.main.get_command(app), "egomem"))
     assert len(found) > 150
     assert [(name, o) for name, o in found if o not in told] == []
+
+
+def test_the_page_on_testing_runs() -> None:
+    page = (ROOT / "docs/reference/testing.md").read_text()
+    (code,) = re.findall(r"^```python\n(.*?)^```", page, flags=re.DOTALL | re.MULTILINE)
+    names: dict[str, Any] = {}
+    exec(code, names)
+    names["test_a_busy_server_is_asked_again"]()
+
+
+def test_the_page_on_testing_names_every_field_of_a_rule() -> None:
+    page = (ROOT / "docs/reference/testing.md").read_text()
+    assert set(Rule.model_fields) <= set(
+        re.findall(r"\b(\w+)\b", page[page.index("## The script") :])
+    )

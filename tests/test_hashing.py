@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from egomem import hashing
 from egomem.answer.strategy import settings_hash
-from egomem.benchmarks.manifest import fingerprint
+from egomem.benchmarks.manifest import question_hash
 from egomem.evaluate.fingerprint import digest
 from egomem.media import content_hash
 from egomem.models.request import AudioPart, ImagePart, VideoPart
@@ -62,7 +62,7 @@ def test_a_question_of_a_benchmark() -> None:
         Option(label=label, text=text) for label, text in zip("ABC", "xyz", strict=True)
     )
     question = Question(id="q1", text="wo é?", options=options)
-    assert fingerprint(question) == (
+    assert question_hash(question) == (
         "c5d3a35430d78f6bff2ee355b3459c430e71d87e9080abf885f58e0488ac9ae6"
     )
 

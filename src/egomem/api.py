@@ -5,25 +5,26 @@
     for hit in memory.search("red cup"): ...
     answer = memory.ask("Where did I leave the keys?")
 
-Each method has an async twin (`aingest`, `asearch`, `aask`). Heavy parts are imported when they are
-first used, so that opening and searching stay quick.
+Each method has an async twin (`aingest`, `asearch`, `aask`). Heavy parts are imported when first
+used, so that opening and searching stay quick.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import datetime
-from functools import cached_property, wraps
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from egomem.errors import MediaError, UsageError
+from egomem.config import DEFAULT_K
 from egomem.memory import Store, View
+from egomem.memory.moments import moment_of
 from egomem.records import Answer, Question, Recording
-from egomem.timeline import Moment, RecordingTime, Span
+from egomem.sync import blocking, in_thread
+from egomem.timeline import Moment, Span
 
 if TYPE_CHECKING:
     from egomem.answer import StrategyResult
@@ -37,22 +38,8 @@ if TYPE_CHECKING:
     from egomem.memory.forget import ForgetReceipt
     from egomem.models import ModelClient
     from egomem.models.embedders import Embedder
-    from egomem.recall import Hit, SearchResult
-
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-def _plain(
-    method: Callable[Concatenate[Memory, P], Coroutine[Any, Any, T]],
-) -> Callable[Concatenate[Memory, P], T]:
-    """The plain twin of an async method; it works inside a running loop (a notebook), too."""
-
-    @wraps(method)
-    def run(self: Memory, /, *given: P.args, **named: P.kwargs) -> T:
-        return self._wait(method(self, *given, **named))
-
-    return run
+    from egomem.observe import AnyObserver
+    from egomem.recall import Hit, Query, SearchResult
 
 
 class Memory:
@@ -61,7 +48,7 @@ class Memory:
     def __init__(self, store: Store, settings: Settings) -> None:
         self.store = store
         self.settings = settings
-        self._chosen: dict[tuple[float, float, float | None, int, str], ObserverSet] = {}
+        self._observer_sets: dict[str, ObserverSet] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -79,7 +66,7 @@ class Memory:
     def close(self) -> None:
         self.store.close()
 
-    # -- what was, and until when -------------------------------------------------------------
+    # -- the past -----------------------------------------------------------------------------
 
     def until(self, at: Moment | str | None = None) -> View:
         """The memory as it was at a moment (None: all of it); the only way a question sees it.
@@ -87,28 +74,9 @@ class Memory:
         `at` may be written: "2026-03-02 10:30", "yesterday evening", or a second of one recording
         as "street.mp4 1:20". Raises TimeError where it cannot be read.
         """
-        return self.store.view(self._moment(at))
+        return self.store.view(moment_of(self.store, at))
 
-    def _moment(self, at: Moment | str | None) -> Moment | None:
-        if not isinstance(at, str):
-            return at
-        from egomem.timeline import read_moment
-
-        recordings = self.store.recordings()
-        for r in recordings:
-            for name in (r.name, r.id):
-                if at.startswith(name + " "):
-                    moment = read_moment(at[len(name) :].strip(), recording=r.id)
-                    if isinstance(moment, RecordingTime):
-                        return moment
-        only = recordings[0].id if len(recordings) == 1 else None
-        return read_moment(at, now=self._now(), recording=only)
-
-    def _now(self) -> datetime | None:
-        """What relative times count from: the end of the last recording whose clock is known."""
-        return max((_end(r) for r in self.store.recordings() if r.clock), default=None)
-
-    # -- the four things one does -------------------------------------------------------------
+    # -- ingest, search, ask, compare ---------------------------------------------------------
 
     async def aingest(
         self,
@@ -121,19 +89,22 @@ class Memory:
         budget: float | None = None,
         caption_tokens: int | None = None,
         caption: Literal["direct", "active"] = "direct",
+        observers: Sequence[str | AnyObserver] = ("default",),
+        observer_settings: Mapping[str, Mapping[str, Any]] | None = None,
         on_note: Callable[[str], None] = lambda line: None,
         on_step: OnStep = lambda step: None,
     ) -> IngestReport:
-        """Watch recordings and remember them; what is already known is not watched again.
+        """Observe recordings and remember them; what is already finished is not observed again.
 
-        `paths`: files, folders or globs. `window`: seconds. `start`: the instant of the recording's
-        second 0, with its zone; only for one recording (which may be cut into chapters). `zone`:
-        where it was recorded ("Europe/Berlin"), for starts told by file names. `budget`: US dollars
-        that captions may cost. `caption_tokens`: of one caption at most. `caption` "active": each
-        window's caption is checked, and what it cannot establish is looked for again. `on_note` is
-        told what a user should know before it begins (such as what captioning will take), `on_step`
-        how far it is. Returns what became of each file; one that cannot be used is reported there,
-        and the rest goes on.
+        `paths`: files, folders or globs. `window`: seconds. `start`: the instant of second 0, with
+        its zone; for one recording only (which may be split into chapters). `zone`: where it was
+        recorded ("Europe/Berlin"), for starts in file names. `budget`: US dollars for captions.
+        `caption_tokens`: maximum tokens per caption. `caption` "active": each window's caption is
+        checked, and what it does not establish is looked for again. `observers`: names of `egomem
+        plugins` and objects with a `track` and `observe` or `hear`; "default" stands for speech,
+        text, objects and captions. `observer_settings`: by name. `on_note` gets notes for the user
+        (such as what captioning will cost), `on_step` the progress. Returns the outcome of each
+        file; a bad file does not stop the others.
         """
         from egomem.ingest import SamplingOptions, choose_observers, ingest, media_files
         from egomem.timeline import read_start, zone_of
@@ -141,40 +112,41 @@ class Memory:
         files = media_files(paths)
         window = self.settings.window if window is None else window
         fps = self.settings.fps if fps is None else fps
-        place = zone_of(zone) if zone else None
-        began = read_start(start, zone=place) if isinstance(start, str) else start
-        tokens = self.settings.caption_tokens if caption_tokens is None else caption_tokens
-        key = (window, fps, budget, tokens, caption)
-        chosen = self._chosen.get(key)
-        if chosen is None:
-            chosen = await asyncio.to_thread(
-                choose_observers,
-                self.models,
-                window=window,
-                fps=fps,
-                budget=budget,
-                caption=caption,
-                max_tokens=tokens,
-                transcriber=self.settings.model.get("transcriber", "embedded"),
-            )
-        if chosen.captioner is None:  # models are loaded once; a captioner counts one ingest's cost
-            self._chosen[key] = chosen
+        recording_zone = zone_of(zone) if zone else None
+        start_instant = read_start(start, zone=recording_zone) if isinstance(start, str) else start
+        choice: dict[str, Any] = {
+            "window": window,
+            "fps": fps,
+            "observers": tuple(observers),
+            "settings": {name: dict(v) for name, v in (observer_settings or {}).items()},
+            "budget": budget,
+            "caption": caption,
+            "max_tokens": caption_tokens or self.settings.caption_tokens,
+            "transcriber": self.settings.model.get("transcriber", "embedded"),
+        }
+        key = repr(choice)
+        observer_set = self._observer_sets.get(key)
+        if observer_set is None:
+            observer_set = await asyncio.to_thread(choose_observers, self.models, **choice)
+        # Models are loaded once; an observer that asks one counts the cost of a single ingest.
+        if not observer_set.asking and all(isinstance(observer, str) for observer in observers):
+            self._observer_sets[key] = observer_set
 
         def plan(recordings: list[Recording]) -> None:
-            if line := chosen.plan(recordings, self.models, window=window, fps=fps):
+            if line := observer_set.plan(recordings, window):
                 on_note(line)
 
-        for note in chosen.notes:
+        for note in observer_set.notes:
             on_note(note)
         report = await ingest(
             self.store,
             files,
-            chosen.observers,
-            notes=chosen.notes,
-            watching=SamplingOptions(window=window, fps=fps, ahead=chosen.ahead),
+            observer_set.observers,
+            notes=observer_set.notes,
+            sampling=SamplingOptions(window=window, fps=fps, concurrency=observer_set.concurrency),
             wearer=wearer or self.settings.wearer,
-            start=began,
-            zone=place,
+            start=start_instant,
+            zone=recording_zone,
             on_plan=plan,
             on_step=on_step,
         )
@@ -182,48 +154,44 @@ class Memory:
             from egomem.recall import add_vectors
 
             await asyncio.to_thread(add_vectors, self.store, self.embedder)
-        usage = chosen.captioner.so_far.usage if chosen.captioner else report.usage
-        return report.model_copy(update={"usage": usage})
+        return report.model_copy(update={"usage": observer_set.usage})
 
-    ingest = _plain(aingest)
+    ingest = blocking(aingest)
 
     def search(
         self,
         query: str,
         *,
-        k: int = 10,
+        k: int = DEFAULT_K,
         at: Moment | str | None = None,
         profile: str = "default",
     ) -> list[Hit]:
-        """The `k` moments that speak most for the query, best first; [] where none does."""
+        """The `k` moments that match the query best, best first; [] where none does."""
         return list(self.find(query, k=k, at=at, profile=profile).hits)
 
     def find(
         self,
         query: str,
         *,
-        k: int = 10,
+        k: int = DEFAULT_K,
         at: Moment | str | None = None,
         profile: str = "default",
     ) -> SearchResult:
         """As `search`, with how the query was read and notes on what could not be resolved."""
-        from egomem.recall import find
+        from egomem.recall import find, read_for
 
         view = self.until(at)
-        now = self._now() if view.until is None else None
-        return find(view, query, k=k, profile=profile, embedder=self.embedder, now=now)
+        return find(view, read_for(view, query), k=k, profile=profile, embedder=self.embedder)
 
-    async def asearch(
-        self,
-        query: str,
-        *,
-        k: int = 10,
-        at: Moment | str | None = None,
-        profile: str = "default",
-    ) -> list[Hit]:
-        return await asyncio.to_thread(self.search, query, k=k, at=at, profile=profile)
+    def read_question(
+        self, question: str, *, options: Sequence[str] = (), at: Moment | str | None = None
+    ) -> Query:
+        """How a question is read, by `search` and by `ask`: see `egomem.recall.Query`."""
+        from egomem.recall import read_for
 
-    asearch.__doc__ = search.__doc__
+        return read_for(self.until(at), question, options)
+
+    asearch = in_thread(search)
 
     async def aask(
         self,
@@ -239,10 +207,10 @@ class Memory:
         `options` make it multiple choice. `strategy`: a name of `egomem.answer.strategies()`;
         without one, `caption` where a reader model is set, else the extractive reader.
         """
-        from egomem.answer import answer
+        from egomem.answer import answer, question_of
 
-        question = _question(question, options, self._moment(at))
-        name = strategy or ("caption" if self._reads() else "extractive")
+        question = question_of(question, options, moment_of(self.store, at))
+        name = strategy or ("caption" if self._has_reader() else "extractive")
         return await answer(
             question,
             self.store.view(question.at),
@@ -253,7 +221,7 @@ class Memory:
             frames=self._frames,
         )
 
-    ask = _plain(aask)
+    ask = blocking(aask)
 
     async def acompare(
         self,
@@ -265,13 +233,14 @@ class Memory:
     ) -> list[StrategyResult]:
         """Several strategies on one question, side by side; without names, all that can run.
 
-        A strategy that cannot run has the status `error` and says why; the others go on.
+        A strategy that cannot run has the status `error` and the reason; the others run.
         """
-        from egomem.answer import compare
+        from egomem.answer import compare, question_of
         from egomem.answer import strategies as registered
 
-        question = _question(question, options, self._moment(at))
-        able = list(registered()) if self._reads() else ["extractive"]
+        question = question_of(question, options, moment_of(self.store, at))
+        reads = self._has_reader()
+        able = [n for n, s in registered().items() if not s.oracle and (reads or not s.roles)]
         return await compare(
             question,
             self.store.view(question.at),
@@ -281,16 +250,16 @@ class Memory:
             frames=self._frames,
         )
 
-    compare = _plain(acompare)
+    compare = blocking(acompare)
 
-    # -- in, out, and away --------------------------------------------------------------------
+    # -- import, export, forget, check --------------------------------------------------------
 
     def import_files(
         self, *paths: str | Path, videos: str | Path | None = None, **options: Any
     ) -> list[ImportOutcome]:
-        """Remember captions and transcripts that exist already; see `egomem import --help`.
+        """Remember existing captions and transcripts; see `egomem import --help`.
 
-        `videos`: a folder in which the recordings lie. `options` are those of
+        `videos`: a folder with the recordings. `options` are those of
         `egomem.ingest.readers.read_options` (map, source, track, wearer, zone ...).
         """
         from egomem.ingest.importing import import_files
@@ -310,7 +279,7 @@ class Memory:
     ) -> ExportReport:
         """Write the memory, as it was `at` a moment, or a part of it.
 
-        `format`: webvtt, srt, jsonl or parquet; without one, by the ending of `target`.
+        `format`: webvtt, srt, jsonl or parquet; without one, by the suffix of `target`.
         """
         from egomem.memory.export import export, format_of
 
@@ -327,10 +296,10 @@ class Memory:
         match: str | None = None,
         dry_run: bool = False,
     ) -> ForgetReceipt:
-        """Remove every trace of what meets all that is given, wherever it lies in the folder.
+        """Delete every trace of what meets all conditions given, wherever it lies in the folder.
 
         `span`: seconds of `recording`; `between`: two aware instants; `match`: a text. Composed
-        captions that rested on it are composed anew from what is left. `dry_run` changes nothing.
+        captions that rested on it are composed again from what remains. `dry_run` changes nothing.
         """
         receipt = self.store.forget(
             recording=recording,
@@ -343,16 +312,16 @@ class Memory:
         if not dry_run:
             from egomem.ingest.recompose import recompose
 
-            recompose(self.store, [*receipt.observations, *receipt.resting])
+            recompose(self.store, [*receipt.observations, *receipt.dependents])
         return receipt
 
     def check(self, *, repair: bool = False) -> Check:
-        """Verify the folder: record, index, vectors, pictures. `repair` makes derived data anew."""
+        """Verify the folder: record, index, vectors, thumbnails. `repair` rebuilds derived data."""
         from egomem.memory.check import check
 
         return check(self.store, repair=repair)
 
-    # -- what it holds ------------------------------------------------------------------------
+    # -- contents -----------------------------------------------------------------------------
 
     def names(self) -> dict[str, str]:
         """Recording id -> the name of its file."""
@@ -364,7 +333,7 @@ class Memory:
 
         return summarise(self.store)
 
-    # -- who helps ----------------------------------------------------------------------------
+    # -- models and frames --------------------------------------------------------------------
 
     @cached_property
     def models(self) -> ModelClient | None:
@@ -373,9 +342,9 @@ class Memory:
         if not named - {"embedder", "transcriber"}:
             return None
         from egomem.memory.replies import ReplyCache
-        from egomem.models import models_of
+        from egomem.models import ModelClient
 
-        return models_of(self.settings, cache=ReplyCache(self.folder))
+        return ModelClient.from_settings(self.settings, cache=ReplyCache(self.folder))
 
     @cached_property
     def embedder(self) -> Embedder | None:
@@ -387,41 +356,23 @@ class Memory:
 
         return embedder(spec)
 
-    def _reads(self) -> bool:
+    def _has_reader(self) -> bool:
         if self.models is None:
             return False
         from egomem.models import Role
 
         return self.models.has(Role.READER)
 
-    def _wait(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine from plain code, also where an event loop already runs (a notebook)."""
-
-        async def whole() -> T:
-            try:
-                async with self.models or nullcontext():  # connections stay open for all of it
-                    return await work
-            finally:
-                work.close()
-
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return asyncio.run(whole())
-        with ThreadPoolExecutor(1) as pool:
-            return pool.submit(asyncio.run, whole()).result()
+    def connections(self) -> AbstractAsyncContextManager[object]:
+        """Connections to model servers, which stay open for all of a call."""
+        return self.models or nullcontext()
 
     def _frames(
         self, recording: str, times: Sequence[float], side: int | None = None
     ) -> Iterable[Frame]:
-        """Frames of a remembered recording, from its file. Raises MediaError where it is gone."""
-        from egomem.media import frames
+        from egomem.memory.frames import recorded_frames  # decoding is loaded when it is needed
 
-        held = self.store.recording(recording)
-        if held is None or held.path is None:
-            raise UsageError(f"the memory holds no video for the recording {recording}")
-        _same_file(held, held.path)
-        return frames(held.path, times, side=side)
+        return recorded_frames(self.store, recording, times, side)
 
 
 def open_memory(
@@ -444,35 +395,5 @@ def open_memory(
     if settings.model:
         from egomem.models.roles import read_specs
 
-        read_specs(settings.model)  # a spec that cannot be read is said before anything is done
+        read_specs(settings.model)  # a bad spec is refused before anything is done
     return Memory(Store.open(settings.memory, create=create is not False), settings)
-
-
-def _same_file(recording: Recording, path: str) -> None:
-    """Raises MediaError where another file lies now at the place of a recording's."""
-    size = recording.facts.get("bytes")
-    file = Path(path)
-    if size is not None and file.is_file() and file.stat().st_size != size:
-        raise MediaError(
-            f"{path} is not the file that was remembered as {recording.name} any more",
-            "ingest the right one from where it lies now",
-        )
-
-
-def _question(question: str | Question, options: Sequence[str], at: Moment | None) -> Question:
-    """Raises UsageError for a question or an option without text, and for options alike."""
-    if not isinstance(question, str):
-        return question
-    if not question.strip():
-        raise UsageError("the question is empty", "write what you want to know")
-    if not all(option.strip() for option in options):
-        raise UsageError("an option is empty", "give each --option a text")
-    if len({option.strip().casefold() for option in options}) < len(options):
-        raise UsageError("two options are the same", "give each --option a text of its own")
-    return Question.of(question, tuple(options), at=at)
-
-
-def _end(recording: Recording) -> datetime:
-    end = recording.instant(recording.duration)
-    assert end is not None
-    return end

@@ -28,16 +28,22 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from egomem.errors import ConfigError, reason
+from egomem.timeline import DEFAULT_FPS, DEFAULT_WINDOW
+
+CAPTION_TOKENS = 1024
+"""Maximum tokens per caption, reasoning included, where nothing else is said."""
+DEFAULT_K = 10
+"""Moments that a search returns where nothing else is said."""
 
 EVERY_ROLE = "all"
 """The key of `Settings.model` that fills each role which has no spec of its own."""
 
 
 def settings_file() -> Path | None:
-    """The egomem.toml in force: the working folder's, else the user's, else None."""
-    here = Path("egomem.toml")
-    if here.is_file():
-        return here
+    """The egomem.toml that applies: the working folder's, else the user's, else None."""
+    local = Path("egomem.toml")
+    if local.is_file():
+        return local
     import platformdirs
 
     user = Path(platformdirs.user_config_dir("egomem", appauthor=False)) / "egomem.toml"
@@ -51,23 +57,23 @@ def default_memory() -> Path:
 
 
 class Settings(BaseModel):
-    """What can be set. Times are in seconds; see `egomem.models.Role` for the roles of `model`.
+    """All settings. Times are in seconds; see `egomem.models.Role` for the roles of `model`.
 
-    `limits` changes a part of a role's `egomem.models.Limits`; `fit` lets a request that is over
-    them be shrunk. `caption_tokens`: of a caption, thinking included. `deadline`: of a request, all
-    its attempts together. `concurrency`: requests at once to one server.
+    `limits` overrides parts of a role's `egomem.models.Limits`; `fit` allows shrinking a request
+    that exceeds them. `caption_tokens`: maximum tokens per caption, reasoning included. `deadline`:
+    of a request, all attempts together. `concurrency`: requests at once to one server.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     memory: Path = Field(default_factory=default_memory)
     wearer: str = "me"
-    window: float = Field(default=30.0, gt=0)
-    fps: float = Field(default=1.0, gt=0)
+    window: float = Field(default=DEFAULT_WINDOW, gt=0)
+    fps: float = Field(default=DEFAULT_FPS, gt=0)
     model: dict[str, str] = {}
     limits: dict[str, dict[str, float]] = {}
     fit: bool | None = None
-    caption_tokens: int = Field(default=1024, ge=1)
+    caption_tokens: int = Field(default=CAPTION_TOKENS, ge=1)
     deadline: float = Field(default=180.0, gt=0)
     concurrency: int = Field(default=8, ge=1)
 
@@ -88,11 +94,12 @@ _LIMITS = "EGOMEM_LIMITS"
 def _environment() -> dict[str, Any]:
     """EGOMEM_* as settings: EGOMEM_WINDOW, EGOMEM_MODEL, EGOMEM_MODEL_READER,
     EGOMEM_LIMITS_READER_IMAGES, EGOMEM_FIT ..."""
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for name in Settings.model_fields:
         value = os.environ.get(f"EGOMEM_{name.upper()}")
+        # An empty variable counts as unset, as shells make it hard to unset one for a command.
         if value and name not in ("model", "limits"):
-            found[name] = value
+            settings[name] = value
     head = "EGOMEM_MODEL"
     table = {
         name.removeprefix(f"{head}_").lower(): value
@@ -107,36 +114,36 @@ def _environment() -> dict[str, Any]:
             role, _, limit = name.removeprefix(f"{_LIMITS}_").lower().rpartition("_")
             limits.setdefault(role, {})[limit] = value
     tables = {"model": table, "limits": limits}
-    return found | {name: held for name, held in tables.items() if held}
+    return settings | {name: role_limits for name, role_limits in tables.items() if role_limits}
 
 
 def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """`above` over `below`, tables merged key by key."""
+    """Merge `above` over `below`, tables key by key."""
     merged = dict(below)
     for name, value in above.items():
-        held = merged.get(name)
-        if isinstance(value, Mapping) and isinstance(held, Mapping):
-            value = _over(held, value)
+        below_value = merged.get(name)
+        if isinstance(value, Mapping) and isinstance(below_value, Mapping):
+            value = _over(below_value, value)
         merged[name] = value
     return merged
 
 
 def load_settings(**flags: Any) -> Settings:
-    """The settings in force; `flags` that are None are left to the other sources.
+    """The settings that apply; a flag of None leaves the value to the other sources.
 
     Raises ConfigError naming the setting, where it came from and what it may be.
     """
-    given = {name: value for name, value in flags.items() if value is not None}
+    flag_values = {name: value for name, value in flags.items() if value is not None}
     try:
         file = settings_file()
-        told = tomllib.loads(file.read_text(encoding="utf-8")) if file else {}
-        if isinstance(told.get("model"), str):
-            told["model"] = {EVERY_ROLE: told["model"]}
-        settings = Settings.model_validate(_over(_over(told, _environment()), given))
+        file_settings = tomllib.loads(file.read_text(encoding="utf-8")) if file else {}
+        if isinstance(file_settings.get("model"), str):
+            file_settings["model"] = {EVERY_ROLE: file_settings["model"]}
+        settings = Settings.model_validate(_over(_over(file_settings, _environment()), flag_values))
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
-        where = "on the command line" if name in given else _origin(name)
+        where = "on the command line" if name in flag_values else _origin(name)
         raise ConfigError(f"setting {name!r} {where}: {first['msg'].lower()}") from error
     except OSError as error:
         raise ConfigError(
@@ -144,13 +151,15 @@ def load_settings(**flags: Any) -> Settings:
         ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{settings_file()} is not valid TOML: {error}") from error
-    if EVERY_ROLE in given.get("model", {}):  # a flag for all roles is over any role set elsewhere
-        settings = settings.model_copy(update={"model": given["model"]})
+    if EVERY_ROLE in flag_values.get(
+        "model", {}
+    ):  # a flag for all roles is over any role set elsewhere
+        settings = settings.model_copy(update={"model": flag_values["model"]})
     return settings
 
 
 def model_table(specs: Iterable[str]) -> dict[str, str]:
-    """`["captioner=ollama:qwen3-vl:8b", "openai:gpt-5-mini"]` -> role (or EVERY_ROLE) -> spec."""
+    """Role (or EVERY_ROLE) -> spec, from `["captioner=ollama:qwen3-vl:8b", "openai:gpt-5"]`."""
     table = {}
     for spec in specs:
         role, equals, rest = spec.partition("=")

@@ -32,7 +32,7 @@ EXTRAS = {
 
 
 class Diagnosis(Record):
-    """One thing looked at. `remedy` is a line to run or a setting to change."""
+    """Result of one check. `remedy` is a command to run or a setting to change."""
 
     name: str
     state: State
@@ -41,7 +41,7 @@ class Diagnosis(Record):
 
 
 def examine(settings: Settings) -> list[Diagnosis]:
-    """Look at this machine. Nothing is downloaded, and no server is asked."""
+    """Check this machine; nothing is downloaded, and no server is asked."""
     return [
         Diagnosis(name="python", state="ok", detail=sys.version.split()[0]),
         Diagnosis(name="sqlite", state="ok", detail=sqlite3.sqlite_version),
@@ -56,8 +56,8 @@ def examine(settings: Settings) -> list[Diagnosis]:
 def _decoder() -> Diagnosis:
     import av
 
-    wanted = ("h264", "hevc", "av1", "vp9", "aac", "opus")
-    missing = [name for name in wanted if name not in av.codecs_available]
+    codecs = ("h264", "hevc", "av1", "vp9", "aac", "opus")
+    missing = [name for name in codecs if name not in av.codecs_available]
     return Diagnosis(
         name="decoding",
         state="wrong" if missing else "ok",
@@ -98,11 +98,11 @@ def _version(module: str) -> str:
 
 
 def _weights() -> list[Diagnosis]:
-    from egomem.observe import embedded_status
+    from egomem.observe import observer_status
 
     return [
-        Diagnosis(name=f"embedded {status.part}", state="ok", detail=status.detail)
-        for status in embedded_status()
+        Diagnosis(name=f"observer {status.name}", state="ok", detail=status.detail)
+        for status in observer_status()
         if status.ready
     ]
 
@@ -119,8 +119,8 @@ def _memory(folder: Path) -> Diagnosis:
             remedy="give another one with --memory or EGOMEM_MEMORY",
         )
     free = shutil.disk_usage(place).free / 1e9
-    there = "there" if folder.exists() else "not made yet"
-    return Diagnosis(name="memory", state="ok", detail=f"{folder}, {there}, {free:.0f} GB free")
+    state = "there" if folder.exists() else "not made yet"
+    return Diagnosis(name="memory", state="ok", detail=f"{folder}, {state}, {free:.0f} GB free")
 
 
 def _models(settings: Settings) -> Diagnosis:

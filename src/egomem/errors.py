@@ -24,7 +24,7 @@ from egomem.extras import install_line
 
 
 class EgomemError(Exception):
-    """A fault with one clear line for the person who can mend it.
+    """An error with one clear line for the person who can fix it.
 
     `message` says what is wrong and where; `remedy` says what to do; `exit_code` is what a command
     that ends with this error returns (see docs/reference/cli.md).
@@ -42,7 +42,7 @@ class EgomemError(Exception):
 
 
 def reason(fault: BaseException) -> str:
-    """Why, without the number and the path of an OSError: our lines name the path themselves."""
+    """The cause as text, without the number and path of an OSError, which our messages name."""
     return str(getattr(fault, "strerror", None) or fault or type(fault).__name__)
 
 
@@ -63,7 +63,7 @@ class MediaError(EgomemError):
 
 
 class MissingExtraError(EgomemError):
-    """An optional part is missing. The remedy is the exact line that installs it."""
+    """An optional part is not installed. The remedy is the line that installs it."""
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} is not installed", f"run: {install_line(extra)}")

@@ -5,8 +5,17 @@ from __future__ import annotations
 import json
 import shlex
 from importlib.metadata import PackageNotFoundError, distribution
+from importlib.util import find_spec
 from typing import Any
 from urllib.parse import unquote, urlparse
+
+
+def are_installed(*modules: str) -> bool:
+    """True where every module can be imported; none is."""
+    try:
+        return all(find_spec(module) is not None for module in modules)
+    except ModuleNotFoundError:  # the package that a dotted name lies in
+        return False
 
 
 def install_line(extra: str) -> str:

@@ -17,12 +17,19 @@ function with a decorator that calls `Registry.add`.
 
 from __future__ import annotations
 
+import os
+import sys
 import warnings
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points, version
+from pathlib import Path
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from egomem.errors import ConfigError, UsageError
+from egomem.hashing import FINGERPRINT_LENGTH, hash_bytes
+
+LARGE = 1_000_000
+"""Bytes of a file that is weights or data rather than code or a prompt."""
 
 
 class Plugin(Protocol):
@@ -92,8 +99,8 @@ class Registry(Generic[T]):
             # Installed packages are not searched for a built-in: that would slow every start.
             points = [self._builtin_point(name)] if name in self.builtin else self._points(name)
             if not points:
-                known = ", ".join(self.names())
-                raise UsageError(f"there is no {self.noun} named {name}", f"choose one of: {known}")
+                names = ", ".join(self.names())
+                raise UsageError(f"there is no {self.noun} named {name}", f"choose one of: {names}")
             if len(points) > 1:
                 raise self._duplicate(name, *(str(_origin(point)) for point in points))
             self._load(name, points[0])
@@ -126,6 +133,14 @@ class Registry(Generic[T]):
             # One import may register several, of which the entry points name one.
             points = [p for p in self._entry_points().values() if p.module == module]
         return _origin(points[0]) if points else Origin(module or name, "")
+
+    def code(self, name: str) -> str:
+        """What tells the code of a plug-in from that of another release: its origin, and a hash of
+        its package's files. "" for egomem's own."""
+        if name in self.builtin:
+            return ""
+        self.get(name)
+        return f"{self.origin(name)} {files_hash(self._modules[name])}"
 
     def _load(self, name: str, point: EntryPoint) -> None:
         try:
@@ -165,6 +180,30 @@ class Registry(Generic[T]):
         return ConfigError(
             f"two {kinds} are named {name}: {' and '.join(providers)}", "rename one of them"
         )
+
+
+def files_hash(module: str) -> str:
+    """16 hex digits over the files of a module's package, so that a changed prompt is seen in
+    whatever file of it; large files by name and size alone.
+
+    A module without a file (typed into a shell) has another hash in every process.
+    """
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if file is None:
+        return f"process {os.getpid()}"
+    parts = module.split(".")
+    parents = (sys.modules.get(".".join(parts[: k + 1])) for k in range(len(parts)))
+    # Not of a namespace package, which other distributions share: that has no file.
+    packages = (p for p in parents if getattr(p, "__file__", None) and hasattr(p, "__path__"))
+    folders = getattr(next(packages, None), "__path__", ())
+    paths = [path for folder in folders for path in Path(folder).rglob("*") if path.is_file()]
+    pieces = []
+    for path in sorted(paths or [Path(file)]):
+        if "__pycache__" not in path.parts:
+            size = path.stat().st_size
+            pieces.append(f"{path.name} {size}\n".encode())
+            pieces.append(path.read_bytes() if size <= LARGE else b"")
+    return hash_bytes(*pieces)[:FINGERPRINT_LENGTH]
 
 
 def _origin(point: EntryPoint) -> Origin:

@@ -1,4 +1,4 @@
-"""The nouns of egomem, as frozen values.
+"""The nouns of egomem, as immutable records.
 
 Everything remembered is an `Observation`: captions, transcript lines, screen text, objects and
 digests differ only in its fields.
@@ -28,8 +28,9 @@ class Record(BaseModel):
     )
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """As pydantic's; what follows from the content, such as an id, is worked out anew."""
+        """As pydantic's; values that follow from the content, such as an id, are computed anew."""
         copied = super().model_copy(update=update, deep=deep)
+        # Cached properties are copied along with the fields, and would keep the old values.
         for name in copied.__dict__.keys() - type(self).model_fields.keys():
             del copied.__dict__[name]
         return copied
@@ -57,8 +58,7 @@ class Recording(Record):
 
     @property
     def has_pictures(self) -> bool:
-        """Whether there are frames to look at: a recording of sound alone has none. True where
-        nobody looked into the file."""
+        """Whether there are frames to look at. True where the file was never probed."""
         return self.facts.get("video", True) is not None
 
     def instant(self, seconds: float) -> datetime | None:
@@ -67,7 +67,7 @@ class Recording(Record):
 
 
 class Track(Record):
-    """Who observed, and how: two captioners or two window lengths are two tracks side by side.
+    """Who observed, and how: two captioners, or two window lengths, are two tracks side by side.
 
     `window` is in seconds. `id` is readable and follows from the fields alone.
     """
@@ -95,8 +95,8 @@ class Track(Record):
 class Provenance(Record):
     """What an observation rests on.
 
-    `frames`: true times (s) of the frames looked at. `request`: the key of the cached model reply.
-    `rests_on`: ids of other observations. `note`: what a reader should know of how it was made.
+    `frames`: true times (s) of the frames used. `request`: the key of the cached model reply.
+    `rests_on`: ids of other observations. `note`: how it was made, where a reader should know.
     """
 
     frames: tuple[float, ...] = ()
@@ -124,6 +124,7 @@ class Observation(Record):
 
     @cached_property
     def id(self) -> str:
+        # Without provenance: the same sentence by another request is the same observation.
         content = [
             self.recording or self.wearer,
             self.track,
@@ -138,8 +139,8 @@ class Observation(Record):
 class Video(Record):
     """A video that a benchmark asks about. Its file is never part of the benchmark.
 
-    `duration` is in seconds, None where not stated. `path` is set where the file is at hand;
-    `source_dataset` and `source_uid` name where it comes from, `licence` is a note on its terms.
+    `duration` is in seconds, None where not stated. `path` is set where the file is available;
+    `source_dataset` and `source_uid` name where it comes from, `licence` notes its terms.
     """
 
     id: str
@@ -204,7 +205,7 @@ class Question(Record):
 
     @classmethod
     def of(cls, text: str, options: tuple[str, ...] | list[str] = (), **fields: Any) -> Question:
-        """A question with options lettered A, B, C … in the order given."""
+        """A question with options labelled A, B, C ... in the order given."""
         lettered = tuple(Option(label=chr(65 + i), text=o) for i, o in enumerate(options))
         return cls(text=text, options=lettered, **fields)
 
@@ -223,8 +224,8 @@ class Status(StrEnum):
 class Usage(Record):
     """What an answer or a caption cost.
 
-    `cost` is in US dollars, None where no price is known. Of a sum, `unpriced` counts the requests
-    that `cost` leaves out, because theirs is not: the sum is a lower bound then.
+    `cost` is in US dollars, None where no price is known. In a sum, `unpriced` counts requests of
+    unknown price, which `cost` leaves out: the sum is then a lower bound.
     """
 
     requests: int = 0
@@ -238,7 +239,7 @@ class Usage(Record):
 
     @property
     def without_price(self) -> int:
-        """Requests whose price is not known: all of them where there is no cost."""
+        """The number of requests whose price is unknown: all of them where there is no cost."""
         if self.cost is not None:
             return self.unpriced
         return max(self.requests, int(self.tokens_in + self.tokens_out > 0))
@@ -259,11 +260,11 @@ class Usage(Record):
 
 
 class Answer(Record):
-    """What a strategy says, with the evidence it rests on.
+    """A strategy's answer, with the evidence it rests on.
 
     `text` is for a person; `choice` is the label of the chosen option (None for open questions and
-    abstentions); `scores` orders the options, higher is better. `reason` says why an answer was
-    withheld or how it was reached. `trace` holds the steps, as JSON values.
+    abstentions); `scores` ranks the options, higher is better. `reason` says why an answer was
+    withheld, or how it was reached. `trace` holds the steps, as JSON values.
     """
 
     text: str

@@ -14,7 +14,7 @@ import pytest
 
 from egomem.answer import Budget, answer, compare
 from egomem.answer.frames import Look
-from egomem.answer.verify import within
+from egomem.answer.verify.moments import within
 from egomem.errors import ConfigError
 from egomem.media import Frame
 from egomem.memory import Store
@@ -22,7 +22,7 @@ from egomem.memory.failed_windows import FailedWindow, to_completed
 from egomem.models import Limits, ModelClient, RequestPolicy, Role
 from egomem.observe.frame_encoding import frame_label
 from egomem.records import Answer, Observation, Question, Recording, Status, Track
-from egomem.testing.scripted_server import Rule, Script, ScriptedServer
+from egomem.testing import Rule, Script, ScriptedServer
 from egomem.timeline import Clock, RecordingTime, Span
 
 START = datetime.fromisoformat("2026-03-02T08:10:00+01:00")
@@ -84,9 +84,9 @@ def serve() -> Iterator[Callable[..., ScriptedServer]]:
 
 
 def models_of(server: ScriptedServer, **fields: Any) -> ModelClient:
-    conduct = RequestPolicy(deadline=10, pause=0.01, attempts=1)
+    policy = RequestPolicy(deadline=10, backoff=0.01, max_attempts=1)
     return ModelClient(
-        {"all": f"openai-compatible:fake@{server.url}"}, conduct=conduct, environ={}, **fields
+        {"all": f"openai-compatible:fake@{server.url}"}, policy=policy, environ={}, **fields
     )
 
 
@@ -100,7 +100,7 @@ def told(server: ScriptedServer, store: Store, strategy: str, **fields: Any) -> 
 
 
 def sent(server: ScriptedServer, number: int = -1) -> str:
-    return server.seen[number].text
+    return server.requests[number].text
 
 
 # ------------------------------------------------------------------------------------- clean
@@ -111,7 +111,7 @@ def test_clean_shows_nothing_of_the_recording(serve: Any, store: Store) -> None:
     said = told(server, store, "clean")
     assert (said.status, said.choice, said.text) == (Status.PARSED, "B", "in the drawer")
     assert said.scores == {"A": 0.1, "B": 0.6, "C": 0.2, "D": 0.0}
-    assert not server.seen[0].images
+    assert not server.requests[0].images
     assert not any(text in sent(server) for text in CAPTIONS)
     assert all(
         f"{label}. {text}" in sent(server) for label, text in zip("ABCD", OPTIONS, strict=True)
@@ -189,7 +189,7 @@ def test_caption_reads_every_caption_and_no_frame(serve: Any, store: Store) -> N
     said = told(server, store, "caption")
     text = sent(server)
     assert all(caption in text for caption in CAPTIONS)
-    assert not server.seen[0].images
+    assert not server.requests[0].images
     assert text.index(CAPTIONS[-1]) < text.index(QUESTION.text), "shared context comes first"
     (evidence,) = said.evidence
     assert (evidence.recording, evidence.span) == ("walk", Span(60.0, 90.0))
@@ -218,7 +218,7 @@ def test_caption_abstains_over_nothing_and_asks_nobody(serve: Any, store: Store)
     server = serve(Rule(reply=NOTED))
     said = told(server, store, "caption", at=RecordingTime("walk", 10.0))
     assert said.status is Status.ABSTAINED
-    assert not server.seen
+    assert not server.requests
 
 
 def lose(store: Store, *numbers: int) -> None:
@@ -228,7 +228,7 @@ def lose(store: Store, *numbers: int) -> None:
         span = Span(30.0 * k, 30.0 * (k + 1))
         note = {"recording": "lost", "span": span, "source": "caption", "track": TRACK.id}
         if k in numbers:
-            store.add([], done=[to_completed("lost", TRACK.id, FailedWindow(span, "refused"))])
+            store.add([], completed=[to_completed("lost", TRACK.id, FailedWindow(span, "refused"))])
         else:
             store.add([Observation(text=f"Room {k}.", **note)])
 
@@ -276,7 +276,7 @@ def test_nothing_noted_at_all_asks_nobody_and_says_why(serve: Any, store: Store)
     said = told(server, store, "caption", question=LOST, settings=settings)
     assert said.status is Status.ABSTAINED
     assert "4 windows have no caption" in said.reason
-    assert not server.seen
+    assert not server.requests
 
 
 def test_one_of_two_tracks_is_read_and_a_model_s_before_a_composed_one(
@@ -327,7 +327,7 @@ def test_video_tells_the_times_of_the_frames_sent(serve: Any, store: Store) -> N
     (asked,) = [step for step in said.trace if step["step"] == "asked"]
     times = asked["frames"]
     assert times == [float(int((k + 0.5) * 300 / 8)) for k in range(8)]
-    assert len(server.seen[0].images) == len(set(server.seen[0].images)) == 8
+    assert len(server.requests[0].images) == len(set(server.requests[0].images)) == 8
     assert all(frame_label(t) in sent(server) for t in times)
     assert not any(caption in sent(server) for caption in CAPTIONS)
     assert [e.span for e in said.evidence] == [], "1:02 and 2:37 are no frames that were sent"
@@ -357,7 +357,7 @@ def test_frames_go_as_one_video_where_that_is_asked(serve: Any, store: Store) ->
     models = ModelClient({"all": f"vllm:fake@{server.url}"}, environ={})
     settings = {"frames": 4, "as_video": True}
     said = told(server, store, "video", settings=settings, models=models)
-    (seen,) = server.seen
+    (seen,) = server.requests
     kinds = [part["type"] for part in seen.body["messages"][-1]["content"]]
     assert kinds.count("video_url") == 1
     assert "image_url" not in kinds
@@ -410,7 +410,7 @@ def test_strong_support_replaces_the_caption_answer(serve: Any, store: Store) ->
     assert decision(said)["outcome"] == "overridden"
     assert (decision(said)["before"], decision(said)["effect"]) == ("B", "fixed")
     assert "post hoc" in decision(said)["caveat"]
-    frames = [s for s in server.seen if s.images]
+    frames = [s for s in server.requests if s.images]
     assert len(frames) == 1
     assert 0 < len(frames[0].images) <= 12
     assert said.usage.requests == 3
@@ -491,7 +491,7 @@ def test_a_verifier_gets_no_more_frames_than_it_takes(serve: Any, store: Store) 
     question = QUESTION.model_copy(update={"text": "keys bicycle bakery umbrella drawer sign"})
     said = told(server, store, "verify", question=question, models=few)
     assert said.choice == "A"
-    (look,) = [s for s in server.seen if s.images]
+    (look,) = [s for s in server.requests if s.images]
     looks = [Look(Recording(id="r", name="r", duration=90), Span(0, 90), (1.0, 2.0, 3.0, 4.0))] * 3
     assert 0 < len(look.images) <= 8
     assert [one.times for one in within(looks, 8)] == [(22.5, 67.5)] * 3
@@ -503,7 +503,7 @@ def test_verify_looks_at_the_past_alone(serve: Any, store: Store) -> None:
     times = [t for s in said.trace if s["step"] == "asked" for t in s["frames"]]
     assert times
     assert max(times) <= 70.0
-    assert CAPTIONS[3] not in "".join(s.text for s in server.seen)
+    assert CAPTIONS[3] not in "".join(s.text for s in server.requests)
 
 
 @pytest.mark.parametrize("status", [400, 401, 429, 500])
@@ -524,7 +524,7 @@ def test_a_request_of_verify_that_fails_is_no_answer(
     said = told(server, store, "verify")
     assert (said.status, said.choice) == (Status.ERROR, None)
     assert said.reason.startswith(f"{why}: ")
-    assert len(server.seen) == requests
+    assert len(server.requests) == requests
     assert not [s for s in said.trace if s["step"] == "decision"]
 
 
@@ -561,7 +561,7 @@ def test_verify_without_videos_has_checked_nothing(serve: Any, store: Store) -> 
     said, server = checked(serve, store, verdict("A", "strong"), frames=None)
     assert said.status is Status.ERROR
     assert "the videos are not at hand" in said.reason
-    assert not any(s.images for s in server.seen)
+    assert not any(s.images for s in server.requests)
 
 
 # -------------------------------------------------------------------------------------- compare
@@ -577,7 +577,7 @@ def test_compare_runs_side_by_side_and_shares_the_caption_answer(serve: Any, sto
     )  # fmt: skip
     assert [r.strategy for r in rows] == ["clean", "caption", "verify", "video"]
     assert [r.answer.choice for r in rows] == ["B", "B", "A", "B"]
-    reading_all = [s for s in server.seen if all(c in s.text for c in CAPTIONS)]
+    reading_all = [s for s in server.requests if all(c in s.text for c in CAPTIONS)]
     assert len(reading_all) == 1, "verify starts from the very answer of caption"
     cells = rows[1].cells({"walk": "walk.mp4"})
     assert cells[:3] == ("caption", "B. in the drawer", "walk.mp4 1:00-1:30")
@@ -605,4 +605,4 @@ def test_a_budget_is_kept(serve: Any, store: Store, budget: Budget, why: str) ->
     said = told(server, store, "caption", budget=budget)
     assert said.status is Status.ERROR
     assert why in said.reason
-    assert not server.seen
+    assert not server.requests

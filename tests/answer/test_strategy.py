@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from egomem import plugins
-from egomem.answer import Settings, Task, get, register, settings_hash, strategies
+from egomem.answer import StrategySettings, Task, get, register, settings_hash, strategies
 from egomem.answer.strategy import STRATEGIES
 from egomem.errors import ConfigError, UsageError
 from egomem.records import Answer, Status
@@ -84,4 +84,4 @@ def test_two_packages_cannot_share_a_name(monkeypatch: pytest.MonkeyPatch) -> No
         return Answer(text="", status=Status.ABSTAINED, strategy="clean")
 
     with pytest.raises(ConfigError, match="two strategies are named clean"):
-        register("clean", Settings)(other)
+        register("clean", StrategySettings)(other)

@@ -6,14 +6,14 @@ import pytest
 
 from egomem.answer.choice import ChoiceReading
 from egomem.answer.reader import ordered, token_scores
-from egomem.answer.verdict import (
+from egomem.answer.verify.moments import intervals, merged
+from egomem.answer.verify.verdict import (
     Support,
     Verdict,
     decide,
     effect,
     has_clock_cue,
 )
-from egomem.answer.verify import intervals, merged
 from egomem.answer.video import spread
 from egomem.models import TokenLogprob
 from egomem.recall import Hit

@@ -15,9 +15,9 @@ import pytest
 
 from egomem.cli import COMMANDS, main
 from egomem.extras import install_line
-from egomem.observe import Embedded, PartStatus, TemplateCaptioner, Window, WindowFailed
+from egomem.observe import Window, WindowFailed
 from egomem.records import Observation, Status, Track
-from egomem.testing.scripted_server import Rule, Script, ScriptedServer
+from egomem.testing import Rule, Script, ScriptedServer
 
 MakeVideo = Callable[..., Path]
 Run = Callable[..., tuple[int, str, str]]
@@ -46,10 +46,7 @@ class Watcher:
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("EGOMEM_MEMORY", str(tmp_path / "memory"))
-    monkeypatch.setattr(
-        "egomem.ingest.observer_set.embedded_observers",
-        lambda **_: Embedded(None, (Watcher(), TemplateCaptioner(2)), (), ()),
-    )
+    monkeypatch.setattr("egomem.ingest.observer_set.DEFAULT_OBSERVERS", (Watcher(),))
 
     def go(*arguments: str) -> tuple[int, str, str]:
         code = main(list(arguments))
@@ -122,8 +119,7 @@ def test_windows_that_a_track_has_nothing_of_are_shown(
                 raise WindowFailed("nothing", status=Status.REFUSED)
             return await super().observe(window)
 
-    parts = Embedded(None, (Unwilling(), TemplateCaptioner(2)), (), ())
-    monkeypatch.setattr("egomem.ingest.observer_set.embedded_observers", lambda **_: parts)
+    monkeypatch.setattr("egomem.ingest.observer_set.DEFAULT_OBSERVERS", (Unwilling(),))
     run("ingest", str(make_video("day.mp4", seconds=8)), "--window", "2")
     (held,) = body(run("show", "--json")[1])["result"]["recordings"]
     told = body(run("show", "--json")[1])["result"]["untold"]
@@ -198,12 +194,11 @@ def test_a_question_without_a_usable_reply_is_said_and_exit_code_3(
 def test_without_anybody_to_observe_nothing_is_ingested(
     run: Run, make_video: MakeVideo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lacking = PartStatus("speech", False, "faster-whisper is not installed", "run: pip install it")
-    nobody = Embedded(None, (), (), (lacking,))
-    monkeypatch.setattr("egomem.ingest.observer_set.embedded_observers", lambda **_: nobody)
+    monkeypatch.setattr("egomem.ingest.observer_set.DEFAULT_OBSERVERS", ("speech", "text"))
+    monkeypatch.setattr("egomem.observe.plugin.are_installed", lambda *modules: False)
     code, out, err = run("ingest", str(make_video("day.mp4")))
     assert (code, out) == (3, "")
-    assert "faster-whisper is not installed" in err
+    assert "faster_whisper is not installed" in err
     assert install_line("embedded") in err
 
 

@@ -15,9 +15,13 @@ from typing import Any
 import pytest
 
 from egomem.benchmarks import Benchmark
-from egomem.evaluate import Config, RunSummary, opened, run
-from egomem.records import Evidence, Question, Video
-from egomem.testing.scripted_server import ReceivedRequest, ScriptedServer
+from egomem.evaluate import Arm, Config, RunSummary, opened, run
+from egomem.evaluate.export import write_answers
+from egomem.evaluate.legacy_run import CAPTION_USAGE
+from egomem.evaluate.run_db import read_run
+from egomem.evaluate.stored_run import Finished
+from egomem.records import Answer, Evidence, Question, Status, Usage, Video
+from egomem.testing import ReceivedRequest, ScriptedServer
 from egomem.timeline import Span
 
 SECONDS = 4
@@ -83,7 +87,7 @@ def go() -> Go:
     """Run to the end: `go(benchmark, config, folder)`."""
 
     def done(benchmark: Benchmark, config: Config, folder: Path, **fields: Any) -> RunSummary:
-        opening = {k: fields.pop(k) for k in ("memory", "conduct") if k in fields}
+        opening = {k: fields.pop(k) for k in ("memory", "policy") if k in fields}
 
         async def whole() -> RunSummary:
             async with opened(benchmark, config, folder, environ={}, **opening) as work:
@@ -92,6 +96,55 @@ def go() -> Go:
         return asyncio.run(whole())
 
     return done
+
+
+@pytest.fixture
+def finished() -> Callable[..., Finished]:
+    """`finished(id, arm, seconds=1.0, part="a")`: a trial whose reply took so many seconds; what it
+    says does not depend on them."""
+
+    def made(id: str, arm: Arm, *, seconds: float = 1.0, part: str = "a") -> Finished:
+        usage = Usage(requests=1, tokens_in=7, seconds=seconds)
+        asked = {
+            "step": "asked",
+            "raw": "B\u2028",
+            "key": f"key-{part}",
+            "cached": seconds < 1,
+            "usage": usage.model_dump(mode="json"),
+        }
+        answer = Answer(
+            text="b",
+            choice="B",
+            status=Status.PARSED,
+            strategy=arm.setting,
+            usage=usage,
+            trace=({"step": "looked", "frames": []}, asked, "a step of another package"),
+        )
+        return Finished(
+            question=id, column=arm, parts={"question": part}, answer=answer, usage=usage
+        )
+
+    return made
+
+
+Leave = Callable[[Path], None]
+
+
+@pytest.fixture
+def leave_text_files() -> Leave:
+    """Make a run's folder one of an earlier version, whose record is text files."""
+
+    def leave(folder: Path) -> None:
+        stored = read_run(folder)
+        write_answers(folder, stored, stored.cells)
+        with (folder / CAPTION_USAGE).open("w") as file:
+            for request, usage in stored.caption_usage.items():
+                row = {"request": request, "usage": usage.model_dump(mode="json")}
+                file.write(json.dumps(row) + "\n")
+        for path in folder.glob("run.db*"):
+            path.unlink()
+
+    return leave
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from egomem.integrations.harness import BenchmarkSession
 from egomem.memory import Store
 from egomem.models import ModelClient
 from egomem.records import Recording, Status
-from egomem.testing.scripted_server import ScriptedServer
+from egomem.testing import ScriptedServer
 from egomem.timeline import RecordingTime
 
 Go = Callable[..., RunSummary]
@@ -37,7 +37,7 @@ def timed(benchmark: Benchmark) -> Benchmark:
 def times(server: ScriptedServer) -> list[str]:
     """What each request without frames says of the time, in the order of the questions."""
     blind = sorted(
-        s.text.split("Question: ")[1] + "\n" + s.text for s in server.seen if not s.images
+        s.text.split("Question: ")[1] + "\n" + s.text for s in server.requests if not s.images
     )
     return [
         line[10:] for text in blind for line in text.split("\n") if line.startswith("It is now ")

@@ -18,7 +18,7 @@ from egomem.memory import Store
 from egomem.models import ModelSpec, Request, Role, TextPart, estimate_tokens
 from egomem.models.prices import price
 from egomem.records import Usage
-from egomem.testing.scripted_server import Rule, Script, ScriptedServer
+from egomem.testing import Rule, Script, ScriptedServer
 
 Go = Callable[..., RunSummary]
 
@@ -47,7 +47,7 @@ def test_each_call_goes_on_and_nothing_is_asked_twice(
     """4 windows and 25 requests of answers, some five at a time: captions first, then cells."""
     for most in (0, 3, 11, 28):
         outcome = held(config, max_requests=most)
-        assert len(server.seen) == most
+        assert len(server.requests) == most
         assert outcome.halted == f"all of --max-requests {most} are sent"
         assert "raise --max-requests" in outcome.remedy
         assert (outcome.errors, outcome.faults) == (0, ())
@@ -55,7 +55,7 @@ def test_each_call_goes_on_and_nothing_is_asked_twice(
     last = held(config, max_requests=29)
     assert (last.halted, last.left, last.by_status) == ("", 0, {"parsed": 20})
     assert last.spent_in_all.requests == 29
-    assert set(Counter((s.text, s.images) for s in server.seen).values()) == {1}
+    assert set(Counter((s.text, s.images) for s in server.requests).values()) == {1}
 
 
 def test_captions_that_were_paid_for_are_kept(
@@ -72,7 +72,7 @@ def test_captions_that_were_paid_for_are_kept(
         assert len(list(store.view().observations())) == 7
     assert held(only).by_status == {"parsed": 10}
     # Both tracks say the same here, so that one reply answers each question in both columns.
-    assert len(server.seen) == 4 + 4 + 5
+    assert len(server.requests) == 4 + 4 + 5
 
 
 def test_the_gate_is_not_judged_before_stage_1_is_finished(
@@ -105,13 +105,13 @@ def test_money_is_held_to_and_used(
         assert half.halted
         assert half.spent.cost is not None
         assert 0 < half.spent.cost <= cost / 2
-        sent = len(server.seen)
+        sent = len(server.requests)
         same = held(again, budget=cost / 2)
-        assert (same.asked, len(server.seen)) == (0, sent)
+        assert (same.asked, len(server.requests)) == (0, sent)
         assert f"(${half.spent.cost:.4f} spent)" in same.halted
         done = held(again, budget=cost + 4 * each)
         assert (done.halted, done.by_status) == ("", {"parsed": 10})
-        assert len(server.seen) == 10
+        assert len(server.requests) == 10
         assert done.spent_in_all.cost == pytest.approx(cost)
 
 
@@ -127,7 +127,7 @@ def test_a_guess_that_is_far_off_is_mended_by_the_first_reply(
         each = held(only, max_requests=1).spent.cost
         assert each is not None
         outcome = held(only, budget=3.5 * each)
-        assert len(server.seen) == 3
+        assert len(server.requests) == 3
         assert outcome.spent_in_all.cost == pytest.approx(3 * each, rel=0.05)
         assert outcome.spent_in_all.cost < 3.5 * each
         assert "would go over the budget" in outcome.halted
@@ -138,7 +138,7 @@ def test_a_budget_without_a_known_price_is_refused(
 ) -> None:
     with pytest.raises(ConfigError, match=r"no price is known for openai-compatible.*requests"):
         held(config, budget=5.0)
-    assert not server.seen
+    assert not server.requests
 
 
 def test_a_verifier_that_is_not_asked_needs_no_price(

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from egomem.benchmarks import Benchmark
 from egomem.evaluate import Config, Run, RunSummary, load_run, merge
-from egomem.evaluate.caption_usage import NAME, read_building
 from egomem.evaluate.config import Shard
+from egomem.evaluate.legacy_run import CAPTION_USAGE
+from egomem.evaluate.run_db import NAME, read_run
 from egomem.records import Usage
 from egomem.report import report_columns, report_sections
-from egomem.report.table import render_markdown
-from egomem.testing.scripted_server import Rule, Script, ScriptedServer
+from egomem.report.markdown import render_markdown
+from egomem.testing import Rule, Script, ScriptedServer
 
 Go = Callable[..., RunSummary]
+Leave = Callable[[Path], None]
 
 
 def took(run: Run, setting: str = "caption@2") -> tuple[Usage, str]:
@@ -29,6 +33,12 @@ def took(run: Run, setting: str = "caption@2") -> tuple[Usage, str]:
 def lose_replies(folder: Path) -> None:
     for path in folder.glob("replies.db*"):
         path.unlink()
+
+
+def forget_caption_usage(folder: Path, prefix: str = "") -> None:
+    """As a run leaves it that is killed before it is written down."""
+    with closing(sqlite3.connect(folder / NAME)) as db, db:
+        db.execute("DELETE FROM caption_usage WHERE instr(request, ?) = 1", (prefix,))
 
 
 def report(folder: Path) -> str:
@@ -47,19 +57,21 @@ def test_what_building_took_outlives_the_replies(
     lose_replies(tmp_path / "run")
     assert took(load_run(tmp_path / "run")) == before
     assert report(tmp_path / "run") == whole
-    sent = len(server.seen)
+    sent = len(server.requests)
     go(benchmark, config, tmp_path / "run")
-    assert (len(server.seen), took(load_run(tmp_path / "run"))) == (sent, before)
+    assert (len(server.requests), took(load_run(tmp_path / "run"))) == (sent, before)
 
 
 def test_what_is_lost_is_not_counted(
-    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, leave_text_files: Leave
 ) -> None:
     go(benchmark, config, tmp_path / "run")
-    path = tmp_path / "run" / NAME
+    leave_text_files(tmp_path / "run")
+    path = tmp_path / "run" / CAPTION_USAGE
     lines = path.read_text().splitlines()
     path.write_text("\n".join([*lines[:3], '{"request": "x"', '["request"]', "", "\u2028"]))
-    assert list(read_building(tmp_path / "run")) == [json.loads(x)["request"] for x in lines[:3]]
+    kept = read_run(tmp_path / "run").caption_usage
+    assert list(kept) == [json.loads(x)["request"] for x in lines[:3]]
     assert took(load_run(tmp_path / "run"))[1] == ""  # the fourth is in the cache still
     lose_replies(tmp_path / "run")
     assert took(load_run(tmp_path / "run"))[1] == "what 1 window took is not known any more"
@@ -77,10 +89,11 @@ def test_a_run_that_was_killed_before_it_was_written_goes_on(
     benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
 ) -> None:
     go(benchmark, config, tmp_path / "run")
-    before = read_building(tmp_path / "run")
-    (tmp_path / "run" / NAME).unlink()
+    before = read_run(tmp_path / "run").caption_usage
+    forget_caption_usage(tmp_path / "run")
+    assert read_run(tmp_path / "run").caption_usage == {}
     go(benchmark, config, tmp_path / "run")
-    assert read_building(tmp_path / "run") == before
+    assert read_run(tmp_path / "run").caption_usage == before
 
 
 def test_a_memory_that_was_given_is_not_counted(
@@ -98,9 +111,10 @@ def test_a_memory_that_was_given_is_not_counted(
 
 
 def test_an_answer_whose_usage_is_lost_is_left_out_of_the_mean(
-    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, leave_text_files: Leave
 ) -> None:
     go(benchmark, config.model_copy(update={"settings": ("clean",)}), tmp_path / "run")
+    leave_text_files(tmp_path / "run")
     usage = tmp_path / "run" / "usage.jsonl"
     usage.write_text("\n".join(usage.read_text().splitlines()[1:]))
     run = load_run(tmp_path / "run")
@@ -121,7 +135,7 @@ def test_merged_shards_know_what_their_captions_took(
         parts.append(tmp_path / f"part{k}")
         go(benchmark, part, parts[-1])
         if not written:
-            (parts[-1] / NAME).unlink()
+            forget_caption_usage(parts[-1])
     merge(tmp_path / "merged", parts)
     lose_replies(tmp_path / "merged")
     found, missing = took(load_run(tmp_path / "merged"))
@@ -152,6 +166,5 @@ def test_what_a_window_without_a_caption_took_is_counted(
         assert usage.tokens_in > 400
     lose_replies(tmp_path / "run")
     assert took(load_run(tmp_path / "run"), "caption@2")[0].requests == 2 + 2 * asked
-    path = tmp_path / "run" / NAME
-    path.write_text("".join(x for x in path.read_text().splitlines(True) if "gap" not in x))
+    forget_caption_usage(tmp_path / "run", "gap ")
     assert took(load_run(tmp_path / "run"))[1] == "what 2 windows took is not known any more"

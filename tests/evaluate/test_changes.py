@@ -16,7 +16,7 @@ from egomem.cli import main
 from egomem.evaluate import Config, RunSummary, load_run, opened, run
 from egomem.memory import Store
 from egomem.records import Observation, Recording, Track
-from egomem.testing.scripted_server import ScriptedServer
+from egomem.testing import ScriptedServer
 from egomem.timeline import Span
 
 SETTINGS = "clean,video,caption@2,verify@2,caption@evidence,video@evidence"
@@ -47,10 +47,10 @@ class Typed:
         ]  # fmt: skip
         assert main([*command, "--plan"]) == 0
         planned = json.loads(self.capsys.readouterr().out)["result"]["plan"]
-        before = len(self.server.seen)
+        before = len(self.server.requests)
         assert main(command) == 0
         result = json.loads(self.capsys.readouterr().out)["result"]
-        sent = len(self.server.seen) - before
+        sent = len(self.server.requests) - before
         parts = [*planned["captions"], *planned["columns"]]
         # What a plan cannot know is which requests of one call are the same.
         assert sent <= sum(p["requests"] for p in parts)
@@ -139,13 +139,13 @@ def test_another_captioner_or_verifier_leaves_what_does_not_read_them(typed: Typ
     result, sent = typed(*typed.model(captioner="other"))
     # clean, video and the evidence's frames stay; three columns of captions are new ones.
     assert (result["outcome"]["asked"], result["outcome"]["kept"]) == (15, 15)
-    captions = [s for s in typed.server.seen if "Question:" not in s.text]
+    captions = [s for s in typed.server.requests if "Question:" not in s.text]
     assert [str(s.body["model"]) for s in captions] == ["fake"] * 4 + ["other"] * 4
     result, sent = typed(*typed.model(verifier="strict"))
     assert result["outcome"]["asked_again"] == {"model": 5}
     assert sent == 5  # the verdicts; what the notes say is cached
     result, sent = typed(settings=SETTINGS.replace("@2", "@4"))
-    captions = [s for s in typed.server.seen if "Question:" not in s.text]
+    captions = [s for s in typed.server.requests if "Question:" not in s.text]
     assert len(captions) == 8 + 2  # one window of 4 s for each video
     assert (result["outcome"]["asked"], result["outcome"]["kept"]) == (15, 15)
 
@@ -164,7 +164,7 @@ def test_a_changed_file_is_watched_again_and_one_that_moved_is_not(
     result, sent = typed("--media", str(moved))
     # q1 and q3, in all columns that watch: not in clean.
     assert result["outcome"]["asked_again"] == {"memory": 10}
-    last = typed.server.seen[-sent:]
+    last = typed.server.requests[-sent:]
     assert len([s for s in last if "Question:" not in s.text]) == 2
     assert not [s for s in last if "number 2?" in s.text or "number 0?" in s.text]
 

@@ -13,7 +13,7 @@ from egomem import benchmarks
 from egomem.benchmarks import Benchmark
 from egomem.cli import main
 from egomem.evaluate import load_run
-from egomem.testing.scripted_server import Rule, Script, ScriptedServer
+from egomem.testing import Rule, Script, ScriptedServer
 
 Told = Callable[..., tuple[int, dict[str, Any]]]
 
@@ -46,11 +46,11 @@ def test_a_run_from_plan_to_report(
     assert code == 0
     assert said["result"]["outcome"] is None
     assert sum(p["requests"] for p in said["result"]["plan"]["columns"]) == 10
-    assert not server.seen
+    assert not server.requests
     code, said = told(*command)
     assert code == 0
     assert said["result"]["outcome"]["by_status"] == {"parsed": 10}
-    assert len(server.seen) == 14
+    assert len(server.requests) == 14
     run = load_run(tmp_path / "run")
     assert run.about["config_hash"] == said["result"]["config_hash"]
     code, said = told("eval", "status", tmp_path / "run")
@@ -159,16 +159,16 @@ def test_a_budget_ends_the_command_with_one_and_it_goes_on(
         "--model", f"reader={spec}", "--out", tmp_path / "run",
     )  # fmt: skip
     code, said = told(*command, "--max-requests", "2")
-    assert (code, len(server.seen)) == (1, 2)
+    assert (code, len(server.requests)) == (1, 2)
     (problem,) = said["problems"]
     assert problem["what"] == "all of --max-requests 2 are sent; 3 of 5 cells are not answered"
     assert problem["remedy"].startswith("raise --max-requests and run the same command again")
     assert said["result"]["outcome"]["spent"]["requests"] == 2
     code, said = told(*command, "--budget", "1")
-    assert (code, len(server.seen)) == (2, 2)
+    assert (code, len(server.requests)) == (2, 2)
     assert "no price is known" in said["problems"][0]["what"]
     code, said = told(*command)
-    assert (code, len(server.seen)) == (0, 5)
+    assert (code, len(server.requests)) == (0, 5)
     assert said["result"]["outcome"]["spent_in_all"]["requests"] == 5
 
 
@@ -259,7 +259,7 @@ def test_rows_that_were_left_out_are_said_wherever_the_figures_are(
     assert "5 questions (2 rows of the data could not be used)\n" in capsys.readouterr().out
     assert json.loads((run / "run.json").read_text())["benchmark"]["left_out"] == 2
     assert main(["report", str(run), "--out", str(tmp_path / "report")]) == 0
-    line = "run: 2 rows of the data were left out, and not asked about: questions.jsonl:6: q5: "
+    line = "run: 2 rows of the data were left out: questions.jsonl:6: q5: "
     assert line in capsys.readouterr().out
     made = (tmp_path / "report" / "report.md").read_text()
     assert line in made
@@ -276,7 +276,7 @@ def test_frames_a_second_and_the_gate_s_bounds_can_be_set(
     )  # fmt: skip
     assert code == 0
     assert said["result"]["outcome"]["gates"][0]["passed"] is True
-    assert {len(s.images) for s in server.seen} == {0, 10}
+    assert {len(s.images) for s in server.requests} == {0, 10}
 
 
 def test_errors_are_told_once_as_they_come(
@@ -328,7 +328,7 @@ def test_a_server_with_an_image_limit_is_told_of_as_its_error_says(
             monkeypatch.setenv("EGOMEM_FIT", "true")
         code, said = told(*command, *more)
         assert (code, said["result"]["outcome"]["by_status"]) == (0, {"parsed": 5})
-        assert {len(s.images) for s in server.seen if s.images} == {3, 8}
+        assert {len(s.images) for s in server.requests if s.images} == {3, 8}
 
 
 def test_limits_that_are_none_are_one_line(data: Path, tmp_path: Path, told: Told) -> None:
@@ -372,16 +372,16 @@ def test_a_refused_window_ends_with_one_in_a_run_and_in_an_ingest_alike(
         )  # fmt: skip
         for command, window in ((run, "v0 0:02-0:04 truncated"), (ingest, "2-4 s")):
             code, said = told(*command)
-            sent = len(server.seen)
+            sent = len(server.requests)
             assert code == 1
             assert window in str(said["problems"])
             assert "--caption-tokens" in str(said["problems"])
             code, said = told(*command)
             assert code == 1
             assert "0:02-0:04 truncated" in str(said["problems"])
-            assert len(server.seen) == sent
+            assert len(server.requests) == sent
             told(*command, "--caption-tokens", "5000")
-            again = server.seen[sent:]
+            again = server.requests[sent:]
             assert [s.body["max_tokens"] for s in again] == [5000] * len(again)
             assert len(again) == (2 if command is run else 1)
     assert main(["eval", "status", str(tmp_path / "run")]) == 0

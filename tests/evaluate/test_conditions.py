@@ -88,7 +88,7 @@ def test_what_does_not_go_together_is_refused(fields: dict[str, Any], said: str)
 
 
 def test_columns_pair_each_reader_with_its_own_captions() -> None:
-    columns = Config(settings=("clean", "caption@30"), readers=(A, B)).columns()
+    columns = Config(settings=("clean", "caption@30"), readers=(A, B)).arms()
     assert [(c.setting, c.reader, c.captioner) for c in columns] == [
         ("clean", A, ""),
         ("clean", B, ""),
@@ -99,7 +99,7 @@ def test_columns_pair_each_reader_with_its_own_captions() -> None:
 
 def test_crossed_columns_pair_all_with_all() -> None:
     config = Config(settings=("caption@30",), readers=(A, B), captioners=(B, A), cross=True)
-    assert [(c.reader, c.captioner) for c in config.columns()] == [(A, B), (A, A), (B, B), (B, A)]
+    assert [(c.reader, c.captioner) for c in config.arms()] == [(A, B), (A, A), (B, B), (B, A)]
 
 
 def test_the_shards_of_a_run_share_its_hash_and_nothing_else_does() -> None:
@@ -128,7 +128,7 @@ def test_options_of_the_command_line_are_read() -> None:
 def test_the_protocol_is_what_an_empty_configuration_does() -> None:
     """CapMem: 768 frames, one a second, one lone letter, no way out, 15 to 35 % at the gate."""
     config = Config(settings=("video",), readers=(A,))
-    (column,) = config.columns()
+    (column,) = config.arms()
     assert config.strategy_settings(column, None) == {
         "video": {
             "format": "letter", "abstain": False, "max_tokens": 2048, "frames": 768, "fps": 1.0,

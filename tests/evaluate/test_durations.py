@@ -12,7 +12,7 @@ from egomem import benchmarks
 from egomem.benchmarks import Benchmark
 from egomem.cli import main
 from egomem.evaluate import Config, RunSummary, Shard, load_run, merge
-from egomem.evaluate.durations import lengths
+from egomem.evaluate.durations import video_durations
 from egomem.memory import Store
 from egomem.records import Recording
 from egomem.report import report_columns, report_sections
@@ -29,7 +29,7 @@ def unstated(benchmark: Benchmark) -> Benchmark:
 
 
 @pytest.mark.parametrize("ways", [("clean",), ("clean", "video", "caption@2")])
-def test_a_run_knows_the_lengths_of_the_files_that_it_asks_about(
+def test_a_run_knows_the_lengths_of_the_files_that_it_asksrun_details(
     unstated: Benchmark, config: Config, tmp_path: Path, go: Go, ways: tuple[str, ...]
 ) -> None:
     """Also one that has no other use for them."""
@@ -41,7 +41,7 @@ def test_a_run_knows_the_lengths_of_the_files_that_it_asks_about(
     assert [v.duration for v in run.benchmark.videos] == [4.0, 4.0]
     assert {v.duration for v in run.sheet(run.columns[0]).videos if v} == {4.0}
     sections = {s.title: s for s in report_sections([run], report_columns([run]))}
-    tables = [part for part in sections["Views"].parts if isinstance(part, ReportTable)]
+    tables = [part for part in sections["Accuracy by group"].parts if isinstance(part, ReportTable)]
     assert any("position" in table.title.lower() for table in tables)
     if "video" in ways:
         (made,) = [
@@ -78,11 +78,11 @@ def test_shards_say_the_same_of_every_video(
 def test_a_stated_length_stays_and_a_broken_file_has_none(
     benchmark: Benchmark, unstated: Benchmark, tmp_path: Path
 ) -> None:
-    assert lengths(benchmark.videos) == {}
+    assert video_durations(benchmark.videos) == {}
     Path(unstated.videos[0].path or "").write_bytes(b"no video")
-    assert lengths(unstated.videos) == {"v1": 4.0}
+    assert video_durations(unstated.videos) == {"v1": 4.0}
     known = {"v0": Recording(id="r", name="r", duration=3.5)}
-    assert lengths(unstated.videos, known) == {"v0": 3.5, "v1": 4.0}
+    assert video_durations(unstated.videos, known) == {"v0": 3.5, "v1": 4.0}
 
 
 def test_validate_and_stats_read_lengths(

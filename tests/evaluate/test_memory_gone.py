@@ -54,7 +54,7 @@ def test_the_report_opens_without_it_and_says_so(
     delete(memory)
     after = write_report([folder], tmp_path / "after")
     (line,) = set(after.warnings) - set(before.warnings)
-    assert line.startswith(f"{folder.name}: there is no memory at {memory};")
+    assert line.startswith(f"{folder.name}: there is no memory at {memory}, so")
     assert line in (tmp_path / "after" / "report.html").read_text()
     figures = [(tmp_path / name / "figures.csv").read_text() for name in ("before", "after")]
     rows = [[r for r in text.splitlines() if ",Accuracy," in r] for text in figures]

@@ -13,9 +13,10 @@ from egomem.errors import UsageError
 from egomem.evaluate import Config, RunSummary, Shard, load_run, merge, status
 from egomem.evaluate.predictions import FOLDER
 from egomem.report import report_columns, report_sections
-from egomem.testing.scripted_server import ScriptedServer
+from egomem.testing import ScriptedServer
 
 Go = Callable[..., RunSummary]
+Leave = Callable[[Path], None]
 
 
 def shard(config: Config, index: int, count: int) -> Config:
@@ -47,9 +48,9 @@ def test_merged_shards_are_one_run_bit_for_bit(
         for run in (one, whole)
     ]
     assert tables[0] == tables[1]
-    before = len(server.seen)
+    before = len(server.requests)
     outcome = go(benchmark, config, tmp_path / "whole" / "run")
-    assert (outcome.asked, len(server.seen)) == (0, before)
+    assert (outcome.asked, len(server.requests)) == (0, before)
     assert status(whole).spent.requests == sum(status(load_run(f)).spent.requests for f in folders)
     assert {k: c.usage.tokens_in for k, c in whole.cells.items()} == {
         k: c.usage.tokens_in for k, c in one.cells.items()
@@ -90,7 +91,7 @@ def test_every_video_is_captioned_in_one_shard(
         other = benchmark.model_copy(update={"questions": tuple(ordered)})
         go(other, shard(only, k, 2), tmp_path / f"part{k}")
         assert len({q.recording for q in load_run(tmp_path / f"part{k}").questions}) == 1
-    captions = [s for s in server.seen if "Question:" not in s.text]
+    captions = [s for s in server.requests if "Question:" not in s.text]
     assert len(captions) == 4  # two videos of two windows each
 
 
@@ -107,11 +108,12 @@ def test_missing_cells_are_listed_and_nothing_is_written(
 
 
 def test_a_shard_that_lost_a_line_is_missing_that_cell(
-    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, leave_text_files: Leave
 ) -> None:
     only = config.model_copy(update={"settings": ("clean",)})
     for k in (1, 2):
         go(benchmark, shard(only, k, 2), tmp_path / f"part{k}")
+    leave_text_files(tmp_path / "part2")
     file = tmp_path / "part2" / "answers.jsonl"
     file.write_bytes(file.read_bytes()[:-20])
     with pytest.raises(UsageError, match=r"1 of 5 cells is missing: q\d"):

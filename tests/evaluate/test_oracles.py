@@ -10,8 +10,8 @@ import pytest
 
 from egomem.benchmarks import Benchmark
 from egomem.evaluate import Arm, Config, RunSummary, load_run
-from egomem.evaluate.results import Finished
-from egomem.testing.scripted_server import ScriptedServer
+from egomem.evaluate.stored_run import Finished
+from egomem.testing import ScriptedServer
 from egomem.timeline import Span
 
 Go = Callable[..., RunSummary]
@@ -82,7 +82,7 @@ def test_pieces_of_evidence_that_overlap_are_looked_at_as_one(
         }
     )
     assert go(asked, only, tmp_path / "run").by_status == {"parsed": 1}
-    (sent,) = server.seen
+    (sent,) = server.requests
     said = [float(t) for t in re.findall(r"\[0:0(\d(?:\.\d)?)\]", sent.text)]
     assert (said, len(sent.images)) == (times, len(times))
 

@@ -11,11 +11,12 @@ import pytest
 
 from egomem.benchmarks import Benchmark
 from egomem.evaluate import Config, RunPlan, RunProgress, RunSummary, opened, plan, run
-from egomem.evaluate.progress import plan_lines
-from egomem.evaluate.results import NAME
-from egomem.testing.scripted_server import Rule, Script, ScriptedServer
+from egomem.evaluate.legacy_run import ANSWERS
+from egomem.evaluate.plan_text import plan_lines
+from egomem.testing import Rule, Script, ScriptedServer
 
 Go = Callable[..., RunSummary]
+Leave = Callable[[Path], None]
 
 
 class Stopped(Exception):
@@ -34,10 +35,10 @@ def test_requests_and_frames_are_those_that_are_sent(
     benchmark: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go
 ) -> None:
     made = planned(benchmark, config, tmp_path / "run")
-    assert not server.seen
+    assert not server.requests
     go(benchmark, config, tmp_path / "run")
-    assert made.total.requests == len(server.seen)
-    captions = sum(len(s.images) for s in server.seen if "Question:" not in s.text)
+    assert made.total.requests == len(server.requests)
+    captions = sum(len(s.images) for s in server.requests if "Question:" not in s.text)
     assert made.captions[0].frames == captions
     by_setting = {p.label.split(" ")[0]: p for p in made.columns}
     assert by_setting["video"].frames == 5 * 4
@@ -60,8 +61,8 @@ def test_a_stopped_run_has_so_much_left(
             raise Stopped
 
     with pytest.raises(Stopped):
-        go(benchmark, config, folder, on_progress=stop, at_once=1)
-    sent = len(server.seen)
+        go(benchmark, config, folder, on_progress=stop, concurrency=1)
+    sent = len(server.requests)
     made = planned(benchmark, config, folder)
     assert (made.captions[0].cells, made.captions[0].kept) == (0, 4)
     assert {p.label.split(" ")[0]: (p.cells, p.kept) for p in made.columns} == {
@@ -72,16 +73,22 @@ def test_a_stopped_run_has_so_much_left(
     text = "\n".join(plan_lines(made))
     assert f"sent so far: {sent} requests" in text
     go(benchmark, config, folder)
-    assert len(server.seen) == 29
+    assert len(server.requests) == 29
 
 
 def test_replies_that_are_kept_are_not_to_be_sent(
-    benchmark: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go
+    benchmark: Benchmark,
+    config: Config,
+    server: ScriptedServer,
+    tmp_path: Path,
+    go: Go,
+    leave_text_files: Leave,
 ) -> None:
     """Two lines are lost, of a question's candidate and verdict and of another in clean."""
     folder = tmp_path / "run"
     go(benchmark, config, folder)
-    file = folder / NAME
+    leave_text_files(folder)
+    file = folder / ANSWERS
     lines = file.read_bytes().splitlines(keepends=True)
     names = [(r["question"], r["column"]["setting"]) for r in map(json.loads, lines)]
     lost = [names.index(name) for name in (("q1", "verify@2"), ("q3", "clean"))]
@@ -94,12 +101,12 @@ def test_replies_that_are_kept_are_not_to_be_sent(
     assert "1 to do, 4 done; 2 replies out of the cache, nothing to send" in "\n".join(
         plan_lines(made)
     )
-    sent = len(server.seen)
+    sent = len(server.requests)
     (folder / "replies.db").unlink()
     bare = planned(benchmark, config, folder)
     assert (bare.total.requests, bare.total.cached) == (3, 0)
     assert bare.total.frames > 0
-    assert len(server.seen) == sent
+    assert len(server.requests) == sent
 
 
 def test_a_changed_question_is_named(

@@ -10,17 +10,17 @@ from pathlib import Path
 import pytest
 
 from egomem.benchmarks import Benchmark
-from egomem.evaluate import Arm, Config, Results, Run, RunSummary, load_run
+from egomem.evaluate import Arm, Config, Run, RunSummary, StoredRun, load_run
 from egomem.evaluate import status as status_of
-from egomem.evaluate.bias_gate import measured
-from egomem.evaluate.results import Finished
+from egomem.evaluate.bias_gate import bias_gates
+from egomem.evaluate.stored_run import Finished
 from egomem.memory import Store
 from egomem.records import Answer, Question, Status
 from egomem.report import differences, report_columns, report_sections
 from egomem.report.model_tables import cross_captioning_section
 from egomem.report.question_browser import browser_data, unpack
 from egomem.report.table import ReportTable
-from egomem.testing.scripted_server import Rule, Script, ScriptedServer
+from egomem.testing import Rule, Script, ScriptedServer
 from egomem.timeline import RecordingTime
 
 Go = Callable[..., RunSummary]
@@ -41,7 +41,7 @@ def gate(
         choice = None if status is Status.ERROR else "A" if k < right else "B"
         said = Answer(text="", status=status, choice=choice, strategy="clean")
         cells[q.id, column] = Finished(question=q.id, column=column, parts={}, answer=said)
-    (made,) = measured(questions, config, cells)
+    (made,) = bias_gates(questions, config, cells)
     assert made.reason
     return made.passed, made.accuracy
 
@@ -87,7 +87,7 @@ def test_a_reader_that_could_not_be_asked_is_judged_when_it_can_be(
         (made,) = outcome.gates
         assert (made.passed, made.verdict, outcome.stopped) == (None, "not judged", (spec,))
         assert "5 of 5 questions ended in an error" in made.reason
-        assert len(server.seen) == 5
+        assert len(server.requests) == 5
         again = go(benchmark, stop, folder)
         assert (again.gates[0].verdict, again.stopped) == ("passes", ())
         assert again.by_status == {"parsed": 10}
@@ -102,8 +102,8 @@ def test_a_reader_that_fails_the_gate_goes_no_further(
     assert [g.passed for g in outcome.gates] == [False]
     assert "above" in outcome.gates[0].reason
     assert outcome.stopped == config.readers
-    assert len(server.seen) == 5
-    assert not any(s.images for s in server.seen)
+    assert len(server.requests) == 5
+    assert not any(s.images for s in server.requests)
 
 
 def test_a_reader_within_the_gate_goes_on(
@@ -124,7 +124,7 @@ def test_direct_frames_keep_to_the_model_s_limit(
 ) -> None:
     limited = config.model_copy(update={"settings": ("video",), "frame_limits": {spec: 3}})
     go(benchmark, limited, tmp_path / "run")
-    assert {len(s.images) for s in server.seen} == {3}
+    assert {len(s.images) for s in server.requests} == {3}
 
 
 def test_aligned_captions_are_made_from_exactly_the_frames_of_video(
@@ -205,9 +205,9 @@ def test_aligned_captions_are_those_of_what_each_question_may_see(
     assert counts["q1"] == (min(frames, 7), f"{frames}-until2.6")
     assert counts["q4"][0] == min(frames, 24)
     assert "-over2-" in counts["q4"][1]
-    before = len(server.seen)
+    before = len(server.requests)
     assert go(whole, aligned, folder).asked == 0
-    assert len(server.seen) == before
+    assert len(server.requests) == before
     shown = {}
     for question, details in zip(
         asked, unpack(browser_data(report_columns([run]))["blocks"][0]), strict=True
@@ -240,7 +240,7 @@ def test_crossed_captions_are_built_once_for_each_captioner(
         )
         outcome = go(benchmark, crossed, tmp_path / "run")
         assert outcome.cells == 20
-        captions = [r for r in s.seen if "Question:" not in r.text]
+        captions = [r for r in s.requests if "Question:" not in r.text]
         assert len(captions) == 2 * 4
         assert {str(r.body["model"]) for r in captions} == {"one", "two"}
     run = load_run(tmp_path / "run")
@@ -264,8 +264,8 @@ def test_the_spread_is_over_captioners_for_each_reader() -> None:
     )
     questions = [Question.of("?", ["a", "b"], id=f"q{k}", answer="A") for k in range(4)]
     benchmark = Benchmark(name="b", format="native", videos=(), questions=tuple(questions))
-    results = Results(Path("nowhere"))
-    for column in config.columns():
+    results = StoredRun()
+    for column in config.arms():
         right = 3 if (column.reader, column.captioner) == ("ollama:r", "ollama:d") else 1
         for k, q in enumerate(questions):
             choice = "A" if k < right else "B"
@@ -337,21 +337,21 @@ def test_a_window_without_a_caption_is_a_gap_and_no_error(
         assert (outcome.faults, outcome.left) == ((), 0)
         lost = [(w.video, w.start, w.end, w.status) for w in outcome.uncaptioned]
         assert lost == [("v0", 2, 4, status), ("v1", 2, 4, status)] * 2  # two tracks
-        assert sum(SECOND in s.text for s in server.seen) == 2 * sent
-        whole = [s.text for s in server.seen if "You get notes that were" in s.text]
+        assert sum(SECOND in s.text for s in server.requests) == 2 * sent
+        whole = [s.text for s in server.requests if "You get notes that were" in s.text]
         told = ["[-] 0:02-0:04 (nothing could be noted" in text for text in whole]
         # Aligned captions say the same here; the oracle's notes end before.
         assert (sum(told), len(told)) == (5, 10)
-        before = len(server.seen)
+        before = len(server.requests)
         again = go(benchmark, only, folder)
-        assert (again.asked, len(server.seen) - before) == (0, 0)
+        assert (again.asked, len(server.requests) - before) == (0, 0)
         assert again.uncaptioned == outcome.uncaptioned
     run = load_run(folder)
     assert run.uncaptioned() == list(outcome.uncaptioned)
     (first, _) = status_of(run).captions
     assert (first.done, first.total, first.without) == (2, 4, {status: 2})
     sections = report_sections([run], report_columns([run]))
-    (made,) = [s for s in sections if s.title == "Gaps in the captions"]
+    (made,) = [s for s in sections if s.title == "Missing captions"]
     (table,) = made.parts
     assert isinstance(table, ReportTable)
     (row, *_) = [list(map(str, r)) for r in table.rows]
@@ -370,13 +370,13 @@ def test_a_caption_that_was_cut_off_is_asked_for_again_with_more_tokens(
         spec = f"openai-compatible:fake@{server.url}"
         only = config.model_copy(update={"settings": ("caption@2",), "readers": (spec,)})
         assert len(go(benchmark, only, tmp_path / "run").uncaptioned) == 2
-        before = len(server.seen)
+        before = len(server.requests)
         less = only.model_copy(update={"caption_tokens": 900})
         assert go(benchmark, less, tmp_path / "run").asked == 0
         more = only.model_copy(update={"caption_tokens": 4000})
         outcome = go(benchmark, more, tmp_path / "run")
         assert (outcome.uncaptioned, outcome.asked_again) == ((), {"memory": 5})
-        captioned = [s for s in server.seen[before:] if "Question:" not in s.text]
+        captioned = [s for s in server.requests[before:] if "Question:" not in s.text]
         assert [s.body["max_tokens"] for s in captioned] == [4000, 4000]
     assert load_run(tmp_path / "run").uncaptioned() == []
 
@@ -401,7 +401,7 @@ def test_a_server_with_an_image_limit_runs_everything(
         limited = only.model_copy(update={"given_limits": most})
         outcome = go(benchmark, limited, tmp_path / "run")
         assert outcome.by_status == {"parsed": 30}
-        asked = [s for s in server.seen if SECOND in s.text][-1]
+        asked = [s for s in server.requests if SECOND in s.text][-1]
         assert len(asked.images) == 3
         assert re.findall(r"\[0:0(\S+)\]", asked.text) == ["2.2", "3", "3.5"]
     run = load_run(tmp_path / "run")

@@ -15,9 +15,10 @@ from egomem.answer.choice import ChoiceReading
 from egomem.benchmarks import Benchmark
 from egomem.cli import app
 from egomem.evaluate import Config, RunSummary, load_run, rescore
+from egomem.evaluate.run_db import RunDatabase
 from egomem.memory import Store
 from egomem.records import Observation, Recording, Status, Track
-from egomem.testing.scripted_server import Rule, Script, ScriptedServer
+from egomem.testing import Rule, Script, ScriptedServer
 from egomem.timeline import Span
 
 Go = Callable[..., RunSummary]
@@ -113,9 +114,9 @@ def test_an_untouched_run_is_what_it_was(
         go(asked, mixed, tmp_path / "run")
         before = load_run(tmp_path / "run").cells
         files = {p: p.read_bytes() for p in (tmp_path / "run").rglob("*.jsonl")}
-        sent = len(server.seen)
+        sent = len(server.requests)
         said = rescore(tmp_path / "run")
-        assert len(server.seen) == sent
+        assert len(server.requests) == sent
     assert (said.read, said.kept, said.changed) == (len(before), 0, ())
     assert load_run(tmp_path / "run").cells == before
     assert {p: p.read_bytes() for p in files} == files
@@ -224,9 +225,9 @@ def test_a_decision_that_nobody_checked_is_taken_back(
                         "trace": (*cell.answer.trace, *steps),
                     }
                 )
-                run.results.add(cell.model_copy(update={"answer": made}))
-        run.results.settle(run.cells)
-        sent = len(server.seen)
+                with RunDatabase.open(folder) as record:
+                    record.add(cell.model_copy(update={"answer": made}))
+        sent = len(server.requests)
         said = rescore(folder)
         assert [c[2:] for c in said.changed] == [("B", "error")] * 5
         for cell in load_run(folder).cells.values():
@@ -234,7 +235,7 @@ def test_a_decision_that_nobody_checked_is_taken_back(
                 assert cell.failed
                 assert not {"verdict", "decision"} & {s["step"] for s in cell.answer.trace}
         assert not rescore(folder).changed
-        assert len(server.seen) == sent
+        assert len(server.requests) == sent
         assert go(benchmark, both, folder).by_status == {"parsed": 10}
 
 

@@ -17,20 +17,22 @@ import pytest
 from egomem.benchmarks import Benchmark
 from egomem.errors import LockedError, ModelError
 from egomem.evaluate import Arm, Config, RunProgress, RunSummary, load_run
-from egomem.evaluate.results import NAME, UNREADABLE
+from egomem.evaluate.legacy_run import ANSWERS
+from egomem.evaluate.run_db import UNREADABLE
 from egomem.memory import Store
 from egomem.memory.failed_windows import FailedWindow, to_completed
 from egomem.models import RequestPolicy
 from egomem.records import Observation, Recording, Status, Track
-from egomem.testing.scripted_server import Rule, Script, ScriptedServer
+from egomem.testing import Rule, Script, ScriptedServer
 from egomem.timeline import Span
 
 Go = Callable[..., RunSummary]
+Leave = Callable[[Path], None]
 
 
 def asked(server: ScriptedServer) -> list[tuple[str, tuple[str, ...]]]:
     """What each request held: its text and images."""
-    return [(s.text, s.images) for s in server.seen]
+    return [(s.text, s.images) for s in server.requests]
 
 
 def test_every_setting_is_answered_and_nothing_twice(
@@ -44,7 +46,7 @@ def test_every_setting_is_answered_and_nothing_twice(
     assert len(held) == 4 + 5 * 5
     again = go(benchmark, config, tmp_path / "run")
     assert (again.asked, again.kept) == (0, 20)
-    assert len(server.seen) == len(held)
+    assert len(server.requests) == len(held)
 
 
 class Stopped(Exception):
@@ -63,7 +65,7 @@ def test_a_run_that_stops_after_any_cell_goes_on_and_asks_nothing_twice(
                 raise Stopped
 
         try:
-            go(benchmark, config, folder, on_progress=stop, at_once=1)
+            go(benchmark, config, folder, on_progress=stop, concurrency=1)
         except Stopped:
             stops += 1
         else:
@@ -73,7 +75,6 @@ def test_a_run_that_stops_after_any_cell_goes_on_and_asks_nothing_twice(
     assert len(held) == len(set(held)) == 4 + 5 * 5
     run = load_run(folder)
     assert len(run.cells) == 20
-    assert run.results.repeated == 0
 
 
 def test_a_killed_process_leaves_a_run_that_goes_on(
@@ -89,7 +90,7 @@ def test_a_killed_process_leaves_a_run_that_goes_on(
         "c = Config.model_validate_json(sys.argv[2])\n"
         "async def go():\n"
         "    async with opened(b, c, pathlib.Path(sys.argv[3]), environ={}) as work:\n"
-        "        await run(work, at_once=1)\n"
+        "        await run(work, concurrency=1)\n"
         "asyncio.run(go())\n"
     )
     file.write_text(benchmark.model_dump_json())
@@ -99,7 +100,7 @@ def test_a_killed_process_leaves_a_run_that_goes_on(
         command = [sys.executable, "-c", script, str(file), only.model_dump_json(), str(folder)]
         process = subprocess.Popen(command)
         try:
-            while len(server.seen) < 4:
+            while len(server.requests) < 4:
                 assert process.poll() is None
                 time.sleep(0.005)
         finally:
@@ -119,7 +120,7 @@ def test_a_changed_question_is_asked_again_alone(
     benchmark: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go
 ) -> None:
     go(benchmark, config, tmp_path / "run")
-    before = len(server.seen)
+    before = len(server.requests)
     changed = [
         q.model_copy(update={"text": "Which one is number 6?"}) if q.id == "q2" else q
         for q in benchmark.questions
@@ -129,8 +130,8 @@ def test_a_changed_question_is_asked_again_alone(
     )
     assert (outcome.asked, outcome.kept) == (4, 16)
     assert outcome.asked_again == {"question": 4}
-    assert all("number 6?" in s.text for s in server.seen[before:])
-    assert len(server.seen) - before == 5
+    assert all("number 6?" in s.text for s in server.requests[before:])
+    assert len(server.requests) - before == 5
 
 
 def test_a_changed_prompt_asks_its_setting_again_alone(
@@ -141,28 +142,31 @@ def test_a_changed_prompt_asks_its_setting_again_alone(
     go: Go,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    from dataclasses import replace
+
     from egomem.answer import clean, prompts
-    from egomem.evaluate import fingerprint
+    from egomem.answer.strategy import STRATEGIES, get
 
     go(benchmark, config, tmp_path / "run")
-    before = len(server.seen)
+    before = len(server.requests)
     other = prompts.Prompt("clean@1", prompts.CLEAN.system + " Take care.")
     monkeypatch.setattr(clean, "CLEAN", other)
-    monkeypatch.setitem(fingerprint._PROMPTS, "clean", (other,))
+    registered = replace(get("clean"), texts=prompts.reader_texts(other))
+    monkeypatch.setitem(STRATEGIES._plugins, "clean", registered)
     outcome = go(benchmark, config, tmp_path / "run")
     assert (outcome.asked, outcome.asked_again) == (5, {"prompt": 5})
-    assert len(server.seen) - before == 5
+    assert len(server.requests) - before == 5
 
 
 def test_a_changed_setting_asks_what_it_touches(
     benchmark: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go
 ) -> None:
     go(benchmark, config, tmp_path / "run")
-    before = len(server.seen)
+    before = len(server.requests)
     fewer = config.model_copy(update={"frames": 2})
     outcome = go(benchmark, fewer, tmp_path / "run")
     assert (outcome.asked, outcome.asked_again) == (5, {"setting": 5})  # video alone
-    assert {len(s.images) for s in server.seen[before:]} == {2}
+    assert {len(s.images) for s in server.requests[before:]} == {2}
     held = go(benchmark, config.model_copy(update={"max_tokens": 100}), tmp_path / "run")
     assert held.asked == 20
 
@@ -208,20 +212,26 @@ def test_a_gap_that_a_memory_has_since_is_told_of(
     only = config.model_copy(update={"settings": ("caption@2",)})
     assert go(benchmark, only, tmp_path / "run", memory=memory).asked == 5
     with Store.open(memory) as store:
-        store.add([], done=[to_completed("v1", track.id, FailedWindow(Span(2, 4), "refused"))])
-    before = len(server.seen)
+        store.add([], completed=[to_completed("v1", track.id, FailedWindow(Span(2, 4), "refused"))])
+    before = len(server.requests)
     outcome = go(benchmark, only, tmp_path / "run", memory=memory)
     assert (outcome.asked, outcome.asked_again) == (2, {"memory": 2})
-    assert all("[-] 0:02-0:04" in s.text for s in server.seen[before:])
+    assert all("[-] 0:02-0:04" in s.text for s in server.requests[before:])
 
 
 def test_torn_and_odd_lines_are_told_and_their_cells_asked_from_the_cache(
-    benchmark: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go
+    benchmark: Benchmark,
+    config: Config,
+    server: ScriptedServer,
+    tmp_path: Path,
+    go: Go,
+    leave_text_files: Leave,
 ) -> None:
     folder = tmp_path / "run"
     go(benchmark, config, folder)
-    before = len(server.seen)
-    lines = (folder / NAME).read_bytes().split(b"\n")
+    leave_text_files(folder)
+    before = len(server.requests)
+    lines = (folder / ANSWERS).read_bytes().split(b"\n")
     bad = [
         lines[0][: len(lines[0]) // 2],
         b"\x00" * 40,
@@ -229,26 +239,27 @@ def test_torn_and_odd_lines_are_told_and_their_cells_asked_from_the_cache(
         "\u2028\u0085".encode(),
         b"[" * 5000,
     ]
-    (folder / NAME).write_bytes(b"\n".join([lines[1], *bad, *lines[2:-2], lines[-2][:30]]))
-    assert load_run(folder).results.unreadable == [2, 3, 4, 5, 6, 24]
+    (folder / ANSWERS).write_bytes(b"\n".join([lines[1], *bad, *lines[2:-2], lines[-2][:30]]))
+    assert load_run(folder).stored.unreadable == (2, 3, 4, 5, 6, 24)
     outcome = go(benchmark, config, folder)
     assert (outcome.asked, outcome.kept) == (2, 18)
-    assert len(server.seen) == before  # their replies were kept
+    assert len(server.requests) == before  # their replies were kept
     run = load_run(folder)
     assert len(run.cells) == 20
-    assert not run.results.unreadable  # put in order, and nothing of it is thrown away
+    assert not run.stored.unreadable  # imported, and nothing of it is thrown away
     assert (folder / UNREADABLE).read_bytes() == b"\n".join([*bad, lines[-2][:30], b""])
 
 
 def test_a_cell_that_stands_twice_counts_once(
-    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
+    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, leave_text_files: Leave
 ) -> None:
     only = config.model_copy(update={"settings": ("clean",)})
     go(benchmark, only, tmp_path / "run")
-    file = tmp_path / "run" / NAME
+    leave_text_files(tmp_path / "run")
+    file = tmp_path / "run" / ANSWERS
     file.write_bytes(file.read_bytes() + file.read_bytes().split(b"\n")[0] + b"\n")
     run = load_run(tmp_path / "run")
-    assert (len(run.cells), run.results.repeated) == (5, 1)
+    assert len(run.cells) == 5
     assert len(run.sheet(run.columns[0])) == 5
 
 
@@ -261,8 +272,8 @@ def test_odd_characters_of_a_reply_are_kept_and_end_no_line(
         only = config.model_copy(update={"readers": (spec,), "settings": ("clean",)})
         go(benchmark, only, tmp_path / "run")
     run = load_run(tmp_path / "run")
-    assert not run.results.unreadable
-    assert len((tmp_path / "run" / NAME).read_text().splitlines()) == 5
+    assert not run.stored.unreadable
+    assert len((tmp_path / "run" / ANSWERS).read_text().splitlines()) == 5
     (step,) = [s for s in run.cells["q0", Arm(setting="clean", reader=spec)].answer.trace if s]
     assert isinstance(step, dict)
     assert step["raw"] == odd
@@ -275,7 +286,7 @@ def test_an_error_is_counted_and_tried_again(
     with ScriptedServer(Script(rules=rules)) as server:
         spec = f"openai-compatible:fake@{server.url}"
         only = config.model_copy(update={"readers": (spec,), "settings": ("clean",)})
-        outcome = go(benchmark, only, tmp_path / "run", at_once=1)
+        outcome = go(benchmark, only, tmp_path / "run", concurrency=1)
         assert outcome.by_status == {"error": 2, "parsed": 3}
         sheet = load_run(tmp_path / "run").sheet(Arm(setting="clean", reader=spec))
         assert len(sheet) == 5
@@ -292,9 +303,9 @@ def test_a_reply_that_no_answer_can_be_read_from_is_a_result(
         spec = f"openai-compatible:fake@{server.url}"
         only = config.model_copy(update={"readers": (spec,), "settings": ("clean",)})
         assert go(benchmark, only, tmp_path / "run").by_status == {"unparsable": 5}
-        before = len(server.seen)
+        before = len(server.requests)
         assert go(benchmark, only, tmp_path / "run").asked == 0
-        assert len(server.seen) == before
+        assert len(server.requests) == before
 
 
 def test_a_server_that_is_gone_ends_the_run_soon(
@@ -309,9 +320,9 @@ def test_a_server_that_is_gone_ends_the_run_soon(
     only = config.model_copy(
         update={"readers": ("openai-compatible:x@http://127.0.0.1:9/v1",), "settings": ("clean",)}
     )
-    quick = RequestPolicy(attempts=1, deadline=5.0)
+    quick = RequestPolicy(max_attempts=1, deadline=5.0)
     with pytest.raises(ModelError, match="20 errors in a row"):
-        go(big, only, tmp_path / "run", conduct=quick)
+        go(big, only, tmp_path / "run", policy=quick)
     assert len(load_run(tmp_path / "run").cells) < 40
 
 
@@ -345,7 +356,7 @@ def test_a_key_is_nowhere_in_a_run(
                 await run(work)
 
         asyncio.run(whole())
-        assert any(key in str(s.headers) for s in server.seen)
+        assert any(key in str(s.headers) for s in server.requests)
     held = [p for p in folder.rglob("*") if p.is_file()]
     assert len(held) > 5
     assert not [p for p in held if key.encode() in p.read_bytes()]
@@ -355,7 +366,7 @@ def test_a_run_holds_no_pictures_in_its_answers(
     benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
 ) -> None:
     go(benchmark, config, tmp_path / "run")
-    for line in (tmp_path / "run" / NAME).read_text().splitlines():
+    for line in (tmp_path / "run" / ANSWERS).read_text().splitlines():
         assert len(line) < 20_000
         assert json.loads(line)["answer"]["status"] == Status.PARSED
 
@@ -378,7 +389,7 @@ def test_verify_starts_from_the_very_caption_answer(
             alone = both.model_copy(update={"settings": ("caption@2",)})
             go(benchmark, alone, tmp_path / "run")
         go(benchmark, both, tmp_path / "run")
-        assert sum(whole in s.text for s in server.seen) == 5
+        assert sum(whole in s.text for s in server.requests) == 5
     cells = load_run(tmp_path / "run").cells
     assert {c.answer.status for c in cells.values()} == {Status.TRUNCATED}
     assert len(cells) == 10
@@ -393,20 +404,20 @@ VERDICT = '{"answer": "C", "support": "strong", "reason": "it is there"}'
 def test_a_check_that_failed_is_an_error_and_tried_again(
     benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, status: int, which: str
 ) -> None:
-    quick = RequestPolicy(attempts=1)
+    quick = RequestPolicy(max_attempts=1)
     rules = [Rule(when=which, status=status, times=3), Rule(when=LOOK, reply=VERDICT)]
     rules += [Rule(when="Question:", reply="A"), Rule(reply="A drawer.")]
     with ScriptedServer(Script(rules=tuple(rules))) as server:
         spec = f"openai-compatible:fake@{server.url}"
         both = config.model_copy(update={"settings": ("caption@2", "verify@2"), "readers": (spec,)})
-        first = go(benchmark, both, tmp_path / "run", conduct=quick)
+        first = go(benchmark, both, tmp_path / "run", policy=quick)
         assert first.by_status == {"parsed": 7, "error": 3}
-        before = len(server.seen)
-        again = go(benchmark, both, tmp_path / "run", conduct=quick)
+        before = len(server.requests)
+        again = go(benchmark, both, tmp_path / "run", policy=quick)
         assert (again.asked, again.asked_again) == (3, {"failed": 3})
         assert again.by_status == {"parsed": 10}
         # What had come of a check is not paid for again.
-        assert len(server.seen) - before == 3 if which is LOOK else 6
+        assert len(server.requests) - before == 3 if which is LOOK else 6
     cells = load_run(tmp_path / "run").cells
     looked = [c for c in cells.values() if c.column.setting == "verify@2"]
     assert {c.answer.choice for c in looked} == {"C"}
@@ -414,7 +425,12 @@ def test_a_check_that_failed_is_an_error_and_tried_again(
 
 @pytest.mark.parametrize("apart", [False, True])
 def test_verify_follows_a_caption_answer_that_was_mended(
-    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, apart: bool
+    benchmark: Benchmark,
+    config: Config,
+    tmp_path: Path,
+    go: Go,
+    leave_text_files: Leave,
+    apart: bool,
 ) -> None:
     """It overrides no error, and is asked again with what came in its place."""
     rules = [Rule(when=WHOLE, status=400, times=2), Rule(when=LOOK, reply=VERDICT)]
@@ -423,20 +439,23 @@ def test_verify_follows_a_caption_answer_that_was_mended(
         spec = f"openai-compatible:fake@{server.url}"
         both = config.model_copy(update={"settings": ("caption@2", "verify@2"), "readers": (spec,)})
         assert go(benchmark, both, tmp_path / "run").by_status == {"parsed": 6, "error": 4}
-        assert sum(LOOK in s.text for s in server.seen) == 3  # nobody looks where nothing stands
+        assert (
+            sum(LOOK in s.text for s in server.requests) == 3
+        )  # nobody looks where nothing stands
         if apart:
             only = both.model_copy(update={"settings": ("caption@2",)})
             assert go(benchmark, only, tmp_path / "run").asked == 2
-            # As an earlier form left it: an answer that starts from what has been mended since.
-            file = tmp_path / "run" / NAME
+            # As an earlier version left it: an answer that starts from what has been mended since.
+            leave_text_files(tmp_path / "run")
+            file = tmp_path / "run" / ANSWERS
             held = file.read_text().replace('"baseline": "', '"baseline": "0')
             file.write_text(held)
         again = go(benchmark, both, tmp_path / "run")
         assert again.by_status == {"parsed": 10}
         assert again.asked == (5 if apart else 4)
-        before = len(server.seen)
+        before = len(server.requests)
         assert go(benchmark, both, tmp_path / "run").asked == 0
-        assert len(server.seen) == before
+        assert len(server.requests) == before
     for (_, column), cell in load_run(tmp_path / "run").cells.items():
         if column.setting == "verify@2":
             (made,) = [s for s in cell.answer.trace if s["step"] == "decision"]
@@ -455,4 +474,4 @@ def test_a_failed_check_keeps_the_caption_answer_that_it_made_itself(
         alone = config.model_copy(update={"settings": ("verify@2",), "readers": (spec,)})
         assert go(benchmark, alone, tmp_path / "run").errors == 5
         assert go(benchmark, alone, tmp_path / "run").by_status == {"parsed": 5}
-        assert sum(WHOLE in s.text for s in server.seen) == 5
+        assert sum(WHOLE in s.text for s in server.requests) == 5

@@ -14,7 +14,7 @@ from egomem.ingest.importing import import_files
 from egomem.memory import Store
 from egomem.report import write_report
 from egomem.score import read_predictions, score_answers
-from egomem.testing.scripted_server import ReceivedRequest, ScriptedServer
+from egomem.testing import ReceivedRequest, ScriptedServer
 
 Go = Callable[..., RunSummary]
 LIMIT = 15
@@ -52,17 +52,17 @@ def test_egoexolearn_with_its_captions_as_memory(shared_data: Path, tmp_path: Pa
             limit=LIMIT,
         )
         outcome = go(benchmark, config, tmp_path / "run", memory=memory)
-        sent = len(server.seen)
+        sent = len(server.requests)
         again = go(benchmark, config, tmp_path / "run", memory=memory)
         # Nobody can look at frames of videos that are not at hand; nothing is paid to find out.
         assert (again.asked, again.asked_again) == (LIMIT, {"failed": LIMIT})
-        assert len(server.seen) == sent
-        assert not any("the few notes" in s.text for s in server.seen)
+        assert len(server.requests) == sent
+        assert not any("the few notes" in s.text for s in server.requests)
     assert outcome.cells == 5 * LIMIT
     assert outcome.errors == LIMIT
     run = load_run(tmp_path / "run")
     column = Arm(setting="caption", reader=spec)
-    captioned = sum("Recording" in s.text for s in server.seen)
+    captioned = sum("Recording" in s.text for s in server.requests)
     assert captioned >= LIMIT  # the notes stand before the question
     held = run.sheet(column)
     truth = sum(q.options[-1].label == q.answer for q in run.questions)

@@ -14,7 +14,7 @@ from egomem.evaluate import Config, RunSummary, load_run, opened, plan
 from egomem.evaluate import status as status_of
 from egomem.memory import Store
 from egomem.records import Evidence, Observation, Recording, Status, Track, Video
-from egomem.testing.scripted_server import ScriptedServer
+from egomem.testing import ScriptedServer
 from egomem.timeline import Span
 
 Go = Callable[..., RunSummary]
@@ -54,9 +54,9 @@ def test_what_has_no_pictures_is_no_error(
         "video@evidence": "no picture was recorded where the evidence lies",
     }
     assert [(t.done, t.total) for t in status_of(run).captions] == [(2, 2), (2, 2)]
-    before = len(server.seen)
+    before = len(server.requests)
     again = go(heard, every, tmp_path / "run")
-    assert (again.asked, again.kept, len(server.seen)) == (0, 14, before)
+    assert (again.asked, again.kept, len(server.requests)) == (0, 14, before)
 
 
 def test_sound_alone_takes_no_frames_from_films(
@@ -68,7 +68,7 @@ def test_sound_alone_takes_no_frames_from_films(
     only = config.model_copy(update={"settings": ("video", "video@evidence"), "frames": 4})
     outcome = go(heard.model_copy(update={"questions": (asked,)}), only, tmp_path / "run")
     assert outcome.by_status == {"parsed": 2}
-    assert {len(s.images) for s in server.seen} == {4}
+    assert {len(s.images) for s in server.requests} == {4}
     answers = [f.answer for f in load_run(tmp_path / "run").cells.values()]
     assert all("missing" in s and not s["missing"] for a in answers for s in a.trace[:1])  # type: ignore[operator,index]
 
@@ -91,7 +91,7 @@ def test_its_transcript_is_read_where_speech_is_asked_for(
             memory=tmp_path / "memory",
         )
         assert done.by_status == {status: 1}
-    (sent,) = server.seen
+    (sent,) = server.requests
     assert "One two three." in sent.text
 
 

@@ -13,7 +13,7 @@ from egomem.benchmarks import Benchmark
 from egomem.cli import main
 from egomem.errors import UsageError
 from egomem.evaluate import Config, RunSummary, load_run, merge, opened, rescore, run, status
-from egomem.evaluate.results import NAME
+from egomem.evaluate.legacy_run import ANSWERS
 from egomem.report import write_report
 
 Go = Callable[..., RunSummary]
@@ -26,7 +26,7 @@ class Stopped(Exception):
 def halted(benchmark: Benchmark, config: Config, folder: Path, requests: int) -> RunSummary:
     async def whole() -> RunSummary:
         async with opened(benchmark, config, folder, environ={}, max_requests=requests) as work:
-            return await run(work, at_once=1)
+            return await run(work, concurrency=1)
 
     return asyncio.run(whole())
 
@@ -58,7 +58,7 @@ def test_a_halted_call_of_another_configuration(
     assert {name: len(lines) for name, lines in rows.items()} == {"clean": 2, "capti": 0}
     # They stay: a return to what they were made with asks only for those that were replaced.
     rescore(folder)
-    assert len((folder / NAME).read_text().splitlines()) == 10
+    assert len((folder / ANSWERS).read_text().splitlines()) == 10
     again = go(benchmark, both, folder)
     assert (again.asked, again.kept) == (2, 8)
     assert status(load_run(folder)).stale == 0
@@ -79,7 +79,7 @@ def test_a_killed_call_of_another_configuration(
 
     changed = both.model_copy(update={"abstain": True})
     with pytest.raises(Stopped):
-        go(benchmark, changed, folder, on_progress=third, at_once=1)
+        go(benchmark, changed, folder, on_progress=third, concurrency=1)
     now = status(load_run(folder))
     assert (now.state, now.done, now.stale) == ("unfinished", 3, 7)
 

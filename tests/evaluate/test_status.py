@@ -22,12 +22,12 @@ from egomem.evaluate import (
     run,
     status,
 )
-from egomem.evaluate.results import NAME
+from egomem.evaluate.legacy_run import ANSWERS, USAGE
 from egomem.evaluate.run_folder import locked
-from egomem.evaluate.usage_log import NAME as USAGE
-from egomem.testing.scripted_server import Rule, Script, ScriptedServer
+from egomem.testing import Rule, Script, ScriptedServer
 
 Go = Callable[..., RunSummary]
+Leave = Callable[[Path], None]
 
 
 class Stopped(Exception):
@@ -48,7 +48,7 @@ def test_a_run_is_followed_from_outside(
         seen.append(now(tmp_path / "run"))
 
     only = config.model_copy(update={"settings": ("caption@2", "caption@4")})
-    go(benchmark, only, tmp_path / "run", on_progress=look, at_once=1)
+    go(benchmark, only, tmp_path / "run", on_progress=look, concurrency=1)
     assert {s.state for s in seen} == {"running"}
     assert all("process" in s.who for s in seen)
     assert [(t.done, t.total) for t in seen[-1].captions] == [(4, 4), (2, 2)]
@@ -76,7 +76,12 @@ def test_errors_are_not_finished(
 
 
 def test_a_run_that_was_left_or_halted_says_so(
-    benchmark: Benchmark, config: Config, tmp_path: Path, go: Go, capsys: pytest.CaptureFixture[str]
+    benchmark: Benchmark,
+    config: Config,
+    tmp_path: Path,
+    go: Go,
+    leave_text_files: Leave,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     only = config.model_copy(update={"settings": ("clean",)})
 
@@ -84,7 +89,7 @@ def test_a_run_that_was_left_or_halted_says_so(
         raise Stopped
 
     with pytest.raises(Stopped):
-        go(benchmark, only, tmp_path / "run", on_progress=stop, at_once=1)
+        go(benchmark, only, tmp_path / "run", on_progress=stop, concurrency=1)
     left = now(tmp_path / "run")
     assert (left.state, left.done, left.ended) == ("unfinished", 1, None)
 
@@ -95,7 +100,8 @@ def test_a_run_that_was_left_or_halted_says_so(
     asyncio.run(halted())
     found = now(tmp_path / "run")
     assert (found.state, found.done, found.ended) == ("halted", 3, None)
-    file = tmp_path / "run" / NAME
+    leave_text_files(tmp_path / "run")
+    file = tmp_path / "run" / ANSWERS
     file.write_bytes(file.read_bytes() + b'{"torn')
     (tmp_path / "run" / USAGE).unlink()
     assert main(["eval", "status", str(tmp_path / "run")]) == 0

@@ -24,7 +24,7 @@ from egomem.memory import Store
 from egomem.models.limits import BYTES_PER_TOKEN
 from egomem.records import Observation, Recording, Track, Usage
 from egomem.report import write_report
-from egomem.testing.scripted_server import Rule, Script, ScriptedServer
+from egomem.testing import Rule, Script, ScriptedServer
 from egomem.timeline import Span
 
 Go = Callable[..., RunSummary]
@@ -67,7 +67,7 @@ def test_no_video_at_hand_is_refused_before_anything_is_asked(
     assert main([*words, "--settings", "clean,video"]) == 2
     said = capsys.readouterr().err
     assert "video: no video is at hand (v0: no file); give their folder with --media" in said
-    assert not server.seen
+    assert not server.requests
     assert main([*words, "--settings", "clean"]) == 0
 
 
@@ -128,7 +128,7 @@ def test_what_the_gate_holds_back_is_told(
     assert "above the 15% to 35% that pass (both included): the reader knows the answers" in said
     assert "--gate report lets them go on" in said
     written = write_report([tmp_path / "run"], tmp_path / "report")
-    assert any("the gate held back 3 columns (fake)" in w for w in written.warnings)
+    assert any("the bias gate stopped fake: 3 columns without" in w for w in written.warnings)
     go(benchmark, config, tmp_path / "run", on_note=notes.append)
     assert any("it fails, which is reported and stops nothing" in note for note in notes)
     assert status(load_run(tmp_path / "run")).held_back == 0

@@ -243,7 +243,7 @@ def test_egolife_captions_without_a_date_have_no_clock(store: Store, tmp_path: P
     assert "give the date of DAY1 and the zone" in done.problems[0]
     assert store.recordings()[0].clock is None
     hundredths = replace(DEFAULT_CONVENTIONS, frames_per_second=100)
-    reading = read_observations(path, ImportOptions(habits=hundredths))
+    reading = read_observations(path, ImportOptions(conventions=hundredths))
     assert [o.span for o in reading] == [Span(0, 2.83)]
 
 

@@ -28,7 +28,7 @@ def test_a_composed_caption_is_made_anew_without_what_was_forgotten(tmp_path: Pa
         memory.store.add([*parts, *caption])
         assert "SECRET" in caption[0].text
         dry = memory.forget(match="secret", dry_run=True)
-        assert {o.text for o in (*dry.observations, *dry.resting)} == {
+        assert {o.text for o in (*dry.observations, *dry.dependents)} == {
             "SECRET 4711",
             caption[0].text,
         }

@@ -93,8 +93,8 @@ def run(folder: Path, files: list[Path], *observers: Watcher, **options: object)
             ingest(
                 store,
                 files,
-                Observers(speech=speech, frames=observers),  # type: ignore[arg-type]
-                **{"watching": SamplingOptions(window=2, fps=2), **options},  # type: ignore[arg-type]
+                Observers(sound=(speech,) if speech else (), frames=observers),  # type: ignore[arg-type]
+                **{"sampling": SamplingOptions(window=2, fps=2), **options},  # type: ignore[arg-type]
             )
         )
 
@@ -189,11 +189,11 @@ def test_a_window_is_marked_in_the_transaction_of_what_was_seen(
     add = Store.add
 
     def counted(
-        store: Store, observations: Iterable[Observation], *, done: Iterable[Completed] = ()
+        store: Store, observations: Iterable[Observation], *, completed: Iterable[Completed] = ()
     ) -> int:
-        observations, done = list(observations), list(done)
-        calls.append((len(observations), len(done)))
-        return add(store, observations, done=done)
+        observations, completed = list(observations), list(completed)
+        calls.append((len(observations), len(completed)))
+        return add(store, observations, completed=completed)
 
     monkeypatch.setattr(Store, "add", counted)
     run(tmp_path, [make_video("a.mp4")], Watcher(), Watcher("other"))
@@ -267,7 +267,7 @@ def test_a_window_that_cannot_be_told_of_is_reported_and_not_tried_again(
     (second,) = run(tmp_path, [video], again).outcomes
     assert again.seen == []
     assert second.status == "partial"
-    told = "caption: nothing is told of 2 windows: 0:02-0:04 refused, 0:04-0:06 truncated"
+    told = "caption: no observation of 2 windows: 0:02-0:04 refused, 0:04-0:06 truncated"
     assert second.faults == (told,)
 
 
@@ -285,7 +285,7 @@ def test_a_window_that_was_cut_off_is_tried_where_more_may_be_said(
             assert len(failed_windows(store, outcome.recording or "", track)) == lost
     assert len(texts(tmp_path)) == 3
     assert run(tmp_path, [video], Watcher()).outcomes[0].faults == (
-        "caption: nothing is told of 1 window: 0:02-0:04 refused",
+        "caption: no observation of 1 window: 0:02-0:04 refused",
     )
 
 
@@ -297,7 +297,7 @@ def test_a_new_observer_sees_what_the_others_have_seen_already(
     old, new = Watcher(), Watcher("new")
     run(tmp_path, [video], old, new)
     assert old.seen == []
-    assert [[o.text for o in w.held] for w in new.seen] == [["watcher saw 4 frames"]] * 2
+    assert [[o.text for o in w.context] for w in new.seen] == [["watcher saw 4 frames"]] * 2
 
 
 def test_a_broken_file_is_reported_and_the_rest_goes_on(
@@ -354,17 +354,17 @@ def test_a_track_without_a_window_is_not_seen_again_in_windows_of_another_length
     video = make_video("a.mp4", seconds=7)
     run(tmp_path, [video], Watcher(window=None))
     wider, captions = Watcher(window=None), Watcher("captions", window=3)
-    run(tmp_path, [video], wider, captions, watching=SamplingOptions(window=3, fps=2))
+    run(tmp_path, [video], wider, captions, sampling=SamplingOptions(window=3, fps=2))
     assert wider.seen == []
     assert [w.span for w in captions.seen] == [Span(0, 3), Span(3, 6), Span(6, 7)]
     # What it saw before is held, although its windows were others.
-    assert [len(w.held) for w in captions.seen] == [2, 2, 1]
+    assert [len(w.context) for w in captions.seen] == [2, 2, 1]
 
 
 def test_speech_is_held_by_the_windows_it_overlaps(tmp_path: Path, make_video: MakeVideo) -> None:
     watcher = Watcher()
     run(tmp_path, [make_video("a.mp4", sound=True)], watcher, speech=Listener())
-    assert [o.text for o in watcher.seen[0].held] == ["second 0", "second 1"]
+    assert [o.text for o in watcher.seen[0].context] == ["second 0", "second 1"]
 
 
 def test_a_thumbnail_of_each_window_is_kept(tmp_path: Path, make_video: MakeVideo) -> None:

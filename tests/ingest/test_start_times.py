@@ -223,5 +223,5 @@ def test_gaps_and_overlaps_of_a_wearer() -> None:
         datetime(2026, 3, 2, 7, 15, tzinfo=UTC),
         datetime(2026, 3, 2, 7, 17, tzinfo=UTC),
     )
-    assert [g.after.name for g in gaps(held, least=0.5)] == ["next", "late"]
+    assert [g.after.name for g in gaps(held, min_s=0.5)] == ["next", "late"]
     assert gaps([]) == overlaps([]) == []

@@ -101,16 +101,22 @@ def tone(seconds: float, rate: int = 16000, hertz: float = 440) -> np.ndarray:
     )
 
 
-def sound_packets(container: Any, samples: np.ndarray, rate: int = 16000, at: int = 0) -> list[Any]:
-    """Packets of a new FLAC stream of mono samples that begins at sample number `at`."""
+def sound_packets(
+    container: Any, samples: np.ndarray, rate: int = 16000, first_sample: int = 0
+) -> list[Any]:
+    """Packets of a new FLAC stream of mono samples that begins at sample number `first_sample`."""
     stream = container.add_stream("flac", rate=rate, layout="mono")
     stream.time_base = Fraction(1, rate)
     packets = []
-    whole = (samples * 32767).astype(np.int16)
-    for begin in range(0, len(whole), 4096):
-        part = whole[None, begin : begin + 4096]
+    pcm = (samples * 32767).astype(np.int16)
+    for begin in range(0, len(pcm), 4096):
+        part = pcm[None, begin : begin + 4096]
         frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(part), format="s16", layout="mono")
-        frame.sample_rate, frame.pts, frame.time_base = rate, at + begin, Fraction(1, rate)
+        frame.sample_rate, frame.pts, frame.time_base = (
+            rate,
+            first_sample + begin,
+            Fraction(1, rate),
+        )
         packets += stream.encode(frame)
     return packets + stream.encode(None)
 
@@ -169,7 +175,9 @@ def make() -> ModuleType:
 
 
 @pytest.fixture(scope="session")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path, list[float]]]:
+def video_file(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Callable[[str], tuple[Path, list[float]]]:
     """The file of a name in CODECS and the true times of its frames; each is made once."""
     folder = tmp_path_factory.mktemp("media")
     done: dict[str, tuple[Path, list[float]]] = {}
@@ -184,7 +192,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path
 
 @pytest.fixture(params=list(CODECS))
 def sample(
-    request: pytest.FixtureRequest, made: Callable[[str], tuple[Path, list[float]]]
+    request: pytest.FixtureRequest, video_file: Callable[[str], tuple[Path, list[float]]]
 ) -> tuple[Path, list[float]]:
     """Each file of CODECS in turn."""
-    return made(request.param)
+    return video_file(request.param)

@@ -43,8 +43,8 @@ def test_quality_costs_bytes(make):
         jpeg(image, quality=0)
 
 
-def test_the_same_frame_gives_the_same_bytes(made):
-    path, _ = made("h264_b.mp4")
+def test_the_same_frame_gives_the_same_bytes(video_file):
+    path, _ = video_file("h264_b.mp4")
     (frame,) = frames(path, [1.0], side=48)
     assert jpeg(frame) == jpeg(frame.image) == jpeg(frame)
 

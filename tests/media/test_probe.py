@@ -52,8 +52,8 @@ def test_of_two_videos_the_default_is_used_and_the_other_named(make, tmp_path, d
         out.mux(sorted(packets, key=lambda p: p.dts * p.time_base))
     facts = probe(path)
     assert (facts.video.index, facts.video.width) == (default, (64, 96)[default])
-    (other,) = facts.other
-    assert (other.index, other.kind) == (1 - default, "video")
+    (other_stream,) = facts.other
+    assert (other_stream.index, other_stream.kind) == (1 - default, "video")
     assert next(frames(path, [0.5])).image.shape[0] == (64, 96)[default]
 
 
@@ -61,7 +61,7 @@ def test_sound_beside_video_is_timed_from_the_first_frame(make, tmp_path):
     path = tmp_path / "late.mkv"
 
     def sound(out, rest):
-        rest += make.sound_packets(out, make.tone(2.0), at=16000)
+        rest += make.sound_packets(out, make.tone(2.0), first_sample=16000)
 
     make.video(path, [600 * 3 // 2 + 30 * n for n in range(40)], extra=sound)
     facts = probe(path)
@@ -78,7 +78,7 @@ def test_sound_that_goes_on_makes_the_recording_longer(make, tmp_path):
     assert facts.video.duration == pytest.approx(1.0)
     assert facts.duration == pytest.approx(4.0, abs=0.01)
     assert facts.faults == ("sound goes on for 3.0 s after the video",)
-    assert [f.wanted for f in frames(path, [0.5, 2.0])] == [0.5]
+    assert [f.requested for f in frames(path, [0.5, 2.0])] == [0.5]
 
 
 def pcm(out, samples):
@@ -114,10 +114,10 @@ def test_a_stream_without_times_is_counted(make, tmp_path):
                 file.write(bytes(part))
     facts = probe(path)
     assert facts.video.timing == "count"
-    assert facts.faults[0] == "the file states no usable display times; frames are counted instead"
-    got = list(frames(path, [k / 5 for k in range(10)]))
-    assert [make.number_of(f.image) for f in got] == [k * 5 for k in range(10)]
-    assert [f.time for f in got] == pytest.approx([k / 5 for k in range(10)])
+    assert facts.faults[0] == "the file has no usable display times; frames are counted instead"
+    results = list(frames(path, [k / 5 for k in range(10)]))
+    assert [make.number_of(f.image) for f in results] == [k * 5 for k in range(10)]
+    assert [f.time for f in results] == pytest.approx([k / 5 for k in range(10)])
 
 
 def test_display_times_that_equal_decoding_times_are_not_believed(make, tmp_path):
@@ -133,8 +133,8 @@ def test_display_times_that_equal_decoding_times_are_not_believed(make, tmp_path
                 out.mux(packet)
     facts = probe(path)
     assert facts.video.timing == "count"
-    got = list(frames(path, [k / 5 for k in range(10)]))
-    assert [make.number_of(f.image) for f in got] == [k * 5 for k in range(10)]
+    results = list(frames(path, [k / 5 for k in range(10)]))
+    assert [make.number_of(f.image) for f in results] == [k * 5 for k in range(10)]
 
 
 def test_a_long_file_is_probed_at_its_ends(make, tmp_path, monkeypatch):
@@ -143,20 +143,20 @@ def test_a_long_file_is_probed_at_its_ends(make, tmp_path, monkeypatch):
     for name in ("long.mp4", "long.mkv"):
         path = tmp_path / name
         make.video(path, count=400, fps=10, gop=30, options={"bf": "2", "preset": "ultrafast"})
-        whole = probe(path)
+        full = probe(path)
         monkeypatch.setattr(probing, "MAX_FULL_SCAN_BYTES", 0)
         read = []
         real = probing.read_packets
 
         def counted(container, stream, step, real=real, read=read):
-            seen = real(container, stream, step)
-            read.append(seen.count)
-            return seen
+            summary = real(container, stream, step)
+            read.append(summary.count)
+            return summary
 
         monkeypatch.setattr(probing, "read_packets", counted)
         ends = probe(path)
         monkeypatch.undo()
-        assert ends.duration == pytest.approx(whole.duration) == pytest.approx(40.0, abs=0.01)
+        assert ends.duration == pytest.approx(full.duration) == pytest.approx(40.0, abs=0.01)
         assert sum(read) < 200
 
 

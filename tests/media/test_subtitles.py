@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from egomem.media import Cue, read_subtitles, validate_webvtt, write_srt, write_webvtt
+from egomem.media import Cue, read_subtitles, write_srt, write_webvtt
 from egomem.timeline import Span
+
+from ..webvtt import validate_webvtt
 
 
 def spans(text: str) -> list[tuple[float, float]]:
@@ -123,7 +125,7 @@ def test_cues_come_in_the_order_of_their_start() -> None:
 
 def test_what_follows_the_times_and_is_no_setting_is_said() -> None:
     assert warned("00:01.0 --> 00:02.0 hello there\nHi") == [
-        "line 1: passed over 'hello there' after the times"
+        "line 1: skipped 'hello there' after the times"
     ]
 
 

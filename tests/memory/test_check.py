@@ -104,7 +104,7 @@ def test_a_search_without_its_index_misses_nothing(filled: Store) -> None:
 
 
 def test_an_index_or_tally_that_differs_from_the_record(filled: Store) -> None:
-    with filled._transaction() as db:
+    with filled.connection.transaction() as db:
         db.execute("UPDATE observation SET terms = 'blue', length = 1 WHERE n = 3")
     parts = [finding.part for finding in check(filled).findings]
     assert parts == ["tally", "index"]
@@ -114,7 +114,7 @@ def test_an_index_or_tally_that_differs_from_the_record(filled: Store) -> None:
 
 
 def test_a_row_that_is_gone(filled: Store) -> None:
-    with filled._transaction() as db:
+    with filled.connection.transaction() as db:
         db.execute("DELETE FROM observation WHERE n = 12")
     found = check(filled, repair=True)
     assert [f.part for f in found.findings] == ["tally", "index", "vectors"]
@@ -123,8 +123,8 @@ def test_a_row_that_is_gone(filled: Store) -> None:
 
 
 def test_a_damaged_record_is_told_and_left_alone(filled: Store) -> None:
-    filled._db.execute("PRAGMA foreign_keys = OFF")
-    filled._db.execute("UPDATE observation SET track = 77 WHERE n = 3")
+    filled.connection.db.execute("PRAGMA foreign_keys = OFF")
+    filled.connection.db.execute("UPDATE observation SET track = 77 WHERE n = 3")
     report = check(filled, repair=True)
     assert ("record", False) in [(f.part, f.repairable) for f in report.findings]
     assert not report.ok

@@ -11,11 +11,13 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from egomem.errors import MediaError, StoreError, UsageError
-from egomem.media import read_subtitles, validate_webvtt
+from egomem.media import read_subtitles
 from egomem.memory import Completed, Store
 from egomem.memory.export import export, format_of, read_exported_memory, restore
 from egomem.records import Observation, Provenance, Recording, Track
 from egomem.timeline import Clock, Span, read_time
+
+from ..webvtt import validate_webvtt
 
 BERLIN = ZoneInfo("Europe/Berlin")
 START = datetime(2026, 3, 2, 8, 10, tzinfo=BERLIN)
@@ -55,7 +57,7 @@ def fill(store: Store) -> None:
         recording=None, span=Span(unix, unix + 3600), text="A morning.", source="digest",
         track="digest/hours", provenance=Provenance(rests_on=(seen.id,)),
     )  # fmt: skip
-    store.add([seen, said, digest], done=[Completed("r1", CAPTION.id, "0-30")])
+    store.add([seen, said, digest], completed=[Completed("r1", CAPTION.id, "0-30")])
 
 
 def everything(store: Store) -> tuple[object, ...]:
@@ -65,7 +67,7 @@ def everything(store: Store) -> tuple[object, ...]:
         sorted(store.tracks(), key=lambda t: t.id),
         store.view().observations(),
         [o.id for o in store.view().observations()],
-        [store.done(r.id) for r in store.recordings()],
+        [store.completed(r.id) for r in store.recordings()],
         store.view().search("red cup"),
     )
 

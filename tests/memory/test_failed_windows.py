@@ -29,10 +29,10 @@ def note(start: float, end: float) -> Observation:
 def kept(store: Store, *found: FailedWindow) -> None:
     store.put_recording(Recording(id="r", name="r.mp4", duration=100.0))
     store.put_track(TRACK)
-    store.add([note(0, 30)], done=[Completed("r", TRACK.id, "0-30")])
+    store.add([note(0, 30)], completed=[Completed("r", TRACK.id, "0-30")])
     for gap in found:
         marks = [Completed("r", TRACK.id, window_unit(gap.span)), to_completed("r", TRACK.id, gap)]
-        store.add([], done=marks)
+        store.add([], completed=marks)
 
 
 def test_a_gap_is_kept_and_read(tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_a_gap_is_kept_and_read(tmp_path: Path) -> None:
         assert failed_windows(store, "r", TRACK.id) == [refused, cut]
         assert failed_windows(store, "r", "caption/other") == []
         assert failed_windows_by_track(store, "r") == {TRACK.id: [refused, cut]}
-        assert from_completed(store.done("r"), TRACK.id) == [refused, cut]
+        assert from_completed(store.completed("r"), TRACK.id) == [refused, cut]
     assert str(refused) == "0:30-1:00 refused"
 
 
@@ -69,12 +69,13 @@ def test_a_gap_that_was_told_of_since_is_none_and_one_cut_off_again_is_the_last(
             FailedWindow(Span(60, 90), "truncated", 900),
         )
         store.add(
-            [], done=[to_completed("r", TRACK.id, FailedWindow(Span(30, 60), "truncated", 2000))]
+            [],
+            completed=[to_completed("r", TRACK.id, FailedWindow(Span(30, 60), "truncated", 2000))],
         )
         assert failed_windows(store, "r", TRACK.id)[0].tokens == 2000
         store.add([note(60, 90)])
         store.add(
-            [], done=[to_completed("r", "caption/other", FailedWindow(Span(0, 30), "refused"))]
+            [], completed=[to_completed("r", "caption/other", FailedWindow(Span(0, 30), "refused"))]
         )
         assert list(failed_windows_by_track(store, "r")) == ["caption/other", TRACK.id]
         store.add([note(0, 30).model_copy(update={"track": "caption/other"})])
@@ -92,4 +93,4 @@ def test_a_window_refused_when_it_was_shown_again_is_refused(tmp_path: Path) -> 
         )
         kept(store, cut, refused)
         assert failed_windows(store, "r", TRACK.id) == [refused]
-        assert from_completed(list(store.done("r"))[::-1], TRACK.id) == [refused]
+        assert from_completed(list(store.completed("r"))[::-1], TRACK.id) == [refused]

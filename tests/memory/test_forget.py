@@ -41,7 +41,7 @@ def filled(store: Store) -> Store:
     on = Provenance(rests_on=(digest.id,))
     day = caption(None, *hour, f"day of {SECRET}", provenance=on, **fields)
     made = [*kept, secret, other, digest, day]
-    store.add(made, done=[Completed("a", CAPTION.id, "window 0")])
+    store.add(made, completed=[Completed("a", CAPTION.id, "window 0")])
     for id in ("a", "b"):
         ids = [o.id for o in made if o.recording == id]
         store.add_vectors("e", id, ids, np.eye(3, 5)[: len(ids)] + 0.123)
@@ -84,7 +84,7 @@ def test_the_search_for_traces_finds_them_before(filled: Store) -> None:
 def test_no_byte_of_what_is_forgotten_stays(filled: Store, wanted: dict) -> None:
     receipt = filled.forget(**wanted)
     assert SECRET in [o.text for o in receipt.observations]
-    assert {o.source for o in receipt.resting} <= {"digest"}
+    assert {o.source for o in receipt.dependents} <= {"digest"}
     assert traces(filled.folder) == []
     assert b"a 30 " + JPEG not in everything(filled.folder)
     filled.close()
@@ -114,7 +114,9 @@ def test_the_rest_stays_as_if_the_forgotten_had_never_been(filled: Store, tmp_pa
         assert filled.view().count() == other.view().count() == 3
     ids, matrix = filled.view().vectors("e")
     assert len(ids) == len(matrix) == 3
-    assert filled.done("a") == {Completed("a", CAPTION.id, "window 0")}  # or it would be seen again
+    assert filled.completed("a") == {
+        Completed("a", CAPTION.id, "window 0")
+    }  # or it would be seen again
 
 
 @pytest.mark.parametrize(
@@ -159,7 +161,7 @@ def test_replies_that_repeat_a_text_go_though_no_observation_holds_it(filled: St
 def test_what_rests_on_it_goes_too(filled: Store) -> None:
     receipt = filled.forget(recording="a", span=Span(0, 10))
     assert [o.text for o in receipt.observations] == ["a red mug"]
-    assert len(receipt.resting) == 2  # the hour, and the day that rests on the hour
+    assert len(receipt.dependents) == 2  # the hour, and the day that rests on the hour
     assert [o.source for o in filled.view().observations()] == ["caption"] * 3
 
 
@@ -203,7 +205,7 @@ def test_a_crash_in_the_middle_is_finished_by_the_next_opening(filled: Store, mo
     with pytest.raises(KeyboardInterrupt):
         filled.forget(match="zanzibar")
     monkeypatch.undo()
-    filled._db.close()
+    filled.connection.db.close()
     with Store.open(filled.folder) as again:
         assert again.view().count() == 3
         assert [h.observation.text for h in again.view().search("mug")] == [

@@ -28,13 +28,13 @@ def kept(
 ) -> Reply:
     request = Request(Role.CAPTIONER, (TextPart(f"asked for {text}"),), "caption@1")
     reply = Reply(status=Status.PARSED, text=text, raw=text, key=request.key(SPEC))
-    cache.put(reply, request.described(SPEC), RequestTags(recording, question))
+    cache.put(reply, request.key_fields(SPEC), RequestTags(recording, question))
     return reply
 
 
 def spend(cache: ReplyCache, recording: str, cost: float | None = 0.5) -> None:
     usage = Usage(requests=1, tokens_in=100, tokens_cached=40, tokens_out=7, frames=3, cost=cost)
-    cache.spent(
+    cache.record(
         LedgerEntry(
             role=Role.CAPTIONER, model="m", recording=recording, status=Status.PARSED, usage=usage
         )
@@ -68,7 +68,7 @@ def test_no_text_of_a_request_is_stored(tmp_path: Path) -> None:
     request = Request(
         Role.READER, (image, TextPart("the transcript of 4417")), "r@1", system="be 4418"
     )
-    described = request.described(SPEC)
+    described = request.key_fields(SPEC)
     reply = Reply(status=Status.PARSED, text="B", raw="B", key=request.key(SPEC))
     cache.put(reply, described, RequestTags())
     cache.close()
@@ -126,7 +126,7 @@ def test_the_ledger_adds_up(tmp_path: Path) -> None:
     cache = ReplyCache(tmp_path)
     spend(cache, "r1")
     spend(cache, "r2", cost=None)
-    cache.spent(LedgerEntry(role=Role.CAPTIONER, model="m", status=Status.PARSED, cached=True))
+    cache.record(LedgerEntry(role=Role.CAPTIONER, model="m", status=Status.PARSED, cached=True))
     total = ReplyCache(tmp_path).stats().spent[Role.CAPTIONER]
     assert (total.asked, total.cached, total.failed, total.unpriced) == (3, 1, 0, 1)
     assert (total.usage.tokens_in, total.usage.tokens_cached, total.usage.frames) == (200, 80, 6)
@@ -136,7 +136,11 @@ def test_the_ledger_adds_up(tmp_path: Path) -> None:
 def test_explaining_two_keys_names_what_differs(tmp_path: Path) -> None:
     a = Request(Role.READER, (TextPart("q"),), "r@1", temperature=0.0)
     b = Request(Role.READER, (TextPart("q"),), "r@2", temperature=0.7)
-    assert differences(a.described(SPEC), b.described(SPEC)) == ["prompt", "sample", "temperature"]
+    assert differences(a.key_fields(SPEC), b.key_fields(SPEC)) == [
+        "prompt",
+        "sample",
+        "temperature",
+    ]
 
 
 def test_an_unclear_key_is_named(tmp_path: Path) -> None:

@@ -61,15 +61,15 @@ def test_what_is_put_comes_back(store: Store) -> None:
     for r in recordings:
         store.put_recording(r)
     store.put_track(track)
-    assert store.add([o], done=[Completed("a", track.id, "w 0")]) == 1
+    assert store.add([o], completed=[Completed("a", track.id, "w 0")]) == 1
     store.close()
     with Store.open(store.folder) as again:
         assert again.recordings() == recordings
         assert again.recording("a") == recordings[0]
         assert again.recording("x") is None
         assert again.tracks() == [track]
-        assert again.done("a") == {Completed("a", track.id, "w 0")}
-        assert again.done("b") == set()
+        assert again.completed("a") == {Completed("a", track.id, "w 0")}
+        assert again.completed("b") == set()
         (found,) = again.view().observations()
         assert (found, found.id) == (o, o.id)
 
@@ -165,10 +165,10 @@ def test_an_index_that_a_crash_left_behind_heals_at_the_next_opening(
     with monkeypatch.context() as crash:
         crash.setattr(Store, "flush", lambda self: None)
         store.add(caption("a", at, at + 1, "a red mug") for at in range(3))
-        store._db.close()
-        store._wrote = False
+        store.connection.db.close()
+        store._index_is_behind = False
     with Store.open(store.folder) as again:
-        assert index.rows_behind(again._db) == 0
+        assert index.rows_behind(again.connection.db) == 0
         assert len(again.view().search("mug")) == 3
 
 
@@ -196,11 +196,11 @@ def test_a_memory_of_an_older_form_is_brought_up_to_date(folder: Path) -> None:
         assert [hit.observation.text for hit in store.view().search("red")] == ["a red mug"]
         more = caption("a", 60, 90, "a green mug")
         assert store.add([*made, more]) == 1
-        numbers = [n for (n,) in store._all("SELECT n FROM observation ORDER BY n")]
+        numbers = [n for (n,) in store.connection.select("SELECT n FROM observation ORDER BY n")]
         assert numbers[:2] == [3, 7]
         assert numbers[2] > 9  # a number is never given again
         receipt = store.forget(match="red")
-        assert receipt.resting == (made[1],)
+        assert receipt.dependents == (made[1],)
         assert check(store).ok
         assert store.view().observations() == [more]
 
@@ -281,8 +281,8 @@ def test_a_read_only_folder_can_be_read_and_loses_nothing(store: Store, monkeypa
 
 def test_a_full_disk_is_one_line_and_loses_nothing(store: Store) -> None:
     store.put_recording(recording("a"))
-    (pages,) = store._db.execute("PRAGMA page_count").fetchone()
-    store._db.execute(f"PRAGMA max_page_count = {pages + 8}")
+    (pages,) = store.connection.db.execute("PRAGMA page_count").fetchone()
+    store.connection.db.execute(f"PRAGMA max_page_count = {pages + 8}")
     kept, said = 0, ""
     while not said and kept < 1000:
         try:
@@ -292,7 +292,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing(store: Store) -> None:
     assert "is full; nothing that was remembered is lost" in said
     assert 0 < kept < 1000
     assert store.view().count() == kept
-    store._db.execute("PRAGMA max_page_count = 1000000")
+    store.connection.db.execute("PRAGMA max_page_count = 1000000")
     assert store.add([caption("a", kept, kept + 1, f"mug {kept} " * 100)]) == 1
     store.close()
     with Store.open(store.folder) as again:
@@ -334,7 +334,7 @@ def test_a_disk_too_full_for_the_index_slows_a_search_and_no_more(
         assert store.add([caption("a", i, i + 1, f"mug {i}") for i in range(8)]) == 8
     assert [h.observation.text for h in store.view().search("5")] == ["mug 5"]
     store.add([caption("a", 9, 10, "mug 9")])
-    assert [entry.rows for entry in index.segment_entries(store._db)] == [9]
+    assert [entry.rows for entry in index.segment_entries(store.connection.db)] == [9]
 
 
 def test_the_lock_is_one_for_threads_and_nests(store: Store) -> None:

@@ -59,7 +59,9 @@ def test_the_best_are_among_those_found(held, wanted, k, cut, hidden) -> None:
         return
     idfs, mean, every = scores([held[i] for i in shown], wanted)
     postings = [
-        QueryPostings(part, wanted) for part in parts if part.places is None or len(part.places)
+        QueryPostings(part, wanted)
+        for part in parts
+        if part.positions is None or len(part.positions)
     ]
     assert document_frequencies(postings, wanted) == {
         term: sum(term in held[i] for i in shown) for term in wanted
@@ -97,7 +99,7 @@ def test_merged_segments_are_the_segment_of_all(held, cuts, gone) -> None:
     for name in ("terms", "offsets", "docs", "tf", "by_key", "n", "length", "key"):
         assert np.array_equal(merged.arrays[name], whole.arrays[name]), name
     wanted = [1, 2, 30, 31]
-    assert merged.n[merged.find(id_keys(map(id_of, wanted)))].tolist() == [
+    assert merged.rowid[merged.find(id_keys(map(id_of, wanted)))].tolist() == [
         n for n in wanted if n <= len(held) and n not in gone
     ]
     assert (merged.peak >= whole.peak).all()

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from egomem.models import ModelClient, Reply, Request, RequestPolicy
-from egomem.testing.scripted_server import Rule, Script, ScriptedServer
+from egomem.testing import Rule, Script, ScriptedServer
 
-QUICK = RequestPolicy(deadline=20, pause=0.01, concurrency=4)
+QUICK = RequestPolicy(deadline=20, backoff=0.01, concurrency=4)
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def models() -> Callable[..., ModelClient]:
     """Models of a server, in a hurry and without any key."""
 
     def of(server: ScriptedServer, kind: str = "openai-compatible", **fields: Any) -> ModelClient:
-        fields.setdefault("conduct", QUICK)
+        fields.setdefault("policy", QUICK)
         fields.setdefault("environ", {})
         return ModelClient({"all": f"{kind}:fake@{server.url}"}, **fields)
 
@@ -43,10 +43,10 @@ def models() -> Callable[..., ModelClient]:
 def ask() -> Callable[..., list[Reply]]:
     """The replies to requests that are sent at once."""
 
-    def all_of(held: ModelClient, *requests: Request) -> list[Reply]:
+    def all_of(client: ModelClient, *requests: Request) -> list[Reply]:
         async def work() -> list[Reply]:
-            async with held:
-                return list(await asyncio.gather(*(held.ask(r) for r in requests)))
+            async with client:
+                return list(await asyncio.gather(*(client.ask(r) for r in requests)))
 
         return asyncio.run(work())
 

@@ -10,7 +10,7 @@ import pytest
 
 from egomem.cli import main
 from egomem.models import Capabilities, ModelClient, Request, Role, TextPart
-from egomem.testing.scripted_server import Rule
+from egomem.testing import Rule
 
 Fixture = Callable[..., Any]
 
@@ -72,23 +72,33 @@ ABLE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 @pytest.mark.parametrize("spec", ABLE)
 def test_what_the_server_tells_is_taken_from_it(serve: Fixture, spec: str) -> None:
     pages, expected = ABLE[spec]
-    found = probed(f"{spec}@{serve(pages=pages).url}")
-    assert {n: getattr(found, n) for n in expected} == expected
-    assert set(found.told) == set(expected)
-    assert found.reachable
+    capabilities = probed(f"{spec}@{serve(pages=pages).url}")
+    assert {n: getattr(capabilities, n) for n in expected} == expected
+    assert set(capabilities.reported) == set(expected)
+    assert capabilities.reachable
 
 
 def test_what_no_server_tells_is_stated_and_marked() -> None:
-    found = probed("anthropic:claude-haiku-5-5")
-    assert (found.images, found.image_limit, found.told, found.reachable) == (True, 100, (), None)
+    capabilities = probed("anthropic:claude-haiku-5-5")
+    assert (
+        capabilities.images,
+        capabilities.image_limit,
+        capabilities.reported,
+        capabilities.reachable,
+    ) == (
+        True,
+        100,
+        (),
+        None,
+    )
 
 
 @pytest.mark.parametrize("spec", ["ollama:fake", "llamacpp:fake", "vllm:fake", "lmstudio:fake"])
 def test_a_reply_records_its_servers_version(serve: Fixture, ask: Fixture, spec: str) -> None:
     pages, expected = ABLE[spec]
     server = serve(Rule(reply="B"), pages=pages)
-    held = ModelClient({"reader": f"{spec}@{server.url}"}, environ={})
-    replies = ask(held, *(Request(Role.READER, (TextPart(t),), "t@1") for t in "ab"))
+    client = ModelClient({"reader": f"{spec}@{server.url}"}, environ={})
+    replies = ask(client, *(Request(Role.READER, (TextPart(t),), "t@1") for t in "ab"))
     assert [r.version for r in replies] == [expected.get("version")] * 2
 
 
@@ -102,9 +112,9 @@ def test_a_model_that_is_not_there_is_named(serve: Fixture) -> None:
 def test_a_server_that_is_not_there_is_said(serve: Fixture) -> None:
     server = serve()
     server.stop()
-    found = probed(f"vllm:fake@{server.url}")
-    assert found.reachable is False
-    assert server.url in found.note
+    capabilities = probed(f"vllm:fake@{server.url}")
+    assert capabilities.reachable is False
+    assert server.url in capabilities.note
 
 
 @pytest.mark.parametrize("page", ["<html>", [], {}, {"data": None}, {"data": [{"id": "fake"}]}])
@@ -126,9 +136,9 @@ def test_models_command(
     assert (row["role"], row["version"], row["context"]) == ("reader", "0.11.0", 32768)
     assert row["limits"]["images"] == 64
     assert main(["models", "--model", spec]) == 0
-    shown = capsys.readouterr().out
-    assert f"{spec}: captioner, reader" in shown
-    assert "context 32768" in shown
+    output = capsys.readouterr().out
+    assert f"{spec}: captioner, reader" in output
+    assert "context 32768" in output
 
     assert main(["models", "test", "--model", spec, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["result"]["roles"]
@@ -159,9 +169,9 @@ def test_cache_command(
 ) -> None:
     from egomem.memory.replies import ReplyCache
 
-    held = models(serve(Rule(reply="{n}")), cache=ReplyCache(tmp_path))
+    client = models(serve(Rule(reply="{n}")), cache=ReplyCache(tmp_path))
     for temperature in (0.0, 0.7):
-        ask(held, Request(Role.READER, (TextPart("q"),), "r@1", temperature=temperature))
+        ask(client, Request(Role.READER, (TextPart("q"),), "r@1", temperature=temperature))
     folder = ["--memory", str(tmp_path)]
     assert main(["cache", "explain", *folder, "--json"]) == 0
     keys = [r["key"] for r in json.loads(capsys.readouterr().out)["result"]["replies"]]

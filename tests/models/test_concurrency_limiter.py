@@ -18,14 +18,14 @@ def run(work: Callable[[], Awaitable[None]]) -> None:
 
 @settings(max_examples=30)
 @given(st.integers(1, 5), st.lists(st.sampled_from(["ok", "busy", "fail", "cancel"]), max_size=25))
-def test_never_more_than_allowed_and_nobody_is_forgotten(most: int, fates: list[str]) -> None:
+def test_never_more_than_allowed_and_nobody_is_forgotten(max_slots: int, fates: list[str]) -> None:
     async def work() -> None:
-        gate = ConcurrencyLimiter(most)
+        limiter = ConcurrencyLimiter(max_slots)
         inside = highest = 0
 
-        async def one(fate: str) -> None:
+        async def send(fate: str) -> None:
             nonlocal inside, highest
-            async with gate.slot() as started:
+            async with limiter.slot() as started:
                 inside += 1
                 highest = max(highest, inside)
                 try:
@@ -33,54 +33,54 @@ def test_never_more_than_allowed_and_nobody_is_forgotten(most: int, fates: list[
                 finally:
                     inside -= 1
                 if fate == "busy":
-                    gate.busy(started, 0.0)
+                    limiter.record_busy(started, 0.0)
                 elif fate == "ok":
-                    gate.went_well()
+                    limiter.record_success()
 
-        tasks = [asyncio.create_task(one(fate)) for fate in fates]
+        tasks = [asyncio.create_task(send(fate)) for fate in fates]
         await asyncio.sleep(0)
         for task, fate in zip(tasks, fates, strict=True):
             if fate == "cancel":
                 task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        assert highest <= most
-        assert (gate.active, inside) == (0, 0)
-        assert 1.0 <= gate.limit <= most
+        assert highest <= max_slots
+        assert (limiter.active, inside) == (0, 0)
+        assert 1.0 <= limiter.limit <= max_slots
 
     run(work)
 
 
 def test_one_round_of_refusals_halves_once_and_successes_restore() -> None:
     async def work() -> None:
-        gate = ConcurrencyLimiter(16)
+        limiter = ConcurrencyLimiter(16)
         started = asyncio.get_running_loop().time()
         for _ in range(16):  # all were sent before any was refused
-            gate.busy(started, 0.0)
-        assert gate.limit == 8
+            limiter.record_busy(started, 0.0)
+        assert limiter.limit == 8
         await asyncio.sleep(0.001)
-        gate.busy(asyncio.get_running_loop().time(), 0.0)
-        assert gate.limit == 4
+        limiter.record_busy(asyncio.get_running_loop().time(), 0.0)
+        assert limiter.limit == 4
         for _ in range(5):  # about one more for each round of successes
-            gate.went_well()
-        assert 4.9 < gate.limit < 5.2
+            limiter.record_success()
+        assert 4.9 < limiter.limit < 5.2
         for _ in range(400):
-            gate.went_well()
-        assert gate.limit == 16
+            limiter.record_success()
+        assert limiter.limit == 16
 
     run(work)
 
 
 def test_a_wait_that_the_server_asks_for_holds_for_all() -> None:
     async def work() -> None:
-        gate = ConcurrencyLimiter(4)
+        limiter = ConcurrencyLimiter(4)
         loop = asyncio.get_running_loop()
-        begun = loop.time()
-        gate.busy(begun, 0.15)
+        refused_at = loop.time()
+        limiter.record_busy(refused_at, 0.15)
 
-        async def one() -> float:
-            async with gate.slot() as started:
+        async def send() -> float:
+            async with limiter.slot() as started:
                 return started
 
-        assert min(await asyncio.gather(one(), one(), one())) >= begun + 0.15
+        assert min(await asyncio.gather(send(), send(), send())) >= refused_at + 0.15
 
     run(work)

@@ -100,9 +100,9 @@ def table_model(table: np.ndarray) -> bytes:
         return field(1, name) + field(2, field(1, field(1, kind) + field(2, shape)))
 
     node = field(1, "table") + field(1, "input_ids") + field(2, "tokens") + field(4, "Gather")
-    held = b"".join(field(1, n) for n in table.shape)
-    held += field(2, 1) + field(8, "table") + field(9, table.astype("<f4").tobytes())
-    graph = field(1, node) + field(2, "tiny") + field(5, held)
+    payload = b"".join(field(1, n) for n in table.shape)
+    payload += field(2, 1) + field(8, "table") + field(9, table.astype("<f4").tobytes())
+    graph = field(1, node) + field(2, "tiny") + field(5, payload)
     graph += field(11, value("input_ids", 7, "b", "t")) + field(
         12, value("tokens", 1, "b", "t", "d")
     )
@@ -196,7 +196,7 @@ def test_prefixes_by_name(name, query):
         ("short", "vectors for"),
         ("other", "no embeddings"),
         ("html", "no embeddings"),
-        ("nan", "not numbers"),
+        ("nan", "not finite"),
     ],
 )
 def test_a_fault_of_the_server_is_one_clear_line(server, mode, says):

@@ -114,7 +114,7 @@ def wait_for(health: str, server: subprocess.Popen[bytes]) -> None:
 
 def held(url: str) -> ModelClient:
     return ModelClient(
-        {"reader": f"llamacpp:default@{url}"}, conduct=RequestPolicy(deadline=240), environ={}
+        {"reader": f"llamacpp:default@{url}"}, policy=RequestPolicy(deadline=240), environ={}
     )
 
 
@@ -168,7 +168,7 @@ def test_it_says_what_it_is(url: str) -> None:
     assert abilities.reachable
     assert abilities.context == 4096
     assert abilities.images is False
-    assert {"context", "images"} <= set(abilities.told)
+    assert {"context", "images"} <= set(abilities.reported)
 
 
 def test_too_long_a_request_is_a_context_fault(url: str) -> None:

@@ -44,47 +44,47 @@ def test_json_is_found(text: str) -> None:
         ("a mug", "no JSON"),
         ("{caption: a mug}", "no JSON"),
         ('{"caption":"a m', "no JSON"),
-        ('{"caption": 7}', "caption is no string"),
+        ('{"caption": 7}', "caption is not of type string"),
         ('{"text": "a mug"}', "caption is missing"),
         ('{"caption":"a mug"} or {"caption":"a cup"}', "2 different"),
         ("[" * 5000, "no JSON"),
     ],
 )
 def test_none_is_made_up(text: str, why: str) -> None:
-    found = find_json(text, CAPTION)
-    assert found.value is None
-    assert why in found.why
+    extracted = find_json(text, CAPTION)
+    assert extracted.value is None
+    assert why in extracted.problem
 
 
 @pytest.mark.parametrize(
-    ("schema", "good", "bad", "said"),
+    ("schema", "good", "bad", "message"),
     [
-        ({"type": "integer"}, 3, 3.5, "no integer"),
-        ({"type": "integer"}, 3.0, True, "no integer"),
-        ({"type": ["string", "null"]}, None, 1, "no string or null"),
-        ({"enum": ["yes", "no"]}, "no", "maybe", "none of"),
+        ({"type": "integer"}, 3, 3.5, "not of type integer"),
+        ({"type": "integer"}, 3.0, True, "not of type integer"),
+        ({"type": ["string", "null"]}, None, 1, "not of type string or null"),
+        ({"enum": ["yes", "no"]}, "no", "maybe", "not one of"),
         ({"const": 1}, 1, 2, "is not 1"),
         ({"minimum": 0, "maximum": 1}, 0.5, 1.5, "above 1"),
         ({"type": "array", "items": {"type": "number"}, "maxItems": 2}, [1, 2], [1, "2"], "[1]"),
         ({"type": "array", "minItems": 1}, [0], [], "fewer than 1"),
-        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, None, 4, "no string"),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, None, 4, "not of type string"),
         (
             {"type": "object", "properties": {}, "additionalProperties": False},
             {},
             {"x": 1},
-            "x is not asked for",
+            "x is not in the schema",
         ),
         (
             {"$defs": {"n": {"type": "number"}}, "properties": {"a": {"$ref": "#/$defs/n"}}},
             {"a": 1},
             {"a": "1"},
-            "a is no number",
+            "a is not of type number",
         ),
     ],
 )
-def test_schema(schema: dict[str, Any], good: Any, bad: Any, said: str) -> None:
+def test_schema(schema: dict[str, Any], good: Any, bad: Any, message: str) -> None:
     assert schema_error(good, schema) == ""
-    assert said in schema_error(bad, schema)
+    assert message in schema_error(bad, schema)
 
 
 values = st.dictionaries(st.text(max_size=5), st.text(max_size=8) | st.integers(), max_size=4)
@@ -92,8 +92,13 @@ values = st.dictionaries(st.text(max_size=5), st.text(max_size=8) | st.integers(
 
 @given(values, st.text(alphabet="ab {}[]\n", max_size=30), st.text(alphabet="ab }]\n", max_size=20))
 def test_an_object_in_prose_is_found_or_ambiguous(value: Any, before: str, after: str) -> None:
-    found = find_json(before + "\n" + json.dumps(value) + after, {"type": "object"})
-    assert found.value == value or "different" in found.why or "[" in before or "{" in before
+    extracted = find_json(before + "\n" + json.dumps(value) + after, {"type": "object"})
+    assert (
+        extracted.value == value
+        or "different" in extracted.problem
+        or "[" in before
+        or "{" in before
+    )
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from egomem.models import (
     VideoPart,
 )
 from egomem.records import Status
-from egomem.testing.scripted_server import Rule
+from egomem.testing import Rule
 
 Fixture = Callable[..., Any]
 SPEC = ModelSpec.parse("vllm:qwen@http://127.0.0.1:9/v1", {})
@@ -74,7 +74,7 @@ def test_another_model_or_server_is_another_key() -> None:
 def test_what_does_not_decide_the_reply_is_not() -> None:
     same = [
         replace(BASE, role=Role.JUDGE),
-        replace(BASE, about=RequestTags("r1", "q1")),
+        replace(BASE, tags=RequestTags("r1", "q1")),
         replace(BASE, sample=3),  # at temperature 0 all draws are one
         swap(ImagePart(b"\xff\xd8one", 9.0, "[1 s]")),  # a time that is not told
     ]
@@ -90,11 +90,11 @@ def test_the_key_does_not_change_between_releases() -> None:
 def test_a_hash_is_of_all_bytes(serve: Fixture, models: Fixture, ask: Fixture) -> None:
     """D5: two images must never share a caption, and a changed file must miss."""
     server = serve(Rule(reply="seen {hash}"))
-    held = models(server, cache=InMemoryReplyStore())
-    first = ask(held, BASE)[0]
-    changed = ask(held, swap(ImagePart(b"\xff\xd8onE", 1.0, "[1 s]")))[0]
+    client = models(server, cache=InMemoryReplyStore())
+    first = ask(client, BASE)[0]
+    changed = ask(client, swap(ImagePart(b"\xff\xd8onE", 1.0, "[1 s]")))[0]
     assert first.text != changed.text
-    assert len(server.seen) == 2
+    assert len(server.requests) == 2
 
 
 def test_a_second_run_asks_nothing(
@@ -103,7 +103,7 @@ def test_a_second_run_asks_nothing(
     server = serve(Rule(reply="{n}"))
     fresh = ask(models(server, cache=ReplyCache(tmp_path)), BASE)[0]
     again = ask(models(server, cache=ReplyCache(tmp_path)), BASE)[0]
-    assert (again.text, again.cached, fresh.cached, len(server.seen)) == ("1", True, False, 1)
+    assert (again.text, again.cached, fresh.cached, len(server.requests)) == ("1", True, False, 1)
     assert again.model_copy(update={"cached": False}) == fresh
 
 
@@ -116,16 +116,16 @@ def test_fitted_and_whole_requests_do_not_share(
     assert not ask(models(server, cache=cache), BASE)[0].cached
 
 
-@pytest.mark.parametrize("kept", [True, False])
+@pytest.mark.parametrize("with_cache", [True, False])
 def test_one_request_under_way_per_key(
-    serve: Fixture, models: Fixture, ask: Fixture, kept: bool
+    serve: Fixture, models: Fixture, ask: Fixture, with_cache: bool
 ) -> None:
     server = serve(Rule(reply="{n}", delay=0.05))
-    held = models(server, cache=InMemoryReplyStore() if kept else None)
-    replies = ask(held, *[BASE] * 20, replace(BASE, prompt="read@2"))
+    client = models(server, cache=InMemoryReplyStore() if with_cache else None)
+    replies = ask(client, *[BASE] * 20, replace(BASE, prompt="read@2"))
     assert {r.text for r in replies[:20]} == {replies[0].text}
-    assert len(server.seen) == 2
-    total = held.ledger.total()
+    assert len(server.requests) == 2
+    total = client.ledger.total()
     assert (total.asked, total.cached, total.usage.requests) == (21, 19, 2)
 
 
@@ -133,40 +133,40 @@ def test_those_who_wait_take_over_when_the_first_is_cancelled(
     serve: Fixture, models: Fixture
 ) -> None:
     server = serve(Rule(reply="B", delay=0.1))
-    held: ModelClient = models(server)
+    client: ModelClient = models(server)
 
     async def work() -> Status:
-        async with held:
-            first = asyncio.create_task(held.ask(BASE))
-            second = asyncio.create_task(held.ask(BASE))
+        async with client:
+            first = asyncio.create_task(client.ask(BASE))
+            second = asyncio.create_task(client.ask(BASE))
             await asyncio.sleep(0.05)
             first.cancel()
             return (await second).status
 
     assert asyncio.run(work()) is Status.PARSED
-    assert len(server.seen) == 2
+    assert len(server.requests) == 2
 
 
 def test_a_loop_for_each_question_leaves_nothing_open(serve: Fixture, models: Fixture) -> None:
     """Warnings are errors here: a connection left open would fail this test."""
-    held: ModelClient = models(serve(Rule(reply="{n}")))
-    texts = [asyncio.run(held.ask(replace(BASE, prompt=f"p@{i}"))).text for i in range(3)]
+    client: ModelClient = models(serve(Rule(reply="{n}")))
+    texts = [asyncio.run(client.ask(replace(BASE, prompt=f"p@{i}"))).text for i in range(3)]
     assert texts == ["1", "2", "3"]
 
 
 def test_closing_is_for_ever_repeatable(serve: Fixture, models: Fixture) -> None:
-    held: ModelClient = models(serve(Rule(reply="{n}")))
+    client: ModelClient = models(serve(Rule(reply="{n}")))
 
     async def work() -> list[str]:
-        await held.close()
-        said = []
+        await client.close()
+        order = []
         for i in range(2):
-            said.append((await held.ask(replace(BASE, prompt=f"p@{i}"))).text)
-            await held.close()
-        async with held:
-            said.append((await held.ask(replace(BASE, prompt="p@9"))).text)
-            await held.close()
-        return said
+            order.append((await client.ask(replace(BASE, prompt=f"p@{i}"))).text)
+            await client.close()
+        async with client:
+            order.append((await client.ask(replace(BASE, prompt="p@9"))).text)
+            await client.close()
+        return order
 
     assert asyncio.run(work()) == ["1", "2", "3"]
 
@@ -175,14 +175,14 @@ def test_ledger_by_role_recording_and_question(
     serve: Fixture, models: Fixture, ask: Fixture
 ) -> None:
     server = serve(Rule(when="fail", status=400), Rule(reply="12345678"))
-    held: ModelClient = models(server)
+    client: ModelClient = models(server)
     ask(
-        held,
-        replace(BASE, about=RequestTags("r1", "q1")),
-        replace(BASE, role=Role.JUDGE, prompt="judge@1", about=RequestTags("r1", "q2")),
-        replace(BASE, parts=(TextPart("fail"),), about=RequestTags("r2", "q2")),
+        client,
+        replace(BASE, tags=RequestTags("r1", "q1")),
+        replace(BASE, role=Role.JUDGE, prompt="judge@1", tags=RequestTags("r1", "q2")),
+        replace(BASE, parts=(TextPart("fail"),), tags=RequestTags("r2", "q2")),
     )
-    ledger = held.ledger
+    ledger = client.ledger
     assert ledger.total(role=Role.READER).usage.frames == 1
     assert ledger.total(recording="r1").asked == 2
     failed = ledger.total(question="q2", role=Role.READER)
@@ -196,8 +196,8 @@ def test_shared_context_first_is_counted_as_cached(
 ) -> None:
     captions = "A mug is on the table. " * 40
     server = serve(Rule(reply="ok"))
-    held: ModelClient = models(server)
+    client: ModelClient = models(server)
     for text in ("Where is the mug?", "Who took it?"):
-        last = ask(held, Request(Role.READER, (TextPart(captions), TextPart(text)), "r@1"))[0]
+        last = ask(client, Request(Role.READER, (TextPart(captions), TextPart(text)), "r@1"))[0]
     assert last.usage.tokens_cached >= len(captions) // 4
-    assert held.ledger.total().usage.tokens_cached == last.usage.tokens_cached
+    assert client.ledger.total().usage.tokens_cached == last.usage.tokens_cached

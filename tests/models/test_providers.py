@@ -12,7 +12,7 @@ import pytest
 
 from egomem.models import ErrorKind, ImagePart, ModelClient, Request, RequestPolicy, Role, TextPart
 from egomem.records import Status
-from egomem.testing.scripted_server import Rule
+from egomem.testing import Rule
 
 Fixture = Callable[..., Any]
 IMAGE = ImagePart(b"\xff\xd8some frame", 2.0, "[2 s]")
@@ -21,7 +21,7 @@ KEYS = ("OPENAI", "OPENROUTER", "AZURE_OPENAI", "ANTHROPIC", "GOOGLE")
 ENVIRON = {f"{name}_API_KEY": "k-test" for name in KEYS}
 
 
-class Told:
+class RequestRecorder:
     """A server that answers one scripted JSON value and keeps what it was asked."""
 
     def __init__(self) -> None:
@@ -36,8 +36,8 @@ class Told:
 
 
 @pytest.fixture
-def told() -> Iterator[Told]:
-    said = Told()
+def recorder() -> Iterator[RequestRecorder]:
+    recorder = RequestRecorder()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -45,8 +45,10 @@ def told() -> Iterator[Told]:
         def do_POST(self) -> None:
             content = self.rfile.read(int(self.headers["content-length"]))
             headers = {k.lower(): v for k, v in self.headers.items()}
-            said.asked.append((self.path, headers, json.loads(content)))
-            status, value = said.answers.pop(0) if len(said.answers) > 1 else said.answers[0]
+            recorder.asked.append((self.path, headers, json.loads(content)))
+            status, value = (
+                recorder.answers.pop(0) if len(recorder.answers) > 1 else recorder.answers[0]
+            )
             body = json.dumps(value).encode()
             self.send_response(status)
             self.send_header("content-type", "application/json")
@@ -59,10 +61,10 @@ def told() -> Iterator[Told]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    said.url = f"http://127.0.0.1:{server.server_port}"
+    recorder.url = f"http://127.0.0.1:{server.server_port}"
     thread = Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
-    yield said
+    yield recorder
     server.shutdown()
     thread.join()
     server.server_close()
@@ -70,7 +72,7 @@ def told() -> Iterator[Told]:
 
 def quick(spec: str) -> ModelClient:
     return ModelClient(
-        {"all": spec}, environ=ENVIRON, conduct=RequestPolicy(attempts=2, pause=0.001)
+        {"all": spec}, environ=ENVIRON, policy=RequestPolicy(max_attempts=2, backoff=0.001)
     )
 
 
@@ -82,14 +84,14 @@ def message(*blocks: dict[str, Any], stop: str = "end_turn") -> dict[str, Any]:
     }  # fmt: skip
 
 
-def test_anthropic(told: Told, ask: Fixture) -> None:
+def test_anthropic(recorder: RequestRecorder, ask: Fixture) -> None:
     pytest.importorskip("anthropic")
-    url = told((200, message({"type": "text", "text": "B"})))
+    url = recorder((200, message({"type": "text", "text": "B"})))
     [reply] = ask(quick(f"anthropic:claude-haiku-4-5@{url}"), REQUEST)
     assert (reply.status, reply.text, reply.finish) == (Status.PARSED, "B", "end_turn")
     assert (reply.usage.tokens_in, reply.usage.tokens_cached) == (1000, 100)
     assert reply.usage.cost == pytest.approx((900 * 1 + 100 * 0.1 + 3 * 5) / 1e6)
-    path, headers, body = told.asked[0]
+    path, headers, body = recorder.asked[0]
     assert path.startswith("/v1/messages")
     assert any(value.endswith("k-test") for value in headers.values())  # the field changed once
     source = body["messages"][0]["content"][1]["source"]
@@ -136,14 +138,18 @@ def test_anthropic(told: Told, ask: Fixture) -> None:
     ],
 )
 def test_anthropic_faults(
-    told: Told, ask: Fixture, answer: tuple[int, Any], status: Status, fault: ErrorKind | None
+    recorder: RequestRecorder,
+    ask: Fixture,
+    answer: tuple[int, Any],
+    status: Status,
+    fault: ErrorKind | None,
 ) -> None:
     pytest.importorskip("anthropic")
-    url = told(answer)
+    url = recorder(answer)
     [reply] = ask(quick(f"anthropic:claude-haiku-4-5@{url}"), REQUEST)
     assert (reply.status, reply.fault, reply.text) == (status, fault, "")
     assert "k-test" not in reply.model_dump_json()
-    assert len(told.asked) == (2 if answer[0] == 529 else 1)
+    assert len(recorder.asked) == (2 if answer[0] == 529 else 1)
 
 
 def candidate(text: str, reason: str = "STOP") -> dict[str, Any]:
@@ -160,13 +166,13 @@ def candidate(text: str, reason: str = "STOP") -> dict[str, Any]:
     }
 
 
-def test_google_by_key(told: Told, ask: Fixture) -> None:
+def test_google_by_key(recorder: RequestRecorder, ask: Fixture) -> None:
     pytest.importorskip("google.genai")
-    url = told((200, candidate("B")))
+    url = recorder((200, candidate("B")))
     [reply] = ask(quick(f"google:gemini-2.5-flash@{url}"), REQUEST)
     assert (reply.status, reply.text, reply.detail) == (Status.PARSED, "B", "")
     assert reply.usage.tokens_in == 700
-    path, headers, body = told.asked[0]
+    path, headers, body = recorder.asked[0]
     assert path.endswith("models/gemini-2.5-flash:generateContent")
     assert headers["x-goog-api-key"] == "k-test"
     assert "_9hzb21lIGZyYW1l".replace("_", "/") in json.dumps(body).replace("_9h", "/9h")
@@ -183,13 +189,17 @@ def test_google_by_key(told: Told, ask: Fixture) -> None:
     ],
 )
 def test_google_faults(
-    told: Told, ask: Fixture, answer: tuple[int, Any], status: Status, fault: ErrorKind | None
+    recorder: RequestRecorder,
+    ask: Fixture,
+    answer: tuple[int, Any],
+    status: Status,
+    fault: ErrorKind | None,
 ) -> None:
     pytest.importorskip("google.genai")
-    [reply] = ask(quick(f"google:gemini-2.5-flash@{told(answer)}"), REQUEST)
+    [reply] = ask(quick(f"google:gemini-2.5-flash@{recorder(answer)}"), REQUEST)
     assert (reply.status, reply.fault, reply.text) == (status, fault, "")
     assert "k-test" not in reply.model_dump_json()
-    assert len(told.asked) == (2 if answer[0] == 429 else 1)
+    assert len(recorder.asked) == (2 if answer[0] == 429 else 1)
 
 
 def completion(text: str | None, finish: str = "stop", **usage: Any) -> dict[str, Any]:
@@ -201,40 +211,40 @@ def completion(text: str | None, finish: str = "stop", **usage: Any) -> dict[str
     }  # fmt: skip
 
 
-def test_azure(told: Told, ask: Fixture) -> None:
-    url = told((200, completion("B")))
+def test_azure(recorder: RequestRecorder, ask: Fixture) -> None:
+    url = recorder((200, completion("B")))
     [reply] = ask(quick(f"azure:my-deployment@{url}"), REQUEST)
     assert (reply.status, reply.text) == (Status.PARSED, "B")
-    path, headers, _ = told.asked[0]
+    path, headers, _ = recorder.asked[0]
     assert path.startswith("/openai/deployments/my-deployment/chat/completions?api-version=")
     assert headers["api-key"] == "k-test"
     assert reply.usage.cost == pytest.approx((1000 * 0.25 + 10 * 2) / 1e6)
 
 
-def test_azure_content_filter_is_a_refusal(told: Told, ask: Fixture) -> None:
+def test_azure_content_filter_is_a_refusal(recorder: RequestRecorder, ask: Fixture) -> None:
     error = {"error": {"code": "content_filter", "message": "filtered", "status": 400,
                        "innererror": {"code": "ResponsibleAIPolicyViolation"}}}  # fmt: skip
-    [reply] = ask(quick(f"azure:my-deployment@{told((400, error))}"), REQUEST)
+    [reply] = ask(quick(f"azure:my-deployment@{recorder((400, error))}"), REQUEST)
     assert (reply.status, reply.text) == (Status.REFUSED, "")
 
 
-def test_openrouter_says_its_own_price(told: Told, ask: Fixture) -> None:
+def test_openrouter_says_its_own_price(recorder: RequestRecorder, ask: Fixture) -> None:
     answer = completion("B", cost=0.0123) | {"provider": "x", "model": "qwen/qwen3-vl-32b-instruct"}
     answer["choices"][0]["native_finish_reason"] = "stop"
-    spec = f"openrouter:qwen/qwen3-vl-32b-instruct@{told((200, answer))}"
+    spec = f"openrouter:qwen/qwen3-vl-32b-instruct@{recorder((200, answer))}"
     [reply] = ask(quick(spec), REQUEST)
     assert (reply.status, reply.usage.cost) == (Status.PARSED, 0.0123)
 
 
-def test_openai_counts_cached_tokens_and_money(told: Told, ask: Fixture) -> None:
-    url = told((200, completion("B", prompt_tokens_details={"cached_tokens": 400})))
+def test_openai_counts_cached_tokens_and_money(recorder: RequestRecorder, ask: Fixture) -> None:
+    url = recorder((200, completion("B", prompt_tokens_details={"cached_tokens": 400})))
     [reply] = ask(quick(f"openai:gpt-5-mini@{url}/v1"), REQUEST)
     assert reply.usage.tokens_cached == 400
     assert reply.usage.cost == pytest.approx((600 * 0.25 + 400 * 0.025 + 10 * 2) / 1e6)
 
 
-def test_ones_own_server_has_no_price(told: Told, ask: Fixture) -> None:
-    url = told((200, completion("B")))
+def test_ones_own_server_has_no_price(recorder: RequestRecorder, ask: Fixture) -> None:
+    url = recorder((200, completion("B")))
     [reply] = ask(quick(f"vllm:gpt-5-mini@{url}/v1"), REQUEST)
     assert reply.usage.cost is None
 
@@ -244,8 +254,8 @@ def test_servers_of_ones_own(serve: Fixture, models: Fixture, ask: Fixture, kind
     server = serve(Rule(reply="B"))
     [reply] = ask(models(server, kind), REQUEST)
     assert (reply.status, reply.text, reply.server) == (Status.PARSED, "B", kind)
-    assert list(server.seen[0].images) == [IMAGE.sha256]
-    assert "max_completion_tokens" not in server.seen[0].body
+    assert list(server.requests[0].images) == [IMAGE.sha256]
+    assert "max_completion_tokens" not in server.requests[0].body
 
 
 def test_google_cloud_wants_credentials(ask: Fixture, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -256,6 +266,6 @@ def test_google_cloud_wants_credentials(ask: Fixture, monkeypatch: pytest.Monkey
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", "/nonexistent")
     monkeypatch.setenv("NO_GCE_CHECK", "true")
-    held = ModelClient({"reader": "google-cloud:gemini-2.5-flash"}, environ={})
+    client = ModelClient({"reader": "google-cloud:gemini-2.5-flash"}, environ={})
     with pytest.raises(EgomemError, match="gcloud auth application-default login"):
-        ask(held, REQUEST)
+        ask(client, REQUEST)

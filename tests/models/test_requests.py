@@ -30,7 +30,7 @@ from egomem.models import (
 from egomem.models.limits import fit_request, keep_images, payload_bytes
 from egomem.models.transport import HttpExchange, _LateBody
 from egomem.records import Status
-from egomem.testing.scripted_server import Rule
+from egomem.testing import Rule
 
 Fixture = Callable[..., Any]
 
@@ -64,28 +64,28 @@ def test_order_labels_and_bytes(serve: Fixture, models: Fixture, ask: Fixture) -
         seed=5,
     )
     [reply] = ask(models(server), request)
-    body = server.seen[0].body
+    body = server.requests[0].body
     system, user = body["messages"]
     assert system == {"role": "system", "content": "You caption."}
-    told = [p.get("text") or p.get("image_url") or p["input_audio"] for p in user["content"]]
+    sent_parts = [p.get("text") or p.get("image_url") or p["input_audio"] for p in user["content"]]
     encoded = ["data:image/jpeg;base64," + base64.b64encode(i.data).decode() for i in images]
-    assert told == [
+    assert sent_parts == [
         "Context.",
         *[t for label, e in zip("012", encoded, strict=True) for t in (f"[{label} s]", {"url": e})],
         {"data": base64.b64encode(b"RIFFsound").decode(), "format": "wav"},
         "Question?",
     ]
     assert (body["temperature"], body["max_tokens"], body["seed"]) == (0.5, 77, 5)
-    assert list(server.seen[0].images) == [i.sha256 for i in images]
+    assert list(server.requests[0].images) == [i.sha256 for i in images]
     assert reply.frames == (0.0, 1.0, 2.0)
     assert reply.usage.frames == 3
-    assert server.seen[0].headers["content-length"]
+    assert server.requests[0].headers["content-length"]
 
 
 def test_text_alone_is_a_plain_string(serve: Fixture, models: Fixture, ask: Fixture) -> None:
     server = serve(Rule(reply="ok"))
     ask(models(server), Request(Role.READER, (TextPart("Captions."), TextPart("Question?")), "t@1"))
-    assert server.seen[0].body["messages"] == [
+    assert server.requests[0].body["messages"] == [
         {"role": "user", "content": "Captions.\n\nQuestion?"}
     ]
 
@@ -97,15 +97,15 @@ def test_video_mode_sends_the_frames_as_one_part(
     images = frames(4)
     request = Request(Role.CAPTIONER, (VideoPart(images), TextPart("What?")), "t@1")
     [reply] = ask(models(server, "vllm"), request)
-    [clip, _] = server.seen[0].body["messages"][0]["content"]
+    [clip, _] = server.requests[0].body["messages"][0]["content"]
     pieces = ",".join(base64.b64encode(i.data).decode() for i in images)
     assert clip == {"type": "video_url", "video_url": {"url": f"data:video/jpeg;base64,{pieces}"}}
     assert reply.frames == (0.0, 1.0, 2.0, 3.0)
-    whole = Request(Role.CAPTIONER, (VideoPart(data=b"mp4 bytes"), TextPart("What?")), "t@1")
+    mp4_clip = Request(Role.CAPTIONER, (VideoPart(data=b"mp4 bytes"), TextPart("What?")), "t@1")
     environ = {"OPENROUTER_API_KEY": "k"}
-    [reply] = ask(ModelClient({"all": f"openrouter:a/b@{server.url}"}, environ=environ), whole)
+    [reply] = ask(ModelClient({"all": f"openrouter:a/b@{server.url}"}, environ=environ), mp4_clip)
     assert reply.ok
-    [clip, _] = server.seen[1].body["messages"][0]["content"]
+    [clip, _] = server.requests[1].body["messages"][0]["content"]
     assert (
         clip["video_url"]["url"]
         == "data:video/mp4;base64," + base64.b64encode(b"mp4 bytes").decode()
@@ -115,7 +115,7 @@ def test_video_mode_sends_the_frames_as_one_part(
 def test_log_probabilities(serve: Fixture, models: Fixture, ask: Fixture) -> None:
     server = serve(Rule(reply="B", logprobs={"B": -0.2, "A": -1.9, "C": float("-1e308")}))
     [reply] = ask(models(server), Request(Role.READER, (TextPart("?"),), "t@1", logprobs=3))
-    assert server.seen[0].body["top_logprobs"] == 3
+    assert server.requests[0].body["top_logprobs"] == 3
     [first] = reply.logprobs
     assert (first.token, first.top) == ("B", {"B": -0.2, "A": -1.9, "C": -9999.0})
     [plain] = ask(models(server), Request(Role.READER, (TextPart("?"),), "t@1"))
@@ -127,18 +127,18 @@ def test_many_waiting_requests_hold_one_copy_of_an_image(serve: Fixture, models:
     import tracemalloc
 
     server = serve(Rule(reply="ok"))
-    held: ModelClient = models(server)
+    client: ModelClient = models(server)
     images = tuple(ImagePart(b"\xff\xd8" + bytes([i]) * 100_000) for i in range(4))
 
     async def work() -> int:
-        async with held:
-            await held.ask(Request(Role.READER, (*images, TextPart("first")), "t@1"))
+        async with client:
+            await client.ask(Request(Role.READER, (*images, TextPart("first")), "t@1"))
             # The server sits in this process and decodes what arrives, so what is measured is the
             # requests that wait for a slot: all but four.
             tracemalloc.start()
             asks = [
                 asyncio.create_task(
-                    held.ask(Request(Role.READER, (*images, TextPart(f"{i}")), "t@1"))
+                    client.ask(Request(Role.READER, (*images, TextPart(f"{i}")), "t@1"))
                 )
                 for i in range(30)
             ]
@@ -191,11 +191,11 @@ def test_each_limit_names_its_setting(
 ) -> None:
     server = serve()
     image = ImagePart(jpeg(320, 240))
-    held = models(server, limits={Role.JUDGE: limits})
-    [reply] = ask(held, Request(Role.JUDGE, (image, image, TextPart("?")), "t@1"))
+    client = models(server, limits={Role.JUDGE: limits})
+    [reply] = ask(client, Request(Role.JUDGE, (image, image, TextPart("?")), "t@1"))
     assert (reply.status, reply.fault) == (Status.ERROR, ErrorKind.IMAGES)
     assert f"limits.judge.{name}" in reply.detail
-    assert not server.seen
+    assert not server.requests
 
 
 @given(st.integers(1, 70), st.integers(1, 70), st.booleans())
@@ -204,21 +204,21 @@ def test_thinning_keeps_exactly_so_many_in_order(total: int, keep: int, clip: bo
     parts: tuple[ContentPart, ...] = (
         (TextPart("a"), VideoPart(images)) if clip else (TextPart("a"), *images, TextPart("b"))
     )
-    kept = keep_images(Request(Role.READER, parts, "t@1"), keep).images
-    assert len(kept) == min(keep, total)
-    times = [i.time or 0.0 for i in kept]
+    kept_images = keep_images(Request(Role.READER, parts, "t@1"), keep).images
+    assert len(kept_images) == min(keep, total)
+    times = [i.time or 0.0 for i in kept_images]
     assert times == sorted(set(times))
     if keep > 1:
         assert (times[0], times[-1]) == (0.0, total - 1)
 
 
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(1, 5000))
-def test_fitting_obeys_count_and_bytes(total: int, most: int, size: int) -> None:
+def test_fitting_obeys_count_and_bytes(total: int, max_images: int, size: int) -> None:
     request = fit_request(
-        Request(Role.READER, frames(total), "t@1"), Limits(images=most, bytes=size)
+        Request(Role.READER, frames(total), "t@1"), Limits(images=max_images, bytes=size)
     )
     assert len(request.images) == 1 or (
-        len(request.images) <= most and payload_bytes(request) <= size
+        len(request.images) <= max_images and payload_bytes(request) <= size
     )
     assert request.images
 

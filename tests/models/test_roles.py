@@ -65,37 +65,37 @@ def test_the_address_comes_from_the_servers_variable() -> None:
 
 @pytest.mark.parametrize("everywhere", ["all", "*"])
 def test_one_spec_fills_the_roles_that_have_none(everywhere: str) -> None:
-    held = ModelClient(
+    client = ModelClient(
         {everywhere: "ollama:a", "judge": "ollama:b", "embedder": "embedded"}, environ={}
     )
-    assert held.spec(Role.READER).model == "a"
-    assert held.spec(Role.JUDGE).model == "b"
-    assert held.specs[Role.EMBEDDER].embedded
-    assert Role.TRANSCRIBER not in held.specs  # a chat model does not transcribe
-    assert all(held.has(role) for role in CHAT_ROLES)
+    assert client.spec(Role.READER).model == "a"
+    assert client.spec(Role.JUDGE).model == "b"
+    assert client.specs[Role.EMBEDDER].embedded
+    assert Role.TRANSCRIBER not in client.specs  # a chat model does not transcribe
+    assert all(client.has(role) for role in CHAT_ROLES)
 
 
 def test_a_role_without_a_chat_model_says_how_to_give_one() -> None:
-    held = ModelClient({"reader": "embedded"}, environ={})
+    client = ModelClient({"reader": "embedded"}, environ={})
     for role in (Role.READER, Role.JUDGE):
-        assert not held.has(role)
+        assert not client.has(role)
         with pytest.raises(ConfigError, match=f"--model {role.value}="):
-            held.spec(role)
+            client.spec(role)
     with pytest.raises(ConfigError, match="no model role 'raeder'"):
         ModelClient({"raeder": "ollama:x"})
 
 
 def test_limits_are_per_role_and_can_be_changed() -> None:
-    held = ModelClient({}, limits={Role.READER: Limits(images=9)})
-    assert held.limits(Role.READER).images == 9
-    assert held.limits(Role.CAPTIONER).side == 512
-    assert held.limits(Role.JUDGE) == Limits()
+    client = ModelClient({}, limits={Role.READER: Limits(images=9)})
+    assert client.limits(Role.READER).images == 9
+    assert client.limits(Role.CAPTIONER).side == 512
+    assert client.limits(Role.JUDGE) == Limits()
 
 
 def test_limits_from_settings_change_a_part_of_the_defaults() -> None:
-    found = read_limits({"captioner": {"images": 9}}, fit=True)
-    assert found[Role.CAPTIONER] == Limits(side=512, pixels=512 * 512, images=9, fit=True)
-    assert found[Role.READER].images == 64
+    by_role = read_limits({"captioner": {"images": 9}}, fit=True)
+    assert by_role[Role.CAPTIONER] == Limits(side=512, pixels=512 * 512, images=9, fit=True)
+    assert by_role[Role.READER].images == 64
     for table, says in (
         ({"reader": {"images": -1}}, "limits.reader.images"),
         ({"reader": {"imgs": 1}}, "limits.reader.imgs"),
@@ -113,5 +113,7 @@ def test_every_spec_in_the_recipes_can_be_read() -> None:
 
 
 def test_embedders_and_transcribers_have_specs_of_their_own_kind() -> None:
-    held = ModelClient({"embedder": "/models/minilm", "transcriber": "whisper:tiny.en"}, environ={})
-    assert held.specs == {}
+    client = ModelClient(
+        {"embedder": "/models/minilm", "transcriber": "whisper:tiny.en"}, environ={}
+    )
+    assert client.specs == {}

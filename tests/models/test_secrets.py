@@ -16,7 +16,7 @@ from egomem.errors import ConfigError, ModelError
 from egomem.memory.replies import ReplyCache
 from egomem.models import ErrorKind, ImagePart, ModelClient, ModelSpec, Request, Role, TextPart
 from egomem.models.http_errors import redacted
-from egomem.testing.scripted_server import Rule
+from egomem.testing import Rule
 
 Fixture = Callable[..., Any]
 KEY = "sk-TEST-1234abcd"
@@ -55,16 +55,16 @@ def test_a_run_folder_holds_no_secret(
     caplog.set_level(logging.DEBUG)
     server = serve(rule)
     cache = ReplyCache(tmp_path)
-    held: ModelClient = models(server, "vllm", environ=ENVIRON, cache=cache)
-    [reply] = ask(held, request())
-    assert server.seen[0].headers["authorization"] == f"Bearer {KEY}"  # it was sent
+    client: ModelClient = models(server, "vllm", environ=ENVIRON, cache=cache)
+    [reply] = ask(client, request())
+    assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"  # it was sent
     (tmp_path / "run.log").write_text(caplog.text)
     (tmp_path / "reply.json").write_text(reply.model_dump_json())
     (tmp_path / "held.txt").write_text(
-        f"{held!r} {held.specs!r} {request()!r} {held.ledger.entries!r}"
+        f"{client!r} {client.specs!r} {request()!r} {client.ledger.entries!r}"
     )
     try:
-        reply.checked()
+        reply.raise_for_error()
     except ModelError:
         (tmp_path / "error.txt").write_text(traceback.format_exc())
     main(["cache", "explain", "--memory", str(tmp_path)])
@@ -114,9 +114,9 @@ def test_a_password_in_an_address_is_refused_and_not_repeated() -> None:
     ],
 )
 def test_redaction(text: str) -> None:
-    said = redacted(text)
-    assert "def-123" not in said
-    assert "def+123" not in said
+    redacted_text = redacted(text)
+    assert "def-123" not in redacted_text
+    assert "def+123" not in redacted_text
 
 
 def test_a_key_of_any_shape_is_redacted() -> None:

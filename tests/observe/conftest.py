@@ -29,14 +29,14 @@ def make_window(recording: Recording) -> MakeWindow:
         *,
         start: float = 0.0,
         end: float | None = None,
-        held: Sequence[Observation] = (),
+        context: Sequence[Observation] = (),
         step: float = 1.0,
     ) -> Window:
         frames = tuple(
-            Frame(time=start + k * step, wanted=start + k * step, image=image)
+            Frame(time=start + k * step, requested=start + k * step, image=image)
             for k, image in enumerate(images)
         )
         stop = start + len(images) * step if end is None else end
-        return Window(recording, Span(start, stop), frames, tuple(held))
+        return Window(recording, Span(start, stop), frames, tuple(context))
 
     return make

@@ -15,7 +15,7 @@ WINDOW = Span(630.0, 660.0)
 def test_times_of_the_recording_stay() -> None:
     told = resolve_times("[10:32-10:40] Opens a drawer.\n[10:41] Drops the keys.", WINDOW)
     assert told.text == "[10:32-10:40] Opens a drawer.\n[10:41] Drops the keys."
-    assert told.frame == "recording"
+    assert told.time_base == "recording"
     assert [(e["start"], e["end"]) for e in told.events] == [(632, 640), (641, 641)]
     assert told.outside == ()
 
@@ -23,7 +23,7 @@ def test_times_of_the_recording_stay() -> None:
 def test_times_of_the_window_are_moved_to_the_recording() -> None:
     told = resolve_times("- 0:02-0:10: Opens a drawer.\n- **0:11** Drops the keys.", WINDOW)
     assert told.text == "[10:32-10:40] Opens a drawer.\n[10:41] Drops the keys."
-    assert told.frame == "window"
+    assert told.time_base == "window"
 
 
 def test_wrong_times_are_flagged_and_not_clamped() -> None:
@@ -50,7 +50,7 @@ def test_wrong_times_are_flagged_and_not_clamped() -> None:
 )
 def test_times_within_a_sentence_are_text(line: str) -> None:
     told = resolve_times(line, WINDOW)
-    assert (told.text, told.events, told.outside, told.frame) == (line, (), (), None)
+    assert (told.text, told.events, told.outside, told.time_base) == (line, (), (), None)
 
 
 @pytest.mark.parametrize(

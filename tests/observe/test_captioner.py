@@ -23,10 +23,11 @@ from egomem.models import (
 )
 from egomem.observe import Window, WindowFailed
 from egomem.observe.caption_cost import estimate_captions
-from egomem.observe.captioner import PROMPT, Captioner, spread
+from egomem.observe.caption_prompt import PROMPT
+from egomem.observe.captioner import Captioner, spread
 from egomem.observe.frame_encoding import check_frame_labels, encode_frames
 from egomem.records import Observation, Recording
-from egomem.testing.scripted_server import Rule, Script, ScriptedServer
+from egomem.testing import Rule, Script, ScriptedServer
 from egomem.timeline import Span
 
 CAPTION = "[0:31-0:33] The wearer opens a drawer.\n[0:34] Keys go in."
@@ -46,9 +47,9 @@ def serve() -> Iterator[Callable[..., ScriptedServer]]:
 
 
 def models_of(server: ScriptedServer, **fields: Any) -> ModelClient:
-    conduct = RequestPolicy(deadline=10, pause=0.01, attempts=1)
+    policy = RequestPolicy(deadline=10, backoff=0.01, max_attempts=1)
     return ModelClient(
-        {"captioner": f"openai-compatible:fake@{server.url}"}, conduct=conduct, environ={}, **fields
+        {"captioner": f"openai-compatible:fake@{server.url}"}, policy=policy, environ={}, **fields
     )
 
 
@@ -86,14 +87,14 @@ def test_a_window_becomes_one_caption_with_its_provenance(serve: Any, make_windo
         {"start": 31.0, "end": 33.0, "text": "The wearer opens a drawer."},
         {"start": 34.0, "end": 34.0, "text": "Keys go in."},
     ]
-    assert captioner.so_far.windows == {"parsed": 1}
-    assert captioner.so_far.usage.frames == 5
+    assert captioner.stats.windows == {"parsed": 1}
+    assert captioner.stats.usage.frames == 5
 
 
 def test_the_times_told_are_those_of_the_frames_sent(serve: Any, make_window: Any) -> None:
     server = serve(Rule(reply=CAPTION))
     observe(Captioner(models_of(server)), make_window(grey(4), start=30, end=60, step=1.25))
-    (seen,) = server.seen
+    (seen,) = server.requests
     assert len(seen.images) == 4
     order = [seen.text.index(t) for t in ("[0:30]", "[0:31.25]", "[0:32.5]", "[0:33.75]")]
     assert order == sorted(order)
@@ -105,7 +106,7 @@ def test_a_false_time_is_never_sent(make_window: Any) -> None:
     good = Request(role=Role.CAPTIONER, parts=images, prompt=PROMPT)
     assert check_frame_labels(good) is good
     false = ImagePart(images[0].data, 31.0, "[0:30]")
-    with pytest.raises(AssertionError, match="would be told"):
+    with pytest.raises(AssertionError, match="would be labelled"):
         check_frame_labels(Request(role=Role.CAPTIONER, parts=(false,), prompt=PROMPT))
     with pytest.raises(AssertionError, match="comes after"):
         check_frame_labels(Request(role=Role.CAPTIONER, parts=images[::-1], prompt=PROMPT))
@@ -123,7 +124,7 @@ def test_the_same_prompt_for_both_window_lengths_and_no_question_in_it(
     observe(short, make_window(grey(2), start=0, end=30))
     observe(long, make_window(grey(2), start=0, end=60))
     first, second = (
-        s.text.replace("0:00-0:30", "*").replace("0:00-1:00", "*") for s in server.seen
+        s.text.replace("0:00-0:30", "*").replace("0:00-1:00", "*") for s in server.requests
     )
     assert first == second
     assert "?" not in first
@@ -147,13 +148,13 @@ def test_speech_that_was_over_by_then_goes_with_the_frames(serve: Any, make_wind
         said("The keys are here.", 31.0, 33.0, speaker="B"),
         said("Tomorrow I leave.", 58.0, 63.0),
     ]
-    window = make_window(grey(2), start=30, end=60, held=spoken)
+    window = make_window(grey(2), start=30, end=60, context=spoken)
     (caption,) = observe(Captioner(models_of(server)), window)
-    assert "[0:31] B: The keys are here." in server.seen[0].text
-    assert "Tomorrow" not in server.seen[0].text
+    assert "[0:31] B: The keys are here." in server.requests[0].text
+    assert "Tomorrow" not in server.requests[0].text
     assert caption.provenance.rests_on == (spoken[0].id,)
     observe(Captioner(models_of(server), transcript=False), window)
-    assert "keys are here" not in server.seen[1].text
+    assert "keys are here" not in server.requests[1].text
 
 
 def test_times_outside_of_the_window_are_flagged_and_counted(serve: Any, make_window: Any) -> None:
@@ -161,7 +162,7 @@ def test_times_outside_of_the_window_are_flagged_and_counted(serve: Any, make_wi
     (caption,) = observe(captioner, make_window(grey(2), start=30, end=60))
     assert caption.text == "[0:31] Walks.\nSits."
     assert caption.data["outside"] == [{"written": "7:00", "text": "Sits."}]
-    assert captioner.so_far.outside == 1
+    assert captioner.stats.outside == 1
 
 
 @pytest.mark.parametrize(
@@ -182,14 +183,14 @@ def test_no_caption_out_of_anything_but_a_clean_reply(
     captioner = Captioner(models_of(server), max_tokens=77)
     with pytest.raises(ModelError, match=f"no caption: {status}") as caught:
         observe(captioner, make_window(grey(2), start=30, end=60))
-    assert captioner.so_far.windows == {status: 1}
+    assert captioner.stats.windows == {status: 1}
     # What is settled is told from what may go well another time.
     assert isinstance(caught.value, WindowFailed) == (status != "error")
     if isinstance(caught.value, WindowFailed):
         assert caught.value.status == status
         assert caught.value.tokens == (77 if status == "truncated" else None)
         assert ("--caption-tokens" in str(caught.value)) == (status == "truncated")
-    assert len(server.seen) == (2 if status == "unparsable" else 1)
+    assert len(server.requests) == (2 if status == "unparsable" else 1)
 
 
 @pytest.mark.parametrize("rule", [Rule(reply=""), Rule(reply=CAPTION, finish="strange")])
@@ -198,8 +199,8 @@ def test_an_empty_reply_is_asked_for_once_more(serve: Any, make_window: Any, rul
     captioner = Captioner(models_of(server))
     (caption,) = observe(captioner, make_window(grey(2), start=30, end=60))
     assert caption.text == CAPTION
-    assert captioner.so_far.windows == {"parsed": 1}
-    assert captioner.so_far.usage.requests == 2
+    assert captioner.stats.windows == {"parsed": 1}
+    assert captioner.stats.usage.requests == 2
 
 
 def test_frames_over_the_limit_are_left_out_evenly_and_it_is_recorded(
@@ -213,7 +214,7 @@ def test_frames_over_the_limit_are_left_out_evenly_and_it_is_recorded(
     assert caption.provenance.frames == (31.0, 35.0, 39.0, 43.0, 46.0, 50.0, 54.0, 58.0)
     assert caption.data["frames_left_out"] == 22
     assert captioner.track.sampling == "1fps-max8+speech"
-    assert len(server.seen[0].images) == 8
+    assert len(server.requests[0].images) == 8
     whole = Captioner(models, window=8, fps=1)
     assert whole.track.sampling == "1fps+speech"  # nothing is left out
     spec = ModelSpec.parse("ollama:qwen3-vl:8b", {})
@@ -246,19 +247,19 @@ def test_too_many_frames_are_left_out_only_where_that_is_asked(
 def test_a_window_without_frames_asks_nobody(serve: Any, make_window: Any) -> None:
     server = serve(Rule(reply=CAPTION))
     assert observe(Captioner(models_of(server)), make_window([], start=30, end=60)) == []
-    assert not server.seen
+    assert not server.requests
 
 
 def test_a_spent_budget_asks_nobody(
     serve: Any, make_window: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = serve(Rule(reply=CAPTION))
-    with pytest.raises(ConfigError, match=r"no price is known for .*--budget cannot be held"):
+    with pytest.raises(ConfigError, match=r"no price is known for .*--budget cannot be kept"):
         Captioner(models_of(server), budget=0.0)
     monkeypatch.setattr("egomem.models.prices.price", lambda *_: 0.01)
     with pytest.raises(ModelError, match=r"budget of \$0.00 is spent.*raise --budget"):
         observe(Captioner(models_of(server), budget=0.0), make_window(grey(1), start=0, end=30))
-    assert not server.seen
+    assert not server.requests
 
 
 def test_without_a_captioner_one_line_says_what_to_do() -> None:

@@ -8,7 +8,7 @@ from egomem.timeline import Span
 
 
 def frame(time: float, image: np.ndarray) -> Frame:
-    return Frame(time=time, wanted=time, image=image)
+    return Frame(time=time, requested=time, image=image)
 
 
 def noise(seed: int) -> np.ndarray:
@@ -39,7 +39,7 @@ def test_fps_bounds_the_looks_and_zero_change_takes_every_frame() -> None:
 
 
 def test_a_frame_from_before_the_window_counts_from_its_start() -> None:
-    early = Frame(time=29.97, wanted=30.0, image=np.zeros((8, 8, 3), np.uint8))
+    early = Frame(time=29.97, requested=30.0, image=np.zeros((8, 8, 3), np.uint8))
     (look,) = select_keyframes([early], Span(30, 60), fps=1)
     assert look.span == Span(30, 60)
     assert look.frame.time == 29.97

@@ -16,9 +16,8 @@ from egomem.observe import (
     ScreenText,
     Speech,
     Window,
-    embedded_observers,
-    embedded_status,
     object_detector,
+    observer_status,
 )
 from egomem.observe import screen_text as screen_text_module
 from egomem.observe import speech as speech_module
@@ -36,7 +35,7 @@ def grey(level: int) -> np.ndarray:
 @pytest.fixture(autouse=True)
 def _as_if_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (speech_module, screen_text_module, object_detector):
-        monkeypatch.setattr(module, "installed", lambda: True)
+        monkeypatch.setattr(module, "are_installed", lambda *modules: True)
 
 
 def ocr(*results: list[tuple[str, float]]):  # type: ignore[no-untyped-def]
@@ -180,22 +179,11 @@ def test_one_thing_seen_in_two_crops_is_one_and_neighbours_stay_two() -> None:
 def test_a_missing_extra_is_named_with_the_line_that_installs_it(  # type: ignore[no-untyped-def]
     monkeypatch: pytest.MonkeyPatch, module, make, extra: str
 ) -> None:
-    monkeypatch.setattr(module, "installed", lambda: False)
+    monkeypatch.setattr(module, "are_installed", lambda *modules: False)
+    monkeypatch.setattr("egomem.observe.plugin.are_installed", lambda *modules: False)
     with pytest.raises(MissingExtraError) as caught:
         make()
     assert caught.value.remedy == f"run: {install_line(extra)}"
-    (status,) = [s for s in embedded_status() if s.part == extra]
+    (status,) = [s for s in observer_status() if s.name == extra]
     assert not status.ready
     assert status.remedy == caught.value.remedy
-
-
-def test_what_is_missing_is_a_value_and_the_rest_can_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(speech_module, "installed", lambda: False)
-    got = embedded_observers(("speech", "text"), window=30)
-    assert got.speech is None
-    assert [o.track.source for o in got.observers] == ["screen_text", "caption"]
-    assert [m.part for m in got.missing] == ["speech"]
-    assert got.dropped == {}
-    monkeypatch.setattr(screen_text_module, "installed", lambda: False)
-    nothing = embedded_observers(("speech", "text"))
-    assert (nothing.observers, len(nothing.missing)) == ((), 2)

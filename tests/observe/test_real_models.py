@@ -6,6 +6,7 @@ Nothing is fetched here: `egomem ingest` does that, or `egomem.models.weights` b
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,6 +19,10 @@ from egomem.observe import Objects, ScreenText, Speech, Window
 from egomem.observe.speech import SAMPLE_RATE
 from egomem.records import Observation, Recording
 from egomem.timeline import Span
+
+
+def all_of(stretches: Iterable[tuple[float, list[Observation]]]) -> list[Observation]:
+    return [observation for _, stretch in stretches for observation in stretch]
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +48,7 @@ def watch(observer: Objects | ScreenText, path: Path, times: list[float]) -> lis
 
 def test_the_words_of_a_speech_at_their_times(listener: Speech, video: Path) -> None:
     recording = Recording(id="jfk", name="jfk.flac", duration=11.0)
-    said = list(listener.transcribe(audio(video / "jfk.flac"), recording))
+    said = all_of(listener.hear(audio(video / "jfk.flac"), recording))
     text = " ".join(o.text for o in said).lower()
     for words in ("my fellow americans", "your country", "do for you"):
         assert words in text
@@ -63,7 +68,7 @@ def test_nobody_speaks_and_nothing_is_heard(listener: Speech, kind: str) -> None
     }
     block = AudioBlock(0.0, SAMPLE_RATE, sounds[kind].astype(np.float32))
     recording = Recording(id="quiet", name="quiet", duration=12.0)
-    assert [o.text for o in listener.transcribe([block], recording)] == []
+    assert [o.text for o in all_of(listener.hear([block], recording))] == []
 
 
 def test_burnt_in_text_is_read_and_the_clock_tells_the_time(video: Path) -> None:

@@ -12,7 +12,11 @@ from egomem.errors import UsageError
 from egomem.media import AudioBlock
 from egomem.observe import Speech, speech
 from egomem.observe.speech import SAMPLE_RATE, cut_point, split_at_pauses
-from egomem.records import Recording
+from egomem.records import Observation, Recording
+
+
+def all_of(stretches: Iterable[tuple[float, list[Observation]]]) -> list[Observation]:
+    return [observation for _, stretch in stretches for observation in stretch]
 
 
 def loud(samples: np.ndarray) -> list[tuple[int, int]]:
@@ -24,7 +28,7 @@ def loud(samples: np.ndarray) -> list[tuple[int, int]]:
 @pytest.fixture(autouse=True)
 def _tone_is_voice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(speech, "voice_segments", loud)
-    monkeypatch.setattr(speech, "installed", lambda: True)
+    monkeypatch.setattr(speech, "are_installed", lambda *modules: True)
 
 
 def sound(*pieces: tuple[float, float]) -> np.ndarray:
@@ -126,7 +130,7 @@ def test_times_are_of_the_recording_and_doubtful_words_are_counted(recording: Re
         [segment(0.5, 1.5, "Thank you.")],
     )
     samples = sound((8, 0.5), (2, 0), (3, 0.5))
-    got = list(listener.transcribe(blocks(samples, start=600), recording))
+    got = all_of(listener.hear(blocks(samples, start=600), recording))
     assert [(o.text, o.span.start, o.span.end) for o in got] == [
         ("Good morning.", 601, 602),
         ("Thank you.", 609.5, 610.5),
@@ -143,4 +147,4 @@ def test_times_are_of_the_recording_and_doubtful_words_are_counted(recording: Re
 def test_silence_never_reaches_the_model(recording: Recording) -> None:
     listener = Speech("tiny.en", stretch=10)
     listener._engine = Pretended()  # a call would fail
-    assert list(listener.transcribe(blocks(sound((35, 0))), recording)) == []
+    assert all_of(listener.hear(blocks(sound((35, 0))), recording)) == []

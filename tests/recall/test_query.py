@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from egomem.recall import Anchor, find, plan, search
-from egomem.recall.query import places
+from egomem.recall import find, read_query, search
+from egomem.recall.signals import hinted_places
 from egomem.records import Recording
 from egomem.timeline import Clock, RecordingTime
 
@@ -28,16 +28,16 @@ NOW = datetime(2026, 3, 4, 18, 0, tzinfo=UTC)
     ],
 )  # fmt: skip
 def test_anchors(question, relation, event, rest):
-    read = plan(question)
-    assert read.anchor == Anchor(relation, event)
-    assert read.rest == rest
+    read = read_query(question)
+    assert (read.anchor.relation, read.anchor.event) == (relation, event)
+    assert read.target_text == rest
 
 
 @pytest.mark.parametrize(
     "question", ["When did I use the knife?", "Who looks after?", "What was left before?", ""]
 )
 def test_no_anchor(question):
-    assert plan(question).anchor is None
+    assert read_query(question).anchor is None
 
 
 @pytest.mark.parametrize(
@@ -51,36 +51,38 @@ def test_no_anchor(question):
         ("When did I first open the fridge?", "first"),
         ("Where is the first aid kit?", None),
         ("What did I eat last Tuesday?", None),
-        ("How long did the last bus take?", None),
+        ("How long did the last bus take?", "last"),
+        ("What is her last name?", None),
+        ("What did I see first?", "first"),
     ],
 )
 def test_order(question, order):
-    assert plan(question, now=NOW).order == order
+    assert read_query(question, now=NOW).order == order
 
 
 def test_clock_times_are_bounds_and_leave_the_text():
-    read = plan("What did I eat yesterday evening?", now=NOW)
+    read = read_query("What did I eat yesterday evening?", now=NOW)
     (bound,) = read.bounds
     assert bound.instants.start == datetime(2026, 3, 3, 18, tzinfo=UTC)
-    assert read.text == "What did I eat ?"
+    assert read.search_text == "What did I eat ?"
 
 
 def test_a_time_that_cannot_be_resolved_is_said():
-    read = plan("What did I eat yesterday?")
+    read = read_query("What did I eat yesterday?")
     assert read.bounds == ()
-    assert len(read.notes) == 1
-    assert "yesterday" in read.notes[0]
+    assert len(read.unresolved) == 1
+    assert "yesterday" in read.unresolved[0]
 
 
 def test_hints():
-    assert plan("What is he holding at the beginning?").hints == (0.0,)
-    assert plan("Where does she sit near the end?").hints == (1.0,)
-    assert places("the last thing at 1:00", 240.0) == (1.0, 0.25)
+    assert read_query("What is he holding at the beginning?").part == "start"
+    assert read_query("Where does she sit near the end?").part == "end"
+    assert hinted_places(read_query("the last thing at 1:00"), 240.0) == (1.0, 0.25)
 
 
 @given(st.text(max_size=60))
-def test_any_text_can_be_planned(text):
-    assert isinstance(plan(text, now=NOW).text, str)
+def test_any_text_can_be_read(text):
+    assert read_query(text, now=NOW).text == text
 
 
 DAY = [

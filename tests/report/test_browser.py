@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from egomem.benchmarks import Benchmark
-from egomem.evaluate import Config, Finished, Results, Run
+from egomem.evaluate import Config, Finished, Run, StoredRun
 from egomem.memory import Store
 from egomem.memory.failed_windows import FailedWindow, to_completed
 from egomem.memory.thumbnails import keep_thumbnail
@@ -25,8 +25,8 @@ def run(
     name: str, questions: list[Question], settings: tuple[str, ...] = ("video", "caption@30")
 ) -> Run:
     config = Config(settings=settings, readers=("ollama:one",), gate="report")
-    results = Results(Path(name))
-    for column in config.columns():
+    results = StoredRun()
+    for column in config.arms():
         for q in questions:
             said = Answer(text="", status=Status.PARSED, choice="A", strategy="x")
             cell = Finished(question=q.id, column=column, parts={}, answer=said)
@@ -46,7 +46,7 @@ def test_questions_of_two_runs_are_one_where_they_are_the_same() -> None:
     two[2] = two[2].model_copy(update={"text": "changed"})
     held = browser_data(report_columns([run("r", one), run("s", two)]))
     right = ["parsed", True, "A"]
-    said = {q["id"]: q["said"] for q in held["questions"]}
+    said = {q["id"]: q["answers"] for q in held["questions"]}
     assert said["q0"] == [right] * 4
     assert said["q2"] == [right, right, None, None]
     assert said["q2 in s"] == [None, None, right, right]
@@ -57,10 +57,10 @@ def test_questions_of_two_runs_are_one_where_they_are_the_same() -> None:
 def test_an_answer_without_a_key_is_neither_right_nor_wrong() -> None:
     made = run("r", asked(2, answer=None))
     missing = next(key for key in made.cells if key[0] == "q1")
-    del made.results.cells[missing]
+    del made.stored.cells[missing]
     first, second = browser_data(report_columns([made]))["questions"]
-    assert first["said"] == [["parsed", None, "A"]] * 2
-    assert second["said"] == [["missing", None, None], ["parsed", None, "A"]]
+    assert first["answers"] == [["parsed", None, "A"]] * 2
+    assert second["answers"] == [["missing", None, None], ["parsed", None, "A"]]
 
 
 def test_details_are_packed_in_the_order_of_the_questions() -> None:
@@ -77,7 +77,7 @@ def test_details_are_packed_in_the_order_of_the_questions() -> None:
 
 def test_no_reason_is_given_where_nothing_was_read() -> None:
     held = browser_data(report_columns([run("r", asked(1, answer="B"), ("clean", "video"))]))
-    clean, video = held["questions"][0]["said"]
+    clean, video = held["questions"][0]["answers"]
     assert clean == ["parsed", False, "A"]
     assert len(video) == 4
 
@@ -104,7 +104,7 @@ def remembering(tmp_path: Path) -> Run:
         keep_thumbnail(tmp_path / "memory", "r0", start, b"\xff\xd8" + bytes(98))
     pieces = (Evidence(recording="v0", span=Span(40.0, 65.0)),)
     made = run(str(tmp_path), asked(2, recording="v0", evidence=pieces))
-    label = next(c.label for c in made.config.columns() if c.setting == "caption@30")
+    label = next(c.label for c in made.config.arms() if c.setting == "caption@30")
     made.about = {"recordings": {"v0": "r0"}, "tracks": {label: tracks[0].id}}
     return made
 
@@ -132,7 +132,7 @@ def test_aligned_captions_are_those_that_the_question_was_read_from(tmp_path: Pa
         asked(3, recording="v0", evidence=(Evidence(recording="v0", span=Span(40.0, 50.0)),)),
         ("aligned@30",),
     )
-    (column,) = made.config.columns()
+    (column,) = made.config.arms()
     whole = Track(
         source="caption", observer="vlm", model="ollama:one", prompt="p@1", window=30.0,
         sampling="1fps-aligned3",
@@ -152,12 +152,12 @@ def test_aligned_captions_are_those_that_the_question_was_read_from(tmp_path: Pa
                 ]
             )  # fmt: skip
         gap = FailedWindow(Span(0, 30), "refused")
-        store.add([], done=[to_completed("r0", tracks[1].id, gap)])
+        store.add([], completed=[to_completed("r0", tracks[1].id, gap)])
     for id, read in (("q0", tracks[1]), ("q1", tracks[2])):
-        cell = made.results.cells[id, column]
+        cell = made.stored.cells[id, column]
         trace = ({"step": "notes", "track": read.id, "observations": 2},)
         answer = cell.answer.model_copy(update={"trace": trace})
-        made.results.cells[id, column] = cell.model_copy(update={"answer": answer})
+        made.stored.cells[id, column] = cell.model_copy(update={"answer": answer})
     made.about = {"recordings": {"v0": "r0"}, "tracks": {column.label: whole.id}}
     held = unpack(browser_data(report_columns([made]))["blocks"][0])
     told = [list(details["captions"].values()) for details in held]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from egomem.benchmarks import Benchmark
-from egomem.evaluate import Config, Finished, Results, Run
+from egomem.evaluate import Config, Finished, Run, StoredRun
 from egomem.evaluate.caption_usage import CaptionUsage
 from egomem.evaluate.config import Arm
 from egomem.records import Answer, Question, Status, Usage, Video
@@ -33,8 +33,8 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
         Question.of("?", ["a", "b"], id=f"q{k}", answer="A", recording=f"v{k % 2}")
         for k in range(4)
     )
-    results = Results(Path("nowhere"))
-    for column in config.columns():
+    results = StoredRun()
+    for column in config.arms():
         for k, q in enumerate(questions):
             right = k < RIGHT.get(column.setting, 0)
             used = Usage(
@@ -55,10 +55,10 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
     )
 
     def built(loaded: Run, column: Arm) -> CaptionUsage:
-        return CaptionUsage() if loaded.config.way(column).captions == "none" else whole
+        return CaptionUsage() if loaded.config.condition(column).captions == "none" else whole
 
     monkeypatch.setattr(Run, "built", built)
-    about = {"tracks": {c.label: c.setting[-2:] + c.reader for c in config.columns()}}
+    about = {"tracks": {c.label: c.setting[-2:] + c.reader for c in config.arms()}}
     made = Benchmark(name="b", format="native", videos=videos, questions=questions)
     return Run(Path("run"), about, config, made, results)
 
@@ -103,8 +103,8 @@ def test_the_note_on_frames_explains_the_rows_that_are_there(run: Run) -> None:
         return made.note
 
     blind = run.config.model_copy(update={"settings": ("clean",)})
-    assert note(Run(run.folder, run.about, blind, run.benchmark, run.results)).endswith(
-        "in captions and in questions."
+    assert note(Run(run.folder, run.about, blind, run.benchmark, run.stored)).endswith(
+        "once for its captions and once for each question."
     )
     assert "As made and as sent" in note(run)
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from egomem.benchmarks import Benchmark
-from egomem.evaluate import Config, Finished, Results, Run
+from egomem.evaluate import Config, Finished, Run, StoredRun
 from egomem.records import Answer, Evidence, Question, Status
 from egomem.report import report_columns
 from egomem.report.failure_analysis import (
     explain_column,
     failure_section,
     oracle_columns,
-    verification_section,
 )
 from egomem.report.table import ReportTable
+from egomem.report.verification import verification_section
 from egomem.timeline import Span
 
 READERS = ("ollama:r", "ollama:s")
@@ -27,8 +27,8 @@ QUESTION = Question.of(
 def run(*settings: str, said: dict[str, Answer] | None = None, tracks: bool = True) -> Run:
     """A question whose answers are B, but A by the frames of the evidence."""
     config = Config(settings=settings, readers=READERS)
-    results = Results(Path("nowhere"))
-    for column in config.columns():
+    results = StoredRun()
+    for column in config.arms():
         choice = "A" if column.setting == "video@evidence" else "B"
         trace = ({"step": "notes", "observations": 4},)
         plain = Answer(text="", status=Status.PARSED, choice=choice, strategy="x", trace=trace)
@@ -38,7 +38,8 @@ def run(*settings: str, said: dict[str, Answer] | None = None, tracks: bool = Tr
     about = {}
     if tracks:
         held = {
-            c.label: f"{config.way(c).captions} {config.way(c).window}" for c in config.columns()
+            c.label: f"{config.condition(c).captions} {config.condition(c).window}"
+            for c in config.arms()
         }
         about = {"tracks": held}
     made = Benchmark(name="b", format="native", videos=(), questions=(QUESTION,))
@@ -60,8 +61,8 @@ def told(*settings: str) -> dict[str, tuple[str, bool, str]]:
     found = {}
     for entry in held:
         why = explain_column(entry, held)["q"]
-        if entry.column.reader == READERS[0] and why and entry.name in ends:
-            found[entry.column.setting] = (why.why.value, why.sure, ends[entry.name])
+        if entry.arm.reader == READERS[0] and why and entry.name in ends:
+            found[entry.arm.setting] = (why.why.value, why.sure, ends[entry.name])
     return found
 
 
@@ -92,11 +93,11 @@ def test_the_same_window_of_another_track_is_another_oracle() -> None:
     """Aligned captions of one window and captions of it, and a reader's own captions."""
     loaded = run("caption@30", "caption@evidence")
     held = report_columns([loaded])
-    mine = [e for e in held if e.column.setting == "caption@30"]
-    assert [oracle_columns(e, held).other for e in mine] == ["", ""]
-    assert [oracle_columns(e, held).captions.column.reader for e in mine] == list(READERS)  # type: ignore[union-attr]
-    loaded.about["tracks"][mine[0].column.label] = "made with another prompt"
-    assert [bool(oracle_columns(e, held).other) for e in mine] == [True, False]
+    mine = [e for e in held if e.arm.setting == "caption@30"]
+    assert [oracle_columns(e, held).difference for e in mine] == ["", ""]
+    assert [oracle_columns(e, held).captions.arm.reader for e in mine] == list(READERS)  # type: ignore[union-attr]
+    loaded.about["tracks"][mine[0].arm.label] = "made with another prompt"
+    assert [bool(oracle_columns(e, held).difference) for e in mine] == [True, False]
 
 
 def test_the_look_that_replaced_a_right_answer_is_named() -> None:
@@ -107,7 +108,7 @@ def test_the_look_that_replaced_a_right_answer_is_named() -> None:
     )
     wrong = Answer(text="", status=Status.PARSED, choice="C", strategy="verify", trace=trace)
     held = report_columns([run(*SETTINGS, said={"verify@60": wrong})])
-    entry = next(e for e in held if e.column.setting == "verify@60")
+    entry = next(e for e in held if e.arm.setting == "verify@60")
     why = explain_column(entry, held)["q"]
     assert why is not None
     assert (why.why.value, why.sure) == ("misread by the look", True)
@@ -124,5 +125,5 @@ def test_no_verdict_is_explained_where_it_occurs() -> None:
         assert isinstance(table, ReportTable)
         return table.note
 
-    assert "No verdict: nothing was looked at" in note(None)
+    assert "No verdict: no frame was looked at" in note(None)
     assert "No verdict" not in note("weak")

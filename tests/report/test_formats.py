@@ -8,7 +8,8 @@ import pytest
 
 from egomem.report import charts
 from egomem.report.latex import render_latex
-from egomem.report.table import CellValue, Section, build_table, render_markdown
+from egomem.report.markdown import render_markdown
+from egomem.report.table import CellValue, Section, build_table
 
 
 def test_tables_escape_what_their_format_reads() -> None:
@@ -17,7 +18,7 @@ def test_tables_escape_what_their_format_reads() -> None:
         title="S",
         parts=(
             build_table("T", ("a|b", "50%"), [["x_y & z", "1\n2"], ["--data #1 'q'", "2.0"]]),
-            build_table("", ("", ""), [[evil, CellValue(text="7.5", small="2a")], ["", "-2.0"]]),
+            build_table("", ("", ""), [[evil, CellValue(text="7.5", detail="2a")], ["", "-2.0"]]),
         ),
     )
     text = render_markdown("M", [made])
@@ -34,9 +35,9 @@ def test_tables_escape_what_their_format_reads() -> None:
 
 
 def test_headings_over_several_columns() -> None:
-    spans = (("", 1), ("on & off", 2))
+    groups = (("", 1), ("on & off", 2))
     made = build_table(
-        "T", ("", "a", CellValue(text="b", small="n 1")), [["x", "1", "-2"]], spans=spans
+        "T", ("", "a", CellValue(text="b", detail="n 1")), [["x", "1", "-2"]], column_groups=groups
     )
     text = render_latex([Section(title="S", parts=(made,))])
     assert "\\multicolumn{1}{c}{} & \\multicolumn{2}{c}{on \\& off} \\\\" in text
@@ -46,7 +47,7 @@ def test_headings_over_several_columns() -> None:
 def test_columns_of_figures_are_flush_right() -> None:
     rows = [["a", "1,200", "+3.2 [-1.0, +7.4]", "12 parsed, 1 error", "-", "3 of 4", "1.2.3 x"]]
     made = build_table("T", [f"h{k}" for k in range(7)], rows)
-    assert [made.is_number(k) for k in range(7)] == [False, True, True, False, True, True, False]
+    assert [made.is_numeric(k) for k in range(7)] == [False, True, True, False, True, True, False]
     assert "|---|---:|---:|---|---:|---:|---|" in render_markdown(
         "M", [Section(title="S", parts=(made,))]
     )
@@ -55,7 +56,7 @@ def test_columns_of_figures_are_flush_right() -> None:
 def test_drawings_hold_their_points_and_gaps() -> None:
     series = {"a <b>": [10.0, None, 30.0], "c": [1.0, 2.0, 3.0]}
     marks = {name: charts.SeriesStyle("#123456", "circle") for name in series}
-    drawn = charts.line_chart(series, [(x, "n 1") for x in "xyz"], y="%", looks=marks)
+    drawn = charts.line_chart(series, [(x, "n 1") for x in "xyz"], y_label="%", styles=marks)
     assert drawn.count("<circle") == 5
     assert drawn.count("<polyline") == 1  # the gap leaves single points
     assert "a &lt;b&gt;, x: 10" in drawn
@@ -63,21 +64,25 @@ def test_drawings_hold_their_points_and_gaps() -> None:
     assert heights[0] > heights[1]  # 10 lies below 30
     for held in ({"a": (1.0, 5.0)}, {"a": (1.0, 5.0), "b": (5000.0, 9.0)}, {"a": (0.0, 0.0)}):
         looks = {name: charts.SeriesStyle("#123456", "circle") for name in held}
-        assert charts.scatter_chart(held, x="cost", y="%", looks=looks).count("<circle") == len(
-            held
-        )
+        assert charts.scatter_chart(held, x_label="cost", y_label="%", styles=looks).count(
+            "<circle"
+        ) == len(held)
 
 
 def test_an_interval_is_drawn_where_its_figures_are() -> None:
     looks = {"a": charts.SeriesStyle("#123456", "circle")}
     drawn = charts.interval_chart(
-        [("a", 50.0, 40.0, 60.0)], x="accuracy %", looks=looks, across={"chance": 25.0}, top=100.0
+        [("a", 50.0, 40.0, 60.0)],
+        x_label="accuracy %",
+        styles=looks,
+        references={"chance": 25.0},
+        x_max=100.0,
     )
     chance, value = re.findall(r'<polyline points="([^"]+)"', drawn)
     left, right = (float(p.split(",")[0]) for p in value.split())
-    wide = charts.WIDTH - charts.NAMES - charts.RIGHT
+    wide = charts.WIDTH - charts.LABEL_WIDTH - charts.RIGHT
     assert right - left == pytest.approx(0.2 * wide, abs=0.2)
-    assert float(chance.split(",")[0]) == pytest.approx(charts.NAMES + 0.25 * wide, abs=0.2)
+    assert float(chance.split(",")[0]) == pytest.approx(charts.LABEL_WIDTH + 0.25 * wide, abs=0.2)
 
 
 def test_series_that_follow_each_other_look_different() -> None:

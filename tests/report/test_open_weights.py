@@ -49,7 +49,7 @@ def test_what_a_user_states_overrules_the_table() -> None:
     assert list(classify_weights(specs).values()) == ["not known", "closed", "open"]
     told = classify_weights(specs, open=["qwen/qwen3-max"], closed=["mine", "ollama:gemma3:4b"])
     assert list(told.values()) == ["closed", "open", "closed"]
-    with pytest.raises(UsageError, match="--open gemma: no reader of that name"):
+    with pytest.raises(UsageError, match="--open gemma: no reader has that name"):
         classify_weights(specs, open=["gemma"])
     with pytest.raises(UsageError, match="both open and closed"):
         classify_weights(specs, open=["mine"], closed=["mine"])

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from egomem.benchmarks import Benchmark
-from egomem.evaluate import Config, Finished, Results, Run
+from egomem.evaluate import Config, Finished, Run, StoredRun
 from egomem.memory import Store
 from egomem.memory.thumbnails import keep_thumbnail
 from egomem.records import (
@@ -99,8 +99,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     videos = tuple(Video(id=f"v{k}", duration=2400.0 if k > 3 else 300.0) for k in range(6))
     settings = ("video", "caption@30")
     config = Config(settings=settings, readers=READERS, gate="report")
-    results = Results(folder)
-    for c, column in enumerate(config.columns()):
+    results = StoredRun()
+    for c, column in enumerate(config.arms()):
         for k, q in enumerate(made):
             if (k, c) != (5, 0):  # one cell is missing
                 cell = Finished(
@@ -123,7 +123,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     keep_thumbnail(folder / "memory", "r0", 30.0, jpeg())
     about = {
         "recordings": {"v0": "r0"},
-        "tracks": {c.label: track.id for c in config.columns() if c.setting == "caption@30"},
+        "tracks": {c.label: track.id for c in config.arms() if c.setting == "caption@30"},
         "command": ["egomem", "eval", EVIL],
         "config_hash": config.hash,
     }
@@ -399,8 +399,8 @@ def broad(tmp_path_factory: pytest.TempPathFactory) -> str:
     config = Config(settings=settings, readers=readers, gate="report")
     asks = tuple(q.model_copy(update={"tags": {}}) for q in asked(13)[1:])
     folder = tmp_path_factory.mktemp("broad")
-    results = Results(folder)
-    for c, column in enumerate(config.columns()):
+    results = StoredRun()
+    for c, column in enumerate(config.arms()):
         for k, q in enumerate(asks, 1):
             used = Usage(requests=1, tokens_in=123_456, frames=768, seconds=4321.0, cost=12.5)
             said = answered(q, k, c)

@@ -16,16 +16,18 @@ import pytest
 
 from egomem.benchmarks import Benchmark
 from egomem.errors import FullError, UsageError
-from egomem.evaluate import Config, Finished, Results, Run, RunSummary, load_run
+from egomem.evaluate import Config, Finished, Run, RunSummary, StoredRun, load_run
 from egomem.records import Answer, Evidence, Question, Status, Video
 from egomem.report import differences, report_columns, report_sections, write_report
 from egomem.report.bootstrap_columns import bootstrap_columns
-from egomem.report.columns import ReportOptions, check_comparable
+from egomem.report.columns import ReportOptions
+from egomem.report.comparability import check_comparable
 from egomem.report.failure_analysis import explain_column
+from egomem.report.markdown import render_markdown
 from egomem.report.model_tables import model_section
 from egomem.report.question_browser import browser_data, unpack
-from egomem.report.table import ReportTable, render_markdown
-from egomem.testing.scripted_server import Rule, Script, ScriptedServer
+from egomem.report.table import ReportTable
+from egomem.testing import Rule, Script, ScriptedServer
 from egomem.timeline import Span
 
 Go = Callable[..., RunSummary]
@@ -71,13 +73,13 @@ def test_the_page_stands_alone_and_holds_every_question(folder: Path) -> None:
     data = json.loads(page.scripts[0])
     assert [q["id"] for q in data["questions"]] == [f"q{k}" for k in range(5)]
     assert data["columns"] == ["clean", "video", "caption@2", "verify@2"]
-    assert data["questions"][0]["said"][0] == ["parsed", True, "A"]
+    assert data["questions"][0]["answers"][0] == ["parsed", True, "A"]
     details = unpack(data["blocks"][0])[0]
     assert details["pictures"][0][0] == "v0 0:00"
     assert base64.b64decode(details["pictures"][0][1]).startswith(b"\xff\xd8")
     assert [len(lines) for lines in details["captions"].values()] == [1]
-    assert details["said"][1]["steps"][0]["title"] == "looked"
-    assert details["said"][1]["steps"][0]["lines"] == [
+    assert details["answers"][1]["steps"][0]["title"] == "looked"
+    assert details["answers"][1]["steps"][0]["lines"] == [
         "4 frames of v0: 0:00.5, 0:01.5, 0:02.5, 0:03.5"
     ]
     assert {p.name for p in written.files} == {
@@ -150,8 +152,8 @@ def test_the_model_table_sets_the_better_window_against_frames() -> None:
     questions = [
         Question.of("?", ["a", "b"], id=f"q{k}", answer="A", recording=f"v{k}") for k in range(4)
     ]
-    results = Results(Path("nowhere"))
-    for column in config.columns():
+    results = StoredRun()
+    for column in config.arms():
         for k, q in enumerate(questions):
             choice = "A" if k < right[column.reader, column.setting] else "B"
             said = Answer(text="", status=Status.PARSED, choice=choice, strategy="x")
@@ -162,7 +164,7 @@ def test_the_model_table_sets_the_better_window_against_frames() -> None:
     section = model_section(bootstrap_columns(held))
     assert section.text[0].startswith(
         "Readers that do better with captions than with frames: caption@30 0 of 2, caption@60 1 "
-        "of 2; with the better window open 1 of 1, closed 0 of 1."
+        "of 2; with the better window of each reader, by weights: open 1 of 1, closed 0 of 1."
     )
     table = section.parts[0]
     assert isinstance(table, ReportTable)
@@ -197,14 +199,14 @@ def test_runs_that_differ_are_refused_by_name(
 
 
 def test_each_role_stands_with_its_own_decoding_and_resolution() -> None:
-    from egomem.report.write import _about
+    from egomem.report.run_details import run_details
 
     given = {"captioner": {"images": 9.0}}
     run = loaded(
         "a", side=224, max_tokens=77, abstain=True, caption_tokens=88, given_limits=given,
         frame_limits={"openai:s": 5},
     )  # fmt: skip
-    rows = {str(name): str(value) for name, value in _about(run).rows}
+    rows = {str(name): str(value) for name, value in run_details(run).rows}
     assert rows["as a reader"] == (
         "reply letter, at most 77 tokens, may abstain; at most 768 frames of 224 pixels a side"
     )
@@ -213,19 +215,23 @@ def test_each_role_stands_with_its_own_decoding_and_resolution() -> None:
     checking = "verify@1, JSON, at most 77 tokens; at most 32 frames of 768 pixels a side"
     assert rows["as a verifier"] == checking
     assert rows["frames of openai:s"] == "at most 5"
-    fit = {str(name): str(value) for name, value in _about(loaded("a", fit=True)).rows}
+    fit = {str(name): str(value) for name, value in run_details(loaded("a", fit=True)).rows}
     assert fit["as a captioner"].endswith("pixels a side, fewer where a server takes fewer")
-    plain = _about(loaded("a", settings=("video",), strategies={"video": {"as_video": True}})).rows
+    plain = run_details(
+        loaded("a", settings=("video",), strategies={"video": {"as_video": True}})
+    ).rows
     assert ("settings of video", "as_video=true") in plain
     assert [str(r[0]) for r in plain if str(r[0]).startswith("as a ")] == ["as a reader"]
-    kept = {str(name): str(value) for name, value in _about(loaded("a", given_memory=True)).rows}
+    kept = {
+        str(name): str(value) for name, value in run_details(loaded("a", given_memory=True)).rows
+    }
     assert "as a captioner" not in kept
     assert kept["captioners"] == "none: the captions of a given memory"
-    assert rows["captioners"] == "each reader its own"
+    assert rows["captioners"] == "each reader captions for itself"
     assert rows["verifier"] == "the reader"
     assert not {"captioners", "verifier"} & {str(r[0]) for r in plain}
     alone = loaded("a", settings=("extractive",), readers=(), given_memory=True)
-    silent = {str(r[0]) for r in _about(alone).rows}
+    silent = {str(r[0]) for r in run_details(alone).rows}
     roles = {"verifier", "frames", "decoding", "as a reader", "as a captioner", "as a verifier"}
     assert roles <= {*rows}
     assert not silent & roles
@@ -248,7 +254,7 @@ def test_bins_and_regimes_reach_every_table(
     assert "| caption@30 | 10 | +50.0 [" in drop
     # Videos are drawn within the regimes: the right ones are those of up to 6 minutes.
     alone, whole = (
-        bootstrap_columns(report_columns([graded_run], c))[0].drawn.interval(1)
+        bootstrap_columns(report_columns([graded_run], c))[0].bootstrap.interval(1)
         for c in (ReportOptions(regimes=(360.0,)), ReportOptions())
     )
     assert (alone.low, alone.high) == pytest.approx((0.3, 0.3))
@@ -264,7 +270,7 @@ def test_weights_that_are_stated_stand_in_the_table_of_models(graded_run: Run) -
 
     assert "| r | not known | 10 |" in table(ReportOptions())
     assert "| r | open | 10 |" in table(ReportOptions(open=("r",)))
-    with pytest.raises(UsageError, match="--closed s: no reader of that name"):
+    with pytest.raises(UsageError, match="--closed s: no reader has that name"):
         report_columns([graded_run], ReportOptions(closed=("s",)))
 
 
@@ -280,8 +286,8 @@ def graded_run() -> Run:
         )
         for k, v in enumerate(videos)
     )  # fmt: skip
-    results = Results(Path("nowhere"))
-    for column in config.columns():
+    results = StoredRun()
+    for column in config.arms():
         for k, q in enumerate(questions):
             choice = "A" if k < 3 and column.setting == "caption@30" else "B"
             said = Answer(text="", status=Status.PARSED, choice=choice, strategy="x")
@@ -295,7 +301,7 @@ def loaded(name: str, **fields: Any) -> Run:
     """A run of two readers without answers, in memory alone."""
     given = {"settings": ("video", "verify@30"), "readers": ("ollama:r", "openai:s"), **fields}
     made = Benchmark(name="b", format="native", videos=(), questions=())
-    return Run(Path(name), {}, Config(**given), made, Results(Path(name)))
+    return Run(Path(name), {}, Config(**given), made, StoredRun())
 
 
 @pytest.mark.parametrize(
@@ -341,11 +347,14 @@ def test_every_run_is_compared_with_every_other() -> None:
 def test_runs_with_other_prompts_are_refused(
     benchmark: Benchmark, config: Config, folder: Path, tmp_path: Path, go: Go, monkeypatch: Any
 ) -> None:
+    from dataclasses import replace
+
     from egomem.answer import prompts
-    from egomem.evaluate import fingerprint
+    from egomem.answer.strategy import STRATEGIES, get
 
     other = prompts.Prompt("clean@2", "Answer.")
-    monkeypatch.setitem(fingerprint._PROMPTS, "clean", (other,))
+    registered = replace(get("clean"), texts=prompts.reader_texts(other))
+    monkeypatch.setitem(STRATEGIES._plugins, "clean", registered)
     go(benchmark, config.model_copy(update={"settings": ("clean",)}), tmp_path / "two")
     found = differences(load_run(folder), load_run(tmp_path / "two"))
     assert found == ["the prompts of clean differ between one and two"]
@@ -387,7 +396,7 @@ def test_why_an_answer_is_wrong_comes_from_trace_and_oracles(
     assert (why["q0"].why.value, why["q0"].sure) == ("not observed", True)
     assert "(caption@evidence)" in why["q0"].because
     for name in ("caption@1", "aligned@2"):
-        (entry,) = (e for e in held if e.column.setting == name)
+        (entry,) = (e for e in held if e.arm.setting == name)
         own = explain_column(entry, held)["q0"]
         assert own is not None
         assert (own.why.value, own.sure) == ("not observed", True)

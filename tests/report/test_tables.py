@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from egomem.benchmarks import Benchmark
-from egomem.evaluate import Config, Finished, Results, Run
+from egomem.evaluate import Config, Finished, Run, StoredRun
 from egomem.records import Answer, Evidence, Question, Status, Video
 from egomem.report import report_columns, report_sections
 from egomem.report.accuracy import accuracy_section
@@ -72,8 +72,8 @@ def made(
         for i in range(3 + k % 3)
     )
     rng = random.Random(seed)
-    results = Results(Path(folder))
-    for column, question in product(config.columns(), questions):
+    results = StoredRun()
+    for column, question in product(config.arms(), questions):
         said = rng.random()
         choice = question.answer if said < 0.45 else "A"
         status = Status.PARSED if said < 0.9 else Status.UNPARSABLE
@@ -178,13 +178,13 @@ def test_the_headline_is_that_of_plain_loops() -> None:
             reader: [right(run, setting, reader, q) - right(run, "video", reader, q) for q in asked]
             for reader in READERS
         }
-        assert (row["n"].n, row["n"].small) == (len(asked), f"{len(videos)} videos")
+        assert (row["n"].n, row["n"].detail) == (len(asked), f"{len(videos)} videos")
         gap = 100 * sum(map(sum, each.values())) / (3 * len(asked))
         assert row["points"].value == pytest.approx(gap)
         assert row["above video"].text == f"{sum(sum(g) > 0 for g in each.values())} of 3"
         mean = sum(right(run, setting, r, q) for r in READERS for q in asked) / (3 * len(asked))
         assert row["captions %"].value == pytest.approx(100 * mean)
-        assert ("few" in row["points"].small) == (len(videos) < MIN_CLUSTERS)
+        assert ("few" in row["points"].detail) == (len(videos) < MIN_CLUSTERS)
 
     # One of them in full: every sign pattern of twelve videos, and an interval drawn by hand.
     gaps = {
@@ -212,7 +212,7 @@ def test_the_headline_says_who_wins_on_long_videos() -> None:
     assert text.startswith("caption@30 less video, mean of 3 readers: ")
     assert f"on videos > 20 min ({wins} of 3 readers above)" in text
     outside = captions_vs_video_section(bootstrap_columns(report_columns([made(seed=3)]))).text
-    assert any("the gate of stage 1 stops them" in line for line in outside)
+    assert any("failed the bias gate" in line for line in outside)
 
 
 def test_ties_of_the_headline_stand_beside_its_wins() -> None:
@@ -232,17 +232,17 @@ def test_a_reader_that_the_gate_stops_in_two_runs_is_named_with_each() -> None:
     (said,) = [
         x
         for x in captions_vs_video_section(bootstrap_columns(report_columns(runs))).text
-        if "stops them" in x
+        if "failed the bias gate" in x
     ]
-    assert said.endswith("stops them: a (one), a (two).")
-    (gate,) = [s for s in report_sections(runs, report_columns(runs)) if s.title == "Gate"]
+    assert said.endswith("failed the bias gate: a (one), a (two).")
+    (gate,) = [s for s in report_sections(runs, report_columns(runs)) if s.title == "Bias gate"]
     assert [r["reader"].text for r in rows_of(*grids(gate).values())] == ["one: a", "two: a"]
     (said,) = [
         x
         for x in captions_vs_video_section(bootstrap_columns(report_columns(runs[:1]))).text
-        if "stops them" in x
+        if "failed the bias gate" in x
     ]
-    assert said.endswith("stops them: a.")
+    assert said.endswith("failed the bias gate: a.")
 
 
 def test_a_regime_that_holds_all_videos_is_not_said_twice() -> None:
@@ -260,7 +260,7 @@ def test_differences_are_those_of_plain_loops() -> None:
     held = grids(paired_tests_section(bootstrap_columns(report_columns([run]))))
     assert list(held) == [
         "Captions less video",
-        "A look at the frames less captions alone",
+        "Strategies less the answers that they start from",
         "Readers",
     ]
     every = list(run.questions)
@@ -282,7 +282,7 @@ def test_differences_are_those_of_plain_loops() -> None:
     rows = {(r["reader"].text, r["setting"].text): r for r in rows_of(held["Captions less video"])}
     assert set(rows) == set(product("abc", ("caption@30", "caption@60", "aligned@30")))
     check(rows["b", "aligned@30"], ("aligned@30", names["b"]), ("video", names["b"]))
-    looks = rows_of(held["A look at the frames less captions alone"])
+    looks = rows_of(held["Strategies less the answers that they start from"])
     assert [(r["reader"].text, r["setting"].text) for r in looks] == [
         (x, "verify@30 less caption@30") for x in "abc"
     ]
@@ -377,7 +377,7 @@ def test_tables_of_two_sets_of_questions_tell_which() -> None:
     one, two = made("one"), made("two", minutes=MINUTES[:5])
     again = made("again", minutes=MINUTES[:5], seed=1)  # shares the questions of two
     sections = report_sections([one, two, again], report_columns([one, two, again]))
-    titles = [part.title for s in sections for part in s.parts if s.title != "Views"]
+    titles = [part.title for s in sections for part in s.parts if s.title != "Accuracy by group"]
     assert [t for t, n in Counter(titles).items() if n > 1] == []
     first, second = len(one.questions), len(two.questions)
     assert f"Overall, {first} questions of one" in " ".join(titles)
@@ -402,23 +402,23 @@ def test_few_videos_are_warned_of_and_nothing_is_detectable() -> None:
     held = bootstrap_columns(report_columns([run]))
     (row,) = rows_of(grids(paired_tests_section(held))["Captions less video"])
     assert row["points"].low == row["points"].high  # one video in each regime: all draws alike
-    assert row["points"].small == "few, no spread"
+    assert row["points"].detail == "few, no spread"
     assert row["MDD"].text == "-"
-    strict = rows_of(grids(accuracy_section(held[0].entries, held))["Overall"])[0]["strict %"]
-    assert strict.small == "few, no spread"
+    strict = rows_of(grids(accuracy_section(held[0].columns, held))["Overall"])[0]["strict %"]
+    assert strict.detail == "few, no spread"
     enough = made(readers=READERS[:1], settings=("video", "caption@30"))
     (row,) = rows_of(
         grids(paired_tests_section(bootstrap_columns(report_columns([enough]))))[
             "Captions less video"
         ]
     )
-    assert row["points"].small == ""
+    assert row["points"].detail == ""
     assert (row["MDD"].value or 0) > 0
     one = made(readers=READERS[:1], settings=("video", "caption@30"), minutes=(5,))
     (row,) = rows_of(
         grids(paired_tests_section(bootstrap_columns(report_columns([one]))))["Captions less video"]
     )
-    assert (row["points"].low, row["points"].small) == (None, "one cluster, no interval")
+    assert (row["points"].low, row["points"].detail) == (None, "one cluster, no interval")
 
 
 def test_questions_about_no_video_are_not_counted_as_videos() -> None:
@@ -431,16 +431,16 @@ def test_questions_about_no_video_are_not_counted_as_videos() -> None:
     mean = rows_of(grids(captions_vs_video_section(held))["Captions less video, mean of 1 reader"])[
         0
     ]
-    assert mean["n"].small == said
+    assert mean["n"].detail == said
     assert grids(paired_tests_section(held))["Captions less video"].note.startswith(f"{said}; ")
-    first = rows_of(grids(accuracy_section(held[0].entries, held))["Overall"])[0]
+    first = rows_of(grids(accuracy_section(held[0].columns, held))["Overall"])[0]
     assert first["clusters"].text == "3"
 
 
 def test_a_p_too_small_to_print_is_a_figure_all_the_same() -> None:
     part = build_table("T", ("", "p"), [["a", p_value_cell(0.0004)], ["b", p_value_cell(0.2)]])
     assert [str(row[1]) for row in part.rows] == ["<0.001", "0.200"]
-    assert part.is_number(1)
+    assert part.is_numeric(1)
 
 
 def test_columns_that_do_not_differ_say_so_however_many_videos() -> None:
@@ -453,13 +453,13 @@ def test_columns_that_do_not_differ_say_so_however_many_videos() -> None:
     (row,) = rows_of(
         grids(paired_tests_section(bootstrap_columns(report_columns([run]))))["Captions less video"]
     )
-    assert (row["points"].text, row["points"].small) == ("+0.0 [+0.0, +0.0]", "no spread")
+    assert (row["points"].text, row["points"].detail) == ("+0.0 [+0.0, +0.0]", "no spread")
 
 
 def test_three_accuracies_stand_with_their_n() -> None:
     run = made(readers=READERS[:1], settings=("video",))
     held = bootstrap_columns(report_columns([run]))
-    row = rows_of(grids(accuracy_section(held[0].entries, held))["Overall"])[0]
+    row = rows_of(grids(accuracy_section(held[0].columns, held))["Overall"])[0]
     answers = [cell.answer for cell in run.cells.values()]
     read = [a for a in answers if a.status is Status.PARSED]
     good = sum(right(run, "video", READERS[0], q) for q in run.questions)
@@ -498,7 +498,7 @@ def test_tables_of_many_readers_grow_downwards(large: list[Section]) -> None:
     assert tuple(map(str, whole.headings))[3:] == NINE
     assert len(whole.rows) == 12 + 5
     part = by_title["Duration, accuracy %: clean, video, caption@30"]
-    assert part.spans[:3] == (("", 1), ("clean", 3), ("video", 3))
+    assert part.column_groups[:3] == (("", 1), ("clean", 3), ("video", 3))
     assert [str(row[0]) for row in part.rows[:12]] == [spec.split(":")[1] for spec in MANY]
     names = [str(row[0]) for row in part.rows[12:]]
     assert names == [
@@ -549,7 +549,7 @@ def test_many_groups_stand_below_each_other() -> None:
     names = [title for title in held if title.startswith("Scenario")]
     assert names == [
         *(f"Scenario, accuracy %: {s}" for s in SETTINGS),
-        "Scenario, accuracy %: without looking",
+        "Scenario, accuracy %: blind baselines",
     ]
     part = held["Scenario, accuracy %: video"]
     assert list(map(str, part.headings)) == ["", "n", "a", "b", "c"]
@@ -559,7 +559,7 @@ def test_many_groups_stand_below_each_other() -> None:
     assert cell.value == pytest.approx(
         100 * sum(right(run, "video", READERS[1], q) for q in own) / len(own)
     )
-    blind = held["Scenario, accuracy %: without looking"]
+    blind = held["Scenario, accuracy %: blind baselines"]
     assert "longest option" in map(str, blind.headings)
     assert str(blind.rows[4][1]) == str(len(own))
 
@@ -576,7 +576,7 @@ def test_cut_tables_fit_a_page_and_lose_nothing(large: list[Section]) -> None:
                 assert wide <= LINE_WIDTH or len(piece.headings) == count_label_columns(part) + 1, (
                     piece.title
                 )
-                assert sum(n for _, n in piece.spans) in (0, len(piece.headings))
+                assert sum(n for _, n in piece.column_groups) in (0, len(piece.headings))
             cells = Counter(str(c) for row in part.rows for c in row[count_label_columns(part) :])
             kept = Counter(str(c) for piece in parts for row in piece.rows for c in row)
             assert not cells - kept
@@ -584,7 +584,7 @@ def test_cut_tables_fit_a_page_and_lose_nothing(large: list[Section]) -> None:
 
 def test_a_long_table_is_cut_by_rows_with_its_baselines_again() -> None:
     rows = [[f"r{k}", f"{k}.0"] for k in range(100)]
-    part = build_table("T", ("", "x"), [*rows, ["chance", "25.0"]], foot=1)
+    part = build_table("T", ("", "x"), [*rows, ["chance", "25.0"]], footer_rows=1)
     parts = paginate(part)
     assert [piece.title for piece in parts] == ["T (1 of 3)", "T (2 of 3)", "T (3 of 3)"]
     assert [len(piece.rows) for piece in parts] == [MAX_ROWS, MAX_ROWS, 13]

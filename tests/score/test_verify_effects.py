@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from egomem.answer.verdict import Support
+from egomem.answer.verify.verdict import Support
 from egomem.score import effects_by_support, score_answers
 from egomem.score.verify_effects import SUPPORT_LEVELS
 

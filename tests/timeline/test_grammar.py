@@ -193,7 +193,7 @@ def test_egolife_times_are_hours_minutes_seconds_and_a_frame() -> None:
     assert when.instants is not None
     assert when.instants.start == when.instants.end == at
     hundredths = replace(DEFAULT_CONVENTIONS, frames_per_second=100)
-    when = read_time("DAY1-11210250", zone=BERLIN, day_one=date(2026, 3, 1), habits=hundredths)
+    when = read_time("DAY1-11210250", zone=BERLIN, day_one=date(2026, 3, 1), conventions=hundredths)
     assert when.instants is not None
     assert when.instants.start == at.replace(microsecond=500_000)
     with pytest.raises(TimeError, match="frame 50, but a second has 20"):
@@ -251,17 +251,17 @@ def test_a_bare_time_is_of_the_recording_unless_habits_say_otherwise() -> None:
     assert read_time("10:30", now=NOW).span == Span(630, 630)
     assert "add am or pm" in read_time("10:30", now=NOW).note
     clock = replace(DEFAULT_CONVENTIONS, bare="wall")
-    assert wall("10:30", habits=clock) == ("2026-03-04 10:30:00",) * 2
-    assert read_time("75:30", now=NOW, habits=clock).span == Span(4530, 4530)
+    assert wall("10:30", conventions=clock) == ("2026-03-04 10:30:00",) * 2
+    assert read_time("75:30", now=NOW, conventions=clock).span == Span(4530, 4530)
 
 
 def test_habits_can_be_changed() -> None:
     late = replace(DEFAULT_CONVENTIONS, parts={**DEFAULT_CONVENTIONS.parts, "lunch": (14, 16)})
-    assert wall("after lunch yesterday", habits=late)[0] == "2026-03-03 16:00:00"
+    assert wall("after lunch yesterday", conventions=late)[0] == "2026-03-03 16:00:00"
     early = replace(DEFAULT_CONVENTIONS, waking=3, around=timedelta(minutes=5), few=4)
-    assert wall("at four", habits=early)[0] == "2026-03-04 04:00:00"
-    assert wall("around noon", habits=early)[0] == "2026-03-04 11:55:00"
-    assert wall("a few minutes ago", habits=early)[0] == "2026-03-04 14:56:00"
+    assert wall("at four", conventions=early)[0] == "2026-03-04 04:00:00"
+    assert wall("around noon", conventions=early)[0] == "2026-03-04 11:55:00"
+    assert wall("a few minutes ago", conventions=early)[0] == "2026-03-04 14:56:00"
 
 
 # -- days of 23 and 25 hours ---------------------------------------------------------------------
@@ -305,8 +305,10 @@ def test_a_time_that_occurs_twice_is_the_first_and_a_stretch_holds_both() -> Non
 
 
 def test_a_part_of_the_day_that_ends_in_an_hour_that_occurs_twice_holds_both() -> None:
-    habits = replace(DEFAULT_CONVENTIONS, parts={**DEFAULT_CONVENTIONS.parts, "night": (22, 26.5)})
-    when = read_time("the night of 24 October", now=AUTUMN, habits=habits)
+    conventions = replace(
+        DEFAULT_CONVENTIONS, parts={**DEFAULT_CONVENTIONS.parts, "night": (22, 26.5)}
+    )
+    when = read_time("the night of 24 October", now=AUTUMN, conventions=conventions)
     assert when.instants is not None
     assert when.instants.seconds == 5.5 * 3600
 

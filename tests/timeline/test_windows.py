@@ -1,12 +1,16 @@
 """Windows cover a recording exactly once; times to look at lie on one grid."""
 
+import ast
+import re
 from datetime import UTC, datetime
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import egomem
 from egomem.errors import TimeError, UsageError
 from egomem.timeline import Clock, Span, sample_times, windows
 
@@ -46,3 +50,15 @@ def test_lengths_and_rates_that_cannot_be_are_refused(bad: float) -> None:
 def test_a_start_in_an_impossible_year_is_refused(year: int) -> None:
     with pytest.raises(TimeError, match=f"year {year}"):
         Clock(datetime(year, 1, 1, tzinfo=UTC))
+
+
+def test_the_default_window_stands_in_one_file() -> None:
+    root = Path(egomem.__file__).parent
+    homes = {
+        path.name
+        for path in root.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and node.value == 30 and type(node.value) in (int, float)
+        if re.search("window|length", path.read_text().splitlines()[node.lineno - 1], re.IGNORECASE)
+    }
+    assert homes == {"windows.py"}

@@ -2,12 +2,13 @@
 
 from egomem.answer.choice import ChoiceReading, read_choice
 from egomem.answer.compare import StrategyResult, compare
-from egomem.answer.run import answer
+from egomem.answer.run import answer, question_of
 from egomem.answer.strategy import (
     Budget,
     FrameSource,
-    Settings,
+    ReaderSettings,
     Strategy,
+    StrategySettings,
     Task,
     get,
     register,
@@ -19,13 +20,15 @@ __all__ = [
     "Budget",
     "ChoiceReading",
     "FrameSource",
-    "Settings",
+    "ReaderSettings",
     "Strategy",
     "StrategyResult",
+    "StrategySettings",
     "Task",
     "answer",
     "compare",
     "get",
+    "question_of",
     "read_choice",
     "register",
     "settings_hash",

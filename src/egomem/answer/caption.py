@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from egomem.answer.context import captions, notes
-from egomem.answer.prompts import CAPTION
-from egomem.answer.reader import ReaderSettings, ask_reader
-from egomem.answer.strategy import Task, register
+from egomem.answer.prompts import CAPTION, reader_texts
+from egomem.answer.reader import ask_reader
+from egomem.answer.reread import reread_reply
+from egomem.answer.strategy import ReaderSettings, Task, register
 from egomem.models import TextPart
 from egomem.records import Answer, Source, Status
 
@@ -20,23 +21,30 @@ class CaptionSettings(ReaderSettings):
     sources: tuple[Source, ...] = ("caption",)
 
 
-@register("caption", CaptionSettings)
+@register(
+    "caption",
+    CaptionSettings,
+    reads=("caption",),
+    run_decides=("track",),
+    prompts=reader_texts(CAPTION),
+    reread=reread_reply,
+)
 async def caption(task: Task[CaptionSettings]) -> Answer:
     """Answers from all captions up to the question's time, never from a frame."""
     settings = task.settings
-    found = captions(task, settings.track, settings.sources)
-    if not found.observations:
-        why = "nothing was captioned in this part of the memory"
-        if lost := sum(map(len, found.gaps.values())):
-            why += f": {lost} windows have no caption"
-        return Answer(text="", status=Status.ABSTAINED, strategy="caption", reason=why)
-    held = notes(task.view, found.observations, found.gaps)
+    read = captions(task, settings.track, settings.sources)
+    if not read.observations:
+        reason = "nothing was captioned in this part of the memory"
+        if uncaptioned := sum(map(len, read.gaps.values())):
+            reason += f": {uncaptioned} windows have no caption"
+        return Answer(text="", status=Status.ABSTAINED, strategy="caption", reason=reason)
+    context = notes(task.view, read.observations, read.gaps)
     return await ask_reader(
         task,
         settings,
         CAPTION,
-        [TextPart(held.text)],
+        [TextPart(context.text)],
         evidence="the numbers of the notes that the answer rests on",
-        evident=held.evident,
+        parse_evidence=context.parse_evidence,
         strategy="caption",
     )

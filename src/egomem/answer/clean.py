@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from egomem.answer.prompts import CLEAN
-from egomem.answer.reader import ReaderSettings, ask_reader
-from egomem.answer.strategy import Task, register
+from functools import partial
+
+from egomem.answer.prompts import CLEAN, reader_texts
+from egomem.answer.reader import ask_reader
+from egomem.answer.reread import reread_reply
+from egomem.answer.strategy import ReaderSettings, Task, register
 from egomem.records import Answer
 
 
@@ -14,7 +17,13 @@ class CleanSettings(ReaderSettings):
     abstain: bool = False
 
 
-@register("clean", CleanSettings)
+@register(
+    "clean",
+    CleanSettings,
+    reads=(),
+    prompts=reader_texts(CLEAN),
+    reread=partial(reread_reply, evidence=False),
+)
 async def clean(task: Task[CleanSettings]) -> Answer:
     """Answers from the question and its options alone, as a check for bias."""
     return await ask_reader(task, task.settings, CLEAN, (), strategy="clean")

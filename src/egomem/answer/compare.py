@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from egomem.models import ModelClient
     from egomem.models.embedders import Embedder
 
-
-SHOWN = 3
+MAX_EVIDENCE = 3
 """Pieces of evidence in a table's cell."""
 
 
@@ -40,17 +39,17 @@ class StrategyResult(Record):
 
         `names`: recording ids -> the names of their files.
         """
-        said, used = self.answer, self.answer.usage
-        label = f"{said.choice}. " if said.choice else ""
-        named = said.text if said.text.startswith(label) else f"{label}{said.text}"
-        text = named if said.text else f"({said.status.value}) {said.reason}"
-        places = [_place(e, names) for e in said.evidence[:SHOWN]]
-        if len(said.evidence) > SHOWN:
-            places.append(f"and {len(said.evidence) - SHOWN} more")
-        tokens = f"{used.tokens_in} + {used.tokens_out}" if used.requests else "0"
-        bound = "at least " if used.without_price else ""
-        cost = "" if used.cost is None else f"{bound}${used.cost:.4f}"
-        return self.strategy, text, "\n".join(places), tokens, f"{used.seconds:.2f}", cost
+        answer, usage = self.answer, self.answer.usage
+        label = f"{answer.choice}. " if answer.choice else ""
+        labelled = answer.text if answer.text.startswith(label) else f"{label}{answer.text}"
+        text = labelled if answer.text else f"({answer.status.value}) {answer.reason}"
+        places = [_place(e, names) for e in answer.evidence[:MAX_EVIDENCE]]
+        if len(answer.evidence) > MAX_EVIDENCE:
+            places.append(f"and {len(answer.evidence) - MAX_EVIDENCE} more")
+        tokens = f"{usage.tokens_in} + {usage.tokens_out}" if usage.requests else "0"
+        bound = "at least " if usage.without_price else ""
+        cost = "" if usage.cost is None else f"{bound}${usage.cost:.4f}"
+        return self.strategy, text, "\n".join(places), tokens, f"{usage.seconds:.2f}", cost
 
 
 async def compare(
@@ -69,29 +68,28 @@ async def compare(
     `settings`: of each strategy, by name. One that cannot run (no model, no video) has the status
     `error` and says why in `reason`; the others go on. Raises UsageError for an unknown strategy.
     """
-    known: dict[str, asyncio.Task[Answer]] = {}
-    given = settings or {}
+    memo: dict[str, asyncio.Task[Answer]] = {}
 
-    async def row(name: str) -> StrategyResult:
+    async def result(name: str) -> StrategyResult:
         try:
-            said = await answer(
+            reply = await answer(
                 question,
                 view,
                 name,
-                others=given,
+                dependency_settings=settings,
                 models=models,
                 embedder=embedder,
                 frames=frames,
                 budget=budget,
-                known=known,
+                memo=memo,
             )
         except EgomemError as fault:
-            said = Answer(text="", status=Status.ERROR, strategy=name, reason=str(fault))
-        return StrategyResult(strategy=name, answer=said)
+            reply = Answer(text="", status=Status.ERROR, strategy=name, reason=str(fault))
+        return StrategyResult(strategy=name, answer=reply)
 
     for name in strategies:
         get(name)
-    return list(await asyncio.gather(*(row(name) for name in strategies)))
+    return list(await asyncio.gather(*(result(name) for name in strategies)))
 
 
 def _place(evidence: Evidence, names: Mapping[str, str]) -> str:

@@ -23,15 +23,15 @@ class Notes:
     observations: tuple[Observation, ...]
     view: View
 
-    def evident(self, listed: JsonValue) -> list[Evidence]:
+    def parse_evidence(self, listed: JsonValue) -> list[Evidence]:
         """The notes whose numbers a reply lists, once each; other values are left out."""
-        found: dict[int, Evidence] = {}
+        evidence: dict[int, Evidence] = {}
         for value in listed if isinstance(listed, list) else []:
             text = str(value).strip("[] #")
             number = int(text) if text.isdecimal() and len(text) < 9 else 0
             if 1 <= number <= len(self.observations):
-                found.setdefault(number, evidence_of(self.observations[number - 1], self.view))
-        return list(found.values())
+                evidence.setdefault(number, evidence_of(self.observations[number - 1], self.view))
+        return list(evidence.values())
 
 
 def evidence_of(o: Observation, view: View) -> Evidence:
@@ -55,27 +55,27 @@ def notes(
     `gaps`: recording -> windows whose captioning failed. They are listed where they lie,
     without a number, so that a reader does not take silence for an empty scene.
     """
-    held = {r.id: r for r in view.recordings()}
-    left = {id: sorted(found) for id, found in (gaps or {}).items()}
+    recordings = {r.id: r for r in view.recordings()}
+    gaps_left = {id: sorted(windows) for id, windows in (gaps or {}).items()}
     ends = {o.recording: k for k, o in enumerate(observations)}
     lines: list[str] = []
     last: str | None = ""
     for number, o in enumerate(observations, 1):
         if o.recording != last:
-            lines += ["", heading(held.get(o.recording or ""))]
+            lines += ["", heading(recordings.get(o.recording or ""))]
             last = o.recording
-        own = left.get(o.recording or "", [])
-        while own and own[0].span.start < o.span.start:
-            lines.append(_unnoted(own.pop(0)))
+        gaps_here = gaps_left.get(o.recording or "", [])
+        while gaps_here and gaps_here[0].span.start < o.span.start:
+            lines.append(_unnoted(gaps_here.pop(0)))
         time = format_span(o.span) if o.recording is not None else "summary"
         when = view.when(o) if o.recording is None else None
         stamp = f" {format_instant(when)}" if when else ""
         lines.append(f"[{number}] {time}{stamp} {_indented(o.text)}")
         if ends[o.recording] == number - 1:
-            lines += map(_unnoted, left.pop(o.recording or "", ()))
-    for id in held:
-        if left.get(id):
-            lines += ["", heading(held[id]), *map(_unnoted, left[id])]
+            lines += map(_unnoted, gaps_left.pop(o.recording or "", ()))
+    for id in recordings:
+        if gaps_left.get(id):
+            lines += ["", heading(recordings[id]), *map(_unnoted, gaps_left[id])]
     return Notes("\n".join(lines).strip(), tuple(observations), view)
 
 
@@ -99,8 +99,8 @@ def scope(view: View, question: Question) -> View:
     """The part of the view that a question is about: its recording, where it names one."""
     if question.recording is None:
         return view
-    held = {r.id for r in view.recordings()}
-    return view.narrow(recordings=[question.recording] if question.recording in held else [])
+    ids = {r.id for r in view.recordings()}
+    return view.narrow(recordings=[question.recording] if question.recording in ids else [])
 
 
 def chosen_track(view: View, track: str | None = None) -> str | None:
@@ -116,12 +116,12 @@ def chosen_track(view: View, track: str | None = None) -> str | None:
         covered[o.track] = covered.get(o.track, 0.0) + o.span.length
     if not covered:
         return None
-    known = {t.id: t for t in view.store.tracks()}
+    tracks = {t.id: t for t in view.store.tracks()}
 
     def rank(id: str) -> tuple[bool, float, float, str]:
-        held: Track | None = known.get(id)
-        composed = held is not None and held.model is None
-        return composed, -covered[id], (held.window or 0.0) if held else 0.0, id
+        stored: Track | None = tracks.get(id)
+        composed = stored is not None and stored.model is None
+        return composed, -covered[id], (stored.window or 0.0) if stored else 0.0, id
 
     return min(covered, key=rank)
 
@@ -140,13 +140,15 @@ def captions(task: Task[Any], track: str | None, sources: Sequence[Source]) -> R
     chosen = chosen_track(view, track) if "caption" in sources else None
     others = {s for s in sources if s != "caption"}
     tracks = [t.id for t in view.store.tracks() if t.source in others]
-    found = view.observations(tracks=[chosen, *tracks] if chosen else tracks)
-    missing = failed_windows_in_view(view, chosen) if chosen else {}
-    told: list[JsonValue] = [
+    observations = view.observations(tracks=[chosen, *tracks] if chosen else tracks)
+    gaps = failed_windows_in_view(view, chosen) if chosen else {}
+    without_caption: list[JsonValue] = [
         {"recording": id, "start": g.span.start, "end": g.span.end, "status": g.status}
-        for id, held in missing.items()
-        for g in held
+        for id, windows in gaps.items()
+        for g in windows
     ]
-    without = {"without": told} if told else {}
-    task.note("notes", track=chosen, sources=list(sources), observations=len(found), **without)
-    return Read(found, missing)
+    without = {"without": without_caption} if without_caption else {}
+    task.note(
+        "notes", track=chosen, sources=list(sources), observations=len(observations), **without
+    )
+    return Read(observations, gaps)

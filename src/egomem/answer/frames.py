@@ -40,17 +40,17 @@ class Looked:
     looks: list[Look] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
 
-    def evident(self, listed: JsonValue) -> list[Evidence]:
+    def parse_evidence(self, listed: JsonValue) -> list[Evidence]:
         """The frames whose times a reply lists, once each; times of no frame are left out.
 
         A time that frames of two recordings share is a frame of both.
         """
-        found: list[Evidence] = []
-        meant = [s for s in map(_stretch, listed if isinstance(listed, list) else []) if s]
+        evidence: list[Evidence] = []
+        stretches = [s for s in map(_stretch, listed if isinstance(listed, list) else []) if s]
         for recording, image in self.images:
             at = image.time or 0.0
-            if any(s.start - NEAR <= at <= s.end + NEAR for s in meant):
-                found.append(
+            if any(s.start - NEAR <= at <= s.end + NEAR for s in stretches):
+                evidence.append(
                     Evidence(
                         recording=recording.id,
                         span=Span(at, at),
@@ -58,7 +58,7 @@ class Looked:
                         when=recording.instant(at),
                     )
                 )
-        return found
+        return evidence
 
 
 async def look(

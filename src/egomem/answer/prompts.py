@@ -7,8 +7,10 @@ of every run.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from egomem.records import Question
 from egomem.timeline import Moment, format_instant, format_time
@@ -97,6 +99,19 @@ def how_to_answer(question: Question, *, format: str, abstain: bool, evidence: s
     if evidence and (format == "scores" or not question.options):
         lines.append(f'"evidence" lists {evidence}; an empty list where there is none.')
     return " ".join(lines)
+
+
+def reader_texts(*prompts: Prompt) -> Callable[[Question, Any], Sequence[str]]:
+    """What a strategy declares that gives these prompts to a reader, with `ReaderSettings`."""
+
+    def texts(question: Question, settings: Any) -> list[str]:
+        # The words that follow a prompt depend on the options and on how the reply is wanted.
+        instructions = how_to_answer(
+            question, format=settings.format, abstain=settings.abstain, evidence="-"
+        )
+        return [*(t for p in prompts for t in (p.name, p.system)), instructions]
+
+    return texts
 
 
 def verdict_wanted(question: Question, candidate: str) -> str:

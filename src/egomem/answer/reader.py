@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any
 
-from pydantic import Field, JsonValue
+from pydantic import JsonValue
 
 from egomem.answer import prompts
 from egomem.answer.choice import ChoiceReading, read_choice
 from egomem.answer.prompts import Prompt
-from egomem.answer.strategy import Settings, Task
+from egomem.answer.strategy import ReaderSettings, Task
 from egomem.errors import ConfigError
 from egomem.models import (
     ContentPart,
@@ -31,22 +31,7 @@ from egomem.models import (
 from egomem.observe.frame_encoding import check_frame_labels
 from egomem.records import Answer, Evidence, Question, Status, Usage
 
-
-class ReaderSettings(Settings):
-    """How a reader is asked.
-
-    `format`: `scores` asks for JSON with a number for each option; `letter` for a letter alone;
-    `logprobs` for a letter, and takes the scores from the probabilities of the first token where
-    the server gives them. `abstain`: the reader may say that it cannot be told (leave it off to
-    force a choice, as the papers' protocols do). `max_tokens`: of the reply, thinking included.
-    """
-
-    format: Literal["scores", "letter", "logprobs"] = "scores"
-    abstain: bool = True
-    max_tokens: int = Field(default=2048, ge=1)
-
-
-Evident = Callable[[JsonValue], Sequence[Evidence]]
+ParseEvidence = Callable[[JsonValue], Sequence[Evidence]]
 """From what a reply lists as evidence to the moments meant; what cannot be placed is left out."""
 
 _ALTERNATIVES = 20
@@ -69,15 +54,15 @@ async def ask_reader(
     context: Sequence[ContentPart],
     *,
     evidence: str = "",
-    evident: Evident = lambda listed: (),
+    parse_evidence: ParseEvidence = lambda listed: (),
     strategy: str,
 ) -> Answer:
     """One request to the reader: `context` first, then the question. One reply, one Answer.
 
-    `evidence` tells the reader what to list as evidence, `evident` reads that list.
+    `evidence` tells the reader what to list as evidence, `parse_evidence` reads that list.
     """
     question = task.question
-    wanted = prompts.how_to_answer(
+    instructions = prompts.how_to_answer(
         question, format=settings.format, abstain=settings.abstain, evidence=evidence
     )
     schema = None
@@ -85,16 +70,16 @@ async def ask_reader(
         schema = schema_for(question, abstain=settings.abstain, evidence=bool(evidence))
     request = Request(
         role=Role.READER,
-        parts=(*context, TextPart(f"{prompts.asked(question, task.view.until)}\n\n{wanted}")),
+        parts=(*context, TextPart(f"{prompts.asked(question, task.view.until)}\n\n{instructions}")),
         prompt=prompt.name,
         system=prompt.system,
         schema=schema,
         max_tokens=settings.max_tokens,
         logprobs=_ALTERNATIVES if settings.format == "logprobs" and question.options else 0,
-        about=RequestTags(question.recording, question.id or None),
+        tags=RequestTags(question.recording, question.id or None),
     )
     reply = await send(task, request)
-    return read_reply(question, reply, strategy=strategy, evident=evident)
+    return read_reply(question, reply, strategy=strategy, parse_evidence=parse_evidence)
 
 
 async def send(task: Task[Any], request: Request) -> Reply:
@@ -125,12 +110,12 @@ async def send(task: Task[Any], request: Request) -> Reply:
 
 def _more(question: Question, reply: Reply) -> dict[str, JsonValue]:
     """What else an answer was read from, so that a trace holds all that reading it again takes."""
-    found: dict[str, JsonValue] = {}
+    extra: dict[str, JsonValue] = {}
     if reply.source == "reasoning":
-        found["reasoning"] = reply.text
+        extra["reasoning"] = reply.text
     if (token := label_token(question, reply.logprobs)) is not None:
-        found["logprobs"] = [token.model_dump(mode="json")]
-    return found
+        extra["logprobs"] = [token.model_dump(mode="json")]
+    return extra
 
 
 def over_budget(task: Task[Any], request: Request) -> str:
@@ -183,7 +168,7 @@ def read_reply(
     reply: Reply,
     *,
     strategy: str,
-    evident: Evident = lambda listed: (),
+    parse_evidence: ParseEvidence = lambda listed: (),
 ) -> Answer:
     """An Answer out of a reply, whatever its status.
 
@@ -193,17 +178,17 @@ def read_reply(
     if reply.status not in (Status.PARSED, Status.UNPARSABLE) or not reply.text:
         return Answer(text="", status=reply.status, reason=reply.detail, **fields)
     data = reply.data if isinstance(reply.data, dict) else {}
-    fields["evidence"] = tuple(evident(data.get("evidence")))
+    fields["evidence"] = tuple(parse_evidence(data.get("evidence")))
     if question.options:
         return _chosen(question, reply, fields)
-    said = data.get("answer", reply.text if reply.data is None else None)
-    if said is None:
+    text = data.get("answer", reply.text if reply.data is None else None)
+    if text is None:
         return Answer(text="", status=Status.ABSTAINED, reason="the reader abstained", **fields)
-    if not str(said).strip():
+    if not str(text).strip():
         return Answer(text="", status=Status.UNPARSABLE, reason=reply.detail, **fields)
     if reply.status is Status.UNPARSABLE:
         fields["reason"] = f"read as plain text: {reply.detail}"
-    return Answer(text=str(said).strip(), status=Status.PARSED, **fields)
+    return Answer(text=str(text).strip(), status=Status.PARSED, **fields)
 
 
 def _chosen(question: Question, reply: Reply, fields: dict[str, Any]) -> Answer:

@@ -7,16 +7,15 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from egomem.answer.context import scope
+from egomem.answer.estimate import Effort, Outlook
 from egomem.answer.frames import Look, look
-from egomem.answer.prompts import VIDEO
-from egomem.answer.reader import ReaderSettings, ask_reader, models_of
-from egomem.answer.strategy import Task, register
+from egomem.answer.prompts import VIDEO, reader_texts
+from egomem.answer.reader import ask_reader, models_of
+from egomem.answer.reread import reread_reply
+from egomem.answer.strategy import ReaderSettings, Task, register
 from egomem.models import Role
 from egomem.records import Answer, Recording, Status
-from egomem.timeline import Span
-
-CAP = 768
-"""Frames at most (CapMem's cap in its Qwen and aligned runs: 12.8 minutes at 1 frame a second)."""
+from egomem.timeline import DEFAULT_FPS, MAX_FRAMES, Span
 
 
 class VideoSettings(ReaderSettings):
@@ -24,12 +23,26 @@ class VideoSettings(ReaderSettings):
     takes in one request (limits.reader.images). `as_video`: send them as one video part, where the
     server takes it (vLLM, OpenRouter)."""
 
-    frames: int = Field(default=CAP, ge=1)
-    fps: float = Field(default=1.0, gt=0)
+    frames: int = Field(default=MAX_FRAMES, ge=1)
+    fps: float = Field(default=DEFAULT_FPS, gt=0)
     as_video: bool = False
 
 
-@register("video", VideoSettings)
+def _effort(outlook: Outlook) -> Effort:
+    looks = spread(outlook.recordings, outlook.settings.frames, outlook.settings.fps)
+    frames = sum(len(look.times) for look in looks)
+    return Effort(1, frames, tokens_out=outlook.reply_tokens)
+
+
+@register(
+    "video",
+    VideoSettings,
+    reads=("frames",),
+    run_decides=("frames", "fps"),
+    prompts=reader_texts(VIDEO),
+    reread=reread_reply,
+    estimate=_effort,
+)
 async def video(task: Task[VideoSettings]) -> Answer:
     """Answers from frames spread evenly over the recordings up to the question's time."""
     settings = task.settings
@@ -50,7 +63,7 @@ async def video(task: Task[VideoSettings]) -> Answer:
         VIDEO,
         looked.parts,
         evidence="the times of the frames that show it, as they stand before the frames",
-        evident=looked.evident,
+        parse_evidence=looked.parse_evidence,
         strategy="video",
     )
     if looked.missing:
@@ -67,12 +80,12 @@ def spread(recordings: Sequence[Recording], most: int, fps: float) -> list[Look]
     recordings = [r for r in recordings if r.has_pictures]
     length = sum(r.duration for r in recordings)
     count = max(1, min(most, int(length * fps + 1e-6))) if length > 0 else 0
-    wanted = [(k + 0.5) * length / count for k in range(count)]
+    positions = [(k + 0.5) * length / count for k in range(count)]
     looks: list[Look] = []
     begin = 0.0
     for recording in recordings:
         end = begin + recording.duration
-        times = tuple(t - begin for t in wanted if begin <= t < end)
+        times = tuple(t - begin for t in positions if begin <= t < end)
         looks.append(Look(recording, Span(0.0, recording.duration), times))
         begin = end
     return looks

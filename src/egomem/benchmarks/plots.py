@@ -13,6 +13,7 @@ import numpy as np
 from egomem.benchmarks.benchmark import Benchmark
 from egomem.benchmarks.statistics import measured_values, stats
 from egomem.errors import MissingExtraError, UsageError, reason
+from egomem.palette import BAR
 from egomem.records import ABSTAIN_OPTION
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ SHOWN_SHARE = 0.99
 """The share of values that the axis shows in full; the rest is in the last bar, which says so."""
 
 _GROUP_LABELS = {"key": "position of key"}
-_COLOUR = "#3b6ea5"
 _MAX_LABEL_CHARACTERS = 34
 """Characters of a bar's label."""
 
@@ -98,9 +98,7 @@ def _draw_histogram(axes: Axes, name: str, values: Sequence[float]) -> None:
     elif maximum <= 2 * axis_end:
         axis_end = maximum
     beyond = int((scaled > axis_end).sum())
-    axes.hist(
-        np.minimum(scaled, axis_end), bins=bins, color=_COLOUR, edgecolor="white", linewidth=0.5
-    )
+    axes.hist(np.minimum(scaled, axis_end), bins=bins, color=BAR, edgecolor="white", linewidth=0.5)
     title = f"n {len(values)}, median {_format_number(float(np.median(scaled)))}{unit}"
     if beyond:
         larger = "more" if name == "evidence_count" else "longer"
@@ -131,7 +129,7 @@ def _draw_bars(axes: Axes, title: str, counts: Mapping[str, int]) -> None:
         for k in counts
     ][::-1]
     numbers = list(counts.values())[::-1]
-    bars = axes.barh(range(len(numbers)), numbers, color=_COLOUR)
+    bars = axes.barh(range(len(numbers)), numbers, color=BAR)
     axes.bar_label(bars, padding=2, fontsize=8)
     # A data set's text is text: a dollar sign in it begins no formula.
     axes.set_yticks(range(len(labels)), labels, parse_math=False)

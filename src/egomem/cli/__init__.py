@@ -26,7 +26,7 @@ from io import TextIOWrapper
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from egomem.errors import EgomemError, reason
 
@@ -49,10 +49,29 @@ COMMANDS: dict[str, str] = {
     "models": "egomem.cli.models:models",
     "cache": "egomem.cli.cache:cache",
     "fake-server": "egomem.cli.fake_server:fake_server",
+    "plugins": "egomem.cli.plugins:plugins",
     "doctor": "egomem.cli.doctor:doctor",
     "demo": "egomem.cli.demo:demo",
 }
 """Every command, in the order of help: name -> module:function."""
+
+
+STRATEGIES = "{strategies}"
+"""Stands in a help text for the names of the strategies that are installed."""
+
+
+class Command(TyperCommand):
+    """Looks up the names of plug-ins when its help is printed: a command that runs need not."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        for param in self.params:
+            text = getattr(param, "help", None) or ""
+            if STRATEGIES in text:
+                from egomem.answer import strategies
+
+                names = [name for name, s in strategies().items() if not s.oracle]
+                param.help = text.replace(STRATEGIES, ", ".join(names))  # type: ignore[attr-defined]  # an option has one
+        super().format_options(ctx, formatter)
 
 
 class Commands(TyperGroup):
@@ -69,7 +88,7 @@ class Commands(TyperGroup):
         found = getattr(import_module(module), name)
         if not isinstance(found, typer.Typer):
             single = typer.Typer(add_completion=False)
-            single.command(cmd_name)(found)
+            single.command(cmd_name, cls=Command)(found)
             found = single
         found.rich_markup_mode = None  # plain help: it is quick, and can be piped
         command = typer.main.get_command(found)

@@ -15,7 +15,7 @@ from egomem.cli.options import (
     open_memory,
     parse_settings,
 )
-from egomem.cli.output import answer_json, print_answer, print_result
+from egomem.cli.output import answer_json, print_answer, print_query, print_result, query_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,7 +31,7 @@ def ask(
     strategy: Annotated[
         str | None,
         typer.Option(
-            help="How to answer: extractive, clean, video, caption, verify. "
+            help="How to answer: {strategies} (see egomem plugins). "
             "Default: caption with a reader model, else extractive."
         ),
     ] = None,
@@ -42,7 +42,9 @@ def ask(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A setting of the strategy. Repeatable."),
     ] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Print the steps.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Print how the question was read, and the steps.")
+    ] = False,
     memory: MemoryOption = None,
     model: ModelOption = None,
     fit: FitOption = None,
@@ -59,15 +61,19 @@ def ask(
             strategy=strategy,
             settings=parse_settings(set_ or (), frames=frames),
         )
+        query = held.read_question(question, options=option or (), at=at) if explain else None
         names = held.names()
 
     def show(out: Console) -> None:
         print_answer(out, answer, names)
+        if query is not None:
+            print_query(query)
         for step in answer.trace if explain else ():
             out.print_json(data=step)
 
     result = answer_json(answer, names)
-    if explain:
+    if query is not None:
+        result["query"] = query_json(query)
         result["trace"] = list(answer.trace)
     failed = answer.status not in (Status.PARSED, Status.ABSTAINED)
     problems = [(f"no answer: {answer.status.value}: {answer.reason}", "")] if failed else []

@@ -111,10 +111,10 @@ def stats(
     With --media, videos that state no length have that of their file.
     """
     from egomem.benchmarks import stats as count
-    from egomem.evaluate.durations import lengths
+    from egomem.evaluate.durations import video_durations
 
     held = read(where, format, media, zone, day_one, frame_base, strict=not keep_faulty)
-    held = held.with_lengths(lengths(held.videos))
+    held = held.with_lengths(video_durations(held.videos))
     found = count(held)
     drawn: list[Path] = []
     if plots is not None:

@@ -53,14 +53,14 @@ def caption(
     if active + direct + compare > 1:
         raise UsageError("--active, --direct and --compare exclude each other", "give one of them")
     budget = CaptionBudget(rounds=rounds, looks=looks, frames=frames)
-    found = installed_tools()
+    parts = installed_tools()
     ways = {"direct": False} if direct else {"active": True}
     ways = {"direct": False, "active": True} if compare else ways
     retriever = DocumentFolder(documents) if documents is not None else None
-    made = asyncio.run(_run(file, ways, model or [], budget, found, retriever, log))
+    made = asyncio.run(_run(file, ways, model or [], budget, parts, retriever, log))
     if html is not None:
         last = list(made.values())[-1]
-        html.write_text(as_html(last, tools_for(file, found)), "utf-8")
+        html.write_text(as_html(last, tools_for(file, parts)), "utf-8")
 
     def show(out: Console) -> None:
         for way, done in made.items():
@@ -70,7 +70,7 @@ def caption(
             if compare or explain:
                 out.print(f"\n{way}: {_cost(done)}")
             out.print(done.caption or "Nothing could be established.")
-        for line in found.missing:
+        for line in parts.missing:
             out.print(f"without a tool: {line}")
 
     result: dict[str, Any] = {way: as_json(done) for way, done in made.items()}
@@ -84,7 +84,7 @@ async def _run(
     ways: dict[str, bool],
     specs: list[str],
     budget: Any,
-    found: Any,
+    parts: Any,
     retriever: Any,
     log: Path | None,
 ) -> dict[str, CaptionRun]:
@@ -98,7 +98,7 @@ async def _run(
             models=models,
             active=active,
             budget=budget,
-            found=found,
+            parts=parts,
             retriever=retriever,
             log=log,
         )
@@ -109,12 +109,11 @@ async def _run(
 
 def _models(specs: list[str]) -> Any:
     from egomem.config import load_settings, model_table
-    from egomem.models import InMemoryReplyStore, ModelClient, models_of
+    from egomem.models import InMemoryReplyStore, ModelClient
 
     settings = load_settings(model=model_table(specs) or None)
     named = {role for role, spec in settings.model.items() if spec != "embedded"}
-    found: ModelClient | None = models_of(settings, cache=InMemoryReplyStore()) if named else None
-    return found
+    return ModelClient.from_settings(settings, cache=InMemoryReplyStore()) if named else None
 
 
 def _cost(done: CaptionRun) -> str:

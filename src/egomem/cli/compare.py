@@ -24,7 +24,9 @@ def compare(
     question: Annotated[str, typer.Argument(help="What you want to know.")],
     strategy: Annotated[
         list[str] | None,
-        typer.Option(help="A strategy to run. Repeatable. Default: all that can run."),
+        typer.Option(
+            help="A strategy to run: {strategies}. Repeatable. Default: all that can run."
+        ),
     ] = None,
     option: Annotated[
         list[str] | None,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from egomem.cli.options import JsonOption, open_memory
-from egomem.cli.output import answer_json, print_answer, print_result, steps
+from egomem.cli.output import answer_json, print_answer, print_result
+from egomem.cli.progress import ProgressDisplay
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,7 +28,7 @@ def demo(
     """
     from egomem.demo import QUESTIONS, demo_day, is_right
 
-    with steps(quiet=json) as progress:
+    with ProgressDisplay(quiet=json) as progress:
         day = demo_day(folder / "recordings", progress.say)
         with open_memory(folder / "memory", create=True) as memory:
             failed = []

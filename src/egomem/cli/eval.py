@@ -1,4 +1,4 @@
-"""`egomem eval capmem | demo | status | rescore | merge | lmms-tasks`"""
+"""`egomem eval capmem | demo | status | rescore | export | merge | lmms-tasks`"""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import typer
 from egomem.cli.benchmark import DayOption, FrameOption, KeepOption, ZoneOption
 from egomem.cli.options import FitOption, JsonOption
 from egomem.cli.output import make_table, print_result
+from egomem.config import CAPTION_TOKENS
+from egomem.timeline import MAX_FRAMES
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -63,7 +65,10 @@ RequestLimitOption = Annotated[
     ),
 ]
 CaptionTokensOption = Annotated[
-    int | None, typer.Option(min=1, help="Of a caption, thinking included. Default: 1024.")
+    int | None,
+    typer.Option(
+        min=1, help=f"Maximum tokens per caption, reasoning included (default {CAPTION_TOKENS})."
+    ),
 ]
 LimitOption = Annotated[int | None, typer.Option(min=1, help="Ask the first N questions alone.")]
 PlanOption = Annotated[bool, typer.Option("--plan", help="Print the plan, and do nothing.")]
@@ -98,7 +103,8 @@ def capmem(
     frame_base: FrameOption = 20,
     keep_faulty: KeepOption = False,
     frames: Annotated[
-        int | None, typer.Option(min=1, help="Frames of a direct request. Default: 768.")
+        int | None,
+        typer.Option(min=1, help=f"Maximum frames of a direct request (default {MAX_FRAMES})."),
     ] = None,
     frame_limit: Annotated[
         list[str] | None,
@@ -112,10 +118,11 @@ def capmem(
     ] = None,
     reply: Annotated[str | None, typer.Option(help="letter (default), scores or logprobs.")] = None,
     abstain: Annotated[
-        bool, typer.Option("--abstain", help="Readers may say that it cannot be told.")
+        bool, typer.Option("--abstain", help="Readers may answer that it cannot be determined.")
     ] = False,
     max_tokens: Annotated[
-        int | None, typer.Option(min=1, help="Of a reply, thinking included. Default: 2048.")
+        int | None,
+        typer.Option(min=1, help="Maximum tokens per reply, reasoning included (default 2048)."),
     ] = None,
     caption_tokens: CaptionTokensOption = None,
     request_limit: RequestLimitOption = None,
@@ -218,7 +225,7 @@ def demo(
 ) -> None:
     """Our own questions over the demo's recordings, answered without a model."""
     from egomem.cli.eval_run import run_evaluation
-    from egomem.cli.output import steps
+    from egomem.cli.progress import ProgressDisplay
     from egomem.config import load_settings, model_table
     from egomem.evaluate.demo import prepare
     from egomem.evaluate.options import (
@@ -235,7 +242,7 @@ def demo(
         gate="report", strategies=strategy_settings(set_ or ()), fit=held.fit,
         given_limits=request_limits((), held.limits),
     )  # fmt: skip
-    with steps(quiet=json) as progress:
+    with ProgressDisplay(quiet=json) as progress:
         made = prepare(folder, on_note=progress.say, on_step=progress.step)
         benchmark, memory = asyncio.run(made)
     limits = {"budget": budget, "max_requests": max_requests}
@@ -249,13 +256,13 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
     from egomem.cli.eval_run import format_sent
     from egomem.evaluate import load_run
     from egomem.evaluate import status as standing
-    from egomem.evaluate.bias_gate import after, measured
-    from egomem.evaluate.run_reader import not_counted
+    from egomem.evaluate.bias_gate import bias_gates, gate_text
+    from egomem.evaluate.run_reader import stale_text
     from egomem.text import plural
 
     held = load_run(run)
     now = standing(held)
-    gates = measured(held.questions, held.config, held.cells)
+    gates = bias_gates(held.questions, held.config, held.cells)
 
     def show(out: Console) -> None:
         from rich.text import Text
@@ -269,7 +276,7 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
             counted += f", {now.held_back} held back by the gate"
         out.print(f"{state}; {counted}")
         if now.stale:
-            out.print(not_counted(held))
+            out.print(stale_text(held))
         for track in now.captions:
             lost = ", ".join(f"{n} {status}" for status, n in sorted(track.without.items()))
             lost = f", none of {lost}" if lost else ""
@@ -281,7 +288,7 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
             table.add_row(*(Text(cell) for cell in cells))
         out.print(table)
         for gate in gates:
-            out.print(f"gate of {gate.reader}: {after(gate, held.config)}")
+            out.print(f"gate of {gate.reader}: {gate_text(gate, held.config)}")
         if now.spent.requests:
             out.print(f"sent: {format_sent(now.spent, now.unpriced)}")
         if now.unreadable_lines:
@@ -299,10 +306,11 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
 @eval.command()
 def rescore(run: RunArgument, json: JsonOption = False) -> None:
     """Read the raw replies again with today's reader of choices. No model is asked."""
+    from egomem.cli.progress import ProgressDisplay
     from egomem.evaluate import rescore as again
     from egomem.text import plural
 
-    said = again(run)
+    said = again(run, on_note=ProgressDisplay(quiet=json).say)
 
     def show(out: Console) -> None:
         for question, column, before, after in said.changed:
@@ -316,6 +324,21 @@ def rescore(run: RunArgument, json: JsonOption = False) -> None:
             out.print(f"the gate of {reader} {after}; before: {before}")
 
     print_result("eval rescore", said.model_dump(mode="json"), show=show, json=json)
+
+
+@eval.command()
+def export(run: RunArgument, json: JsonOption = False) -> None:
+    """Write answers.jsonl and usage.jsonl from the run's record, also while the run goes on."""
+    from egomem.evaluate import export_run
+    from egomem.text import plural
+
+    paths, count = export_run(run)
+
+    def show(out: Console) -> None:
+        out.print(f"{plural(count, 'answer')} in {' and '.join(str(path) for path in paths)}")
+
+    body = {"answers": count, "files": [str(path) for path in paths]}
+    print_result("eval export", body, show=show, json=json)
 
 
 @eval.command()

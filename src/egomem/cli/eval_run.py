@@ -35,40 +35,40 @@ def run_evaluation(
     json: bool,
 ) -> None:
     """Plan, run, and print both."""
+    from egomem.cli.progress import ProgressDisplay
     from egomem.config import load_settings
     from egomem.evaluate import opened, plan, run
-    from egomem.evaluate.captions import without
-    from egomem.evaluate.progress import ProgressLine
+    from egomem.evaluate.captions import uncaptioned_text
     from egomem.models import RequestPolicy
     from egomem.text import plural
 
     given = load_settings()
-    conduct = RequestPolicy(deadline=given.deadline, concurrency=given.concurrency)
+    policy = RequestPolicy(deadline=given.deadline, concurrency=given.concurrency)
 
     async def whole() -> tuple[str, RunPlan, RunSummary | None]:
-        with ProgressLine(quiet=json) as line:
+        with ProgressDisplay(quiet=json) as line:
             async with opened(
                 benchmark,
                 config,
                 out,
                 memory=memory,
-                conduct=conduct,
+                policy=policy,
                 on_note=line.say,
                 **limits,
-            ) as work:
-                planned = plan(work)
+            ) as open_run:
+                planned = plan(open_run)
                 if not json:
                     print_plan(planned)
                 if only_plan:
-                    return work.config.hash, planned, None
+                    return open_run.config.hash, planned, None
                 done = await run(
-                    work,
+                    open_run,
                     command=["egomem", *sys.argv[1:]],
-                    at_once=given.concurrency,
+                    concurrency=given.concurrency,
                     on_note=line.say,
                     on_progress=line.update,
                 )
-                return work.config.hash, planned, done
+                return open_run.config.hash, planned, done
 
     config_hash, planned, done = asyncio.run(whole())
     result: dict[str, Any] = {
@@ -82,7 +82,7 @@ def run_evaluation(
     if done is not None:
         problems += [(fault, "run the same command again") for fault in done.faults]
         if done.uncaptioned:
-            problems.append((without(done.uncaptioned), UNCAPTIONED_REMEDY))
+            problems.append((uncaptioned_text(done.uncaptioned), UNCAPTIONED_REMEDY))
         if done.errors:
             what = f"{done.errors} of {plural(done.cells, 'cell')} ended in an error"
             remedy = "the same command tries them again"
@@ -126,7 +126,7 @@ def format_sent(usage: Usage, unpriced: int) -> str:
 def print_plan(plan: RunPlan) -> None:
     from rich.console import Console
 
-    from egomem.evaluate.progress import plan_lines
+    from egomem.evaluate.plan_text import plan_lines
 
     console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
     for line in plan_lines(plan):

@@ -18,29 +18,28 @@ if TYPE_CHECKING:
 def fake_server(
     script: Annotated[
         Path | None,
-        typer.Option("--script", metavar="FILE", help="What to answer: a JSON or TOML file."),
+        typer.Option("--script", metavar="FILE", help="JSON or TOML file with the replies."),
     ] = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any free one.")] = 8765,
     json: JsonOption = False,
 ) -> None:
-    """Serve scripted replies as a model server does, on this machine alone, until stopped.
+    """Serve scripted replies as a model server would, on this machine only, until stopped.
 
-    With --json, one object is printed when the server is ready: its address and model.
+    With --json, prints one object when the server is ready: its address, model and spec.
     """
     import threading
     from contextlib import suppress
 
-    from egomem.testing.scripted_server import Script, ScriptedServer
+    from egomem.testing import Script, ScriptedServer
 
-    told = Script.load(script) if script else Script()
-    with suppress(KeyboardInterrupt), ScriptedServer(told, port=port) as server:
-        spec = f"openai-compatible:{told.model}@{server.url}"
+    loaded = Script.load(script) if script else Script()
+    with suppress(KeyboardInterrupt), ScriptedServer(loaded, port=port) as server:
 
         def show(out: Console) -> None:
-            out.print(f"serving {told.model} at {server.url}; stop with Ctrl-C")
-            out.print(f"use it with: --model {spec}")
+            out.print(f"serving {loaded.model} at {server.url}; stop with Ctrl-C")
+            out.print(f"use it with: --model {server.spec}")
 
-        result = {"url": server.url, "model": told.model, "spec": spec}
+        result = {"url": server.url, "model": loaded.model, "spec": server.spec}
         print_result("fake-server", result, show=show, json=json)
         sys.stdout.flush()
         threading.Event().wait()

@@ -59,7 +59,7 @@ def forget(
             dry_run=dry_run,
         )
 
-    gone = [*receipt.observations, *receipt.resting]
+    gone = [*receipt.observations, *receipt.dependents]
 
     def place(o: Observation) -> str:
         return format_place(o.recording, o.span, view.when(o), names)

@@ -7,8 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from egomem.cli.options import FitOption, JsonOption, MemoryOption, ModelOption, open_memory
-from egomem.cli.output import format_usage, print_result, steps
+from egomem.cli.options import (
+    FitOption,
+    JsonOption,
+    MemoryOption,
+    ModelOption,
+    open_memory,
+    settings_by_name,
+)
+from egomem.cli.output import format_usage, print_result
+from egomem.cli.progress import ProgressDisplay
+from egomem.timeline import DEFAULT_WINDOW
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,7 +32,8 @@ def ingest(
     paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files, folders or globs.")],
     memory: MemoryOption = None,
     window: Annotated[
-        float | None, typer.Option(min=0.1, help="Length of a window in seconds. Default: 30.")
+        float | None,
+        typer.Option(min=0.1, help=f"Length of a window in seconds (default {DEFAULT_WINDOW:g})."),
     ] = None,
     fps: Annotated[
         float | None, typer.Option(min=0.001, help="Frames a second to look at. Default: 1.")
@@ -48,13 +58,31 @@ def ingest(
     caption_tokens: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Of a caption, thinking included. Default: 1024; active: 2048 at least."
+            min=1,
+            help="Maximum tokens per caption, reasoning included (default 1024; at least 2048 with "
+            "--caption active).",
         ),
     ] = None,
     caption: Annotated[
         Caption,
         typer.Option(help="'active' checks each window's caption and looks again where it must."),
     ] = Caption.DIRECT,
+    observers: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME,...",
+            help="Who observes: names of `egomem plugins`; 'default' stands for speech, text, "
+            "objects and captions.",
+        ),
+    ] = "default",
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="OBSERVER.NAME=VALUE",
+            help="A setting of an observer: speech.language=de. Repeatable.",
+        ),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Watch recordings and remember what is seen, read and said in them.
@@ -67,7 +95,7 @@ def ingest(
     media_files(paths)  # a wrong path is said before a memory is made
     with (
         open_memory(memory, create=True, models=model, fit=fit) as held,
-        steps(quiet=json) as progress,
+        ProgressDisplay(quiet=json) as progress,
     ):
         said = held.ingest(
             *paths,
@@ -79,6 +107,8 @@ def ingest(
             budget=budget,
             caption_tokens=caption_tokens,
             caption=caption.value,
+            observers=[name.strip() for name in observers.split(",") if name.strip()],
+            observer_settings=settings_by_name(set_ or ()),
             on_note=progress.say,
             on_step=progress.step,
         )

@@ -19,7 +19,7 @@ models = typer.Typer(
     invoke_without_command=True,
     add_completion=False,
     rich_markup_mode=None,
-    help="The models that fill the roles, and what they can do.",
+    help="The models that fill the roles, and their capabilities.",
 )
 
 
@@ -27,16 +27,16 @@ models = typer.Typer(
 def show(ctx: typer.Context, model: ModelOption = None, json: JsonOption = False) -> None:
     if ctx.invoked_subcommand:
         return
-    held = _held(model)
-    abilities = asyncio.run(held.probe())
+    client = _client(model)
+    capabilities = asyncio.run(client.probe())
     rows: list[dict[str, Any]] = [
         {
             "role": role.value,
-            "spec": str(held.specs[role]),
-            **can.model_dump(mode="json"),
-            "limits": held.limits(role).model_dump(mode="json"),
+            "spec": str(client.specs[role]),
+            **model.model_dump(mode="json"),
+            "limits": client.limits(role).model_dump(mode="json"),
         }
-        for role, can in abilities.items()
+        for role, model in capabilities.items()
     ]
 
     def blocks(out: Console) -> None:
@@ -45,29 +45,31 @@ def show(ctx: typer.Context, model: ModelOption = None, json: JsonOption = False
             out.print("  egomem models --model ollama:qwen3-vl:8b")
             return
         for spec in dict.fromkeys(row["spec"] for row in rows):
-            alike = [row for row in rows if row["spec"] == spec]
-            out.print(f"{spec}: {', '.join(row['role'] for row in alike)}")
+            same_model = [row for row in rows if row["spec"] == spec]
+            out.print(f"{spec}: {', '.join(row['role'] for row in same_model)}")
             if spec != "embedded":
-                row = alike[0]
-                told = row["told"]
-                can = [f"{n.replace('_', ' ')} {_cell(row[n], n not in told)}" for n in _SHOWN]
-                out.print(f"    {', '.join(can)}")
+                row = same_model[0]
+                cells = [
+                    f"{name.replace('_', ' ')} {_cell(row[name], name not in row['reported'])}"
+                    for name in _COLUMNS
+                ]
+                out.print(f"    {', '.join(cells)}")
                 if row["note"]:
                     out.print(f"    {row['note']}")
-        out.print("* stated by egomem, not told by the server; ? nobody says")
+        out.print("* egomem's default, not reported by the server; ? unknown")
 
     print_result("models", {"roles": rows}, show=blocks, json=json)
 
 
 @models.command("test")
 def try_roles(model: ModelOption = None, json: JsonOption = False) -> None:
-    """Send one tiny request to each role's model, and say what came back."""
-    held = _held(model)
-    replies = asyncio.run(_tests(held))
+    """Send one tiny request to each role's model, and print the replies."""
+    client = _client(model)
+    replies = asyncio.run(_tests(client))
     rows = [
         {
             "role": role.value,
-            "spec": str(held.specs[role]),
+            "spec": str(client.specs[role]),
             "status": reply.status.value,
             "text": reply.text,
             "model": reply.model,
@@ -94,27 +96,27 @@ def try_roles(model: ModelOption = None, json: JsonOption = False) -> None:
     print_result("models test", {"roles": rows}, show=lines, json=json, problems=problems)
 
 
-_SHOWN = ("version", "images", "audio", "video", "json_schema", "context", "image_limit")
+_COLUMNS = ("version", "images", "audio", "video", "json_schema", "context", "image_limit")
 
 
-def _held(specs: list[str] | None) -> ModelClient:
+def _client(specs: list[str] | None) -> ModelClient:
     from egomem.config import load_settings, model_table
-    from egomem.models import models_of
+    from egomem.models import ModelClient
 
-    return models_of(load_settings(model=model_table(specs or ()) or None))
+    return ModelClient.from_settings(load_settings(model=model_table(specs or ()) or None))
 
 
-async def _tests(held: ModelClient) -> Any:
+async def _tests(client: ModelClient) -> Any:
     from egomem.models import CHAT_ROLES, send_test_request
 
-    roles = [role for role in CHAT_ROLES if held.has(role)]
-    async with held:
-        replies = await asyncio.gather(*(send_test_request(held, role) for role in roles))
+    roles = [role for role in CHAT_ROLES if client.has(role)]
+    async with client:
+        replies = await asyncio.gather(*(send_test_request(client, role) for role in roles))
     return dict(zip(roles, replies, strict=True))
 
 
-def _cell(value: object, stated: bool) -> str:
+def _cell(value: object, is_default: bool) -> str:
     if value is None:
         return "?"
     text = ("yes" if value else "no") if isinstance(value, bool) else str(value)
-    return text + ("*" if stated else "")
+    return text + ("*" if is_default else "")

@@ -121,3 +121,14 @@ def parse_settings(given: Iterable[str], **flags: object) -> dict[str, object] |
         except ValueError:
             found[name] = value
     return found or None
+
+
+def settings_by_name(given: Iterable[str]) -> dict[str, dict[str, object]]:
+    """`["speech.language=de"]` -> `{"speech": {"language": "de"}}`."""
+    settings: dict[str, dict[str, object]] = {}
+    for setting in given:
+        name, dot, rest = setting.partition(".")
+        if not dot or "=" in name:
+            raise UsageError(f"--set {setting}: it names no observer", "write OBSERVER.NAME=VALUE")
+        settings.setdefault(name, {}).update(parse_settings([rest]) or {})
+    return settings

@@ -6,17 +6,15 @@ import json as json_
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import TaskID
     from rich.table import Table
 
-    from egomem.ingest import Step
+    from egomem.recall import Query
     from egomem.records import Answer, Usage
     from egomem.timeline import Span
 
@@ -96,57 +94,6 @@ def make_table(*headings: str, **more: Any) -> Table:
     return made
 
 
-class Steps:
-    """Progress of long work on standard error: bars on a terminal, nothing elsewhere."""
-
-    def __init__(self, quiet: bool) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-        console = Console(stderr=True, emoji=False, markup=False)
-        self._progress = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TextColumn("{task.completed:.0f} / {task.total:.0f} s"),
-            TimeRemainingColumn(),
-            console=console,
-            transient=True,
-            disable=quiet or not console.is_terminal,
-        )
-        self._quiet = quiet
-        self._said: set[str] = set()
-        self._tasks: dict[tuple[str, str], TaskID] = {}
-
-    def say(self, line: str) -> None:
-        if not self._quiet and line not in self._said:
-            self._said.add(line)
-            self._progress.console.print(line, highlight=False, soft_wrap=True)
-
-    def step(self, step: Step) -> None:
-        key = (step.path, step.stage)
-        if step.stage == "reading":
-            return
-        if step.done >= step.total:
-            if key in self._tasks:
-                self._progress.remove_task(self._tasks.pop(key))
-            return
-        if key not in self._tasks:
-            name = f"{step.stage} {PurePath(step.path).name}"
-            self._tasks[key] = self._progress.add_task(name, total=step.total)
-        self._progress.update(self._tasks[key], completed=step.done, total=step.total)
-
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self._progress.stop()
-
-
-def steps(*, quiet: bool) -> Steps:
-    return Steps(quiet)
-
-
 def format_place(
     recording: str | None, span: Span, when: datetime | None, names: Mapping[str, str]
 ) -> str:
@@ -178,6 +125,20 @@ def format_usage(usage: Usage) -> str:
         f"{usage.tokens_in:,} tokens in{cached}, {usage.tokens_out:,} out, "
         f"{usage.frames:,} frames{money}"
     )
+
+
+def print_query(query: Query) -> None:
+    """Print how a question was read."""
+    from egomem.recall import explained
+
+    for line in explained(query):
+        print(f"  {line}")
+
+
+def query_json(query: Query) -> dict[str, Any]:
+    from egomem.recall import explain
+
+    return dict(explain(query))
 
 
 def answer_json(answer: Answer, names: Mapping[str, str]) -> dict[str, Any]:

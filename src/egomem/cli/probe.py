@@ -9,6 +9,7 @@ import typer
 
 from egomem.cli.options import JsonOption
 from egomem.cli.output import print_result
+from egomem.timeline import DEFAULT_FPS, DEFAULT_WINDOW
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
 def probe(
     file: Annotated[Path, typer.Argument(help="A video or sound file.")],
-    window: Annotated[float, typer.Option(help="Length of a window in seconds.")] = 30.0,
-    fps: Annotated[float, typer.Option(help="Frames a second that are looked at.")] = 1.0,
+    window: Annotated[float, typer.Option(help="Length of a window in seconds.")] = DEFAULT_WINDOW,
+    fps: Annotated[float, typer.Option(help="Frames a second that are looked at.")] = DEFAULT_FPS,
     json: JsonOption = False,
 ) -> None:
     """Show what FILE holds, which windows and frames would be used, and what is wrong with it."""
@@ -33,12 +34,12 @@ def probe(
     problems: list[tuple[str, str]] = []
     if facts.video is not None:
         wanted = [t for span in spans for t in sample_times(span, fps)]
-        reader = frames(file, wanted, side=16, facts=facts)
+        reader = frames(file, wanted, side=16, info=facts)
         shown = list(reader)
         if reader.report.failed:
             lost = f"{_lost(reader.report.lost)} ({reader.report.cause})"
             problems.append((lost, "what lies outside is used"))
-    cut = [[f.time for f in distinct(f for f in shown if f.wanted in span)] for span in spans]
+    cut = [[f.time for f in distinct(f for f in shown if f.requested in span)] for span in spans]
 
     def text(out: Console) -> None:
         from egomem.timeline import format_span

@@ -41,14 +41,14 @@ def report_(
     """
     from egomem.report import ReportOptions, write_report
 
-    choices = ReportOptions(
+    options = ReportOptions(
         bins=read_bins(bins),
         regimes=read_regimes(regimes),
         open=tuple(open_ or ()),
         closed=tuple(closed or ()),
     )
     target = out or runs[0] / "report"
-    written = write_report(runs, target, force=force, choices=choices)
+    written = write_report(runs, target, force=force, options=options)
 
     def show(console: Console) -> None:
         for path in written.files:

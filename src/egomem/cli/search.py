@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from egomem.cli.options import AtOption, JsonOption, MemoryOption, ModelOption, open_memory
-from egomem.cli.output import format_place, print_result
+from egomem.cli.output import format_place, print_query, print_result, query_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,6 +17,9 @@ def search(
     query: Annotated[str, typer.Argument(help="Words, codes or a whole question.")],
     count: Annotated[int, typer.Option("-k", "--count", min=1, help="How many moments.")] = 5,
     at: AtOption = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Print how the query was read.")
+    ] = False,
     memory: MemoryOption = None,
     model: ModelOption = None,
     json: JsonOption = False,
@@ -29,6 +32,8 @@ def search(
     def show(out: Console) -> None:
         from egomem.timeline import format_span
 
+        if explain:
+            print_query(found.query)
         for note in found.notes:
             print(note)
         if not found.hits:
@@ -59,6 +64,8 @@ def search(
         ],
         "notes": list(found.notes),
     }
+    if explain:
+        result["query"] = query_json(found.query)
     print_result("search", result, show=show, json=json)
 
 

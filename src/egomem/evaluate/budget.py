@@ -55,7 +55,7 @@ class RunBudget:
         """Count what these models spend, too."""
         self._models.append(models)
 
-    def recall(self, totals: Iterable[LedgerTotal]) -> None:
+    def add_earlier(self, totals: Iterable[LedgerTotal]) -> None:
         """Take what earlier calls have spent, from their ledger."""
         for total in totals:
             self.earlier += total.usage
@@ -76,14 +76,14 @@ class RunBudget:
         """Raise ConfigError where a price is not known: no budget could be held then."""
         if self.budget is None:
             return
-        for spec in dict.fromkeys(specs):
+        for name in dict.fromkeys(specs):
             check_priced(
-                ModelSpec.parse(spec), "limit the number of requests instead: --max-requests"
+                ModelSpec.parse(name), "limit the number of requests instead: --max-requests"
             )
 
     @asynccontextmanager
     async def hold(self, request: Request, spec: ModelSpec) -> AsyncIterator[None]:
-        """Around one request. Raises Spent where it may not be sent."""
+        """Count one request while it is under way. Raises BudgetExhausted where it may not go."""
         kind = str(spec), request.role, bool(request.images)
         usage = Usage(tokens_in=estimate_tokens(request), tokens_out=TOKENS_OUT)
         guess = price(spec, usage) or 0.0 if self.budget is not None else 0.0
@@ -93,13 +93,13 @@ class RunBudget:
         if self.closed:
             raise self.closed
         self._sent += 1
-        own = kind, self._likely(kind, guess)
-        self._under_way.append(own)
+        request_price = kind, self._likely(kind, guess)
+        self._under_way.append(request_price)
         try:
             yield
         finally:
             # Who waits goes on when the ledger has the price: nothing up to there gives way.
-            self._under_way.remove(own)
+            self._under_way.remove(request_price)
             self._guessed[kind] = self._guessed.get(kind, 0.0) + guess
             ended, self._ended = self._ended, asyncio.Event()
             ended.set()

@@ -12,7 +12,7 @@ from egomem.errors import ConfigError, EgomemError, StoreError, UsageError
 from egomem.evaluate.budget import BudgetExhausted
 from egomem.evaluate.conditions import Condition
 from egomem.evaluate.config import Arm, Config
-from egomem.evaluate.fingerprint import digest
+from egomem.hashing import hash_json
 from egomem.ingest import Observers, SamplingOptions, ingest
 from egomem.media import distinct, frames
 from egomem.memory import Completed, Store
@@ -28,9 +28,9 @@ from egomem.observe import Window, WindowFailed
 from egomem.observe.captioner import Captioner
 from egomem.records import Observation, Record, Recording, Usage
 from egomem.text import plural
-from egomem.timeline import Span, format_span, windows
+from egomem.timeline import DEFAULT_WINDOW, Span, format_span, windows
 
-AHEAD = 8
+CONCURRENCY = 8
 """Windows captioned at once."""
 
 OnGap = Callable[[str, str, Span, Usage], None]
@@ -40,7 +40,7 @@ OnWindow = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Shown:
+class FrameSelection:
     """What `video` shows of the recordings that a question may see: `recordings`, as long as they
     were by then, and the times of the frames of each. `cut` names it in a track, and is "" where it
     is one whole recording."""
@@ -50,32 +50,33 @@ class Shown:
     cut: str
 
     @classmethod
-    def of(cls, looks: Sequence[Look], whole: Mapping[str, float]) -> Shown:
+    def of(cls, looks: Sequence[Look], whole: Mapping[str, float]) -> FrameSelection:
         """`whole`: the full length of each recording in seconds."""
         recordings = tuple(look.recording for look in looks)
         times = {look.recording.id: look.times for look in looks}
         ends = [(r.id, r.duration) for r in recordings]
         cut = ""
         if len(looks) != 1:
-            cut = f"-over{len(looks)}-{digest([ends, sorted(times.items())])[:8]}"
+            cut = f"-over{len(looks)}-{hash_json([ends, sorted(times.items())], ascii=True)[:8]}"
         elif ends[0][1] < whole[ends[0][0]]:
             cut = f"-until{ends[0][1]:g}"
         return cls(recordings, times, cut)
 
 
-def cuts(store: Store, track: str) -> list[str]:
+def track_with_cuts(store: Store, track: str) -> list[str]:
     """A track, and those of aligned captions of what single questions may see of a recording."""
     return [track, *(t.id for t in store.tracks() if is_cut(t.id, track))]
 
 
-def is_cut(own: str, track: str) -> bool:
-    """Whether a track holds what single questions may see, where another holds whole recordings."""
-    return own.startswith((f"{track}-over", f"{track}-until"))  # and not `-aligned768` itself
+def is_cut(id: str, track: str) -> bool:
+    """Whether the track `id` holds what single questions may see, where `track` holds whole
+    recordings."""
+    return id.startswith((f"{track}-over", f"{track}-until"))  # and not `-aligned768` itself
 
 
-class Aligned:
+class AlignedCaptioner:
     """A captioner of windows that hold exactly the frames of VideoQA; a track of its own for each
-    selection of frames (see `Shown.cut`)."""
+    selection of frames (see `FrameSelection.cut`)."""
 
     def __init__(self, inner: Captioner, frames: int, cut: str = "") -> None:
         self.inner = inner
@@ -85,23 +86,23 @@ class Aligned:
         self.track = held.model_copy(update={"sampling": f"{sampling}-aligned{frames}{cut}"})
 
     async def observe(self, window: Window) -> list[Observation]:
-        if len(window.frames) > self.inner.most:
+        if len(window.frames) > self.inner.max_images:
             raise UsageError(
                 f"video shows {len(window.frames)} frames of this window, and a request of the "
-                f"captioner holds {self.inner.most} (limits.captioner.images): the captions would "
-                "not be aligned",
+                f"captioner holds {self.inner.max_images} (limits.captioner.images): the captions "
+                "would not be aligned",
                 "name shorter windows, as in aligned@8, or lower --frames",
             )
         seen = await self.inner.observe(window)
         return [o.model_copy(update={"track": self.track.id}) for o in seen]
 
 
-class Watched:
+class WatchedCaptioner:
     """A captioner of which each window is told, and that ends cleanly where the budget is spent:
     windows that are under way are finished, and no other is begun."""
 
     def __init__(
-        self, inner: Captioner | Aligned, on_window: OnWindow, on_gap: OnGap | None = None
+        self, inner: Captioner | AlignedCaptioner, on_window: OnWindow, on_gap: OnGap | None = None
     ) -> None:
         self.inner = inner
         self.track = inner.track
@@ -136,46 +137,46 @@ class Watched:
         raise self.spent
 
     def check(self) -> None:
-        """Raise Spent where nothing more can be captioned."""
+        """Raise BudgetExhausted where nothing more can be captioned."""
         if self.spent is not None:
             raise self.spent
 
 
 def captioner(
-    models: ModelClient, way: Condition, config: Config, reader: str, cut: str = ""
-) -> Captioner | Aligned:
+    models: ModelClient, condition: Condition, config: Config, reader: str, cut: str = ""
+) -> Captioner | AlignedCaptioner:
     """Who captions for a setting. `reader` decides the frames of an aligned one, `cut` says of what
     they were chosen."""
-    made = Captioner(
+    inner = Captioner(
         models,
-        window=way.window or 30.0,
+        window=condition.window or DEFAULT_WINDOW,
         fps=config.fps,
         transcript=False,
         max_tokens=config.caption_tokens,
     )
-    if way.captions != "aligned":
-        return made
-    return Aligned(made, config.frame_limit(reader), cut)
+    if condition.captions != "aligned":
+        return inner
+    return AlignedCaptioner(inner, config.frame_limit(reader), cut)
 
 
-def held_track(store: Store, way: Condition, config: Config) -> str | None:
+def given_track(store: Store, condition: Condition, config: Config) -> str | None:
     """The caption track of a given memory that a setting reads; None: the best one of the view.
 
     Raises ConfigError where the window names none or several.
     """
     if config.track is not None:
         return config.track
-    if way.window is None:
+    if condition.window is None:
         return None
-    known = [t for t in store.tracks() if t.source == "caption"]
-    fits = [t.id for t in known if t.window == way.window]
-    if len(fits) == 1:
-        return fits[0]
-    there = ", ".join(t.id for t in known) or "none"
-    what = "several tracks" if fits else "no track"
+    tracks = [t for t in store.tracks() if t.source == "caption"]
+    matches = [t.id for t in tracks if t.window == condition.window]
+    if len(matches) == 1:
+        return matches[0]
+    existing = ", ".join(t.id for t in tracks) or "none"
+    what = "several tracks" if matches else "no track"
     raise ConfigError(
-        f"{way.name}: the memory holds {what} of captions of {way.window:g} s windows",
-        f"name one with --track, or use the setting {way.strategy}; there are: {there}",
+        f"{condition.name}: the memory holds {what} of captions of {condition.window:g} s windows",
+        f"name one with --track, or use the setting {condition.strategy}; there are: {existing}",
     )
 
 
@@ -184,15 +185,15 @@ def unfinished(
 ) -> list[Span]:
     """The windows of a recording that are still to be captioned. One that was cut off is, where
     more than it had are allowed now (`tokens`)."""
-    done = store.done(recording.id)
-    held = {d.unit for d in done if d.track == track}
+    done = store.completed(recording.id)
+    done_units = {d.unit for d in done if d.track == track}
     if from_completed(done, track):
-        held -= {
+        done_units -= {
             window_unit(gap.span)
             for gap in failed_windows(store, recording.id, track)
             if gap.tokens is not None and gap.tokens < tokens
         }
-    return [s for s in windows(recording.duration, window) if window_unit(s) not in held]
+    return [s for s in windows(recording.duration, window) if window_unit(s) not in done_units]
 
 
 class Uncaptioned(Record):
@@ -221,53 +222,57 @@ def uncaptioned(
     ]
 
 
-def without(found: Sequence[Uncaptioned], most: int = 5) -> str:
+def uncaptioned_text(windows: Sequence[Uncaptioned], limit: int = 5) -> str:
     """`2 windows have no caption: v1 1:00-1:30 refused, ...`"""
-    many = plural(len(found), "window has", "windows have")
-    more = f" and {len(found) - most} more" if len(found) > most else ""
-    return f"{many} no caption: {', '.join(map(str, found[:most]))}{more}"
+    many = plural(len(windows), "window has", "windows have")
+    rest = f" and {len(windows) - limit} more" if len(windows) > limit else ""
+    return f"{many} no caption: {', '.join(map(str, windows[:limit]))}{rest}"
 
 
-async def build(
+async def caption_recording(
     store: Store,
     recording: Recording,
     column: Arm,
     config: Config,
     models: ModelClient,
     *,
-    shown: Shown | None = None,
+    selection: FrameSelection | None = None,
     on_window: OnWindow = lambda fault: None,
     on_gap: OnGap | None = None,
 ) -> str:
     """Caption what is not captioned yet; "" or why some of it could not be, and is tried again.
 
-    `shown`: what aligned captions are made of. A window that is refused, cut off or unreadable is
-    finished, without a caption. Each window is durable as soon as it is captioned, and no question
-    is known here. Raises Spent where the budget does not allow the next one.
+    `selection`: what aligned captions are made of. A window that is refused, cut off or unreadable
+    is finished, without a caption. Each window is durable as soon as it is captioned, and no
+    question is known here. Raises BudgetExhausted where the budget does not allow the next one.
     """
-    way = config.way(column)
-    by = captioner(models, way, config, column.reader, shown.cut if shown else "")
-    window = way.window or 30.0
+    condition = config.condition(column)
+    selected = captioner(
+        models, condition, config, column.reader, selection.cut if selection else ""
+    )
+    window = condition.window or DEFAULT_WINDOW
     tokens = config.caption_tokens
-    todo = unfinished(store, recording, by.track.id, window, tokens)
+    todo = unfinished(store, recording, selected.track.id, window, tokens)
     if not todo:
         return ""
     limits = models.limits(Role.CAPTIONER)
-    watched = Watched(by, on_window, on_gap)
-    if shown is not None:
-        times = shown.times[recording.id]
-        faults = await _aligned(store, recording, watched, todo, times, limits)
+    watcher = WatchedCaptioner(selected, on_window, on_gap)
+    if selection is not None:
+        times = selection.times[recording.id]
+        faults = await _aligned(store, recording, watcher, todo, times, limits)
     else:
         report = await ingest(
             store,
             [Path(recording.path or "")],
-            Observers(frames=(watched,)),
-            watching=SamplingOptions(window=window, fps=config.fps, side=limits.side, ahead=AHEAD),
-            on_step=lambda step: watched.check(),
+            Observers(frames=(watcher,)),
+            sampling=SamplingOptions(
+                window=window, fps=config.fps, side=limits.side, concurrency=CONCURRENCY
+            ),
+            on_step=lambda step: watcher.check(),
         )
         faults = list(report.outcomes[0].faults)
-    watched.check()
-    left = unfinished(store, recording, by.track.id, window, tokens)
+    watcher.check()
+    left = unfinished(store, recording, selected.track.id, window, tokens)
     if not left:
         return ""
     why = faults[0] if faults else "the file cannot be watched"
@@ -277,7 +282,7 @@ async def build(
 async def _aligned(
     store: Store,
     recording: Recording,
-    by: Watched,
+    by: WatchedCaptioner,
     todo: Sequence[Span],
     times: Sequence[float],
     limits: Limits,
@@ -287,11 +292,15 @@ async def _aligned(
     faults: list[str] = []
 
     async def one(span: Span) -> None:
-        wanted = [t for t in times if span.start <= t < span.end]
+        frame_times = [t for t in times if span.start <= t < span.end]
         path = recording.path or ""
         try:
             seen = await asyncio.to_thread(
-                lambda: tuple(distinct(frames(path, wanted, side=limits.side))) if wanted else ()
+                lambda: (
+                    tuple(distinct(frames(path, frame_times, side=limits.side)))
+                    if frame_times
+                    else ()
+                )
             )
             made = await by.observe(Window(recording, span, seen))
         except StoreError:
@@ -302,14 +311,14 @@ async def _aligned(
                 Completed(recording.id, by.track.id, window_unit(span)),
                 to_completed(recording.id, by.track.id, gap),
             ]
-            store.add([], done=done)
+            store.add([], completed=done)
             return
         except EgomemError as error:
             faults.append(f"{window_unit(span)} s: {error}")
             return
-        store.add(made, done=[Completed(recording.id, by.track.id, window_unit(span))])
+        store.add(made, completed=[Completed(recording.id, by.track.id, window_unit(span))])
 
-    for begin in range(0, len(todo), AHEAD):
+    for begin in range(0, len(todo), CONCURRENCY):
         by.check()
-        await asyncio.gather(*(one(span) for span in todo[begin : begin + AHEAD]))
+        await asyncio.gather(*(one(span) for span in todo[begin : begin + CONCURRENCY]))
     return faults

@@ -19,17 +19,24 @@ from collections.abc import Iterable
 from typing import Literal
 
 from egomem.answer import get, strategies
-from egomem.answer.reader import ReaderSettings
-from egomem.errors import UsageError
-from egomem.evaluate import oracle
+from egomem.answer.strategy import Strategy, lineage
+from egomem.errors import ConfigError, UsageError
 from egomem.records import Record
+from egomem.timeline import DEFAULT_WINDOW
 
 Captions = Literal["none", "windows", "aligned", "held"]
 """What a setting reads: no captions, those of windows of the whole video, those of the frames of
 `video`, or whatever the memory holds."""
 
-CAPTIONED = ("caption", "verify")
-DEFAULT_WINDOW = 30.0
+# The names that CapMem gives its settings; nothing else of egomem knows a strategy by its name.
+CLEAN = "clean"
+VIDEO = "video"
+CAPTION = "caption"
+VERIFY = "verify"
+ALIGNED = "aligned"
+EVIDENCE = "evidence"
+ORACLES = {CAPTION: "evidence-captions", VIDEO: "evidence-frames"}
+"""The strategies of `caption@evidence` and `video@evidence`."""
 
 
 class Condition(Record):
@@ -45,9 +52,14 @@ class Condition(Record):
     evidence: bool = False
 
     @property
+    def lineage(self) -> list[Strategy]:
+        """The strategies that answer: those that it starts from first."""
+        return lineage(self.strategy)
+
+    @property
     def asks(self) -> bool:
-        """Whether a reader is asked."""
-        return issubclass(get(self.strategy).settings, ReaderSettings)
+        """Whether a model is asked."""
+        return any(each.roles for each in self.lineage)
 
     @property
     def blind(self) -> bool:
@@ -57,71 +69,122 @@ class Condition(Record):
     @property
     def looks(self) -> bool:
         """Whether frames are needed when answering."""
-        return self.strategy in ("video", "verify", oracle.FRAMES)
+        return any(each.looks for each in self.lineage)
+
+    @property
+    def reads_track(self) -> bool:
+        """Whether it reads one track of captions, which the run names."""
+        return any("track" in each.run_decides for each in self.lineage)
+
+    @property
+    def verifies(self) -> bool:
+        """Whether a verifier checks the answer."""
+        return any(role == "verifier" for each in self.lineage for role in each.roles)
+
+    @property
+    def oracle(self) -> Literal["", "captions", "frames"]:
+        """What of the evidence an oracle is shown; "" for what is none."""
+        if not get(self.strategy).oracle:
+            return ""
+        return "frames" if self.looks else "captions"
+
+    @property
+    def bounds(self) -> bool:
+        """Whether it only bounds the others: nobody could ask a memory so."""
+        return self.blind or self.evidence or bool(self.oracle)
+
+    @property
+    def judges_bias(self) -> bool:
+        """Whether it is stage 1 of CapMem, whose answers the gate judges."""
+        return self.strategy == CLEAN
+
+    @property
+    def is_caption_qa(self) -> bool:
+        """Whether it is the paper's CaptionQA, with windows or aligned."""
+        return self.strategy == CAPTION
+
+    @property
+    def is_video_qa(self) -> bool:
+        """Whether it is the paper's VideoQA."""
+        return self.strategy == VIDEO
 
 
 def read_condition(name: str) -> Condition:
     """The setting of a name. Raises UsageError, saying what there is."""
     head, at, tail = name.strip().partition("@")
     window, _, last = tail.rpartition("@")
-    kind: Captions = "aligned" if head == "aligned" else "windows"
-    if window and last == "evidence" and head in ("caption", "aligned"):
+    kind: Captions = "aligned" if head == ALIGNED else "windows"
+    if window and last == EVIDENCE and head in (CAPTION, ALIGNED):
         seconds = _seconds(name, window)
-        return Condition(name=name, strategy=oracle.CAPTIONS, captions=kind, window=seconds)
-    if tail == "evidence" and head in ("clean", "verify", "aligned"):
+        return Condition(name=name, strategy=ORACLES[CAPTION], captions=kind, window=seconds)
+    if tail == EVIDENCE and head in (CLEAN, VERIFY, ALIGNED):
         raise UsageError(f"there is no setting {name!r}", "use caption@evidence or video@evidence")
-    if tail == "evidence" and head in ("caption", "video"):
-        if head == "video":
-            return Condition(name=name, strategy=oracle.FRAMES)
+    if tail == EVIDENCE and head == VIDEO:
+        return Condition(name=name, strategy=ORACLES[VIDEO])
+    if tail == EVIDENCE and head == CAPTION:
         return Condition(
-            name=name, strategy=oracle.CAPTIONS, captions="windows", window=DEFAULT_WINDOW
+            name=name, strategy=ORACLES[CAPTION], captions="windows", window=DEFAULT_WINDOW
         )
-    if head in (*CAPTIONED, "aligned"):
-        if not at and head in CAPTIONED:
-            return Condition(name=name, strategy=head, captions="held")
-        strategy = "caption" if head == "aligned" else head
-        return Condition(name=name, strategy=strategy, captions=kind, window=_seconds(name, tail))
-    if (at and tail != "evidence") or not _is_strategy(head):
+    if head == ALIGNED:
+        seconds = _seconds(name, tail)
+        return Condition(name=name, strategy=CAPTION, captions=kind, window=seconds)
+    if not _is_strategy(head):
         raise UsageError(f"there is no setting {name!r}", f"use one of: {', '.join(_known())}")
-    if head in ("clean", "video"):
-        return Condition(name=name, strategy=head)
-    return Condition(name=name, strategy=head, captions="held", evidence=bool(at))
+    condition = Condition(name=name, strategy=head, captions=_captions(head))
+    if not at:
+        return condition
+    if tail == EVIDENCE and condition.captions == "held":
+        return condition.model_copy(update={"evidence": True})
+    if condition.reads_track:
+        seconds = _seconds(name, tail)
+        return condition.model_copy(update={"captions": "windows", "window": seconds})
+    raise UsageError(f"there is no setting {name!r}", f"use one of: {', '.join(_known())}")
 
 
 def read_conditions(names: Iterable[str]) -> tuple[Condition, ...]:
     """The settings in the order given, each once; `caption@evidence` is of the first window that is
     named beside it."""
-    ways = tuple(dict.fromkeys(read_condition(n) for n in names if n.strip()))
-    if not ways:
+    conditions = tuple(dict.fromkeys(read_condition(n) for n in names if n.strip()))
+    if not conditions:
         raise UsageError("no setting is named", "for example --settings clean,video,caption@30")
-    whole = [w.window for w in ways if w.captions == "windows" and w.strategy in CAPTIONED]
-    held = any(w.captions == "held" and w.strategy in CAPTIONED for w in ways)
-    found = []
-    for way in ways:
-        named = way.strategy == oracle.CAPTIONS and way.name.count("@") > 1
-        if way.strategy == oracle.CAPTIONS and whole and not named:
-            way = way.model_copy(update={"window": whole[0]})
-        elif way.strategy == oracle.CAPTIONS and held and not named:
-            way = way.model_copy(update={"window": None, "captions": "held"})
-        found.append(way)
-    return tuple(found)
+    tracked = [c for c in conditions if c.reads_track and not c.oracle]
+    windows = [c.window for c in tracked if c.captions == "windows"]
+    of_memory = any(c.captions == "held" for c in tracked)
+    settled = []
+    for condition in conditions:
+        if condition.oracle == "captions" and condition.name.count("@") == 1:
+            if windows:
+                condition = condition.model_copy(update={"window": windows[0]})
+            elif of_memory:
+                condition = condition.model_copy(update={"window": None, "captions": "held"})
+        settled.append(condition)
+    return tuple(settled)
+
+
+def _captions(strategy: str) -> Captions:
+    """What a strategy reads of a memory that is given: nothing where it reads no observations."""
+    for each in lineage(strategy):
+        if each.reads is None or each.reads - {"frames"}:
+            return "held"
+    return "none"
 
 
 def _is_strategy(name: str) -> bool:
-    """Whether a setting may name it: our oracles have settings of their own."""
+    """Whether a setting may name it: the oracles have settings of their own."""
     try:
-        get(name)
-    except UsageError:
+        return not get(name).oracle
+    except UsageError as fault:
+        if isinstance(fault, ConfigError):
+            raise
         return False
-    return name not in (oracle.CAPTIONS, oracle.FRAMES)
 
 
 def _known() -> list[str]:
     """What --settings takes."""
-    named = ("clean", "video", "caption@30", "verify@30", "aligned@30")
-    oracles = ("caption@evidence", "video@evidence")
-    rest = [s for s in strategies() if s not in ("clean", "video") and _is_strategy(s)]
-    return [*named, *oracles, *rest]
+    windows = [f"{name}@30" for name in (CAPTION, VERIFY, ALIGNED)]
+    oracles = [f"{name}@{EVIDENCE}" for name in ORACLES]
+    others = [n for n, s in strategies().items() if not s.oracle and n not in (CLEAN, VIDEO)]
+    return [CLEAN, VIDEO, *windows, *oracles, *others]
 
 
 def _seconds(name: str, text: str) -> float:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Literal
 
-from pydantic import Field, JsonValue
+from pydantic import BaseModel, Field, JsonValue
 
 from egomem.answer import settings_hash
 from egomem.answer.strategy import get
-from egomem.answer.video import CAP
+from egomem.config import CAPTION_TOKENS
 from egomem.errors import ConfigError
-from egomem.evaluate import oracle
-from egomem.evaluate.conditions import CAPTIONED, Condition, read_conditions
+from egomem.evaluate.conditions import Condition, read_conditions
 from egomem.hashing import FINGERPRINT_LENGTH, hash_json, hash_text
 from egomem.models import DEFAULT_LIMITS, Limits, Role
 from egomem.models.limits import read_limits
-from egomem.observe.captioner import MAX_TOKENS
 from egomem.records import Record
+from egomem.timeline import DEFAULT_FPS, MAX_FRAMES
 
 BYTES = 100_000_000
 """Bytes of frames in one request at most; 768 frames of 512 pixels are some 25 MB."""
@@ -34,7 +34,7 @@ class Shard(Record):
 
 
 class Arm(Record):
-    """One column of a table: a setting, who reads, and whose captions are read."""
+    """A setting, who reads, and whose captions are read; a column of the tables."""
 
     setting: str
     reader: str = ""
@@ -70,13 +70,13 @@ class Config(Record):
     format: Literal["letter", "scores", "logprobs"] = "letter"
     abstain: bool = False
     max_tokens: int = Field(default=2048, ge=1)
-    caption_tokens: int = Field(default=MAX_TOKENS, ge=1)
+    caption_tokens: int = Field(default=CAPTION_TOKENS, ge=1)
     given_limits: dict[str, dict[str, float]] = Field(default_factory=dict)
     fit: bool = False
-    frames: int = Field(default=CAP, ge=1)
+    frames: int = Field(default=MAX_FRAMES, ge=1)
     frame_limits: dict[str, int] = Field(default_factory=dict)
     side: int = Field(default=DEFAULT_LIMITS[Role.READER].side, ge=1)
-    fps: float = Field(default=1.0, gt=0)
+    fps: float = Field(default=DEFAULT_FPS, gt=0)
     gate: Literal["stop", "report"] = "stop"
     gate_low: float = 0.15
     gate_high: float = 0.35
@@ -87,7 +87,7 @@ class Config(Record):
     shard: Shard | None = None
 
     @cached_property
-    def ways(self) -> tuple[Condition, ...]:
+    def conditions(self) -> tuple[Condition, ...]:
         return read_conditions(self.settings)
 
     @property
@@ -98,10 +98,10 @@ class Config(Record):
 
     def checked(self) -> Config:
         """This configuration. Raises ConfigError where its parts do not go together."""
-        ways = self.ways
-        if any(w.asks for w in ways) and not self.readers:
+        conditions = self.conditions
+        if any(w.asks for w in conditions) and not self.readers:
             raise ConfigError("no reader is named", "give one: --model reader=ollama:qwen3-vl:8b")
-        captioned = any(w.captions in ("windows", "aligned") for w in ways)
+        captioned = any(w.captions in ("windows", "aligned") for w in conditions)
         if self.given_memory and self.captioners:
             raise ConfigError(
                 "a memory and a captioner are both given", "captions come from one of the two"
@@ -111,10 +111,10 @@ class Config(Record):
                 "--track names captions of a memory, and none is given",
                 "give it with --memory, or leave --track out",
             )
-        if any(w.captions == "aligned" for w in ways) and self.given_memory:
+        if any(w.captions == "aligned" for w in conditions) and self.given_memory:
             raise ConfigError("aligned captions are made by a captioner", "leave --memory out")
-        if any(w.captions == "held" for w in ways) and not self.given_memory:
-            names = ", ".join(w.name for w in ways if w.captions == "held")
+        if any(w.captions == "held" for w in conditions) and not self.given_memory:
+            names = ", ".join(w.name for w in conditions if w.captions == "held")
             raise ConfigError(
                 f"the setting {names} reads a memory", "give one with --memory, or name a window"
             )
@@ -127,7 +127,7 @@ class Config(Record):
         self._check_strategies()
         if self.shard and self.shard.index > self.shard.count:
             raise ConfigError(f"there is no shard {self.shard}", "count from 1: --shard 1/4")
-        if self.shard and self.gate == "stop" and any(w.strategy == "clean" for w in ways):
+        if self.shard and self.gate == "stop" and any(w.judges_bias for w in conditions):
             raise ConfigError(
                 "a shard cannot judge the gate, which is over all questions", "add --gate report"
             )
@@ -136,13 +136,13 @@ class Config(Record):
     def _check_strategies(self) -> None:
         """Raises ConfigError for a setting that is none, or that the run decides itself."""
         decided: dict[str, set[str]] = {}
-        for column in self.columns():
-            for name, values in self._decided(column, None).items():
+        for arm in self.arms():
+            for name, values in self._decided(arm, None).items():
                 decided.setdefault(name, set()).update(values)
         for name, values in self.strategies.items():
             if name not in decided:
-                known = ", ".join(decided)
-                raise ConfigError(f"no setting of this run uses {name}", f"it uses {known}")
+                used = ", ".join(decided)
+                raise ConfigError(f"no setting of this run uses {name}", f"it uses {used}")
             if double := sorted(decided[name] & set(values)):
                 raise ConfigError(
                     f"--set {name}.{double[0]}: the run decides this itself",
@@ -150,32 +150,45 @@ class Config(Record):
                 )
             get(name).configure(values)
 
-    def columns(self) -> list[Arm]:
-        """Every column, setting by setting."""
-        found = []
-        for way in self.ways:
-            for reader in self.readers if way.asks else ("",):
-                makes = way.captions in ("windows", "aligned") and not self.given_memory
+    def arms(self) -> list[Arm]:
+        """Every arm, setting by setting."""
+        arms = []
+        for condition in self.conditions:
+            for reader in self.readers if condition.asks else ("",):
+                makes = condition.captions in ("windows", "aligned") and not self.given_memory
                 who: tuple[str, ...] = (self.captioners or (reader,)) if makes else ("",)
-                found += [Arm(setting=way.name, reader=reader, captioner=c) for c in who]
-        return found
+                arms += [Arm(setting=condition.name, reader=reader, captioner=c) for c in who]
+        return arms
 
-    def way(self, column: Arm) -> Condition:
-        return next(w for w in self.ways if w.name == column.setting)
+    def condition(self, arm: Arm) -> Condition:
+        return next(w for w in self.conditions if w.name == arm.setting)
 
-    def base(self, column: Arm) -> Arm | None:
-        """The column of caption answers that a column of `verify` starts from; None where it makes
-        its own, or is of another strategy."""
-        own = self.way(column)
-        if own.strategy != "verify":
-            return None
-        for other in self.columns():
-            way = self.way(other)
-            same = (other.reader, other.captioner) == (column.reader, column.captioner)
-            reads = (way.captions, way.window) == (own.captions, own.window)
-            if way.strategy == "caption" and same and reads:
-                return other
-        return None
+    def bases(self, arm: Arm) -> dict[str, Arm]:
+        """The arms whose answers an arm starts from, by strategy; those that it makes itself
+        are not in it."""
+        condition = self.condition(arm)
+        bases: dict[str, Arm] = {}
+        for strategy in condition.lineage[:-1]:
+            for other in self.arms():
+                if self._gives(other, strategy.name, arm):
+                    bases.setdefault(strategy.name, other)
+        return bases
+
+    def _gives(self, other: Arm, strategy: str, arm: Arm) -> bool:
+        """Whether an arm holds the answers of a strategy that another one would make itself."""
+        base, condition = self.condition(other), self.condition(arm)
+        if base.strategy != strategy or base.evidence != condition.evidence:
+            return False
+        if base.asks and other.reader != arm.reader:
+            return False
+        if base.captions == "none":
+            return True
+        same = (base.captions, base.window) == (condition.captions, condition.window)
+        return same and other.captioner == arm.captioner
+
+    def in_order(self, arms: Iterable[Arm]) -> list[Arm]:
+        """Arms such that each comes after those that it starts from, else as they are."""
+        return sorted(arms, key=lambda arm: len(self.condition(arm).lineage))
 
     def frame_limit(self, reader: str) -> int:
         """Frames that a reader is shown at once."""
@@ -189,7 +202,7 @@ class Config(Record):
         """
         pixels = self.side * self.side
         captioning = DEFAULT_LIMITS[Role.CAPTIONER]
-        longest = max((w.window or 0 for w in self.ways), default=0) * self.fps
+        longest = max((w.window or 0 for w in self.conditions), default=0) * self.fps
         images = max(captioning.images, int(longest) + 1)
         base = {
             Role.READER: Limits(
@@ -198,32 +211,40 @@ class Config(Record):
             Role.VERIFIER: DEFAULT_LIMITS[Role.VERIFIER],
             Role.CAPTIONER: captioning.model_copy(update={"images": images, "bytes": BYTES}),
         }
-        found = read_limits(self.given_limits, fit=self.fit or None, base=base)
-        return {role: found[role] for role in base}
+        limits = read_limits(self.given_limits, fit=self.fit or None, base=base)
+        return {role: limits[role] for role in base}
 
-    def strategy_settings(self, column: Arm, track: str | None) -> dict[str, dict[str, Any]]:
-        """The settings of the column's strategy, and of those that it builds on, by name."""
-        found = self._decided(column, track)
-        return {n: {**values, **self.strategies.get(n, {})} for n, values in found.items()}
+    def strategy_settings(self, arm: Arm, track: str | None) -> dict[str, dict[str, Any]]:
+        """The settings of the arm's strategy, and of those that it builds on, by name."""
+        decided = self._decided(arm, track)
+        return {n: {**values, **self.strategies.get(n, {})} for n, values in decided.items()}
 
-    def _decided(self, column: Arm, track: str | None) -> dict[str, dict[str, Any]]:
-        way = self.way(column)
-        if not way.asks:
-            return {way.strategy: {}}
-        reading = {"format": self.format, "abstain": self.abstain, "max_tokens": self.max_tokens}
-        own: dict[str, Any] = dict(reading)
-        if way.strategy == "video":
-            own |= {"frames": self.frame_limit(column.reader), "fps": self.fps}
-        elif way.strategy in (*CAPTIONED, oracle.CAPTIONS):
-            own["track"] = track
-        if way.strategy != "verify":
-            return {way.strategy: own}
-        if way.window is not None:
-            own["window"] = way.window
-        return {"verify": own, "caption": {**reading, "track": track}}
+    def _decided(self, arm: Arm, track: str | None) -> dict[str, dict[str, Any]]:
+        """What the run decides of the settings, as each strategy declares that it may."""
+        condition = self.condition(arm)
+        values: dict[str, Any] = {
+            "format": self.format,
+            "abstain": self.abstain,
+            "max_tokens": self.max_tokens,
+            "track": track,
+            "frames": self.frame_limit(arm.reader),
+            "fps": self.fps,
+            "side": self.side,
+        }
+        if condition.window is not None:
+            values["window"] = condition.window
+        return {
+            strategy.name: {f: values[f] for f in strategy.run_decides if f in values}
+            for strategy in reversed(condition.lineage)
+        }
 
-    def strategy_hash(self, column: Arm, track: str | None) -> str:
+    def configured(self, arm: Arm, track: str | None) -> dict[str, BaseModel]:
+        """The same as models of settings. Raises ConfigError for a value that is none."""
+        settings = self.strategy_settings(arm, track)
+        return {name: get(name).configure(values) for name, values in settings.items()}
+
+    def strategy_hash(self, arm: Arm, track: str | None) -> str:
         """Over the strategy's settings, defaults too, and those that it builds on."""
-        given = self.strategy_settings(column, track)
-        each = [settings_hash(n, get(n).configure(v)) for n, v in sorted(given.items())]
+        settings = self.configured(arm, track)
+        each = [settings_hash(name, settings[name]) for name in sorted(settings)]
         return hash_text("+".join(each))[:FINGERPRINT_LENGTH]

@@ -10,23 +10,23 @@ from egomem.media import probe
 from egomem.records import Recording, Video
 
 
-def lengths(
+def video_durations(
     videos: Iterable[Video], recordings: Mapping[str, Recording] | None = None
 ) -> dict[str, float]:
     """Seconds of each video that states none, by id: those of its recording, else of its file.
 
     A file that is not there, or cannot be read, has none.
     """
-    found = {}
+    seconds = {}
     for video in videos:
-        held = (recordings or {}).get(video.id)
+        recording = (recordings or {}).get(video.id)
         if video.duration is not None:
             continue
-        if held is not None:
-            found[video.id] = held.duration
+        if recording is not None:
+            seconds[video.id] = recording.duration
         elif video.path and Path(video.path).is_file():
             try:
-                found[video.id] = probe(video.path).duration
+                seconds[video.id] = probe(video.path).duration
             except EgomemError:
                 continue  # whoever needs the file says what is wrong with it
-    return found
+    return seconds

@@ -1,134 +1,230 @@
-"""A cell is a question in a column; what its answer depends on, as hashes that say what changed."""
+"""A trial is a question in an arm; what its answer depends on, as hashes that say what changed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from egomem.answer import prompts
-from egomem.evaluate import oracle
+from pydantic import BaseModel
+
+from egomem.evaluate.conditions import Condition
 from egomem.evaluate.config import Arm, Config
-from egomem.evaluate.results import Finished
+from egomem.evaluate.stored_run import Finished, StoredRun, TrialKey
+from egomem.evaluate.trial_inputs import TrialInputs
 from egomem.hashing import FINGERPRINT_LENGTH, hash_json
 from egomem.memory import View
 from egomem.memory.failed_windows import failed_windows_in_view
-from egomem.models import Role
 from egomem.records import Answer, Question, Status
 
-_PROMPTS: dict[str, tuple[prompts.Prompt, ...]] = {
-    "clean": (prompts.CLEAN,),
-    "video": (prompts.VIDEO,),
-    "caption": (prompts.CAPTION,),
-    "verify": (prompts.CAPTION, prompts.CANDIDATE, prompts.VERIFY),
-    oracle.CAPTIONS: (prompts.CAPTION,),
-    oracle.FRAMES: (prompts.VIDEO,),
-}
-"""The prompts of each strategy that asks a reader."""
+PARTS = ("question", "setting", "prompt", "strategy", "model", "memory", "baseline")
+"""What an answer depends on, in the order in which a change is told. `strategy` is the code of
+those that say which it is; `baseline` the answers of other arms that it starts from."""
 
-PARTS = ("question", "setting", "prompt", "model", "memory", "baseline")
-"""What an answer depends on, in the order in which a change is told. `baseline` is of `verify`
-alone: the caption answer of another column that it starts from."""
+LOST = "not at hand"
+"""The memory part of a trial whose video is not there."""
+UNBUILT = "not built yet"
+"""The memory part of a trial whose captions are still to be made."""
+UNANSWERED = "not answered yet"
+"""The baseline part of a trial that starts from an answer which is still to be given."""
+
+StaleAnswers = Mapping[str, Mapping[str, str]]
+"""Label of an arm -> id of a question -> digest of the parts of the answer that is there."""
 
 
 class Trial(NamedTuple):
     """`question` names the benchmark's videos; `parts` are hashes, see PARTS."""
 
     question: Question
-    column: Arm
+    arm: Arm
     parts: dict[str, str]
 
     def changed(self, before: Finished | None) -> tuple[str, ...]:
         """Which parts differ from those of an answer; () where it still holds."""
         if before is None:
             return ("new",)
-        found = tuple(p for p in PARTS if self.parts.get(p) != before.parts.get(p))
-        if len(found) > 1:  # another caption answer follows from the rest
-            found = tuple(p for p in found if p != "baseline")
-        return found or (("failed",) if before.failed else ())
+        changed = tuple(p for p in PARTS if self.parts.get(p) != before.parts.get(p))
+        if len(changed) > 1:  # another caption answer follows from the rest
+            changed = tuple(p for p in changed if p != "baseline")
+        return changed or (("failed",) if before.failed else ())
 
     def kept_base(self, before: Finished) -> Answer | None:
-        """The caption answer of its own that a failed cell started from, where that still holds."""
+        """The caption answer of its own that a failed trial started from, where it still holds."""
         base = before.base if self.changed(before) == ("failed",) else None
         return None if base is None or base.status is Status.ERROR else base
 
 
-def cell(
+def fingerprint(
     question: Question,
-    column: Arm,
+    arm: Arm,
     config: Config,
     track: str | None,
     memory: str,
     baseline: str | None = None,
-) -> Trial:
-    """The cell of a question; `memory` is the digest of what is read or looked at, `baseline` that
-    of the answer of another column that it starts from."""
-    way = config.way(column)
-    limits = config.limits(column.reader)
-    given = config.strategy_settings(column, track)
-    looker = Role.VERIFIER if way.strategy == "verify" else Role.READER
-    sent = limits[looker].model_dump(mode="json") if way.looks else {}
-    if way.strategy == oracle.FRAMES:
-        # A limit that the evidence does not reach makes no other request.
-        wanted = oracle.FramesSettings.model_validate(given[way.strategy]).frames
-        sent["images"] = oracle.frames_each(wanted, sent["images"], len(question.evidence))
+) -> dict[str, str]:
+    """The parts of a trial; `memory` is the digest of what is read or looked at, `baseline` that of
+    the answers of other arms that it starts from."""
+    condition = config.condition(arm)
+    settings = config.configured(arm, track)
     asked: Any = [question.text, [[o.label, o.text] for o in question.options], str(question.at)]
-    if way.evidence or way.strategy in (oracle.CAPTIONS, oracle.FRAMES):
+    if condition.evidence or condition.oracle:
         asked.append([[e.recording, e.span.start, e.span.end] for e in question.evidence])
-    models = [column.reader]
-    if way.strategy == "verify":
-        models.append(config.verifier or column.reader)
+    models = [arm.reader]
+    if condition.verifies:
+        models.append(config.verifier or arm.reader)
     parts = {
         "question": digest(asked),
-        "setting": digest([config.strategy_hash(column, track), sent]),
-        "prompt": digest(_prompt_texts(question, config, way.strategy)),
+        "setting": digest([config.strategy_hash(arm, track), _sent(question, arm, config)]),
+        "prompt": digest(_texts(question, condition, settings)),
         "model": digest(models),
         "memory": memory,
     }
+    if identities := [[s.name, s.identity] for s in condition.lineage if s.identity]:
+        parts["strategy"] = digest(identities)
     if baseline is not None:
         parts["baseline"] = baseline
-    return Trial(question, column, parts)
+    return parts
 
 
-def answer_digest(said: Answer) -> str:
+def _sent(question: Question, arm: Arm, config: Config) -> dict[str, Any]:
+    """The limits of the frames that are sent for a question; {} where none are."""
+    limits = config.limits(arm.reader)
+    settings = config.configured(arm, None)
+    sent: dict[str, Any] = {}
+    for strategy in config.condition(arm).lineage:
+        if strategy.may_look:
+            each = limits[strategy.looker]
+            if strategy.needed_limits is not None:
+                each = strategy.needed_limits(question, settings[strategy.name], each)
+            sent[strategy.name] = each.model_dump(mode="json")
+    # One strategy that looks is the rule, and was all that there was: its hash stays.
+    return sent if len(sent) > 1 else next(iter(sent.values()), {})
+
+
+class Fingerprints:
+    """The trials of a run, each with its parts as they are now. `stored` has the answers so far.
+
+    An answer that another arm starts from is a part of that arm's trial, so the parts of a trial
+    change while the run goes on.
+    """
+
+    def __init__(self, config: Config, inputs: TrialInputs, stored: StoredRun) -> None:
+        self._config = config
+        self._inputs = inputs
+        self._stored = stored
+        self._memory_digests: dict[Any, str] = {}
+
+    def trial(self, question: Question, arm: Arm) -> Trial:
+        """The trial with the hashes of all that its answer depends on."""
+        track = self._inputs.track(arm, question)
+        memory = self._memory(question, arm, track)
+        baseline = self._baseline(question, arm)
+        parts = fingerprint(question, arm, self._config, track, memory, baseline)
+        return Trial(question, arm, parts)
+
+    def stale(self, questions: Sequence[Question], arms: Sequence[Arm]) -> StaleAnswers:
+        """The answers that this configuration asks again."""
+        answers = self._stored.cells
+        stale: dict[str, dict[str, str]] = {}
+        for arm in arms:
+            for question in questions:
+                answer = answers.get((question.id, arm))
+                if answer and self.trial(question, arm).changed(answer) not in ((), ("failed",)):
+                    stale.setdefault(arm.label, {})[question.id] = digest(answer.parts)
+        return stale
+
+    def current(self, stale: StaleAnswers) -> dict[TrialKey, Finished]:
+        """The answers without those that are `stale`."""
+        return {
+            (id, arm): answer
+            for (id, arm), answer in self._stored.cells.items()
+            if id not in stale.get(arm.label, {})
+        }
+
+    def _baseline(self, question: Question, arm: Arm) -> str | None:
+        """The digest of the answers of other arms that a trial starts from; None where there are
+        none."""
+        answers = []
+        for base in self._config.bases(arm).values():
+            answer = self._stored.cells.get((question.id, base))
+            if answer is None or self.trial(question, base).changed(answer):
+                return UNANSWERED
+            answers.append(answer.answer)
+        return baseline_digest(answers) if answers else None
+
+    def _memory(self, question: Question, arm: Arm, track: str | None) -> str:
+        condition, inputs = self._config.condition(arm), self._inputs
+        if condition.blind:
+            return ""
+        if inputs.videos.lost(question):
+            return LOST
+        if inputs.missing_captions(question, arm):
+            return UNBUILT
+        localised = inputs.videos.localised(question)
+        ids = tuple(r.id for r in inputs.recordings(question))
+        evidence = localised.evidence if condition.evidence else ()
+        key = (str(localised.at), ids, localised.recording, track, inputs.sources(arm), evidence)
+        if key not in self._memory_digests:
+            read = inputs.observations(question, arm)
+            observations = None if read is None else [o.id for o in read]
+            view = inputs.view(question, condition)
+            self._memory_digests[key] = memory_digest(view, ids, observations, track)
+        return self._memory_digests[key]
+
+
+def answer_digest(answer: Answer) -> str:
     """Of all of an answer that another one takes over from it."""
-    evidence = [[e.recording, e.span.start, e.span.end, e.quote] for e in said.evidence]
-    return digest([said.status.value, said.choice, said.text, said.scores, evidence])
+    evidence = [[e.recording, e.span.start, e.span.end, e.quote] for e in answer.evidence]
+    return digest([answer.status.value, answer.choice, answer.text, answer.scores, evidence])
+
+
+def baseline_digest(answers: Sequence[Answer]) -> str:
+    """Of the answers of other arms that one starts from."""
+    digests = [answer_digest(answer) for answer in answers]
+    return digests[0] if len(digests) == 1 else digest(digests)
 
 
 def prompt_hash(config: Config) -> str:
     """Of all prompts that a run uses, for telling whether two runs are comparable."""
-    names = sorted({way.strategy for way in config.ways})
-    texts = [[p.name, p.system] for n in names for p in _PROMPTS.get(n, ())]
     example = Question.of("?", ("a", "b"))
-    return digest([texts, [_prompt_texts(example, config, n) for n in names]])
+    texts = {
+        c.setting: _texts(example, config.condition(c), config.configured(c, None))
+        for c in config.arms()
+    }
+    return digest(sorted(texts.items()))
 
 
-def _prompt_texts(question: Question, config: Config, strategy: str) -> list[str]:
-    used = _PROMPTS.get(strategy, ())
-    if not used:
-        return []
-    # The words that follow a prompt depend on the options and on how the reply is wanted.
-    wanted = prompts.how_to_answer(
-        question, format=config.format, abstain=config.abstain, evidence="-"
-    )
-    more = [prompts.verdict_wanted(question, "-")] if strategy == "verify" else []
-    return [*(t for p in used for t in (p.name, p.system)), wanted, *more]
+def _texts(
+    question: Question, condition: Condition, settings: Mapping[str, BaseModel]
+) -> list[str]:
+    """All that is written to models beside the question, each text once."""
+    strategy, *starts = reversed(condition.lineage)
+    texts = list(strategy.texts(question, settings[strategy.name])) if strategy.texts else []
+    for start in starts:
+        if start.texts is not None:
+            given = start.texts(question, settings[start.name])
+            texts += [text for text in given if text not in texts]
+    return texts
 
 
-def memory_digest(view: View, recordings: Sequence[str], tracks: Sequence[str] | None) -> str:
-    """Of what a view holds: the recordings, and the observations of these tracks (None: of all)."""
-    held: list[Any] = sorted([r.id, r.duration] for r in view.recordings() if r.id in recordings)
-    if tracks is None or tracks:
-        held.append([o.id for o in view.observations(tracks=tracks)])
-    lost = [
+def memory_digest(
+    view: View,
+    recordings: Sequence[str],
+    observations: Iterable[str] | None,
+    track: str | None = None,
+) -> str:
+    """Of what is read of a view: the recordings, the ids of the observations (None where none can
+    be), and the windows of which a track has no caption."""
+    content: list[Any] = sorted([r.id, r.duration] for r in view.recordings() if r.id in recordings)
+    if observations is not None:
+        content.append(list(observations))
+    gaps = [
         [track, id, gap.span.start, gap.span.end]
-        for track in tracks or ()
-        for id, found in failed_windows_in_view(view, track).items()
-        for gap in found
+        for id, windows in (failed_windows_in_view(view, track) if track else {}).items()
+        for gap in windows
     ]
-    if lost:  # a reader is told where nothing could be noted
-        held.append(lost)
-    return digest(held)
+    if gaps:  # a reader is told where nothing could be noted
+        content.append(gaps)
+    return digest(content)
 
 
 def digest(content: Any) -> str:

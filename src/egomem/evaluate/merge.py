@@ -5,24 +5,26 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from egomem.benchmarks import Benchmark
 from egomem.errors import UsageError
-from egomem.evaluate.bias_gate import measured
-from egomem.evaluate.caption_usage import keep_building, read_building, write_building
+from egomem.evaluate.bias_gate import bias_gates
+from egomem.evaluate.caption_usage import usage_of_captions
 from egomem.evaluate.config import Config
+from egomem.evaluate.export import write_answers
 from egomem.evaluate.fingerprint import digest
 from egomem.evaluate.predictions import write_predictions
-from egomem.evaluate.results import NAME, Finished, Key, Results
-from egomem.evaluate.run_folder import chosen, locked, question_digest
+from egomem.evaluate.run_db import RunDatabase
+from egomem.evaluate.run_folder import chosen_questions, locked, question_digest
 from egomem.evaluate.run_info import ABOUT, BENCHMARK
 from egomem.evaluate.run_reader import Run, load_run
+from egomem.evaluate.stored_run import Finished, StoredRun, TrialKey, earlier_measures, place
 from egomem.memory import Store
 from egomem.memory.replies import ReplyCache
 from egomem.models import RequestTags
-from egomem.records import Usage
 from egomem.text import plural
 
 SHOWN = 20
@@ -40,32 +42,28 @@ def merge(target: Path, shards: Sequence[Path]) -> int:
     loaded = [load_run(folder) for folder in shards]
     whole = _same(loaded)
     config, benchmark = whole.config, whole.benchmark
-    questions = chosen(benchmark.questions, config)
+    questions = chosen_questions(benchmark.questions, config)
     cells = _once(loaded)
-    columns = config.columns()
-    wanted = [(q.id, c) for q in questions for c in columns]
-    lost = [key for key in wanted if key not in cells]
-    if lost:
+    columns = config.arms()
+    keys = [(q.id, c) for q in questions for c in columns]
+    missing = [key for key in keys if key not in cells]
+    if missing:
         raise UsageError(
-            f"{len(lost)} of {plural(len(wanted), 'cell')} "
-            f"{'is' if len(lost) == 1 else 'are'} missing: {_listed(lost)}",
+            f"{len(missing)} of {plural(len(keys), 'cell')} "
+            f"{'is' if len(missing) == 1 else 'are'} missing: {_listed(missing)}",
             "finish the shards, or name the folders of those that are left out",
         )
     target.mkdir(parents=True, exist_ok=True)
-    with locked(target):
-        joined = Results(target / NAME)
-        for key in wanted:
-            joined.put(cells[key])
-        for shard in loaded:
-            joined.measures = {**shard.results.measures, **joined.measures}
-        joined.settle(wanted)
-        _memories(target, loaded)
+    with locked(target), RunDatabase.create(target) as record:
+        record.add_run(_joined([cells[key] for key in keys], loaded))
+        write_answers(target, record.stored, keys)
+        _memories(target, loaded, record)
         (target / BENCHMARK).write_text(benchmark.model_dump_json(), encoding="utf-8")
         write_predictions(target, questions, columns, cells)
-        _spent(target, loaded)
+        _ledgers(target, loaded)
         # Last, as it makes the folder a run: a merge that was killed is begun again.
         _about(target, whole, loaded, config, questions, cells)
-    return len(wanted)
+    return len(keys)
 
 
 def _same(loaded: Sequence[Run]) -> Run:
@@ -73,7 +71,7 @@ def _same(loaded: Sequence[Run]) -> Run:
     if not loaded:
         raise UsageError("no shards are named")
     first = loaded[0]
-    asked = _content(first.benchmark)
+    content = _content(first.benchmark)
     for other in loaded[1:]:
         if other.config.hash != first.config.hash:
             raise UsageError(
@@ -81,7 +79,7 @@ def _same(loaded: Sequence[Run]) -> Run:
                 f"({first.config.hash} and {other.config.hash})",
                 "run all shards with the same settings",
             )
-        if _content(other.benchmark) != asked:
+        if _content(other.benchmark) != content:
             raise UsageError(
                 f"{first.folder} and {other.folder} ask different questions",
                 "run all shards on the same files",
@@ -94,12 +92,12 @@ def _content(benchmark: Benchmark) -> str:
     return digest([q.model_dump(mode="json") for q in benchmark.questions])
 
 
-def _once(loaded: Sequence[Run]) -> dict[Key, Finished]:
-    cells: dict[Key, Finished] = {}
-    twice: list[Key] = []
+def _once(loaded: Sequence[Run]) -> dict[TrialKey, Finished]:
+    cells: dict[TrialKey, Finished] = {}
+    twice: list[TrialKey] = []
     for shard in loaded:
-        wanted = [(q.id, c) for q in shard.questions for c in shard.config.columns()]
-        for key in wanted:
+        keys = [(q.id, c) for q in shard.questions for c in shard.config.arms()]
+        for key in keys:
             if key not in shard.cells:
                 continue
             if key in cells:
@@ -113,51 +111,62 @@ def _once(loaded: Sequence[Run]) -> dict[Key, Finished]:
     return cells
 
 
-def _listed(keys: Sequence[Key]) -> str:
+def _listed(keys: Sequence[TrialKey]) -> str:
     ids = list(dict.fromkeys(f"{id} ({column.label})" for id, column in keys))
     more = f" and {len(ids) - SHOWN} more" if len(ids) > SHOWN else ""
     return ", ".join(ids[:SHOWN]) + more
 
 
-def _memories(target: Path, loaded: Sequence[Run]) -> None:
-    """Join the captions and replies, so that the merged run can be gone on with."""
-    replies = ReplyCache(target)
-    took: dict[str, Usage] = {}
+def _joined(cells: Sequence[Finished], loaded: Sequence[Run]) -> StoredRun:
+    """The answers, what the shards have measured of others, and what their captions took."""
+    joined = StoredRun(cells={cell.key: cell for cell in cells})
+    current = {place(cell.key, cell.parts) for cell in cells}
+    for shard in reversed(loaded):  # that of the last shard comes first, as it always did
+        stored = shard.stored
+        measures = [*map(earlier_measures, stored.cells.values()), *stored.earlier.values()]
+        for row in measures:
+            if (where := place(row.key, row.parts)) not in current:
+                joined.earlier.setdefault(where, row)
     for shard in loaded:
-        took |= read_building(shard.folder)
-        source_replies = ReplyCache(shard.folder)
-        for kept in source_replies.latest(sys.maxsize):
-            replies.put(kept.reply, kept.request, RequestTags())
-        source_replies.close()
-        if shard.config.given_memory or not shard.remembers:
-            continue
-        with (
-            Store.open(shard.memory) as source,
-            Store.open(target / "memory", create=True) as store,
-        ):
-            for track in source.tracks():
-                store.put_track(track)
-            for recording in source.recordings():
-                store.put_recording(recording)
-                held = source.view().observations(recording=recording.id)
-                store.add(held, done=source.done(recording.id))
-    if took:
-        write_building(target, took)
-    if any(shard.remembers and not shard.config.given_memory for shard in loaded):
-        with Store.open(target / "memory") as store:
-            keep_building(target, store, replies, [t.id for t in store.tracks()])
-    replies.close()
+        joined.caption_usage |= shard.stored.caption_usage
+    return joined
 
 
-def _spent(target: Path, loaded: Sequence[Run]) -> None:
+def _memories(target: Path, loaded: Sequence[Run], record: RunDatabase) -> None:
+    """Join the captions and replies, so that the merged run can go on."""
+    with closing(ReplyCache(target)) as replies:
+        for shard in loaded:
+            with closing(ReplyCache(shard.folder)) as source:
+                for kept in source.latest(sys.maxsize):
+                    replies.put(kept.reply, kept.request, RequestTags())
+        with_memory = [s for s in loaded if s.remembers and not s.config.given_memory]
+        if not with_memory:
+            return
+        with Store.open(target / "memory", create=True) as store:
+            for shard in with_memory:
+                _add_memory(store, shard.memory)
+            tracks = [track.id for track in store.tracks()]
+            recorded = record.stored.caption_usage
+            record.add_caption_usage(usage_of_captions(store, replies, tracks, recorded))
+
+
+def _add_memory(store: Store, folder: Path) -> None:
+    with Store.open(folder) as source:
+        for track in source.tracks():
+            store.put_track(track)
+        for recording in source.recordings():
+            store.put_recording(recording)
+            observations = source.view().observations(recording=recording.id)
+            store.add(observations, completed=source.completed(recording.id))
+
+
+def _ledgers(target: Path, loaded: Sequence[Run]) -> None:
     """Join the ledgers: what all shards have sent."""
-    held = ReplyCache(target)
-    for shard in loaded:
-        source = ReplyCache(shard.folder)
-        for entry in source.entries():
-            held.spent(entry)
-        source.close()
-    held.close()
+    with closing(ReplyCache(target)) as replies:
+        for shard in loaded:
+            with closing(ReplyCache(shard.folder)) as source:
+                for entry in source.entries():
+                    replies.record(entry)
 
 
 def _about(
@@ -166,7 +175,7 @@ def _about(
     loaded: Sequence[Run],
     config: Config,
     questions: Sequence[Any],
-    cells: Mapping[Key, Finished],
+    cells: Mapping[TrialKey, Finished],
 ) -> None:
     about = dict(whole.about)
     about["config"] = config.model_dump(mode="json")
@@ -176,7 +185,7 @@ def _about(
     ]
     about["started"] = min(str(s.about.get("started")) for s in loaded)
     about["ended"] = max(str(s.about.get("ended")) for s in loaded)
-    about["gates"] = [g.model_dump(mode="json") for g in measured(questions, config, cells)]
+    about["gates"] = [g.model_dump(mode="json") for g in bias_gates(questions, config, cells)]
     about["last"], about["stale"] = None, {}
     for name in ("tracks", "recordings"):
         about[name] = {k: v for s in loaded for k, v in s.about.get(name, {}).items()}

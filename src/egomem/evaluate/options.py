@@ -26,30 +26,30 @@ def models_given(table: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     `table` maps a role, or `all`, to specs with commas between. Raises ConfigError for a role that
     an evaluation has no use for, and for a spec that cannot be read.
     """
-    known = [*(r.value for r in ROLES), "all"]
-    found: dict[str, tuple[str, ...]] = {}
+    roles = [*(r.value for r in ROLES), "all"]
+    specs: dict[str, tuple[str, ...]] = {}
     for role, text in table.items():
-        if role not in known:
+        if role not in roles:
             raise ConfigError(
-                f"an evaluation has no role {role!r}", f"use one of {', '.join(known)}"
+                f"an evaluation has no role {role!r}", f"use one of {', '.join(roles)}"
             )
         try:
-            found[role] = tuple(str(ModelSpec.parse(s)) for s in split(text))
+            specs[role] = tuple(str(ModelSpec.parse(s)) for s in split(text))
         except ConfigError as fault:
             raise ConfigError(f"--model {role}: {fault.message}", fault.remedy) from None
-    every = found.pop("all", ())
+    every = specs.pop("all", ())
     if every:
-        found.setdefault("reader", every)
-    if len(found.get("verifier", ())) > 1:
+        specs.setdefault("reader", every)
+    if len(specs.get("verifier", ())) > 1:
         raise ConfigError(
             "several verifiers are named", "name one, or none: each reader is its own"
         )
-    return found
+    return specs
 
 
 def frame_limits(given: Iterable[str]) -> dict[str, int]:
     """`["ollama:qwen3-vl:8b=64"]` -> frames that a model takes at most."""
-    found = {}
+    limits = {}
     for text in given:
         spec, equals, number = text.rpartition("=")
         if not equals or not number.isdecimal() or int(number) < 1:
@@ -58,13 +58,13 @@ def frame_limits(given: Iterable[str]) -> dict[str, int]:
             model = ModelSpec.parse(spec)
         except ConfigError as fault:
             raise ConfigError(f"--frame-limit {text}: {fault.message}", fault.remedy) from None
-        found[str(model)] = int(number)
-    return found
+        limits[str(model)] = int(number)
+    return limits
 
 
 def strategy_settings(given: Iterable[str]) -> dict[str, dict[str, JsonValue]]:
     """`["verify.second_look=true"]` -> settings by strategy; values are JSON, else text."""
-    found: dict[str, dict[str, JsonValue]] = {}
+    by_strategy: dict[str, dict[str, JsonValue]] = {}
     for text in given:
         place, equals, value = text.partition("=")
         strategy, dot, name = place.partition(".")
@@ -73,18 +73,18 @@ def strategy_settings(given: Iterable[str]) -> dict[str, dict[str, JsonValue]]:
                 f"--set {text} cannot be read", "write it as STRATEGY.NAME=VALUE: verify.pad=10"
             )
         try:
-            read = json.loads(value)
+            parsed = json.loads(value)
         except ValueError:
-            read = value
-        found.setdefault(strategy, {})[name] = read
-    return found
+            parsed = value
+        by_strategy.setdefault(strategy, {})[name] = parsed
+    return by_strategy
 
 
 def request_limits(
     given: Iterable[str], settings: Mapping[str, Mapping[str, float]]
 ) -> dict[str, dict[str, float]]:
     """`["captioner.images=8"]` over the settings' limits of the roles that an evaluation has."""
-    found = {role: dict(held) for role, held in settings.items() if role in ROLES}
+    limits = {role: dict(by_name) for role, by_name in settings.items() if role in ROLES}
     for text in given:
         place, _, number = text.partition("=")
         role, _, name = place.partition(".")
@@ -93,8 +93,8 @@ def request_limits(
                 f"--request-limit {text} cannot be read",
                 f"write it as ROLE.NAME=N, with a role of {', '.join(ROLES)}: captioner.images=8",
             )
-        found.setdefault(role, {})[name] = int(number)
-    return found
+        limits.setdefault(role, {})[name] = int(number)
+    return limits
 
 
 def read_shard(text: str) -> Shard:
@@ -127,10 +127,10 @@ def make_config(**fields: Any) -> Config:
         first = error.errors()[0]
         name, *within = (str(part) for part in first["loc"])
         place = " ".join([option(name), *within])
-        said = f"{place} {first['input']}"
+        problem = f"{place} {first['input']}"
         if first["type"] == "literal_error":
-            known = str(first["ctx"]["expected"]).replace("'", "")
-            raise ConfigError(f"{said} is none that there is", f"use {known}") from None
+            choices = str(first["ctx"]["expected"]).replace("'", "")
+            raise ConfigError(f"{problem} is none that there is", f"use {choices}") from None
         raise ConfigError(
-            f"{said}: {first['msg'].lower()}", "see: egomem eval capmem --help"
+            f"{problem}: {first['msg'].lower()}", "see: egomem eval capmem --help"
         ) from None

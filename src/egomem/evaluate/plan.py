@@ -9,27 +9,21 @@ from collections.abc import Iterable
 
 from pydantic import Field
 
-from egomem.answer.video import spread
-from egomem.evaluate import oracle
+from egomem.answer.estimate import Outlook
 from egomem.evaluate.config import Arm
 from egomem.evaluate.fingerprint import Trial
-from egomem.evaluate.run_folder import RunContext
-from egomem.evaluate.usage_log import NAME as USAGE
+from egomem.evaluate.run_folder import OpenRun
 from egomem.models import ModelSpec, Role
 from egomem.models.limits import BYTES_PER_TOKEN, PIXELS_PER_TOKEN
 from egomem.models.prices import price
 from egomem.observe.caption_cost import LABEL_TOKENS, TOKENS_OUT
-from egomem.observe.captioner import INSTRUCTIONS
+from egomem.observe.caption_prompt import INSTRUCTIONS
 from egomem.records import Question, Record, Recording, Usage
 from egomem.text import plural
-from egomem.timeline import windows
+from egomem.timeline import DEFAULT_WINDOW, windows
 
 PROMPT_TOKENS = 200
 """Of a question, its options and how to reply; our guess."""
-REPLY_TOKENS = {"letter": 5, "logprobs": 5, "scores": 60}
-VERDICT_TOKENS = 80
-CANDIDATE_CAPTIONS = 9
-CHECK_FRAMES = 12
 STAMP_TOKENS = 10
 """Of the times before a caption; our guess."""
 WIDE = 9 / 16
@@ -92,61 +86,57 @@ class RunPlan(Record):
         return any(p.requests and p.cost is None for p in (*self.captions, *self.columns))
 
 
-def plan(work: RunContext) -> RunPlan:
+def plan(run: OpenRun) -> RunPlan:
     """The plan of a run as it stands. The gate may make it shorter."""
     notes = []
-    if work.results.unreadable:
-        lines = ", ".join(map(str, work.results.unreadable[:5]))
+    if lost := run.record.stored.unmeasured:
+        notes.append(f"what {plural(lost, 'answer')} took is lost; it counts as nothing")
+    undeclared = {
+        s.name
+        for c in run.arms
+        for s in run.config.condition(c).lineage
+        if s.roles and s.reads is None
+    }
+    if undeclared:
         notes.append(
-            f"{plural(len(work.results.unreadable), 'line')} of {work.results.path.name} cannot "
-            f"be read (line {lines}); their cells count as not finished"
-        )
-    if work.results.repeated:
-        notes.append(
-            f"{plural(work.results.repeated, 'cell stands', 'cells stand')} twice in "
-            f"{work.results.path.name}; "
-            "the last one counts"
-        )
-    if work.results.unmeasured:
-        notes.append(
-            f"what {plural(work.results.unmeasured, 'answer')} took is lost with {USAGE}; "
-            "it counts as nothing"
+            f"{', '.join(sorted(undeclared))}: does not declare what it reads; counted as one "
+            "request with all observations and as many frames as it takes"
         )
     changed: dict[str, None] = {}
-    columns = [_column(work, column, changed) for column in work.columns]
+    columns = [_column(run, arm, changed) for arm in run.arms]
     return RunPlan(
-        captions=tuple(_captions(work)),
+        captions=tuple(_captions(run)),
         columns=tuple(columns),
-        questions=len(work.questions),
-        left_out=work.benchmark.left_out,
-        replies_cached=work.cache.stats().replies,
-        spent=work.purse.earlier.model_copy(update={"requests": work.purse.requests_earlier}),
-        missing=dict(work.places.missing),
+        questions=len(run.questions),
+        left_out=run.benchmark.left_out,
+        replies_cached=run.cache.stats().replies,
+        spent=run.budget.earlier.model_copy(update={"requests": run.budget.requests_earlier}),
+        missing=dict(run.videos.missing),
         changed_questions=tuple(changed),
         notes=tuple(notes),
     )
 
 
-def _captions(work: RunContext) -> Iterable[PlanLine]:
+def _captions(run: OpenRun) -> Iterable[PlanLine]:
     """A part for each track that is to be built; aligned captions of what single questions may see
     of a recording count with those of whole ones."""
     done: set[str] = set()
-    for column in work.columns:
-        track = work.track(column) if work.builds(column) else None
+    for arm in run.arms:
+        track = run.inputs.track(arm) if run.inputs.makes_captions(arm) else None
         if track is None or track in done:
             continue
         done.add(track)
-        way, limits = work.way(column), work.config.limits(column.reader)[Role.CAPTIONER]
-        window = way.window or 30.0
+        condition, limits = run.config.condition(arm), run.config.limits(arm.reader)[Role.CAPTIONER]
+        window = condition.window or DEFAULT_WINDOW
         todo = kept = frames = 0
-        for question, recording in _built(work, column):
+        for question, recording in _built(run, arm):
             every = len(windows(recording.duration, window))
-            left = work.unfinished(column, recording, question)
-            todo, kept = todo + left, kept + every - left
-            whole = min(int(recording.duration * work.config.fps), every * limits.images)
-            if way.captions == "aligned":
-                whole = min(whole, work.config.frame_limit(column.reader))
-            frames += round(whole * left / max(1, every))
+            missing = run.inputs.windows_to_caption(arm, recording, question)
+            todo, kept = todo + missing, kept + every - missing
+            whole = min(int(recording.duration * run.config.fps), every * limits.images)
+            if condition.captions == "aligned":
+                whole = min(whole, run.config.frame_limit(arm.reader))
+            frames += round(whole * missing / max(1, every))
         text = todo * math.ceil(len(INSTRUCTIONS.encode()) / BYTES_PER_TOKEN)
         tokens = text + frames * _frame_tokens(limits.side)
         yield _priced(
@@ -159,28 +149,28 @@ def _captions(work: RunContext) -> Iterable[PlanLine]:
                 tokens_in=tokens,
                 tokens_out=todo * TOKENS_OUT,
             ),
-            column.captioner,
+            arm.captioner,
         )
 
 
-def _built(work: RunContext, column: Arm) -> Iterable[tuple[Question, Recording]]:
+def _built(run: OpenRun, arm: Arm) -> Iterable[tuple[Question, Recording]]:
     """Each recording that is captioned for a column, in each of its tracks, with one question."""
-    found: dict[tuple[str | None, str], tuple[Question, Recording]] = {}
-    for question in work.questions:
-        for recording in work.captioned(question, column):
-            place = work.track(column, question), recording.id
-            found.setdefault(place, (question, recording))
-    return found.values()
+    built: dict[tuple[str | None, str], tuple[Question, Recording]] = {}
+    for question in run.questions:
+        for recording in run.inputs.captioned_recordings(question, arm):
+            place = run.inputs.track(arm, question), recording.id
+            built.setdefault(place, (question, recording))
+    return built.values()
 
 
-def _column(work: RunContext, column: Arm, changed: dict[str, None]) -> PlanLine:
+def _column(run: OpenRun, arm: Arm, changed: dict[str, None]) -> PlanLine:
     todo = kept = unable = cached = 0
     why: Counter[str] = Counter()
     usage = Usage()
-    for question in work.questions:
-        cell = work.cell(question, column)
-        before = work.results.cells.get((question.id, column))
-        parts = cell.changed(before)
+    for question in run.questions:
+        trial = run.fingerprints.trial(question, arm)
+        before = run.record.stored.cells.get((question.id, arm))
+        parts = trial.changed(before)
         if not parts:
             kept += 1
             continue
@@ -189,15 +179,15 @@ def _column(work: RunContext, column: Arm, changed: dict[str, None]) -> PlanLine
             why.update(parts)
             if "question" in parts:
                 changed[question.id] = None
-        lost = not work.builds(column) and bool(work.why_not(question, column))
+        lost = not run.inputs.makes_captions(arm) and bool(run.inputs.obstacle(question, arm))
         unable += lost
-        if column.reader and not lost:
-            asks = _ask(work, question, column)
-            held = min(asks.requests, _cached(work, cell))
-            cached += held
-            usage += _left(asks, held)
+        if arm.reader and not lost:
+            whole = _ask(run, question, arm)
+            replies = min(whole.requests, _cached(run, trial))
+            cached += replies
+            usage += _remaining(whole, replies)
     part = PlanLine(
-        label=column.label,
+        label=arm.label,
         cells=todo,
         kept=kept,
         requests=usage.requests,
@@ -208,69 +198,61 @@ def _column(work: RunContext, column: Arm, changed: dict[str, None]) -> PlanLine
         unable=unable,
         changed=dict(why),
     )
-    return _priced(part, column.reader)
+    return _priced(part, arm.reader)
 
 
-def _cached(work: RunContext, cell: Trial) -> int:
-    """How many of a cell's requests have a reply that is kept: of one that was answered before,
+def _cached(run: OpenRun, trial: Trial) -> int:
+    """How many of a trial's requests have a reply that is kept: of one that was answered before,
     and has been changed or lost since."""
-    row = work.results.measure((cell.question.id, cell.column), cell.parts)
-    return sum(work.cache.get(key) is not None for key in row["keys"]) if row else 0
+    keys = run.record.stored.reply_keys((trial.question.id, trial.arm), trial.parts)
+    return sum(run.cache.get(key) is not None for key in keys)
 
 
-def _left(asks: Usage, held: int) -> Usage:
-    """What is to be sent where `held` of the requests are not."""
-    share = 1 - held / asks.requests
+def _remaining(whole: Usage, cached: int) -> Usage:
+    """What is to be sent where the replies to `cached` requests are kept."""
+    share = 1 - cached / whole.requests if whole.requests else 0.0
     return Usage(
-        requests=asks.requests - held,
-        frames=round(asks.frames * share),
-        tokens_in=round(asks.tokens_in * share),
-        tokens_out=round(asks.tokens_out * share),
+        requests=whole.requests - cached,
+        frames=round(whole.frames * share),
+        tokens_in=round(whole.tokens_in * share),
+        tokens_out=round(whole.tokens_out * share),
     )
 
 
-def _ask(work: RunContext, question: Question, column: Arm) -> Usage:
-    """What one cell takes, roughly."""
-    way, config = work.way(column), work.config
-    recordings = work.recordings(question)
-    reply = REPLY_TOKENS[config.format]
-    frames, extra, requests, out = 0, 0, 1, reply
-    if way.strategy == "video" and recordings:
-        looks = spread(recordings, config.frame_limit(column.reader), config.fps)
-        frames = sum(len(look.times) for look in looks)
-    elif way.strategy == oracle.FRAMES:
-        frames = 4 * max(1, len(question.evidence))
-    elif way.strategy == oracle.CAPTIONS:
-        extra = TOKENS_OUT * max(1, len(question.evidence))
-    elif way.captions != "none":
-        extra = _caption_tokens(work, question, column, recordings)
-    if way.strategy == "verify":
-        shared = config.base(column) is not None
-        most = config.limits(column.reader)[Role.VERIFIER].images
-        requests, frames = 2 + (not shared), min(CHECK_FRAMES, most)
-        extra = (0 if shared else extra) + CANDIDATE_CAPTIONS * TOKENS_OUT
-        out = reply * (requests - 1) + VERDICT_TOKENS
-    side = config.limits(column.reader)[Role.VERIFIER if requests > 1 else Role.READER].side
-    tokens = requests * PROMPT_TOKENS + extra + frames * _frame_tokens(side)
-    return Usage(requests=requests, tokens_in=tokens, tokens_out=out, frames=frames)
+def _ask(run: OpenRun, question: Question, arm: Arm) -> Usage:
+    """What one trial takes, roughly."""
+    config, recordings = run.config, run.inputs.recordings(question)
+    settings, limits = config.configured(arm, None), config.limits(arm.reader)
+    text = _read_tokens(run, question, arm, recordings)
+    bases, usage = config.bases(arm), Usage()
+    for strategy in run.config.condition(arm).lineage:
+        if strategy.name in bases:
+            continue  # counted in that arm
+        outlook = Outlook(question, recordings, settings[strategy.name], limits, text, config.fps)
+        effort = strategy.effort(outlook)
+        tokens = effort.requests * PROMPT_TOKENS + effort.text_tokens
+        tokens += effort.frames * _frame_tokens(limits[strategy.looker].side)
+        usage += Usage(
+            requests=effort.requests,
+            frames=effort.frames,
+            tokens_in=tokens,
+            tokens_out=effort.tokens_out,
+        )
+    return usage
 
 
-def _caption_tokens(
-    work: RunContext, question: Question, column: Arm, recordings: list[Recording]
-) -> int:
-    if not work.builds(column):
-        return _held_tokens(work, question, column)
-    window = work.way(column).window or 30.0
+def _read_tokens(run: OpenRun, question: Question, arm: Arm, recordings: list[Recording]) -> int:
+    """Of the observations that a question is asked with: counted where they are there."""
+    condition = run.config.condition(arm)
+    if condition.captions == "none":
+        return 0
+    if not run.inputs.makes_captions(arm):
+        observations = run.inputs.observations(question, arm) or ()
+        return sum(
+            math.ceil(len(o.text.encode()) / BYTES_PER_TOKEN) + STAMP_TOKENS for o in observations
+        )
+    window = condition.window or DEFAULT_WINDOW
     return TOKENS_OUT * sum(len(windows(r.duration, window)) for r in recordings)
-
-
-def _held_tokens(work: RunContext, question: Question, column: Arm) -> int:
-    """Of the captions that a given memory holds for a question: counted, as they are there."""
-    track = work.track(column, question)
-    seen = work.view(question, work.way(column)).observations(
-        tracks=None if track is None else [track]
-    )
-    return sum(math.ceil(len(o.text.encode()) / BYTES_PER_TOKEN) + STAMP_TOKENS for o in seen)
 
 
 def _frame_tokens(side: int) -> int:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from egomem.evaluate.config import Arm
-from egomem.evaluate.results import Finished, Key
+from egomem.evaluate.stored_run import Finished, TrialKey
 from egomem.records import Answer, Question
 
 FOLDER = "predictions"
@@ -23,15 +23,15 @@ def write_predictions(
     folder: Path,
     questions: Sequence[Question],
     columns: Sequence[Arm],
-    cells: Mapping[Key, Finished],
+    cells: Mapping[TrialKey, Finished],
 ) -> list[Path]:
     """Write the finished cells of each column; a cell that is not there has no row."""
     target = folder / FOLDER
     target.mkdir(exist_ok=True)
     written = []
     for column in columns:
-        held = [cells[q.id, column] for q in questions if (q.id, column) in cells]
-        rows = [row(cell.question, cell.answer) for cell in held]
+        answers = [cells[q.id, column] for q in questions if (q.id, column) in cells]
+        rows = [prediction_row(cell.question, cell.answer) for cell in answers]
         path = target / f"{file_name(column)}.jsonl"
         part = path.with_suffix(".part")
         part.write_text("".join(json.dumps(r) + "\n" for r in rows))
@@ -48,23 +48,23 @@ def file_name(column: Arm) -> str:
     return "-".join(re.sub(r"[^\w@.]+", "_", p) for p in parts if p)
 
 
-def row(question: str, said: Answer) -> dict[str, Any]:
+def prediction_row(question: str, answer: Answer) -> dict[str, Any]:
     """An answer to the question of this id, as a row that `egomem score` reads."""
-    found: dict[str, Any] = {"id": question, "status": said.status.value}
-    if said.choice is not None:
-        found["choice"] = said.choice
-    if said.text:
-        found["text"] = said.text
-    if said.scores:
-        found["scores"] = said.scores
-    if (raw := raw_of(said)) is not None:
-        found["raw"] = raw
-    return {**found, "strategy": said.strategy}
+    fields: dict[str, Any] = {"id": question, "status": answer.status.value}
+    if answer.choice is not None:
+        fields["choice"] = answer.choice
+    if answer.text:
+        fields["text"] = answer.text
+    if answer.scores:
+        fields["scores"] = answer.scores
+    if (raw := raw_reply(answer)) is not None:
+        fields["raw"] = raw
+    return {**fields, "strategy": answer.strategy}
 
 
-def raw_of(said: Answer) -> str | None:
+def raw_reply(answer: Answer) -> str | None:
     """The last reply to a reader, as it came."""
-    for step in reversed(said.trace):
+    for step in reversed(answer.trace):
         if isinstance(step, dict) and step.get("step") == "asked":
             return str(step.get("raw") or "")
     return None

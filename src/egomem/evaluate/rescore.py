@@ -1,18 +1,21 @@
-"""Reading the raw replies again, with the reader of choices as it is now; no model is asked."""
+"""Re-parse the stored replies of a run with the current parser; no request is sent."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from egomem.evaluate.bias_gate import measured
-from egomem.evaluate.fingerprint import answer_digest
+from egomem.evaluate.bias_gate import bias_gates
+from egomem.evaluate.config import Config
+from egomem.evaluate.export import write_answers
+from egomem.evaluate.fingerprint import baseline_digest
 from egomem.evaluate.predictions import write_predictions
-from egomem.evaluate.reread import reread
-from egomem.evaluate.results import Finished, Key
+from egomem.evaluate.run_db import RunDatabase
 from egomem.evaluate.run_folder import locked
-from egomem.evaluate.run_info import rewrite_about
+from egomem.evaluate.run_info import update_run_info
 from egomem.evaluate.run_reader import check_run, load_run
-from egomem.records import Answer, Record
+from egomem.evaluate.stored_run import Finished, TrialKey
+from egomem.records import Answer, Question, Record
 
 
 class Rescored(Record):
@@ -26,56 +29,81 @@ class Rescored(Record):
     gates: tuple[tuple[str, str, str], ...] = ()
 
 
-def rescore(folder: Path) -> Rescored:
+def rescore(folder: Path, on_note: Callable[[str], None] = lambda line: None) -> Rescored:
     """Read all replies of a run again and store the answers that changed.
 
     Raises UsageError where the folder holds no run.
     """
     check_run(folder)
-    with locked(folder):
-        run = load_run(folder)
+    with locked(folder), RunDatabase.open(folder, on_note) as record:
+        run = load_run(folder, record.stored)
         questions = {q.id: q for q in run.questions}
-        columns = run.columns
-        judged = measured(run.questions, run.config, run.cells)
-        fresh: dict[Key, Finished] = {}
-        told = kept = 0
-        # A look at the frames starts from the caption answer as it now reads.
-        for column in sorted(columns, key=lambda c: run.config.way(c).strategy == "verify"):
-            base = run.config.base(column)
+        arms = run.columns
+        gates_before = bias_gates(run.questions, run.config, run.cells)
+        fresh: dict[TrialKey, Finished] = {}
+        reread_count = kept = 0
+        # An answer that starts from another one starts from it as it now reads.
+        for arm in run.config.in_order(arms):
+            bases = run.config.bases(arm)
             for id, question in questions.items():
-                cell = run.cells.get((id, column))
-                if cell is None:
+                stored = run.cells.get((id, arm))
+                if stored is None:
                     continue
-                under = None
-                if base is not None:
-                    under = fresh.get((id, base)) or run.cells.get((id, base))
-                again = reread(question, cell, run.config, under.answer if under else None)
+                starts = {
+                    name: (fresh.get((id, base)) or run.cells[id, base]).answer
+                    for name, base in bases.items()
+                    if (id, base) in run.cells
+                }
+                again = reread(question, stored, run.config, starts)
                 if again is None:
                     kept += 1
                     continue
-                told += 1
-                if under is not None and "baseline" in cell.parts:
-                    parts = {**cell.parts, "baseline": answer_digest(under.answer)}
-                    again = again.model_copy(update={"parts": parts})
-                if (again.answer, again.base) != (cell.answer, cell.base):
-                    fresh[cell.key] = again
+                reread_count += 1
+                if starts and "baseline" in stored.parts:
+                    digest = baseline_digest([starts[name] for name in bases if name in starts])
+                    again = again.model_copy(update={"parts": {**stored.parts, "baseline": digest}})
+                if (again.answer, again.base) != (stored.answer, stored.base):
+                    fresh[stored.key] = again
         changed = []
-        for key, cell in fresh.items():
+        for key, rescored in fresh.items():
             before = run.cells[key].answer
-            run.results.add(cell)
-            run.cells[key] = run.results.cells[key]
-            changed.append((key[0], key[1].label, _short(before), _short(cell.answer)))
-        run.results.settle((q.id, c) for q in run.questions for c in run.config.columns())
-        write_predictions(folder, run.questions, columns, run.cells)
-        gates = measured(run.questions, run.config, run.cells)
+            record.add(rescored)
+            run.cells[key] = record.stored.cells[key]
+            changed.append((key[0], key[1].label, _short(before), _short(rescored.answer)))
+        order = [(q.id, c) for q in run.questions for c in run.config.arms()]
+        record.put_in_order(order)
+        write_answers(folder, record.stored, order)
+        write_predictions(folder, run.questions, arms, run.cells)
+        gates = bias_gates(run.questions, run.config, run.cells)
         if changed:
-            rewrite_about(folder, gates=[g.model_dump(mode="json") for g in gates])
+            update_run_info(folder, gates=[g.model_dump(mode="json") for g in gates])
     turned = [
         (was.reader, was.verdict, now.verdict)
-        for was, now in zip(judged, gates, strict=True)
+        for was, now in zip(gates_before, gates, strict=True)
         if was.verdict != now.verdict
     ]
-    return Rescored(read=told, kept=kept, changed=tuple(changed), gates=tuple(turned))
+    return Rescored(read=reread_count, kept=kept, changed=tuple(changed), gates=tuple(turned))
+
+
+def reread(
+    question: Question, stored: Finished, config: Config, starts: Mapping[str, Answer]
+) -> Finished | None:
+    """The answer to a question with what its stored replies say now; None where none can be read.
+
+    `starts`: the answers of other columns that it starts from, as they now read.
+    """
+    *before, strategy = config.condition(stored.column).lineage
+    if strategy.reread is None:
+        return None
+    settings = config.configured(stored.column, None)
+    base = None
+    if stored.base is not None and before and (start := before[0]).name not in starts:
+        if start.reread is not None:
+            base = start.reread(question, stored.base, settings[start.name], {})
+        base = base or stored.base
+        starts = {**starts, start.name: base}
+    answer = strategy.reread(question, stored.answer, settings[strategy.name], starts)
+    return None if answer is None else stored.model_copy(update={"answer": answer, "base": base})
 
 
 def _short(answer: Answer) -> str:

@@ -1,8 +1,10 @@
-"""A run's folder, opened: its questions, memory, cached replies, and the cells that it is made of.
+"""A run's folder, opened by the one process that may write to it.
 
 RUN/run.json        command, configuration and its hash, versions, gates, when
 RUN/benchmark.json  the questions and the names of the videos, as they were asked
-RUN/answers.jsonl   a line for each finished cell
+RUN/videos.json     the file of each video, and its recording in the memory
+RUN/run.db          the answers, and what captions took
+RUN/answers.jsonl   the same answers for other programs, written at the end
 RUN/memory/         captions, each built once
 RUN/replies.db      model replies, so that nothing is asked twice
 """
@@ -10,297 +12,67 @@ RUN/replies.db      model replies, so that nothing is asked twice
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from egomem.answer.video import spread
 from egomem.benchmarks import Benchmark
-from egomem.errors import LockedError, UsageError
-from egomem.evaluate import captions
+from egomem.errors import LockedError
 from egomem.evaluate.budget import RunBudget
-from egomem.evaluate.conditions import Condition
 from egomem.evaluate.config import Arm, Config
-from egomem.evaluate.durations import lengths
-from egomem.evaluate.fingerprint import Trial, answer_digest, cell, digest, memory_digest
-from egomem.evaluate.results import Finished, Key, Results
-from egomem.evaluate.video_map import Blind, VideoMap, from_files, in_memory
-from egomem.media import Frame, frames
-from egomem.memory import Store, View
+from egomem.evaluate.durations import video_durations
+from egomem.evaluate.fingerprint import Fingerprints, digest
+from egomem.evaluate.model_clients import ModelClients
+from egomem.evaluate.run_db import RunDatabase
+from egomem.evaluate.trial_inputs import TrialInputs
+from egomem.evaluate.video_map import BlindViews, VideoMap, videos_from_files, videos_in_memory
+from egomem.memory import Store
 from egomem.memory.lock import NAME as LOCK
 from egomem.memory.lock import WriterLock
 from egomem.memory.replies import ReplyCache
-from egomem.models import ModelClient, RequestPolicy
-from egomem.records import Question, Recording
-from egomem.text import plural
-from egomem.timeline import Span
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-POINT = 1e-3
-"""Seconds that a moment without length is given, so that something overlaps it."""
-LOST = "not at hand"
-"""The memory part of a cell whose video is not there."""
-UNBUILT = "not built yet"
-"""The memory part of a cell whose captions are still to be made."""
-UNANSWERED = "not answered yet"
-"""The baseline of a cell that starts from an answer which is still to be given."""
+from egomem.models import RequestPolicy
+from egomem.records import Question
 
 
-@dataclass
-class RunContext:
-    """What planning and running share. Made by `opened`."""
+@dataclass(frozen=True)
+class OpenRun:
+    """A run's folder that this process has the lock of, and what is made of it. Made by `opened`,
+    which closes all of it.
 
+    `benchmark` has the lengths of the videos where they are known; `questions` are those of this
+    run, in its order.
+    """
+
+    folder: Path
     benchmark: Benchmark
     config: Config
-    folder: Path
+    questions: tuple[Question, ...]
     store: Store
-    places: VideoMap
-    results: Results
+    record: RunDatabase
     cache: ReplyCache
-    conduct: RequestPolicy
-    environ: Mapping[str, str]
-    blind: Blind
-    purse: RunBudget = field(default_factory=RunBudget)
-    _whole: set[tuple[str, str]] = field(default_factory=set)
-    _digests: dict[Any, str] = field(default_factory=dict)
-    _shown: dict[Any, captions.Shown] = field(default_factory=dict)
-    _tracks: dict[Arm, str | None] = field(default_factory=dict)
-    _models: dict[Arm, ModelClient] = field(default_factory=dict)
+    budget: RunBudget
+    clients: ModelClients
+    inputs: TrialInputs
+    fingerprints: Fingerprints
 
-    @cached_property
-    def questions(self) -> tuple[Question, ...]:
-        """Those of this run, in the benchmark's order."""
-        return chosen(self.benchmark.questions, self.config)
+    @property
+    def arms(self) -> list[Arm]:
+        return self.config.arms()
 
-    @cached_property
-    def columns(self) -> list[Arm]:
-        return self.config.columns()
-
-    def way(self, column: Arm) -> Condition:
-        return self.config.way(column)
-
-    def models(self, column: Arm) -> ModelClient | None:
-        """The models of a column; one set for all columns of the same models."""
-        if not column.reader:
-            return None
-        key = column.model_copy(update={"setting": ""})
-        if key not in self._models:
-            self._models[key] = ModelClient(
-                self._specs(key),
-                limits=self.config.limits(key.reader),
-                conduct=self.conduct,
-                cache=self.cache,
-                environ=self.environ,
-                hold=self.purse.hold,
-            )
-            self.purse.watch(self._models[key])
-        return self._models[key]
-
-    def _specs(self, column: Arm) -> dict[str, str]:
-        specs = {"reader": column.reader, "verifier": self.config.verifier or column.reader}
-        return specs | ({"captioner": column.captioner} if column.captioner else {})
-
-    def specs(self, column: Arm) -> list[str]:
-        """The models that a column asks."""
-        if not column.reader:
-            return []
-        held = self._specs(column)
-        if self.way(column).strategy != "verify":
-            del held["verifier"]
-        return list(held.values())
-
-    def shown(self, question: Question, column: Arm) -> captions.Shown | None:
-        """What `video` shows of a question, of which aligned captions are made; None for others."""
-        way = self.way(column)
-        if way.captions != "aligned" or not self.builds(column) or self.places.lost(question):
-            return None
-        localised = self.places.localised(question)
-        key = (column.reader, str(localised.at), localised.recording)
-        if key not in self._shown:
-            seen = self.view(question, way).recordings()
-            looks = spread(seen, self.config.frame_limit(column.reader), self.config.fps)
-            whole = {r.id: r.duration for r in self.places.recordings.values()}
-            self._shown[key] = captions.Shown.of(looks, whole)
-        return self._shown[key]
-
-    def captioned(self, question: Question, column: Arm) -> list[Recording]:
-        """The recordings whose captions a cell reads, as long as they are captioned for it; there
-        is nothing to caption of sound alone."""
-        shown = self.shown(question, column)
-        held = self.recordings(question) if shown is None else shown.recordings
-        return [r for r in held if r.has_pictures]
-
-    def track(self, column: Arm, question: Question | None = None) -> str | None:
-        """The id of the caption track that a column reads; None where the strategy chooses.
-
-        Aligned captions of what a question may see of a recording have a track of their own.
-        """
-        shown = self.shown(question, column) if question else None
-        if shown is not None and shown.cut:
-            return f"{self.track(column)}{shown.cut}"
-        if column not in self._tracks:
-            self._tracks[column] = self._track(column)
-        return self._tracks[column]
-
-    def _track(self, column: Arm) -> str | None:
-        way = self.way(column)
-        if way.captions == "none" or (way.captions == "held" and not way.asks):
-            return None
-        if way.captions == "held" or self.config.given_memory:
-            return captions.held_track(self.store, way, self.config)
-        models = self.models(column)
-        assert models is not None
-        return captions.captioner(models, way, self.config, column.reader).track.id
-
-    def recordings(self, question: Question) -> list[Recording]:
-        """What a question is about: its video, or all of them."""
-        if question.recording is None:
-            return list(self.places.recordings.values())
-        held = self.places.recordings.get(question.recording)
-        return [held] if held else []
-
-    def view(self, question: Question, way: Condition) -> View:
-        """What a setting may see of the memory: the past, of the question's video."""
-        if way.blind:
-            return self.blind.view(question.at)
-        localised = self.places.localised(question)
-        view = self.store.view(localised.at)
-        if localised.recording is not None:
-            known = {r.id for r in self.store.recordings()}
-            view = view.narrow(recordings=[r for r in [localised.recording] if r in known])
-        elif not self.config.given_memory:
-            # A file that has changed since has left its old recording behind.
-            view = view.narrow(recordings=[r.id for r in self.places.recordings.values()])
-        if way.evidence and localised.evidence:
-            spans = [e.span for e in localised.evidence]
-            whole = Span(min(s.start for s in spans), max(s.end for s in spans) + POINT)
-            view = view.narrow(span=whole)
-        return view
-
-    def unfinished(
-        self, column: Arm, recording: Recording, question: Question | None = None
-    ) -> int:
-        """Windows that are still to be captioned for a column, or for a question in it."""
-        way, track = self.way(column), self.track(column, question)
-        if not self.builds(column) or track is None or way.window is None:
-            return 0
-        if (track, recording.id) in self._whole:
-            return 0
-        tokens = self.config.caption_tokens
-        left = len(captions.unfinished(self.store, recording, track, way.window, tokens))
-        if not left:
-            self._whole.add((track, recording.id))
-        return left
-
-    def uncaptioned(self) -> list[captions.Uncaptioned]:
-        """The windows that have no caption in the tracks that this run makes and reads."""
-        made = [c for c in self.columns if self.builds(c)]
-        tracks = [t for c in made for q in self.questions if (t := self.track(c, q))]
-        about = {r.id for q in self.questions for r in self.recordings(q)}
-        held = {v: r.id for v, r in self.places.recordings.items() if r.id in about}
-        return captions.uncaptioned(self.store, held, tracks)
-
-    def builds(self, column: Arm) -> bool:
-        """Whether a column's captions are made by this run."""
-        made = self.way(column).captions in ("windows", "aligned")
-        return made and not self.config.given_memory
-
-    def cell(self, question: Question, column: Arm) -> Trial:
-        """The cell with the hashes of all that its answer depends on."""
-        way, track = self.way(column), self.track(column, question)
-        memory = self._memory(question, way, track, column)
-        baseline = self._baseline(question, column)
-        return cell(question, column, self.config, track, memory, baseline)
-
-    def stale(self) -> dict[str, dict[str, str]]:
-        """The answers that this configuration asks again: column -> question -> digest of the
-        parts of the answer that is there."""
-        found: dict[str, dict[str, str]] = {}
-        for column in self.columns:
-            for question in self.questions:
-                held = self.results.cells.get((question.id, column))
-                if held and self.cell(question, column).changed(held) not in ((), ("failed",)):
-                    found.setdefault(column.label, {})[question.id] = digest(held.parts)
-        return found
-
-    def current(self, stale: Mapping[str, Mapping[str, str]]) -> dict[Key, Finished]:
-        """The answers without those that are `stale`."""
-        return {
-            (id, column): held
-            for (id, column), held in self.results.cells.items()
-            if id not in stale.get(column.label, {})
-        }
-
-    def _baseline(self, question: Question, column: Arm) -> str | None:
-        """The caption answer that a cell starts from, as it is now; None where it has none in
-        another column."""
-        base = self.config.base(column)
-        if base is None:
-            return None
-        held = self.results.cells.get((question.id, base))
-        if held is None or self.cell(question, base).changed(held):
-            return UNANSWERED
-        return answer_digest(held.answer)
-
-    def _memory(self, question: Question, way: Condition, track: str | None, column: Arm) -> str:
-        if way.blind:
-            return ""
-        if self.places.lost(question):
-            return LOST
-        recordings = self.recordings(question)
-        if any(self.unfinished(column, r, question) for r in self.captioned(question, column)):
-            return UNBUILT
-        localised = self.places.localised(question)
-        ids = tuple(r.id for r in recordings)
-        tracks = () if way.captions == "none" else None if track is None else (track,)
-        evidence = localised.evidence if way.evidence else ()
-        key = (str(localised.at), ids, localised.recording, tracks, evidence)
-        if key not in self._digests:
-            self._digests[key] = memory_digest(self.view(question, way), ids, tracks)
-        return self._digests[key]
-
-    def why_not(self, question: Question, column: Arm) -> str:
-        """Why a cell cannot be answered here; "" where it can."""
-        way = self.way(column)
-        if way.blind:
-            return ""
-        if lost := self.places.lost(question):
-            return lost
-        held = self.recordings(question)
-        if way.looks and held and not any(r.path and Path(r.path).is_file() for r in held):
-            return f"the video of {held[0].name} is not at hand, and {way.name} looks at frames"
-        left = sum(self.unfinished(column, r, question) for r in self.captioned(question, column))
-        return f"{plural(left, 'window has', 'windows have')} no caption" if left else ""
-
-    def frames(
-        self, recording: str, times: Sequence[float], side: int | None = None
-    ) -> Iterable[Frame]:
-        """Frames of a recording, from its file."""
-        held = self.store.recording(recording)
-        if held is None or held.path is None:
-            raise UsageError(f"the video of {recording} is not at hand")
-        return frames(held.path, times, side=side)
-
-    def cells(self, columns: Iterable[Arm] | None = None) -> Iterator[Trial]:
-        """The cells, question by question within each column."""
-        for column in self.columns if columns is None else columns:
-            for question in self.questions:
-                yield self.cell(question, column)
+    @property
+    def videos(self) -> VideoMap:
+        return self.inputs.videos
 
 
-def chosen(questions: Sequence[Question], config: Config) -> tuple[Question, ...]:
+def chosen_questions(questions: Sequence[Question], config: Config) -> tuple[Question, ...]:
     """The first `limit` questions, and of these a shard: whole videos, dealt out in turn."""
-    held = list(questions[: config.limit])
+    first = list(questions[: config.limit])
     if config.shard is None:
-        return tuple(held)
-    order = {v: k for k, v in enumerate(dict.fromkeys(_video(q) for q in held))}
+        return tuple(first)
+    order = {v: k for k, v in enumerate(dict.fromkeys(_video(q) for q in first))}
     shard = config.shard
-    return tuple(q for q in held if order[_video(q)] % shard.count == shard.index - 1)
+    return tuple(q for q in first if order[_video(q)] % shard.count == shard.index - 1)
 
 
 def _video(question: Question) -> str:
@@ -319,12 +91,12 @@ async def opened(
     folder: Path,
     *,
     memory: Path | None = None,
-    conduct: RequestPolicy | None = None,
+    policy: RequestPolicy | None = None,
     environ: Mapping[str, str] = os.environ,
     budget: float | None = None,
     max_requests: int | None = None,
     on_note: Callable[[str], None] = lambda line: None,
-) -> AsyncIterator[RunContext]:
+) -> AsyncIterator[OpenRun]:
     """Open a run's folder, made where there is none; one process at a time may.
 
     `memory`: a memory with captions that exist; without one, the run keeps its own. `budget` (US
@@ -333,41 +105,54 @@ async def opened(
     """
     config = config.model_copy(update={"given_memory": memory is not None}).checked()
     folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder):
-        store = Store.open(memory or folder / "memory", create=memory is None)
-        cache, blind = ReplyCache(folder), Blind()
-        try:
-            purse = RunBudget(budget=budget, max_requests=max_requests)
-            purse.recall(cache.stats().spent.values())
-            about = benchmark.only(q.id for q in chosen(benchmark.questions, config))
-            if any(q.recording is None for q in about.questions):
-                about = benchmark  # asked about all of the memory
-            if all(w.blind for w in config.ways):
-                places = VideoMap()
-            elif memory is not None:
-                places = in_memory(about, store)
-            else:
-                places = await from_files(about, store, folder, on_note)
-            # All of them, so that the shards of a run say the same of its videos.
-            known = places if memory is None else in_memory(benchmark, store)
-            told = lengths(benchmark.videos, known.recordings)
-            yield RunContext(
-                benchmark=benchmark.with_lengths(told),
-                config=config,
-                folder=folder,
-                store=store,
-                places=places,
-                results=Results.read(folder),
-                cache=cache,
-                conduct=conduct or RequestPolicy(),
-                environ=environ,
-                blind=blind,
-                purse=purse,
-            )
-        finally:
-            blind.close()
-            cache.close()
-            store.close()
+    with ExitStack() as owned:
+        owned.enter_context(locked(folder))
+        record = owned.enter_context(RunDatabase.open(folder, on_note))
+        store = owned.enter_context(Store.open(memory or folder / "memory", create=memory is None))
+        cache, blind = ReplyCache(folder), BlindViews()
+        owned.callback(cache.close)
+        owned.callback(blind.close)
+        run_budget = RunBudget(budget=budget, max_requests=max_requests)
+        run_budget.add_earlier(cache.stats().spent.values())
+        questions = chosen_questions(benchmark.questions, config)
+        videos = await _videos(benchmark, questions, config, store, folder, memory, on_note)
+        # All of a given memory, so that the shards of a run say the same of its videos.
+        all_videos = videos if memory is None else videos_in_memory(benchmark, store)
+        benchmark = benchmark.with_lengths(video_durations(benchmark.videos, all_videos.recordings))
+        clients = ModelClients(config, cache, run_budget, policy or RequestPolicy(), environ)
+        inputs = TrialInputs(config, store, videos, blind, clients)
+        yield OpenRun(
+            folder=folder,
+            benchmark=benchmark,
+            config=config,
+            questions=chosen_questions(benchmark.questions, config),
+            store=store,
+            record=record,
+            cache=cache,
+            budget=run_budget,
+            clients=clients,
+            inputs=inputs,
+            fingerprints=Fingerprints(config, inputs, record.stored),
+        )
+
+
+async def _videos(
+    benchmark: Benchmark,
+    questions: Sequence[Question],
+    config: Config,
+    store: Store,
+    folder: Path,
+    memory: Path | None,
+    on_note: Callable[[str], None],
+) -> VideoMap:
+    """The recordings of the videos that these questions are about; none where nobody looks."""
+    if all(condition.blind for condition in config.conditions):
+        return VideoMap()
+    if all(question.recording is not None for question in questions):
+        benchmark = benchmark.only(question.id for question in questions)
+    if memory is not None:
+        return videos_in_memory(benchmark, store)
+    return await videos_from_files(benchmark, store, folder, on_note)
 
 
 @contextmanager
@@ -377,12 +162,12 @@ def locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def at_work(folder: Path) -> str:
-    """Who is at a run now, for a person; "" where nobody is, or nobody can be."""
+def lock_owner(folder: Path) -> str:
+    """Owner of the run's lock as text; "" where it is unlocked or the folder is read-only."""
     if not (folder / LOCK).exists() or not os.access(folder / LOCK, os.W_OK):
         return ""
     try:
         with WriterLock(folder, 0.0).held():
             return ""
-    except LockedError as held:
-        return held.message
+    except LockedError as locked_by:
+        return locked_by.message

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,16 +10,16 @@ from typing import Any
 
 from egomem.evaluate.bias_gate import BiasGate
 from egomem.evaluate.fingerprint import prompt_hash
-from egomem.evaluate.results import version
-from egomem.evaluate.run_folder import RunContext, question_digest
+from egomem.evaluate.run_folder import OpenRun, question_digest
 from egomem.evaluate.run_summary import RunSummary
+from egomem.evaluate.versions import versions
 
 ABOUT = "run.json"
 BENCHMARK = "benchmark.json"
 
 
-def write_about(
-    work: RunContext,
+def write_run_info(
+    run: OpenRun,
     command: Sequence[str],
     stale: Mapping[str, Mapping[str, str]],
     outcome: RunSummary | None = None,
@@ -28,8 +27,8 @@ def write_about(
 ) -> None:
     """Write down what each number of this run leads back to, and which answers are `stale`, of an
     earlier configuration: a call that is killed or halted leaves them beside its own."""
-    config = work.config
-    before = read_about(work.folder)
+    config = run.config
+    before = read_run_info(run.folder)
     now = datetime.now(UTC).isoformat(timespec="seconds")
     about: dict[str, Any] = {
         "command": list(command) or before.get("command", []),
@@ -37,18 +36,18 @@ def write_about(
         "config_hash": config.hash,
         "prompts": prompt_hash(config),
         "benchmark": {
-            "name": work.benchmark.name,
-            "format": work.benchmark.format,
-            "licence": work.benchmark.licence,
-            "provenance": work.benchmark.provenance,
-            "questions": len(work.questions),
-            "of": len(work.benchmark.questions),
-            "left_out": work.benchmark.left_out,
-            "asked": question_digest(work.questions),
+            "name": run.benchmark.name,
+            "format": run.benchmark.format,
+            "licence": run.benchmark.licence,
+            "provenance": run.benchmark.provenance,
+            "questions": len(run.questions),
+            "of": len(run.benchmark.questions),
+            "left_out": run.benchmark.left_out,
+            "asked": question_digest(run.questions),
         },
-        "tracks": {column.label: work.track(column) for column in work.columns},
-        "recordings": {v: r.id for v, r in work.places.recordings.items()},
-        "memory": str(work.store.folder.resolve()),
+        "tracks": {arm.label: run.inputs.track(arm) for arm in run.arms},
+        "recordings": {v: r.id for v, r in run.videos.recordings.items()},
+        "memory": str(run.store.folder.resolve()),
         "versions": versions(),
         "started": before.get("started", now),
         "ended": now if outcome and not outcome.halted else None,
@@ -56,37 +55,23 @@ def write_about(
         "gates": [g.model_dump(mode="json") for g in gates],
         "last": outcome.model_dump(mode="json", exclude={"gates"}) if outcome else None,
     }
-    _write(work.folder / ABOUT, json.dumps(about, ensure_ascii=False, indent=1))
-    _write(work.folder / BENCHMARK, work.benchmark.model_dump_json())
+    _write(run.folder / ABOUT, json.dumps(about, ensure_ascii=False, indent=1))
+    _write(run.folder / BENCHMARK, run.benchmark.model_dump_json())
 
 
-def rewrite_about(folder: Path, **fields: Any) -> None:
+def update_run_info(folder: Path, **fields: Any) -> None:
     """Put other values of some fields in the place of those that run.json holds."""
-    held = read_about(folder) | fields
-    _write(folder / ABOUT, json.dumps(held, ensure_ascii=False, indent=1))
+    fields_before = read_run_info(folder) | fields
+    _write(folder / ABOUT, json.dumps(fields_before, ensure_ascii=False, indent=1))
 
 
-def read_about(folder: Path) -> dict[str, Any]:
+def read_run_info(folder: Path) -> dict[str, Any]:
     """What run.json holds; {} where there is none."""
     try:
-        held = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+        fields = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return held if isinstance(held, dict) else {}
-
-
-def versions() -> dict[str, str]:
-    """Of egomem, Python, and what decodes and asks."""
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as installed
-
-    found = {"egomem": version(), "python": sys.version.split()[0]}
-    for name in ("av", "numpy", "pydantic", "pydantic-ai-slim"):
-        try:
-            found[name] = installed(name)
-        except PackageNotFoundError:
-            continue
-    return found
+    return fields if isinstance(fields, dict) else {}
 
 
 def _write(path: Path, text: str) -> None:

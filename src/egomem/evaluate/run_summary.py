@@ -70,9 +70,9 @@ class RunProgress:
         money = f", {money}" if self.spent.requests else ""
         errors = f", {plural(self.errors, 'error')}" if self.errors else ""
         seconds = round((self.total - self.done) / self.rate) if self.done else 0
-        left = f", {seconds // 60}:{seconds % 60:02} left" if seconds else ""
+        time_left = f", {seconds // 60}:{seconds % 60:02} left" if seconds else ""
         head = f"{self.stage} {self.done} / {self.total}, {self.rate:.1f} a second"
-        return f"{head}{left}{money}{errors}"
+        return f"{head}{time_left}{money}{errors}"
 
 
 OnProgress = Callable[[RunProgress], None]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import closing
 from typing import Literal
 
 from pydantic import Field
 
-from egomem.evaluate.captions import cuts
+from egomem.evaluate.captions import track_with_cuts
 from egomem.evaluate.config import Arm
-from egomem.evaluate.run_folder import at_work
+from egomem.evaluate.run_folder import lock_owner
 from egomem.evaluate.run_reader import Run
 from egomem.memory import Store
 from egomem.memory.failed_windows import failed_windows, window_unit
@@ -20,7 +21,7 @@ from egomem.records import Record, Usage
 from egomem.timeline import windows
 
 
-class ColumnStatus(Record):
+class ArmStatus(Record):
     """How far a column is: `done` of `total` cells, and the answers there are by status."""
 
     column: Arm
@@ -60,23 +61,23 @@ class RunStatus(Record):
     spent: Usage
     unpriced: int
     captions: tuple[CaptionStatus, ...]
-    columns: tuple[ColumnStatus, ...]
+    columns: tuple[ArmStatus, ...]
     unreadable_lines: tuple[int, ...]
     unmeasured: int
 
 
 def status(run: Run) -> RunStatus:
     """Each column of the configuration, those without an answer too."""
-    own = {q.id for q in run.questions}
-    columns = tuple(_column(run, column, own) for column in run.config.columns())
+    question_ids = {q.id for q in run.questions}
+    columns = tuple(_column(run, column, question_ids) for column in run.config.arms())
     last = run.about.get("last") or {}
-    who = at_work(run.folder)
+    owner = lock_owner(run.folder)
     ended = run.about.get("ended")
     why = str(last.get("halted") or "")
     spent = _spent(run)
     return RunStatus(
-        state="running" if who else "halted" if why else "finished" if ended else "unfinished",
-        who=who,
+        state="running" if owner else "halted" if why else "finished" if ended else "unfinished",
+        who=owner,
         why=why,
         started=run.about.get("started"),
         ended=ended,
@@ -89,56 +90,53 @@ def status(run: Run) -> RunStatus:
         unpriced=sum(t.unpriced for t in spent),
         captions=tuple(_tracks(run)),
         columns=columns,
-        unreadable_lines=tuple(run.results.unreadable),
-        unmeasured=run.results.unmeasured,
+        unreadable_lines=run.stored.unreadable,
+        unmeasured=run.stored.unmeasured,
     )
 
 
-def _column(run: Run, column: Arm, own: set[str]) -> ColumnStatus:
-    held = [f for (id, c), f in run.cells.items() if c == column and id in own]
-    return ColumnStatus(
-        column=column,
-        total=len(own),
-        done=sum(not f.failed for f in held),
-        by_status=dict(Counter(f.answer.status.value for f in held)),
+def _column(run: Run, arm: Arm, question_ids: set[str]) -> ArmStatus:
+    answers = [f for (id, c), f in run.cells.items() if c == arm and id in question_ids]
+    return ArmStatus(
+        column=arm,
+        total=len(question_ids),
+        done=sum(not f.failed for f in answers),
+        by_status=dict(Counter(f.answer.status.value for f in answers)),
     )
 
 
 def _spent(run: Run) -> list[LedgerTotal]:
-    cache = ReplyCache(run.folder)
-    try:
+    with closing(ReplyCache(run.folder)) as cache:
         return list(cache.stats().spent.values())
-    finally:
-        cache.close()
 
 
 def _tracks(run: Run) -> Iterable[CaptionStatus]:
     """The captions that the run makes itself."""
     if run.config.given_memory or not run.remembers:
         return
-    wanted: dict[str, float] = {}
-    for column in run.config.columns():
+    window_of: dict[str, float] = {}
+    for column in run.config.arms():
         track = run.about.get("tracks", {}).get(column.label)
-        window = run.config.way(column).window
+        window = run.config.condition(column).window
         if track and window:
-            wanted.setdefault(track, window)
+            window_of.setdefault(track, window)
     with Store.open(run.memory) as store:
         ids = run.about.get("recordings", {}).values()
-        known = (store.recording(id) for id in dict.fromkeys(ids))
-        recordings = [r for r in known if r and r.has_pictures]
-        for track, window in wanted.items():
+        stored = (store.recording(id) for id in dict.fromkeys(ids))
+        recordings = [r for r in stored if r and r.has_pictures]
+        for track, window in window_of.items():
             units = {r.id: set(map(window_unit, windows(r.duration, window))) for r in recordings}
-            for own in cuts(store, track):
-                marks = [d for r in units for d in store.done(r) if d.track == own]
-                if own != track:  # of what single questions may see: as long as it was made
-                    units = {r: {d.unit for d in marks if d.recording == r} for r in units}
+            for part in track_with_cuts(store, track):
+                completed = [d for r in units for d in store.completed(r) if d.track == part]
+                if part != track:  # of what single questions may see: as long as it was made
+                    units = {r: {d.unit for d in completed if d.recording == r} for r in units}
                     units = {r: {u for u in held if u[0].isdigit()} for r, held in units.items()}
-                elif not marks and len(cuts(store, track)) > 1:
+                elif not completed and len(track_with_cuts(store, track)) > 1:
                     continue
-                left = [g.status for r in recordings for g in failed_windows(store, r.id, own)]
+                failed = [g.status for r in recordings for g in failed_windows(store, r.id, part)]
                 yield CaptionStatus(
-                    track=own,
+                    track=part,
                     total=sum(map(len, units.values())),
-                    done=sum(d.unit in units[d.recording] for d in marks) - len(left),
-                    without=dict(Counter(left)),
+                    done=sum(d.unit in units[d.recording] for d in completed) - len(failed),
+                    without=dict(Counter(failed)),
                 )

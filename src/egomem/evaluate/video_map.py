@@ -68,11 +68,11 @@ class VideoMap:
         return answer.model_copy(update={"evidence": evidence, "trace": trace})
 
     def _id(self, video: str | None) -> str | None:
-        found = self.recordings.get(video or "")
-        return found.id if found else video
+        recording = self.recordings.get(video or "")
+        return recording.id if recording else video
 
 
-class Blind:
+class BlindViews:
     """Views of no memory at all, for what is asked without one.
 
     A moment in seconds of a video is placed by the video's name, and a memory knows the names of
@@ -96,7 +96,7 @@ class Blind:
         self._open.close()
 
 
-def in_memory(benchmark: Benchmark, store: Store) -> VideoMap:
+def videos_in_memory(benchmark: Benchmark, store: Store) -> VideoMap:
     """The videos in a memory that exists: by the recording's id, hash or name."""
     by_name: dict[str, Recording] = {}
     for r in store.recordings():
@@ -104,18 +104,20 @@ def in_memory(benchmark: Benchmark, store: Store) -> VideoMap:
         for name in (r.id, r.sha256, r.name, stem):
             if name:
                 by_name.setdefault(name, r)
-    found = VideoMap()
+    video_map = VideoMap()
     for video in benchmark.videos:
         names = (video.id, video.sha256, Path(video.path).name if video.path else None)
-        held = next((by_name[n] for n in (*names, video.source_uid) if n and n in by_name), None)
-        if held is None:
-            found.missing[video.id] = "the memory holds no recording of this id or name"
+        recording = next(
+            (by_name[n] for n in (*names, video.source_uid) if n and n in by_name), None
+        )
+        if recording is None:
+            video_map.missing[video.id] = "the memory holds no recording of this id or name"
         else:
-            found.recordings[video.id] = held
-    return found
+            video_map.recordings[video.id] = recording
+    return video_map
 
 
-async def from_files(
+async def videos_from_files(
     benchmark: Benchmark,
     store: Store,
     folder: Path,
@@ -123,31 +125,31 @@ async def from_files(
 ) -> VideoMap:
     """The videos by their files, which are put into the store; one that was read before and has
     not changed since is not read again."""
-    known = _known(folder)
-    found = VideoMap()
+    stamped = _known(folder)
+    video_map = VideoMap()
     stamps = {video.id: _stamp(video) for video in benchmark.videos}
-    new = sum(s is not None and known.get(id, {}).get("stamp") != s for id, s in stamps.items())
+    new = sum(s is not None and stamped.get(id, {}).get("stamp") != s for id, s in stamps.items())
     if new:
         on_note(f"reading {plural(new, 'video file')} for what is in them")
     for video in benchmark.videos:
         stamp = stamps[video.id]
         if stamp is None:
-            found.missing[video.id] = f"{video.path} is not there" if video.path else "no file"
+            video_map.missing[video.id] = f"{video.path} is not there" if video.path else "no file"
             continue
-        before: Mapping[str, Any] = known.get(video.id, {})
-        held = store.recording(str(before.get("recording")))
-        if held is None or before.get("stamp") != stamp:
+        before: Mapping[str, Any] = stamped.get(video.id, {})
+        recording = store.recording(str(before.get("recording")))
+        if recording is None or before.get("stamp") != stamp:
             start = video.clock.start if video.clock else None
             report = await ingest(store, [Path(video.path or "")], Observers(), start=start)
             outcome = report.outcomes[0]
-            held = store.recording(outcome.recording) if outcome.recording else None
-            if held is None:
-                found.missing[video.id] = "; ".join(outcome.faults)
+            recording = store.recording(outcome.recording) if outcome.recording else None
+            if recording is None:
+                video_map.missing[video.id] = "; ".join(outcome.faults)
                 continue
-            known[video.id] = {"stamp": stamp, "recording": held.id}
-            _write(folder, known)
-        found.recordings[video.id] = held
-    return found
+            stamped[video.id] = {"stamp": stamp, "recording": recording.id}
+            _write(folder, stamped)
+        video_map.recordings[video.id] = recording
+    return video_map
 
 
 def _renamed(value: JsonValue, names: Mapping[str, str]) -> JsonValue:
@@ -155,31 +157,31 @@ def _renamed(value: JsonValue, names: Mapping[str, str]) -> JsonValue:
         return [_renamed(v, names) for v in value]
     if not isinstance(value, dict):
         return value
-    held = {k: _renamed(v, names) for k, v in value.items()}
-    if isinstance(said := held.get("recording"), str):
-        held["recording"] = names.get(said, said)
-    return held
+    fields = {k: _renamed(v, names) for k, v in value.items()}
+    if isinstance(recording := fields.get("recording"), str):
+        fields["recording"] = names.get(recording, recording)
+    return fields
 
 
 def _stamp(video: Video) -> list[Any] | None:
     if video.path is None:
         return None
     try:
-        held = Path(video.path).stat()
+        file = Path(video.path).stat()
     except OSError:
         return None
-    return [str(Path(video.path).resolve()), held.st_size, held.st_mtime_ns]
+    return [str(Path(video.path).resolve()), file.st_size, file.st_mtime_ns]
 
 
 def _known(folder: Path) -> dict[str, Any]:
     try:
-        held = json.loads((folder / NAME).read_text())
+        stamped = json.loads((folder / NAME).read_text())
     except (OSError, ValueError):
         return {}
-    return held if isinstance(held, dict) else {}
+    return stamped if isinstance(stamped, dict) else {}
 
 
-def _write(folder: Path, known: Mapping[str, Any]) -> None:
+def _write(folder: Path, stamped: Mapping[str, Any]) -> None:
     part = folder / (NAME + ".part")
-    part.write_text(json.dumps(known, indent=1))
+    part.write_text(json.dumps(stamped, indent=1))
     part.replace(folder / NAME)

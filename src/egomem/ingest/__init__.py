@@ -1,8 +1,9 @@
-"""Recordings -> observers -> store, resumable; and what places recordings on a timeline."""
+"""Ingest: recordings -> observers -> store, resumable; and when each recording began."""
 
+from egomem.ingest.job import Observers, SamplingOptions
 from egomem.ingest.observer_set import ObserverSet, choose_observers
 from egomem.ingest.report import FileOutcome, IngestReport, OnStep, Step
-from egomem.ingest.run import Observers, SamplingOptions, ingest
+from egomem.ingest.run import ingest
 from egomem.ingest.sources import MEDIA_SUFFIXES, media_files
 
 __all__ = [

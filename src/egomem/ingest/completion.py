@@ -1,4 +1,4 @@
-"""Which work on a recording is finished: windows for each observer, and stretches of sound."""
+"""Which work on a recording is finished: windows of each observer, and stretches of sound."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from egomem.ingest.retry import completed_work
 from egomem.memory import Completed, Store
 from egomem.memory.failed_windows import window_unit
-from egomem.observe import Observer, SpeechObserver
+from egomem.observe import FrameObserver, SoundObserver
 from egomem.records import Recording
 from egomem.timeline import Span, windows
 
@@ -16,9 +16,9 @@ TRANSCRIBED_UNTIL = "until "
 
 
 def unfinished_windows(
-    store: Store, recording: Recording, observers: Sequence[Observer], window: float
+    store: Store, recording: Recording, observers: Sequence[FrameObserver], window: float
 ) -> list[Span]:
-    """The windows that some observer has not finished."""
+    """The windows that at least one observer has not finished."""
     done = completed_work(store, recording, observers)
     return [
         span
@@ -27,17 +27,23 @@ def unfinished_windows(
     ]
 
 
-def is_finished(done: set[Completed], recording: Recording, observer: Observer, span: Span) -> bool:
-    """A track without a window of its own holds what is seen at any time once, so windows of
-    another length that cover this one will do."""
+def is_finished(
+    done: set[Completed], recording: Recording, observer: FrameObserver, span: Span
+) -> bool:
+    """Whether an observer has finished a window.
+
+    A track without a window length records what is seen at any time once, so finished windows of
+    another length that cover this one count.
+    """
     track = observer.track
     if Completed(recording.id, track.id, window_unit(span)) in done:
         return True
+    # A caption of [0, 60) is no caption of [0, 30).
     if track.window is not None:
         return False
     reached = span.start
-    held = (d.unit for d in done if d.track == track.id and d.unit[0].isdigit())
-    for start, end in sorted(map(_bounds, held)):
+    units = (d.unit for d in done if d.track == track.id and d.unit[0].isdigit())
+    for start, end in sorted(map(_bounds, units)):
         if start <= reached:
             reached = max(reached, end)
     return reached >= _bounds(window_unit(span))[1]
@@ -48,15 +54,13 @@ def _bounds(unit: str) -> tuple[float, float]:
     return float(start), float(end)
 
 
-def is_transcribed(store: Store, recording: Recording, speech: SpeechObserver | None) -> bool:
-    """True where all sound is transcribed, or nobody listens."""
-    if speech is None:
-        return True
-    return Completed(recording.id, speech.track.id, "all") in store.done(recording.id)
+def is_transcribed(store: Store, recording: Recording, observer: SoundObserver) -> bool:
+    """Whether an observer has heard all of a recording."""
+    return Completed(recording.id, observer.track.id, "all") in store.completed(recording.id)
 
 
 def transcribed_until(done: set[Completed], track: str) -> float:
-    """The end of the last stretch of sound that is stored whole."""
+    """The end (s) of the last stretch of sound that is stored completely."""
     units = (d.unit for d in done if d.track == track)
     return max(
         (

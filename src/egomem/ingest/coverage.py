@@ -1,4 +1,4 @@
-"""Where a wearer's recordings leave gaps, and where two claim the same time."""
+"""Gaps between a wearer's recordings, and recordings that claim the same time."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class CoverageGap:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Time of a wearer that two recordings both claim; one of their clocks may be wrong."""
+    """Time of a wearer that two recordings claim: the start of one of them may be wrong."""
 
     one: Recording
     other: Recording
@@ -48,37 +48,37 @@ class Overlap:
         )
 
 
-def gaps(recordings: Iterable[Recording], *, least: float = TOLERANCE_S) -> list[CoverageGap]:
-    """Stretches longer than `least` s between a wearer's recordings of known clock, in order."""
-    found = []
-    for line in _lines(recordings):
-        latest = line[0]
-        for after in line[1:]:
+def gaps(recordings: Iterable[Recording], *, min_s: float = TOLERANCE_S) -> list[CoverageGap]:
+    """Gaps longer than `min_s` s between a wearer's recordings of known clock, in order."""
+    result = []
+    for of_wearer in _by_wearer(recordings):
+        latest = of_wearer[0]
+        for after in of_wearer[1:]:
             end, start = _end(latest), _begin(after)
-            if (start - end).total_seconds() > least:
-                found.append(CoverageGap(latest, after, _there(end, latest), _there(start, after)))
-            latest = max(latest, after, key=_end)
-    return found
+            if (start - end).total_seconds() > min_s:
+                result.append(CoverageGap(latest, after, _there(end, latest), _there(start, after)))
+            latest = max(latest, after, key=_end)  # a long recording may outlast its successors
+    return result
 
 
-def overlaps(recordings: Iterable[Recording], *, least: float = TOLERANCE_S) -> list[Overlap]:
-    """Stretches longer than `least` s that two recordings of a wearer share, in order."""
-    found = []
-    for line in _lines(recordings):
-        for number, one in enumerate(line):
-            for other in line[number + 1 :]:
+def overlaps(recordings: Iterable[Recording], *, min_s: float = TOLERANCE_S) -> list[Overlap]:
+    """Overlaps longer than `min_s` s of two recordings of a wearer, in order."""
+    result = []
+    for of_wearer in _by_wearer(recordings):
+        for number, one in enumerate(of_wearer):
+            for other in of_wearer[number + 1 :]:
                 start, end = _begin(other), min(_end(one), _end(other))
                 if start >= _end(one):
                     break
-                if (end - start).total_seconds() > least:
-                    found.append(Overlap(one, other, _there(start, one), _there(end, one)))
-    return found
+                if (end - start).total_seconds() > min_s:
+                    result.append(Overlap(one, other, _there(start, one), _there(end, one)))
+    return result
 
 
-def _lines(recordings: Iterable[Recording]) -> list[list[Recording]]:
+def _by_wearer(recordings: Iterable[Recording]) -> list[list[Recording]]:
     """The recordings of known clock, by wearer, in order of their starts."""
     placed = sorted((r for r in recordings if r.clock), key=lambda r: (r.wearer, _begin(r)))
-    return [list(line) for _, line in groupby(placed, key=lambda r: r.wearer)]
+    return [list(of_wearer) for _, of_wearer in groupby(placed, key=lambda r: r.wearer)]
 
 
 def _begin(recording: Recording) -> datetime:

@@ -1,7 +1,7 @@
-"""Captions and transcripts that already exist -> a memory, with or without the video.
+"""Import existing captions and transcripts into a memory, with or without the video.
 
-Bad rows are noted with their line and counted; the rest is remembered. The same file again adds
-nothing, for an observation's id follows from its content.
+Bad rows are skipped, counted and reported with their line. Importing the same file again adds
+nothing, because an observation's id follows from its content.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ MAX_PROBLEMS = 100
 
 
 class ImportOutcome(Record):
-    """What became of one file.
+    """Result of one file.
 
-    `rows` were read, `observations` of them are new in the memory, `known` were there before, and
+    Of `rows` read, `observations` are new in the memory, `known` were there before, and
     `passed_over` could not be used. `problems` are lines for the user, the first 100 of them.
     """
 
@@ -49,7 +49,7 @@ class ImportOutcome(Record):
 
 @dataclass(slots=True)
 class ObservationReader:
-    """The observations of a file, to be iterated once. The rest is complete when they are read."""
+    """The observations of a file, to be iterated once; its other fields are complete after that."""
 
     path: Path
     reader: RowReader
@@ -62,7 +62,7 @@ class ObservationReader:
 
     @property
     def recordings(self) -> list[Recording]:
-        """The recordings that the rows are about; lengths grow while the rows are read."""
+        """The recordings of the rows; their durations grow while rows are read."""
         return self.reader.recordings
 
     @property
@@ -80,11 +80,11 @@ def read_observations(
     *,
     find: Callable[[str], Recording | None] = lambda video: None,
 ) -> ObservationReader:
-    """Reads JSONL, JSON, SRT, WebVTT, WhisperX JSON, EgoLife caption JSON or Parquet, also gzipped.
+    """Read JSONL, JSON, SRT, WebVTT, WhisperX JSON, EgoLife caption JSON or Parquet, also gzipped.
 
-    `find` gives the recording that a video id stands for, where there is one; else a recording
-    without a file is made. A file without video ids is about the video of its own name. Raises
-    MediaError where the file cannot be read at all, MissingExtraError for Parquet without pyarrow.
+    `find` returns the recording that a video id stands for; for None, a recording without a file is
+    made. A file without video ids is about the video of its own name. Raises MediaError where the
+    file cannot be read at all, MissingExtraError for Parquet without pyarrow.
     """
     path = Path(path)
     options = options or ImportOptions()
@@ -97,8 +97,8 @@ def read_observations(
     def observations() -> Iterator[Observation]:
         for number, row in rows:
             reading.rows += 1
-            if (made := reading.reader.read(number, row)) is not None:
-                yield made
+            if (observation := reading.reader.read(number, row)) is not None:
+                yield observation
 
     reading._source = observations()
     return reading
@@ -112,15 +112,15 @@ def import_files(
     videos: str | Path | None = None,
     on_file: Callable[[ImportOutcome], None] = lambda done: None,
 ) -> list[ImportOutcome]:
-    """Import files in turn; one that cannot be read is reported and the rest goes on.
+    """Import files one by one; one that cannot be read is reported, and the rest are imported.
 
-    Rows go to the recording that the memory holds by that id or name, else to the video of that
+    A row goes to the recording that the memory holds by that id or name, else to the video of that
     name in `videos` or beside the file, else to a recording without a file. A Parquet file that
-    egomem exported is restored as it was. StoreErrors end the run; what was acknowledged stays.
+    egomem exported is restored as it was. A StoreError ends the run; what was stored stays.
     """
     outcomes = []
-    for given in paths:
-        path = Path(given)
+    for name in paths:
+        path = Path(name)
         try:
             done = _import(
                 store, path, options or ImportOptions(), Path(videos) if videos else None
@@ -137,27 +137,28 @@ def import_files(
 def _import(store: Store, path: Path, options: ImportOptions, videos: Path | None) -> ImportOutcome:
     if not path.is_file():
         raise UsageError(f"there is no file {path}", "check the path")
-    if (held := read_exported_memory(path)) is not None:
-        rows, new = restore(store, held)
-        names = tuple(r.id for r in held.recordings)
+    # Our own export knows its clocks and tracks exactly; reading it as rows would lose them.
+    if (exported := read_exported_memory(path)) is not None:
+        rows, new = restore(store, exported)
+        names = tuple(r.id for r in exported.recordings)
         return ImportOutcome(
             path=str(path), rows=rows, observations=new, known=rows - new, recordings=names
         )
     folders = [folder for folder in (videos, path.parent) if folder is not None]
-    known = _RecordingFinder(store.recordings(), folders, options)
-    reading = read_observations(path, options, find=known.find)
+    finder = _RecordingFinder(store.recordings(), folders, options)
+    reading = read_observations(path, options, find=finder.find)
     new = read = 0
     stored: dict[str, Recording] = {}
     observations = iter(reading)
     while batch := list(islice(observations, BATCH_SIZE)):
-        _put(store, reading, stored)
+        _put(store, reading, stored)  # observations need their recording in the memory
         new += store.add(batch)
         read += len(batch)
     _put(store, reading, stored)
-    problems = [LineWarning(0, what) for what in known.notes] + reading.problems
-    shown = tuple(map(str, problems[:MAX_PROBLEMS]))
+    problems = [LineWarning(0, what) for what in finder.notes] + reading.problems
+    listed = tuple(map(str, problems[:MAX_PROBLEMS]))
     if len(problems) > MAX_PROBLEMS:
-        shown += (f"and {len(problems) - MAX_PROBLEMS} more",)
+        listed += (f"and {len(problems) - MAX_PROBLEMS} more",)
     return ImportOutcome(
         path=str(path),
         rows=reading.rows,
@@ -165,12 +166,12 @@ def _import(store: Store, path: Path, options: ImportOptions, videos: Path | Non
         known=read - new,
         passed_over=reading.reader.passed_over,
         recordings=tuple(stored),
-        problems=shown,
+        problems=listed,
     )
 
 
 def _put(store: Store, reading: ObservationReader, stored: dict[str, Recording]) -> None:
-    """Stores the recordings and tracks that are new, or have grown."""
+    """Store the recordings and tracks that are new or have changed."""
     for track in reading.tracks:
         if track.id not in stored:
             store.put_track(track)
@@ -183,18 +184,18 @@ def _put(store: Store, reading: ObservationReader, stored: dict[str, Recording])
 
 @dataclass(slots=True)
 class _RecordingFinder:
-    """What a video id may stand for: a recording of the memory, or a video file at hand."""
+    """Finds what a video id stands for: a recording of the memory, or a video file nearby."""
 
-    held: InitVar[Sequence[Recording]]
+    recordings: InitVar[Sequence[Recording]]
     folders: Sequence[Path]
     options: ImportOptions
     notes: list[str] = field(default_factory=list)
     _by_id: dict[str, Recording] = field(init=False)
     _by_name: dict[str, list[Recording]] = field(default_factory=dict)
 
-    def __post_init__(self, held: Sequence[Recording]) -> None:
-        self._by_id = {r.id: r for r in held}
-        for recording in held:
+    def __post_init__(self, recordings: Sequence[Recording]) -> None:
+        self._by_id = {r.id: r for r in recordings}
+        for recording in recordings:
             for name in {recording.name, Path(recording.name).stem}:
                 self._by_name.setdefault(name, []).append(recording)
 
@@ -202,6 +203,7 @@ class _RecordingFinder:
         if video in self._by_id:
             return self._by_id[video]
         named = self._by_name.get(video, [])
+        # Choosing one of several would put the rows into the wrong recording without a word.
         if len(named) > 1:
             self.notes.append(
                 f"the memory holds {len(named)} recordings named {video}; a new one is made"
@@ -238,10 +240,10 @@ class _RecordingFinder:
 
 
 def _video(folder: Path, video: str) -> Path | None:
-    """The media file of a video id in a folder; an id is never a path out of it."""
+    """The media file of a video id in a folder; an id never leads out of the folder."""
     name = Path(video).name
     if not name or name != video:
         return None
-    found = [folder / name] if Path(name).suffix.lower() in MEDIA_SUFFIXES else []
-    found += [folder / f"{name}{suffix}" for suffix in sorted(MEDIA_SUFFIXES)]
-    return next((path for path in found if path.is_file()), None)
+    candidates = [folder / name] if Path(name).suffix.lower() in MEDIA_SUFFIXES else []
+    candidates += [folder / f"{name}{suffix}" for suffix in sorted(MEDIA_SUFFIXES)]
+    return next((path for path in candidates if path.is_file()), None)

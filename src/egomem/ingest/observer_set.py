@@ -1,26 +1,37 @@
-"""Who observes: the embedded observers, and a captioner where a model fills that role."""
+"""Choosing the observers of a run: by name, as objects, or the default ones."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
 
-from egomem.errors import EgomemError
+from egomem.config import CAPTION_TOKENS
+from egomem.errors import EgomemError, UsageError
 from egomem.extras import install_line
-from egomem.ingest.run import Observers
+from egomem.ingest.job import Observers
 from egomem.models import ModelClient, Role
-from egomem.models.weights import new_notices
-from egomem.observe import Embedded, Objects, ScreenText, TemplateCaptioner, embedded_observers
-from egomem.observe.captioner import MAX_TOKENS
-from egomem.records import Recording
-
-if TYPE_CHECKING:
-    from egomem.observe.active import ActiveCaptioner
-    from egomem.observe.captioner import Captioner
+from egomem.models.weights import WeightsOrigin, new_notices
+from egomem.observe import (
+    OBSERVERS,
+    AnyObserver,
+    AsksModel,
+    FetchesWeights,
+    FrameObserver,
+    ObserverPlugin,
+    ObserverSetup,
+    SoundObserver,
+)
+from egomem.records import Recording, Usage
 
 Caption = Literal["direct", "active"]
-"""How windows are captioned: in a single pass, or with looks where that cannot be trusted."""
+"""How the default captioner works: in a single pass, or by checking and looking again."""
+
+ALL_DEFAULTS = "default"
+"""Among the names of observers, stands for the default ones and their captioner."""
+
+DEFAULT_OBSERVERS: tuple[str | AnyObserver, ...] = ("speech", "text", "objects")
+"""Observe beside the captioner; one that is not installed is left out, with a note."""
 
 VLM_SEES_MORE = (
     "captions are composed from detected objects, read text and recognised speech; a vision-"
@@ -30,33 +41,45 @@ VLM_SEES_MORE = (
 
 @dataclass(frozen=True, slots=True)
 class ObserverSet:
-    """The observers, how many windows they may see at once, and what a user should know of them."""
+    """The observers of a run, and what a user should know of them.
+
+    `concurrency`: windows that they may observe at once.
+    """
 
     observers: Observers
-    ahead: int
-    notes: tuple[str, ...]
-    captioner: Captioner | ActiveCaptioner | None = None
+    concurrency: int = 1
+    notes: tuple[str, ...] = ()
+    asking: tuple[AsksModel, ...] = ()
 
-    def plan(
-        self,
-        recordings: Sequence[Recording],
-        models: ModelClient | None,
-        *,
-        window: float,
-        fps: float,
-    ) -> str:
-        """What captioning these recordings will take, in a line; "" where nothing is asked."""
-        if self.captioner is None or models is None:
-            return ""
-        from egomem.observe.caption_cost import estimate_captions
-        from egomem.observe.captioner import Captioner
+    def plan(self, recordings: Sequence[Recording], window: float) -> str:
+        """What these recordings will cost in model requests, in a line; "" where nothing is."""
+        return "; ".join(filter(None, (o.plan(recordings, window) for o in self.asking)))
 
-        if not isinstance(self.captioner, Captioner):
-            return self.captioner.plan(recordings, window)
+    @property
+    def usage(self) -> Usage:
+        """What the observers' requests have used so far."""
+        return sum((observer.usage for observer in self.asking), Usage())
 
-        spec, limits = models.spec(Role.CAPTIONER), models.limits(Role.CAPTIONER)
-        cost = estimate_captions(recordings, spec, limits, window=window, fps=fps)
-        return f"captions by {spec}: {cost}"
+
+class _Choice(NamedTuple):
+    """An observer to be made, or (`plugin` None) one that was given as an object. `optional`: it
+    is left out where it cannot be made."""
+
+    name: str
+    plugin: ObserverPlugin | None
+    given: AnyObserver | None
+    optional: bool
+
+    @property
+    def source(self) -> str:
+        if self.plugin is not None:
+            return self.plugin.source
+        assert self.given is not None
+        return self.given.track.source
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return self.plugin.reads if self.plugin else ()
 
 
 def choose_observers(
@@ -64,65 +87,140 @@ def choose_observers(
     *,
     window: float,
     fps: float,
+    observers: Sequence[str | AnyObserver] = (ALL_DEFAULTS,),
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
     budget: float | None = None,
     caption: Caption = "direct",
-    max_tokens: int = MAX_TOKENS,
+    max_tokens: int = CAPTION_TOKENS,
     transcriber: str = "embedded",
 ) -> ObserverSet:
-    """With a captioner, its captions take the place of the composed ones; speech, screen text and
-    objects are observed beside it wherever they can run. `budget`: US dollars for captions.
-    `caption` "active": every window's caption is checked, and what is missing looked for.
-    `max_tokens`: of a caption; replies of an active one may have more (see `vlm.MAX_TOKENS`).
-    `transcriber`: `whisper:NAME`, a folder with a Whisper model, or `embedded` for the default."""
-    whisper = "base" if transcriber == "embedded" else transcriber.removeprefix("whisper:")
-    found = embedded_observers(window=window, fps=fps, speech_model=whisper)
-    notes = new_notices(found.origins)
-    notes += [f"without {m.part}: {m.detail}; {m.remedy}" for m in found.missing]
-    if caption == "active":
-        return _active(found, models, notes, window=window, budget=budget, max_tokens=max_tokens)
-    if models is None or not models.has(Role.CAPTIONER):
-        if found.speech is None and not found.observers:
-            lacking = "; ".join(f"{m.part}: {m.detail}" for m in found.missing)
-            raise EgomemError(
-                f"there is nobody to observe ({lacking})",
-                f"run: {install_line('embedded')}, or give a --model captioner=SPEC",
-            )
-        return ObserverSet(Observers(found.speech, found.observers), 1, (*notes, VLM_SEES_MORE))
-    from egomem.observe.captioner import Captioner
+    """Make the observers that are named, in an order in which each finds what it reads.
 
-    ahead = models.conduct.concurrency
-    captioner = Captioner(models, window=window, fps=fps, max_tokens=max_tokens, budget=budget)
-    seeing = [o for o in found.observers if not isinstance(o, TemplateCaptioner)]
-    return ObserverSet(
-        Observers(found.speech, (*seeing, captioner)), ahead, tuple(notes), captioner
-    )
+    `observers`: names of `egomem.observe.OBSERVERS`, objects, and "default" for speech, screen
+    text and objects with a captioner: the model in that role, or composed captions without one;
+    with `caption` "active", one that checks its captions. `settings`: by name, of observers that
+    are named. `window`: seconds; `fps`: frames a second. `budget`: US dollars for requests.
+    `max_tokens`: of a caption. `transcriber`: `whisper:NAME`, a folder, or `embedded`.
 
-
-def _active(
-    found: Embedded,
-    models: ModelClient | None,
-    notes: Sequence[str],
-    *,
-    window: float,
-    budget: float | None,
-    max_tokens: int,
-) -> ObserverSet:
-    """An active captioner in the place of the other one; its tools are those that are installed."""
-    from egomem.observe.active import ActiveCaptioner
-    from egomem.observe.active.vlm_backend import MAX_TOKENS as ACTIVE_TOKENS
-    from egomem.observe.object_detector import Detector
-
-    asked = models if models is not None and models.has(Role.CAPTIONER) else None
-    seeing = [o for o in found.observers if not isinstance(o, TemplateCaptioner)]
-    detects = any(isinstance(o, Objects) for o in seeing)
-    captioner = ActiveCaptioner(
-        asked,
+    Raises UsageError for an unknown name or setting, and EgomemError where a named observer cannot
+    run here, or none of the default ones can.
+    """
+    captioner = _captioner(models, caption)
+    if caption == "active" and ALL_DEFAULTS not in observers:
+        raise UsageError(
+            "--caption active chooses the captioner of the default observers",
+            "name `active` among the observers, or `default`",
+        )
+    choices = _ordered(list(_choices(observers, captioner)))
+    values = settings or {}
+    if unused := sorted(set(values) - {choice.name for choice in choices}):
+        raise UsageError(
+            f"there are settings of {', '.join(unused)}, which does not observe",
+            f"the observers are: {', '.join(choice.name for choice in choices)}",
+        )
+    setup = ObserverSetup(
         window=window,
-        cost=budget,
-        max_tokens=max(max_tokens, ACTIVE_TOKENS),
-        detector=Detector(squares=False) if detects else None,
-        reader=next((o for o in seeing if isinstance(o, ScreenText)), None),
+        fps=fps,
+        models=models,
+        transcriber=transcriber,
+        budget=budget,
+        max_tokens=max_tokens,
     )
-    ahead = asked.conduct.concurrency if asked else 1
-    told = notes if asked else (*notes, VLM_SEES_MORE)
-    return ObserverSet(Observers(found.speech, (*seeing, captioner)), ahead, tuple(told), captioner)
+    all_observers: list[AnyObserver] = []
+    lacking: list[str] = []
+    origins: list[WeightsOrigin] = []
+    for choice in choices:
+        emitted = {observer.track.source for observer in all_observers}
+        if choice.optional and choice.reads and not {"frames", "audio", *emitted} & {*choice.reads}:
+            continue  # nobody emits anything that it reads
+        try:
+            observer = _make(
+                choice, replace(setup, earlier=tuple(all_observers)), values.get(choice.name)
+            )
+            if isinstance(observer, FetchesWeights):
+                origins.append(observer.prepare())
+        except EgomemError as error:
+            if not choice.optional or isinstance(error, UsageError):
+                raise
+            lacking.append(f"{choice.name}: {error}")
+            continue
+        all_observers.append(observer)
+    if not all_observers:
+        raise EgomemError(
+            f"no observer is available: {'; '.join(lacking)}",
+            f"run: {install_line('embedded')}, or give a --model captioner=SPEC",
+        )
+    _check_distinct(all_observers)
+    asking = tuple(o for o in all_observers if isinstance(o, AsksModel))
+    notes = new_notices(origins) + [f"without {line}" for line in lacking]
+    if ALL_DEFAULTS in observers and not any(observer.asks for observer in asking):
+        notes.append(VLM_SEES_MORE)
+    return ObserverSet(
+        Observers(
+            sound=tuple(o for o in all_observers if isinstance(o, SoundObserver)),
+            frames=tuple(o for o in all_observers if isinstance(o, FrameObserver)),
+        ),
+        max((observer.concurrency for observer in asking), default=1),
+        tuple(notes),
+        asking,
+    )
+
+
+def _captioner(models: ModelClient | None, caption: Caption) -> str:
+    """The default captioner."""
+    if caption == "active":
+        return "active"
+    return "caption" if models is not None and models.has(Role.CAPTIONER) else "composed"
+
+
+def _choices(observers: Iterable[str | AnyObserver], captioner: str) -> Iterator[_Choice]:
+    for entry in observers:
+        if entry == ALL_DEFAULTS:
+            for default in DEFAULT_OBSERVERS:
+                yield _choice(default, optional=True)
+            yield _choice(captioner, optional=captioner == "composed")
+        else:
+            yield _choice(entry, optional=False)
+
+
+def _choice(entry: str | AnyObserver, *, optional: bool) -> _Choice:
+    if isinstance(entry, str):
+        return _Choice(entry, OBSERVERS.get(entry), None, optional)
+    if not isinstance(entry, FrameObserver | SoundObserver):
+        raise UsageError(
+            f"{type(entry).__name__} is no observer",
+            "it needs a `track`, and `observe` or `hear`: see docs/how-to/extend.md",
+        )
+    return _Choice(type(entry).__name__, None, entry, optional)
+
+
+def _make(choice: _Choice, setup: ObserverSetup, values: Mapping[str, Any] | None) -> AnyObserver:
+    if choice.plugin is not None:
+        return choice.plugin.create(choice.name, setup, values)
+    assert choice.given is not None
+    return choice.given
+
+
+def _ordered(choices: list[_Choice]) -> list[_Choice]:
+    """The choices, each once, behind those whose sources it reads; else as they are named."""
+    rest = list({id(c.given) if c.given else c.name: c for c in choices}.values())
+    ordered: list[_Choice] = []
+    while rest:
+        ready = (
+            choice
+            for choice in rest
+            if not any(other is not choice and other.source in choice.reads for other in rest)
+        )
+        first = next(ready, rest[0])  # two that read each other go as they are named
+        rest.remove(first)
+        ordered.append(first)
+    return ordered
+
+
+def _check_distinct(observers: Sequence[AnyObserver]) -> None:
+    tracks = [observer.track.id for observer in observers]
+    for track in tracks:
+        if tracks.count(track) > 1:
+            raise UsageError(
+                f"two observers have the track {track}", "leave one out, or set it otherwise"
+            )

@@ -1,4 +1,4 @@
-"""Making anew what rested on something that was forgotten."""
+"""Composing captions again after something that they rested on was forgotten."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from egomem.observe.template_captioner import compose
 from egomem.records import Observation
 
 
-def recompose(store: Store, gone: Iterable[Observation]) -> int:
-    """Composed captions among `gone` are composed from what is left of their parts.
+def recompose(store: Store, forgotten: Iterable[Observation]) -> int:
+    """Compose the composed captions among `forgotten` again, from the parts that remain.
 
-    Returns how many could be. Captions that a model wrote cannot be made without watching again.
+    Returns how many could be. A caption by a model would need the video to be observed again.
     """
-    made = []
-    for old in gone:
-        if old.source != "caption" or not old.track.startswith("caption/composed"):
+    captions = []
+    for caption in forgotten:
+        if caption.source != "caption" or not caption.track.startswith("caption/composed"):
             continue
-        left = store.view().observations(ids=old.provenance.rests_on)
-        text = compose(sorted(left, key=lambda o: (o.span, o.text)))
-        if text and store.recording(old.recording or ""):
-            rests_on = tuple(o.id for o in left)
-            provenance = old.provenance.model_copy(update={"rests_on": rests_on})
-            made.append(old.model_copy(update={"text": text, "provenance": provenance}))
-    return store.add(made) if made else 0
+        parts = store.view().observations(ids=caption.provenance.rests_on)
+        text = compose(sorted(parts, key=lambda o: (o.span, o.text)))
+        if text and store.recording(caption.recording or ""):
+            rests_on = tuple(o.id for o in parts)
+            provenance = caption.provenance.model_copy(update={"rests_on": rests_on})
+            captions.append(caption.model_copy(update={"text": text, "provenance": provenance}))
+    return store.add(captions) if captions else 0

@@ -1,4 +1,4 @@
-"""What an ingest says of itself, while it runs and at its end."""
+"""Progress and results of an ingest."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ FileStatus = Literal["done", "partial", "unchanged", "failed"]
 
 
 class FileOutcome(Record):
-    """What became of one file. `seconds` is the time of the recording, `observations` what is new.
+    """Result of one file. `seconds` is the recording's duration, `observations` counts new ones.
 
-    `partial`: some of it could not be used, and `faults` say what; running the same command again
-    tries the unfinished parts. `failed`: nothing of it was stored.
+    `partial`: some of it could not be used, as `faults` say; the same command again tries the
+    unfinished parts. `failed`: nothing of it was stored.
     """
 
     path: str
@@ -31,7 +31,7 @@ class FileOutcome(Record):
 
 
 class IngestReport(Record):
-    """The outcomes of all files, in the order given; `notes` and `usage` are of the whole run."""
+    """Results of all files, in the order given; `notes` and `usage` are of the whole run."""
 
     outcomes: tuple[FileOutcome, ...]
     notes: tuple[str, ...] = ()
@@ -46,12 +46,15 @@ class IngestReport(Record):
         return tuple(o for o in self.outcomes if o.status in ("partial", "failed"))
 
 
+Stage = Literal["reading", "listening", "watching"]
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Where an ingest stands: `done` of `total` seconds of this file's `stage`."""
+    """Progress: `done` of `total` seconds of a file's `stage`."""
 
     path: str
-    stage: Literal["reading", "listening", "watching"]
+    stage: Stage
     done: float
     total: float
 

@@ -1,4 +1,4 @@
-"""Paths as people give them -> the files to ingest."""
+"""The files to ingest, from paths as people give them."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ MEDIA_SUFFIXES = frozenset(
 
 
 def media_files(paths: Iterable[str | Path]) -> list[Path]:
-    """The files that a file, a folder (searched through) or a glob stands for, each once.
+    """The files that a file, a folder (searched recursively) or a glob stands for, each once.
 
-    A folder's hidden files and files without a media suffix are passed over. Raises UsageError
-    where a path does not exist, a pattern matches nothing, or a folder holds no media.
+    A folder's hidden files and files without a media suffix are skipped. Raises UsageError where a
+    path does not exist, a pattern matches nothing, or a folder holds no media.
     """
-    found: dict[Path, Path] = {}
-    for given in paths:
-        if not str(given).strip():  # a shell variable that is not set; as a path it is this folder
+    files_by_path: dict[Path, Path] = {}
+    for name in paths:
+        if not str(name).strip():  # a shell variable that is not set; as a path it is this folder
             raise UsageError("a path is empty", "name a file, a folder or a glob")
-        path = Path(given).expanduser()
+        path = Path(name).expanduser()
         if path.is_dir():
             files = [p for p in sorted(path.rglob("*")) if _is_media(p, path)]
             if not files:
@@ -40,10 +40,10 @@ def media_files(paths: Iterable[str | Path]) -> list[Path]:
             files = [Path(p) for p in sorted(glob.glob(str(path), recursive=True))]
             files = [p for p in files if p.is_file()]
             if not files:
-                raise UsageError(f"no such file or folder: {given}", "check the path")
+                raise UsageError(f"no such file or folder: {name}", "check the path")
         for file in files:
-            found.setdefault(file.resolve(), file)
-    return list(found.values())
+            files_by_path.setdefault(file.resolve(), file)
+    return list(files_by_path.values())
 
 
 def _is_media(path: Path, root: Path) -> bool:

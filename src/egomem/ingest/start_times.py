@@ -1,7 +1,8 @@
-"""When a recording began: what the user says, sidecars, file names and containers say of it.
+"""When a recording began, by the user, sidecars, file names and containers.
 
-A clock is used where instant and zone are known. All else is a hint: shown, never silently trusted.
-Cameras write local time into the container and mark it as UTC, and names carry no zone.
+A start counts as a clock where both instant and zone are known. Everything else is a hint, which is
+shown and never trusted: cameras write local time into the container and mark it as UTC, and file
+names carry no zone.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """A start that some source gives. `start` is naive where the source names no zone."""
+    """A start from one source. `start` is naive where the source names no zone."""
 
     source: ClockSource
     start: datetime
@@ -52,9 +53,9 @@ class Hint:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What was found of a recording's start: the clock that is used, if any, and why.
+    """A recording's start: the clock to use, if any, and the reason.
 
-    `hints` are all that was found, the used one included; `notes` are lines for the user.
+    `hints` are all that were found, with the one that is used; `notes` are lines for the user.
     """
 
     clock: Clock | None
@@ -72,11 +73,12 @@ def find_start(
     day_one: date | None = None,
     container: Literal["hint", "utc", "local"] = "hint",
 ) -> Start:
-    """The start of one file: `given`, else a sidecar's, else its name's in `zone`, else unknown.
+    """Find the start of one file: `given`, else a sidecar's, else its name's in `zone`, else
+    unknown.
 
     `zone` is where it was recorded: without it, times without a zone stay hints. `day_one` is the
-    date of EgoLife's DAY1. `container` says what a creation time that is marked as UTC may be taken
-    for; one with another offset was set by something that knows its zone, and counts.
+    date of EgoLife's DAY1. `container` says how to take a creation time that is marked as UTC; one
+    with another offset was set by a device that knows its zone, and counts.
     """
     path = Path(path)
     notes: list[str] = []
@@ -102,9 +104,9 @@ def find_start(
             }[hint.source]
             return Start(Clock(hint.start, hint.source), reason, tuple(hints), tuple(notes))
     if hints:
-        found = "; ".join(map(str, hints))
+        hint_texts = "; ".join(map(str, hints))
         notes.append(
-            f"{path.name}: when it began is only hinted at ({found}); "
+            f"{path.name}: when it began is only hinted at ({hint_texts}); "
             f"if that is right, give --start {_suggestion(hints[0].start)}"
         )
     else:
@@ -120,9 +122,9 @@ def find_starts(
     day_one: date | None = None,
     container: Literal["hint", "utc", "local"] = "hint",
 ) -> dict[Path, Start]:
-    """The starts of several files, chapters of one recording placed one behind the other.
+    """Find the starts of several files; chapters of one recording follow each other.
 
-    `given` is the start of the first file's recording; raises TimeError where the files are more
+    `given` is the start of the first file's recording. Raises TimeError where the files are more
     than one recording.
     """
     groups = chapters(files)
@@ -130,7 +132,7 @@ def find_starts(
         raise TimeError(
             f"one start was given for {len(groups)} recordings", "ingest them one by one"
         )
-    found: dict[Path, Start] = {}
+    starts: dict[Path, Start] = {}
     for group in groups:
         first = group[0].path
         start = find_start(
@@ -138,15 +140,15 @@ def find_starts(
         )
         for number, chapter in enumerate(group, 1):
             if number == 1:
-                found[chapter.path] = start
+                starts[chapter.path] = start
                 continue
             note = f"{chapter.path.name}: chapter {number} of {first.name}, "
             note += f"{format_time(chapter.offset)} after its start"
             clock = (
                 replace(start.clock, start=start.clock.at(chapter.offset)) if start.clock else None
             )
-            found[chapter.path] = Start(clock, f"it follows {first.name}", start.hints, (note,))
-    return {path: found[path] for path in files}
+            starts[chapter.path] = Start(clock, f"it follows {first.name}", start.hints, (note,))
+    return {path: starts[path] for path in files}
 
 
 # -- chapters of one recording ---------------------------------------------------------------------
@@ -154,18 +156,18 @@ def find_starts(
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """A file of a recording that the camera cut into several; `offset` is in seconds."""
+    """A file of a recording that the camera split, `offset` seconds after its start."""
 
     path: Path
     offset: float
 
 
 def chapters(files: Mapping[Path, MediaInfo]) -> list[tuple[Chapter, ...]]:
-    """The files grouped into recordings, each in the order in which it was filmed.
+    """Group files into recordings, each in the order in which it was filmed.
 
     Chapters carry GoPro's numbers (GX010123, GX020123; GOPR0123, GP010123), or the same creation
     time and names that differ only in their last number. All chapters of a camera may carry one
-    creation time, so the offset is the sum of the lengths before.
+    creation time, so the offset is the sum of the durations before.
     """
     keyed: dict[tuple[str, ...], list[tuple[int, Path]]] = {}
     for path, facts in files.items():
@@ -200,30 +202,32 @@ def _chapter_key(path: Path, facts: MediaInfo) -> tuple[tuple[str, ...], int]:
 def _sidecar(
     path: Path, facts: MediaInfo | None, zone: tzinfo | None, notes: list[str]
 ) -> Iterator[Hint]:
-    """`<stem>.json`, `<name>.json` or `<stem>*.vrs.json` with `start` or `start_time`."""
+    """Hints from `<stem>.json`, `<name>.json`, `<stem>*.vrs.json`: `start` or `start_time`."""
     stem = glob.escape(path.stem)
     vrs = [p for p in sorted(path.parent.glob(f"{stem}*.vrs.json")) if _belongs(path.stem, p.name)]
     for beside in (path.with_suffix(".json"), path.with_name(path.name + ".json"), *vrs):
         if not beside.is_file():
             continue
         try:
-            held = json.loads(beside.read_text(encoding="utf-8-sig"))
+            sidecar = json.loads(beside.read_text(encoding="utf-8-sig"))
         except (ValueError, OSError) as error:
             notes.append(f"{beside.name} cannot be read: {reason(error)}")
             continue
-        said = held.get("start", held.get("start_time")) if isinstance(held, dict) else None
-        if said is None or isinstance(said, bool):
+        start_value = (
+            sidecar.get("start", sidecar.get("start_time")) if isinstance(sidecar, dict) else None
+        )
+        if start_value is None or isinstance(start_value, bool):
             continue
-        named = held.get("zone") or held.get("timezone") or held.get("time_zone")
+        zone_name = sidecar.get("zone") or sidecar.get("timezone") or sidecar.get("time_zone")
         try:
-            there = zone_of(named) if isinstance(named, str) else zone
-            start, note = instant_of(said, there)
+            sidecar_zone = zone_of(zone_name) if isinstance(zone_name, str) else zone
+            start, note = instant_of(start_value, sidecar_zone)
         except (TimeError, ValueError, OverflowError, OSError) as error:
             notes.append(f"{beside.name}: {error}")
             continue
-        end = held.get("end_time")
-        if facts and isinstance(said, int | float) and isinstance(end, int | float):
-            length = (instant_of(end, there)[0] - start).total_seconds()
+        end = sidecar.get("end_time")
+        if facts and isinstance(start_value, int | float) and isinstance(end, int | float):
+            length = (instant_of(end, sidecar_zone)[0] - start).total_seconds()
             if abs(length - facts.duration) > max(TOLERANCE_S, 0.05 * facts.duration):
                 notes.append(
                     f"{beside.name} tells of {length:.0f} s, the video has {facts.duration:.0f} s"
@@ -236,21 +240,21 @@ def _belongs(stem: str, name: str) -> bool:
     return not name[len(stem) : len(stem) + 1].isalnum()
 
 
-def instant_of(said: object, zone: tzinfo | None) -> tuple[datetime, str]:
-    """A sidecar's time: ISO 8601, or a count since 1970 in s, ms, us or ns."""
-    if isinstance(said, str):
+def instant_of(value: object, zone: tzinfo | None) -> tuple[datetime, str]:
+    """A sidecar's time: ISO 8601, or a count since 1970 in s, ms, us or ns; and a note on it."""
+    if isinstance(value, str):
         try:
-            return read_start(said, zone=zone), ""
+            return read_start(value, zone=zone), ""
         except TimeError as error:
             if "has no zone" not in error.message:
                 raise
-            return datetime.fromisoformat(said), "it has no zone"
-    assert isinstance(said, int | float), said
-    seconds = float(said)
+            return datetime.fromisoformat(value), "it has no zone"
+    assert isinstance(value, int | float), value
+    seconds = float(value)
     while seconds > 1e11:  # the year 5138 in seconds, 1973 in milliseconds
         seconds /= 1000
-    there = datetime.fromtimestamp(seconds, UTC)
-    return (there.astimezone(zone), "") if zone else (there, "local times are shown in UTC")
+    local = datetime.fromtimestamp(seconds, UTC)
+    return (local.astimezone(zone), "") if zone else (local, "local times are shown in UTC")
 
 
 _DATED = re.compile(
@@ -262,7 +266,7 @@ _EGOLIFE = re.compile(r"(DAY\d+)_.*?_?(\d{8})$", re.IGNORECASE)
 
 
 def _named_time(stem: str) -> datetime | tuple[str, ...] | None:
-    """The local time that a file's name gives, or EgoLife's day and time."""
+    """The local time in a file's name, or EgoLife's day and time."""
     if match := _EGOLIFE.search(stem):
         return (match[1], match[2])
     if match := _DATED.search(stem):
@@ -276,26 +280,26 @@ def _named_time(stem: str) -> datetime | tuple[str, ...] | None:
 def _name(
     path: Path, zone: tzinfo | None, day_one: date | None, notes: list[str]
 ) -> Iterator[Hint]:
-    said = _named_time(path.stem)
-    if said is None:
+    named_time = _named_time(path.stem)
+    if named_time is None:
         return
     try:
-        if isinstance(said, tuple):
-            when = read_time(" ".join(said), zone=zone or UTC, day_one=day_one)
+        if isinstance(named_time, tuple):
+            when = read_time(" ".join(named_time), zone=zone or UTC, day_one=day_one)
             assert when.instants is not None
             start = when.instants.start
-            said = start.replace(tzinfo=None)
+            named_time = start.replace(tzinfo=None)
         elif path.stem.upper().startswith("PXL_"):
             # Pixel phones write UTC into the name, not local time.
-            utc = said.replace(tzinfo=UTC)
+            utc = named_time.replace(tzinfo=UTC)
             yield Hint("filename", utc.astimezone(zone) if zone else utc, "" if zone else _PIXEL)
             return
         elif zone:
-            start = read_start(said.isoformat(), zone=zone)
+            start = read_start(named_time.isoformat(), zone=zone)
     except TimeError as error:
         notes.append(f"{path.name}: {error}")
         return
-    yield Hint("filename", start) if zone else Hint("filename", said, "a name has no zone")
+    yield Hint("filename", start) if zone else Hint("filename", named_time, "a name has no zone")
 
 
 _PIXEL = "Pixel phones name files in UTC, as far as we know"
@@ -304,7 +308,7 @@ _PIXEL = "Pixel phones name files in UTC, as far as we know"
 def _container(
     facts: MediaInfo | None,
     zone: tzinfo | None,
-    taken: Literal["hint", "utc", "local"],
+    meaning: Literal["hint", "utc", "local"],
     notes: list[str],
 ) -> Iterator[Hint]:
     if facts is None or not facts.created:
@@ -318,12 +322,12 @@ def _container(
         return
     if start.tzinfo is None or not start.utcoffset():
         naive = start.replace(tzinfo=None)
-        if taken == "local" and zone is not None:
+        if meaning == "local" and zone is not None:
             try:
                 yield Hint("container", read_start(naive.isoformat(), zone=zone))
             except TimeError as error:
                 notes.append(f"the creation time: {error}")
-        elif taken == "utc":
+        elif meaning == "utc":
             utc = naive.replace(tzinfo=UTC)
             yield Hint("container", utc.astimezone(zone) if zone else utc)
         else:

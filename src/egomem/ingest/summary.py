@@ -1,4 +1,4 @@
-"""What a memory holds."""
+"""Summarise what a memory holds, for `egomem show`."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from egomem.ingest.coverage import gaps, overlaps
-from egomem.ingest.run import DAMAGE
+from egomem.ingest.job import DAMAGE
 from egomem.memory import Store
 from egomem.memory.failed_windows import failed_windows_by_track
 from egomem.records import Record, Recording
 
 
 class MissingWindow(Record):
-    """A window that a track has nothing of. `start` and `end` in seconds of the recording;
-    `status` is that of the reply (`refused`, `truncated`, `unparsable`)."""
+    """A window that a track has no observation of: `start` and `end` in seconds of the recording.
+
+    `status` is that of the reply (`refused`, `truncated`, `unparsable`).
+    """
 
     track: str
     recording: str
@@ -25,11 +27,11 @@ class MissingWindow(Record):
 
 
 class MemorySummary(Record):
-    """What a memory holds: recordings in time order, hours, observations by source, what is amiss.
+    """What a memory holds: recordings in time order, hours, observations by source, and problems.
 
-    `gaps` and `overlaps` are lines for a person, each about two recordings of one wearer.
-    `untold`: the windows of a recording that a track has nothing of, as its model refused, was cut
-    off, or said nothing that can be read.
+    `gaps` and `overlaps` are lines for a person, each on two recordings of one wearer. `untold`
+    lists windows without observations, because the model refused, was cut off, or its reply was
+    unreadable.
     """
 
     folder: str
@@ -44,11 +46,12 @@ class MemorySummary(Record):
 
 
 def summarise(store: Store) -> MemorySummary:
-    """Counts come from the memory's own tally; no observation is read but of tracks with gaps."""
-    recordings, shape = store.recordings(), store.shape()
+    """Summarise a memory from its tally; observations are read only of failed tracks."""
+    recordings, catalog = store.recordings(), store.catalog()
     counts: Counter[str] = Counter()
-    for track, count in zip(shape.tally_track, shape.tally_count, strict=True):
-        counts[shape.tracks[track][1]] += int(count)
+    # From the tally: counting a million observations would take seconds.
+    for track, count in zip(catalog.tally_track, catalog.tally_count, strict=True):
+        counts[catalog.tracks[track][1]] += int(count)
     return MemorySummary(
         folder=str(store.folder),
         recordings=tuple(recordings),
@@ -64,8 +67,8 @@ def summarise(store: Store) -> MemorySummary:
 
 def _untold(store: Store, recordings: Iterable[Recording]) -> Iterator[MissingWindow]:
     for r in recordings:
-        for track, found in failed_windows_by_track(store, r.id).items():
-            for span, status, _ in found:
+        for track, failures in failed_windows_by_track(store, r.id).items():
+            for span, status, _ in failures:
                 yield MissingWindow(
                     track=track,
                     recording=r.id,

@@ -1,7 +1,7 @@
-"""A benchmark asked of a memory where another harness asks the model.
+"""What inspect_ai and lmms-eval share: a benchmark and a memory, where a harness asks the model.
 
-What inspect_ai and lmms-eval share: the strategy decides what is asked and reads what comes back;
-the harness sends it, and caches, limits and logs the requests.
+The strategy writes the requests and reads the replies; the harness sends the requests, and caches,
+limits and logs them.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from egomem.answer import FrameSource, answer
+from egomem.answer import FrameSource, answer, get
 from egomem.benchmarks import Benchmark, demo, load
 from egomem.config import load_settings as load_settings
 from egomem.errors import UsageError
-from egomem.evaluate.video_map import Blind, VideoMap, in_memory
+from egomem.evaluate.video_map import BlindViews, VideoMap, videos_in_memory
 from egomem.media import Frame, frames
 from egomem.memory import Store
 from egomem.models import ImagePart, ModelClient, Reply, Request, TextPart, VideoPart, read_limits
@@ -24,38 +24,38 @@ from egomem.models.reply import ErrorKind
 from egomem.records import Answer, Question, Status
 from egomem.text import plural
 
-BLIND = "clean"
-"""The strategy that needs no memory."""
-
 
 def read_benchmark(data: str, format: str | None = None) -> Benchmark:
-    """The benchmark in a folder or file, or "demo" for ours. Raises UsageError if it is empty."""
-    held = demo() if data == "demo" and not Path(data).exists() else load(data, format)
-    if not held.questions:
+    """The benchmark in a folder or file; "demo" is egomem's own, unless a file has that name.
+
+    Raises UsageError where it holds no question.
+    """
+    benchmark = demo() if data == "demo" and not Path(data).exists() else load(data, format)
+    if not benchmark.questions:
         raise UsageError(f"{data} holds no questions", f"run: egomem benchmark validate {data}")
-    return held
+    return benchmark
 
 
 @dataclass
 class BenchmarkSession:
-    """Questions of a benchmark with the memory that they are asked of. Made by `of`."""
+    """The questions of a benchmark and the memory that answers them. Open one with `of`."""
 
     benchmark: Benchmark
     places: VideoMap
-    memory: Store | Blind
+    memory: Store | BlindViews
 
     @classmethod
     def of(cls, benchmark: Benchmark, memory: Path | None, strategy: str) -> BenchmarkSession:
-        """Open the memory; `clean` needs none.
+        """Open the memory; a strategy that reads nothing (`clean`) needs none.
 
         Raises UsageError where none of the benchmark's videos is in it.
         """
-        if strategy == BLIND:
-            return cls(benchmark, VideoMap(), Blind())
+        if get(strategy).blind:
+            return cls(benchmark, VideoMap(), BlindViews())
         if memory is None:
             raise UsageError(f"strategy {strategy} reads a memory, and none is named")
         store = Store.open(memory)
-        places = in_memory(benchmark, store)
+        places = videos_in_memory(benchmark, store)
         if benchmark.videos and not places.recordings:
             store.close()
             raise UsageError(
@@ -79,41 +79,43 @@ class BenchmarkSession:
     ) -> Answer:
         """A strategy's answer, with the benchmark's names of videos in its evidence and trace.
 
-        One to a question about a video that the memory does not hold is an error, and counts.
+        For a question about a video that the memory lacks it has the status `error`, which counts:
+        leaving such questions out would make every memory look complete.
         """
-        blind = isinstance(self.memory, Blind)
+        blind = isinstance(self.memory, BlindViews)
         if not blind and (why := self.places.lost(question)):
             return Answer(text="", status=Status.ERROR, strategy=strategy, reason=why)
         local = self.places.localised(question)
         view = self.memory.view(local.at)
         if not blind and local.recording is not None:
             view = view.narrow(recordings=[local.recording])
-        said = await answer(
+        result = await answer(
             local, view, strategy, settings=settings, models=models, frames=frames or self.frames
         )
-        return self.places.named(said)
+        return self.places.named(result)
 
     def frames(
         self, recording: str, times: Sequence[float], side: int | None = None
     ) -> Iterable[Frame]:
         """Frames of a recording, from its file."""
-        held = None if isinstance(self.memory, Blind) else self.memory.recording(recording)
-        if held is None or held.path is None:
-            raise UsageError(f"the video of {recording} is not at hand")
-        return frames(held.path, times, side=side)
+        source = None if isinstance(self.memory, BlindViews) else self.memory.recording(recording)
+        if source is None or source.path is None:
+            raise UsageError(f"the video file of {recording} is not known")
+        return frames(source.path, times, side=side)
 
 
 class HarnessClient(ModelClient):
-    """Every role is the model that the harness runs with; a subclass says how it is asked.
+    """A client in which every role is the harness's model; a subclass sends the request.
 
     Limits are those of egomem's settings (EGOMEM_LIMITS_READER_IMAGES, ...).
     """
 
     def __init__(self) -> None:
-        held = load_settings()
+        settings = load_settings()
+        # The address is never called: `ask` passes each request on to the harness.
         super().__init__(
             {"all": "openai-compatible:harness@http://harness.invalid/v1"},
-            limits=read_limits(held.limits, fit=held.fit),
+            limits=read_limits(settings.limits, fit=settings.fit),
             environ={},
         )
 

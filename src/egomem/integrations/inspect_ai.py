@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-not-found, untyped-decorator"
-"""egomem's strategies inside inspect_ai: its models, logs and viewer, our memory and strategies.
+"""A task of inspect_ai: its models, logs and viewer with egomem's memory and strategies.
 
     inspect eval egomem/memory_qa -T data=questions.jsonl -T memory=my-memory --model openai/gpt-5
 
@@ -107,9 +107,9 @@ def memory_strategy(asked: BenchmarkSession, strategy: str, settings: dict[str, 
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         question = Question.model_validate(state.metadata["question"])
-        said = await asked.answer(question, strategy, settings, InspectClient())
-        state.output.completion = said.choice or said.text
-        state.metadata["answer"] = said.model_dump(mode="json")
+        answer = await asked.answer(question, strategy, settings, InspectClient())
+        state.output.completion = answer.choice or answer.text
+        state.metadata["answer"] = answer.model_dump(mode="json")
         state.completed = True
         return state
 
@@ -121,27 +121,27 @@ def statuses() -> Metric:
     """How many answers ended in each status."""
 
     def counted(scores: list[SampleScore]) -> Value:
-        found = Counter((s.score.metadata or {}).get("status") for s in scores)
-        return {f"n_{status}": found[status.value] for status in Status}
+        counts = Counter((s.score.metadata or {}).get("status") for s in scores)
+        return {f"n_{status}": counts[status.value] for status in Status}
 
     return counted
 
 
 @scorer(metrics=[accuracy(), stderr(cluster="video"), statuses()])
 def right() -> Scorer:
-    """Strict: an abstention or an unreadable reply is not right, and its status is told.
+    """Strict accuracy: an abstention or an unreadable reply is not right; its status is recorded.
 
-    The standard error is that of whole videos.
+    The standard error is clustered by video.
     """
 
     async def score(state: TaskState, target: Target) -> Score:
         question = Question.model_validate(state.metadata["question"])
-        said = Answer.model_validate(state.metadata["answer"])
+        answer = Answer.model_validate(state.metadata["answer"])
         return Score(
-            value=CORRECT if correctness(question, said) >= 0.5 else INCORRECT,
-            answer=said.choice or said.text,
-            explanation=said.reason,
-            metadata={"status": said.status.value, "strategy": said.strategy},
+            value=CORRECT if correctness(question, answer) >= 0.5 else INCORRECT,
+            answer=answer.choice or answer.text,
+            explanation=answer.reason,
+            metadata={"status": answer.status.value, "strategy": answer.strategy},
         )
 
     return score
@@ -159,20 +159,20 @@ class InspectClient(HarnessClient):
         if output.error:
             return Reply(status=Status.ERROR, detail=output.error, model=output.model)
         reason = output.stop_reason
-        said = parse_reply(output.completion, "", _FINISHES.get(reason, reason), request.schema)
-        used = output.usage
+        parsed = parse_reply(output.completion, "", _FINISHES.get(reason, reason), request.schema)
+        usage = output.usage
         return Reply(
-            status=said.status,
-            text=said.text,
+            status=parsed.status,
+            text=parsed.text,
             raw=output.completion,
-            data=said.data,
-            detail=said.detail,
+            data=parsed.data,
+            detail=parsed.detail,
             finish=reason,
             model=output.model,
             usage=Usage(
                 requests=1,
-                tokens_in=used.input_tokens if used else 0,
-                tokens_out=used.output_tokens if used else 0,
+                tokens_in=usage.input_tokens if usage else 0,
+                tokens_out=usage.output_tokens if usage else 0,
                 frames=len(request.images),
                 seconds=output.time or 0.0,
             ),
@@ -182,7 +182,7 @@ class InspectClient(HarnessClient):
 
 
 def messages(request: Request) -> list[ChatMessage]:
-    """A request in inspect_ai's words; each frame's time stands before it."""
+    """A request as messages of inspect_ai, each frame after its time."""
     content: list[Content] = []
     for part in request_parts(request):
         text = part if isinstance(part, str) else part.label

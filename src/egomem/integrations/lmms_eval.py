@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-not-found"
-"""egomem's strategies as tasks of lmms-eval: its models and logs, our memory, prompts and scoring.
+"""Tasks of lmms-eval: its models and logs with egomem's memory, prompts and scoring.
 
     export EGOMEM_DATA=questions.jsonl EGOMEM_MEMORY=my-memory
     lmms-eval --include_path "$(egomem eval lmms-tasks)" --tasks egomem_caption --model ...
@@ -29,13 +29,11 @@ import numpy as np
 from pydantic import Field, JsonValue, ValidationError
 
 from egomem.answer import FrameSource, get, settings_hash
-from egomem.answer.reader import ReaderSettings
 from egomem.config import load_settings as load_settings
 from egomem.errors import ConfigError, EgomemError, UsageError
-from egomem.evaluate.predictions import row
-from egomem.evaluate.results import version
+from egomem.evaluate.predictions import prediction_row
+from egomem.evaluate.versions import version
 from egomem.integrations.harness import (
-    BLIND,
     BenchmarkSession,
     HarnessClient,
     read_benchmark,
@@ -65,7 +63,7 @@ Doc = Mapping[str, Any]
 class TaskConfig(Record):
     """The one row of a task's JSON file.
 
-    `data` (with `format`, where it is not told by the rows) and `memory` are left out of the files
+    `data` (with `format`, where the rows do not show it) and `memory` are left out of the files
     that come with egomem: then EGOMEM_DATA, EGOMEM_DATA_FORMAT and EGOMEM_MEMORY say where.
     """
 
@@ -86,15 +84,15 @@ def docs(dataset: Sequence[Doc]) -> Any:
 def rows(place: Doc) -> list[dict[str, str]]:
     """A row for each question, or one row that holds a fault.
 
-    lmms-eval tries whatever fails here five times over and hides why; a fault that is told when the
-    first question is asked stands alone in the last line that it prints.
+    lmms-eval retries whatever fails here five times and hides the reason. A fault that is raised at
+    the first question instead is the last line that it prints.
     """
-    held = {k: v for k, v in place.items() if v is not None}
-    settings = {k: v for k, v in held.get("settings", {}).items() if v is not None}
+    given = {k: v for k, v in place.items() if v is not None}
+    settings = {k: v for k, v in given.get("settings", {}).items() if v is not None}
     fields = ("id", "video", "target", "question", "place", "dropped")
     try:
-        told = _placed({**held, "settings": settings})
-        benchmark = _run(told).asked.benchmark
+        config = _task_config({**given, "settings": settings})
+        benchmark = _run(config).asked.benchmark
     except EgomemError as fault:
         return [{**dict.fromkeys(fields, ""), "fault": str(fault)}]
     return [
@@ -103,7 +101,7 @@ def rows(place: Doc) -> list[dict[str, str]]:
             "video": q.recording or "",
             "target": q.answer or "",
             "question": q.model_dump_json(),
-            "place": told,
+            "place": config,
             "fault": "",
             "dropped": "" if k else str(benchmark.left_out),
         }
@@ -156,23 +154,23 @@ def process_results(doc: Doc, results: Sequence[str | None]) -> dict[str, Any]:
     """
     question = Question.model_validate_json(doc["question"])
     run = _run(doc["place"])
-    said, sent = run.answered(question, results[0] or "")
+    answer, sent = run.answered(question, results[0] or "")
     keyed = has_key(question)
     cluster = {"video": question.recording or f"question {question.id}"}
     guess = {"guess": 1 / len(question.options)} if keyed and question.options else {}
     return {
-        "accuracy": {**cluster, "score": correctness(question, said)} if keyed else cluster,
+        "accuracy": {**cluster, "score": correctness(question, answer)} if keyed else cluster,
         "chance": guess,
         "n": {"count": 1},
         "n_unscored": {"count": int(not keyed)},
         "n_dropped": {"count": int(doc["dropped"] or 0)},
-        **{f"n_{status}": {"count": int(said.status is status)} for status in Status},
-        "prediction": row(question.id, said),
+        **{f"n_{status}": {"count": int(answer.status is status)} for status in Status},
+        "prediction": prediction_row(question.id, answer),
         "request": {
             "prompt": sent.prompt if sent else "",
             "frames": len(sent.images) if sent else 0,
             "settings": run.settings_hash,
-            "reason": said.reason,
+            "reason": answer.reason,
         },
     }
 
@@ -232,13 +230,13 @@ class _OneReplyClient(HarnessClient):
             return Reply(status=Status.PARSED, text="A")
         if self.reply.startswith(_FAILED):
             return Reply(status=Status.ERROR, raw=self.reply, detail=self.reply)
-        said = parse_reply(self.reply, "", None, request.schema)
+        parsed = parse_reply(self.reply, "", None, request.schema)
         return Reply(
-            status=said.status,
-            text=said.text,
+            status=parsed.status,
+            text=parsed.text,
             raw=self.reply,
-            data=said.data,
-            detail=said.detail,
+            data=parsed.data,
+            detail=parsed.detail,
             usage=Usage(requests=1, frames=len(request.images)),
             frames=tuple(i.time for i in request.images if i.time is not None),
             attempts=1,
@@ -250,24 +248,24 @@ class _ReplayedFrames:
 
     def __init__(self, source: FrameSource) -> None:
         self._source = source
-        self._seen: dict[tuple[str, tuple[float, ...]], list[tuple[float, float]]] = {}
+        self._times: dict[tuple[str, tuple[float, ...]], list[tuple[float, float]]] = {}
 
     def __call__(
         self, recording: str, times: Sequence[float], side: int | None = None
     ) -> Iterable[Frame]:
-        found = []
+        times_read = []
         for frame in self._source(recording, times, side=side):
-            found.append((frame.time, frame.wanted))
+            times_read.append((frame.time, frame.requested))
             yield frame
-        self._seen[recording, tuple(times)] = found
+        self._times[recording, tuple(times)] = times_read
 
     def blank(
         self, recording: str, times: Sequence[float], side: int | None = None
     ) -> Iterable[Frame]:
-        seen = self._seen.get((recording, tuple(times)))
-        if seen is None:
+        pairs = self._times.get((recording, tuple(times)))
+        if pairs is None:
             return self(recording, times, side)
-        return [Frame(time, wanted, np.zeros((1, 1, 3), np.uint8)) for time, wanted in seen]
+        return [Frame(time, wanted, np.zeros((1, 1, 3), np.uint8)) for time, wanted in pairs]
 
 
 class _StrategyRun:
@@ -279,13 +277,13 @@ class _StrategyRun:
                 "no questions are named", f"set {DATA}, or data in the task's JSON file"
             )
         strategy = get(place.strategy)
-        if not issubclass(strategy.settings, ReaderSettings):
+        if not strategy.roles:
             raise UsageError(
                 f"strategy {place.strategy} asks no model", "run it with: egomem eval capmem"
             )
         self.settings_hash = settings_hash(place.strategy, strategy.configure(place.settings))
         self.place = place
-        memory = None if place.strategy == BLIND else Path(place.memory or "")
+        memory = None if strategy.blind else Path(place.memory or "")
         self.asked = BenchmarkSession.of(
             read_benchmark(place.data, place.format), memory, place.strategy
         )
@@ -301,11 +299,15 @@ class _StrategyRun:
         """What the strategy makes of a reply, and the request (without its pictures)."""
         model = _OneReplyClient(self.place.strategy, reply)
         try:
-            said = _wait(self._answer(question, model, self._frames.blank))
+            answer = _wait(self._answer(question, model, self._frames.blank))
         except EgomemError as fault:
-            held = {"strategy": self.place.strategy, "reason": str(fault)}
-            said = Answer(text="", status=Status.ERROR, **held)
-        return said, model.sent
+            answer = Answer(
+                text="",
+                status=Status.ERROR,
+                strategy=self.place.strategy,
+                reason=str(fault),
+            )
+        return answer, model.sent
 
     async def _answer(
         self, question: Question, model: _OneReplyClient, frames: FrameSource
@@ -314,13 +316,13 @@ class _StrategyRun:
         return await self.asked.answer(question, place.strategy, place.settings, model, frames)
 
 
-def _placed(held: Doc) -> str:
-    """A place as JSON, with what the environment says of it."""
+def _task_config(row: Doc) -> str:
+    """The configuration of a task as JSON: its row, and the environment for what the row lacks."""
     given = {
         "data": os.environ.get(DATA),
         "format": os.environ.get(FORMAT),
         "memory": str(load_settings().memory),
-        **held,
+        **row,
     }
     try:
         return TaskConfig.model_validate(given).model_dump_json()

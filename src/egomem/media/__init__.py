@@ -1,11 +1,11 @@
-"""A media file in; facts, frames and sound out. Knows nothing of models.
+"""Reading media files: what a file holds, its frames, its sound; subtitles. Knows no models.
 
 Time is seconds from the first displayed frame, from the file's display times (PTS) and never from
 a frame's number.
 """
 
 from egomem.media.audio_reader import AudioBlock, AudioReader, audio
-from egomem.media.digest import content_hash
+from egomem.media.file_hash import content_hash
 from egomem.media.frame import Frame, RgbImage, distinct
 from egomem.media.frame_reader import DecodeReport, FrameReader, frames, key_frames
 from egomem.media.info import AudioInfo, MediaInfo, OtherStream, VideoInfo
@@ -15,7 +15,6 @@ from egomem.media.subtitles import (
     Cue,
     LineWarning,
     read_subtitles,
-    validate_webvtt,
     write_srt,
     write_webvtt,
 )
@@ -42,7 +41,6 @@ __all__ = [
     "probe",
     "read_subtitles",
     "thumbnail",
-    "validate_webvtt",
     "write_srt",
     "write_webvtt",
 ]

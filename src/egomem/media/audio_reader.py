@@ -1,4 +1,4 @@
-"""Sound, as mono samples on the recording's time axis."""
+"""The sound of a recording: mono samples on the recording's time axis."""
 
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ from egomem.media.decode import first_frame, open_video
 from egomem.timeline import Span
 
 MAX_DRIFT_S = 0.05
-"""Seconds that sound may be off its stamps before silence is put in or samples are dropped."""
+"""Seconds by which sound may differ from its stamps before silence is added or samples dropped."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AudioBlock:
-    """A stretch of sound: `samples` is (n,) float32 in [-1, 1], mono, at `rate` a second; `start`
-    is in seconds from the first displayed frame."""
+    """A stretch of sound.
+
+    `samples` is (n,) float32 in [-1, 1], mono, at `rate` per second. `start` is in seconds from the
+    first displayed frame.
+    """
 
     start: float
     rate: int
@@ -32,6 +35,7 @@ class AudioBlock:
 
     @property
     def end(self) -> float:
+        """Seconds from the first displayed frame to the end of the block."""
         return self.start + len(self.samples) / self.rate
 
 
@@ -40,9 +44,9 @@ def audio(
 ) -> AudioReader:
     """The sound of a recording in blocks of `block` seconds, mixed to mono.
 
-    Time is that of the video beside it: sound from before the first displayed frame is left out,
-    and a gap in the sound is silence. `span` limits what is read. Nothing comes from a file
-    without sound; raises MediaError for a file that is not media.
+    Times are those of the video beside it: sound before the first displayed frame is left out, and
+    a gap in the sound becomes silence. `span` limits what is read. A file without sound has no
+    blocks. Raises MediaError for a file that is not media.
     """
     return AudioReader(path, rate=rate, span=span, block=block)
 
@@ -73,36 +77,37 @@ class AudioReader(Iterator[AudioBlock]):
             if begin > 0:
                 assert stream.time_base is not None
                 try:
+                    # One second early: codecs need a run-up before their samples are right.
                     container.seek(
                         int((zero + Fraction(begin) - 1) / stream.time_base), stream=stream
                     )
                 except DecodeError:
                     container.seek(0)
-            held: list[NDArray[np.float32]] = []
-            count = 0  # samples held
-            first: float | None = None  # time of the first of them
+            pending: list[NDArray[np.float32]] = []
+            count = 0  # samples pending
+            start: float | None = None  # time of the first of them
             for time, samples in self._pieces(container, stream, rate, zero):
                 if time >= end:
                     break
-                at = begin if first is None else first + count / rate
-                if first is None:
-                    first = at = max(begin, time)
-                gap = round((time - at) * rate)
+                due = begin if start is None else start + count / rate
+                if start is None:
+                    start = due = max(begin, time)
+                gap = round((time - due) * rate)
                 if gap > MAX_DRIFT_S * rate:
-                    held.append(np.zeros(gap, np.float32))
+                    pending.append(np.zeros(gap, np.float32))
                     count += gap
                 elif gap < -MAX_DRIFT_S * rate or (time < begin and count == 0):
                     samples = samples[-gap:]
-                limit = None if end == float("inf") else round((end - first) * rate) - count
+                limit = None if end == float("inf") else round((end - start) * rate) - count
                 samples = samples[:limit] if limit is not None else samples
-                held.append(samples)
+                pending.append(samples)
                 count += len(samples)
                 while count >= size:
-                    joined = np.concatenate(held)
-                    yield AudioBlock(first, rate, joined[:size])
-                    held, count, first = [joined[size:]], count - size, first + size / rate
-            if count and first is not None:
-                yield AudioBlock(first, rate, np.concatenate(held))
+                    joined = np.concatenate(pending)
+                    yield AudioBlock(start, rate, joined[:size])
+                    pending, count, start = [joined[size:]], count - size, start + size / rate
+            if count and start is not None:
+                yield AudioBlock(start, rate, np.concatenate(pending))
 
     def _pieces(
         self,
@@ -111,32 +116,34 @@ class AudioReader(Iterator[AudioBlock]):
         rate: int,
         zero: Fraction,
     ) -> Iterator[tuple[float, NDArray[np.float32]]]:
-        """Resampled pieces with the time of their first sample."""
+        """Resampled pieces, each with the time of its first sample."""
         resampler: av.AudioResampler | None = None
-        kind: tuple[object, ...] = ()
+        layout: tuple[object, ...] = ()
         begin = expected = 0.0  # when a run of gapless sound begins; when its next frame is due
-        given = 0  # samples of the run
+        produced = 0  # samples of the run
         for frame in self._frames(container, stream):
             time = expected
             if frame.pts is not None and frame.time_base is not None:
                 time = float(frame.pts * frame.time_base - zero)
-            now = (frame.format.name, frame.layout.name, frame.sample_rate)
-            if resampler is None or abs(time - expected) > MAX_DRIFT_S or now != kind:
+            its_layout = (frame.format.name, frame.layout.name, frame.sample_rate)
+            if resampler is None or abs(time - expected) > MAX_DRIFT_S or its_layout != layout:
+                # A resampler joins what it gets, so each run of gapless sound has its own.
                 for piece in resampler.resample(None) if resampler else []:
-                    yield begin + given / rate, _samples(piece)
+                    yield begin + produced / rate, _samples(piece)
                 resampler = av.AudioResampler(format="flt", layout="mono", rate=rate)
-                begin, given, kind = time, 0, now
+                begin, produced, layout = time, 0, its_layout
             expected = time + frame.samples / frame.sample_rate
-            frame.pts = None
+            frame.pts = None  # else the resampler fills or cuts gaps by itself
             for piece in resampler.resample(frame):
-                yield begin + given / rate, _samples(piece)
-                given += piece.samples
+                yield begin + produced / rate, _samples(piece)
+                produced += piece.samples
         for piece in resampler.resample(None) if resampler else []:
-            yield begin + given / rate, _samples(piece)
+            yield begin + produced / rate, _samples(piece)
 
     def _frames(
         self, container: av.container.InputContainer, stream: av.AudioStream
     ) -> Iterator[av.AudioFrame]:
+        """Decoded frames; packets that fail are counted and left out."""
         packets = container.demux(stream)
         while True:
             try:
@@ -157,7 +164,7 @@ def _samples(frame: av.AudioFrame) -> NDArray[np.float32]:
 def _first_frame_time(
     path: Path, container: av.container.InputContainer, stream: av.AudioStream
 ) -> Fraction:
-    """The recording's second 0 on the file's own clock."""
+    """The time of the first displayed frame on the file's own clock: the recording's second 0."""
     for video in video_streams(container)[:1]:
         assert video.time_base is not None
         try:

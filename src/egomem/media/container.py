@@ -1,4 +1,4 @@
-"""Opening a media file, and choosing its streams."""
+"""Opening a media file, and choosing among its streams."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ def open_media(path: str | Path) -> InputContainer:
         size = path.stat().st_size
         if size == 0:
             raise MediaError(f"{path.name} is empty (0 bytes)", "copy it again from the camera")
+        # Old cameras write metadata in other encodings than UTF-8.
         container = av.open(str(path), "r", metadata_errors="replace")
     except PermissionError as error:
         raise MediaError(f"{path} cannot be read", "check its permissions") from error
@@ -35,24 +36,25 @@ def open_media(path: str | Path) -> InputContainer:
             f"{path.name} is not a media file, or its header is damaged ({reason(error)})",
             "try to play it; a recording that was cut off may need its camera's repair",
         ) from error
-    if container.format.name == "tty":  # FFmpeg draws any text file as a terminal
+    if container.format.name == "tty":  # FFmpeg takes any text file for a terminal recording
         container.close()
         raise MediaError(f"{path.name} is a text file, not a media file")
     return container
 
 
 def is_cover_art(stream: Stream) -> bool:
+    """Whether a video stream is a still picture beside the recording, such as a thumbnail."""
     return bool(stream.disposition & (Disposition.attached_pic | Disposition.timed_thumbnails))
 
 
 def video_streams(container: InputContainer) -> list[VideoStream]:
-    """The video streams that a decoder exists for, the one to use first; never cover art."""
+    """The video streams that can be decoded, the one to use first; cover art is none of them."""
     usable = [s for s in container.streams.video if not is_cover_art(s) and is_decodable(s)]
     return sorted(usable, key=lambda s: (not s.disposition & Disposition.default, s.index))
 
 
 def audio_streams(container: InputContainer) -> list[AudioStream]:
-    """The sound streams that a decoder exists for, the one to use first."""
+    """The sound streams that can be decoded, the one to use first."""
     usable = [s for s in container.streams.audio if is_decodable(s)]
     return sorted(usable, key=lambda s: (not s.disposition & Disposition.default, s.index))
 
@@ -68,7 +70,7 @@ def codec_name(stream: Stream) -> str | None:
 
 
 def pixel_aspect(stream: VideoStream) -> float:
-    """Width of a pixel over its height; 1 where the file does not say, or says nonsense."""
+    """A pixel's width over its height; 1 where the file gives none, or an absurd one."""
     aspect = stream.sample_aspect_ratio
     value = float(aspect) if aspect else 1.0
     return value if 0.1 < value < 10 else 1.0

@@ -1,4 +1,4 @@
-"""Plain decoding: every packet in order, and trust only in what decoded well."""
+"""Decoding every packet in order, and using only the frames that decoded intact."""
 
 from __future__ import annotations
 
@@ -16,19 +16,22 @@ from egomem.media.container import DecodeError, open_media, video_streams
 from egomem.media.display_clock import DisplayClock, Timing, frame_step
 
 MAX_HEAD_PACKETS = 64
-"""Packets in which the first frame has to come."""
+"""Packets after which a stream without a frame counts as undecodable."""
 
 ORDER_CHECK_FRAMES = 16
-"""Frames that show whether PTS are in display order."""
+"""Frames by which it shows whether PTS are in display order."""
 
 IndexedPicture = tuple[int, int, av.VideoFrame]
-"""The number of a wanted time, the picture's display time in ticks, the picture."""
+"""The index of a requested time, the picture's display time in ticks, the picture."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamTiming:
-    """The video stream to decode: which, how it is timed, the time of its first frame and the
-    usual step between frames (ticks)."""
+    """A video stream and how it is timed.
+
+    `start` is the display time of its first frame, `step` the usual time between frames, both in
+    ticks.
+    """
 
     path: Path
     index: int
@@ -39,11 +42,12 @@ class StreamTiming:
 
 @dataclass
 class DecodeStats:
-    """What decoding met; times in ticks.
+    """How decoding goes; times in ticks.
 
-    `last` is the time of the last good frame. `lost` holds, for each stretch that was lost, the
-    times of the good frames before and after it: None where there is none. `plain` says why
-    everything was decoded, where that was not the plan.
+    `fed` counts packets given to the decoder, `decoded` frames that came out intact. `last` is the
+    time of the last intact frame. `lost` holds the times of the intact frames before and after each
+    stretch that was lost, None where there is none. `not_pruned` is why all packets were decoded,
+    where pruning was intended.
     """
 
     fed: int = 0
@@ -52,29 +56,32 @@ class DecodeStats:
     cause: str = ""
     last: int | None = None
     lost: list[tuple[int | None, int | None]] = field(default_factory=list)
-    plain: str = ""
+    not_pruned: str = ""
 
-    def fail(self, cause: str) -> None:
+    def record_failure(self, cause: str) -> None:
         self.failed += 1
         self.cause = self.cause or cause
-        if not self.losing:
+        if not self.is_losing:
             self.lost.append((self.last, None))
 
     @property
-    def losing(self) -> bool:
+    def is_losing(self) -> bool:
+        """Whether the last stretch that was lost has no intact frame after it yet."""
         return bool(self.lost) and self.lost[-1][1] is None
 
-    def good(self, ticks: int) -> None:
+    def record_frame(self, ticks: int) -> None:
         self.decoded += 1
-        if self.losing:
+        if self.is_losing:
             self.lost[-1] = (self.lost[-1][0], ticks)
         self.last = ticks
 
 
 @dataclass
 class OpenVideo:
-    """A video stream that can be read from its beginning. Opening is dear: FFmpeg decodes frames to
-    learn of the stream, so it is done once where possible."""
+    """An open video stream, at its beginning.
+
+    It is passed on rather than opened again: to open one, FFmpeg decodes some of its frames.
+    """
 
     container: InputContainer
     stream: VideoStream
@@ -82,8 +89,10 @@ class OpenVideo:
 
 
 def open_video(path: Path, index: int | None = None) -> OpenVideo:
-    """A file's video stream, by default the one to use, set to decode on one thread: the least CPU
-    time. Raises MediaError where there is none."""
+    """A file's video stream, by default the one to use. Raises MediaError where there is none.
+
+    It decodes on one thread, which takes the least CPU time: parallel work is over files.
+    """
     container = open_media(path)
     streams = [s for s in video_streams(container) if index in (None, s.index)]
     if not streams:
@@ -96,17 +105,18 @@ def open_video(path: Path, index: int | None = None) -> OpenVideo:
 
 
 def first_frame(opened: OpenVideo, path: Path) -> tuple[Timing, av.VideoFrame, int]:
-    """How a stream's frames are timed, its first displayed frame, and that one's time in ticks.
+    """How a stream's frames are timed, its first displayed frame, and its time in ticks.
 
-    Leaves the stream at its beginning. Raises MediaError where nothing there can be decoded.
+    Leaves the stream at its beginning. Raises MediaError where no frame there can be decoded.
     """
     stream = opened.stream
     packets: list[av.Packet[VideoStream]] = []
     frames: list[av.VideoFrame] = []
     failure = ""
-    # Where a decoder reorders frames but the PTS of its packets ascend, they may not be display
-    # times: some tools write decoding times there. Then frames come out of the order of their PTS.
-    enough = 1
+    # Where a decoder reorders frames but the PTS of its packets ascend, they may be no display
+    # times: some tools write decoding times there. Then frames leave the decoder in another order
+    # than that of their PTS, which takes several frames to show.
+    frames_needed = 1
     reorders = stream.codec_context.has_b_frames
     try:
         for packet in opened.packets:
@@ -119,8 +129,8 @@ def first_frame(opened: OpenVideo, path: Path) -> tuple[Timing, av.VideoFrame, i
                     break
             if frames and reorders:
                 stamps = [p.pts for p in packets if p.size and p.pts is not None]
-                enough = ORDER_CHECK_FRAMES if stamps == sorted(stamps) else 1
-            if len(frames) >= enough or len(packets) >= MAX_HEAD_PACKETS + enough:
+                frames_needed = ORDER_CHECK_FRAMES if stamps == sorted(stamps) else 1
+            if len(frames) >= frames_needed or len(packets) >= MAX_HEAD_PACKETS + frames_needed:
                 break
     except DecodeError as error:
         failure = failure or reason(error)
@@ -134,71 +144,74 @@ def first_frame(opened: OpenVideo, path: Path) -> tuple[Timing, av.VideoFrame, i
     timing: Timing = "display" if ordered and len(set(times)) == len(times) else "count"
     clock = DisplayClock(timing, frame_step(stream))
     for packet in packets:
-        clock.fed(packet)
+        clock.add_packet(packet)
+    # The packets are decoded again from the start, so the stream need not be opened again.
     stream.codec_context.flush_buffers()
     opened.packets = chain(packets, opened.packets)
     return timing, frames[0], clock.time(frames[0])
 
 
 def intact_frames(
-    track: StreamTiming,
-    tally: DecodeStats,
+    stream_timing: StreamTiming,
+    stats: DecodeStats,
     opened: OpenVideo | None = None,
     *,
     begin: int | None = None,
     keys_only: bool = False,
 ) -> Iterator[tuple[int, av.VideoFrame]]:
-    """Display times (ticks) and frames, in display order; only frames that decoded well.
+    """Display times (ticks) and frames, in display order; only frames that decoded intact.
 
-    After a packet that fails, or a frame that the decoder had to patch, nothing is trusted until
-    decoding begins anew at the next key frame. `begin` is the PTS of a key frame to begin at.
-    `keys_only` leaves out all but key frames, and decodes each by itself.
+    After a packet that fails, or a frame that the decoder had to conceal errors in, all frames up
+    to the next key frame are dropped: they refer to what is damaged. `begin` is the PTS of the key
+    frame to begin at. `keys_only` leaves out all but key frames, and decodes each by itself.
     """
-    opened = opened or open_video(track.path, track.index)
+    opened = opened or open_video(stream_timing.path, stream_timing.index)
     stream = opened.stream
-    # A demuxer that is told to discard other packets gives MP4 key frames wrong times (FFmpeg 8).
-    alone = keys_only and track.timing == "display"
-    clock = DisplayClock(track.timing, track.step)
+    # Packets are dropped here and not by the demuxer, which gives MP4 key frames wrong times then
+    # (FFmpeg 8).
+    one_by_one = keys_only and stream_timing.timing == "display"
+    clock = DisplayClock(stream_timing.timing, stream_timing.step)
     with opened.container:
         trusted = True
-        for packet in _packets(opened, begin, tally):
-            if (alone or not trusted) and not packet.is_keyframe:
+        for packet in _packets(opened, begin, stats):
+            if (one_by_one or not trusted) and not packet.is_keyframe:
                 continue
             if not trusted:
                 stream.codec_context.flush_buffers()
                 clock.reset()
                 trusted = True
-            clock.fed(packet)
-            tally.fed += 1
+            clock.add_packet(packet)
+            stats.fed += 1
             try:
                 if packet.is_corrupt:
                     raise av.error.InvalidDataError(0, "a packet is incomplete")
                 frames = packet.decode()
-                if alone:
+                if one_by_one:
                     frames += stream.codec_context.decode(None)
                     stream.codec_context.flush_buffers()
             except DecodeError as error:
-                tally.fail(reason(error))
+                stats.record_failure(reason(error))
                 trusted = False
                 continue
             for frame in frames:
                 ticks = clock.time(frame)
                 if frame.is_corrupt:
-                    tally.fail("a frame is damaged")
+                    stats.record_failure("a frame is damaged")
                     trusted = False
                     break
-                if tally.last is not None and ticks <= tally.last:
-                    tally.fail("display times go back")
+                # Frames must be in display order: the frame on screen at a time is the last before.
+                if stats.last is not None and ticks <= stats.last:
+                    stats.record_failure("display times go back")
                     continue
-                tally.good(ticks)
+                stats.record_frame(ticks)
                 if not keys_only or frame.key_frame:
                     yield ticks, frame
 
 
 def _packets(
-    opened: OpenVideo, begin: int | None, tally: DecodeStats
+    opened: OpenVideo, begin: int | None, stats: DecodeStats
 ) -> Iterator[av.Packet[VideoStream]]:
-    """The stream's packets from the key frame at `begin`, to the end or to where reading fails."""
+    """The stream's packets from the key frame at `begin` to the end, or to where reading fails."""
     packets = opened.packets
     if begin is not None:
         try:
@@ -206,47 +219,46 @@ def _packets(
         except DecodeError:
             opened.container.seek(0)
         packets = opened.container.demux(opened.stream)
-    waiting = begin is not None
+    before_begin = begin is not None  # seeking may land on an earlier key frame
     while True:
         try:
             packet = next(packets, None)
         except DecodeError as error:
-            tally.fail(reason(error))
+            stats.record_failure(reason(error))
             return
         if packet is None:
             return
-        waiting = waiting and not (packet.is_keyframe and packet.pts == begin)
-        if not waiting:
+        before_begin = before_begin and not (packet.is_keyframe and packet.pts == begin)
+        if not before_begin:
             yield packet
 
 
 def decode_all(
-    track: StreamTiming,
+    stream_timing: StreamTiming,
     limits: Sequence[int],
-    tally: DecodeStats,
+    stats: DecodeStats,
     opened: OpenVideo | None = None,
     begin: int | None = None,
 ) -> Iterator[IndexedPicture]:
     """For each limit (ticks, ascending) the last picture with a display time <= it.
 
-    There is none for a limit in a lost stretch, or after the end of the last picture.
+    There is none for a limit within a stretch that was lost, or after the last picture's end.
     """
-    shown: av.VideoFrame | None = None
-    at = end = losses = 0
-    k = 0
-    for ticks, frame in intact_frames(track, tally, opened, begin=begin):
-        while k < len(limits) and limits[k] < ticks:
-            if shown is not None and (losses == len(tally.lost) or limits[k] < end):
-                yield k, at, shown
-            k += 1
-        if k == len(limits):
+    on_screen: av.VideoFrame | None = None
+    since = end = losses = 0
+    index = 0
+    for ticks, frame in intact_frames(stream_timing, stats, opened, begin=begin):
+        while index < len(limits) and limits[index] < ticks:
+            nothing_lost = losses == len(stats.lost)
+            if on_screen is not None and (nothing_lost or limits[index] < end):
+                yield index, since, on_screen
+            index += 1
+        if index == len(limits):
             return
-        shown, at, losses = frame, ticks, len(tally.lost)
-        end = at + (frame.duration or track.step)
-    while (
-        k < len(limits)
-        and shown is not None
-        and limits[k] < end + (0 if tally.losing else track.step)
-    ):
-        yield k, at, shown
-        k += 1
+        on_screen, since, losses = frame, ticks, len(stats.lost)
+        end = since + (frame.duration or stream_timing.step)
+    # Durations are rounded, so an intact last frame gets a step of grace.
+    last_limit = end + (0 if stats.is_losing else stream_timing.step)
+    while index < len(limits) and on_screen is not None and limits[index] < last_limit:
+        yield index, since, on_screen
+        index += 1

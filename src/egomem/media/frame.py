@@ -1,4 +1,4 @@
-"""A picture at a time, upright."""
+"""A frame: a picture at a time, upright, with square pixels."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ RgbImage = NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """The picture on screen at `wanted`.
+    """The picture on screen at `requested`.
 
-    `time` is its true display time, `wanted` the time that was asked for, both in seconds from the
-    first displayed frame. `image` is (height, width, 3) uint8 RGB, upright and with square pixels.
+    `time` is its true display time, `requested` the time that was asked for, both in seconds from
+    the first displayed frame. `image` is (height, width, 3) uint8 RGB, upright, with square pixels.
     """
 
     time: float
-    wanted: float
+    requested: float
     image: RgbImage
 
 
 def distinct(frames: Iterable[Frame]) -> Iterator[Frame]:
     """The frames without repeats: of neighbours with the same time, the first.
 
-    Two wanted times may fall on one picture (a still screen, a file of one frame): one evidence.
+    Two requested times may fall on one picture (a still screen, a file of one frame), which is one
+    piece of evidence.
     """
     last: float | None = None
     for frame in frames:
@@ -43,7 +44,7 @@ def distinct(frames: Iterable[Frame]) -> Iterator[Frame]:
 
 @dataclass(frozen=True, slots=True)
 class Orientation:
-    """How a stored picture is turned to stand upright: `transpose` first, then the flips."""
+    """What makes a stored picture upright: `transpose` first, then the flips."""
 
     transpose: bool = False
     flip_x: bool = False
@@ -51,7 +52,7 @@ class Orientation:
 
     @property
     def degrees(self) -> int:
-        """Clockwise degrees of the turn (0, 90, 180, 270); a mirror image counts as its turn."""
+        """The clockwise turn in degrees (0, 90, 180 or 270), apart from any mirroring."""
         if self.transpose:
             return 90 if self.flip_x else 270
         return 180 if self.flip_y else 0
@@ -69,6 +70,7 @@ class Orientation:
         return cls(transpose, flip_x, flip_y)
 
     def apply(self, image: RgbImage) -> RgbImage:
+        """The upright picture."""
         if self.transpose:
             image = image.transpose(1, 0, 2)
         if self.flip_x:
@@ -82,11 +84,11 @@ UPRIGHT = Orientation()
 
 
 def orientation(frame: av.VideoFrame) -> tuple[Orientation, bool]:
-    """A frame's orientation from its display matrix, and whether the matrix makes sense.
+    """A frame's orientation by its display matrix, and whether the matrix is a possible one.
 
     The matrix is 3 x 3 in fixed point (ISO/IEC 14496-12): x' = a x + c y, y' = b x + d y. One that
-    is no quarter turn is not applied. PyAV ties a frame and its side data into a cycle, so that a
-    frame that is asked stays in memory until the garbage collector runs: ask one frame of a stream.
+    is no quarter turn is not applied. PyAV ties a frame and its side data into a cycle, which stays
+    in memory until the garbage collector runs: call this for one frame of a stream.
     """
     data = next((s for s in _side_data(frame) if s.type.name == "DISPLAYMATRIX"), None)
     if data is None:
@@ -100,14 +102,14 @@ def orientation(frame: av.VideoFrame) -> tuple[Orientation, bool]:
 
 
 def _side_data(frame: av.VideoFrame) -> Iterable[SideData]:
-    """PyAV's stubs take the container of side data for a dictionary."""
+    # PyAV's stubs take the container of side data for a dictionary.
     return cast(Iterable[SideData], frame.side_data)
 
 
 def display_size(
     width: int, height: int, pixel_aspect: float, turn: Orientation
 ) -> tuple[int, int]:
-    """Stored width, height and pixel aspect -> displayed width and height."""
+    """Displayed width and height, from those of the stored picture and its pixels' aspect."""
     if pixel_aspect > 1:
         width = round(width * pixel_aspect)
     elif pixel_aspect > 0:
@@ -116,7 +118,7 @@ def display_size(
 
 
 def fit_size(size: tuple[int, int], side: int | None) -> tuple[int, int]:
-    """A size whose longer side is at most `side`; never enlarged, never below one pixel."""
+    """The size scaled down to a longer side of at most `side`; never enlarged, never below 1."""
     longest = max(size)
     if side is None or longest <= side:
         return size
@@ -124,7 +126,10 @@ def fit_size(size: tuple[int, int], side: int | None) -> tuple[int, int]:
 
 
 class RgbConverter:
-    """Turns decoded frames into upright RGB arrays; scales before it converts, in one step."""
+    """Converts decoded frames into upright RGB arrays.
+
+    Scaling and conversion are one step of FFmpeg's scaler, which is the cheapest way.
+    """
 
     def __init__(
         self, side: int | None = None, turn: Orientation = UPRIGHT, pixel_aspect: float = 1.0
@@ -136,8 +141,8 @@ class RgbConverter:
 
     def __call__(self, frame: av.VideoFrame) -> RgbImage:
         turn = self._turn
-        shown = fit_size(display_size(frame.width, frame.height, self._aspect, turn), self._side)
-        width, height = (shown[1], shown[0]) if turn.transpose else shown
+        size = fit_size(display_size(frame.width, frame.height, self._aspect, turn), self._side)
+        width, height = (size[1], size[0]) if turn.transpose else size
         rgb = self._scaler.reformat(
             frame, width=width, height=height, format="rgb24", interpolation="BILINEAR", threads=1
         )

@@ -1,4 +1,4 @@
-"""The pictures on screen at wanted times."""
+"""The frames on screen at requested times."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from egomem.media.info import MediaInfo
 from egomem.media.prune import Pruner
 
 ROUNDING_S = 1e-6
-"""Seconds. A wanted time this little before a display time is a rounding error."""
+"""A requested time this little before a display time counts as that time: floats are rounded."""
 
 
 @dataclass(frozen=True, slots=True)
 class DecodeReport:
-    """How decoding has gone so far.
+    """How decoding has gone so far; times in seconds.
 
     `fed` counts packets given to the decoder, `decoded` the frames that came out, `failed` packets
     and frames that were damaged; `cause` is the first failure. `decoded_until` is the time of the
-    last good frame where the stream's end could not be decoded, else None. `lost` are stretches
-    without good frames: the times of the good frames before and after. `plain` says why all
-    packets were decoded, where pruning was not safe.
+    last intact frame where the stream's end could not be decoded, else None. `lost` are stretches
+    without intact frames: the times of the frames before and after. `not_pruned` is why all packets
+    were decoded, where pruning was not safe.
     """
 
     fed: int = 0
@@ -51,26 +51,27 @@ class DecodeReport:
     cause: str = ""
     decoded_until: float | None = None
     lost: tuple[tuple[float | None, float | None], ...] = ()
-    plain: str = ""
+    not_pruned: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class TimeBase:
-    """Seconds of the recording from a stream's ticks, and back."""
+    """Converts a stream's ticks into seconds of the recording, and back."""
 
     start: int
     base: Fraction
 
-    def __call__(self, ticks: int) -> float:
+    def seconds(self, ticks: int) -> float:
         return float((ticks - self.start) * self.base)
 
     def limit(self, seconds: float) -> int:
-        """The last tick that is not after a time."""
+        """The last tick at or before a time."""
+        # Exact fractions: in floats a time on a frame boundary may fall before the frame.
         return math.floor(Fraction(seconds + ROUNDING_S) / self.base) + self.start
 
 
 RequestedPicture = tuple[float, int, av.VideoFrame]
-"""A wanted time, the display time (ticks) of the picture on screen then, the picture."""
+"""A requested time, the display time (ticks) of the picture on screen then, the picture."""
 
 PictureSource = Callable[
     [StreamTiming, TimeBase, DecodeStats, OpenVideo], Iterator[RequestedPicture]
@@ -82,65 +83,65 @@ def frames(
     times: Iterable[float],
     *,
     side: int | None = None,
-    facts: MediaInfo | None = None,
+    info: MediaInfo | None = None,
     prune: bool = True,
 ) -> FrameReader:
     """The frames on screen at `times` (ascending seconds from the first displayed frame).
 
-    The frame at t is the last one with a display time <= t. One Frame comes for each wanted time;
-    times that fall on the same picture share its array (see `distinct`). No frame comes for a time
-    after the last picture's end, nor for one where the stream is damaged: nothing is filled in.
-    `FrameReader.report` tells what was lost.
+    The frame at t is the last one with a display time <= t. One Frame comes for each time; times
+    that fall on the same picture share its array (see `distinct`). No frame comes for a time after
+    the last picture's end, nor for one where the stream is damaged: no gap is filled.
+    `FrameReader.report` says what was lost.
 
-    `side` limits the longer side in pixels. `facts` of the same file save a look at its head.
-    `prune=False` decodes every packet; the pictures are the same.
-    Raises MediaError where no frame can be decoded, UsageError where times do not ascend from 0.
+    `side` limits the longer side in pixels. `info` of the same file saves decoding its first frame
+    twice. `prune=False` decodes every packet; the pictures are the same. Raises MediaError where no
+    frame can be decoded, UsageError where times do not ascend from 0.
     """
-    wanted = list(times)
-    if any(b < a for a, b in pairwise(wanted)):
-        raise UsageError("the wanted times must ascend")
-    if wanted and not 0 <= wanted[0] <= wanted[-1] < math.inf:
-        raise UsageError(f"no frame is on screen at {wanted[0]:g} s", "times begin at 0")
+    requested = list(times)
+    if any(b < a for a, b in pairwise(requested)):
+        raise UsageError("the times of frames do not ascend", "sort them")
+    if requested and not 0 <= requested[0] <= requested[-1] < math.inf:
+        raise UsageError(f"no frame is on screen at {requested[0]:g} s", "times begin at 0")
 
     def source(
-        track: StreamTiming, seconds: TimeBase, tally: DecodeStats, opened: OpenVideo
+        timing: StreamTiming, base: TimeBase, stats: DecodeStats, opened: OpenVideo
     ) -> Iterator[RequestedPicture]:
-        limits = [seconds.limit(t) for t in wanted]
-        for number, ticks, picture in _pictures(track, limits, tally, opened, prune):
-            yield wanted[number], ticks, picture
+        limits = [base.limit(time) for time in requested]
+        for index, ticks, picture in _pictures(timing, limits, stats, opened, prune):
+            yield requested[index], ticks, picture
 
-    return FrameReader(path, source if wanted else _no_pictures, side=side, facts=facts)
+    return FrameReader(path, source if requested else _no_pictures, side=side, info=info)
 
 
 def key_frames(
-    path: str | Path, *, side: int | None = None, facts: MediaInfo | None = None
+    path: str | Path, *, side: int | None = None, info: MediaInfo | None = None
 ) -> FrameReader:
-    """The frames that the encoder stored whole, each at its own time: the cheapest look at a file.
+    """The key frames of a file, each at its own time: the cheapest overview of it.
 
-    How far apart they are is the encoder's choice, often one to ten seconds. Nothing else is
-    decoded. Arguments and errors are those of `frames`.
+    The encoder stored them whole, often one to ten seconds apart, so nothing else is decoded.
+    Arguments and errors are those of `frames`.
     """
 
     def source(
-        track: StreamTiming, seconds: TimeBase, tally: DecodeStats, opened: OpenVideo
+        timing: StreamTiming, base: TimeBase, stats: DecodeStats, opened: OpenVideo
     ) -> Iterator[RequestedPicture]:
-        for ticks, picture in intact_frames(track, tally, opened, keys_only=True):
-            yield seconds(ticks), ticks, picture
+        for ticks, picture in intact_frames(timing, stats, opened, keys_only=True):
+            yield base.seconds(ticks), ticks, picture
 
-    return FrameReader(path, source, side=side, facts=facts)
+    return FrameReader(path, source, side=side, info=info)
 
 
 class FrameReader(Iterator[Frame]):
-    """An iterator of frames that can say how decoding went; also a context manager."""
+    """An iterator of frames that reports how decoding went; also a context manager."""
 
     def __init__(
-        self, path: str | Path, source: PictureSource, *, side: int | None, facts: MediaInfo | None
+        self, path: str | Path, source: PictureSource, *, side: int | None, info: MediaInfo | None
     ) -> None:
         self._path = Path(path)
         self._side = side
-        self._tally = DecodeStats()
-        self._seconds = TimeBase(0, Fraction(1))
-        self._frames = self._run(source, facts)
+        self._stats = DecodeStats()
+        self._base = TimeBase(0, Fraction(1))
+        self._frames = self._run(source, info)
 
     def __iter__(self) -> Self:
         return self
@@ -149,6 +150,7 @@ class FrameReader(Iterator[Frame]):
         return next(self._frames)
 
     def close(self) -> None:
+        """Close the file; no more frames come."""
         self._frames.close()
 
     def __enter__(self) -> Self:
@@ -159,41 +161,45 @@ class FrameReader(Iterator[Frame]):
 
     @property
     def report(self) -> DecodeReport:
-        tally, of = self._tally, self._seconds
-        last = None if tally.last is None else of(tally.last)
+        """How decoding has gone so far."""
+        stats = self._stats
+        last = self._seconds(stats.last)
         return DecodeReport(
-            fed=tally.fed,
-            decoded=tally.decoded,
-            failed=tally.failed,
-            cause=tally.cause,
-            decoded_until=last if tally.losing else None,
-            lost=tuple(
-                (None if a is None else of(a), None if b is None else of(b)) for a, b in tally.lost
-            ),
-            plain=tally.plain,
+            fed=stats.fed,
+            decoded=stats.decoded,
+            failed=stats.failed,
+            cause=stats.cause,
+            decoded_until=last if stats.is_losing else None,
+            lost=tuple((self._seconds(a), self._seconds(b)) for a, b in stats.lost),
+            not_pruned=stats.not_pruned,
         )
 
-    def _run(self, source: PictureSource, facts: MediaInfo | None) -> Generator[Frame]:
-        track, opened, turn = _open(self._path, facts)
-        base = opened.stream.time_base
-        paint = RgbConverter(self._side, turn, pixel_aspect(opened.stream))
-        assert base is not None
-        self._seconds = TimeBase(track.start, base)
-        shown: tuple[int, RgbImage] | None = None
-        for wanted, ticks, picture in source(track, self._seconds, self._tally, opened):
-            if shown is None or shown[0] != ticks:
-                shown = ticks, paint(picture)
-            yield Frame(self._seconds(ticks), wanted, shown[1])
-        if shown is None and self._tally.failed and self._tally.last is None:
+    def _seconds(self, ticks: int | None) -> float | None:
+        return None if ticks is None else self._base.seconds(ticks)
+
+    def _run(self, source: PictureSource, info: MediaInfo | None) -> Generator[Frame]:
+        timing, opened, turn = _open(self._path, info)
+        time_base = opened.stream.time_base
+        convert = RgbConverter(self._side, turn, pixel_aspect(opened.stream))
+        assert time_base is not None
+        self._base = TimeBase(timing.start, time_base)
+        last: tuple[int, RgbImage] | None = None
+        for requested, ticks, picture in source(timing, self._base, self._stats, opened):
+            # Several requested times may fall on one picture: it is converted once.
+            if last is None or last[0] != ticks:
+                last = ticks, convert(picture)
+            yield Frame(self._base.seconds(ticks), requested, last[1])
+        # A file that yields nothing at all is an error; a damaged stretch is a line in the report.
+        if last is None and self._stats.failed and self._stats.last is None:
             raise MediaError(
-                f"no frame of {self._path.name} can be decoded ({self._tally.cause})",
+                f"no frame of {self._path.name} can be decoded ({self._stats.cause})",
                 "try to play it; if no player can, the recording is lost",
             )
 
 
-def _open(path: Path, facts: MediaInfo | None) -> tuple[StreamTiming, OpenVideo, Orientation]:
-    """The video stream to decode, how it is timed, and how its pictures are turned."""
-    video = facts.video if facts else None
+def _open(path: Path, info: MediaInfo | None) -> tuple[StreamTiming, OpenVideo, Orientation]:
+    """The video stream to decode, how it is timed, and how to turn its pictures upright."""
+    video = info.video if info else None
     opened = open_video(path, video.index if video else None)
     assert opened.stream.time_base is not None
     if video is not None:
@@ -207,25 +213,25 @@ def _open(path: Path, facts: MediaInfo | None) -> tuple[StreamTiming, OpenVideo,
 
 
 def _pictures(
-    track: StreamTiming, limits: Sequence[int], tally: DecodeStats, opened: OpenVideo, prune: bool
+    timing: StreamTiming, limits: Sequence[int], stats: DecodeStats, opened: OpenVideo, prune: bool
 ) -> Iterator[IndexedPicture]:
-    """Pruned decoding for as long as it is safe, and plain decoding for the rest."""
+    """Pruned decoding for as long as it is safe, full decoding for the rest."""
     done, anchor = 0, None
     unread: OpenVideo | None = opened
-    if prune and track.timing == "display":
-        pruner = Pruner(track, limits, tally)
+    if prune and timing.timing == "display":
+        pruner = Pruner(timing, limits, stats)
         try:
             for picture in pruner.pictures(opened):
-                done = picture[0] + 1
+                done = picture[0] + 1  # before the yield: a failure after it must not repeat it
                 yield picture
             return
         except UnsafeToPrune as unsafe:
-            tally.plain, anchor, unread = str(unsafe), pruner.anchor, None
-    for number, ticks, frame in decode_all(track, limits[done:], tally, unread, anchor):
-        yield number + done, ticks, frame
+            stats.not_pruned, anchor, unread = str(unsafe), pruner.anchor, None
+    for index, ticks, frame in decode_all(timing, limits[done:], stats, unread, anchor):
+        yield index + done, ticks, frame
 
 
 def _no_pictures(
-    track: StreamTiming, seconds: TimeBase, tally: DecodeStats, opened: OpenVideo
+    timing: StreamTiming, base: TimeBase, stats: DecodeStats, opened: OpenVideo
 ) -> Iterator[RequestedPicture]:
     return iter(())

@@ -1,4 +1,4 @@
-"""What is known of a media file before it is looked at."""
+"""What a media file holds: its streams, its duration, its defects."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from egomem.records import Record
 class VideoInfo(Record):
     """The video stream that is used.
 
-    `width` and `height` are as displayed (turned, square pixels); `rotation` is the clockwise turn
-    that was needed, in degrees. `fps` is the average rate; `frames` the number of frames, None
-    where only decoding everything would tell. `start` is the display time of the first frame on
-    the file's own clock, `duration` from there to the end of the last frame (both s).
-    `timing` is "count" where the file states no usable display times and frames are counted.
+    `width` and `height` are as displayed: upright, with square pixels. `rotation` is the clockwise
+    turn in degrees that makes it upright. `fps` is the average rate. `frames` is the number of
+    frames, None where only decoding all of them would tell. `start` is the display time of the
+    first frame on the file's own clock, `duration` from there to the end of the last frame (both
+    s). `timing` is "count" where the file has no usable display times and frames are counted.
     """
 
     index: int
@@ -45,7 +45,7 @@ class AudioInfo(Record):
 
 
 class OtherStream(Record):
-    """A stream that is named but not used."""
+    """A stream that is listed but not used."""
 
     index: int
     kind: str
@@ -55,12 +55,12 @@ class OtherStream(Record):
 
 
 class MediaInfo(Record):
-    """A media file: what it holds, how long it is, and what is wrong with it.
+    """A media file: its streams, its duration, and what is wrong with it.
 
     `duration` is in seconds of display time from the first displayed frame (of the first sound
-    where there is no video). `created` is the file's own creation time, as written there: cameras
-    mark local time as UTC, so it is a hint and never a clock. `decoded_until` is the time of the
-    last good frame where the file is known to be damaged, else None. `faults` are sentences.
+    where there is no video). `created` is the file's creation time as written in it: cameras mark
+    local time as UTC, so it is a hint and no clock. `decoded_until` is the time of the last intact
+    frame where the file is known to be damaged, else None. `faults` are sentences.
     """
 
     path: str

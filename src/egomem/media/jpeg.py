@@ -1,4 +1,4 @@
-"""JPEG bytes of a picture, through FFmpeg's own encoder."""
+"""JPEG encoding of frames, by FFmpeg's encoder."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from egomem.media.frame_reader import frames
 
 
 def jpeg(picture: Frame | RgbImage, quality: int = 85, *, side: int | None = None) -> bytes:
-    """A baseline JPEG of an (H, W, 3) uint8 RGB picture; `quality` from 1 (worst) to 100 (best).
+    """A picture as a baseline JPEG; `quality` from 1 (worst) to 100 (best).
 
-    `side` limits the longer side in pixels.
+    `picture` is (height, width, 3) uint8 RGB. `side` limits the longer side in pixels. Raises
+    UsageError for another quality.
     """
     if not 1 <= quality <= 100:
         raise UsageError(f"JPEG quality goes from 1 to 100, not {quality}")
@@ -26,17 +27,18 @@ def jpeg(picture: Frame | RgbImage, quality: int = 85, *, side: int | None = Non
     encoder.width, encoder.height = fit_size((source.width, source.height), side)
     encoder.pix_fmt = "yuvj420p"
     encoder.time_base = Fraction(1, 1)
-    # The encoder's scale goes from 1 (best) to 31; JPEG's customary one from 100 to 1.
+    # The encoder's scale goes from 1 (best) to 31, the customary one of JPEG from 100 to 1.
     encoder.qmin = encoder.qmax = max(1, round(31 - 0.3 * quality))
-    picture_yuv = source.reformat(
-        encoder.width, encoder.height, format="yuvj420p", dst_colorspace="ITU601"
-    )
-    packets = [*encoder.encode(picture_yuv), *encoder.encode(None)]
+    yuv = source.reformat(encoder.width, encoder.height, format="yuvj420p", dst_colorspace="ITU601")
+    packets = [*encoder.encode(yuv), *encoder.encode(None)]
     return b"".join(bytes(p) for p in packets)
 
 
 def thumbnail(path: str | Path, time: float = 0.0, *, side: int = 320, quality: int = 80) -> bytes:
-    """A JPEG of the picture on screen at `time`, its longer side at most `side` pixels."""
+    """The frame on screen at `time` as a JPEG, its longer side at most `side` pixels.
+
+    Raises MediaError where it cannot be decoded.
+    """
     for frame in frames(path, [time], side=side):
         return jpeg(frame, quality)
     raise MediaError(f"no picture of {Path(path).name} at {time:g} s can be decoded")

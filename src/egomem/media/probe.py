@@ -1,4 +1,4 @@
-"""Finding out what a media file holds, without decoding more of it than a few frames."""
+"""Probing a media file: what it holds, without decoding more than a few of its frames."""
 
 from __future__ import annotations
 
@@ -30,43 +30,47 @@ from egomem.media.frame import display_size, orientation
 from egomem.media.info import AudioInfo, MediaInfo, OtherStream, VideoInfo
 
 MAX_FULL_SCAN_BYTES = 64 << 20
-"""Bytes. Of a file up to this size all packets are read, of a longer one the head and the tail."""
+"""All packets of a file up to this size are read; of a larger one only its head and tail."""
 
 TAIL_S = 10.0
-"""Seconds before the stated end from which the packets of a long file are read."""
+"""Seconds before the end stated in the header from which the tail is read."""
 
 MAX_STEP_DEVIATION = 0.05
-"""Share of the usual step by which a step differs in a stream of variable frame rate."""
+"""Share of the median step between frames; steps differ by more in a variable frame rate."""
+
+MAX_TIMES = 2048
+"""Packets by whose times it is decided whether the frame rate varies."""
 
 MIN_SOUND_OVERHANG_S = 1.0
-"""Seconds of sound after the last picture that make a recording longer than its video; less is the
+"""Seconds of sound after the last picture that make a recording longer than its video. Less is the
 padding of a sound codec's last block."""
 
 
 def probe(path: str | Path) -> MediaInfo:
-    """The facts of a media file. Raises MediaError with one line where it cannot be used.
+    """What a media file holds. Raises MediaError where it holds nothing that can be decoded.
 
-    Reads the packets of a file up to 64 MiB, the head and the tail of a longer one, and decodes
-    only the first frames; damage that shows in the decoder alone is found by `frames`.
+    Reads the packets of a file up to 64 MiB, the head and the tail of a larger one, and decodes
+    only the first frames: damage that only decoding shows is found by `frames`.
     """
     path = Path(path)
     with open_media(path) as container:
         faults: list[str] = []
         streams = video_streams(container)
         video = decoded_until = None
-        broken = ""
+        video_error = ""
         if streams:
             try:
                 video, decoded_until = _video_info(container, streams[0], path, faults)
             except MediaError as error:
-                broken = error.message
-    # Reading to the end leaves some demuxers unable to go back, so sound gets a fresh container.
+                video_error = error.message
+    # Some demuxers cannot go back after reading to the end, so sound gets a fresh container.
     with open_media(path) as container:
         begin = Fraction(video.start) if video else None
         sounds = [_audio_info(s, begin) for s in audio_streams(container)]
         if video:
             duration = video.duration
             ends = [s.start + s.duration for s in sounds if s.duration is not None]
+            # A camera may stop filming before it stops recording sound: speech is there to hear.
             if ends and max(ends) > duration + MIN_SOUND_OVERHANG_S:
                 faults.append(f"sound goes on for {max(ends) - duration:.1f} s after the video")
                 duration = max(ends)
@@ -74,12 +78,12 @@ def probe(path: str | Path) -> MediaInfo:
             length = _sound_duration(path, sounds[0].index) if sounds else None
             if length is None:
                 raise MediaError(
-                    broken or f"{path.name} holds neither video nor sound that can be decoded",
+                    video_error or f"{path.name} holds neither video nor sound that can be decoded",
                     "try to play it; if no player can, the recording is lost",
                 )
             duration = sounds[0].duration or length
-        if broken:
-            faults.append(f"the video cannot be used: {broken}")
+        if video_error:
+            faults.append(f"the video cannot be used: {video_error}")
         return MediaInfo(
             path=str(path),
             bytes=path.stat().st_size,
@@ -103,106 +107,115 @@ def probe(path: str | Path) -> MediaInfo:
 
 @dataclass
 class PacketSummary:
-    """What reading packets without decoding tells of a stream; times in ticks."""
+    """What the packets of a stream tell without decoding; times in ticks.
+
+    `first` and `last` are the first and the last display time, `end` the end of the last picture.
+    `corrupt`: a packet is damaged. `missing_pts`: some packets have decoding times only. `times`
+    are those of the first packets.
+    """
 
     count: int = 0
     first: int | None = None
     end: int | None = None
     last: int | None = None
     corrupt: bool = False
-    unstated: bool = False
+    missing_pts: bool = False
     times: list[int] = field(default_factory=list)
 
     @property
     def steps(self) -> list[int]:
-        ordered = sorted(self.times)
-        return [b - a for a, b in pairwise(ordered)]
+        """Ticks from each picture to the next."""
+        return [b - a for a, b in pairwise(sorted(self.times))]
 
 
 def read_packets(container: InputContainer, stream: VideoStream, step: int) -> PacketSummary:
-    """Reads the packets of a stream from here to the end, or to the first that is damaged."""
-    seen = PacketSummary()
-    shown: tuple[int, int] | None = None
+    """A summary of a stream's packets from here to the end, or to the first that is damaged."""
+    summary = PacketSummary()
+    last_duration = 0
     try:
         for packet in container.demux(stream):
             if packet.is_corrupt:
-                seen.corrupt = True
+                summary.corrupt = True
                 break
             if not packet.size or packet.is_discard:
                 continue
-            seen.count += 1
+            summary.count += 1
             stamp = packet.pts if packet.pts is not None else packet.dts
-            seen.unstated = seen.unstated or packet.pts is None
+            summary.missing_pts = summary.missing_pts or packet.pts is None
             if stamp is None:
                 continue
-            if seen.count <= 2048:
-                seen.times.append(stamp)
-            if shown is None or stamp > shown[0]:
-                shown = (stamp, packet.duration or 0)
-            seen.first = stamp if seen.first is None else min(seen.first, stamp)
+            if summary.count <= MAX_TIMES:
+                summary.times.append(stamp)
+            if summary.last is None or stamp > summary.last:
+                summary.last, last_duration = stamp, packet.duration or 0
+            summary.first = stamp if summary.first is None else min(summary.first, stamp)
     except DecodeError:
-        seen.corrupt = True
-    if shown is not None:
-        steps = seen.steps
-        seen.last = shown[0]
-        seen.end = shown[0] + (shown[1] or (round(statistics.median(steps)) if steps else step))
-    return seen
+        summary.corrupt = True
+    if summary.last is not None:
+        steps = summary.steps
+        usual_step = round(statistics.median(steps)) if steps else step
+        summary.end = summary.last + (last_duration or usual_step)
+    return summary
 
 
 def _video_info(
     container: InputContainer, stream: VideoStream, path: Path, faults: list[str]
 ) -> tuple[VideoInfo, float | None]:
+    """A video stream, and the time up to which it can be decoded; adds to `faults`."""
     base = stream.time_base
     assert base is not None
     step = frame_step(stream)
-    stated = stream.frames
+    stated_frames = stream.frames
     with (opened := open_video(path, stream.index)).container:
         timing, first, start = first_frame(opened, path)
+    # Damage at the start is common (a ring buffer that was cut); the rest may be intact.
     if first.is_corrupt:
-        track = StreamTiming(path, stream.index, timing, start, step)
-        if next(intact_frames(track, DecodeStats()), None) is None:
+        stream_timing = StreamTiming(path, stream.index, timing, start, step)
+        if next(intact_frames(stream_timing, DecodeStats()), None) is None:
             raise MediaError(
                 f"no frame of {path.name} can be decoded without damage",
                 "try to play it; if no player can, the recording is lost",
             )
         faults.append("the first frames are damaged")
-    turn, sane = orientation(first)
-    if not sane:
+    turn, is_possible = orientation(first)
+    if not is_possible:
         faults.append("the rotation stored in the file makes no sense; it is not applied")
     if timing == "count":
-        faults.append("the file states no usable display times; frames are counted instead")
+        faults.append("the file has no usable display times; frames are counted instead")
     if start * base < 0:
         faults.append(f"display times begin at {float(start * base):.3f} s")
 
-    whole = path.stat().st_size <= MAX_FULL_SCAN_BYTES or container.duration is None
-    seen = PacketSummary()
-    if not whole:
-        seen = _tail_packets(container, stream, step)
-        whole = seen.end is None or seen.corrupt
-    if whole:
+    read_whole = path.stat().st_size <= MAX_FULL_SCAN_BYTES or container.duration is None
+    packets = PacketSummary()
+    if not read_whole:
+        packets = _tail_packets(container, stream, step)
+        read_whole = packets.end is None or packets.corrupt  # the tail tells nothing reliable
+    if read_whole:
         with open_media(path) as again:
-            seen = read_packets(again, again.streams[stream.index], step)  # type: ignore[arg-type]
-    if seen.end is None or seen.first is None:
+            packets = read_packets(again, again.streams[stream.index], step)  # type: ignore[arg-type]
+    if packets.end is None or packets.first is None:
         duration = float(step * base)
     else:
-        # Where PTS are missing the ends are DTS, which run ahead of the display by a constant.
-        duration = float((seen.end - (seen.first if seen.unstated else start)) * base)
-    frames: int | None = seen.count if whole else stated or None
+        # Decoding times run ahead of display times by a constant, so they start at their own first.
+        zero = packets.first if packets.missing_pts else start
+        duration = float((packets.end - zero) * base)
+    frames: int | None = packets.count if read_whole else stated_frames or None
 
     decoded_until = None
-    if seen.corrupt or is_cut_off(stream, path.stat().st_size):
-        decoded_until = float(((seen.last or start) - start) * base)
+    if packets.corrupt or is_cut_off(stream, path.stat().st_size):
+        last = start if packets.last is None else packets.last
+        decoded_until = float((last - start) * base)
         duration = max(duration, float(stream.duration * base) if stream.duration else 0.0)
         faults.append(
-            f"the file is cut off or damaged: {seen.count} of {stated or 'unknown many'} frames"
-            f" are there, the last at {decoded_until:.3f} s"
+            f"the file is cut off or damaged: {packets.count} of {stated_frames or 'unknown many'}"
+            f" frames are there, the last at {decoded_until:.3f} s"
         )
-    elif whole and stated and stated != seen.count:
-        faults.append(f"the header says {stated} frames, there are {seen.count}")
+    elif read_whole and stated_frames and stated_frames != packets.count:
+        faults.append(f"the header says {stated_frames} frames, there are {packets.count}")
 
-    steps = seen.steps
-    middle = statistics.median(steps) if steps else 0
-    variable = any(abs(s - middle) > max(2, MAX_STEP_DEVIATION * middle) for s in steps)
+    steps = packets.steps
+    median = statistics.median(steps) if steps else 0
+    variable_rate = any(abs(s - median) > max(2, MAX_STEP_DEVIATION * median) for s in steps)
     width, height = display_size(first.width, first.height, pixel_aspect(stream), turn)
     rate = stream.average_rate or stream.guessed_rate
     return VideoInfo(
@@ -217,31 +230,32 @@ def _video_info(
         frames=frames,
         start=float(start * base),
         duration=duration,
-        variable_rate=variable,
+        variable_rate=variable_rate,
         timing=timing,
     ), decoded_until
 
 
 def is_cut_off(stream: VideoStream, size: int) -> bool:
-    """True where the file's own index points past its end."""
+    """Whether the file's index points past the end of the file."""
     entries = stream.index_entries
     return len(entries) > 0 and entries[-1].pos + entries[-1].size > size
 
 
 def _tail_packets(container: InputContainer, stream: VideoStream, step: int) -> PacketSummary:
-    """The packets of the last seconds; an `end` of None where the file cannot be sought in."""
+    """A summary of the packets of the last seconds; `end` is None where the file has no seeking."""
     assert stream.time_base is not None
     assert container.duration is not None
-    stated = container.duration / av.time_base
-    end = (stated - TAIL_S) / stream.time_base + (stream.start_time or 0)
+    stated_duration = container.duration / av.time_base
+    start = (stated_duration - TAIL_S) / stream.time_base + (stream.start_time or 0)
     try:
-        container.seek(max(0, int(end)), stream=stream)
+        container.seek(max(0, int(start)), stream=stream)
     except DecodeError:
         return PacketSummary()
     return read_packets(container, stream, step)
 
 
 def _audio_info(stream: AudioStream, start: Fraction | None) -> AudioInfo:
+    """A sound stream; `start` is the first displayed frame's time on the file's own clock (s)."""
     base = stream.time_base or Fraction(1, stream.rate)
     begin = (stream.start_time or 0) * base
     return AudioInfo(
@@ -256,7 +270,7 @@ def _audio_info(stream: AudioStream, start: Fraction | None) -> AudioInfo:
 
 
 def _sound_duration(path: Path, index: int) -> float | None:
-    """Seconds of a sound stream, read from its packets; None where none of it can be decoded."""
+    """Seconds of a sound stream, by its packets; None where none of it can be decoded."""
     with open_media(path) as container:
         stream = container.streams[index]
         base = stream.time_base or Fraction(1)
@@ -269,11 +283,12 @@ def _sound_duration(path: Path, index: int) -> float | None:
                     first = packet.pts if first is None else first
                     end = packet.pts + (packet.duration or 0)
         except DecodeError:
-            pass  # what came before is what there is
+            pass  # the sound up to here counts
         return float((end - first) * base) if decoded and first is not None and end else None
 
 
 def _unused_streams(container: InputContainer, used: VideoInfo | None) -> Iterator[OtherStream]:
+    """Cover art, further video streams, data streams."""
     for stream in container.streams:
         if stream.type in ("audio", "subtitle") or (used and stream.index == used.index):
             continue
@@ -287,7 +302,7 @@ def _unused_streams(container: InputContainer, used: VideoInfo | None) -> Iterat
 
 
 def _creation_time(container: InputContainer) -> str | None:
-    """The creation time as written; Apple's key is preferred, for it carries the zone."""
+    """The creation time as written. Apple's key comes first: it has a time zone."""
     for key in ("com.apple.quicktime.creationdate", "creation_time", "date"):
         if value := container.metadata.get(key):
             return value

@@ -1,7 +1,7 @@
-"""Subtitles as people have them: SRT and WebVTT, read leniently, and written.
+"""Subtitles: SRT and WebVTT, read leniently and written by the standard.
 
-The reader keeps every cue that it can make sense of and says, with line numbers, what it passed
-over or mended. Whether a file is right by the standard is another question: `validate_webvtt`.
+The reader keeps every cue that it can make sense of, and warns, with line numbers, of what it
+skipped or repaired.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from egomem.timeline import Span
 
 
 class LineWarning(NamedTuple):
-    """Something that a reader mended or passed over. `line` counts from 1; 0 is the whole file."""
+    """What a reader skipped or repaired. `line` counts from 1; 0 stands for the whole file."""
 
     line: int
-    what: str
+    message: str
 
     def __str__(self) -> str:
-        return f"line {self.line}: {self.what}" if self.line else self.what
+        return f"line {self.line}: {self.message}" if self.line else self.message
 
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """A subtitle: `span` in seconds, plain `text` without tags, and who speaks, where said.
+    """A subtitle: `span` in seconds, plain `text` without tags, and the speaker where it is given.
 
-    `line` is the line of its times in the file that it was read from; `id` is written to WebVTT.
+    `line` is the line of its times in the file that it was read from. `id` is written to WebVTT.
     """
 
     span: Span
@@ -54,28 +54,29 @@ _WORD_TIME = re.compile(r"<\d+:[\d:.]+>")
 
 
 def read_subtitles(text: str) -> tuple[list[Cue], list[LineWarning]]:
-    """The cues of an SRT or WebVTT text, in the order of their start, and what was amiss.
+    """The cues of an SRT or WebVTT text, in the order of their start, and warnings.
 
-    Takes hours or none, any number of their digits, minutes above 59, dots or commas, no index
-    lines, blank lines inside a cue, NOTE, STYLE and REGION blocks, text before the first cue, and a
-    byte order mark. Tags are stripped, two cues at one time are both kept, and a cue whose times
-    cannot be is passed over. Rolling captions (each cue repeats the line before) are read once.
+    Accepts hours of any length or none, minutes above 59, dots or commas, missing index lines,
+    blank lines inside a cue, NOTE, STYLE and REGION blocks, text before the first cue, and a byte
+    order mark. Tags are stripped, two cues at one time are both kept, a cue with impossible times
+    is skipped. Rolling captions (each cue repeats the line before) are read once.
     """
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     warnings: list[LineWarning] = []
     blocks = _cue_blocks(lines, warnings)
+    # Times within the text mark rolling captions, whatever their cues look like.
     timed = any(_WORD_TIME.search("\n".join(body)) for _, _, body in blocks)
     cues = []
     for number, span, body in blocks:
         voice = _VOICE.search("\n".join(body))
         plain = [_strip_tags(line) for line in body]
-        said = "\n".join(line for line in plain if line)
-        if not said:
+        cue_text = "\n".join(line for line in plain if line)
+        if not cue_text:
             if not timed:
                 warnings.append(LineWarning(number, "a cue without text"))
             continue
         speaker = html.unescape(voice[1]).strip() if voice else None
-        cues.append(Cue(span, said, speaker, number))
+        cues.append(Cue(span, cue_text, speaker, number))
     cues.sort(key=lambda cue: cue.span.start)
     if timed or _is_rolling(cues):
         cues = _unroll(cues)
@@ -87,8 +88,8 @@ def read_subtitles(text: str) -> tuple[list[Cue], list[LineWarning]]:
 def _cue_blocks(
     lines: Sequence[str], warnings: list[LineWarning]
 ) -> list[tuple[int, Span, list[str]]]:
-    """The times of each cue, the line they stand on, and the lines of text below it."""
-    found: list[tuple[int, Span, list[str]]] = []
+    """The line number of each cue's times, its span, and its lines of text."""
+    blocks: list[tuple[int, Span, list[str]]] = []
     body: list[str] | None = None
     skipping = ""
     for number, line in enumerate(lines, 1):
@@ -98,7 +99,7 @@ def _cue_blocks(
             skipping, body = "", None
             if (span := _span(match, number, warnings)) is not None:
                 body = []
-                found.append((number, span, body))
+                blocks.append((number, span, body))
             else:
                 skipping = "times"
             continue
@@ -106,6 +107,7 @@ def _cue_blocks(
             warnings.append(LineWarning(number, f"cannot read the times {line.strip()!r}"))
             skipping, body = "times", None
             continue
+        # NOTE and the like open a block only after a blank line; elsewhere they are spoken words.
         after_blank = number == 1 or not lines[number - 2].strip()
         if after_blank and re.match(r"(WEBVTT|NOTE|STYLE|REGION)(\s|$)", line):
             skipping, body = line, None
@@ -117,32 +119,32 @@ def _cue_blocks(
             body.append(line)
         elif line.strip() and not skipping and not _is_index(lines, number):
             warnings.append(LineWarning(number, f"text outside of any cue: {line.strip()[:40]!r}"))
-    return found
+    return blocks
 
 
 def _is_index(lines: Sequence[str], number: int) -> bool:
-    """Whether a line is a cue's identifier: alone above a line of times."""
+    """Whether a line is a cue's identifier: the next line holds times."""
     return number < len(lines) and _TIMES.match(lines[number]) is not None
 
 
 def _drop_index(body: list[str] | None, lines: Sequence[str], number: int) -> None:
-    """Takes the identifier of the cue at `number` off the text of the cue before it.
+    """Remove the identifier of the cue at `number` from the text of the cue before it.
 
-    Without a blank line between them, only a bare number is one: it may be text.
+    Without a blank line between them, only a bare number is removed: anything else may be text.
     """
     if not body or not body[-1].strip():
         return
-    apart = number >= 3 and not lines[number - 3].strip()
-    if apart or (body[-1].strip().isdigit() and len(body) > 1):
+    blank_before = number >= 3 and not lines[number - 3].strip()
+    if blank_before or (body[-1].strip().isdigit() and len(body) > 1):
         body.pop()
 
 
 def _span(match: re.Match[str], number: int, warnings: list[LineWarning]) -> Span | None:
-    """The span of a line of times; None, with a warning, where it cannot be."""
+    """The span that a line of times states; None, with a warning, where it is impossible."""
     start, end = _seconds(match.groups()[:4]), _seconds(match.groups()[4:8])
     settings = match[9] or ""
     if settings and not all(_SETTING.fullmatch(part) for part in settings.split()):
-        warnings.append(LineWarning(number, f"passed over {settings.strip()!r} after the times"))
+        warnings.append(LineWarning(number, f"skipped {settings.strip()!r} after the times"))
     try:
         return Span(start, end)
     except TimeError as error:
@@ -153,146 +155,82 @@ def _span(match: re.Match[str], number: int, warnings: list[LineWarning]) -> Spa
 def _seconds(parts: Sequence[str | None]) -> float:
     hours, minutes, seconds, fraction = parts
     whole = int(hours or 0) * 3600 + int(minutes or 0) * 60 + int(seconds or 0)
+    # By way of text: adding fractions of a second to large floats would round them.
     return float(f"{whole}.{fraction or 0}")
 
 
 def _strip_tags(line: str) -> str:
-    """A line of text without tags, overrides and entities."""
+    """A line of text without tags and overrides, and with entities decoded."""
     return " ".join(html.unescape(_OVERRIDE.sub("", _TAG.sub("", line))).split())
 
 
 def _is_rolling(cues: Sequence[Cue]) -> bool:
-    """Whether most cues begin at once with a line that the one before ended with, and add to it."""
+    """Whether many cues begin with the line that the one just before ended with, and add to it."""
     pairs = [
-        (one.text.split("\n"), other.text.split("\n"))
-        for one, other in pairwise(cues)
-        if other.span.start - one.span.end < 0.1
+        (cue.text.split("\n"), following.text.split("\n"))
+        for cue, following in pairwise(cues)
+        if following.span.start - cue.span.end < 0.1
     ]
-    adding = sum(0 < _overlap(one, other) < len(other) for one, other in pairs)
-    return len(cues) > 3 and adding > len(cues) / 3
+    repeats = sum(0 < _overlap(last, lines) < len(lines) for last, lines in pairs)
+    return len(cues) > 3 and repeats > len(cues) / 3
 
 
 def _unroll(cues: Sequence[Cue]) -> list[Cue]:
-    """Captions that scroll up, as YouTube writes them: each line once, when it first appears.
+    """Rolling captions, as YouTube writes them: each line once, when it first appears.
 
-    Such a cue shows the line before it and a new one with a time for each word; between them lie
-    cues of some 10 ms that repeat what stands there.
+    Such a cue shows the line before it and a new one, with a time for each word. Between such cues
+    are cues of some 10 ms that repeat what is on screen.
     """
-    found: list[Cue] = []
-    shown: list[str] = []
+    unrolled: list[Cue] = []
+    last_lines: list[str] = []
     for cue in cues:
         lines = cue.text.split("\n")
-        new = lines[_overlap(shown, lines) :]
-        shown = lines
-        if new:
-            found.append(replace(cue, text="\n".join(new)))
-        elif found and found[-1].span.end < cue.span.end and found[-1].text == cue.text:
-            found[-1] = replace(found[-1], span=Span(found[-1].span.start, cue.span.end))
-    return found
+        new_lines = lines[_overlap(last_lines, lines) :]
+        last_lines = lines
+        last = unrolled[-1] if unrolled else None
+        if new_lines:
+            unrolled.append(replace(cue, text="\n".join(new_lines)))
+        elif last and last.span.end < cue.span.end and last.text == cue.text:
+            unrolled[-1] = replace(last, span=Span(last.span.start, cue.span.end))
+    return unrolled
 
 
-def _overlap(shown: Sequence[str], lines: Sequence[str]) -> int:
-    """How many of the first lines are the last ones that were shown before."""
-    for count in range(min(len(shown), len(lines)), 0, -1):
-        if list(shown[-count:]) == list(lines[:count]):
+def _overlap(last_lines: Sequence[str], lines: Sequence[str]) -> int:
+    """How many of the first lines repeat the end of the last cue's lines."""
+    for count in range(min(len(last_lines), len(lines)), 0, -1):
+        if list(last_lines[-count:]) == list(lines[:count]):
             return count
     return 0
-
-
-# -- the standard ----------------------------------------------------------------------------------
-
-_STRICT_TIME = r"(?:\d{2,}:)?[0-5]\d:[0-5]\d\.\d{3}"
-_STRICT = re.compile(rf"({_STRICT_TIME})[ \t]+-->[ \t]+({_STRICT_TIME})(?:[ \t]+(\S.*))?")
-_SETTINGS = re.compile(
-    r"vertical:(rl|lr)|line:-?\d+(\.\d+)?%?(,(start|center|end))?|align:(start|center|end|left|right)"
-    r"|position:\d+(\.\d+)?%(,(line-left|center|line-right))?|size:\d+(\.\d+)?%|region:\S+"
-)
-
-
-def validate_webvtt(text: str) -> list[LineWarning]:
-    """What is wrong with a WebVTT text by the standard (W3C WebVTT); [] where nothing is.
-
-    Checks the header, the form and order of times, cue settings, and blocks that belong to no cue.
-    """
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    lines = text.split("\n")
-    faults = []
-    if not re.match(r"WEBVTT([ \t]|$)", lines[0]):
-        faults.append(LineWarning(1, "the first line is not WEBVTT"))
-    if len(lines) > 1 and lines[1].strip():
-        faults.append(LineWarning(2, "no blank line below the header"))
-    last, cue_seen, number = -1.0, False, 2
-    for block in "\n".join(lines[2:]).split("\n\n"):
-        rows = block.split("\n")
-        first = number + 1
-        number += len(rows) + 1
-        while rows and not rows[0]:
-            rows, first = rows[1:], first + 1
-        if not rows or not any(rows) or re.match(r"NOTE([ \t]|$)", rows[0]):
-            continue
-        if re.match(r"(STYLE|REGION)[ \t]*$", rows[0]):
-            if cue_seen:
-                faults.append(LineWarning(first, f"{rows[0].strip()} after the first cue"))
-            continue
-        at = 0 if "-->" in rows[0] else 1
-        if at >= len(rows) or "-->" not in rows[at]:
-            faults.append(LineWarning(first, "a block without times"))
-            continue
-        cue_seen = True
-        last = _check_times(rows[at], first + at, last, faults)
-    return faults
-
-
-def _check_times(line: str, number: int, last: float, faults: list[LineWarning]) -> float:
-    """Checks a line of times; returns the start that the next cue may not lie before."""
-    match = _STRICT.fullmatch(line)
-    loose = _TIMES.match(line)
-    if not match or not loose:
-        faults.append(
-            LineWarning(number, f"the times {line.strip()!r} are not of the form [HH:]MM:SS.mmm")
-        )
-        return last
-    start, end = _seconds(loose.groups()[:4]), _seconds(loose.groups()[4:8])
-    if end <= start:
-        faults.append(LineWarning(number, "the cue does not end after it starts"))
-    if start < last:
-        faults.append(LineWarning(number, "the cue starts before the one above it"))
-    faults += [
-        LineWarning(number, f"unknown cue setting {setting!r}")
-        for setting in (match[3] or "").split()
-        if not _SETTINGS.fullmatch(setting)
-    ]
-    return max(start, last)
 
 
 # -- writing ---------------------------------------------------------------------------------------
 
 
 def write_webvtt(cues: Iterable[Cue], *, notes: Iterable[str] = ()) -> str:
-    """A WebVTT text that is right by the standard; a cue shorter than 1 ms is made that long."""
+    """The cues as WebVTT that is valid by the standard; a cue is made at least 1 ms long."""
     blocks = ["WEBVTT"]
     blocks += [f"NOTE\n{_escape_cue_text(note)}" for note in notes]
     for cue in cues:
-        said = _escape_cue_text(html.escape(cue.text, quote=False))
+        text = _escape_cue_text(html.escape(cue.text, quote=False))
         if cue.speaker:
-            said = f"<v {html.escape(cue.speaker)}>{said}"
+            text = f"<v {html.escape(cue.speaker)}>{text}"
         name = _escape_cue_text(cue.id).replace("\n", " ")
-        blocks.append(f"{name}\n" * bool(name) + f"{_time_line(cue.span, '.')}\n{said}")
+        blocks.append(f"{name}\n" * bool(name) + f"{_time_line(cue.span, '.')}\n{text}")
     return "\n\n".join(blocks) + "\n"
 
 
 def write_srt(cues: Iterable[Cue]) -> str:
-    """An SRT text, with each speaker's name before what they say."""
+    """The cues as SRT, with each speaker's name before the text."""
     blocks = []
     for number, cue in enumerate(cues, 1):
-        said = _escape_cue_text(cue.text)
-        who = f"{cue.speaker}: " if cue.speaker else ""
-        blocks.append(f"{number}\n{_time_line(cue.span, ',')}\n{who}{said}\n")
+        text = _escape_cue_text(cue.text)
+        speaker = f"{cue.speaker}: " if cue.speaker else ""
+        blocks.append(f"{number}\n{_time_line(cue.span, ',')}\n{speaker}{text}\n")
     return "\n".join(blocks)
 
 
 def _escape_cue_text(text: str) -> str:
-    """Text without what would end a cue: blank lines and arrows."""
+    """The text without what would end a cue: blank lines and arrows."""
     lines = (line.strip().replace("-->", "→") for line in text.splitlines())
     return "\n".join(line for line in lines if line)
 
@@ -303,6 +241,6 @@ def _time_line(span: Span, point: str) -> str:
     return f"{_timestamp(start, point)} --> {_timestamp(end, point)}"
 
 
-def _timestamp(thousandths: int, point: str) -> str:
-    seconds, rest = divmod(thousandths, 1000)
+def _timestamp(milliseconds: int, point: str) -> str:
+    seconds, rest = divmod(milliseconds, 1000)
     return f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}{point}{rest:03d}"

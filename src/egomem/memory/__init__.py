@@ -4,11 +4,13 @@ with Store.open("my-memory") as store:
     store.view(until).search("red mug")
 """
 
-from egomem.memory.store import Completed, Store
+from egomem.memory.reader import Completed, MemoryReader
+from egomem.memory.store import Store
 from egomem.memory.view import ScoredObservation, View
 
 __all__ = [
     "Completed",
+    "MemoryReader",
     "ScoredObservation",
     "Store",
     "View",

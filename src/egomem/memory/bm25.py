@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+F = TypeVar("F", float, Floats)
 
 K1 = 0.9
 B = 0.4
@@ -11,20 +18,26 @@ B = 0.4
 
 
 def idf(count: int, frequency: int) -> float:
-    """ln(1 + (N - df + 0.5) / (df + 0.5)): never negative."""
+    """Inverse document frequency, ln(1 + (N - df + 0.5) / (df + 0.5)): never negative."""
     return math.log(1 + (count - frequency + 0.5) / (frequency + 0.5))
+
+
+def norm(length: F, mean: float, *, k1: float = K1, b: float = B) -> F:
+    """What a document's length does to the counts of its terms: k1 (1 - b + b length / mean)."""
+    return k1 * (1 - b + b * length / mean)
 
 
 def term_scores(
     idfs: Mapping[str, float], words: Sequence[str], length: int, mean: float
 ) -> dict[str, float]:
-    """Each matching query term's share of a document's score, which is their sum in this order.
+    """Score a document, as the share of each matching query term; the score is their sum in this
+    order.
 
     A term that occurs c times earns c / (c + k1 (1 - b + b length / mean)) of its idf.
     """
-    norm = K1 * (1 - B + B * length / mean)
+    damping = norm(float(length), mean)
     return {
-        term: idf * (count / (count + norm))
+        term: idf * (count / (count + damping))
         for term, idf in idfs.items()
         if (count := words.count(term))
     }

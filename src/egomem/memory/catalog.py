@@ -1,8 +1,9 @@
-"""What a memory holds, in figures: the small part that every view is cut from.
+"""The catalog of a memory: recordings, tracks and counts, from which every view is cut.
 
-A *line* is a timeline that observations lie on: a recording, or a wearer's own (for digests), whose
-second 0 is the POSIX epoch. The tally says, for each line and track, how many observations there
-are, how long their texts are and which time they span, so that no question needs to count them.
+Observations lie on *timelines*: one for each recording, and one for each wearer (for digests),
+whose second 0 is the POSIX epoch. The tally holds, for each timeline and track, the number of
+observations, the length of their texts and the time they span, so that no question needs to count
+rows.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ from egomem.records import Recording
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-Places = npt.NDArray[np.int32]
+Positions = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
 class Catalog:
-    """One consistent reading. `horizon` is the last row it knows of: later ones are not in a view.
+    """One consistent reading of a memory. Rows after `horizon` are in none of its views.
 
-    `numbers`, `starts` (POSIX seconds of a line's second 0, NaN where the clock is not known),
-    `wearers` and `ids` (None for a wearer's own timeline) have one entry a line, in order of
-    `numbers`. The `tally_*` arrays have one entry a (line, track).
+    `numbers`, `starts` (POSIX seconds of a timeline's second 0, NaN where the clock is unknown),
+    `wearers` and `ids` (None for a wearer's own timeline) have one entry a timeline, in order of
+    `numbers`. The `tally_*` arrays have one entry for each timeline and track.
     """
 
     horizon: int
@@ -41,7 +42,7 @@ class Catalog:
     wearers: tuple[str, ...]
     ids: tuple[str | None, ...]
     tracks: dict[int, tuple[str, str]]
-    tally_line: Integers
+    tally_timeline: Integers
     tally_track: Integers
     tally_count: Integers
     tally_length: Integers
@@ -49,32 +50,34 @@ class Catalog:
     tally_end: Floats
 
     @classmethod
-    def read(cls, db: sqlite3.Connection, known: Self | None) -> Self:
-        """`known` is given back where nothing has changed since."""
-        if known and (*known.version, known.horizon) == db.execute(_STATE).fetchone():
-            return known
-        own = not db.in_transaction
-        if own:
+    def read(cls, db: sqlite3.Connection, previous: Self | None) -> Self:
+        """Read the catalog; returns `previous` itself where nothing has changed since."""
+        if previous and (*previous.version, previous.horizon) == db.execute(_STATE).fetchone():
+            return previous
+        # One transaction, so that recordings, tracks and tally are of the same moment.
+        begins = not db.in_transaction
+        if begins:
             db.execute("BEGIN")
         try:
             *version, horizon = db.execute(_STATE).fetchone()
-            return cls._read(db, known, tuple(version), horizon)
+            return cls._read(db, previous, tuple(version), horizon)
         finally:
-            if own:
+            if begins:
                 db.execute("COMMIT")
 
     @classmethod
     def _read(
-        cls, db: sqlite3.Connection, known: Self | None, version: tuple[int, ...], horizon: int
+        cls, db: sqlite3.Connection, previous: Self | None, version: tuple[int, ...], horizon: int
     ) -> Self:
-        if known and known.version == version:
-            recordings, numbers, starts = known.recordings, known.numbers, known.starts
-            wearers, ids = known.wearers, known.ids
+        # Observations are added far more often than recordings: those are parsed only once.
+        if previous and previous.version == version:
+            recordings, numbers, starts = previous.recordings, previous.numbers, previous.starts
+            wearers, ids = previous.wearers, previous.ids
         else:
-            found = db.execute(
+            cursor = db.execute(
                 f"SELECT number, {rows.RECORDING_COLUMNS} FROM recording ORDER BY number"
             )
-            table = found.fetchall()
+            table = cursor.fetchall()
             read = [rows.read_recording(row[1:]) if row[1] is not None else None for row in table]
             recordings = tuple(r for r in read if r)
             numbers = np.array([row[0] for row in table], dtype=np.int64)
@@ -107,23 +110,23 @@ class Catalog:
         )
 
     @cached_property
-    def places(self) -> dict[str, int]:
-        """Where each recording is among the lines."""
+    def positions(self) -> dict[str, int]:
+        """Recording id -> its position among the timelines."""
         return {id: place for place, id in enumerate(self.ids) if id is not None}
 
     @cached_property
     def tally_first(self) -> Integers:
-        """Where the entries of each line begin in the tally, which is in order of lines."""
-        return np.flatnonzero(np.diff(self.tally_line, prepend=-1))
+        """Where each timeline's entries begin in the tally, which is in order of timelines."""
+        return np.flatnonzero(np.diff(self.tally_timeline, prepend=-1))
 
     @cached_property
-    def zeros(self) -> dict[int, float]:
-        """`starts` by number."""
+    def start_by_number(self) -> dict[int, float]:
+        """Number of a timeline -> its entry in `starts`."""
         return dict(zip(self.numbers.tolist(), self.starts.tolist(), strict=True))
 
     @cached_property
     def of_wearer(self) -> dict[str, Flags]:
-        """Which lines are a wearer's."""
+        """Wearer -> flags of the timelines that are theirs."""
         wearers = np.array(self.wearers)
         return {w: np.asarray(wearers == w, dtype=bool) for w in set(self.wearers)}
 

@@ -1,96 +1,91 @@
-"""Opening `memory.db`, and what its faults mean to a user."""
+"""The connection to `memory.db`: one writer at a time, all or nothing, shared by threads."""
 
 from __future__ import annotations
 
-import errno
 import os
 import sqlite3
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from egomem.errors import DamagedError, FullError, LockedError, StoreError, UsageError
+from egomem.memory.database_errors import DATABASE_NAME, cannot_write, translated_errors
+from egomem.memory.lock import WriterLock
 
-DATABASE_NAME = "memory.db"
 
+class Connection:
+    """`memory.db` of a folder. Reading needs no lock; `writing` and `transaction` take it.
 
-def connect(folder: Path, *, wait: float, read_only: bool) -> sqlite3.Connection:
-    """A connection in autocommit mode, shared by threads under the caller's lock.
-
-    Write-ahead logging lets readers work while one writes; FULL makes a commit wait for the disk.
+    `wait` is how long (s) a writer waits for another one. A folder that cannot be written to is
+    opened to be read (`read_only`).
     """
+
+    def __init__(self, folder: Path, *, wait: float) -> None:
+        self.folder = folder
+        self.read_only = not _writable(folder)
+        self.lock = WriterLock(folder, wait)
+        self._threads = threading.RLock()
+        with translated_errors(folder):
+            self.db = _connect(folder, wait=wait, read_only=self.read_only)
+
+    def close(self) -> None:
+        with self._threads:
+            self.db.close()
+
+    @contextmanager
+    def exclusive(self) -> Iterator[sqlite3.Connection]:
+        """The connection for this thread alone; errors say what to do."""
+        with self._threads, translated_errors(self.folder):
+            yield self.db
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Keep other writers out. Raises LockedError naming the holder, after waiting."""
+        with self.lock.held():
+            yield
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """All or nothing, and on the disk when it ends. Raises FullError in a read-only folder."""
+        # Before taking the lock, which would fail with a less helpful message.
+        if self.read_only:
+            raise cannot_write(self.folder)
+        with self.lock.held(), self.exclusive() as db:
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+                db.execute("COMMIT")
+            except BaseException:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+                raise
+
+    def select(self, sql: str, values: Iterable[object] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a query."""
+        with self.exclusive() as db:
+            return db.execute(sql, tuple(values)).fetchall()
+
+
+def _connect(folder: Path, *, wait: float, read_only: bool) -> sqlite3.Connection:
+    """A connection in autocommit mode, so that each transaction is begun and ended explicitly."""
     path = (folder / DATABASE_NAME).resolve()
     uri = path.as_uri()
     if read_only:
         # Without its WAL files a database in a folder that cannot change will not change either.
         uri += "?mode=ro" if Path(f"{path}-wal").exists() else "?immutable=1"
     db = sqlite3.connect(uri, uri=True, timeout=wait, isolation_level=None, check_same_thread=False)
-    with translated_errors(folder):
-        db.execute("PRAGMA foreign_keys = ON")
-        db.execute("PRAGMA cache_size = -16384")
-        if not read_only:
-            db.execute("PRAGMA journal_mode = WAL")
-            db.execute("PRAGMA synchronous = FULL")
-            db.execute("PRAGMA secure_delete = ON")
+    db.execute("PRAGMA foreign_keys = ON")
+    db.execute("PRAGMA cache_size = -16384")
+    if not read_only:
+        # Write-ahead logging lets readers work while one writes; FULL makes a commit wait for the
+        # disk; secure_delete overwrites what is forgotten.
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = FULL")
+        db.execute("PRAGMA secure_delete = ON")
     return db
 
 
-def writable(folder: Path) -> bool:
+def _writable(folder: Path) -> bool:
     database = folder / DATABASE_NAME
     return os.access(folder, os.W_OK) and (not database.exists() or os.access(database, os.W_OK))
-
-
-@contextmanager
-def translated_errors(folder: Path) -> Iterator[None]:
-    """Turns faults of SQLite and the disk into one line with a remedy; transactions are undone."""
-    try:
-        yield
-    except OSError as fault:
-        if fault.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise _full(folder) from fault
-        if fault.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-            raise cannot_write(folder) from fault
-        raise
-    except sqlite3.ProgrammingError as fault:
-        if "closed database" not in str(fault):
-            raise
-        raise UsageError(f"the memory at {folder} has been closed", "open it again") from fault
-    except sqlite3.DatabaseError as fault:
-        code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
-        if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _is_full(folder)):
-            raise _full(folder) from fault
-        if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
-            raise cannot_write(folder) from fault
-        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise LockedError(f"{folder} is in use by another program", "try again") from fault
-        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            raise DamagedError(
-                f"{folder / DATABASE_NAME} is damaged ({fault})",
-                "restore it from a backup; run: egomem check",
-            ) from fault
-        raise StoreError(f"{folder / DATABASE_NAME}: {fault}", "run: egomem check") from fault
-
-
-def _full(folder: Path) -> FullError:
-    return FullError(
-        f"the disk that holds {folder} is full",
-        "nothing that was remembered is lost; free some space and run it again",
-    )
-
-
-def cannot_write(folder: Path) -> FullError:
-    return FullError(
-        f"cannot write to {folder}",
-        "nothing was lost; make the folder writable, or use another with --memory",
-    )
-
-
-def _is_full(folder: Path) -> bool:
-    """A write past a quota or a file-size limit reads as an input/output error."""
-    try:
-        probe = folder / ".space"
-        probe.write_bytes(b"\0" * 65536)
-    except OSError:
-        return True
-    probe.unlink()
-    return False

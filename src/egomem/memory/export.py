@@ -1,7 +1,7 @@
-"""A memory, or a part of it, as files that other tools read: WebVTT, SRT, JSON Lines, Parquet.
+"""Export a memory, or a part of it: WebVTT, SRT, JSON Lines, Parquet.
 
-A Parquet file holds everything: imported again, it is the same memory (ids, recordings with their
-clocks, tracks, what is finished). The other formats hold what they can.
+A Parquet file is complete: imported again, it is the same memory (ids, recordings with their
+clocks, tracks, finished work). The other formats hold what they can express.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from typing import Any, Literal, cast, get_args
 
 from egomem.errors import MediaError, MissingExtraError, StoreError, TimeError, UsageError, reason
 from egomem.media.subtitles import Cue, write_srt, write_webvtt
-from egomem.memory.store import Completed, Store
-from egomem.memory.view import View
+from egomem.memory.reader import Completed
+from egomem.memory.store import Store
+from egomem.memory.view import View, view_of
 from egomem.records import Observation, Provenance, Record, Recording, Source, Track
 from egomem.timeline import Clock, Span, format_instant, zone_of
 
@@ -35,9 +36,9 @@ _BATCH = 5000
 
 
 class ExportReport(Record):
-    """What was written: the files, how many observations they hold, and how many they cannot.
+    """What was written: the files, and the number of observations in them.
 
-    `left_out`: digests lie on no recording, so subtitles have no place for them.
+    `left_out` counts digests, which lie on no recording: subtitles have no place for them.
     """
 
     files: tuple[str, ...]
@@ -53,11 +54,11 @@ def export(
     sources: Iterable[str] | None = None,
     tracks: Iterable[str] | None = None,
 ) -> ExportReport:
-    """Write what a view sees to `target`; nothing is left half written.
+    """Write what a view sees to `target`; an interrupted export leaves no partial file.
 
-    JSON Lines and Parquet are one file. Subtitles are one file a recording, in the folder `target`;
-    with one recording, `target` may be a file. Raises UsageError, MissingExtraError for Parquet
-    without pyarrow, StoreError where it cannot be written.
+    JSON Lines and Parquet are one file. Subtitles are one file for each recording, in the folder
+    `target`; with one recording, `target` may be a file. Raises UsageError, MissingExtraError for
+    Parquet without pyarrow, StoreError where it cannot be written.
     """
     format = format_of(target, format)
     view = view.narrow(sources=None if sources is None else _known(sources), tracks=tracks)
@@ -77,27 +78,27 @@ _ENDINGS: dict[str, Format] = {
 }  # fmt: skip
 
 
-def format_of(target: str | Path, said: str | None = None) -> Format:
-    """The format that is named, else the one of the target's ending. Raises UsageError."""
-    found = said or _ENDINGS.get(Path(target).suffix.lower())
+def format_of(target: str | Path, name: str | None = None) -> Format:
+    """The export format: the one named, else the one of the target's suffix. Raises UsageError."""
+    format_name = name or _ENDINGS.get(Path(target).suffix.lower())
     for format in FORMATS:
-        if format == found:
+        if format == format_name:
             return format
-    what = f"cannot export as {said!r}" if said else f"{target} does not say its format"
+    what = f"cannot export as {name!r}" if name else f"{target} does not say its format"
     raise UsageError(what, f"give --format with one of: {', '.join(FORMATS)}")
 
 
 def _known(sources: Iterable[str]) -> list[Source]:
-    known = get_args(Source)
+    all_sources = get_args(Source)
     for source in (sources := list(sources)):
-        if source not in known:
-            raise UsageError(f"{source!r} is not a source", f"known: {', '.join(known)}")
+        if source not in all_sources:
+            raise UsageError(f"{source!r} is not a source", f"known: {', '.join(all_sources)}")
     return cast(list[Source], sources)
 
 
 @contextmanager
 def _whole(path: Path) -> Iterator[Path]:
-    """A place to write to that becomes `path` when all is written."""
+    """A temporary path that replaces `path` once everything is written."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part")
     try:
@@ -122,9 +123,9 @@ _SUFFIX = {"webvtt": ".vtt", "srt": ".srt"}
 
 def _export_subtitles(view: View, target: Path, format: Literal["webvtt", "srt"]) -> ExportReport:
     suffix = _SUFFIX[format]
-    parts = [(r, held) for r, held in _by_recording(view) if held]
-    recordings = [(r, held) for r, held in parts if r is not None]
-    left_out = sum(len(held) for r, held in parts if r is None)
+    parts = [(r, observations) for r, observations in _by_recording(view) if observations]
+    recordings = [(r, observations) for r, observations in parts if r is not None]
+    left_out = sum(len(observations) for r, observations in parts if r is None)
     single = target.suffix.lower() == suffix
     if single and len(recordings) != 1:
         raise UsageError(
@@ -132,20 +133,20 @@ def _export_subtitles(view: View, target: Path, format: Literal["webvtt", "srt"]
         )
     names = Counter(Path(r.name).stem for r, _ in recordings)
     files, count = [], 0
-    for recording, held in recordings:
+    for recording, observations in recordings:
         stem = Path(recording.name).stem
         name = f"{stem}.{recording.id}" if names[stem] > 1 else stem
         path = target if single else target / f"{_safe(name)}{suffix}"
-        cues = [_cue(o) for o in held]
+        cues = [_cue(o) for o in observations]
         text = (
             write_srt(cues)
             if format == "srt"
-            else write_webvtt(cues, notes=_notes(recording, held))
+            else write_webvtt(cues, notes=_notes(recording, observations))
         )
         with _whole(path) as part:
             part.write_text(text, encoding="utf-8")
         files.append(str(path))
-        count += len(held)
+        count += len(observations)
     return ExportReport(files=tuple(files), observations=count, left_out=left_out)
 
 
@@ -156,19 +157,19 @@ def _cue(o: Observation) -> Cue:
     )
 
 
-def _notes(recording: Recording, held: Iterable[Observation]) -> list[str]:
-    """Where the text of a WebVTT file is from."""
+def _notes(recording: Recording, observations: Iterable[Observation]) -> list[str]:
+    """The NOTE block of a WebVTT file: recording, start, tracks and provenance notes."""
     lines = [f"recording: {recording.id} {recording.name} of {recording.wearer}"]
     if recording.clock:
         lines.append(f"starts: {format_instant(recording.clock.start)}")
     lines.append("each cue is named by its observation's id and track")
-    tracks = dict.fromkeys(o.track for o in held)
-    notes = dict.fromkeys(o.provenance.note for o in held if o.provenance.note)
+    tracks = dict.fromkeys(o.track for o in observations)
+    notes = dict.fromkeys(o.provenance.note for o in observations if o.provenance.note)
     return ["\n".join([*lines, *(f"track: {t}" for t in tracks), *(f"note: {n}" for n in notes)])]
 
 
 def _safe(name: str) -> str:
-    """A name without what a file's name cannot have."""
+    """A file name without the characters that file systems forbid."""
     return re.sub(r'[\x00-\x1f/\\:*?"<>|]', "_", name).strip(". ") or "recording"
 
 
@@ -178,8 +179,8 @@ def _safe(name: str) -> str:
 def _export_jsonl(view: View, target: Path) -> ExportReport:
     count = 0
     with _whole(target) as part, part.open("w", encoding="utf-8") as file:
-        for recording, held in _by_recording(view):
-            for o in held:
+        for recording, observations in _by_recording(view):
+            for o in observations:
                 row = _row(view, recording, o)
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
                 count += 1
@@ -216,7 +217,7 @@ def _zoned(start: datetime) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ExportedMemory:
-    """What an exported Parquet file holds; `observations` may be iterated once."""
+    """Contents of an exported Parquet file; `observations` can be iterated once."""
 
     recordings: tuple[Recording, ...]
     tracks: tuple[Track, ...]
@@ -238,15 +239,15 @@ def _export_parquet(view: View, target: Path) -> ExportReport:
         _whole(target) as part,
         parquet.ParquetWriter(part, schema, compression="zstd") as writer,
     ):
-        for _, held in _by_recording(view):
-            for at in range(0, len(held), _BATCH):
-                rows = [_columns(view, o) for o in held[at : at + _BATCH]]
+        for _, observations in _by_recording(view):
+            for at in range(0, len(observations), _BATCH):
+                rows = [_columns(view, o) for o in observations[at : at + _BATCH]]
                 writer.write_table(pyarrow.Table.from_pylist(rows, schema))
-            count += len(held)
+            count += len(observations)
         recordings = view.recordings()
         # What is finished is only true of a memory that is whole.
-        whole = count == store.view().count()
-        done = [d for r in recordings for d in sorted(store.done(r.id))] if whole else []
+        whole = count == view_of(store).count()
+        done = [d for r in recordings for d in sorted(store.completed(r.id))] if whole else []
         head = {
             "form": FORMAT_VERSION,
             "recordings": [_to_json(r) for r in recordings],
@@ -276,10 +277,10 @@ def _columns(view: View, o: Observation) -> dict[str, Any]:
 
 
 def read_exported_memory(path: str | Path) -> ExportedMemory | None:
-    """What `export` wrote as Parquet; None for any other file.
+    """Read a Parquet file that `export` wrote; None for any other file.
 
-    Raises UsageError where a newer egomem wrote it, MediaError where the file is damaged or (while
-    it is read) an observation is not what its id says, MissingExtraError without pyarrow.
+    Raises UsageError where a newer egomem wrote it, MissingExtraError without pyarrow, and
+    MediaError where the file is damaged or (during iteration) an observation does not match its id.
     """
     path = Path(path)
     with path.open("rb") as file:
@@ -294,15 +295,15 @@ def read_exported_memory(path: str | Path) -> ExportedMemory | None:
     if head is None:
         file.close()
         return None
-    said = json.loads(head)
-    if said["form"] > FORMAT_VERSION:
+    contents = json.loads(head)
+    if contents["form"] > FORMAT_VERSION:
         raise UsageError(
             f"{path} was written by a newer egomem", "run: pip install --upgrade egomem"
         )
     return ExportedMemory(
-        recordings=tuple(_from_json(r) for r in said["recordings"]),
-        tracks=tuple(Track.model_validate(t) for t in said["tracks"]),
-        done=tuple(Completed(*d) for d in said["done"]),
+        recordings=tuple(_from_json(r) for r in contents["recordings"]),
+        tracks=tuple(Track.model_validate(t) for t in contents["tracks"]),
+        done=tuple(Completed(*d) for d in contents["done"]),
         observations=_observations(file, path),
     )
 
@@ -326,24 +327,24 @@ def _observations(file: Any, path: Path) -> Iterator[Observation]:
                 yield o
 
 
-def restore(store: Store, held: ExportedMemory) -> tuple[int, int]:
+def restore(store: Store, exported: ExportedMemory) -> tuple[int, int]:
     """Put an exported memory into a store; returns how many observations it has, and how many new.
 
-    A recording that the store holds already stays as it is, but gets a clock if it had none.
+    A recording that the store already holds is kept, but gets a clock if it had none.
     """
-    for recording in held.recordings:
-        known = store.recording(recording.id)
-        if known is None:
+    for recording in exported.recordings:
+        stored = store.recording(recording.id)
+        if stored is None:
             store.put_recording(recording)
-        elif known.clock is None and recording.clock is not None:
-            store.put_recording(known.model_copy(update={"clock": recording.clock}))
-    for track in held.tracks:
+        elif stored.clock is None and recording.clock is not None:
+            store.put_recording(stored.model_copy(update={"clock": recording.clock}))
+    for track in exported.tracks:
         store.put_track(track)
     read = new = 0
-    while batch := list(islice(held.observations, _BATCH)):
+    while batch := list(islice(exported.observations, _BATCH)):
         new += store.add(batch)
         read += len(batch)
-    store.add([], done=held.done)
+    store.add([], completed=exported.done)
     return read, new
 
 
@@ -358,12 +359,12 @@ def _to_json(recording: Recording) -> dict[str, Any]:
 
 def _from_json(body: Mapping[str, Any]) -> Recording:
     clock = None
-    if said := body.get("clock"):
-        start = datetime.fromisoformat(said["start"])
-        if said["zone"]:
+    if values := body.get("clock"):
+        start = datetime.fromisoformat(values["start"])
+        if values["zone"]:
             with suppress(TimeError):  # the offset is right even where the zone is not known here
-                start = start.astimezone(zone_of(said["zone"]))
-        clock = Clock(start, said["source"])
+                start = start.astimezone(zone_of(values["zone"]))
+        clock = Clock(start, values["source"])
     return Recording.model_validate({**body, "clock": clock})
 
 

@@ -1,8 +1,7 @@
-"""Windows that were watched and of which nothing could be told: the model refused, was cut off, or
-said nothing that can be read.
+"""Windows whose observation failed: the model refused, was cut off, or its reply was unreadable.
 
-Such a window is finished, so that nobody is asked, and paid, for it again. It is kept as a mark of
-finished work beside the others; what was said in the place of an observation is not kept.
+Such a window counts as finished, so that no request is paid for twice. It is stored as a mark among
+the finished work; the reply itself is not stored.
 """
 
 from __future__ import annotations
@@ -11,8 +10,8 @@ from collections.abc import Iterable
 from math import inf
 from typing import NamedTuple
 
-from egomem.memory.store import Completed, Store
-from egomem.memory.view import View
+from egomem.memory.reader import Completed, MemoryReader
+from egomem.memory.view import View, view_of
 from egomem.timeline import Span, format_span
 
 _MARK = "gap "
@@ -21,7 +20,9 @@ _TOLERANCE = 1e-5
 
 
 class FailedWindow(NamedTuple):
-    """`status` is that of the last reply. `tokens`: where it was cut off."""
+    """A window without observations. `status` is that of the last reply; `tokens` is the limit at
+    which it was cut off.
+    """
 
     span: Span
     status: str
@@ -32,59 +33,62 @@ class FailedWindow(NamedTuple):
 
 
 def window_unit(span: Span) -> str:
-    """How a window is named among the finished work on a recording."""
+    """The name of a window among the finished work on a recording."""
     return f"{span.start:g}-{span.end:g}"
 
 
 def to_completed(recording: str, track: str, gap: FailedWindow) -> Completed:
-    """The mark of a gap; the window itself is marked as finished, too."""
+    """The mark of a failed window; the caller marks the window itself as finished, too."""
     limit = "" if gap.tokens is None else f"@{gap.tokens}"
     return Completed(recording, track, f"{_MARK}{gap.status}{limit} {window_unit(gap.span)}")
 
 
 def from_completed(done: Iterable[Completed], track: str) -> list[FailedWindow]:
-    """The gaps among what is finished of a recording, in order of time; of a window with several,
-    the last: that with no limit, as such a window is not shown again, or else the highest one."""
-    found: dict[str, FailedWindow] = {}
-    for _, own, name in done:
-        if own != track or not name.startswith(_MARK):
+    """The failed windows among a recording's finished work, in order of time.
+
+    Of several marks for one window the decisive one counts: that without a token limit, as such a
+    window is never retried, else the one with the highest limit.
+    """
+    by_place: dict[str, FailedWindow] = {}
+    for _, track_id, name in done:
+        if track_id != track or not name.startswith(_MARK):
             continue
-        said, _, place = name.removeprefix(_MARK).partition(" ")
-        status, _, limit = said.partition("@")
+        outcome, _, place = name.removeprefix(_MARK).partition(" ")
+        status, _, limit = outcome.partition("@")
         start, _, end = place.partition("-")
         gap = FailedWindow(Span(float(start), float(end)), status, int(limit) if limit else None)
-        if place not in found or _limit(gap) > _limit(found[place]):
-            found[place] = gap
-    return sorted(found.values())
+        if place not in by_place or _limit(gap) > _limit(by_place[place]):
+            by_place[place] = gap
+    return sorted(by_place.values())
 
 
 def _limit(gap: FailedWindow) -> float:
     return inf if gap.tokens is None else gap.tokens
 
 
-def failed_windows(store: Store, recording: str, track: str) -> list[FailedWindow]:
-    """The windows of a recording that a track has nothing of, in order of time."""
-    found = from_completed(store.done(recording), track)
-    if not found:
+def failed_windows(store: MemoryReader, recording: str, track: str) -> list[FailedWindow]:
+    """A recording's windows that a track failed on and has no observation of, in time order."""
+    marked = from_completed(store.completed(recording), track)
+    if not marked:
         return []
-    held = store.view().observations(recording=recording, tracks=[track])
-    filled = {window_unit(o.span) for o in held}
-    return [gap for gap in found if window_unit(gap.span) not in filled]
+    observations = view_of(store).observations(recording=recording, tracks=[track])
+    filled = {window_unit(o.span) for o in observations}
+    return [gap for gap in marked if window_unit(gap.span) not in filled]
 
 
-def failed_windows_by_track(store: Store, recording: str) -> dict[str, list[FailedWindow]]:
-    """Track -> the windows of a recording that it has nothing of; only tracks that have such."""
-    tracks = {d.track for d in store.done(recording) if d.unit.startswith(_MARK)}
-    found = {track: failed_windows(store, recording, track) for track in sorted(tracks)}
-    return {track: held for track, held in found.items() if held}
+def failed_windows_by_track(store: MemoryReader, recording: str) -> dict[str, list[FailedWindow]]:
+    """Track -> its failed windows of a recording; tracks without any are left out."""
+    tracks = {d.track for d in store.completed(recording) if d.unit.startswith(_MARK)}
+    by_track = {track: failed_windows(store, recording, track) for track in sorted(tracks)}
+    return {track: windows for track, windows in by_track.items() if windows}
 
 
 def failed_windows_in_view(view: View, track: str) -> dict[str, list[FailedWindow]]:
-    """Recording -> the gaps of a track that lie in a view: those that had ended by then."""
-    found = {}
+    """Recording -> the failed windows of a track that had ended by the time of a view."""
+    by_recording = {}
     for r in view.recordings():
-        passed = r.duration * (1 + _TOLERANCE)
-        past = [g for g in failed_windows(view.store, r.id, track) if g.span.end <= passed]
-        if past:
-            found[r.id] = past
-    return found
+        end = r.duration * (1 + _TOLERANCE)
+        ended = [g for g in failed_windows(view.store, r.id, track) if g.span.end <= end]
+        if ended:
+            by_recording[r.id] = ended
+    return by_recording

@@ -1,7 +1,7 @@
-"""Which observations a view sees: by time, line, track and span.
+"""Which observations a view sees: by time, timeline, track and span.
 
-The same answer in three forms, each for its use: SQL conditions for reading rows, flags over a
-segment for searching, and figures that are mostly sums of the tally.
+The same answer in three forms: SQL conditions to read rows, positions in a segment to search, and
+counts that mostly come from the tally.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Protocol, Self
 import numpy as np
 
 from egomem.errors import TimeError, UsageError
-from egomem.memory.catalog import Catalog, Flags, Floats, Integers, Places
+from egomem.memory.catalog import Catalog, Flags, Floats, Integers, Positions
 from egomem.timeline import Moment, Span
 
 _NONE, _ALL, _SOME = 0, 1, 2
@@ -24,20 +24,21 @@ _FOREVER = 1e300
 
 
 class ObservationColumns(Protocol):
-    """One entry an observation: its row, line and track numbers, and its span.
+    """One entry for each observation: row id, timeline and track numbers, and span.
 
-    `runs`: where stretches of one line begin, and the end of the last one; `last`: the largest row.
+    `runs`: where stretches of one timeline begin, and the end of the last one; `last`: the largest
+    row id.
     """
 
     @property
     def last(self) -> int: ...
 
     @property
-    def n(self) -> Integers: ...
+    def rowid(self) -> Integers: ...
     @property
-    def line(self) -> Places: ...
+    def timeline(self) -> Positions: ...
     @property
-    def track(self) -> Places: ...
+    def track(self) -> Positions: ...
     @property
     def start(self) -> Floats: ...
     @property
@@ -48,58 +49,58 @@ class ObservationColumns(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ViewFilter:
-    """`cutoffs`: up to which of its seconds each line is seen, NaN where it cannot be placed.
+    """What a view may see. `cutoffs`: the second up to which each timeline is seen, NaN if unknown.
 
-    `selected` flags the chosen lines, `tracks` holds track numbers (None: all), and `spans` pairs
-    of bounds in seconds of each line, all of which an observation has to overlap.
+    `selected` flags the chosen timelines, `tracks` holds track numbers (None: all), and `spans`
+    pairs of bounds in seconds of each timeline; an observation must overlap all of them.
     """
 
-    shape: Catalog
+    catalog: Catalog
     cutoffs: Floats
     selected: Flags
     tracks: frozenset[int] | None = None
     spans: tuple[tuple[Floats, Floats], ...] = ()
 
     @classmethod
-    def of(cls, shape: Catalog, until: Moment | None) -> Self:
-        return cls(shape, _cutoffs(shape, until), np.ones(len(shape.ids), dtype=bool))
+    def of(cls, catalog: Catalog, until: Moment | None) -> Self:
+        return cls(catalog, _cutoffs(catalog, until), np.ones(len(catalog.ids), dtype=bool))
 
     # ------------------------------------------------------------------------------- narrowing
 
     def before(self, until: Moment) -> Self:
-        return replace(self, cutoffs=np.minimum(self.cutoffs, _cutoffs(self.shape, until)))
+        return replace(self, cutoffs=np.minimum(self.cutoffs, _cutoffs(self.catalog, until)))
 
     def of_wearer(self, wearer: str) -> Self:
-        nobody = np.zeros(len(self.shape.ids), dtype=bool)
-        chosen = self.shape.of_wearer.get(wearer, nobody)
-        return replace(self, selected=self.selected & chosen)
+        no_timeline = np.zeros(len(self.catalog.ids), dtype=bool)
+        flags = self.catalog.of_wearer.get(wearer, no_timeline)
+        return replace(self, selected=self.selected & flags)
 
     def of_recordings(self, recordings: Iterable[str]) -> Self:
-        chosen = np.zeros(len(self.shape.ids), dtype=bool)
+        flags = np.zeros(len(self.catalog.ids), dtype=bool)
         for id in set(recordings):
-            chosen[_place(self.shape, id)] = True
-        return replace(self, selected=self.selected & chosen)
+            flags[_place(self.catalog, id)] = True
+        return replace(self, selected=self.selected & flags)
 
     def of_tracks(self, sources: Iterable[str] | None, tracks: Iterable[str] | None) -> Self:
         by_source = None if sources is None else set(sources)
         by_id = None if tracks is None else set(tracks)
-        chosen = frozenset(
+        numbers = frozenset(
             number
-            for number, (id, source) in self.shape.tracks.items()
+            for number, (id, source) in self.catalog.tracks.items()
             if (by_source is None or source in by_source)
             and (by_id is None or id in by_id)
             and (self.tracks is None or number in self.tracks)
         )
-        return replace(self, tracks=chosen)
+        return replace(self, tracks=numbers)
 
     def within(self, span: Span) -> Self:
-        """In seconds of each recording; a wearer's own timeline has none."""
-        own = np.array([id is None for id in self.shape.ids], dtype=bool)
-        low, high = (np.where(own, np.nan, bound) for bound in (span.start, span.end))
+        """Only what overlaps a span of each recording; digests lie on none and are left out."""
+        is_digests = np.array([id is None for id in self.catalog.ids], dtype=bool)
+        low, high = (np.where(is_digests, np.nan, bound) for bound in (span.start, span.end))
         return replace(self, spans=(*self.spans, (low, high)))
 
     def between(self, start: datetime, end: datetime) -> Self:
-        low, high = _seconds(self.shape, start), _seconds(self.shape, end)
+        low, high = _seconds(self.catalog, start), _seconds(self.catalog, end)
         if end < start:
             raise TimeError(f"{end.isoformat()} is before {start.isoformat()}")
         return replace(self, spans=(*self.spans, (low, high)))
@@ -108,7 +109,7 @@ class ViewFilter:
 
     @cached_property
     def cut(self) -> Floats:
-        """The cutoff of every line, -inf for those that are not seen at all."""
+        """The cutoff of every timeline, -inf for those that are not seen at all."""
         cut = np.where(self.selected & ~np.isnan(self.cutoffs), self.cutoffs, -np.inf)
         for low, _ in self.spans:
             cut[np.isnan(low)] = -np.inf
@@ -116,19 +117,19 @@ class ViewFilter:
 
     @cached_property
     def _status(self) -> Integers:
-        """How much of each entry of the tally is seen, as far as the tally can say."""
-        shape = self.shape
-        cut = self.cut[shape.tally_line]
+        """For each tally entry: none, all or some of it is seen, as far as the tally can tell."""
+        catalog = self.catalog
+        cut = self.cut[catalog.tally_timeline]
         status = np.full(len(cut), _SOME)
         # Ends lie at or after starts: an entry that starts after the cutoff has nothing to show.
-        out = shape.tally_start > cut
+        out = catalog.tally_start > cut
         if self.tracks is not None:
-            out |= ~np.isin(shape.tally_track, list(self.tracks))
+            out |= ~np.isin(catalog.tally_track, list(self.tracks))
         for lows, highs in self.spans:
-            low, high = lows[shape.tally_line], highs[shape.tally_line]
-            out |= (shape.tally_end < low) | (shape.tally_start > high)
+            low, high = lows[catalog.tally_timeline], highs[catalog.tally_timeline]
+            out |= (catalog.tally_end < low) | (catalog.tally_start > high)
         if not self.spans:
-            status[shape.tally_end <= cut] = _ALL
+            status[catalog.tally_end <= cut] = _ALL
         status[out] = _NONE
         return status
 
@@ -138,126 +139,129 @@ class ViewFilter:
         return bool(np.all(self._status == _ALL))
 
     @cached_property
-    def lines(self) -> set[int]:
-        """The numbers of the lines of which something may be seen."""
-        seen = self.shape.tally_line[self._status != _NONE]
-        return set(self.shape.numbers[seen].tolist())
+    def timelines(self) -> set[int]:
+        """The numbers of the timelines of which something may be seen."""
+        positions = self.catalog.tally_timeline[self._status != _NONE]
+        return set(self.catalog.numbers[positions].tolist())
 
     @cached_property
     def counted(self) -> tuple[int, int]:
-        """Observations in the entries that are seen whole, and the tokens in them."""
+        """Observations in the entries that are seen entirely, and the tokens in them."""
         whole = self._status == _ALL
-        return int(self.shape.tally_count[whole].sum()), int(self.shape.tally_length[whole].sum())
+        catalog = self.catalog
+        return int(catalog.tally_count[whole].sum()), int(catalog.tally_length[whole].sum())
 
     @cached_property
     def at_most(self) -> int:
-        """No more than so many observations are seen."""
-        return int(self.shape.tally_count[self._status != _NONE].sum())
+        """An upper bound of the number of observations that are seen."""
+        return int(self.catalog.tally_count[self._status != _NONE].sum())
 
     # ------------------------------------------------------------------------------------- SQL
 
     def conditions(self, *, counted: bool = True) -> list[tuple[str, list[object]]]:
-        """WHERE clauses over `observation o` that together give what is seen, each row once.
+        """WHERE clauses over `observation o` that together select what is seen, each row once.
 
-        `counted=False` leaves out the entries that `counted` has the figures of.
+        `counted=False` leaves out the entries whose figures `counted` has.
         """
         if counted and self.whole:
-            return [("o.n <= ?", [self.shape.horizon])]
-        shape, found = self.shape, []
-        wanted = self._status != _NONE if counted else self._status == _SOME
-        for line in sorted(set(shape.tally_line[wanted].tolist())):  # np.unique imports numpy.ma
-            where, values = self._of_line(line)
+            return [("o.n <= ?", [self.catalog.horizon])]
+        catalog, clauses = self.catalog, []
+        relevant = self._status != _NONE if counted else self._status == _SOME
+        # Not np.unique, which imports numpy.ma: too slow for the first search.
+        for timeline in sorted(set(catalog.tally_timeline[relevant].tolist())):
+            where, values = self._timeline_clause(timeline)
             if self.tracks is not None or not counted:
-                here = shape.tally_track[wanted & (shape.tally_line == line)]
-                where += f" AND o.track IN ({', '.join(map(str, here.tolist()))})"
-            found.append((where, values))
-        return found
+                tracks = catalog.tally_track[relevant & (catalog.tally_timeline == timeline)]
+                where += f" AND o.track IN ({', '.join(map(str, tracks.tolist()))})"
+            clauses.append((where, values))
+        return clauses
 
     def stretch(self, recording: str, span: Span) -> tuple[str, list[object]]:
-        """As `conditions`, of what overlaps a span of a recording, in its seconds: what
-        `of_recordings` and `within` give, without a scope of its own."""
-        where, values = self._of_line(_place(self.shape, recording))
+        """The WHERE clause of what overlaps a span (s) of a recording, without a new filter."""
+        where, values = self._timeline_clause(_place(self.catalog, recording))
         if self.tracks is not None:
             where += f" AND o.track IN ({', '.join(map(str, sorted(self.tracks)))})"
         clause, bounds = _overlaps(span.start, span.end)
         return f"{where} AND {clause}", values + bounds
 
-    def _of_line(self, line: int) -> tuple[str, list[object]]:
-        """What is seen of a line, of all tracks."""
+    def _timeline_clause(self, timeline: int) -> tuple[str, list[object]]:
+        """The WHERE clause of what is seen of a timeline, over all tracks."""
         where = "o.recording = ? AND o.end <= ? AND o.n <= ?"
-        cut = max(-_FOREVER, min(float(self.cut[line]), _FOREVER))
-        values: list[object] = [int(self.shape.numbers[line]), cut, self.shape.horizon]
+        cut = max(-_FOREVER, min(float(self.cut[timeline]), _FOREVER))
+        values: list[object] = [int(self.catalog.numbers[timeline]), cut, self.catalog.horizon]
         for lows, highs in self.spans:
-            clause, more = _overlaps(float(lows[line]), float(highs[line]))
+            clause, bounds = _overlaps(float(lows[timeline]), float(highs[timeline]))
             where += f" AND {clause}"
-            values += more
+            values += bounds
         return where, values
 
     # ---------------------------------------------------------------------------------- flags
 
     @cached_property
-    def _lines(self) -> tuple[Integers, Integers]:
-        """For each recording number, its place among the lines, and how much of it is seen.
+    def _timeline_status(self) -> tuple[Integers, Integers]:
+        """Recording number -> its position among the timelines, and how much of it is seen.
 
-        The last entry stands for recordings that were put later, of which nothing is seen.
+        The last entry stands for recordings that were added later, of which nothing is seen.
         """
-        shape = self.shape
-        size = int(shape.numbers.max(initial=0)) + 2
-        place = np.zeros(size, dtype=np.int64)
-        place[shape.numbers] = np.arange(len(shape.numbers))
+        catalog = self.catalog
+        size = int(catalog.numbers.max(initial=0)) + 2
+        position = np.zeros(size, dtype=np.int64)
+        position[catalog.numbers] = np.arange(len(catalog.numbers))
         status = np.full(size, _NONE)
         if len(self._status):
-            first = shape.tally_first
-            least = np.minimum.reduceat(self._status, first)
-            most = np.maximum.reduceat(self._status, first)
-            number = shape.numbers[shape.tally_line[first]]
-            status[number] = np.where(least == most, most, _SOME)
-        return place, status
+            first = catalog.tally_first
+            min_status = np.minimum.reduceat(self._status, first)
+            max_status = np.maximum.reduceat(self._status, first)
+            number = catalog.numbers[catalog.tally_timeline[first]]
+            status[number] = np.where(min_status == max_status, max_status, _SOME)
+        return position, status
 
-    def places(self, columns: ObservationColumns) -> Places | None:
-        """Which observations of a segment or a vector file are seen, ascending; None for all."""
-        inside = columns.last <= self.shape.horizon
+    def positions(self, columns: ObservationColumns) -> Positions | None:
+        """Positions of a file's observations that are seen, ascending; None where all are."""
+        inside = columns.last <= self.catalog.horizon
         if self.whole and inside:
             return None
-        place, status = self._lines
+        position, status = self._timeline_status
         runs = columns.runs
         # Most recordings lie wholly before or after a moment: one look for a run of rows.
-        of_run = status[np.minimum(columns.line[runs[:-1]], len(status) - 1)]
+        of_run = status[np.minimum(columns.timeline[runs[:-1]], len(status) - 1)]
         if inside and bool(np.all(of_run == _ALL)):
             return None
-        wanted = np.flatnonzero(of_run != _NONE)
-        if not len(wanted):
+        visible_runs = np.flatnonzero(of_run != _NONE)
+        if not len(visible_runs):
             return np.zeros(0, dtype=np.int32)
-        lengths = np.diff(runs)[wanted]
+        lengths = np.diff(runs)[visible_runs]
         before = np.append(0, np.cumsum(lengths))
-        at = np.arange(before[-1]) + np.repeat(runs[wanted] - before[:-1], lengths)
-        some = np.repeat(of_run[wanted] == _SOME, lengths)
-        if some.any():
-            doubtful = at[some]
-            some[some] = ~self._exactly(columns, doubtful, place[columns.line[doubtful]])
-            at = at[~some]
+        candidates = np.arange(before[-1]) + np.repeat(runs[visible_runs] - before[:-1], lengths)
+        undecided = np.repeat(of_run[visible_runs] == _SOME, lengths)
+        if undecided.any():
+            to_check = candidates[undecided]
+            undecided[undecided] = ~self._exactly(
+                columns, to_check, position[columns.timeline[to_check]]
+            )
+            candidates = candidates[~undecided]
         if not inside:
-            at = at[columns.n[at] <= self.shape.horizon]
-        return np.asarray(at, dtype=np.int32)
+            candidates = candidates[columns.rowid[candidates] <= self.catalog.horizon]
+        return np.asarray(candidates, dtype=np.int32)
 
-    def _exactly(self, columns: ObservationColumns, at: Integers, line: Integers) -> Flags:
+    def _exactly(self, columns: ObservationColumns, at: Integers, timeline: Integers) -> Flags:
         start, end = columns.start[at], columns.end[at]
-        seen = end <= self.cut[line]
+        visible = end <= self.cut[timeline]
         if self.tracks is not None:
             track = columns.track[at]
-            chosen = np.zeros(max(int(track.max()), *self.tracks, 0) + 1, dtype=bool)
-            chosen[list(self.tracks)] = True
-            seen &= chosen[track]
+            is_chosen = np.zeros(max(int(track.max()), *self.tracks, 0) + 1, dtype=bool)
+            is_chosen[list(self.tracks)] = True
+            visible &= is_chosen[track]
         for lows, highs in self.spans:
-            low, high = lows[line], highs[line]
-            seen &= np.where(
+            low, high = lows[timeline], highs[timeline]
+            visible &= np.where(
                 low == high,
                 (start <= low) & ((low < end) | (start == low)),
                 np.where(
                     start == end, (low <= start) & (start < high), (start < high) & (low < end)
                 ),
             )
-        return np.asarray(seen, dtype=bool)
+        return np.asarray(visible, dtype=bool)
 
 
 def _overlaps(low: float, high: float) -> tuple[str, list[object]]:
@@ -270,30 +274,30 @@ def _overlaps(low: float, high: float) -> tuple[str, list[object]]:
     )
 
 
-def _seconds(shape: Catalog, instant: datetime) -> Floats:
-    """An instant in seconds of each line; NaN where its clock is not known."""
+def _seconds(catalog: Catalog, instant: datetime) -> Floats:
+    """An instant in seconds of each timeline; NaN where its clock is unknown."""
     if instant.utcoffset() is None:
         raise TimeError(f"{instant.isoformat()} has no zone", "write it with an offset")
-    return _exact(instant.timestamp() - shape.starts)
+    return _exact(instant.timestamp() - catalog.starts)
 
 
-def _place(shape: Catalog, recording: str) -> int:
-    if recording not in shape.places:
+def _place(catalog: Catalog, recording: str) -> int:
+    if recording not in catalog.positions:
         raise UsageError(f"there is no recording {recording!r} in this memory")
-    return shape.places[recording]
+    return catalog.positions[recording]
 
 
-def _cutoffs(shape: Catalog, until: Moment | None) -> Floats:
+def _cutoffs(catalog: Catalog, until: Moment | None) -> Floats:
     if until is None:
-        return np.full(len(shape.ids), np.inf)
+        return np.full(len(catalog.ids), np.inf)
     if isinstance(until, datetime):
-        return _seconds(shape, until)
-    own = _place(shape, until.recording)
-    cutoffs = _exact(shape.starts[own] + until.seconds - shape.starts)
-    cutoffs[own] = until.seconds
+        return _seconds(catalog, until)
+    position = _place(catalog, until.recording)
+    cutoffs = _exact(catalog.starts[position] + until.seconds - catalog.starts)
+    cutoffs[position] = until.seconds
     return cutoffs
 
 
 def _exact(seconds: Floats) -> Floats:
-    """Without the rounding error of subtracting two POSIX times: instants have microseconds."""
+    """Seconds without the rounding error of subtracting POSIX times: instants have microseconds."""
     return np.asarray(np.round(seconds, 6), dtype=np.float64)

@@ -1,9 +1,9 @@
-"""Forgetting: every trace of something, from every file of the folder.
+"""Forgetting: remove every trace of something from every file of a memory's folder.
 
-In this order, so that a crash at any point leaves either everything or something that the next
-opening finishes: cached replies and thumbnails go; the rows go, and a mark says that forgetting is
-under way; index and vector files are rewritten without them; free pages and the write-ahead log
-are emptied; the mark goes, and a receipt without content stays.
+The order makes a crash harmless: either everything is still there, or the next opening finishes the
+work. Cached replies and thumbnails are deleted; the rows are deleted and a mark is set, in one
+transaction; index and vector files are rewritten without them; free pages and the write-ahead log
+are emptied; the mark is cleared. A receipt without content stays.
 """
 
 from __future__ import annotations
@@ -15,29 +15,27 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from shutil import rmtree
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from egomem.errors import LockedError, UsageError
 from egomem.memory import index, rows, vectors
-from egomem.memory.connection import translated_errors
+from egomem.memory.connection import Connection
+from egomem.memory.reader import MemoryReader
 from egomem.memory.thumbnails import FOLDER as THUMBNAILS
 from egomem.memory.thumbnails import thumbnail_start
+from egomem.memory.view import view_of
 from egomem.records import Observation, Recording
 from egomem.text import normalise_phrase
 from egomem.timeline import Span
 
-if TYPE_CHECKING:
-    from egomem.memory.store import Store
-
 
 @dataclass(frozen=True, slots=True)
 class ForgetRequest:
-    """What to forget: whatever meets all that is given.
+    """What to forget: observations that meet all conditions given.
 
-    `span` is in seconds of the recording, `between` two aware instants, `match` a text that the
-    observation's own text, data or note holds, whatever its case, width and spaces.
+    `span` is in seconds of the recording, `between` two aware instants, `match` a text that occurs
+    in the observation's text, data or note, whatever its case, width and spaces.
     """
 
     recording: str | None = None
@@ -48,23 +46,23 @@ class ForgetRequest:
 
     @property
     def kind(self) -> str:
-        given = ("recording", "span", "between", "wearer", "match")
-        return "+".join(name for name in given if getattr(self, name) is not None)
+        names = ("recording", "span", "between", "wearer", "match")
+        return "+".join(name for name in names if getattr(self, name) is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class ForgetReceipt:
-    """What went, or would go. Only `at`, `kind` and the counts are kept in the memory.
+    """What was deleted, or would be. The memory keeps only `at`, `kind` and the counts.
 
-    `observations` were asked for; `resting` rest on them, or may, and go as well: digests among
-    them can be made anew from what is left. `recordings` are those that go altogether.
+    `observations` met the request. `dependents` rest on them, or may, and are deleted too; digests
+    among them can be composed again from what remains. `recordings` are deleted as a whole.
     """
 
     at: datetime
     kind: str
     dry_run: bool
     observations: tuple[Observation, ...]
-    resting: tuple[Observation, ...]
+    dependents: tuple[Observation, ...]
     recordings: tuple[Recording, ...]
     thumbnails: int
     vectors: int
@@ -74,7 +72,7 @@ class ForgetReceipt:
     def counts(self) -> dict[str, int]:
         return {
             "observations": len(self.observations),
-            "resting": len(self.resting),
+            "resting": len(self.dependents),
             "recordings": len(self.recordings),
             "thumbnails": self.thumbnails,
             "vectors": self.vectors,
@@ -82,26 +80,27 @@ class ForgetReceipt:
         }
 
 
-def forget(store: Store, wanted: ForgetRequest, *, dry_run: bool) -> ForgetReceipt:
-    """See `Store.forget`."""
-    if not wanted.kind:
+def forget(store: MemoryReader, request: ForgetRequest, *, dry_run: bool) -> ForgetReceipt:
+    """Delete what a request selects, with everything that rests on it; see `Store.forget`."""
+    if not request.kind:
         raise UsageError("nothing was named to forget", "give a recording, a time or a text")
-    if wanted.match is not None and not normalise_phrase(wanted.match):
+    if request.match is not None and not normalise_phrase(request.match):
         raise UsageError("an empty text matches everything", "give a word, or a recording")
-    with store.writing():
-        whole = _whole_recordings(store, wanted)
-        found = _matching(store, wanted, whole)
-        resting = _resting(store, found)
-        gone = (*found, *resting)
+    with store.connection.writing():
+        # Everything is worked out before anything is deleted: the receipt and a dry run need it.
+        whole = _whole_recordings(store, request)
+        matches = _matching(store, request, whole)
+        resting = _dependents(store, matches)
+        deleted = (*matches, *resting)
         ids = [r.id for r in whole]
-        pictures = _thumbnails(store, wanted, gone, ids)
-        texts = {o.text for o in gone if o.text} | ({wanted.match} if wanted.match else set())
-        touched = sorted({o.recording for o in gone if o.recording} | set(ids))
-        held = _vectors_of(store, gone)
+        pictures = _thumbnails(store, request, deleted, ids)
+        texts = {o.text for o in deleted if o.text} | ({request.match} if request.match else set())
+        recording_ids = sorted({o.recording for o in deleted if o.recording} | set(ids))
+        vector_count = _vectors_of(store, deleted)
         from egomem.memory import replies  # which knows of models: not for every opening
 
-        replied = replies.forget(
-            store.folder, recordings=touched, texts=sorted(texts), dry_run=dry_run
+        reply_count = replies.forget(
+            store.folder, recordings=recording_ids, texts=sorted(texts), dry_run=dry_run
         )
         if not dry_run:
             for picture in pictures:
@@ -110,45 +109,48 @@ def forget(store: Store, wanted: ForgetRequest, *, dry_run: bool) -> ForgetRecei
                 rmtree(store.folder / THUMBNAILS / id, ignore_errors=True)
         receipt = ForgetReceipt(
             datetime.now(UTC),
-            wanted.kind,
+            request.kind,
             dry_run,
-            tuple(found),
+            tuple(matches),
             tuple(resting),
             tuple(whole),
             len(pictures),
-            held,
-            replied,
+            vector_count,
+            reply_count,
         )
         if not dry_run:
-            with store._transaction() as db:
+            with store.connection.transaction() as db:
                 _delete(db, receipt)
-            finish_forgetting(store)
+            finish_forgetting(store.connection)
     return receipt
 
 
-def receipts(store: Store) -> list[tuple[datetime, str, dict[str, int]]]:
-    """What was forgotten when: (at, kind, counts), oldest first."""
-    found = store._all("SELECT at, kind, counts FROM receipt ORDER BY number")
-    return [(datetime.fromisoformat(at), kind, json.loads(counts)) for at, kind, counts in found]
+def receipts(store: MemoryReader) -> list[tuple[datetime, str, dict[str, int]]]:
+    """What was forgotten: (at, kind, counts), oldest first."""
+    receipt_rows = store.connection.select("SELECT at, kind, counts FROM receipt ORDER BY number")
+    return [
+        (datetime.fromisoformat(at), kind, json.loads(counts)) for at, kind, counts in receipt_rows
+    ]
 
 
-def finish_forgetting(store: Store) -> None:
-    """Clean what the deleted rows left behind; also after a crash in the middle of it.
+def finish_forgetting(connection: Connection) -> None:
+    """Remove what deleted rows left in the index, vectors and database files; repeatable after a
+    crash.
 
     Raises LockedError where another program keeps reading: the mark stays, and the next opening
     finishes.
     """
-    with store.writing(), store._threads, translated_errors(store.folder):
-        db = store._db
-        index.scrub(db, store.folder)
-        index.sweep(db, store.folder)
-        _scrub_vectors(db, store.folder)
-        vectors.sweep(db, store.folder)
+    folder = connection.folder
+    with connection.writing(), connection.exclusive() as db:
+        index.scrub(db, folder)
+        index.sweep(db, folder)
+        _scrub_vectors(db, folder)
+        vectors.sweep(db, folder)
         db.execute("VACUUM")
         (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
             raise LockedError(
-                f"other programs are reading {store.folder}: traces are left in memory.db-wal",
+                f"other programs are reading {folder}: traces are left in memory.db-wal",
                 "close them and open the memory once more, which finishes forgetting",
             )
         db.execute("UPDATE state SET value = 0 WHERE name = 'forgetting'")
@@ -157,19 +159,21 @@ def finish_forgetting(store: Store) -> None:
 # ------------------------------------------------------------------------------------ what it is
 
 
-def _matching(store: Store, wanted: ForgetRequest, whole: Sequence[Recording]) -> list[Observation]:
-    view = store.view(
-        wearer=wanted.wearer,
-        recordings=None if wanted.recording is None else [wanted.recording],
+def _matching(
+    store: MemoryReader, request: ForgetRequest, whole: Sequence[Recording]
+) -> list[Observation]:
+    view = view_of(store).narrow(
+        wearer=request.wearer,
+        recordings=None if request.recording is None else [request.recording],
     )
-    found = view.narrow(span=wanted.span, between=wanted.between).observations()
-    if wanted.match is None:
+    matches = view.narrow(span=request.span, between=request.between).observations()
+    if request.match is None:
         # A point in time at the very end of a recording overlaps no span, but goes with the rest.
-        known = {o.id for o in found}
+        match_ids = {o.id for o in matches}
         rest = view.narrow(recordings=[r.id for r in whole]).observations() if whole else []
-        return found + [o for o in rest if o.id not in known]
-    match = normalise_phrase(wanted.match)
-    return [o for o in found if _holds([o.text, o.data, o.provenance.note], match)]
+        return matches + [o for o in rest if o.id not in match_ids]
+    match = normalise_phrase(request.match)
+    return [o for o in matches if _holds([o.text, o.data, o.provenance.note], match)]
 
 
 def _holds(value: object, match: str) -> bool:
@@ -180,23 +184,29 @@ def _holds(value: object, match: str) -> bool:
     return value is not None and match in normalise_phrase(str(value))
 
 
-def _resting(store: Store, found: Sequence[Observation]) -> list[Observation]:
-    """What rests on the observations, and on that, and so on; and digests that do not say."""
-    known = {o.id for o in found}
-    above: dict[str, list[str]] = {}
-    for basis, id in store._all(
+def _dependents(store: MemoryReader, matches: Sequence[Observation]) -> list[Observation]:
+    """Observations that rest on the matches, directly or not, and digests that do not say what they
+    rest on.
+    """
+    match_ids = {o.id for o in matches}
+    dependents_of: dict[str, list[str]] = {}
+    for basis, id in store.connection.select(
         "SELECT r.basis, o.id FROM rests_on r JOIN observation o USING (n)"
     ):
-        above.setdefault(basis, []).append(id)
-    fresh: Iterable[str] = known
-    resting: set[str] = set()
-    while fresh:
-        fresh = {id for basis in fresh for id in above.get(basis, ())} - known - resting
-        resting |= fresh
-    view = store.view()
+        dependents_of.setdefault(basis, []).append(id)
+    new_ids: Iterable[str] = match_ids
+    dependent_ids: set[str] = set()
+    while new_ids:
+        new_ids = (
+            {id for basis in new_ids for id in dependents_of.get(basis, ())}
+            - match_ids
+            - dependent_ids
+        )
+        dependent_ids |= new_ids
+    view = view_of(store)
     clocks = {r.id: r for r in view.recordings()}
     spans: dict[str, list[Span]] = {}
-    for o in found:
+    for o in matches:
         r = clocks.get(o.recording or "")
         if r and r.clock:
             zero = r.clock.start.timestamp()
@@ -204,68 +214,71 @@ def _resting(store: Store, found: Sequence[Observation]) -> list[Observation]:
     if spans:
         for digest in view.observations(sources=["digest"]):
             if digest.recording is None and not digest.provenance.rests_on:
-                near = spans.get(digest.wearer, ())
-                if digest.id not in known and any(digest.span.overlaps(s) for s in near):
-                    resting.add(digest.id)
-    return view.observations(ids=sorted(resting)) if resting else []
+                nearby = spans.get(digest.wearer, ())
+                if digest.id not in match_ids and any(digest.span.overlaps(s) for s in nearby):
+                    dependent_ids.add(digest.id)
+    return view.observations(ids=sorted(dependent_ids)) if dependent_ids else []
 
 
-def _whole_recordings(store: Store, wanted: ForgetRequest) -> list[Recording]:
-    """Recordings that are named, or lie wholly within the time: of them nothing stays."""
-    if wanted.match is not None or wanted.span is not None:
+def _whole_recordings(store: MemoryReader, request: ForgetRequest) -> list[Recording]:
+    """Recordings that are named, or lie entirely within the time: nothing of them stays."""
+    if request.match is not None or request.span is not None:
         return []
-    chosen = []
+    recordings = []
     for r in store.recordings():
-        if wanted.recording not in (None, r.id) or wanted.wearer not in (None, r.wearer):
+        if request.recording not in (None, r.id) or request.wearer not in (None, r.wearer):
             continue
-        if wanted.between is not None:
-            start, end = wanted.between
+        if request.between is not None:
+            start, end = request.between
             if not (r.clock and start <= r.clock.start and r.clock.at(r.duration) <= end):
                 continue
-        chosen.append(r)
-    return chosen
+        recordings.append(r)
+    return recordings
 
 
 def _thumbnails(
-    store: Store, wanted: ForgetRequest, gone: Sequence[Observation], whole: Sequence[str]
+    store: MemoryReader,
+    request: ForgetRequest,
+    deleted: Sequence[Observation],
+    whole: Sequence[str],
 ) -> list[Path]:
-    """Pictures of windows that overlap what goes. A window ends where the next picture's starts."""
+    """Thumbnails of windows that overlap what is deleted: a window ends where the next starts."""
     spans: dict[str, list[Span]] = {}
-    for o in gone:
+    for o in deleted:
         if o.recording:
             spans.setdefault(o.recording, []).append(o.span)
-    if wanted.match is None:
+    if request.match is None:
         for r in store.recordings():
-            if wanted.recording in (None, r.id) and wanted.wearer in (None, r.wearer):
-                spans.setdefault(r.id, []).extend(_span_within(r, wanted))
-    found = []
+            if request.recording in (None, r.id) and request.wearer in (None, r.wearer):
+                spans.setdefault(r.id, []).extend(_span_within(r, request))
+    files = []
     for folder in (store.folder / THUMBNAILS).glob("*"):
-        here = spans.get(folder.name, [])
+        spans_here = spans.get(folder.name, [])
         pictures = sorted(folder.glob("*.jpg"), key=thumbnail_start)
         ends = [thumbnail_start(picture) for picture in pictures[1:]] + [float("1e300")]
         for picture, end in zip(pictures, ends, strict=True):
             window = Span(thumbnail_start(picture), end)
-            if folder.name in whole or any(window.overlaps(span) for span in here):
-                found.append(picture)
-    return found
+            if folder.name in whole or any(window.overlaps(span) for span in spans_here):
+                files.append(picture)
+    return files
 
 
-def _span_within(r: Recording, wanted: ForgetRequest) -> list[Span]:
-    """The part of a recording that a time names."""
-    span = wanted.span
-    if wanted.between is not None:
+def _span_within(r: Recording, request: ForgetRequest) -> list[Span]:
+    """The part of a recording that the request's times select."""
+    span = request.span
+    if request.between is not None:
         if r.clock is None:
             return []
-        low, high = (r.clock.seconds(instant) for instant in wanted.between)
+        low, high = (r.clock.seconds(instant) for instant in request.between)
         between = Span(low, high)
         span = between if span is None else span.clip(between)
     return [span] if span else []
 
 
-def _numbers(db: sqlite3.Connection, gone: Sequence[Observation]) -> list[int]:
+def _numbers(db: sqlite3.Connection, observations: Sequence[Observation]) -> list[int]:
     return [
         row[0]
-        for o in gone
+        for o in observations
         for row in db.execute(
             "SELECT o.n FROM recording r JOIN observation o ON o.recording = r.number "
             "WHERE r.id IS ? AND o.wearer = ? AND o.id = ?",
@@ -274,11 +287,11 @@ def _numbers(db: sqlite3.Connection, gone: Sequence[Observation]) -> list[int]:
     ]
 
 
-def _vectors_of(store: Store, gone: Sequence[Observation]) -> int:
-    numbers = np.array(_numbers(store._db, gone), dtype=np.int64)
+def _vectors_of(store: MemoryReader, observations: Sequence[Observation]) -> int:
+    numbers = np.array(_numbers(store.connection.db, observations), dtype=np.int64)
     count = 0
-    for entries in vectors.vector_file_entries(store._db).values():
-        count += sum(int(np.isin(e.read(store.folder).n, numbers).sum()) for e in entries)
+    for entries in vectors.vector_file_entries(store.connection.db).values():
+        count += sum(int(np.isin(e.read(store.folder).rowid, numbers).sum()) for e in entries)
     return count
 
 
@@ -286,17 +299,17 @@ def _vectors_of(store: Store, gone: Sequence[Observation]) -> int:
 
 
 def _delete(db: sqlite3.Connection, receipt: ForgetReceipt) -> None:
-    numbers = _numbers(db, (*receipt.observations, *receipt.resting))
-    lines = {
+    numbers = _numbers(db, (*receipt.observations, *receipt.dependents))
+    timelines = {
         row[0]
         for n in numbers
         for row in db.execute("SELECT recording FROM observation WHERE n = ?", (n,)).fetchall()
     }
     db.executemany("DELETE FROM observation WHERE n = ?", [(n,) for n in numbers])
-    ids = [o.id for o in (*receipt.observations, *receipt.resting)]
+    ids = [o.id for o in (*receipt.observations, *receipt.dependents)]
     db.executemany("DELETE FROM rests_on WHERE basis = ?", [(id,) for id in ids])
-    for line in lines:
-        recount_tally(db, line)
+    for timeline in timelines:
+        recount_tally(db, timeline)
     for r in receipt.recordings:
         (number,) = db.execute("SELECT number FROM recording WHERE id = ?", (r.id,)).fetchone()
         db.execute("DELETE FROM done WHERE recording = ?", (r.id,))
@@ -313,13 +326,13 @@ def _delete(db: sqlite3.Connection, receipt: ForgetReceipt) -> None:
     db.execute("UPDATE state SET value = 1 WHERE name = 'forgetting'")
 
 
-def recount_tally(db: sqlite3.Connection, line: int) -> None:
-    """Count a line anew."""
-    db.execute("DELETE FROM tally WHERE recording = ?", (line,))
+def recount_tally(db: sqlite3.Connection, timeline: int) -> None:
+    """Count the observations of a timeline anew."""
+    db.execute("DELETE FROM tally WHERE recording = ?", (timeline,))
     db.execute(
         "INSERT INTO tally SELECT recording, track, count(*), sum(length), min(start), max(end) "
         "FROM observation WHERE recording = ? GROUP BY track",
-        (line,),
+        (timeline,),
     )
 
 
@@ -328,10 +341,10 @@ def _scrub_vectors(db: sqlite3.Connection, folder: Path) -> None:
     try:
         for entries in vectors.vector_file_entries(db).values():
             for entry in entries:
-                held = db.execute(
+                rowids = db.execute(
                     "SELECT n FROM observation WHERE recording = ?", (entry.recording,)
                 ).fetchall()
-                keep = np.isin(entry.read(folder).n, np.array(held, dtype=np.int64).ravel())
+                keep = np.isin(entry.read(folder).rowid, np.array(rowids, dtype=np.int64).ravel())
                 if not keep.all():
                     vectors.rewrite(db, folder, entry, keep)
         db.execute("COMMIT")

@@ -1,9 +1,9 @@
 """One writer at a time.
 
-`writer.lock` in the memory's folder is locked (flock, or its like on Windows) while a process
-writes, and holds one line that says who: process id, host, since when. The lock belongs to the
-process and goes with it, so a killed writer leaves none behind; the line it leaves is not a lock.
-Readers never need it.
+While a process writes, it locks `writer.lock` in the memory's folder (flock, or its like on
+Windows) and writes one line into it: process id, host, since when. The operating system releases
+the lock when the process ends, so a killed writer leaves no lock behind; the line that remains is
+not a lock. Readers never need it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class WriterLock:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Raises LockedError, naming the holder, where another process keeps the lock."""
+        """Hold the lock. Raises LockedError, naming the holder, where another process keeps it."""
         if not self._threads.acquire(timeout=max(self.wait, 0)):
             raise LockedError(f"another thread is writing to {self.path.parent}", "try again")
         try:

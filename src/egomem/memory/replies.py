@@ -1,8 +1,8 @@
-"""Model replies by key, in `replies.db` in a memory's folder or a run's.
+"""Cached model replies, in `replies.db` in the folder of a memory or a run.
 
 A derived file: deleting it costs the money of asking again, nothing else. It holds replies, hashes
-of what was asked (no text of a request, no image), and the ledger of what was spent. A reply may
-repeat what a caption says, so forgetting reaches it too: see `forget`.
+of requests (no text, no image) and the ledger of what was spent. A reply may repeat what a caption
+says, so forgetting covers it, too: see `forget`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ CREATE TABLE IF NOT EXISTS spent (
 
 
 class CachedReply(NamedTuple):
-    """A cached reply, with what its key was made of."""
+    """A cached reply, and the hashed fields of the request that its key was made of."""
 
     key: str
     made: str
@@ -50,7 +50,7 @@ class CachedReply(NamedTuple):
 
 
 class ReplyCacheStats(NamedTuple):
-    """`bytes` on disk; `spent` is the ledger, per role, since the last `clear`."""
+    """Size of the cache: `bytes` on disk; `spent` is the ledger by role since the last `clear`."""
 
     replies: int
     bytes: int
@@ -58,10 +58,10 @@ class ReplyCacheStats(NamedTuple):
 
 
 class ReplyCache:
-    """The replies of one folder; made on the first write. Safe to share between threads.
+    """The replies of one folder; the file is created on the first write. Threads may share it.
 
-    In a folder that cannot be written to, what is there is read and nothing is added. `wait` is how
-    many seconds another program's write is waited for.
+    In a read-only folder it reads and adds nothing. `wait` is how many seconds it waits for another
+    program's write.
     """
 
     def __init__(self, folder: Path, wait: float = 10.0) -> None:
@@ -78,18 +78,18 @@ class ReplyCache:
         except ValidationError:  # written by a release whose replies had other fields
             return None
 
-    def put(self, reply: Reply, described: Mapping[str, JsonValue], about: RequestTags) -> None:
+    def put(self, reply: Reply, key_fields: Mapping[str, JsonValue], tags: RequestTags) -> None:
         self._write(
             "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?)",
             reply.key,
             _now(),
-            about.recording,
-            about.question,
-            json.dumps(described, ensure_ascii=False),
+            tags.recording,
+            tags.question,
+            json.dumps(key_fields, ensure_ascii=False),
             reply.model_dump_json(),
         )
 
-    def spent(self, entry: LedgerEntry) -> None:
+    def record(self, entry: LedgerEntry) -> None:
         usage = entry.usage
         self._write(
             "INSERT INTO spent VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -142,40 +142,41 @@ class ReplyCache:
         return self._kept("ORDER BY made DESC, key LIMIT ?", count)
 
     def find(self, key: str) -> CachedReply:
-        """The reply whose key begins so. Raises UsageError for none or several."""
-        found = self._kept("WHERE substr(key, 1, ?) = ? LIMIT 2", len(key), key)
-        if len(found) != 1:
-            how = "more than one reply has" if found else "no reply has"
+        """The reply whose key begins with `key`. Raises UsageError for none or several."""
+        matches = self._kept("WHERE substr(key, 1, ?) = ? LIMIT 2", len(key), key)
+        if len(matches) != 1:
+            how = "more than one reply has" if matches else "no reply has"
             raise UsageError(f"{how} a key that begins with {key!r}", "run: egomem cache explain")
-        return found[0]
+        return matches[0]
 
     def clear(self) -> int:
-        """Remove all replies and the ledger. Returns how many replies went."""
+        """Delete all replies and the ledger; returns the number of replies."""
         with self._transaction() as db:
             if db is None:
                 return 0
-            gone = db.execute("DELETE FROM replies").rowcount
+            count = db.execute("DELETE FROM replies").rowcount
             db.execute("DELETE FROM spent")
         self._scrub()
-        return gone
+        return count
 
     def forget(
         self, recordings: Iterable[str] = (), texts: Iterable[str] = (), *, dry_run: bool = False
     ) -> int:
-        """Remove every trace of recordings, and every reply that repeats one of `texts`.
+        """Delete every trace of recordings, and every reply that repeats one of `texts`.
 
         Case, width and spaces make no difference. A reply that names no recording may rest on any,
-        so it goes as well. Returns how many replies went, or with `dry_run` would go.
+        so it is deleted, too. Returns the number of replies deleted, or with `dry_run` to be
+        deleted.
         """
         ids, phrases = (
             set(recordings),
-            [found for text in texts if (found := normalise_phrase(text))],
+            [normalised for text in texts if (normalised := normalise_phrase(text))],
         )
         with self._transaction() as db:
             if db is None:
                 return 0
             rows = db.execute("SELECT key, recording, question, reply FROM replies").fetchall()
-            gone = [
+            forgotten = [
                 (key,)
                 for key, recording, question, reply in rows
                 if (ids and (recording is None or recording in ids))
@@ -183,11 +184,11 @@ class ReplyCache:
                 or _mentions(question, phrases)
             ]
             if dry_run:
-                return len(gone)
-            db.executemany("DELETE FROM replies WHERE key = ?", gone)
+                return len(forgotten)
+            db.executemany("DELETE FROM replies WHERE key = ?", forgotten)
             db.executemany("DELETE FROM spent WHERE recording = ?", [(i,) for i in ids])
         self._scrub()
-        return len(gone)
+        return len(forgotten)
 
     def close(self) -> None:
         with self._lock:
@@ -198,8 +199,8 @@ class ReplyCache:
     def _kept(self, tail: str, *values: Any) -> list[CachedReply]:
         rows = self._read(f"SELECT key, made, request, reply FROM replies {tail}", *values)
         return [
-            CachedReply(key, made, json.loads(request), Reply.model_validate_json(reply))
-            for key, made, request, reply in rows
+            CachedReply(key, created, json.loads(request), Reply.model_validate_json(reply))
+            for key, created, request, reply in rows
         ]
 
     def _read(self, sql: str, *values: Any) -> list[Any]:
@@ -286,14 +287,14 @@ def forget(
 
 
 def differences(a: Mapping[str, JsonValue], b: Mapping[str, JsonValue]) -> list[str]:
-    """The fields of two requests that make their keys differ."""
+    """The names of the fields that make the keys of two requests differ."""
     return [name for name in sorted({*a, *b}) if a.get(name) != b.get(name)]
 
 
 def _mentions(value: JsonValue, phrases: list[str]) -> bool:
     if isinstance(value, str):
         text = normalise_phrase(value)
-        return any(wanted in text for wanted in phrases)
+        return any(sought in text for sought in phrases)
     if isinstance(value, dict):
         return any(_mentions(v, phrases) for v in value.values())
     return isinstance(value, list) and any(_mentions(v, phrases) for v in value)

@@ -1,4 +1,4 @@
-"""Between rows of `memory.db` and the records of egomem."""
+"""Conversion between rows of `memory.db` and egomem's records."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def provenance_json(p: Provenance) -> str:
 
 
 def read_observation(row: tuple[Any, ...]) -> Observation:
-    """Rows were checked when they were written, so reading does not check them again."""
+    """The observation of a row. It was checked when it was written, and is not checked again."""
     id, recording, wearer, start, end, text, source, track, data, provenance = row[:10]
     o = Observation.model_construct(
         recording=recording,

@@ -60,18 +60,18 @@ def _order(key: Array) -> npt.NDArray[np.int32]:
 
 
 class Segment:
-    """See the module. `arrays` has every array named there."""
+    """One segment, as described above. `arrays` has every array named there."""
 
     def __init__(self, arrays: dict[str, Array]) -> None:
         self.arrays = arrays
         self.terms, self.offsets, self.peak = (arrays[a] for a in ("terms", "offsets", "peak"))
         self.docs, self.tf = arrays["docs"], arrays["tf"]
-        self.n, self.line, self.track = arrays["n"], arrays["line"], arrays["track"]
+        self.rowid, self.timeline, self.track = arrays["n"], arrays["line"], arrays["track"]
         self.start, self.end, self.length = arrays["start"], arrays["end"], arrays["length"]
         self.key, self.by_key = arrays["key"], arrays["by_key"]
 
     def __len__(self) -> int:
-        return len(self.n)
+        return len(self.rowid)
 
     @cached_property
     def shortest(self) -> float:
@@ -79,17 +79,17 @@ class Segment:
 
     @property
     def last(self) -> int:
-        return int(self.n[-1]) if len(self) else 0
+        return int(self.rowid[-1]) if len(self) else 0
 
     @cached_property
     def runs(self) -> npt.NDArray[np.int64]:
-        """Where stretches of observations of one line begin, and the end of the last one."""
-        changes = np.flatnonzero(np.diff(self.line)) + 1
+        """Where stretches of observations of one timeline begin, and the end of the last one."""
+        changes = np.flatnonzero(np.diff(self.timeline)) + 1
         return np.concatenate([[0], changes, [len(self)]]) if len(self) else np.zeros(1, np.int64)
 
     @classmethod
     def build(cls, rows: Sequence[tuple[Any, ...]]) -> Self:
-        """From rows of `ROW_COLUMNS` in order of n."""
+        """Build a segment from rows of `ROW_COLUMNS` in order of row id."""
         split = [row[7].split(" ") if row[7] else [] for row in rows]
         counts = np.fromiter(map(len, split), dtype=np.int64, count=len(rows))
         hashes = np.fromiter(
@@ -101,9 +101,9 @@ class Segment:
         # Stable: within a term the documents stay in order.
         order = np.argsort(hashes, kind="stable")
         hashes, docs = hashes[order], docs[order]
-        fresh = np.ones(len(hashes), dtype=bool)
-        fresh[1:] = (hashes[1:] != hashes[:-1]) | (docs[1:] != docs[:-1])
-        at = np.flatnonzero(fresh)
+        is_first = np.ones(len(hashes), dtype=bool)
+        is_first[1:] = (hashes[1:] != hashes[:-1]) | (docs[1:] != docs[:-1])
+        at = np.flatnonzero(is_first)
         tf = np.diff(np.append(at, len(hashes)))
         terms, first = np.unique(hashes[at], return_index=True)
         columns = list(zip(*(row[:6] for row in rows), strict=True)) or [()] * 6
@@ -126,15 +126,17 @@ class Segment:
         )
 
     def find(self, key: npt.NDArray[np.uint64]) -> npt.NDArray[np.int32]:
-        """The places of the observations that have one of some keys, ascending."""
+        """The positions of the observations that have one of some keys, ascending."""
         low, high = (np.searchsorted(self.key, key, side, self.by_key) for side in _SIDES)
-        found = [self.by_key[a:b] for a, b in zip(low.tolist(), high.tolist(), strict=True)]
-        return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int32)
+        places = [self.by_key[a:b] for a, b in zip(low.tolist(), high.tolist(), strict=True)]
+        return np.unique(np.concatenate(places)) if places else np.zeros(0, np.int32)
 
     # --------------------------------------------------------------------------------- on disk
 
     def write(self, path: Path) -> int:
-        """Write durably under a name that appears only when all is there; returns the checksum."""
+        """Write the segment durably under a name that appears only when complete; returns the
+        checksum.
+        """
         header: dict[str, list[Any]] = {}
         at = 0
         for name in _NAMES:
@@ -168,7 +170,7 @@ class Segment:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Map a file. Raises FileNotFoundError, DamagedError where it is not whole."""
+        """Map a segment's file. Raises FileNotFoundError, DamagedError where it is incomplete."""
         # As a plain array: slicing a memmap object costs several times as much.
         empty = path.stat().st_size == 0
         raw = np.zeros(0, "u1") if empty else np.memmap(path, np.uint8, "r").view(np.ndarray)
@@ -194,15 +196,15 @@ class Segment:
 
 
 def checksum(path: Path) -> int:
-    found = 0
+    crc = 0
     with open(path, "rb") as file:
         while piece := file.read(1 << 20):
-            found = zlib.crc32(piece, found)
-    return found
+            crc = zlib.crc32(piece, crc)
+    return crc
 
 
 def sync_folder(folder: Path) -> None:
-    """Make a rename durable. Windows needs no such thing and knows none."""
+    """Make a rename durable. Windows needs and offers no such call."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)
@@ -213,9 +215,9 @@ def sync_folder(folder: Path) -> None:
 
 
 def merge(segments: Sequence[Segment], forgotten: npt.NDArray[np.int64] | None = None) -> Segment:
-    """One segment of several, in the order given, without the rows `forgotten`."""
+    """Merge segments into one, in the order given, without the rows `forgotten`."""
     keeps = [
-        np.ones(len(s), dtype=bool) if forgotten is None else ~np.isin(s.n, forgotten)
+        np.ones(len(s), dtype=bool) if forgotten is None else ~np.isin(s.rowid, forgotten)
         for s in segments
     ]
     terms = np.unique(np.concatenate([s.terms for s in segments]))
@@ -224,22 +226,24 @@ def merge(segments: Sequence[Segment], forgotten: npt.NDArray[np.int64] | None =
     kept = []
     for s, keep, place in zip(segments, keeps, places, strict=True):
         postings = keep[s.docs]
-        held = np.diff(np.append(0, np.cumsum(postings))[s.offsets])
-        counts[place] += held
-        kept.append((postings, held))
+        kept_postings = np.diff(np.append(0, np.cumsum(postings))[s.offsets])
+        counts[place] += kept_postings
+        kept.append((postings, kept_postings))
     offsets = np.append(0, np.cumsum(counts))
     docs = np.empty(offsets[-1], dtype=np.int32)
     tf = np.empty(offsets[-1], dtype=np.result_type(*(s.tf.dtype for s in segments)))
     peak = np.zeros(len(terms), dtype=tf.dtype)
     free = offsets[:-1].copy()
     base = 0
-    for s, keep, place, (postings, held) in zip(segments, keeps, places, kept, strict=True):
+    for s, keep, place, (postings, kept_postings) in zip(
+        segments, keeps, places, kept, strict=True
+    ):
         # Where each kept posting goes: on from the first free place of its term.
-        before = np.append(0, np.cumsum(held))[:-1]
-        to = np.repeat(free[place] - before, held) + np.arange(held.sum())
+        before = np.append(0, np.cumsum(kept_postings))[:-1]
+        to = np.repeat(free[place] - before, kept_postings) + np.arange(kept_postings.sum())
         docs[to] = (np.cumsum(keep, dtype=np.int32) - 1 + base)[s.docs[postings]]
         tf[to] = s.tf[postings]
-        free[place] += held
+        free[place] += kept_postings
         peak[place] = np.maximum(peak[place], s.peak)
         base += int(keep.sum())
     used = counts > 0
@@ -263,5 +267,5 @@ def merge(segments: Sequence[Segment], forgotten: npt.NDArray[np.int64] | None =
 
 
 def _small(values: Array) -> Array:
-    """In the smallest unsigned type that holds them."""
+    """The values in the smallest unsigned type that holds them."""
     return values.astype(np.min_scalar_type(int(values.max()) if len(values) else 0))

@@ -1,21 +1,21 @@
-"""The small pictures kept of windows: `thumbnails/<recording>/<start in seconds>.jpg`."""
+"""Thumbnails of windows: `thumbnails/<recording>/<start in seconds>.jpg`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from egomem.memory.connection import translated_errors
+from egomem.memory.database_errors import translated_errors
 
 FOLDER = "thumbnails"
 
 
 def thumbnail_file(memory: Path, recording: str, start: float) -> Path:
-    """Where the picture of the window that starts at second `start` lies in a memory's folder."""
+    """The path of the thumbnail of the window that starts at second `start`."""
     return memory / FOLDER / recording / f"{start:.3f}.jpg"
 
 
 def keep_thumbnail(memory: Path, recording: str, start: float, jpeg: bytes) -> None:
-    """Write a window's picture; a reader sees all of it or nothing. Raises FullError."""
+    """Write a window's thumbnail atomically. Raises FullError."""
     file = thumbnail_file(memory, recording, start)
     part = file.with_suffix(".part")
     with translated_errors(memory):
@@ -29,5 +29,5 @@ def keep_thumbnail(memory: Path, recording: str, start: float, jpeg: bytes) -> N
 
 
 def thumbnail_start(file: Path) -> float:
-    """The second at which the window of a thumbnail's file starts."""
+    """The second at which the window of a thumbnail starts."""
     return float(file.stem)

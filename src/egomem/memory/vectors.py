@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from egomem.errors import DamagedError, UsageError, reason
-from egomem.memory.catalog import Places
+from egomem.memory.catalog import Positions
 from egomem.memory.filter import ViewFilter
 from egomem.memory.segment import sync_folder
 
@@ -33,14 +33,15 @@ _TOLERANCE = 1e-5
 
 @dataclass(frozen=True, slots=True)
 class VectorFile:
-    """`matrix` is (rows, dimension) float32, memory-mapped; the columns have one entry a row.
+    """A memory-mapped vector file: `matrix` is (rows, dimension) float32; columns have one entry a
+    row.
 
-    `last` and `runs` are what `scope.Columns` asks for.
+    `last` and `runs` are as in `ObservationColumns`.
     """
 
     matrix: Matrix
-    n: npt.NDArray[np.int64]
-    line: npt.NDArray[np.int32]
+    rowid: npt.NDArray[np.int64]
+    timeline: npt.NDArray[np.int32]
     track: npt.NDArray[np.int32]
     start: npt.NDArray[np.float64]
     end: npt.NDArray[np.float64]
@@ -67,9 +68,10 @@ def append(
     rows: Sequence[tuple[Any, ...]],
     matrix: Matrix,
 ) -> int:
-    """Add unit rows for observations (n, recording, track, start, end); the caller commits.
+    """Append unit vectors of observations (row id, recording, track, start, end); the caller
+    commits.
 
-    Observations that have a vector of this embedder are passed over; returns how many were new.
+    Observations that already have a vector of this embedder are skipped; returns how many were new.
     """
     db.execute(
         "INSERT OR IGNORE INTO embedder(name, dimension) VALUES (?, ?)", (embedder, matrix.shape[1])
@@ -77,46 +79,48 @@ def append(
     number, dimension = db.execute(
         "SELECT number, dimension FROM embedder WHERE name = ?", (embedder,)
     ).fetchone()
+    # The same name with other numbers is another model: their vectors must not be compared.
     if dimension != matrix.shape[1]:
         raise UsageError(
             f"the vectors of {embedder} have {dimension} numbers, not {matrix.shape[1]}",
             "give another embedder another name",
         )
-    lines = np.array([row[1] for row in rows], dtype=np.int64)
+    timelines = np.array([row[1] for row in rows], dtype=np.int64)
     new = 0
-    for line in np.unique(lines).tolist():
-        at = np.flatnonzero(lines == line)
-        held, edition = _rows(db, number, line)
-        path = path_of(folder, number, line, edition)
-        known = _facts(path, held)["n"] if held else np.zeros(0, dtype=np.int64)
+    for timeline in np.unique(timelines).tolist():
+        at = np.flatnonzero(timelines == timeline)
+        row_count, edition = _rows(db, number, timeline)
+        path = path_of(folder, number, timeline, edition)
+        stored = _facts(path, row_count)["n"] if row_count else np.zeros(0, dtype=np.int64)
         facts = np.array(
             [(rows[i][0], rows[i][2], 0, *rows[i][3:5]) for i in at.tolist()], dtype=ROW_DTYPE
         )
-        fresh = ~np.isin(facts["n"], known)
-        if not fresh.any():
+        is_new = ~np.isin(facts["n"], stored)
+        if not is_new.any():
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
-        _write_at(path, held * dimension * 4, matrix[at[fresh]].astype("<f4").tobytes())
-        _write_at(path.with_suffix(".row"), held * ROW_DTYPE.itemsize, facts[fresh].tobytes())
-        if not held:
+        _write_at(path, row_count * dimension * 4, matrix[at[is_new]].astype("<f4").tobytes())
+        _write_at(path.with_suffix(".row"), row_count * ROW_DTYPE.itemsize, facts[is_new].tobytes())
+        if not row_count:
             sync_folder(path.parent)
-        count = int(fresh.sum())
+        count = int(is_new.sum())
         db.execute(
             "INSERT INTO vectors VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE "
             "SET rows = excluded.rows",
-            (number, line, held + count, edition),
+            (number, timeline, row_count + count, edition),
         )
         new += count
     db.execute("UPDATE state SET value = value + 1 WHERE name = 'vectors'")
     return new
 
 
-def _rows(db: sqlite3.Connection, embedder: int, line: int) -> tuple[int, int]:
-    """How many rows count, and of which edition."""
-    found = db.execute(
-        "SELECT rows, edition FROM vectors WHERE embedder = ? AND recording = ?", (embedder, line)
+def _rows(db: sqlite3.Connection, embedder: int, timeline: int) -> tuple[int, int]:
+    """The number of valid rows of a file, and its edition."""
+    row = db.execute(
+        "SELECT rows, edition FROM vectors WHERE embedder = ? AND recording = ?",
+        (embedder, timeline),
     ).fetchone()
-    return (int(found[0]), int(found[1])) if found else (0, 1)
+    return (int(row[0]), int(row[1])) if row else (0, 1)
 
 
 def _facts(path: Path, count: int) -> npt.NDArray[Any]:
@@ -126,15 +130,15 @@ def _facts(path: Path, count: int) -> npt.NDArray[Any]:
 def _write_at(path: Path, offset: int, content: bytes) -> None:
     handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
     with open(handle, "r+b") as file:
-        file.truncate(offset)
+        file.truncate(offset)  # what a crash left past the valid rows
         file.seek(offset)
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
 
 
-def read(path: Path, line: int, count: int, dimension: int) -> VectorFile:
-    """Map the rows that count. Raises DamagedError where the file is shorter."""
+def read(path: Path, timeline: int, count: int, dimension: int) -> VectorFile:
+    """Map the valid rows of a file. Raises DamagedError where the file is shorter."""
     try:
         facts = np.fromfile(path.with_suffix(".row"), dtype=ROW_DTYPE, count=count)
         mapped = np.memmap(path, dtype="<f4", mode="r", shape=(count, dimension))
@@ -149,7 +153,7 @@ def read(path: Path, line: int, count: int, dimension: int) -> VectorFile:
     return VectorFile(
         mapped.view(np.ndarray),
         n,
-        np.full(count, line, dtype=np.int32),
+        np.full(count, timeline, dtype=np.int32),
         track,
         start,
         end,
@@ -159,7 +163,7 @@ def read(path: Path, line: int, count: int, dimension: int) -> VectorFile:
 
 
 class VectorFileEntry(NamedTuple):
-    """A line of the table `vectors`."""
+    """A row of the table `vectors`."""
 
     embedder: int
     recording: int
@@ -175,7 +179,7 @@ class VectorFileEntry(NamedTuple):
 
 
 def vector_file_entries(db: sqlite3.Connection) -> dict[str, list[VectorFileEntry]]:
-    """The files that count, by the embedder's name."""
+    """Embedder's name -> its valid files."""
     table: dict[str, list[VectorFileEntry]] = {}
     for name, *entry in db.execute(
         "SELECT e.name, e.number, v.recording, v.rows, v.edition, e.dimension "
@@ -186,33 +190,38 @@ def vector_file_entries(db: sqlite3.Connection) -> dict[str, list[VectorFileEntr
 
 
 class VectorFileCache:
-    """The vector files of a memory, mapped as they are first needed."""
+    """Open vector files: mapped when first needed."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._open: dict[VectorFileEntry, VectorFile] = {}
         self._known: tuple[int, dict[str, list[VectorFileEntry]]] | None = None
 
-    def files(self, db: sqlite3.Connection, embedder: str, lines: set[int]) -> list[VectorFile]:
+    def files(self, db: sqlite3.Connection, embedder: str, timelines: set[int]) -> list[VectorFile]:
         (version,) = db.execute("SELECT value FROM state WHERE name = 'vectors'").fetchone()
         if self._known is None or self._known[0] != version:
             table = vector_file_entries(db)
             self._known = (version, table)
+            # Files are immutable up to their row count, which is part of the entry: those whose
+            # entry still stands stay mapped.
             current = {entry for entries in table.values() for entry in entries}
             self._open = {entry: file for entry, file in self._open.items() if entry in current}
-        found = []
+        files = []
         for entry in self._known[1].get(embedder, ()):
-            if entry.recording in lines:
+            if entry.recording in timelines:
                 if entry not in self._open:
                     self._open[entry] = entry.read(self.folder)
-                found.append(self._open[entry])
-        return found
+                files.append(self._open[entry])
+        return files
 
 
 def rewrite(
     db: sqlite3.Connection, folder: Path, entry: VectorFileEntry, keep: npt.NDArray[np.bool_]
 ) -> None:
-    """Write a new edition of a file with the rows to `keep`; the caller commits, then sweeps."""
+    """Write a new edition of a file with the rows to `keep`; the caller commits, then calls
+    `sweep`.
+    """
+    # A new file, and not a change in place: readers may have the old one mapped.
     edition = entry.edition + 1
     path = path_of(folder, entry.embedder, entry.recording, edition)
     matrix = np.memmap(entry.path(folder), "<f4", "r", shape=(len(keep), entry.dimension))
@@ -234,7 +243,9 @@ def rewrite(
 def cut_to_whole(
     db: sqlite3.Connection, folder: Path, entry: VectorFileEntry
 ) -> VectorFileEntry | None:
-    """Count only the rows that both files have in full; None where there are none left."""
+    """Reduce a file's row count to the rows that both files hold completely; None if there are
+    none.
+    """
     path = entry.path(folder)
     sizes = [p.stat().st_size if p.is_file() else 0 for p in (path, path.with_suffix(".row"))]
     rows = min(entry.rows, sizes[0] // (4 * entry.dimension), sizes[1] // ROW_DTYPE.itemsize)
@@ -252,28 +263,29 @@ def cut_to_whole(
 
 def sweep(db: sqlite3.Connection, folder: Path) -> list[Path]:
     """Delete files that are not listed. The caller holds the writers' lock."""
-    known = {
+    listed_paths = {
         entry.path(folder) for entries in vector_file_entries(db).values() for entry in entries
     }
-    known |= {path.with_suffix(".row") for path in known}
-    gone = [path for path in (folder / "vectors").glob("*/*") if path not in known]
-    for path in gone:
+    listed_paths |= {path.with_suffix(".row") for path in listed_paths}
+    strays = [path for path in (folder / "vectors").glob("*/*") if path not in listed_paths]
+    for path in strays:
         path.unlink(missing_ok=True)
-    return gone
+    return strays
 
 
 def nearest_rows(
-    files: Sequence[VectorFile], scope: ViewFilter, vector: Matrix, k: int
+    files: Sequence[VectorFile], filter: ViewFilter, vector: Matrix, k: int
 ) -> list[tuple[int, float]]:
-    """The k rows `n` with the largest cosine, and all that share the last place, best first.
+    """The k row ids with the largest cosine, and all that share the last place, best first.
 
-    One product over all that is seen finds the candidates; they are computed again in 64 bits, in
-    an order of operations that does not depend on what else was in the product.
+    One matrix product over all visible rows finds candidates. They are computed again in 64 bits,
+    in an order of operations that does not depend on the other rows, so that equal views give equal
+    scores.
     """
-    seen: list[tuple[VectorFile, Places | None]] = []
+    scanned: list[tuple[VectorFile, Positions | None]] = []
     scores: list[Matrix] = []
     for file in files:
-        at = scope.places(file)
+        at = filter.positions(file)
         if at is not None and not len(at):
             continue
         if at is None:
@@ -282,26 +294,46 @@ def nearest_rows(
             rows = file.matrix[at[0] : at[-1] + 1]  # a stretch of time is a slice: no copy
         else:
             rows = file.matrix[at]
-        seen.append((file, at))
+        scanned.append((file, at))
         scores.append(np.asarray(rows @ vector))
     if not scores:
         return []
-    every = np.concatenate(scores)
-    least = (
-        np.partition(every, len(every) - k)[len(every) - k] - _TOLERANCE if k < len(every) else -2
+    all_scores = np.concatenate(scores)
+    threshold = (
+        np.partition(all_scores, len(all_scores) - k)[len(all_scores) - k] - _TOLERANCE
+        if k < len(all_scores)
+        else -2
     )
-    chosen = np.flatnonzero(every >= least)
+    candidates = np.flatnonzero(all_scores >= threshold)
     begins = np.cumsum([0, *map(len, scores)])
-    found = np.searchsorted(begins, chosen, side="right") - 1
+    file_numbers = np.searchsorted(begins, candidates, side="right") - 1
     wide = vector.astype(np.float64)
     exact: list[tuple[int, float]] = []
-    for which, row in zip(found.tolist(), (chosen - begins[found]).tolist(), strict=True):
-        file, at = seen[which]
+    for which, row in zip(
+        file_numbers.tolist(), (candidates - begins[file_numbers]).tolist(), strict=True
+    ):
+        file, at = scanned[which]
         place = row if at is None else int(at[row])
         cosine = float((file.matrix[place].astype(np.float64) * wide).sum())
-        exact.append((int(file.n[place]), cosine))
+        exact.append((int(file.rowid[place]), cosine))
     exact.sort(key=lambda pair: -pair[1])
     if len(exact) > k:
         last = exact[k - 1][1]
         exact = [pair for pair in exact if pair[1] >= last]
     return exact
+
+
+def visible_rows(file: VectorFile, filter: ViewFilter) -> Positions | slice:
+    """What to index a file's columns with for the rows that a view sees."""
+    positions = filter.positions(file)
+    return slice(None) if positions is None else positions
+
+
+def mean_row(files: Sequence[VectorFile], filter: ViewFilter) -> Matrix | None:
+    """The mean of all vectors that a view sees; None where it sees none."""
+    parts = [file.matrix[visible_rows(file, filter)] for file in files]
+    count = sum(map(len, parts))
+    if not count:
+        return None
+    total = np.sum([part.sum(axis=0, dtype=np.float64) for part in parts], axis=0)
+    return np.asarray(total / count, dtype=np.float32)

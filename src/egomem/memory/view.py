@@ -1,4 +1,4 @@
-"""The past as a question may see it."""
+"""Views: a memory as it was at a moment, which is all that a question may see."""
 
 from __future__ import annotations
 
@@ -8,23 +8,29 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from egomem.errors import UsageError
 from egomem.memory import bm25, rows
+from egomem.memory.columns import ViewColumns, holding
 from egomem.memory.filter import ViewFilter
+from egomem.memory.reader import MemoryReader
 from egomem.memory.segment import id_keys
 from egomem.memory.top_k import QueryPostings, VisibleSegment, document_frequencies, top_rows
-from egomem.memory.vectors import Matrix, VectorFile, nearest_rows, normalise_rows
+from egomem.memory.vectors import (
+    Matrix,
+    VectorFile,
+    mean_row,
+    nearest_rows,
+    normalise_rows,
+    visible_rows,
+)
 from egomem.records import Observation, Recording, Source
 from egomem.text import terms
 from egomem.timeline import Moment, Span
-
-if TYPE_CHECKING:
-    from egomem.memory.store import Store
 
 MAX_QUERY_TERMS = 256
 """Only the first so many different terms of a query count."""
@@ -32,7 +38,7 @@ MAX_QUERY_TERMS = 256
 
 @dataclass(frozen=True, slots=True)
 class ScoredObservation:
-    """An observation, its score, and what each query term gave to it (they sum up to the score)."""
+    """An observation, its score, and the share of each query term (they sum up to the score)."""
 
     observation: Observation
     score: float
@@ -41,16 +47,16 @@ class ScoredObservation:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """An unchanging look at a memory: what ended at or before a moment, of some of its parts.
+    """An immutable look at a memory: what had ended by a moment, of some of its parts.
 
-    A view of the whole memory until t reads the same as a view of a memory that was cut at t:
-    recordings, observations, counts, hits and scores. An observation that straddles t is in
-    neither. What is added later is not in a view that was made before. Views are cheap: make one
-    for each question; one that was made before something was forgotten has to be made anew.
+    A view of the whole memory until t equals a view of a memory that was cut at t: recordings,
+    observations, counts, hits and scores. An observation that straddles t is in neither. Rows that
+    are added later are not in it. Views are cheap: make one for each question, and make a new one
+    after something was forgotten.
     """
 
-    store: Store
-    scope: ViewFilter
+    store: MemoryReader
+    filter: ViewFilter
     until: Moment | None
 
     def narrow(
@@ -64,63 +70,66 @@ class View:
         span: Span | None = None,
         between: tuple[datetime, datetime] | None = None,
     ) -> Self:
-        """A smaller view; it never sees more than this one, and has statistics of its own.
+        """A smaller view, with statistics of its own; it never sees more than this one.
 
         `span` is in seconds of each recording (and leaves digests out), `between` two aware
-        instants: what overlaps them is kept. Raises UsageError for a recording that is not there,
-        TimeError for an instant without a zone.
+        instants: what overlaps them is kept. Raises UsageError for an unknown recording, TimeError
+        for an instant without a zone.
         """
-        scope = self.scope
+        filter = self.filter
         if until is not None:
-            scope = scope.before(until)
+            filter = filter.before(until)
         if wearer is not None:
-            scope = scope.of_wearer(wearer)
+            filter = filter.of_wearer(wearer)
         if recordings is not None:
-            scope = scope.of_recordings(recordings)
+            filter = filter.of_recordings(recordings)
         if sources is not None or tracks is not None:
-            scope = scope.of_tracks(sources, tracks)
+            filter = filter.of_tracks(sources, tracks)
         if span is not None:
-            scope = scope.within(span)
+            filter = filter.within(span)
         if between is not None:
-            scope = scope.between(*between)
-        return type(self)(self.store, scope, self.until if until is None else until)
+            filter = filter.between(*between)
+        return type(self)(self.store, filter, self.until if until is None else until)
 
     # --------------------------------------------------------------------------------- recordings
 
     def recordings(self) -> list[Recording]:
-        """Those that had begun, in the order of the memory, with what was known of them by then.
+        """Recordings that had begun, in the order of the memory, as they were known by then.
 
-        Of a recording that is still running at `until`, the duration is what has passed, and its
-        facts (which were read from the whole file) are left out.
+        A recording that is still running at `until` has the duration that has passed, and no facts,
+        which were read from the whole file.
         """
-        shape = self.scope.shape
-        cut = dict(zip(shape.ids, self.scope.cut.tolist(), strict=True))
-        found = []
-        for r in shape.recordings:
+        catalog = self.filter.catalog
+        cut = dict(zip(catalog.ids, self.filter.cut.tolist(), strict=True))
+        recordings = []
+        for r in catalog.recordings:
             if cut[r.id] >= r.duration:
-                found.append(r)
+                recordings.append(r)
             elif cut[r.id] >= 0:
-                found.append(r.model_copy(update={"duration": cut[r.id], "facts": {}}))
-        return found
+                recordings.append(r.model_copy(update={"duration": cut[r.id], "facts": {}}))
+        return recordings
 
     def left_out(self) -> list[Recording]:
-        """Recordings that cannot be placed before `until`, as a clock is not known."""
-        scope = self.scope
-        lost = dict(zip(scope.shape.ids, np.isnan(scope.cutoffs) & scope.selected, strict=True))
-        return [r for r in scope.shape.recordings if lost[r.id]]
+        """Recordings that cannot be placed before `until`, because a clock is unknown."""
+        filter = self.filter
+        unplaced = dict(
+            zip(filter.catalog.ids, np.isnan(filter.cutoffs) & filter.selected, strict=True)
+        )
+        return [r for r in filter.catalog.recordings if unplaced[r.id]]
 
     def when(self, o: Observation) -> datetime | None:
-        """The wall clock at the start of an observation, where it is known.
+        """The wall-clock time at the start of an observation; None where the clock is unknown.
 
-        Of a digest: in the zone of the wearer's latest recording that had begun by then, or UTC.
+        A digest's time is in the zone of the wearer's latest recording that had begun by then, or
+        UTC.
         """
         if o.recording is not None:
-            r = self.scope.shape.by_id.get(o.recording)
+            r = self.filter.catalog.by_id.get(o.recording)
             return r.instant(o.span.start) if r else None
         instant = rows.instant_of(o.span.start)
         starts = [r.clock.start for r in self.recordings() if r.clock and r.wearer == o.wearer]
-        begun = [start for start in starts if start <= instant]
-        return instant.astimezone(max(begun).tzinfo) if begun else instant
+        earlier_starts = [start for start in starts if start <= instant]
+        return instant.astimezone(max(earlier_starts).tzinfo) if earlier_starts else instant
 
     # ------------------------------------------------------------------------------- observations
 
@@ -140,87 +149,129 @@ class View:
             tracks=tracks,
             span=span,
         )
-        found = view._rows() if ids is None else view._by_id(set(ids))
-        found.sort(key=view._order)
-        return [rows.read_observation(row) for row in found]
+        matches = view._rows() if ids is None else view._rows_by_id(set(ids))
+        matches.sort(key=view._order)
+        return [rows.read_observation(row) for row in matches]
 
-    def stretches(self, wanted: Iterable[tuple[str, Span]]) -> list[Observation]:
-        """Observations that overlap any of some spans, each a recording and seconds of it, in time
-        order: those of a narrower view for each, without making one."""
-        found: dict[str, tuple[Any, ...]] = {}
-        for recording, span in wanted:
-            where, values = self.scope.stretch(recording, span)
-            found |= {row[0]: row for row in self._where(where, values)}
-        return [rows.read_observation(row) for row in sorted(found.values(), key=self._order)]
+    def stretches(self, spans: Iterable[tuple[str, Span]]) -> list[Observation]:
+        """Observations that overlap any of some spans (recording, seconds of it), in time order.
+
+        The same as those of a narrower view for each span, but cheaper.
+        """
+        by_id: dict[str, tuple[Any, ...]] = {}
+        for recording, span in spans:
+            where, values = self.filter.stretch(recording, span)
+            by_id |= {row[0]: row for row in self._where(where, values)}
+        return [rows.read_observation(row) for row in sorted(by_id.values(), key=self._order)]
 
     def _order(self, row: tuple[Any, ...]) -> tuple[float, str, float, float, str]:
-        """By instant where it is known, then by recording; never by when it was added."""
+        """Sort key: by instant where it is known, then by recording; never by when it was added."""
         id, recording, _, start, end = row[:5]
-        zero = self.scope.shape.zeros[row[11]]
-        return (math.inf if math.isnan(zero) else zero + start, recording or "", start, end, id)
+        zero = self.filter.catalog.start_by_number[row[11]]
+        return _time_key(zero, recording, start, end, id)
 
     def _rows(self) -> list[tuple[Any, ...]]:
         """Rows of everything in the view."""
-        found: list[tuple[Any, ...]] = []
-        for where, values in self.scope.conditions():
-            found += self._where(where, values)
-        return found
+        matches: list[tuple[Any, ...]] = []
+        for where, values in self.filter.conditions():
+            matches += self._where(where, values)
+        return matches
 
     def _where(self, where: str, values: list[object]) -> list[tuple[Any, ...]]:
         sql = f"SELECT {rows.OBSERVATION_COLUMNS} FROM {rows.OBSERVATION_TABLES} WHERE {where}"
-        return self.store._all(sql, values)
+        return self.store.connection.select(sql, values)
 
-    def _by_id(self, ids: set[str]) -> list[tuple[Any, ...]]:
+    def _rows_by_id(self, ids: set[str]) -> list[tuple[Any, ...]]:
         """Rows of those of `ids` that are in the view."""
-        wanted = id_keys(id for id in ids if re.fullmatch("[0-9a-f]{16,}", id))
+        sought = id_keys(id for id in ids if re.fullmatch("[0-9a-f]{16,}", id))
         numbers: list[int] = []
         for part in self._parts:
-            at = part.segment.find(wanted)
-            if part.places is not None:
-                at = at[np.isin(at, part.places, assume_unique=True)]
-            numbers += part.segment.n[at].tolist()
-        found = self._by_row(rows.OBSERVATION_COLUMNS, rows.OBSERVATION_TABLES, numbers)
-        return [row for row in found if row[0] in ids]
+            at = part.segment.find(sought)
+            if part.positions is not None:
+                at = at[np.isin(at, part.positions, assume_unique=True)]
+            numbers += part.segment.rowid[at].tolist()
+        matches = self.store.rows_by_rowid(
+            rows.OBSERVATION_COLUMNS, rows.OBSERVATION_TABLES, numbers
+        )
+        return [row for row in matches if row[0] in ids]
 
     # ---------------------------------------------------------------------------------- statistics
 
     @cached_property
-    def _figures(self) -> tuple[int, int]:
-        """Observations, and tokens in them."""
+    def _counts(self) -> tuple[int, int]:
+        """The number of observations, and of tokens in them."""
         if "_parts" in self.__dict__ and all(part.small for part in self._parts):
             # A search has just listed the few that are seen.
             lengths = [part.length.sum(dtype=np.float64) for part in self._parts]
-            return sum(len(part.n) for part in self._parts), int(sum(lengths))
-        count, length = self.scope.counted
-        for where, values in self.scope.conditions(counted=False):
+            return sum(len(part.rowid) for part in self._parts), int(sum(lengths))
+        count, length = self.filter.counted
+        for where, values in self.filter.conditions(counted=False):
             sql = f"SELECT count(*), coalesce(sum(o.length), 0) FROM observation o WHERE {where}"
-            more, longer = self.store._all(sql, values)[0]
-            count += more
-            length += longer
+            row_count, token_count = self.store.connection.select(sql, values)[0]
+            count += row_count
+            length += token_count
         return count, length
 
     def count(self) -> int:
         """How many observations the view holds."""
-        return self._figures[0]
+        return self._counts[0]
 
     def mean_length(self) -> float:
         """Tokens per observation; 0 where there is none."""
-        count, length = self._figures
+        count, length = self._counts
         return length / count if count else 0.0
 
-    def document_frequency(self, wanted: Iterable[str]) -> dict[str, int]:
-        """In how many of the view's observations each term (as `egomem.text.terms` gives it) is."""
-        wanted = list(dict.fromkeys(wanted))
-        return document_frequencies([QueryPostings(part, wanted) for part in self._parts], wanted)
+    def document_frequency(self, terms: Iterable[str]) -> dict[str, int]:
+        """Term (as `egomem.text.terms` gives it) -> the number of the view's observations that have
+        it.
+        """
+        terms = list(dict.fromkeys(terms))
+        return document_frequencies([QueryPostings(part, terms) for part in self._parts], terms)
+
+    @cached_property
+    def columns(self) -> ViewColumns:
+        """Where and when everything in the view was observed."""
+        return ViewColumns.of(self._parts, self.filter.catalog)
+
+    def holding(self, groups: Iterable[Iterable[str]]) -> npt.NDArray[np.bool_]:
+        """Whether each observation of `columns` holds a term of each group: (groups, columns)."""
+        return holding(self._parts, [tuple(group) for group in groups])
+
+    def read(self, numbers: Iterable[int]) -> list[Observation]:
+        """The observations of some rows of `columns`, in time order."""
+        matches = self.store.rows_by_rowid(
+            rows.OBSERVATION_COLUMNS, rows.OBSERVATION_TABLES, list(numbers)
+        )
+        return [rows.read_observation(row) for row in sorted(matches, key=self._order)]
+
+    def in_time_order(self, observations: Iterable[Observation]) -> list[Observation]:
+        """Observations of the view in the order of `observations()`, each once."""
+        catalog = self.filter.catalog
+        starts = dict(zip(catalog.ids, catalog.starts.tolist(), strict=True))
+
+        def order(o: Observation) -> tuple[float, str, float, float, str]:
+            return _time_key(starts[o.recording], o.recording, o.span.start, o.span.end, o.id)
+
+        return sorted({o.id: o for o in observations}.values(), key=order)
+
+    def speaker_fields(self) -> set[tuple[str | None, str | None]]:
+        """Of speech: the different pairs of `data["speaker"]` and of what stands before a first
+        colon, None where there is none."""
+        speech = self.narrow(sources=["speech"])
+        numbers = [n for part in speech._parts for n in part.column("n").tolist()]
+        return {
+            (who, before)
+            for who, before in self.store.rows_by_rowid(_SPEAKER, "observation o", numbers)
+        }
 
     @cached_property
     def _parts(self) -> list[VisibleSegment]:
-        found = []
-        for segment in self.store.segments(self.scope.shape.horizon):
-            places = self.scope.places(segment)
+        parts = []
+        for segment in self.store.segments(self.filter.catalog.horizon):
+            places = self.filter.positions(segment)
             if places is None or len(places):
-                found.append(VisibleSegment(segment, places))
-        return found
+                parts.append(VisibleSegment(segment, places))
+        return parts
 
     # -------------------------------------------------------------------------------------- search
 
@@ -229,18 +280,20 @@ class View:
 
         Equal scores are ordered by time. Any text is a query; one without words finds nothing.
         """
-        wanted = list(dict.fromkeys(terms(query)[0]))[:MAX_QUERY_TERMS]
-        if not wanted or k < 1:
+        query_terms = list(dict.fromkeys(terms(query)[0]))[:MAX_QUERY_TERMS]
+        if not query_terms or k < 1:
             return []
-        held = [QueryPostings(part, wanted) for part in self._parts]
-        count, length = self._figures
+        postings = [QueryPostings(part, query_terms) for part in self._parts]
+        count, length = self._counts
         if not count:
             return []
         mean = max(length / count, 1e-9)
-        df = document_frequencies(held, wanted)
-        idfs = {term: bm25.idf(count, df[term]) for term in wanted}
-        numbers = top_rows(held, idfs, mean, k).tolist()
-        return self._ranked(self._by_row(_SCORED, rows.OBSERVATION_TABLES, numbers), idfs, mean, k)
+        df = document_frequencies(postings, query_terms)
+        idfs = {term: bm25.idf(count, df[term]) for term in query_terms}
+        numbers = top_rows(postings, idfs, mean, k).tolist()
+        return self._ranked(
+            self.store.rows_by_rowid(_SCORED, rows.OBSERVATION_TABLES, numbers), idfs, mean, k
+        )
 
     def _ranked(
         self, candidates: Sequence[tuple[Any, ...]], idfs: dict[str, float], mean: float, k: int
@@ -260,20 +313,12 @@ class View:
             ScoredObservation(rows.read_observation(row), s, parts) for s, parts, row in scored[:k]
         ]
 
-    def _by_row(self, columns: str, table: str, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
-        found: list[tuple[Any, ...]] = []
-        for at in range(0, len(numbers), 500):
-            some = numbers[at : at + 500]
-            marks = ", ".join("?" * len(some))
-            found += self.store._all(f"SELECT {columns} FROM {table} WHERE o.n IN ({marks})", some)
-        return found
-
     # ------------------------------------------------------------------------------------- vectors
 
     def nearest(
         self, embedder: str, vector: npt.ArrayLike, k: int = 100
     ) -> list[ScoredObservation]:
-        """The `k` observations whose vectors have the largest cosine with `vector`, best first.
+        """The `k` observations with the largest cosine to `vector`, best first.
 
         An exact scan of what the view sees. Observations without a vector are not found; equal
         scores are ordered by time. Raises UsageError where the dimension does not fit.
@@ -284,39 +329,68 @@ class View:
             raise UsageError(
                 f"{embedder} has vectors of {files[0].matrix.shape[1]} numbers, not {query.shape}"
             )
-        nearest = nearest_rows(files, self.scope, query, k) if k > 0 else []
-        found = {
+        nearest = nearest_rows(files, self.filter, query, k) if k > 0 else []
+        by_rowid = {
             row[10]: row
-            for row in self._by_row(
+            for row in self.store.rows_by_rowid(
                 rows.OBSERVATION_COLUMNS, rows.OBSERVATION_TABLES, [n for n, _ in nearest]
             )
         }
-        return self._first([(s, {"cosine": s}, found[n]) for n, s in nearest if n in found], k)
+        return self._first(
+            [(s, {"cosine": s}, by_rowid[n]) for n, s in nearest if n in by_rowid], k
+        )
 
     def vectors(self, embedder: str, ids: Iterable[str] | None = None) -> tuple[list[str], Matrix]:
-        """The ids of the observations (of `ids` alone where given) that have a vector, and the
-        matrix (ids, dimension)."""
-        numbers, pieces = [], []
+        """Ids of the observations (of `ids` where given) that have a vector, and the matrix (ids,
+        dimension).
+        """
+        numbers, matrices, all_ids = [], [], ids is None
         if ids is None:
             files = self._vector_files(embedder)
-            held = {}
+            id_of = {}
         else:
-            found = self._by_id(set(ids))
-            held = {row[10]: row[0] for row in found}
-            files = self.store.vector_files(embedder, {row[11] for row in found})
-        wanted = np.array(list(held), dtype=np.int64)
+            matches = self._rows_by_id(set(ids))
+            id_of = {row[10]: row[0] for row in matches}
+            files = self.store.vector_files(embedder, {row[11] for row in matches})
+        rowids = np.array(list(id_of), dtype=np.int64)
         for file in files:
-            places = self.scope.places(file) if ids is None else np.isin(file.n, wanted)
-            at = slice(None) if places is None else places
-            numbers += file.n[at].tolist()
-            pieces.append(file.matrix[at])
+            at = visible_rows(file, self.filter) if all_ids else np.isin(file.rowid, rowids)
+            numbers += file.rowid[at].tolist()
+            matrices.append(file.matrix[at])
         if ids is None:
-            held = dict(self._by_row("o.n, o.id", "observation o", numbers))
-        matrix = np.concatenate(pieces) if pieces else np.zeros((0, 0), dtype=np.float32)
-        return [held[n] for n in numbers], matrix
+            id_of = dict(self.store.rows_by_rowid("o.n, o.id", "observation o", numbers))
+        matrix = np.concatenate(matrices) if matrices else np.zeros((0, 0), dtype=np.float32)
+        return [id_of[n] for n in numbers], matrix
+
+    def vector_rows(self, embedder: str) -> npt.NDArray[np.int64]:
+        """The rows (see `columns`) of the observations that have a vector."""
+        pieces = [
+            file.rowid[visible_rows(file, self.filter)] for file in self._vector_files(embedder)
+        ]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *pieces])
+
+    def mean_vector(self, embedder: str) -> Matrix | None:
+        """The mean of all vectors that the view has; None where it has none."""
+        return mean_row(self._vector_files(embedder), self.filter)
 
     def _vector_files(self, embedder: str) -> list[VectorFile]:
-        return self.store.vector_files(embedder, self.scope.lines)
+        return self.store.vector_files(embedder, self.filter.timelines)
 
 
+def view_of(store: MemoryReader, until: Moment | None = None) -> View:
+    """The view of a whole memory, as it was at `until`; see `Store.view`."""
+    return View(store, ViewFilter.of(store.catalog(), until), until)
+
+
+_SPEAKER = (
+    "DISTINCT json_extract(o.data, '$.speaker'), "
+    "CASE WHEN instr(o.text, ': ') > 1 THEN substr(o.text, 1, instr(o.text, ': ') - 1) END"
+)
 _SCORED = f"{rows.OBSERVATION_COLUMNS}, o.terms, o.length"
+
+
+def _time_key(
+    zero: float, recording: str | None, start: float, end: float, id: str
+) -> tuple[float, str, float, float, str]:
+    """Sort key of a span on a timeline that begins at `zero` (POSIX seconds; NaN: unknown)."""
+    return math.inf if math.isnan(zero) else zero + start, recording or "", start, end, id

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from egomem.models.cache import InMemoryReplyStore, ReplyStore
-    from egomem.models.capabilities import Capabilities, send_test_request
-    from egomem.models.client import ModelClient, RequestPolicy
-    from egomem.models.configured import models_of
+    from egomem.models.capabilities import Capabilities
+    from egomem.models.client import ModelClient
     from egomem.models.json_extract import ExtractedJson, find_json, schema_error
     from egomem.models.ledger import Ledger, LedgerEntry, LedgerTotal, sum_entries
     from egomem.models.limits import DEFAULT_LIMITS, Limits, estimate_tokens, read_limits
@@ -27,27 +26,32 @@ if TYPE_CHECKING:
         TextPart,
         VideoPart,
     )
-    from egomem.models.roles import CHAT_ROLES, SERVERS, ModelSpec, Role
+    from egomem.models.retry import RequestPolicy
+    from egomem.models.roles import CHAT_ROLES, ModelSpec, Role
+    from egomem.models.servers import SERVERS
+    from egomem.models.smoke_test import send_test_request
 
-_HOMES = {
-    "client": ("RequestPolicy", "ModelClient"),
-    "cache": ("ReplyStore", "InMemoryReplyStore"),
-    "configured": ("models_of",),
+_NAMES_BY_MODULE = {
+    "cache": ("InMemoryReplyStore", "ReplyStore"),
+    "capabilities": ("Capabilities",),
+    "client": ("ModelClient",),
     "json_extract": ("ExtractedJson", "find_json", "schema_error"),
-    "ledger": ("LedgerEntry", "Ledger", "LedgerTotal", "sum_entries"),
+    "ledger": ("Ledger", "LedgerEntry", "LedgerTotal", "sum_entries"),
     "limits": ("DEFAULT_LIMITS", "Limits", "estimate_tokens", "read_limits"),
-    "capabilities": ("Capabilities", "send_test_request"),
     "reply": ("ErrorKind", "Reply", "TokenLogprob"),
     "request": (
-        "RequestTags",
         "AudioPart",
-        "ImagePart",
         "ContentPart",
+        "ImagePart",
         "Request",
+        "RequestTags",
         "TextPart",
         "VideoPart",
     ),
-    "roles": ("CHAT_ROLES", "SERVERS", "ModelSpec", "Role"),
+    "retry": ("RequestPolicy",),
+    "roles": ("CHAT_ROLES", "ModelSpec", "Role"),
+    "servers": ("SERVERS",),
+    "smoke_test": ("send_test_request",),
 }
 
 __all__ = [
@@ -78,7 +82,6 @@ __all__ = [
     "VideoPart",
     "estimate_tokens",
     "find_json",
-    "models_of",
     "read_limits",
     "schema_error",
     "send_test_request",
@@ -87,9 +90,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    home = next((home for home, names in _HOMES.items() if name in names), None)
-    if home is None:
+    module = next((module for module, names in _NAMES_BY_MODULE.items() if name in names), None)
+    if module is None:
         raise AttributeError(f"module 'egomem.models' has no attribute {name!r}")
-    value = getattr(import_module(f"egomem.models.{home}"), name)
+    value = getattr(import_module(f"egomem.models.{module}"), name)
     globals()[name] = value
     return value

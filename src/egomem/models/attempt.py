@@ -1,4 +1,4 @@
-"""One attempt at a request: a reply with a status, or what stood in the way.
+"""One attempt at a request: a reply with a status, or how the attempt failed.
 
 Imports pydantic-ai, so it is imported when the first request is sent.
 """
@@ -11,44 +11,61 @@ import httpx2
 
 from egomem.errors import EgomemError
 from egomem.models import http_errors, pydantic_ai_adapter
+from egomem.models.http_errors import FailedAttempt
 from egomem.models.prices import price
 from egomem.models.reply import ErrorKind, Reply
 from egomem.models.reply_parsing import parse_reply
 from egomem.models.request import Request, VideoPart
-from egomem.models.roles import SERVERS, ModelSpec
+from egomem.models.roles import ModelSpec
+from egomem.models.servers import SERVERS
 from egomem.models.transport import HttpExchange, response_body
 
 
 async def send_once(
-    model: Any, request: Request, spec: ModelSpec, key: str | None, *, prompted: bool
-) -> Reply | http_errors.FailedAttempt:
-    """Send a request once. `key` is the server's key, to be kept out of every message."""
+    model: Any, request: Request, spec: ModelSpec, key: str | None, *, schema_in_words: bool
+) -> Reply | FailedAttempt:
+    """Send a request once. `key` is the server's key, kept out of every message.
+
+    `schema_in_words`: describe the JSON schema in the prompt, for servers that refuse it as a
+    parameter. `FailedAttempt.schema_rejected` is set only where the schema was a parameter.
+    """
     exchange = HttpExchange()
     try:
-        said = await pydantic_ai_adapter.send_request(model, request, exchange, prompted=prompted)
+        completion = await pydantic_ai_adapter.send_request(
+            model, request, exchange, schema_in_words=schema_in_words
+        )
     except (TimeoutError, EgomemError):
         raise
     except Exception as error:
-        # Whatever the body of a strange server breaks inside a client is a fault of this request,
+        # Whatever the body of a strange server breaks inside a client is an error of this request,
         # not of the run. The exception itself is dropped: it holds headers.
-        return _failed_attempt(error, exchange.response, request, spec, key)
-    found = parse_reply(said.raw, said.reasoning, said.finish, request.schema, said.refusal)
-    usage = said.usage
+        failed = _failed_attempt(error, exchange.response, request, spec, key)
+        if request.schema is None or schema_in_words:
+            failed = failed._replace(schema_rejected=False)
+        return failed
+    parsed = parse_reply(
+        completion.raw,
+        completion.reasoning,
+        completion.finish,
+        request.schema,
+        completion.refusal,
+    )
+    usage = completion.usage
     if usage.cost is None:
-        usage = usage.model_copy(update={"cost": price(spec, usage, said.model)})
+        usage = usage.model_copy(update={"cost": price(spec, usage, completion.model)})
     return Reply(
-        status=found.status,
-        text=found.text,
-        raw=said.raw,
-        reasoning=found.reasoning,
-        data=found.data,
-        source=found.source,
-        logprobs=said.logprobs,
-        finish=said.finish,
-        fault=found.fault,
-        detail=found.detail,
+        status=parsed.status,
+        text=parsed.text,
+        raw=completion.raw,
+        reasoning=parsed.reasoning,
+        data=parsed.data,
+        source=parsed.source,
+        logprobs=completion.logprobs,
+        finish=completion.finish,
+        fault=parsed.fault,
+        detail=parsed.detail,
         usage=usage,
-        model=said.model or spec.model,
+        model=completion.model or spec.model,
         server=spec.server,
         frames=tuple(i.time for i in request.images if i.time is not None),
     )
@@ -60,15 +77,13 @@ def _failed_attempt(
     request: Request,
     spec: ModelSpec,
     key: str | None,
-) -> http_errors.FailedAttempt:
+) -> FailedAttempt:
     server = SERVERS[spec.server]
     if response is None:
         if _is_network_error(error):
             return http_errors.explain_connection(server.title, spec.url, error, key)
-        why = http_errors.redacted(f"{type(error).__name__}: {error}", key)
-        return http_errors.FailedAttempt(
-            ErrorKind.REQUEST, f"this cannot be sent to {server.title}: {why}"
-        )
+        problem = http_errors.redacted(f"{type(error).__name__}: {error}", key)
+        return FailedAttempt(ErrorKind.REQUEST, f"this cannot be sent to {server.title}: {problem}")
     if response.status_code >= 400:
         return http_errors.explain_status(
             response.status_code,
@@ -86,7 +101,7 @@ def _failed_attempt(
 
 
 def _is_network_error(error: BaseException | None) -> bool:
-    """Clients wrap what the network said in exceptions of their own, twice or thrice."""
+    # Clients wrap the network's exception in two or three of their own.
     while error is not None:
         if isinstance(error, (OSError, httpx2.TransportError)):
             return True

@@ -1,4 +1,4 @@
-"""What a store of replies must do. `egomem.memory.replies` keeps them in SQLite."""
+"""The interface of a reply cache, and one in memory. `egomem.memory.replies` has one in SQLite."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from egomem.models.request import RequestTags
 
 
 class ReplyStore(Protocol):
-    """Replies by key. Only clean completions are ever put in; the caller sees to that."""
+    """Replies by key. The caller puts in clean completions only: an error is never cached."""
 
-    def get(self, key: str) -> Reply | None: ...
+    def get(self, key: str) -> Reply | None:
+        """The reply with a key; None where there is none."""
 
-    def put(self, reply: Reply, described: Mapping[str, JsonValue], about: RequestTags) -> None:
-        """Keep a reply under `reply.key`, with what the key was made of."""
+    def put(self, reply: Reply, key_fields: Mapping[str, JsonValue], tags: RequestTags) -> None:
+        """Keep a reply under `reply.key`, with the fields that the key was made of."""
 
-    def spent(self, entry: LedgerEntry) -> None:
-        """Keep a line of the ledger."""
+    def record(self, entry: LedgerEntry) -> None:
+        """Keep an entry of the ledger."""
 
 
 class InMemoryReplyStore:
-    """Replies for the life of the process; for tests and one-off questions."""
+    """Replies for the life of the process, for tests and one-off questions."""
 
     def __init__(self) -> None:
         self.replies: dict[str, Reply] = {}
@@ -34,8 +35,8 @@ class InMemoryReplyStore:
     def get(self, key: str) -> Reply | None:
         return self.replies.get(key)
 
-    def put(self, reply: Reply, described: Mapping[str, JsonValue], about: RequestTags) -> None:
+    def put(self, reply: Reply, key_fields: Mapping[str, JsonValue], tags: RequestTags) -> None:
         self.replies[reply.key] = reply
 
-    def spent(self, entry: LedgerEntry) -> None:
+    def record(self, entry: LedgerEntry) -> None:
         self.entries.append(entry)

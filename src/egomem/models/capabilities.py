@@ -1,32 +1,30 @@
-"""What a model can do: asked of its server where the server tells, stated by us where not."""
+"""What a model can do: reported by its server, else what its provider documents."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from egomem.errors import MissingExtraError
 from egomem.models import http_errors
-from egomem.models.reply import Reply
-from egomem.models.request import ImagePart, Request, TextPart
-from egomem.models.roles import SERVERS, ModelSpec, Role, server_root
+from egomem.models.roles import ModelSpec
+from egomem.models.servers import SERVERS, server_root
 from egomem.records import Record
 
 if TYPE_CHECKING:
     import httpx2
 
-    from egomem.models.client import ModelClient
-
-PROBE_TIMEOUT_S = 5.0  # a server that takes longer to say its version is taken for silent
+PROBE_TIMEOUT_S = 5.0
+"""A server that takes longer counts as one that reports nothing."""
 
 
 class Capabilities(Record):
-    """What a model takes; None where nobody says. `told` names the fields that the server told.
+    """What a model takes; None where it is not known.
 
     `context` is in tokens, `image_limit` in images per request. `reachable` is None for servers
-    that are not asked (they have no free question). `note` is one line for a person.
+    that are not asked: every question to them costs money. `reported` names the fields that the
+    server reported; the others are egomem's defaults. `note` is one line for a person.
     """
 
     images: bool | None = None
@@ -37,11 +35,11 @@ class Capabilities(Record):
     image_limit: int | None = None
     version: str | None = None
     reachable: bool | None = None
-    told: tuple[str, ...] = ()
+    reported: tuple[str, ...] = ()
     note: str = ""
 
 
-# What providers document, November 2026. `video` means frames as one video part.
+# From the providers' documentation, November 2026. `video` means frames as one video part.
 DOCUMENTED: dict[str, Capabilities] = {
     "openai": Capabilities(images=True, video=False, json_schema=True, image_limit=500),
     "azure": Capabilities(images=True, video=False, json_schema=True, image_limit=50),
@@ -61,10 +59,13 @@ DOCUMENTED: dict[str, Capabilities] = {
 
 
 async def probe(spec: ModelSpec, environ: Mapping[str, str]) -> Capabilities:
-    """Ask a server what it is and what the model can do. Never raises for what it answers."""
-    stated = DOCUMENTED.get(spec.server, Capabilities())
+    """Ask a server for its version and its model's capabilities.
+
+    A server that fails or cannot be reached is `reachable=False` with a note, not an error.
+    """
+    defaults = DOCUMENTED.get(spec.server, Capabilities())
     if spec.embedded or spec.server in ("azure", "google", "google-cloud", "anthropic"):
-        return stated
+        return defaults
     try:
         import httpx2
 
@@ -77,24 +78,25 @@ async def probe(spec: ModelSpec, environ: Mapping[str, str]) -> Capabilities:
         client.headers.update({"authorization": f"Bearer {key}"} if key else {})
         root = server_root(url)
         try:
+            # One limit for all questions: a server that hangs is to cost seconds, once.
             async with asyncio.timeout(PROBE_TIMEOUT_S):
-                told = await _listed_capabilities(client, spec, url)
+                fields = await _listed_capabilities(client, spec, url)
                 if spec.server == "vllm":
-                    told["version"] = (await _get_json(client, f"{root}/version")).get("version")
+                    fields["version"] = (await _get_json(client, f"{root}/version")).get("version")
                 elif spec.server == "ollama":
-                    told |= await _ollama_capabilities(client, spec, root)
+                    fields |= await _ollama_capabilities(client, spec, root)
                 elif spec.server == "llamacpp":
-                    told |= _llamacpp_capabilities(await _get_json(client, f"{root}/props"))
+                    fields |= _llamacpp_capabilities(await _get_json(client, f"{root}/props"))
                 elif spec.server == "lmstudio":
-                    told |= _lmstudio_capabilities(
+                    fields |= _lmstudio_capabilities(
                         await _get_json(client, f"{root}/api/v0/models"), spec.model
                     )
         except (OSError, TimeoutError, httpx2.HTTPError) as error:
-            why = http_errors.redacted(f"{type(error).__name__}: {error}", key)
-            return stated.model_copy(update={"reachable": False, "note": f"{url}: {why}"})
-    told = {name: value for name, value in told.items() if value is not None}
-    names = tuple(sorted(set(told) - {"note", "reachable"}))
-    return stated.model_copy(update={"reachable": True, **told, "told": names})
+            problem = http_errors.redacted(f"{type(error).__name__}: {error}", key)
+            return defaults.model_copy(update={"reachable": False, "note": f"{url}: {problem}"})
+    fields = {name: value for name, value in fields.items() if value is not None}
+    reported = tuple(sorted(set(fields) - {"note", "reachable"}))
+    return defaults.model_copy(update={"reachable": True, **fields, "reported": reported})
 
 
 async def _get_json(
@@ -122,7 +124,7 @@ _VERSIONS = {
 async def server_version(
     spec: ModelSpec, client: httpx2.AsyncClient, key: str | None
 ) -> str | None:
-    """The server's version where it tells one, else None."""
+    """The version that the server reports, else None."""
     import httpx2
 
     if spec.server not in _VERSIONS:
@@ -142,56 +144,58 @@ async def server_version(
 async def _listed_capabilities(
     client: httpx2.AsyncClient, spec: ModelSpec, url: str
 ) -> dict[str, Any]:
-    """What `/models` says of the model: vLLM its context, OpenRouter nearly everything."""
+    """The fields in the server's list of models: vLLM's has the context, OpenRouter's most."""
     response = await client.get(f"{url}/models")
+    # The free question tells a wrong key before a run of hours does.
     if response.status_code in (401, 403):
         kind = SERVERS[spec.server]
         names = " or ".join(kind.key_variables) or "the server's key variable"
         return {"reachable": False, "note": f"the key was not accepted; set {names}"}
     try:
-        listed = response.json()["data"]
-        found = {m["id"]: m for m in listed}
+        by_id = {model["id"]: model for model in response.json()["data"]}
     except (ValueError, KeyError, TypeError):
         return {"note": f"{url}/models lists nothing"} if spec.server != "ollama" else {}
-    model = found.get(spec.model)
+    model = by_id.get(spec.model)
     if model is None:
         if spec.server in ("llamacpp", "ollama"):
-            return {}  # the first takes any name, the second is asked by name
-        some = ", ".join(sorted(found)[:5])
+            return {}  # llama.cpp takes any name, Ollama is asked by name
+        some = ", ".join(sorted(by_id)[:5])
         return {"note": f"the server does not list {spec.model}; it has {some or 'no model'}"}
-    inputs = (model.get("architecture") or {}).get("input_modalities")
-    settings = model.get("supported_parameters")
-    told: dict[str, Any] = {"context": model.get("max_model_len") or model.get("context_length")}
-    if isinstance(inputs, list):
-        told |= {
-            "images": "image" in inputs,
-            "audio": "audio" in inputs,
-            "video": "video" in inputs,
+    modalities = (model.get("architecture") or {}).get("input_modalities")
+    parameters = model.get("supported_parameters")
+    fields: dict[str, Any] = {"context": model.get("max_model_len") or model.get("context_length")}
+    if isinstance(modalities, list):
+        fields |= {
+            "images": "image" in modalities,
+            "audio": "audio" in modalities,
+            "video": "video" in modalities,
         }
-    if isinstance(settings, list):
-        told["json_schema"] = "structured_outputs" in settings or "response_format" in settings
-    return told
+    if isinstance(parameters, list):
+        fields["json_schema"] = (
+            "structured_outputs" in parameters or "response_format" in parameters
+        )
+    return fields
 
 
 async def _ollama_capabilities(
     client: httpx2.AsyncClient, spec: ModelSpec, root: str
 ) -> dict[str, Any]:
     version = (await _get_json(client, f"{root}/api/version")).get("version")
-    shown = await _get_json(client, f"{root}/api/show", {"model": spec.model})
-    if not shown:
+    details = await _get_json(client, f"{root}/api/show", {"model": spec.model})
+    if not details:
         note = f"Ollama does not have {spec.model}; run: ollama pull {spec.model}"
         return {"version": version, "note": note}
-    can = shown.get("capabilities")
-    info = shown.get("model_info") or {}
+    capabilities = details.get("capabilities")
+    info = details.get("model_info") or {}
     context = next((v for k, v in info.items() if k.endswith(".context_length")), None)
-    told: dict[str, Any] = {"version": version, "context": context}
-    if isinstance(can, list):
-        told |= {"images": "vision" in can, "audio": "audio" in can}
+    fields: dict[str, Any] = {"version": version, "context": context}
+    if isinstance(capabilities, list):
+        fields |= {"images": "vision" in capabilities, "audio": "audio" in capabilities}
     if context:
-        told["note"] = (
-            f"the model takes {context} tokens, but Ollama serves what OLLAMA_CONTEXT_LENGTH says"
+        fields["note"] = (
+            f"the model takes {context} tokens, but Ollama serves only OLLAMA_CONTEXT_LENGTH"
         )
-    return told
+    return fields
 
 
 def _llamacpp_capabilities(props: dict[str, Any]) -> dict[str, Any]:
@@ -212,20 +216,3 @@ def _lmstudio_capabilities(listed: dict[str, Any], name: str) -> dict[str, Any]:
         "context": model.get("loaded_context_length") or model.get("max_context_length"),
         "images": kind == "vlm" if kind else None,
     }
-
-
-VISION_ROLES = (Role.CAPTIONER, Role.READER, Role.VERIFIER)
-
-
-async def send_test_request(models: ModelClient, role: Role) -> Reply:
-    """One tiny request to a role's model: the colour of a red square, or one word."""
-    question = TextPart("What colour is this square? Answer with one word.")
-    parts: tuple[ImagePart | TextPart, ...] = (ImagePart(_red_square()), question)
-    if role not in VISION_ROLES:
-        parts = (TextPart("Answer with the one word: ready"),)
-    return await models.ask(Request(role, parts, "models-test@1", max_tokens=512))
-
-
-def _red_square() -> bytes:
-    """A red square of 64 x 64 pixels: some models refuse images of less than 28."""
-    return (files("egomem.models") / "red.jpg").read_bytes()

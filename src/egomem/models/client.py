@@ -1,16 +1,15 @@
-"""Asking models: one request in, one reply with a status out, whatever the server does."""
+"""The client for all models: one request in, one reply with a status out, whatever happens."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-import random
 import weakref
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from pydantic import JsonValue
 
@@ -19,42 +18,44 @@ from egomem.hashing import hash_json
 from egomem.models.cache import ReplyStore
 from egomem.models.capabilities import Capabilities, probe, server_version
 from egomem.models.concurrency_limiter import ConcurrencyLimiter
-from egomem.models.http_errors import FIT_REMEDY
+from egomem.models.http_errors import FIT_REMEDY, FailedAttempt
 from egomem.models.ledger import Ledger, LedgerEntry
 from egomem.models.limits import (
     Limits,
     estimate_tokens,
     exceeded_limit,
     fit_request,
-    keep_images,
     limits_for,
+    read_limits,
 )
 from egomem.models.prices import price
 from egomem.models.reply import ErrorKind, Reply
 from egomem.models.request import Request
+from egomem.models.retry import RequestPolicy, error_reply, send_with_retries
 from egomem.models.roles import ModelSpec, Role, read_specs
-from egomem.records import Record, Status, Usage
+from egomem.records import Usage
 
 if TYPE_CHECKING:
     import httpx2
 
 
-class RequestPolicy(Record):
-    """How requests are sent. Named defaults; our choice.
+class ModelSettings(Protocol):
+    """The fields of `egomem.config.Settings` that concern models."""
 
-    `deadline`: seconds for a request, all its attempts and the waits between them together, from
-    the moment it first gets a slot. `concurrency`: requests at once to one server, at most.
-    `attempts`: at most so many. `pause`: seconds before the second attempt; doubles, with jitter.
-    """
-
-    deadline: float = 180.0
-    concurrency: int = 8
-    attempts: int = 6
-    pause: float = 1.0
+    @property
+    def model(self) -> dict[str, str]: ...
+    @property
+    def limits(self) -> dict[str, dict[str, float]]: ...
+    @property
+    def fit(self) -> bool | None: ...
+    @property
+    def deadline(self) -> float: ...
+    @property
+    def concurrency(self) -> int: ...
 
 
 BeforeSend = Callable[[Request, ModelSpec], AbstractAsyncContextManager[object]]
-"""Entered before a request is sent and left once its reply is there; raises to forbid it."""
+"""Entered before a request is sent and left when its reply is there; raises to forbid sending."""
 
 
 def _no_hook(request: Request, spec: ModelSpec) -> AbstractAsyncContextManager[object]:
@@ -63,17 +64,16 @@ def _no_hook(request: Request, spec: ModelSpec) -> AbstractAsyncContextManager[o
 
 @dataclass
 class _Session:
-    """What belongs to one event loop: connections, gates, requests under way.
+    """What belongs to one event loop: connections, limiters, requests in flight.
 
     `users` counts who needs the connections: blocks of `async with models`, and requests.
     """
 
     users: int = 0
-
     clients: dict[ModelSpec, httpx2.AsyncClient] = field(default_factory=dict)
     models: dict[ModelSpec, Any] = field(default_factory=dict)
-    gates: dict[str, ConcurrencyLimiter] = field(default_factory=dict)
-    under_way: dict[str, asyncio.Future[Reply]] = field(default_factory=dict)
+    limiters: dict[str, ConcurrencyLimiter] = field(default_factory=dict)
+    in_flight: dict[str, asyncio.Future[Reply]] = field(default_factory=dict)
     versions: dict[ModelSpec, asyncio.Task[str | None]] = field(default_factory=dict)
 
 
@@ -81,8 +81,8 @@ class ModelClient:
     """The models that fill the roles. Use as an async context manager, to close connections.
 
     `specs` maps role names (or `all`) to specs. `environ` holds the servers' keys. Replies are
-    looked up in and kept in `cache`; what is spent goes to `ledger`. `hold` is around every request
-    that is really sent.
+    looked up and kept in `cache`; usage is recorded in `ledger`. `before_send` wraps every request
+    that is really sent: not those that the cache answers.
     """
 
     def __init__(
@@ -90,42 +90,59 @@ class ModelClient:
         specs: Mapping[str, str],
         *,
         limits: Mapping[Role, Limits] | None = None,
-        conduct: RequestPolicy | None = None,
+        policy: RequestPolicy | None = None,
         cache: ReplyStore | None = None,
         environ: Mapping[str, str] = os.environ,
-        hold: BeforeSend = _no_hook,
+        before_send: BeforeSend = _no_hook,
     ) -> None:
         self.specs = read_specs(specs, environ)
-        self.conduct = conduct or RequestPolicy()
+        self.policy = policy or RequestPolicy()
         self.cache = cache
         self.ledger = Ledger()
         self._environ = environ
-        self._hold = hold
+        self._before_send = before_send
         self._limits = dict(limits or {})
-        self._prompted: set[ModelSpec] = set()
+        # Remembered for all later requests: each refusal costs an attempt.
+        self._schema_rejected: set[ModelSpec] = set()
+        # Connections cannot move between event loops, and callers may run a loop per question.
         self._sessions: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Session] = (
             weakref.WeakKeyDictionary()
         )
 
+    @classmethod
+    def from_settings(cls, settings: ModelSettings, *, cache: ReplyStore | None = None) -> Self:
+        """A client with the models, limits and policy of the settings.
+
+        Raises ConfigError, which names the setting.
+        """
+        return cls(
+            settings.model,
+            limits=read_limits(settings.limits, fit=settings.fit),
+            policy=RequestPolicy(deadline=settings.deadline, concurrency=settings.concurrency),
+            cache=cache,
+        )
+
     def has(self, role: Role) -> bool:
+        """Whether a chat model fills a role."""
         return role in self.specs and not self.specs[role].embedded
 
     def spec(self, role: Role) -> ModelSpec:
         """The spec that fills a role. Raises ConfigError where none does."""
         spec = self.specs.get(role)
         if spec is None or spec.embedded:
-            what = "has no model" if spec is None else "cannot be filled by an embedded model"
+            problem = "has no model" if spec is None else "cannot be filled by an embedded model"
             raise ConfigError(
-                f"role {role.value} {what}",
+                f"role {role.value} {problem}",
                 f"give one, for example --model {role.value}=ollama:qwen3-vl:8b",
             )
         return spec
 
     def limits(self, role: Role) -> Limits:
+        """The limits of a role's requests: those given, else the defaults."""
         return limits_for(role, self._limits)
 
     def estimate(self, request: Request, tokens_out: int = 150) -> Usage:
-        """What a request will cost, roughly, before it is sent: see `estimate_tokens`.
+        """A rough estimate of a request's usage, before it is sent: see `estimate_tokens`.
 
         `cost` is None where the price is not known.
         """
@@ -138,10 +155,11 @@ class ModelClient:
         return usage.model_copy(update={"cost": price(self.spec(request.role), usage)})
 
     async def probe(self) -> dict[Role, Capabilities]:
-        """What each role's model can do, and its server's version; each server is asked once."""
+        """Each role's model: its capabilities and its server's version. Asks each server once."""
+        # One model often fills several roles.
         specs = list(dict.fromkeys(self.specs.values()))
-        found = await asyncio.gather(*(probe(spec, self._environ) for spec in specs))
-        by_spec = dict(zip(specs, found, strict=True))
+        capabilities = await asyncio.gather(*(probe(spec, self._environ) for spec in specs))
+        by_spec = dict(zip(specs, capabilities, strict=True))
         return {role: by_spec[self.specs[role]] for role in Role if role in self.specs}
 
     async def __aenter__(self) -> Self:
@@ -154,23 +172,17 @@ class ModelClient:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        await self._leave()
-
-    async def _leave(self) -> None:
-        """Close this event loop's connections when nobody needs them any more.
-
-        Each loop has its own, and none outlives its use: callers may run a loop per question.
-        """
         session = self._session()
         session.users -= 1
         if session.users <= 0:
             await self.close()
 
     async def close(self) -> None:
-        """Close this event loop's connections, once nothing is under way. Asking opens new ones."""
+        """Close this event loop's connections, once nothing is in flight. Asking opens new ones."""
         session = self._sessions.pop(asyncio.get_running_loop(), None)
         if session is None:
             return
+        # A version may still be asked for over the connections that are about to close.
         for version in session.versions.values():
             version.cancel()
         await asyncio.gather(*session.versions.values(), return_exceptions=True)
@@ -180,172 +192,119 @@ class ModelClient:
     async def ask(self, request: Request) -> Reply:
         """The reply to a request, from the cache or from the model.
 
-        What a server or a model does wrong is the reply's status; only a role without a model, a
-        missing key or a missing extra raise (ConfigError, MissingExtraError). Requests that are the
-        same and under way at once are sent once.
+        What a server or a model does wrong is the reply's status. Raises only for a role without a
+        model or a missing key (ConfigError) and for a missing extra (MissingExtraError). Equal
+        requests that are in flight at once are sent once.
         """
         spec = self.spec(request.role)
         limits = self.limits(request.role)
-        whole = request
+        fitted = fit_request(request, limits) if limits.fit else request
+        if problem := exceeded_limit(fitted, limits):
+            detail = f"{problem}; send less, or {FIT_REMEDY}"
+            return self._record(fitted, spec, error_reply(ErrorKind.IMAGES, detail))
+        key_fields = fitted.key_fields(spec)
         if limits.fit:
-            request = fit_request(request, limits)
-        if broken := exceeded_limit(request, limits):
-            return self._counted(
-                request,
-                spec,
-                _error_reply(ErrorKind.IMAGES, f"{broken}; send less, or {FIT_REMEDY}"),
-            )
-        described = request.described(spec)
-        if limits.fit:
-            described["fit"] = True
-        key = hash_json(described)
-        if self.cache is not None and (kept := self.cache.get(key)):
-            return self._counted(request, spec, kept.model_copy(update={"cached": True}))
+            # The server may refuse more images than our limits do, so the reply may rest on fewer.
+            key_fields["fit"] = True
+        key = hash_json(key_fields)
+        if self.cache is not None and (cached := self.cache.get(key)):
+            return self._record(fitted, spec, cached.model_copy(update={"cached": True}))
+        dropped = len(request.images) - len(fitted.images)
         async with self:
-            return await self._asked(whole, request, spec, limits, key, described)
+            return await self._ask_once(fitted, spec, limits, key, key_fields, dropped)
 
-    async def _asked(
+    async def _ask_once(
         self,
-        whole: Request,
         request: Request,
         spec: ModelSpec,
         limits: Limits,
         key: str,
-        described: dict[str, JsonValue],
+        key_fields: dict[str, JsonValue],
+        dropped: int,
     ) -> Reply:
-        """The reply to a request that is not in the cache, sent once however often it is asked."""
-        under_way = self._session().under_way
-        while (other := under_way.get(key)) is not None:
+        """The reply to a request that is not in the cache, sent once however often it is asked.
+
+        `dropped`: images that were left out of it before sending.
+        """
+        in_flight = self._session().in_flight
+        # A loop: several may wait for one request, and where it is cancelled one of them sends it.
+        while (other := in_flight.get(key)) is not None:
             await asyncio.wait([other])
             if not other.cancelled():
-                return self._counted(
+                return self._record(
                     request, spec, other.result().model_copy(update={"cached": True})
                 )
         turn: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        under_way[key] = turn
+        in_flight[key] = turn
         try:
-            async with self._hold(request, spec):
-                reply = await self._send(whole, request, spec, limits)
-            reply = reply.model_copy(update={"key": key})
+            async with self._before_send(request, spec):
+                reply = await self._send(request, spec, limits)
+            reply = reply.model_copy(update={"key": key, "dropped": dropped + reply.dropped})
+            # Only clean replies are kept: asking again may mend a refusal or an error.
             if self.cache is not None and reply.ok:
-                self.cache.put(reply, described, request.about)
+                self.cache.put(reply, key_fields, request.tags)
             turn.set_result(reply)
         finally:
-            del under_way[key]
+            del in_flight[key]
             turn.cancel()  # no effect once it has a result; else those who wait take their turn
-        return self._counted(request, spec, reply)
+        return self._record(request, spec, reply)
 
-    def _counted(self, request: Request, spec: ModelSpec, reply: Reply) -> Reply:
+    async def _send(self, request: Request, spec: ModelSpec, limits: Limits) -> Reply:
+        session = self._session()
+        model = self._model(session, spec)
+        # Loads pydantic-ai, which takes more than a second: not before the first request.
+        from egomem.models.attempt import send_once
+
+        key = spec.key(self._environ)
+
+        async def attempt(request: Request) -> Reply | FailedAttempt:
+            in_words = spec in self._schema_rejected
+            outcome = await send_once(model, request, spec, key, schema_in_words=in_words)
+            if isinstance(outcome, FailedAttempt) and outcome.schema_rejected:
+                self._schema_rejected.add(spec)
+            return outcome
+
+        # Models of one server share its capacity, so the limiter is the address's, not the model's.
+        limiter = session.limiters.setdefault(
+            spec.url or spec.server, ConcurrencyLimiter(self.policy.concurrency)
+        )
+        reply = await send_with_retries(
+            request, attempt, policy=self.policy, limits=limits, limiter=limiter
+        )
+        if not reply.usage.requests:
+            return reply  # no reply came, so the version would tell nothing of it
+        return reply.model_copy(update={"version": await session.versions[spec]})
+
+    def _model(self, session: _Session, spec: ModelSpec) -> Any:
+        """The pydantic-ai model of a spec, connected in this event loop."""
+        if spec not in session.models:
+            try:
+                from egomem.models import pydantic_ai_adapter, transport
+            except ImportError:
+                raise MissingExtraError("pydantic-ai", "models") from None
+            client = transport.http_client(spec.url or "https://")
+            session.clients[spec] = client
+            session.models[spec] = pydantic_ai_adapter.build_model(spec, client, self._environ)
+            # Asked beside the first request, which need not wait for it.
+            version = server_version(spec, client, spec.key(self._environ))
+            session.versions[spec] = asyncio.create_task(version)
+        return session.models[spec]
+
+    def _record(self, request: Request, spec: ModelSpec, reply: Reply) -> Reply:
+        """Enter a request into the ledger; return its reply."""
         entry = LedgerEntry(
             role=request.role,
             model=str(spec),
-            recording=request.about.recording,
-            question=request.about.question,
+            recording=request.tags.recording,
+            question=request.tags.question,
             status=reply.status,
             cached=reply.cached,
             usage=Usage() if reply.cached else reply.usage,
         )
         self.ledger.add(entry)
         if self.cache is not None:
-            self.cache.spent(entry)
+            self.cache.record(entry)
         return reply
 
     def _session(self) -> _Session:
         return self._sessions.setdefault(asyncio.get_running_loop(), _Session())
-
-    def _gate(self, spec: ModelSpec) -> ConcurrencyLimiter:
-        gates = self._session().gates
-        return gates.setdefault(
-            spec.url or spec.server, ConcurrencyLimiter(self.conduct.concurrency)
-        )
-
-    def _model(self, spec: ModelSpec) -> Any:
-        session = self._session()
-        if spec not in session.models:
-            try:
-                from egomem.models import (  # take more than a second to load
-                    pydantic_ai_adapter,
-                    transport,
-                )
-            except ImportError:
-                raise MissingExtraError("pydantic-ai", "models") from None
-            client = transport.http_client(spec.url or "https://")
-            session.clients[spec] = client
-            session.models[spec] = pydantic_ai_adapter.build_model(spec, client, self._environ)
-            ask = server_version(spec, client, spec.key(self._environ))
-            session.versions[spec] = asyncio.create_task(ask)
-        return session.models[spec]
-
-    async def _send(
-        self, whole: Request, request: Request, spec: ModelSpec, limits: Limits
-    ) -> Reply:
-        """Attempts until a reply, a final refusal, or the deadline."""
-        model = self._model(spec)
-        from egomem.models.attempt import send_once
-
-        loop = asyncio.get_running_loop()
-        gate = self._gate(spec)
-        key = spec.key(self._environ)
-        conduct = self.conduct
-        begun = end = 0.0
-        heard = ""
-        number = 0
-
-        def finished(reply: Reply) -> Reply:
-            spent = {"frames": len(request.images), "seconds": loop.time() - begun}
-            return reply.model_copy(
-                update={
-                    "attempts": number,
-                    "dropped": len(whole.images) - len(request.images),
-                    "usage": reply.usage.model_copy(update=spent if reply.usage.requests else {}),
-                }
-            )
-
-        while True:
-            number += 1
-            prompted = spec in self._prompted
-            try:
-                async with asyncio.timeout_at(end or None) as timer, gate.slot() as started:
-                    if not end:
-                        begun, end = started, started + conduct.deadline
-                        timer.reschedule(end)
-                    outcome = await send_once(model, request, spec, key, prompted=prompted)
-            except TimeoutError:
-                return finished(_deadline_reply(ErrorKind.DEADLINE, conduct.deadline, heard))
-            if isinstance(outcome, Reply):
-                gate.went_well()
-                version = await self._session().versions[spec]
-                return finished(outcome.model_copy(update={"version": version}))
-            heard = outcome.detail
-            gate.reached |= outcome.fault is not ErrorKind.CONNECTION
-            if outcome.schema and request.schema is not None and not prompted:
-                self._prompted.add(spec)
-                continue
-            if limits.fit and outcome.fault in (ErrorKind.IMAGES, ErrorKind.CONTEXT):
-                count = len(request.images)
-                if count > 1:
-                    request = keep_images(request, outcome.most or count // 2)
-                    continue
-            # A server that never answered is likely not there at all.
-            most = conduct.attempts if gate.reached else min(conduct.attempts, 2)
-            if not outcome.retry or number >= most:
-                return finished(_error_reply(outcome.fault, outcome.detail))
-            # Jitter on our own part of the wait; what the server asks for is the least.
-            pause = conduct.pause * 2 ** (number - 1) * random.uniform(0.5, 1.5)
-            wait = max(outcome.wait or 0.0, min(pause, 30.0))
-            if outcome.busy:
-                gate.busy(started, outcome.wait or 0.0)
-            if loop.time() + wait >= end:
-                return finished(_deadline_reply(outcome.fault, conduct.deadline, heard, wait))
-            await asyncio.sleep(wait)
-
-
-def _error_reply(fault: ErrorKind, detail: str) -> Reply:
-    return Reply(status=Status.ERROR, fault=fault, detail=detail)
-
-
-def _deadline_reply(fault: ErrorKind, deadline: float, heard: str, wait: float = 0.0) -> Reply:
-    """The reply to a request whose seconds are over, with the last thing that was heard."""
-    more = f", and {wait:.0f} s more were to be waited" if wait else ""
-    last = f"; last: {heard}" if heard else ""
-    return _error_reply(fault, f"no reply within {deadline:g} s{more}{last}; raise EGOMEM_DEADLINE")

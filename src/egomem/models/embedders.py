@@ -1,4 +1,4 @@
-"""Text to unit vectors: a local ONNX folder, fastembed, or an OpenAI-compatible endpoint.
+"""Embedders: text to unit vectors, by a local ONNX folder, fastembed or an HTTP endpoint.
 
     onnx:FOLDER, or a folder's path        model.onnx and tokenizer.json
     fastembed:NAME                         a hub name, such as BAAI/bge-small-en-v1.5
@@ -32,7 +32,7 @@ _BATCH_SIZE = 64
 
 @runtime_checkable
 class Embedder(Protocol):
-    """`name` tells vectors of one model and its settings from those of another."""
+    """An embedding model. `name` identifies it and its settings: other names, other vectors."""
 
     @property
     def name(self) -> str: ...
@@ -54,23 +54,23 @@ PREFIXES: dict[str, tuple[str, str]] = {
     "nomic-embed": ("search_query: ", "search_document: "),
     "mxbai": ("Represent this sentence for searching relevant passages: ", ""),
 }
-"""By a part of the name, what a model's card asks for before a question and a document."""
+"""By a part of the model's name: what its model card puts before a query and a document."""
 
 
 def prompt_prefixes(name: str) -> tuple[str, str]:
-    """The prefixes that a model wants before questions and before documents; mostly none."""
+    """The prefixes that a model needs before queries and before documents; mostly none."""
     parts = name.lower().replace("/", "-").replace("_", "-")
     if "bge-m3" in parts:
         return ("", "")
-    found = (pair for key, pair in PREFIXES.items() if f"-{key}-" in f"-{parts}-")
-    return next(found, ("", ""))
+    matches = (pair for key, pair in PREFIXES.items() if f"-{key}-" in f"-{parts}-")
+    return next(matches, ("", ""))
 
 
 def embedder(spec: str) -> Embedder:
     """The embedder that a spec names (see the top of this module).
 
-    Raises ConfigError for a spec that cannot be read, MissingExtraError and WeightsError for parts
-    that are not there.
+    Raises ConfigError for a spec that cannot be read, MissingExtraError for a missing package and
+    WeightsError for missing files.
     """
     if spec.startswith("fastembed:"):
         return FastEmbedEmbedder(spec.removeprefix("fastembed:"))
@@ -95,25 +95,26 @@ def embedder(spec: str) -> Embedder:
 class OnnxEmbedder:
     """A sentence encoder from a folder: `model.onnx` and `tokenizer.json`, run on one thread.
 
-    Token-level outputs are averaged over the text's own tokens. Texts are cut at `most_tokens`.
+    Token-level outputs are averaged over the text's tokens. Texts are cut at `max_tokens`.
     """
 
-    def __init__(self, folder: Path, *, most_tokens: int = 256) -> None:
+    def __init__(self, folder: Path, *, max_tokens: int = 256) -> None:
         try:
             import onnxruntime
             from tokenizers import Tokenizer
         except ImportError as e:
             raise MissingExtraError(e.name or "onnxruntime", "embed") from e
-        for part in ("model.onnx", "tokenizer.json"):
-            if not (folder / part).is_file():
-                raise WeightsError(f"{folder} has no {part}", "put the exported model there")
+        for name in ("model.onnx", "tokenizer.json"):
+            if not (folder / name).is_file():
+                raise WeightsError(f"{folder} has no {name}", "put the exported model there")
         options = onnxruntime.SessionOptions()
+        # One thread: another order of summation would change the vectors' last digits.
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         self._session = onnxruntime.InferenceSession(
             str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
         )
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._tokenizer.enable_truncation(most_tokens)
+        self._tokenizer.enable_truncation(max_tokens)
         self._tokenizer.enable_padding()
         self._inputs = {i.name for i in self._session.get_inputs()}
         self._query, self._document = _configured_prefixes(folder)
@@ -123,29 +124,30 @@ class OnnxEmbedder:
     def embed(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
         prefix = self._query if query else self._document
         vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
+        # Sorted by length, so that a batch needs little padding.
         filled = sorted((i for i, t in enumerate(texts) if t.strip()), key=lambda i: len(texts[i]))
-        for start in range(0, len(filled), _BATCH_SIZE):  # by length: little is lost on padding
+        for start in range(0, len(filled), _BATCH_SIZE):
             rows = filled[start : start + _BATCH_SIZE]
             vectors[rows] = self._run([prefix + texts[i] for i in rows])
         return vectors
 
     def _run(self, texts: list[str]) -> Vectors:
-        coded = self._tokenizer.encode_batch(texts)
-        mask = np.array([c.attention_mask for c in coded], dtype=np.int64)
+        encodings = self._tokenizer.encode_batch(texts)
+        mask = np.array([e.attention_mask for e in encodings], dtype=np.int64)
         feeds = {
-            "input_ids": np.array([c.ids for c in coded], dtype=np.int64),
+            "input_ids": np.array([e.ids for e in encodings], dtype=np.int64),
             "attention_mask": mask,
             "token_type_ids": np.zeros_like(mask),
         }
-        out = self._session.run(None, {k: v for k, v in feeds.items() if k in self._inputs})[0]
-        if out.ndim == 3:
-            share = mask[:, :, None].astype(out.dtype)
-            out = (out * share).sum(axis=1) / share.sum(axis=1)
-        return normalise_rows(out)
+        output = self._session.run(None, {k: v for k, v in feeds.items() if k in self._inputs})[0]
+        if output.ndim == 3:
+            weights = mask[:, :, None].astype(output.dtype)
+            output = (output * weights).sum(axis=1) / weights.sum(axis=1)
+        return normalise_rows(output)
 
 
 class FastEmbedEmbedder:
-    """A model that fastembed knows by its hub name; fetched by fastembed on first use."""
+    """A model that fastembed supports, by its hub name; fastembed fetches it on first use."""
 
     def __init__(self, model: str) -> None:
         try:
@@ -172,16 +174,20 @@ class FastEmbedEmbedder:
 class EndpointEmbedder:
     """A server that answers `POST {url}/embeddings` as OpenAI's does."""
 
-    def __init__(self, model: str, url: str, *, key: str | None = None, wait: float = 60.0) -> None:
-        self._model, self._url, self._key, self._wait = model, url.rstrip("/"), key, wait
+    def __init__(
+        self, model: str, url: str, *, key: str | None = None, timeout: float = 60.0
+    ) -> None:
+        self._model, self._url, self._key = model, url.rstrip("/"), key
+        self._timeout = timeout
         self._query, self._document = prompt_prefixes(model)
         self._dimensions: int | None = None
         self.name = f"{model}@{self._url}"
 
     @property
     def dimensions(self) -> int:
+        # Only a reply tells, so the first question costs a request.
         if self._dimensions is None:
-            self._dimensions = int(self._ask(["a"]).shape[1])
+            self._dimensions = int(self._request(["a"]).shape[1])
         return self._dimensions
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
@@ -190,10 +196,10 @@ class EndpointEmbedder:
         filled = [i for i, t in enumerate(texts) if t.strip()]  # servers refuse empty input
         for start in range(0, len(filled), _BATCH_SIZE):
             rows = filled[start : start + _BATCH_SIZE]
-            vectors[rows] = self._ask([prefix + texts[i] for i in rows])
+            vectors[rows] = self._request([prefix + texts[i] for i in rows])
         return vectors
 
-    def _ask(self, texts: list[str]) -> Vectors:
+    def _request(self, texts: list[str]) -> Vectors:
         import json
         from urllib.error import HTTPError, URLError
         from urllib.request import Request, urlopen
@@ -204,9 +210,9 @@ class EndpointEmbedder:
         body = json.dumps({"model": self._model, "input": texts, "encoding_format": "float"})
         request = Request(f"{self._url}/embeddings", body.encode(), headers)
         try:
-            with urlopen(request, timeout=self._wait) as reply:
+            with urlopen(request, timeout=self._timeout) as reply:
                 rows = json.load(reply)["data"]
-            ordered = sorted(rows, key=lambda row: row["index"])
+            ordered = sorted(rows, key=lambda row: row["index"])  # servers may answer out of order
             vectors = np.array([row["embedding"] for row in ordered], dtype=np.float32)
         except HTTPError as e:
             with e:
@@ -214,7 +220,9 @@ class EndpointEmbedder:
                     f"{self._url} answered {e.code} for embeddings", _error_text(e)
                 ) from e
         except (URLError, TimeoutError, ConnectionError) as e:
-            raise ModelError(f"{self._url} cannot be reached ({e})", "is the server up?") from e
+            raise ModelError(
+                f"{self._url} cannot be reached ({e})", "start the server, or check its URL"
+            ) from e
         except (KeyError, TypeError, ValueError) as e:
             raise ModelError(f"{self._url} sent no embeddings ({e})", "check the URL") from e
         if vectors.ndim != 2 or len(vectors) != len(texts):
@@ -225,13 +233,13 @@ class EndpointEmbedder:
 def normalise_rows(rows: NDArray[np.floating]) -> Vectors:
     """Rows of length 1; a row of zeros stays one. Raises ModelError where one is not finite."""
     if not np.isfinite(rows).all():
-        raise ModelError("an embedding holds values that are not numbers", "try another model")
+        raise ModelError("an embedding has values that are not finite", "use another model")
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     return (rows / np.where(norms > 0, norms, 1)).astype(np.float32)
 
 
 def _configured_prefixes(folder: Path) -> tuple[str, str]:
-    """The prefixes that the folder's own configuration gives (sentence-transformers), or none."""
+    """The prefixes of the sentence-transformers configuration in a folder, else by its name."""
     config = folder / "config_sentence_transformers.json"
     if not config.is_file():
         return prompt_prefixes(folder.resolve().name)
@@ -243,7 +251,7 @@ def _configured_prefixes(folder: Path) -> tuple[str, str]:
 
 
 def _digest(folder: Path) -> str:
-    """Two models in folders of one name are not one."""
+    # Two models in folders of the same name must not share vectors.
     return hash_file(folder / "model.onnx")[:SHORT_LENGTH]
 
 

@@ -1,4 +1,7 @@
-"""What an HTTP answer that is no reply means, said without keys, headers or image bytes."""
+"""What an HTTP error means: whether to retry, and one line for a person.
+
+No message holds a key, a header or image bytes: error bodies of some servers echo them.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,13 @@ from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
 from egomem.models.reply import ErrorKind
-from egomem.models.roles import ServerKind
+from egomem.models.servers import ServerKind
 
-# 409 and 425 are conflicts and early data that pass; 529 is Anthropic's "overloaded".
+# 409 (conflict) and 425 (too early) pass with time; 529 is Anthropic's "overloaded".
 RETRIED_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 BUSY_STATUSES = frozenset({429, 503, 529})
 
+# Better a word too many removed than a key shown; long runs of letters are keys or base64.
 _SECRETS = re.compile(
     r"(?:bearer|basic)\s+[\w.~+/=-]+"
     r"|\b(?:sk|pk|key|api|hf|gsk)[-_][\w.-]{6,}|\bAIza[\w-]{10,}"
@@ -25,6 +29,7 @@ _SECRETS = re.compile(
     r"|[A-Za-z0-9+/_-]{64,}={0,2}",
     re.IGNORECASE,
 )
+# Servers have no common code for too many images or too long a context, so their words decide.
 _IMAGES = re.compile(
     r"(?:at most|maximum|max|limit|too many|exceed|only (?:support|accept)s?)"
     r"[^.\n]{0,60}?\bimages?\b"
@@ -53,7 +58,7 @@ FIT_REMEDY = "let frames be left out with --fit or EGOMEM_FIT=true"
 
 
 def _lower_limits_remedy(role: str) -> str:
-    """What makes a request of a role smaller, in settings that every command reads."""
+    """How to make a role's requests smaller, by settings that every command reads."""
     variable = f"EGOMEM_LIMITS_{role.upper()}_"
     return (
         f"lower limits.{role}.images or .side ({variable}IMAGES, {variable}SIDE), or {FIT_REMEDY}"
@@ -61,34 +66,38 @@ def _lower_limits_remedy(role: str) -> str:
 
 
 class FailedAttempt(NamedTuple):
-    """`retry`: another attempt may do. `wait`: seconds the server asked for. `most`: the number of
-    images it named. `schema`: it did not like the request for JSON."""
+    """Why an attempt failed, and what may be done about it.
+
+    `retry`: another attempt may succeed. `busy`: the server has too much to do. `retry_after`:
+    seconds that it asked to wait. `max_images`: the number of images that it named as its limit.
+    `schema_rejected`: it refused the JSON schema.
+    """
 
     fault: ErrorKind
     detail: str
     retry: bool = False
     busy: bool = False
-    wait: float | None = None
-    most: int | None = None
-    schema: bool = False
+    retry_after: float | None = None
+    max_images: int | None = None
+    schema_rejected: bool = False
 
 
-def redacted(text: str, key: str | None = None, longest: int = 300) -> str:
-    """The text on one line, cut to `longest`, without the key and all that looks like one."""
+def redacted(text: str, key: str | None = None, max_length: int = 300) -> str:
+    """The text on one line, cut to `max_length`, without the key and all that looks like one."""
     if key:
         text = text.replace(key, "[key]")
     text = " ".join(_SECRETS.sub("[removed]", text).split())
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+    return text if len(text) <= max_length else text[: max_length - 1] + "…"
 
 
 def error_message(body: bytes) -> str:
-    """What an error body says: the `message` of the usual shapes, else its beginning."""
-    text = body[:20_000].decode("utf-8", "replace")
+    """The message in an error body of one of the usual shapes, else the body's beginning."""
+    text = body[:20_000].decode("utf-8", "replace")  # some servers send a whole web page
     try:
         value = json.loads(text)
     except ValueError:
         return re.sub(r"<[^>]*>", " ", text)
-    for _ in range(3):
+    for _ in range(3):  # {"error": {"message": ...}}, and the same in a list (Google)
         if isinstance(value, list) and value:
             value = value[0]
         elif isinstance(value, Mapping):
@@ -126,72 +135,80 @@ def explain_status(
     images: int,
     video: bool = False,
 ) -> FailedAttempt:
-    """What an HTTP error status means for a request of `role` that held `images` images."""
-    said = redacted(error_message(body), key)
-    at = f"{server.title} answered HTTP {status}"
-    if status in (401, 403):  # bodies of these echo headers: nothing of them is kept
+    """The failure of a request of `role` with `images` images that an HTTP status >= 400 means."""
+    message = redacted(error_message(body), key)
+    answer = f"{server.title} answered HTTP {status}"
+    if status in (401, 403):  # their bodies echo headers: nothing of them is kept
         name = " or ".join(server.key_variables) or "the credentials"
-        return FailedAttempt(ErrorKind.KEY, f"{at}: the key was not accepted; set {name}")
-    if status == 402 or (status == 429 and _NO_CREDIT.search(said)):
-        return FailedAttempt(ErrorKind.RATE, f"{at}: the account has no credit left")
+        return FailedAttempt(ErrorKind.KEY, f"{answer}: the key was not accepted; set {name}")
+    # A 429 for lack of credit does not pass with time, unlike every other 429.
+    if status == 402 or (status == 429 and _NO_CREDIT.search(message)):
+        return FailedAttempt(ErrorKind.RATE, f"{answer}: the account has no credit left")
     if status == 404:
         return FailedAttempt(
-            ErrorKind.MODEL, f"{at}: {said}; check the model's name and the address"
+            ErrorKind.MODEL, f"{answer}: {message}; check the model's name and the address"
         )
     # Servers that sample a clip themselves answer 500 to what they cannot sample: final as well.
-    if video and _VIDEO.search(said):
+    if video and _VIDEO.search(message):
         return FailedAttempt(
-            ErrorKind.IMAGES, f"{at} to a video part: {said}; send the frames as images instead"
+            ErrorKind.IMAGES,
+            f"{answer} to a video part: {message}; send the frames as images instead",
         )
     if status in RETRIED_STATUSES:
         fault = ErrorKind.RATE if status == 429 else ErrorKind.SERVER
-        line = f"{at}: {said}" if said else at
+        line = f"{answer}: {message}" if message else answer
         return FailedAttempt(fault, line, True, status in BUSY_STATUSES, retry_after(headers))
-    if _CONTEXT.search(said):
+    # Before images: "context length is 8192 tokens, you sent 30 images" is about the context.
+    if _CONTEXT.search(message):
         return FailedAttempt(
             ErrorKind.CONTEXT,
-            f"{at}: {said}; the request is longer than the model's context: "
+            f"{answer}: {message}; the request is longer than the model's context: "
             f"{_lower_limits_remedy(role)}, or raise the server's context",
         )
-    if status == 413 or (images and _IMAGES.search(said)):
-        most = _MAX_IMAGES.search(said)
-        number = int(most[1]) if most and 0 < int(most[1]) < images else None
+    if status == 413 or (images and _IMAGES.search(message)):
+        limit = _MAX_IMAGES.search(message)
+        # A number that the request did not exceed is not what the server complains of.
+        max_images = int(limit[1]) if limit and 0 < int(limit[1]) < images else None
         return FailedAttempt(
             ErrorKind.IMAGES,
-            f"{at} to {images} images: {said}; {_lower_limits_remedy(role)}",
-            most=number,
+            f"{answer} to {images} images: {message}; {_lower_limits_remedy(role)}",
+            max_images=max_images,
         )
-    return FailedAttempt(ErrorKind.REQUEST, f"{at}: {said}", schema=bool(_SCHEMA.search(said)))
+    return FailedAttempt(
+        ErrorKind.REQUEST, f"{answer}: {message}", schema_rejected=bool(_SCHEMA.search(message))
+    )
 
 
 def explain_body(server: str, body: bytes, key: str | None, error: str) -> FailedAttempt:
-    """A success whose body is no completion: an error object, no choices, HTML, nothing."""
+    """The failure that a success without a completion means: an error object, HTML, nothing."""
     try:
         value = json.loads(body)
     except ValueError:
         value = None
     if isinstance(value, dict) and value.get("error"):
-        said = redacted(error_message(body), key)
+        message = redacted(error_message(body), key)
         return FailedAttempt(
-            ErrorKind.SERVER, f"{server} answered with an error: {said}", retry=True
+            ErrorKind.SERVER, f"{server} answered with an error: {message}", retry=True
         )
     if isinstance(value, dict) and value.get("choices") in ([], None):
         return FailedAttempt(ErrorKind.EMPTY, f"{server} answered without any choice", retry=True)
-    what = "an empty body" if not body else "a body that is no completion"
-    return FailedAttempt(ErrorKind.SERVER, f"{server} answered with {what} ({error})", retry=True)
+    content = "an empty body" if not body else "a body that is not a completion"
+    return FailedAttempt(
+        ErrorKind.SERVER, f"{server} answered with {content} ({error})", retry=True
+    )
 
 
 def explain_connection(
     server: str, url: str, error: BaseException, key: str | None
 ) -> FailedAttempt:
-    """No answer at all: no connection, or one that was dropped."""
-    while inner := error.__cause__ or error.__context__:  # clients wrap the reason thrice
+    """The failure of a request without any answer: no connection, or one that was dropped."""
+    while inner := error.__cause__ or error.__context__:  # clients wrap the cause in their own
         if not (error.__cause__ or isinstance(inner, OSError)):
-            break  # what a client met before it failed is not why
+            break  # an error that the client had handled before is not the cause
         error = inner
-    why = redacted(f"{type(error).__name__}: {error}".rstrip(": "), key)
+    cause = redacted(f"{type(error).__name__}: {error}".rstrip(": "), key)
     return FailedAttempt(
         ErrorKind.CONNECTION,
-        f"no answer from {server}{f' at {url}' if url else ''} ({why}); is it running there?",
+        f"no answer from {server}{f' at {url}' if url else ''} ({cause}); is it running there?",
         retry=True,
     )

@@ -1,7 +1,7 @@
-"""One finder of JSON in a model's text, whatever model or server it came from.
+"""JSON in a model's text, whatever model or server it came from.
 
-Models fence JSON, chat before and after it, and use braces in prose. The finder takes a value only
-if it fits the schema, and none at all if two different ones do.
+Models fence JSON, chat before and after it, and use braces in prose. A value is taken only if it
+fits the schema, and none at all if two different ones do.
 """
 
 from __future__ import annotations
@@ -18,34 +18,35 @@ _OPENER = re.compile(r"[{\[]")
 
 
 class ExtractedJson(NamedTuple):
-    """`value` is None where no one value was found; `why` then says what stood in the way."""
+    """`value` is None where not exactly one value was found; `problem` then says why."""
 
     value: JsonValue
-    why: str = ""
+    problem: str = ""
 
 
 def find_json(text: str, schema: Mapping[str, JsonValue] | None = None) -> ExtractedJson:
     """The JSON value in `text` that fits `schema` (without one: the one object or list).
 
-    Looked for in this order, the first place that holds a fitting value decides: the whole text,
-    fenced blocks, then anywhere. Two different fitting values in one place are no reading.
+    The first place that holds a fitting value decides, in this order: the whole text, fenced
+    blocks, anywhere. Two different fitting values in one place give none.
     """
-    why = "no JSON in the reply"
+    problem = "no JSON in the reply"
+    # A fence is the model's own mark of its answer; JSON in prose may be an example or a quotation.
     whole = _whole_value(text)
     fenced = (v for piece in _FENCE.findall(text) for v in _whole_value(piece) or _values(piece))
     for place in (whole, fenced, _values(text)):
         fitting: list[JsonValue] = []
         for value in place:
-            wrong = schema_error(value, schema or {})
-            if wrong:
-                why = f"JSON does not fit: {wrong}"
-            elif value not in fitting:
+            error = schema_error(value, schema or {})
+            if error:
+                problem = f"JSON does not fit: {error}"
+            elif value not in fitting:  # models repeat themselves
                 fitting.append(value)
         if len(fitting) == 1:
             return ExtractedJson(fitting[0])
         if fitting:
             return ExtractedJson(None, f"{len(fitting)} different JSON values in the reply")
-    return ExtractedJson(None, why)
+    return ExtractedJson(None, problem)
 
 
 def _whole_value(text: str) -> list[JsonValue]:
@@ -60,20 +61,20 @@ def _whole_value(text: str) -> list[JsonValue]:
 def _values(text: str) -> Iterator[JsonValue]:
     """The outermost objects and lists in a text, in order."""
     decoder = json.JSONDecoder()
-    at = 0
-    while opener := _OPENER.search(text, at):
+    position = 0
+    while opener := _OPENER.search(text, position):
         try:
-            value, at = decoder.raw_decode(text, opener.start())
+            value, position = decoder.raw_decode(text, opener.start())
         except RecursionError:
-            return  # brackets by the thousand are no reply
+            return  # thousands of nested brackets are no reply
         except ValueError:
-            at = opener.start() + 1
+            position = opener.start() + 1  # a brace of prose
         else:
             yield value
 
 
 def schema_error(value: JsonValue, schema: Mapping[str, JsonValue]) -> str:
-    """What in `value` does not fit a JSON schema, in a few words; empty if it fits.
+    """What in `value` does not fit a JSON schema, in a few words; "" where it fits.
 
     Knows the keywords that our schemas use: type, enum, const, properties, required,
     additionalProperties, items, minItems, maxItems, minimum, maximum, anyOf, $ref into $defs.
@@ -95,25 +96,25 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 def _schema_error(
     value: JsonValue, schema: Mapping[str, JsonValue], root: Mapping[str, JsonValue], where: str
 ) -> str:
-    here = where or "value"
+    path = where or "value"
     reference = schema.get("$ref")
     if isinstance(reference, str):
         return _schema_error(value, _resolve(reference, root), root, where)
     choices = schema.get("anyOf")
     if isinstance(choices, list):
-        wrongs = [_schema_error(value, c, root, where) for c in choices if isinstance(c, dict)]
-        if all(wrongs):
-            return wrongs[0]
-    kinds = schema.get("type")
-    if kinds is not None:
-        names = [str(kind) for kind in (kinds if isinstance(kinds, list) else [kinds])]
+        errors = [_schema_error(value, c, root, where) for c in choices if isinstance(c, dict)]
+        if all(errors):
+            return errors[0]
+    types = schema.get("type")
+    if types is not None:
+        names = [str(name) for name in (types if isinstance(types, list) else [types])]
         if not any(_has_type(value, name) for name in names):
-            return f"{here} is no {' or '.join(names)}"
+            return f"{path} is not of type {' or '.join(names)}"
     allowed = schema.get("enum")
     if isinstance(allowed, list) and value not in allowed:
-        return f"{here} is none of {json.dumps(allowed, ensure_ascii=False)}"
+        return f"{path} is not one of {json.dumps(allowed, ensure_ascii=False)}"
     if "const" in schema and value != schema["const"]:
-        return f"{here} is not {json.dumps(schema['const'], ensure_ascii=False)}"
+        return f"{path} is not {json.dumps(schema['const'], ensure_ascii=False)}"
     if isinstance(value, dict):
         return _object_error(value, schema, root, where)
     if isinstance(value, list):
@@ -121,13 +122,14 @@ def _schema_error(
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         low, high = schema.get("minimum"), schema.get("maximum")
         if isinstance(low, (int, float)) and value < low:
-            return f"{here} is below {low}"
+            return f"{path} is below {low}"
         if isinstance(high, (int, float)) and value > high:
-            return f"{here} is above {high}"
+            return f"{path} is above {high}"
     return ""
 
 
 def _has_type(value: JsonValue, name: str) -> bool:
+    # To Python a bool is an int, to JSON it is no number; and 2.0 is an integer there.
     if isinstance(value, bool):
         return name == "boolean"
     if name == "integer" and isinstance(value, float):
@@ -142,19 +144,19 @@ def _object_error(
     where: str,
 ) -> str:
     properties = schema.get("properties")
-    known = properties if isinstance(properties, dict) else {}
+    rules = properties if isinstance(properties, dict) else {}
     required = schema.get("required")
     for name in required if isinstance(required, list) else []:
         if name not in value:
             return f"{where + '.' if where else ''}{name} is missing"
     extra = schema.get("additionalProperties")
     for name, inner in value.items():
-        rule = known.get(name, extra)
+        rule = rules.get(name, extra)
         path = f"{where}.{name}" if where else name
         if rule is False:
-            return f"{path} is not asked for"
-        if isinstance(rule, dict) and (wrong := _schema_error(inner, rule, root, path)):
-            return wrong
+            return f"{path} is not in the schema"
+        if isinstance(rule, dict) and (error := _schema_error(inner, rule, root, path)):
+            return error
     return ""
 
 
@@ -164,16 +166,16 @@ def _list_error(
     root: Mapping[str, JsonValue],
     where: str,
 ) -> str:
-    fewest, most = schema.get("minItems"), schema.get("maxItems")
-    if isinstance(fewest, int) and len(value) < fewest:
-        return f"{where or 'list'} has fewer than {fewest} items"
-    if isinstance(most, int) and len(value) > most:
-        return f"{where or 'list'} has more than {most} items"
+    low, high = schema.get("minItems"), schema.get("maxItems")
+    if isinstance(low, int) and len(value) < low:
+        return f"{where or 'list'} has fewer than {low} items"
+    if isinstance(high, int) and len(value) > high:
+        return f"{where or 'list'} has more than {high} items"
     rule = schema.get("items")
     if isinstance(rule, dict):
         for index, item in enumerate(value):
-            if wrong := _schema_error(item, rule, root, f"{where}[{index}]"):
-                return wrong
+            if error := _schema_error(item, rule, root, f"{where}[{index}]"):
+                return error
     return ""
 
 

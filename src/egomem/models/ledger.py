@@ -1,4 +1,4 @@
-"""What was spent, per role, recording and question."""
+"""The ledger of requests: usage and cost per role, recording and question."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from egomem.records import Record, Status, Usage
 
 
 class LedgerEntry(Record):
-    """One request. A reply from the cache has `cached` set and cost nothing: its usage is zero."""
+    """One request. A reply from the cache has `cached` set and a usage of zero: it cost nothing."""
 
     role: Role
     model: str
@@ -24,7 +24,7 @@ class LedgerEntry(Record):
 class LedgerTotal(NamedTuple):
     """`asked` counts requests, `cached` those answered from the cache, `failed` the errors.
 
-    `unpriced` counts the requests whose price is not known: the cost leaves them out.
+    `unpriced` counts requests whose price is not known: the cost does not include them.
     """
 
     asked: int
@@ -35,16 +35,19 @@ class LedgerTotal(NamedTuple):
 
 
 class Ledger:
+    """The entries of one client, in the order of their requests."""
+
     def __init__(self) -> None:
         self.entries: list[LedgerEntry] = []
 
     def add(self, entry: LedgerEntry) -> None:
+        """Append an entry."""
         self.entries.append(entry)
 
     def total(
         self, *, role: Role | None = None, recording: str | None = None, question: str | None = None
     ) -> LedgerTotal:
-        """The sum over all requests, or those of a role, a recording or a question."""
+        """The total over all requests, or over those of a role, a recording or a question."""
         return sum_entries(
             e
             for e in self.entries
@@ -54,10 +57,12 @@ class Ledger:
         )
 
     def by_role(self) -> dict[Role, LedgerTotal]:
+        """The total of each role that was asked."""
         return {role: self.total(role=role) for role in sorted({e.role for e in self.entries})}
 
 
 def sum_entries(entries: Iterable[LedgerEntry]) -> LedgerTotal:
+    """The total over entries."""
     asked = cached = failed = unpriced = 0
     usage = Usage()
     for entry in entries:

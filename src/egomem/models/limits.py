@@ -1,4 +1,4 @@
-"""How much goes into one request: named defaults per role, checked before anything is sent.
+"""The most that one request may hold: named defaults per role, checked before sending.
 
 Servers that are sent too much answer with HTTP 400, or die (33 full-size frames from a 12 MB clip
 killed an engine). These defaults are our reconstruction of what common servers take; change them
@@ -19,8 +19,8 @@ from egomem.models.request import ContentPart, ImagePart, Request, TextPart, Vid
 from egomem.models.roles import Role
 from egomem.records import Record
 
-# One token for each square of 28 x 28 pixels: Qwen2.5-VL's rate. Others count between a third and
-# twice as much; it is for estimates alone.
+# One token for each square of 28 x 28 pixels: Qwen2.5-VL's rate. Other models take between a third
+# and twice as many; it is for estimates alone.
 PIXELS_PER_TOKEN = 28 * 28
 # English text on common tokenizers; other scripts take up to three times as much.
 BYTES_PER_TOKEN = 4
@@ -29,8 +29,8 @@ BYTES_PER_TOKEN = 4
 class Limits(Record):
     """The most that one request of a role may hold. `side` and `pixels` are for each image.
 
-    `fit`: leave out images, evenly, rather than fail where there are more than `images` (or the
-    server refuses so many); the reply's `dropped` records it.
+    `fit`: where there are more than `images` (or the server refuses so many), leave images out
+    evenly instead of failing; the reply's `dropped` counts them.
     """
 
     side: int = Field(default=768, ge=1)
@@ -48,6 +48,7 @@ DEFAULT_LIMITS: dict[Role, Limits] = {
 
 
 def limits_for(role: Role, given: dict[Role, Limits] | None = None) -> Limits:
+    """The limits given for a role, else its defaults."""
     return (given or {}).get(role) or DEFAULT_LIMITS.get(role) or Limits()
 
 
@@ -62,31 +63,32 @@ def read_limits(
 
     `fit` sets that of every role. Raises ConfigError naming the setting.
     """
-    found = {role: limits_for(role, base) for role in Role}
-    for name, given in table.items():
-        if name not in found:
+    by_role = {role: limits_for(role, base) for role in Role}
+    for name, fields in table.items():
+        if name not in by_role:
             raise ConfigError(
                 f"limits.{name}: there is no such role", f"use one of {', '.join(Role)}"
             )
         try:
-            merged = found[Role(name)].model_dump() | dict(given)
-            found[Role(name)] = Limits.model_validate(merged)
+            merged = by_role[Role(name)].model_dump() | dict(fields)
+            by_role[Role(name)] = Limits.model_validate(merged)
         except ValidationError as error:
             first = error.errors()[0]
             field = ".".join(str(step) for step in first["loc"])
             raise ConfigError(f"limits.{name}.{field}: {first['msg'].lower()}") from None
     if fit is not None:
-        found = {role: limits.model_copy(update={"fit": fit}) for role, limits in found.items()}
-    return found
+        by_role = {r: limits.model_copy(update={"fit": fit}) for r, limits in by_role.items()}
+    return by_role
 
 
 def exceeded_limit(request: Request, limits: Limits) -> str:
-    """Which limit a request breaks, with the setting's name; empty if none."""
+    """The limit that a request exceeds, as a sentence with the setting's name; "" where none."""
     role = request.role.value
     images = request.images
     if len(images) > limits.images:
         return _exceeded_line(role, "images", f"{len(images)} images", limits.images)
     for image in images:
+        # Bytes without a JPEG header pass here: the server says better what is wrong with them.
         width, height = image.size or (0, 0)
         if max(width, height) > limits.side:
             return _exceeded_line(role, "side", f"an image of {width}x{height} pixels", limits.side)
@@ -102,9 +104,9 @@ def exceeded_limit(request: Request, limits: Limits) -> str:
     return ""
 
 
-def _exceeded_line(role: str, name: str, has: str, limit: int) -> str:
+def _exceeded_line(role: str, name: str, content: str, limit: int) -> str:
     variable = f"EGOMEM_LIMITS_{role}_{name}".upper()
-    return f"the request has {has}, the limit is {limit} (limits.{role}.{name} or {variable})"
+    return f"the request has {content}, the limit is {limit} (limits.{role}.{name} or {variable})"
 
 
 def payload_bytes(request: Request) -> int:
@@ -114,23 +116,26 @@ def payload_bytes(request: Request) -> int:
     )
 
 
-def keep_images(request: Request, keep: int) -> Request:
-    """The request with only `keep` of its images (at least one), evenly chosen, first and last."""
+def keep_images(request: Request, count: int) -> Request:
+    """The request with only `count` of its images, evenly spaced from the first to the last.
+
+    At least one is kept.
+    """
     total = len(request.images)
-    keep = max(1, min(keep, total))
-    chosen = (
-        {round(i * (total - 1) / (keep - 1)) for i in range(keep)} if keep > 1 else {total // 2}
+    count = max(1, min(count, total))
+    kept = (
+        {round(i * (total - 1) / (count - 1)) for i in range(count)} if count > 1 else {total // 2}
     )
     parts: list[ContentPart] = []
-    at = 0
+    index = 0
     for part in request.parts:
         if isinstance(part, ImagePart):
-            if at in chosen:
+            if index in kept:
                 parts.append(part)
-            at += 1
+            index += 1
         elif isinstance(part, VideoPart) and part.frames:
-            frames = tuple(f for i, f in enumerate(part.frames, at) if i in chosen)
-            at += len(part.frames)
+            frames = tuple(f for i, f in enumerate(part.frames, index) if i in kept)
+            index += len(part.frames)
             if frames:
                 parts.append(replace(part, frames=frames))
         else:
@@ -144,17 +149,18 @@ def fit_request(request: Request, limits: Limits) -> Request:
         len(request.images) > limits.images or payload_bytes(request) > limits.bytes
     ):
         share = limits.bytes / max(1, payload_bytes(request))
-        keep = min(limits.images, math.floor(len(request.images) * min(1.0, share)))
-        request = keep_images(request, min(keep, len(request.images) - 1))
+        count = min(limits.images, math.floor(len(request.images) * min(1.0, share)))
+        # Images differ in size, so a share of them may still be too much: drop at least one a turn.
+        request = keep_images(request, min(count, len(request.images) - 1))
     return request
 
 
 def estimate_tokens(request: Request) -> int:
-    """Tokens in, roughly: text by bytes, images by pixels. Within a factor of two or so."""
-    text = len(request.system.encode()) + sum(
+    """A request's input tokens, from bytes of text and pixels of images; within a factor of 2."""
+    text_bytes = len(request.system.encode()) + sum(
         len(p.text.encode()) for p in request.parts if isinstance(p, TextPart)
     )
-    tokens = math.ceil(text / BYTES_PER_TOKEN)
+    tokens = math.ceil(text_bytes / BYTES_PER_TOKEN)
     for image in request.images:
         width, height = image.size or (512, 512)
         tokens += math.ceil(width * height / PIXELS_PER_TOKEN)

@@ -1,7 +1,7 @@
-"""What tokens cost, from the price list that comes with pydantic-ai (genai-prices).
+"""Prices of models: what their tokens cost, by the price list of genai-prices.
 
-A price is looked up for hosted providers alone: a model of the same name on one's own server costs
-something else.
+Only hosted providers have prices: a model of the same name on a user's own server costs something
+else.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PROVIDERS = {
 def price(spec: ModelSpec, usage: Usage, answered_by: str = "") -> float | None:
     """US dollars for a usage's tokens; None where the price is not known.
 
-    `answered_by` is the model's name in the reply: a deployment or alias may hide it in the spec.
+    `answered_by` is the model's name in the reply: a spec may name a deployment or an alias.
     """
     provider = _PROVIDERS.get(spec.server)
     if provider is None:
@@ -39,6 +39,7 @@ def price(spec: ModelSpec, usage: Usage, answered_by: str = "") -> float | None:
         cache_read_tokens=min(usage.tokens_cached, usage.tokens_in),
         output_tokens=usage.tokens_out,
     )
+    # The reply's name first: it is the model that the provider charges for.
     for name in dict.fromkeys(n for n in (answered_by, spec.model) if n):
         try:
             return float(calc_price(tokens, name, provider_id=provider).total_price)
@@ -48,10 +49,10 @@ def price(spec: ModelSpec, usage: Usage, answered_by: str = "") -> float | None:
 
 
 def check_priced(spec: ModelSpec, instead: str) -> None:
-    """Raise ConfigError where no price is known, as no budget in dollars could be held then.
+    """Raise ConfigError where no price is known: a budget in dollars could not be held.
 
-    OpenRouter says what each reply cost. `instead` is what the user may do.
+    OpenRouter passes, as each of its replies states its cost. `instead` is the error's remedy.
     """
-    some = Usage(tokens_in=1000, tokens_out=1000)
-    if spec.server != "openrouter" and price(spec, some) is None:
-        raise ConfigError(f"no price is known for {spec}, so --budget cannot be held", instead)
+    sample = Usage(tokens_in=1000, tokens_out=1000)
+    if spec.server != "openrouter" and price(spec, sample) is None:
+        raise ConfigError(f"no price is known for {spec}, so --budget cannot be kept", instead)

@@ -1,4 +1,4 @@
-"""From our requests to pydantic-ai's models and back. The only file that knows pydantic-ai.
+"""Our requests as pydantic-ai's, its responses as ours. The only file that knows pydantic-ai.
 
 It is imported when the first request is sent: pydantic-ai takes more than a second to load.
 """
@@ -22,17 +22,18 @@ from egomem.errors import ConfigError, MissingExtraError
 from egomem.models.http_errors import redacted
 from egomem.models.reply import TokenLogprob
 from egomem.models.request import AudioPart, ImagePart, Request, TextPart, VideoPart
-from egomem.models.roles import SERVERS, ModelSpec
+from egomem.models.roles import ModelSpec
+from egomem.models.servers import SERVERS
 from egomem.models.transport import EXCHANGE, HttpExchange
 from egomem.records import Usage
 
-# No model writes these, so pydantic-ai leaves thinking blocks in the text, and we read them: its
-# own reading takes an unclosed block for an answer.
+# No model writes these, so pydantic-ai leaves thinking blocks in the text for `reply_parsing`: its
+# own parser takes an unclosed block for an answer.
 _UNUSED_THINKING_TAGS = ("\x00think\x00", "\x00/think\x00")
 
 
 class Completion(NamedTuple):
-    """What the server said, in the shape of every provider alike."""
+    """A server's reply, in one shape for all providers."""
 
     raw: str
     reasoning: str
@@ -57,7 +58,7 @@ def build_model(
 ) -> Model[Any]:
     """The pydantic-ai model for a spec, without any retries of its own.
 
-    Raises ConfigError where the server's key is missing or the model's name cannot be, and
+    Raises ConfigError where the server's key is missing or the model's name is impossible, and
     MissingExtraError where the server's client is not installed.
     """
     try:
@@ -65,8 +66,8 @@ def build_model(
     except UserError as error:
         raise ConfigError(f"{spec}: {redacted(str(error), spec.key(environ))}") from None
     except Exception as error:
-        # Google's clients look for credentials when they are made; their own errors are not ours
-        # to import, as they may not be installed.
+        # Google's client looks for credentials when it is made. Its error is known by name alone:
+        # the package that defines it may not be installed.
         if type(error).__name__ != "DefaultCredentialsError":
             raise
         raise ConfigError(
@@ -82,7 +83,7 @@ def _build_for_server(
     key = spec.key(environ)
     if kind.needs_key and not key and not (spec.url and spec.server == "openai"):
         raise ConfigError(
-            f"{kind.title} wants a key", f"set {' or '.join(kind.key_variables)}"
+            f"{kind.title} needs a key", f"set {' or '.join(kind.key_variables)}"
         ) from None
     if spec.server == "anthropic":
         return _anthropic(spec, client, key)
@@ -171,14 +172,14 @@ def _google(
 
 
 async def send_request(
-    model: Model[Any], request: Request, exchange: HttpExchange, *, prompted: bool = False
+    model: Model[Any], request: Request, exchange: HttpExchange, *, schema_in_words: bool = False
 ) -> Completion:
-    """One attempt. `prompted`: ask for JSON in words, for servers that take no JSON schema.
+    """Send a request once. `schema_in_words`: describe the JSON schema in the prompt.
 
-    Whatever the client raises comes through; `exchange.response` then holds the answer, if any.
+    Raises whatever the client raises; `exchange.response` then holds the response, if any.
     """
     parameters = ModelRequestParameters()
-    if request.schema is not None and not prompted:
+    if request.schema is not None and not schema_in_words:
         parameters = ModelRequestParameters(
             output_mode="native",
             output_object=OutputObjectDefinition(json_schema=dict(request.schema), name="reply"),
@@ -188,7 +189,7 @@ async def send_request(
     if not (
         profile.get("openai_supports_reasoning") and profile.get("thinking_enabled_by_default")
     ):
-        # OpenAI's models that think take no temperature.
+        # OpenAI's reasoning models take no temperature.
         settings["temperature"] = request.temperature
     if request.max_tokens is not None:
         settings["max_tokens"] = request.max_tokens
@@ -201,7 +202,7 @@ async def send_request(
     try:
         response = await model_request(
             model,
-            _messages(request, exchange, prompted),
+            _messages(request, exchange, schema_in_words),
             model_settings=settings,
             model_request_parameters=parameters,
         )
@@ -210,7 +211,9 @@ async def send_request(
     return _completion(response)
 
 
-def _messages(request: Request, exchange: HttpExchange, prompted: bool) -> list[pai.ModelMessage]:
+def _messages(
+    request: Request, exchange: HttpExchange, schema_in_words: bool
+) -> list[pai.ModelMessage]:
     content: list[pai.UserContent] = []
     for part in request.parts:
         if isinstance(part, TextPart):
@@ -218,22 +221,22 @@ def _messages(request: Request, exchange: HttpExchange, prompted: bool) -> list[
         elif isinstance(part, ImagePart):
             if part.label:
                 content.append(part.label)
-            mark = exchange.add(part.sha256, part.data)
-            content.append(pai.BinaryContent(mark, media_type="image/jpeg"))
+            placeholder = exchange.add(part.sha256, part.data)
+            content.append(pai.BinaryContent(placeholder, media_type="image/jpeg"))
         elif isinstance(part, AudioPart):
-            mark = exchange.add(part.sha256, part.data)
+            placeholder = exchange.add(part.sha256, part.data)
             media = "audio/wav" if part.format == "wav" else "audio/mpeg"
-            content.append(pai.BinaryContent(mark, media_type=media))
+            content.append(pai.BinaryContent(placeholder, media_type=media))
         elif isinstance(part, VideoPart):
             pieces = [frame.data for frame in part.frames] or [part.data]
-            mark = exchange.add(part.sha256, *pieces)
+            placeholder = exchange.add(part.sha256, *pieces)
             media = "video/jpeg" if part.frames else "video/mp4"
-            content.append(pai.BinaryContent(mark, media_type=media))
-    if prompted:
+            content.append(pai.BinaryContent(placeholder, media_type=media))
+    if schema_in_words:
         content.append(f"Reply with JSON of this schema: {json.dumps(request.schema)}")
     prompt: str | Sequence[pai.UserContent] = content
     if all(isinstance(item, str) for item in content):
-        # Servers of text-only models often take a plain string alone.
+        # Servers of text-only models often take nothing but a plain string.
         prompt = "\n\n".join(str(item) for item in content)
     parts: list[pai.SystemPromptPart | pai.UserPromptPart] = [pai.UserPromptPart(prompt)]
     if request.system:
@@ -245,7 +248,7 @@ def _completion(response: pai.ModelResponse) -> Completion:
     details: dict[str, Any] = response.provider_details or {}
     raw = "".join(p.content for p in response.parts if isinstance(p, pai.TextPart))
     reasoning = "\n".join(p.content for p in response.parts if isinstance(p, pai.ThinkingPart))
-    refusal = details.get("refusal")
+    refusal, cost = details.get("refusal"), details.get("cost")
     return Completion(
         raw=raw,
         reasoning=reasoning,
@@ -257,37 +260,38 @@ def _completion(response: pai.ModelResponse) -> Completion:
             tokens_in=response.usage.input_tokens,
             tokens_cached=response.usage.cache_read_tokens,
             tokens_out=response.usage.output_tokens,
-            cost=float(said) if isinstance(said := details.get("cost"), (int, float)) else None,
+            cost=float(cost) if isinstance(cost, (int, float)) else None,
         ),
         model=response.model_name or "",
     )
 
 
 def _finish_reason(response: pai.ModelResponse, details: Mapping[str, Any]) -> str | None:
-    """The server's own word where there is one (pydantic-ai maps unknown ones to None)."""
-    own = details.get("finish_reason")
-    return str(own) if own else response.finish_reason
+    """The finish reason in the server's own word: pydantic-ai maps unknown ones to None."""
+    native = details.get("finish_reason")
+    return str(native) if native else response.finish_reason
 
 
 def _logprobs(value: object) -> tuple[TokenLogprob, ...] | None:
     if not isinstance(value, list):
         return None
-    found = []
+    tokens = []
     for item in value:
         if not isinstance(item, Mapping) or "token" not in item:
             continue
         top: dict[str, float] = {}
-        for other in item.get("top_logprobs") or ():
-            token, logprob = str(other["token"]), _finite_logprob(other["logprob"])
+        for alternative in item.get("top_logprobs") or ():
+            token = str(alternative["token"])
+            logprob = _finite_logprob(alternative["logprob"])
             top[token] = max(top.get(token, logprob), logprob)
-        found.append(
+        tokens.append(
             TokenLogprob(
                 token=str(item["token"]), logprob=_finite_logprob(item["logprob"]), top=top
             )
         )
-    return tuple(found) or None
+    return tuple(tokens) or None
 
 
 def _finite_logprob(logprob: JsonValue) -> float:
-    """Servers write the probability zero as null or -inf; JSON has no -inf."""
+    # Servers write the probability zero as null or -inf; JSON has no -inf.
     return max(-9999.0, float(logprob)) if isinstance(logprob, (int, float)) else -9999.0

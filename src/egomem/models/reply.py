@@ -1,4 +1,4 @@
-"""A reply is a value with a status. An error text never becomes an answer."""
+"""A model's reply: a value with a status, so that an error text never becomes an answer."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class ErrorKind(StrEnum):
 
 
 class Reply(Record):
-    """What came back, whatever it was.
+    """What came back from a model, whatever it was.
 
-    `raw` is the model's text exactly as received. `text` is what to read: without thinking, and
-    empty unless the reply ended cleanly. `data` is the JSON that fits the request's schema.
+    `raw` is the model's text exactly as received. `text` is the part to read: without thinking,
+    and empty unless the reply ended cleanly. `data` is the JSON that fits the request's schema.
     `source` says where `text` came from: the reply's content, or (rarely) its reasoning field.
     `finish` is the reason that the server gave, in its own words. `frames` are the true times of
     the images sent; `dropped` says how many were left out to fit (see `Limits`).
-    `server` is the spec's kind of server, `version` what a server of that kind told of itself.
+    `server` is the spec's kind of server, `version` the version that it reports.
     `cached`: nothing was sent for it; it comes from the cache, or from the same request under way.
     `detail` is one line for a person: what went wrong, and what to change.
     """
@@ -60,10 +60,11 @@ class Reply(Record):
 
     @property
     def ok(self) -> bool:
+        """Whether the reply ended cleanly and, with a schema, has JSON that fits it."""
         return self.status is Status.PARSED
 
-    def checked(self) -> Reply:
-        """This reply, unless it is an error: then ModelError with its line."""
+    def raise_for_error(self) -> Reply:
+        """This reply. Raises ModelError with `detail` where its status is an error."""
         if self.status is Status.ERROR:
             raise ModelError(self.detail)
         return self

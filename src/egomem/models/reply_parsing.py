@@ -1,7 +1,7 @@
-"""What a model's text is, before anyone reads an answer in it: thinking, refusals, ends.
+"""A completion's text, thinking, JSON and status, before an answer is read in it.
 
 Names of finish reasons differ between servers; those in `FINISH_STATUSES` are known. Any other
-reason is not taken for a clean end: its text is kept in `raw` and never read.
+reason is not a clean end: the text is kept in `raw` and never read.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ FINISH_STATUSES: dict[str, Status] = {
     "error": Status.ERROR,
 }
 
+# Blocks begin at the start of a line: a tag that the text only talks about does not.
 _NAMES = "think|thinking|thought|reasoning"
 _OPENED = re.compile(rf"(?:\A|(?<=\n))[ \t]*<({_NAMES})>", re.IGNORECASE)
 _CLOSED = re.compile(rf"(?:\A|(?<=\n))[ \t]*<({_NAMES})>(.*?)</\1>", re.IGNORECASE | re.DOTALL)
@@ -47,7 +48,7 @@ _CLOSED_ONLY = re.compile(rf"\A(.*)</({_NAMES})>", re.IGNORECASE | re.DOTALL)
 
 
 class ThinkingSplit(NamedTuple):
-    """A text with its thinking taken out. `open`: a thinking block never ended."""
+    """A text without its thinking. `open`: a thinking block never ended."""
 
     text: str
     thinking: str
@@ -55,7 +56,7 @@ class ThinkingSplit(NamedTuple):
 
 
 def split_thinking(raw: str) -> ThinkingSplit:
-    """Part `<think>…</think>` blocks from what is said.
+    """Split a completion into its text and its `<think>…</think>` blocks.
 
     A block begins at the start of the text or of a line. Some chat templates write the opening tag
     into the prompt: then everything up to the closing tag is thinking.
@@ -68,10 +69,10 @@ def split_thinking(raw: str) -> ThinkingSplit:
 
     text = _CLOSED.sub(keep, raw)
     opened = _OPENED.search(text)
-    alone = _CLOSED_ONLY.match(text)
-    if alone and not opened:
-        thoughts.insert(0, alone[1].strip())
-        text = text[alone.end() :]
+    closed_only = _CLOSED_ONLY.match(text)
+    if closed_only and not opened:
+        thoughts.insert(0, closed_only[1].strip())
+        text = text[closed_only.end() :]
     elif opened:
         thoughts.append(text[opened.end() :].strip())
         text = text[: opened.start()]
@@ -95,38 +96,40 @@ def parse_reply(
     schema: Mapping[str, JsonValue] | None,
     refusal: str = "",
 ) -> ParsedReply:
-    """What a completion says: its text, reasoning and JSON, with a status.
+    """Read a completion: its text, reasoning and JSON, with a status.
 
     The reasoning field is read only if the content is empty and the reply ended cleanly: cut-off
     thoughts hold letters that the model was about to reject. A missing finish reason counts as a
     clean end (Ollama and some gateways leave it out); an unknown one does not.
     """
-    ended = FINISH_STATUSES.get((finish or "stop").lower())
-    parted = split_thinking(raw)
-    thinking = "\n".join(t for t in (reasoning.strip(), parted.thinking) if t)
-    if refusal or ended is Status.REFUSED:
-        why = refusal or "stopped by the provider's content filter"
-        return ParsedReply(Status.REFUSED, "", thinking, detail=f"refused: {why}")
-    if ended is Status.ERROR:
+    # Order matters: a refusal may have an end of any kind, and a cut-off text must not be read.
+    finish_status = FINISH_STATUSES.get((finish or "stop").lower())
+    split = split_thinking(raw)
+    thinking = "\n".join(t for t in (reasoning.strip(), split.thinking) if t)
+    if refusal or finish_status is Status.REFUSED:
+        reason = refusal or "stopped by the provider's content filter"
+        return ParsedReply(Status.REFUSED, "", thinking, detail=f"refused: {reason}")
+    if finish_status is Status.ERROR:
         return ParsedReply(
             Status.ERROR, "", thinking, detail="the server ended the reply with an error"
         )
-    if ended is Status.TRUNCATED:
+    if finish_status is Status.TRUNCATED:
         return ParsedReply(
             Status.TRUNCATED,
             "",
             thinking,
             detail=f"cut off (finish reason {finish}); raise max_tokens",
         )
-    if parted.open:
+    # Some servers report a clean end for a reply that was cut off while thinking.
+    if split.open:
         return ParsedReply(
             Status.TRUNCATED, "", thinking, detail="cut off inside its thinking; raise max_tokens"
         )
-    if ended is None:
+    if finish_status is None:
         return ParsedReply(
             Status.UNPARSABLE, "", thinking, detail=f"ended for an unknown reason: {finish}"
         )
-    text, source = parted.text, "content"
+    text, source = split.text, "content"
     if not text and reasoning.strip():
         text, source = split_thinking(reasoning).text, "reasoning"
     if not text:
@@ -135,7 +138,9 @@ def parse_reply(
         )
     if schema is None:
         return ParsedReply(Status.PARSED, text, thinking, source=source)
-    found = find_json(text, schema)
-    if found.value is None:
-        return ParsedReply(Status.UNPARSABLE, text, thinking, source=source, detail=found.why)
-    return ParsedReply(Status.PARSED, text, thinking, found.value, source)
+    extracted = find_json(text, schema)
+    if extracted.value is None:
+        return ParsedReply(
+            Status.UNPARSABLE, text, thinking, source=source, detail=extracted.problem
+        )
+    return ParsedReply(Status.PARSED, text, thinking, extracted.value, source)

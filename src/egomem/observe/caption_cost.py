@@ -9,21 +9,24 @@ from egomem.media.frame import fit_size
 from egomem.models import Limits, ModelSpec
 from egomem.models.limits import BYTES_PER_TOKEN, PIXELS_PER_TOKEN
 from egomem.models.prices import price
-from egomem.observe.captioner import INSTRUCTIONS
+from egomem.observe.caption_prompt import INSTRUCTIONS
 from egomem.records import Record, Recording, Usage
-from egomem.timeline import Span, sample_times, windows
+from egomem.timeline import DEFAULT_FPS, DEFAULT_WINDOW, Span, sample_times, windows
 
 TOKENS_OUT = 250
-"""Tokens of a caption, on average; our guess for a 30 s window. Thinking comes on top."""
+"""Tokens of an average caption of a 30 s window; our guess. Reasoning comes on top."""
 DEFAULT_ASPECT = (16, 9)
-"""The shape of a picture whose size is not known."""
+"""Width to height of a picture of unknown size."""
 LABEL_TOKENS = 6
 """Tokens of a frame's time."""
 
 
 class CaptionCost(Record):
-    """What is to be asked. Tokens are right within a factor of two or so: models count alike only
-    roughly. `cost` is in US dollars, None where the model's price is not known."""
+    """The requests to come.
+
+    Tokens are right within a factor of two or so: models count alike only roughly. `cost` is in US
+    dollars, None if the model's price is unknown.
+    """
 
     requests: int = 0
     frames: int = 0
@@ -44,13 +47,13 @@ def estimate_captions(
     spec: ModelSpec,
     limits: Limits,
     *,
-    window: float = 30.0,
-    fps: float = 1.0,
+    window: float = DEFAULT_WINDOW,
+    fps: float = DEFAULT_FPS,
     tokens_out: int = TOKENS_OUT,
 ) -> CaptionCost:
-    """The captions of whole recordings; `window` in seconds, `fps` in frames a second.
+    """Estimate the captions of whole recordings; `window` in seconds, `fps` in frames a second.
 
-    What was captioned before is not taken off, and speech in the prompts is not counted.
+    What was captioned before is not subtracted, and speech in the prompts is not counted.
     """
     requests = frames = tokens = 0
     text = math.ceil(len(INSTRUCTIONS.encode()) / BYTES_PER_TOKEN)

@@ -1,9 +1,9 @@
 """Times that a captioner wrote, resolved once into times of the recording.
 
-A model that is shown frames of [10:30, 11:00) may write 10:42 (a time of the recording), 0:12 (of
-the window), or one that is neither. Which of the first two a caption means is decided for all of
-its times together. A time outside of the window is kept as it was written and flagged: moving it to
-the nearest edge would turn an error into evidence.
+A model that gets frames of [10:30, 11:00) may write 10:42 (a time of the recording), 0:12 (of the
+window), or one that is neither. Which of the first two a caption means is decided for all of its
+times together. A time outside of the window is kept as it was written and flagged: moving it to the
+nearest edge would turn an error into evidence.
 """
 
 from __future__ import annotations
@@ -47,18 +47,18 @@ class TimedCaption:
     """A caption with its times resolved.
 
     `text`: a line each, led by the recording's time where one is known. `events`: {start, end,
-    text}. `outside`: {written, text} of lines whose time is not in the window. `frame`: what the
-    written times were counted from; None where no time was written, or none fits.
+    text}. `outside`: {written, text} of lines whose time is not in the window. `time_base`: what
+    the written times were counted from; None where no time was written, or none fits.
     """
 
     text: str
     events: tuple[dict[str, JsonValue], ...]
     outside: tuple[dict[str, JsonValue], ...]
-    frame: TimeBase | None
+    time_base: TimeBase | None
 
 
 def resolve_times(caption: str, span: Span) -> TimedCaption:
-    """Read the times at the start of a caption's lines; `span` is the window in the recording.
+    """Resolve the times at the start of a caption's lines; `span` is the window in the recording.
 
     Times within a sentence are left alone: a clock on a wall is no time of the recording.
     """
@@ -85,8 +85,8 @@ def resolve_times(caption: str, span: Span) -> TimedCaption:
 
 
 def written_times(text: str) -> list[float]:
-    """All times that a text writes (`1:02:03`, `12.5 s`), in seconds, in the order written."""
-    return [_seconds(found[0]) for found in _ANY.finditer(text)]
+    """Return all times that a text writes (`1:02:03`, `12.5 s`), in seconds, in order."""
+    return [_seconds(match[0]) for match in _ANY.finditer(text)]
 
 
 def _line(line: str) -> WrittenLine:

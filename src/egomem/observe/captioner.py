@@ -4,43 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from pydantic import Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from egomem.errors import ModelError
+from egomem.config import CAPTION_TOKENS
+from egomem.errors import EgomemError, ModelError
+from egomem.extras import install_line
 from egomem.media import Frame
-from egomem.models import ImagePart, ModelClient, Reply, Request, RequestTags, Role, TextPart
+from egomem.models import ModelClient, Reply, Request, RequestTags, Role
 from egomem.models.prices import check_priced
+from egomem.observe.caption_cost import estimate_captions
+from egomem.observe.caption_prompt import PROMPT, caption_request, spoken_lines
 from egomem.observe.caption_times import TimedCaption, resolve_times
-from egomem.observe.frame_encoding import check_frame_labels, encode_frames
+from egomem.observe.frame_encoding import encode_frames
+from egomem.observe.plugin import ObserverPlugin, ObserverSetup
 from egomem.observe.window import Window, WindowFailed
-from egomem.records import Observation, Provenance, Record, Status, Track, Usage
-from egomem.timeline import Span, format_span, format_time, sample_times
+from egomem.records import Observation, Provenance, Record, Recording, Status, Track, Usage
+from egomem.timeline import DEFAULT_FPS, DEFAULT_WINDOW, Span, sample_times
 
-PROMPT = "caption@1"
-"""Name and version of the prompt below. A change of its text is a new version, and a new track."""
-
-INSTRUCTIONS = """\
-You keep the log of a camera that its wearer carries through the day. What you write will be \
-searched later by someone who cannot see the video, and nobody knows yet what will be asked.
-
-You get the frames of one stretch of the recording in order of time. Before each frame stands its \
-time in the recording. Words that were heard may follow.
-
-Write a few lines in order of time. Begin each line with the time or range that it describes, in \
-square brackets, in times of the recording as given with the frames, like [M:SS-M:SS]. Cover:
-- what the wearer does, step by step, and what is picked up, put down, opened, closed or passed on;
-- objects with their colour, material, number and state, and where each one is or is left;
-- how things lie to each other: on, in, under, beside, left or right of the wearer;
-- the place, the other people there and what they do and say;
-- text that can be read, word for word.
-
-Call the person behind the camera "the wearer". Write only what is seen or heard; where it is \
-unclear, say that it is unclear. No introduction and no summary."""
-
-MAX_TOKENS = 1024
-"""Tokens of one caption at most. Our choice."""
 MORE_TOKENS_REMEDY = "allow more with --caption-tokens or EGOMEM_CAPTION_TOKENS"
 
 
@@ -56,37 +38,41 @@ class CaptionerStats(Record):
 
 
 class Captioner:
-    """One timestamped caption of each window by the model in the captioner role.
+    """Writes one timestamped caption of each window with the model in the captioner role.
 
     `window` (seconds) and `fps` describe how frames are sampled; they name the track, and the
     windows themselves come from the caller. CapMem: 30 or 60 s at 1 frame a second, the same prompt
-    for both. Where a window holds more frames than a request may (limits.captioner.images), so many
-    of them are shown, evenly spread, and the track says so. `transcript` adds speech that is
-    already known of the window. `max_tokens`: of a reply, thinking included. `budget` is in US
-    dollars: once it is spent, nothing more is asked. Raises ConfigError where the model's price is
-    not known.
+    for both. If a window holds more frames than a request may (limits.captioner.images), that many
+    are sent, evenly spread, and the track says so. `transcript` adds the window's speech.
+    `max_tokens`: of a reply, reasoning included. `budget`: in US dollars; once it is spent, no
+    request is sent. Raises ConfigError if there is a budget and the model's price is unknown.
     """
 
     def __init__(
         self,
         models: ModelClient,
         *,
-        window: float = 30.0,
-        fps: float = 1.0,
+        window: float = DEFAULT_WINDOW,
+        fps: float = DEFAULT_FPS,
         transcript: bool = True,
-        max_tokens: int = MAX_TOKENS,
+        max_tokens: int = CAPTION_TOKENS,
         budget: float | None = None,
     ) -> None:
         if budget is not None:
             check_priced(models.spec(Role.CAPTIONER), "leave it out; the plan tells the requests")
         self._models = models
         self._transcript = transcript
+        self._fps = fps
         self.max_tokens = max_tokens
-        self.most = models.limits(Role.CAPTIONER).images
-        fewer = f"-max{self.most}" if self.most < len(sample_times(Span(0.0, window), fps)) else ""
+        self.max_images = models.limits(Role.CAPTIONER).images
+        thinned = (
+            f"-max{self.max_images}"
+            if self.max_images < len(sample_times(Span(0.0, window), fps))
+            else ""
+        )
         self._budget = budget
         self._spent = 0.0
-        self._statuses: Counter[str] = Counter()
+        self._reply_statuses: Counter[str] = Counter()
         self._outside = 0
         self._usage = Usage()
         self._track = Track(
@@ -95,7 +81,7 @@ class Captioner:
             model=str(models.spec(Role.CAPTIONER)),
             prompt=PROMPT,
             window=window,
-            sampling=f"{fps:g}fps{fewer}" + ("+speech" if transcript else ""),
+            sampling=f"{fps:g}fps{thinned}" + ("+speech" if transcript else ""),
         )
 
     @property
@@ -103,43 +89,63 @@ class Captioner:
         return self._track
 
     @property
-    def so_far(self) -> CaptionerStats:
+    def asks(self) -> bool:
+        return True
+
+    @property
+    def concurrency(self) -> int:
+        return self._models.policy.concurrency
+
+    @property
+    def usage(self) -> Usage:
+        return self._usage
+
+    @property
+    def stats(self) -> CaptionerStats:
         return CaptionerStats(
-            windows=dict(self._statuses), outside=self._outside, usage=self._usage
+            windows=dict(self._reply_statuses), outside=self._outside, usage=self._usage
         )
+
+    def plan(self, recordings: Iterable[Recording], window: float) -> str:
+        spec, limits = self._models.spec(Role.CAPTIONER), self._models.limits(Role.CAPTIONER)
+        cost = estimate_captions(recordings, spec, limits, window=window, fps=self._fps)
+        return f"captions by {spec}: {cost}"
 
     async def observe(self, window: Window) -> list[Observation]:
         """The window's caption; none for a window without frames.
 
-        Raises NoObservation where the reply is not a clean one (refused, cut off, twice not to be
-        read), and ModelError where there was none, so that the window can be tried again.
+        Raises WindowFailed if the reply is unusable (refused, cut off, unreadable twice), and
+        ModelError if there was no reply, so that the window is tried again.
         """
         if not window.frames:
             return []
-        self._hold_budget()
+        self._check_budget()
         limits = self._models.limits(Role.CAPTIONER)
         images = await asyncio.to_thread(
             encode_frames, spread(window.frames, limits.images), limits
         )
-        said = spoken_lines(window) if self._transcript else ""
+        speech = window.finished("speech") if self._transcript else []
         request = caption_request(
             images,
             window.span,
-            said,
-            about=RequestTags(window.recording.id),
+            spoken_lines(speech, window.span),
+            tags=RequestTags(window.recording.id),
             max_tokens=self.max_tokens,
         )
-        reply, usage = await self._asked(request)
-        self._statuses[reply.status.value] += 1
+        reply, usage = await self._ask(request)
+        self._reply_statuses[reply.status.value] += 1
         if not reply.ok:
-            raise self._no_caption(reply, usage)
-        told = resolve_times(reply.text, window.span)
-        self._outside += len(told.outside)
-        return [self._observation(window, reply, told)]
+            raise self._failure(reply, usage)
+        caption = resolve_times(reply.text, window.span)
+        self._outside += len(caption.outside)
+        return [self._observation(window, reply, caption, speech)]
 
-    async def _asked(self, request: Request) -> tuple[Reply, Usage]:
-        """The reply, and what it took; one that is empty or ends strangely may have been an
-        accident of the server, and is asked for once more."""
+    async def _ask(self, request: Request) -> tuple[Reply, Usage]:
+        """The reply and its usage.
+
+        A reply that is empty or ends strangely may be an accident of the server, so it is asked
+        for once more.
+        """
         reply = await self._models.ask(request)
         self._count(reply)
         usage = reply.usage
@@ -149,7 +155,7 @@ class Captioner:
             usage += reply.usage
         return reply, usage
 
-    def _no_caption(self, reply: Reply, usage: Usage) -> ModelError:
+    def _failure(self, reply: Reply, usage: Usage) -> ModelError:
         if reply.status is Status.ERROR:
             return ModelError(f"no caption: error: {reply.detail}")
         if reply.status is Status.TRUNCATED:
@@ -163,27 +169,34 @@ class Captioner:
         why = f"no caption: {reply.status.value}: {reply.detail}"
         return WindowFailed(why, status=reply.status, usage=usage)
 
-    def _observation(self, window: Window, reply: Reply, told: TimedCaption) -> Observation:
+    def _observation(
+        self,
+        window: Window,
+        reply: Reply,
+        caption: TimedCaption,
+        speech: Sequence[Observation],
+    ) -> Observation:
         data: dict[str, JsonValue] = {}
-        if told.events:
-            data["events"] = list(told.events)
-        if told.outside:
-            data["outside"] = list(told.outside)
-        if told.frame == "window":
+        if caption.events:
+            data["events"] = list(caption.events)
+        if caption.outside:
+            data["outside"] = list(caption.outside)
+        if caption.time_base == "window":
             data["times_written"] = "window"
-        if left_out := reply.dropped + max(0, len(window.frames) - self.most):
+        if left_out := reply.dropped + max(0, len(window.frames) - self.max_images):
             data["frames_left_out"] = left_out
-        spoken = [o.id for o in _speech(window)] if self._transcript else []
         return Observation(
             recording=window.recording.id,
             wearer=window.recording.wearer,
             span=window.span,
-            text=told.text,
+            text=caption.text,
             source="caption",
             track=self._track.id,
             data=data,
             provenance=Provenance(
-                frames=reply.frames, request=reply.key or None, rests_on=tuple(spoken)
+                frames=reply.frames,
+                request=reply.key or None,
+                rests_on=tuple(o.id for o in speech),
             ),
         )
 
@@ -192,7 +205,7 @@ class Captioner:
             self._usage += reply.usage
             self._spent += reply.usage.cost or 0.0
 
-    def _hold_budget(self) -> None:
+    def _check_budget(self) -> None:
         if self._budget is not None and self._spent >= self._budget:
             raise ModelError(
                 f"the budget of ${self._budget:.2f} is spent (${self._spent:.2f})",
@@ -201,68 +214,42 @@ class Captioner:
 
 
 def spread(frames: Sequence[Frame], most: int) -> Sequence[Frame]:
-    """At most so many of the frames (at least one): the middle ones of so many equal parts."""
+    """At most `most` of the frames (at least one): the middle ones of that many equal parts."""
     count = max(1, most)
     if len(frames) <= count:
         return frames
     return [frames[int((k + 0.5) * len(frames) / count)] for k in range(count)]
 
 
-def caption_request(
-    images: Sequence[ImagePart],
-    span: Span,
-    said: str,
-    *,
-    about: RequestTags,
-    max_tokens: int = MAX_TOKENS,
-) -> Request:
-    """What is asked of one window. It holds no question, and cannot: none is known yet."""
-    parts: list[TextPart | ImagePart] = list(images)
-    if said:
-        parts.append(TextPart(f"Heard in this stretch:\n{said}"))
-    parts.append(TextPart(f"Write the lines for {format_span(span)} of the recording."))
-    return check_frame_labels(
-        Request(
-            role=Role.CAPTIONER,
-            parts=tuple(parts),
-            prompt=PROMPT,
-            system=INSTRUCTIONS,
-            max_tokens=max_tokens,
-            about=about,
+class VlmCaptionerSettings(BaseModel):
+    """`transcript`: the model is also given the window's speech."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    transcript: bool = True
+
+
+def _make(setup: ObserverSetup, settings: VlmCaptionerSettings) -> Captioner:
+    if setup.models is None or not setup.models.has(Role.CAPTIONER):
+        raise EgomemError(
+            "no model captions", "give a --model captioner=SPEC, see docs/how-to/models.md"
         )
+    return Captioner(
+        setup.models,
+        window=setup.window,
+        fps=setup.fps,
+        transcript=settings.transcript,
+        max_tokens=setup.max_tokens,
+        budget=setup.budget,
     )
 
 
-def spoken_lines(window: Window) -> str:
-    """The speech of a window that is already known, a line each with its time; "" without any."""
-    lines = []
-    for o in _speech(window):
-        speaker = o.data.get("speaker")
-        name = f"{speaker}: " if isinstance(speaker, str) and speaker else ""
-        start = max(o.span.start, window.span.start)
-        lines.append(f"[{format_time(round(start, 1))}] {name}{o.text}")
-    return "\n".join(lines)
-
-
-def _speech(window: Window) -> list[Observation]:
-    """What was said and over by the window's end: a caption must not tell what comes after it."""
-    last = window.span.end >= window.recording.duration
-    spoken = [
-        o
-        for o in window.held
-        if o.source == "speech"
-        and o.span.overlaps(window.span)
-        and (o.span.end <= window.span.end or last)
-    ]
-    return sorted(spoken, key=lambda o: (o.span, o.text))
-
-
-__all__ = [
-    "INSTRUCTIONS",
-    "PROMPT",
-    "Captioner",
-    "CaptionerStats",
-    "caption_request",
-    "spoken_lines",
-    "spread",
-]
+CAPTION = ObserverPlugin(
+    summary="A caption of each window by the model in the captioner role.",
+    source="caption",
+    reads=("frames", "speech"),
+    make=_make,
+    settings=VlmCaptionerSettings,
+    modules=("pydantic_ai",),
+    install=install_line("models"),
+)

@@ -1,4 +1,4 @@
-"""Frames as a model is shown them: small JPEGs, each with its true time in front of it."""
+"""Frames as a model gets them: small JPEGs, each with its true time in front of it."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ def encode_frames(
 
 
 def frame_label(seconds: float) -> str:
-    """What a model reads before a frame: `[12:05]`."""
+    """The text before a frame in a request: `[12:05]`."""
     return f"[{format_time(seconds)}]"
 
 
 def check_frame_labels(request: Request) -> Request:
-    """The request, after a check that every time told is that of the frame sent with it.
+    """Check that every image label equals its timestamp; return the request.
 
-    A second sampler between choosing frames and sending them would make the times false; a false
-    time is a bug of ours, and nothing is sent.
+    A second sampler between choosing frames and sending them would make the times false. That is a
+    bug of ours: AssertionError is raised, and nothing is sent.
     """
     last = 0.0
     for part in request.parts:
@@ -48,7 +48,7 @@ def check_frame_labels(request: Request) -> Request:
             if not isinstance(image, ImagePart):
                 last = 0.0  # a heading: another recording counts from its own start
             elif image.time is None or image.label != frame_label(image.time):
-                raise AssertionError(f"a frame of {image.time} s would be told as {image.label!r}")
+                raise AssertionError(f"a frame of {image.time} s would be labelled {image.label!r}")
             elif image.time < last:
                 raise AssertionError(f"a frame of {image.time} s comes after one of {last} s")
             else:

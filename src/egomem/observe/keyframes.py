@@ -1,4 +1,4 @@
-"""Which frames show something new, so that a slow reader need not read a still picture again."""
+"""Keyframes: the frames that show something new, so that a slow reader skips still pictures."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ MIN_CHANGE = 8.0
 
 @dataclass(frozen=True, slots=True)
 class Keyframe:
-    """A frame worth looking at, and how long the picture stays as it shows.
+    """A frame to be read, and how long the picture stays as it shows.
 
-    `span` ends where the next look begins, or with the window, and lies within the window. `last`
-    is the time of the last frame that showed the same.
+    `span` ends where the next keyframe begins, or with the window, and lies within the window.
+    `last` is the time of the last frame that showed the same.
     """
 
     frame: Frame
@@ -45,32 +45,32 @@ def brightness_grid(image: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
 def select_keyframes(
     frames: Iterable[Frame], window: Span, *, fps: float, change: float = MIN_CHANGE
 ) -> list[Keyframe]:
-    """The frames to look at: at most `fps` a second, and only those that differ from the last.
+    """Return at most `fps` frames a second, and only those that differ from the last keyframe.
 
-    Each frame is compared with the last one that was taken, so a slow change is seen as well.
-    `change` 0 takes every frame. The first frame is always taken: windows stand alone.
+    Each frame is compared with the last keyframe, so a slow change is noticed as well. `change` 0
+    takes every frame. The first frame is always taken: windows stand alone.
     """
     taken: list[tuple[Frame, float]] = []
-    before: npt.NDArray[np.float32] | None = None
-    due = -np.inf
+    last_grid: npt.NDArray[np.float32] | None = None
+    next_time = -np.inf
     for frame in frames:
-        if frame.wanted < due:
+        if frame.requested < next_time:
             continue
-        due = frame.wanted + 1 / fps - 1e-3
-        now = brightness_grid(frame.image)
+        next_time = frame.requested + 1 / fps - 1e-3
+        grid = brightness_grid(frame.image)
         if (
-            before is None
-            or now.shape != before.shape
-            or float(np.abs(now - before).max()) >= change
+            last_grid is None
+            or grid.shape != last_grid.shape
+            or float(np.abs(grid - last_grid).max()) >= change
         ):
             taken.append((frame, frame.time))
-            before = now
+            last_grid = grid
         else:
             taken[-1] = (taken[-1][0], frame.time)
-    found: list[Keyframe] = []
+    keyframes: list[Keyframe] = []
     end = window.end
     for frame, last in reversed(taken):
         span = Span(min(max(frame.time, window.start), end), end)
-        found.append(Keyframe(frame, span, last=min(max(last, span.start), end)))
+        keyframes.append(Keyframe(frame, span, last=min(max(last, span.start), end)))
         end = span.start
-    return found[::-1]
+    return keyframes[::-1]

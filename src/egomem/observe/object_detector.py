@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from egomem.errors import MissingExtraError
+from egomem.extras import are_installed
 from egomem.models import weights
 from egomem.models.weights import WeightsOrigin
 from egomem.observe.coco_classes import LABELS
@@ -36,10 +36,6 @@ PixelBox = tuple[int, int, int, int]
 """Left, top, right, bottom in pixels."""
 
 
-def installed() -> bool:
-    return importlib.util.find_spec("cv2") is not None
-
-
 @dataclass(frozen=True, slots=True)
 class Detection:
     """`box` is left, top, right, bottom, each 0-1 of the picture; `score` is 0-1."""
@@ -50,33 +46,35 @@ class Detection:
 
 
 class Detector:
-    """`detect` finds things in a picture. The weights are fetched at first use.
+    """Finds objects in a picture. The weights are fetched at first use.
 
     `squares`: also look at the fewest squares of the short side that cover the picture. The network
-    sees 300x300 pixels, so this finds smaller things and undoes the squeeze of wide pictures, at
+    gets 300x300 pixels, so this finds smaller objects and undoes the squeeze of wide pictures, at
     three times the cost for 16:9 and none for square ones.
     """
 
     def __init__(self, *, squares: bool = True, folder: Path | None = None) -> None:
-        if not installed():
+        if not are_installed("cv2"):
             raise MissingExtraError("opencv-python-headless", "objects")
         self.squares, self.folder = squares, folder
         self._net: Any = None
         self._one_at_a_time = threading.Lock()
 
     def prepare(self) -> WeightsOrigin:
-        """Fetches the weights where they are not here yet; says where they came from."""
+        """Fetch the weights unless they are here; return where they came from."""
         return weights.detector(self.folder)
 
-    def detect(self, image: npt.NDArray[np.uint8], least: float) -> list[Detection]:
-        """Things in an (H, W, 3) uint8 RGB picture with a score of `least` or more, best first."""
+    def detect(self, image: npt.NDArray[np.uint8], min_score: float) -> list[Detection]:
+        """Return the objects in an (H, W, 3) uint8 RGB picture with at least that score, best
+        first.
+        """
         height, width = image.shape[:2]
         whole = (0, 0, width, height)
         regions = [whole, *square_crops(width, height)] if self.squares else [whole]
-        found: list[tuple[Detection, PixelBox]] = []
+        candidates: list[tuple[Detection, PixelBox]] = []
         for region in regions:
             left, top, right, bottom = region
-            for number, score, edges in self._run(image[top:bottom, left:right], least):
+            for number, score, edges in self._run(image[top:bottom, left:right], min_score):
                 if number not in LABELS or _is_cut(edges, region, whole):
                     continue
                 box = (
@@ -85,11 +83,11 @@ class Detector:
                     (left + edges[2] * (right - left)) / width,
                     (top + edges[3] * (bottom - top)) / height,
                 )
-                found.append((Detection(LABELS[number], score, box), region))
-        return suppress_overlaps(found)
+                candidates.append((Detection(LABELS[number], score, box), region))
+        return suppress_overlaps(candidates)
 
     def _run(
-        self, image: npt.NDArray[np.uint8], least: float
+        self, image: npt.NDArray[np.uint8], min_score: float
     ) -> list[tuple[int, float, list[float]]]:
         import cv2
 
@@ -102,7 +100,7 @@ class Detector:
         return [
             (int(row[1]), float(row[2]), [min(max(float(v), 0.0), 1.0) for v in row[3:7]])
             for row in rows
-            if row[2] >= least
+            if row[2] >= min_score
         ]
 
 
@@ -115,9 +113,10 @@ def _load(origin: WeightsOrigin) -> Any:
 
 
 def square_crops(width: int, height: int) -> list[PixelBox]:
-    """The fewest squares of the short side that cover a picture, evenly spread.
+    """Return the fewest squares of the short side that cover a picture, evenly spread.
 
-    A square picture has none, and neither has a strip that would need more than a few."""
+    A square picture has none, and neither has a strip that would need more than a few.
+    """
     side, long = min(width, height), max(width, height)
     count = -(-long // side)
     if count == 1 or count > _SQUARES:
@@ -134,13 +133,14 @@ def _is_cut(edges: Sequence[float], region: PixelBox, whole: PixelBox) -> bool:
     return any(i and n for i, n in zip(inner, near, strict=True))
 
 
-def suppress_overlaps(found: Sequence[tuple[Detection, PixelBox]]) -> list[Detection]:
+def suppress_overlaps(candidates: Sequence[tuple[Detection, PixelBox]]) -> list[Detection]:
     """Greedy non-maximum suppression per label, over crops that overlap; best score first."""
     kept: list[tuple[Detection, PixelBox]] = []
-    for detection, region in sorted(found, key=lambda f: -f[0].score):
+    for detection, region in sorted(candidates, key=lambda f: -f[0].score):
         if not any(
-            other.label == detection.label and _same(other, detection, across=region != seen_in)
-            for other, seen_in in kept
+            other.label == detection.label
+            and _same(other, detection, across=region != other_region)
+            for other, other_region in kept
         ):
             kept.append((detection, region))
     return [detection for detection, _ in kept]

@@ -1,7 +1,7 @@
-"""How many of a thing are seen, look by look -> when it is there, comes and goes.
+"""Counts of an object, frame by frame -> when it is present, appears and leaves.
 
-A detector misses things now and then, sees some that are not there, and a worn camera sways: what
-does not hold for `hold` seconds is flicker. Our reconstruction.
+A detector misses objects now and then, reports some that are not there, and a worn camera sways:
+what does not hold for `hold` seconds is flicker. Our reconstruction.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import groupby, pairwise
 
 @dataclass(frozen=True, slots=True)
 class CountLevel:
-    """A count that held over the looks `[first, past)`."""
+    """A count that held over the keyframes `[first, past)`."""
 
     first: int
     past: int
@@ -22,7 +22,7 @@ class CountLevel:
 
 @dataclass(frozen=True, slots=True)
 class CountChange:
-    """The count went from `before`, last seen at look `last`, to `after`, first seen at `first`."""
+    """The count went from `before`, last at keyframe `last`, to `after`, first at `first`."""
 
     last: int
     first: int
@@ -32,9 +32,9 @@ class CountChange:
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """At least one is there over the looks `[first, past)`; `changes` has those of its number.
+    """At least one is present over the keyframes `[first, past)`; `changes` are those of its count.
 
-    `low` and `high`: the counts that held, or where none did, those that were seen.
+    `low` and `high`: the counts that held, or if none did, those that were detected.
     """
 
     first: int
@@ -47,19 +47,19 @@ class Presence:
 def find_presences(
     counts: Sequence[int], lengths: Sequence[float], sure: Sequence[bool], hold: float
 ) -> list[Presence]:
-    """The stretches in which something is there, in order.
+    """Return the stretches in which something is present, in order.
 
-    `counts`, `lengths` (seconds that a look stands for) and `sure` have one entry a look. A gap
-    shorter than `hold` is filled; a shorter stretch counts only if a look in it is sure.
+    `counts`, `lengths` (seconds that a keyframe stands for) and `sure` have one entry a keyframe. A
+    gap shorter than `hold` is filled; a shorter stretch counts only if a keyframe in it is sure.
     """
-    there = [count > 0 for count in counts]
-    for first, past in _runs(there, False):
-        inside = first > 0 and past < len(there)
+    is_present = [count > 0 for count in counts]
+    for first, past in _runs(is_present, False):
+        inside = first > 0 and past < len(is_present)
         if inside and _seconds(lengths, first, past) < hold:
-            there[first:past] = [True] * (past - first)
+            is_present[first:past] = [True] * (past - first)
     return [
         _presence(counts, lengths, first, past, hold)
-        for first, past in _runs(there, True)
+        for first, past in _runs(is_present, True)
         if _seconds(lengths, first, past) >= hold or any(sure[first:past])
     ]
 
@@ -67,44 +67,44 @@ def find_presences(
 def _presence(
     counts: Sequence[int], lengths: Sequence[float], first: int, past: int, hold: float
 ) -> Presence:
-    held = find_levels(counts, lengths, first, past, hold)
-    seen = [level.count for level in held] or [c for c in counts[first:past] if c]
-    at_first = held[0].count if held else counts[first]
-    at_last = held[-1].count if held else counts[past - 1]
-    changes = [CountChange(a.past - 1, b.first, a.count, b.count) for a, b in pairwise(held)]
+    stable = find_levels(counts, lengths, first, past, hold)
+    values = [level.count for level in stable] or [c for c in counts[first:past] if c]
+    at_first = stable[0].count if stable else counts[first]
+    at_last = stable[-1].count if stable else counts[past - 1]
+    changes = [CountChange(a.past - 1, b.first, a.count, b.count) for a, b in pairwise(stable)]
     if first > 0:
         changes.insert(0, CountChange(first - 1, first, 0, at_first))
     if past < len(counts):
         changes.append(CountChange(past - 1, past, at_last, 0))
-    return Presence(first, past, min(seen), max(seen), tuple(changes))
+    return Presence(first, past, min(values), max(values), tuple(changes))
 
 
 def find_levels(
     counts: Sequence[int], lengths: Sequence[float], first: int, past: int, hold: float
 ) -> list[CountLevel]:
-    """The counts above none that held for `hold` seconds; equal neighbours are one level."""
-    found: list[CountLevel] = []
+    """Return the counts above none that held for `hold` seconds; equal neighbours are one level."""
+    stable: list[CountLevel] = []
     look = first
     for count, group in groupby(counts[first:past]):
         end = look + len(list(group))
         if count and _seconds(lengths, look, end) >= hold:
-            if found and found[-1].count == count:
-                found[-1] = CountLevel(found[-1].first, end, count)
+            if stable and stable[-1].count == count:
+                stable[-1] = CountLevel(stable[-1].first, end, count)
             else:
-                found.append(CountLevel(look, end, count))
+                stable.append(CountLevel(look, end, count))
         look = end
-    return found
+    return stable
 
 
-def _runs(values: Sequence[bool], wanted: bool) -> list[tuple[int, int]]:
-    found = []
+def _runs(values: Sequence[bool], target: bool) -> list[tuple[int, int]]:
+    runs = []
     look = 0
     for value, group in groupby(values):
         end = look + len(list(group))
-        if value == wanted:
-            found.append((look, end))
+        if value == target:
+            runs.append((look, end))
         look = end
-    return found
+    return runs
 
 
 def _seconds(lengths: Sequence[float], first: int, past: int) -> float:

@@ -3,45 +3,46 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import threading
 from collections import Counter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict
 
 from egomem.errors import MissingExtraError
+from egomem.extras import are_installed, install_line
 from egomem.observe.keyframes import MIN_CHANGE, select_keyframes
+from egomem.observe.plugin import ObserverPlugin, ObserverSetup
 from egomem.observe.text_tracks import OcrResult, TextLine, TextTrack, track_lines
 from egomem.observe.window import Window
 from egomem.records import Observation, Provenance, Track
+from egomem.timeline import DEFAULT_FPS
 
-
-def installed() -> bool:
-    return all(importlib.util.find_spec(name) for name in ("rapidocr", "onnxruntime"))
+MODULES = ("rapidocr", "onnxruntime")
 
 
 class ScreenText:
-    """Reads text in a window's frames; lines that stay are one observation each.
+    """Reads text in a window's frames; a line that stays is one observation.
 
-    `fps`: looks a second at most; unchanged frames are passed over (see `changes`). `score`: a line
-    below it is dropped, and so is a single character, which the models like to invent. A line must
-    stand for `hold` seconds or score `sure` once. `side`: a picture is shrunk to this longest side
-    to find the lines; they are read in full size. `dropped` counts what was left out and why.
+    `fps`: keyframes a second at most (see `keyframes`). `score`: a line below it is dropped, and so
+    is a single character, which the models like to invent. A line must stand for `hold` seconds or
+    score `sure` once. `side`: a picture is shrunk to this longest side to find the lines; they are
+    read in full size. `dropped` counts what was left out, by reason.
     """
 
     def __init__(
         self,
         *,
-        fps: float = 1.0,
+        fps: float = DEFAULT_FPS,
         score: float = 0.6,
         sure: float = 0.85,
         hold: float = 1.5,
         side: int = 736,
         change: float = MIN_CHANGE,
     ) -> None:
-        if not installed():
+        if not are_installed(*MODULES):
             raise MissingExtraError("rapidocr", "text")
         self.fps, self.score, self.sure, self.hold = fps, score, sure, hold
         self.side, self.change = side, change
@@ -59,23 +60,23 @@ class ScreenText:
         return await asyncio.to_thread(self._observe, window)
 
     def _observe(self, window: Window) -> list[Observation]:
-        seen = select_keyframes(window.frames, window.span, fps=self.fps, change=self.change)
-        reads = [
-            OcrResult(look.span, look.frame.time, self.read(look.frame.image)) for look in seen
+        keyframes = select_keyframes(window.frames, window.span, fps=self.fps, change=self.change)
+        results = [
+            OcrResult(look.span, look.frame.time, self.read(look.frame.image)) for look in keyframes
         ]
-        return [self._observation(window, s) for s in track_lines(reads) if self._is_believed(s)]
+        return [self._observation(window, s) for s in track_lines(results) if self._is_believed(s)]
 
-    def _is_believed(self, standing: TextTrack) -> bool:
-        believed = (
-            standing.span.length >= self.hold
-            or max(line.score for line in standing.readings) >= self.sure
+    def _is_believed(self, text_track: TextTrack) -> bool:
+        is_reliable = (
+            text_track.span.length >= self.hold
+            or max(line.score for line in text_track.readings) >= self.sure
         )
-        if not believed:
-            self.dropped["flicker"] += len(standing.readings)
-        return believed
+        if not is_reliable:
+            self.dropped["flicker"] += len(text_track.readings)
+        return is_reliable
 
     def read(self, image: npt.NDArray[np.uint8]) -> list[TextLine]:
-        """The lines in an (H, W, 3) uint8 RGB picture that are worth keeping, top to bottom."""
+        """Return the lines in an (H, W, 3) uint8 RGB picture to keep, top to bottom."""
         with self._one_at_a_time:
             engine = self._engine = self._engine or _load(self.side)
             result = engine(np.ascontiguousarray(image[:, :, ::-1]))
@@ -100,23 +101,23 @@ class ScreenText:
                 kept.append(line)
         return kept
 
-    def _observation(self, window: Window, standing: TextTrack) -> Observation:
-        best = standing.best
-        variants = sorted({line.text for line in standing.readings} - {best.text})
+    def _observation(self, window: Window, text_track: TextTrack) -> Observation:
+        best = text_track.best
+        variants = sorted({line.text for line in text_track.readings} - {best.text})
         return Observation(
             recording=window.recording.id,
             wearer=window.recording.wearer,
-            span=standing.span,
+            span=text_track.span,
             text=best.text,
             source="screen_text",
             track=self.track.id,
             data={
                 "box": [round(min(max(v, 0.0), 1.0), 4) for v in best.box],
                 "score": round(best.score, 3),
-                "readings": len(standing.readings),
+                "readings": len(text_track.readings),
                 "variants": [*variants],
             },
-            provenance=Provenance(frames=tuple(standing.times)),
+            provenance=Provenance(frames=tuple(text_track.times)),
         )
 
 
@@ -133,3 +134,31 @@ def _load(side: int) -> Any:
             "Det.limit_side_len": side,
         }
     )
+
+
+class ScreenTextSettings(BaseModel):
+    """See `ScreenText`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    score: float = 0.6
+    sure: float = 0.85
+    hold: float = 1.5
+    side: int = 736
+    change: float = MIN_CHANGE
+
+
+def _make(setup: ObserverSetup, settings: ScreenTextSettings) -> ScreenText:
+    return ScreenText(fps=setup.fps, **settings.model_dump())
+
+
+SCREEN_TEXT = ObserverPlugin(
+    summary="Text in the picture, by PP-OCR on the CPU.",
+    source="screen_text",
+    reads=("frames",),
+    make=_make,
+    settings=ScreenTextSettings,
+    modules=MODULES,
+    install=install_line("text"),
+    weights=lambda: "PP-OCR, inside RapidOCR",
+)

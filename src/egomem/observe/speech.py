@@ -1,8 +1,7 @@
-"""What was said, with faster-whisper, from a stream of sound of any length."""
+"""Speech, transcribed by faster-whisper from a stream of sound of any length."""
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,12 +10,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict
 
 from egomem.errors import MissingExtraError, UsageError
+from egomem.extras import are_installed, install_line
 from egomem.media import AudioBlock
 from egomem.models import weights
 from egomem.models.weights import WeightsOrigin
 from egomem.observe.asr_filter import SegmentFilter, SpeechSegment
+from egomem.observe.plugin import ObserverPlugin, ObserverSetup
 from egomem.records import Observation, Provenance, Recording, Track
 from egomem.timeline import Span
 
@@ -25,31 +27,27 @@ Samples = npt.NDArray[np.float32]
 SAMPLE_RATE = 16_000
 """Samples a second that Whisper and the voice detector expect."""
 
-_GAP = 0.05
+_MAX_JUMP_S = 0.05
 """Seconds that a block may begin early or late before the sound counts as interrupted."""
 
 PAD_MS = 100
 """Milliseconds of sound kept around a voice. The first word is said to begin where this begins."""
 
-_PAUSE = 0.3
+_MIN_PAUSE_S = 0.3
 """Seconds of quiet between words that are long enough to cut in."""
 
 
-def installed() -> bool:
-    return importlib.util.find_spec("faster_whisper") is not None
-
-
 def default_threads() -> int:
-    """CPU threads: all cores but one, so that decoding goes on beside the models."""
+    """All cores but one, so that decoding goes on beside the model."""
     return max(1, (os.cpu_count() or 1) - 1)
 
 
 class Speech:
-    """Listens to blocks of sound and yields what was said, one segment an observation.
+    """Transcribes blocks of sound; each segment is one observation.
 
     `model`: a Whisper size or a folder. `language`: an ISO 639-1 code, None to detect it in each
-    stretch. `stretch`: seconds of sound handled at once; it is cut at a pause, so memory is flat
-    and no word is split. `dropped` counts segments that were not believed.
+    stretch. `stretch`: seconds of sound transcribed at once; it is cut at a pause, so memory is
+    flat and no word is split. `dropped` counts segments that the filter left out, by reason.
     """
 
     def __init__(
@@ -57,17 +55,17 @@ class Speech:
         model: str | Path = "base",
         *,
         language: str | None = None,
-        doubts: SegmentFilter | None = None,
+        segment_filter: SegmentFilter | None = None,
         stretch: float = 120.0,
         beam: int = 1,
         threads: int | None = None,
     ) -> None:
-        if not installed():
+        if not are_installed("faster_whisper"):
             raise MissingExtraError("faster-whisper", "speech")
         if stretch < 2:
             raise UsageError(f"a stretch of sound must last 2 s at least, not {stretch:g}")
         self.model, self.language, self.stretch, self.beam = model, language, stretch, beam
-        self.doubts = doubts or SegmentFilter()
+        self.segment_filter = segment_filter or SegmentFilter()
         self.threads = threads or default_threads()
         self.dropped: Counter[str] = Counter()
         self._engine: Any = None
@@ -81,59 +79,52 @@ class Speech:
         return Track(source="speech", observer="faster-whisper", model=name, sampling=sampling)
 
     def prepare(self) -> WeightsOrigin:
-        """Fetches the weights where they are not here yet; says where they came from."""
+        """Fetch the weights unless they are here; return where they came from."""
         return weights.whisper(self.model)
-
-    def transcribe(
-        self, blocks: Iterable[AudioBlock], recording: Recording
-    ) -> Iterator[Observation]:
-        """Observations in time order; times are seconds of the recording, as the blocks' are."""
-        for _, said in self.hear(blocks, recording):
-            yield from said
 
     def hear(
         self, blocks: Iterable[AudioBlock], recording: Recording
     ) -> Iterator[tuple[float, list[Observation]]]:
-        """For each stretch where it ends, and what is said in it."""
-        track = self.track.id
+        """Yield the end of each stretch, in seconds of the recording, and its observations."""
+        track_id = self.track.id
         for start, samples in split_at_pauses(blocks, self.stretch):
-            heard = [
+            observations = [
                 Observation(
                     recording=recording.id,
                     wearer=recording.wearer,
-                    span=Span(round(start + said.start, 3), round(start + said.end, 3)),
-                    text=said.text,
+                    span=Span(round(start + segment.start, 3), round(start + segment.end, 3)),
+                    text=segment.text,
                     source="speech",
-                    track=track,
+                    track=track_id,
                     data={
                         "language": language,
-                        "no_speech_prob": round(said.no_speech_prob, 3),
-                        "avg_logprob": round(said.avg_logprob, 3),
+                        "no_speech_prob": round(segment.no_speech_prob, 3),
+                        "avg_logprob": round(segment.avg_logprob, 3),
                         "words": [
                             [round(start + w0, 2), round(start + w1, 2), word, round(p, 2)]
-                            for w0, w1, word, p in said.words
+                            for w0, w1, word, p in segment.words
                         ],
                     },
                     provenance=Provenance(note="transcribed by a speech model"),
                 )
-                for said, language in self._hear(samples)
+                for segment, language in self._transcribe(samples)
             ]
-            yield start + samples.size / SAMPLE_RATE, heard
+            yield start + samples.size / SAMPLE_RATE, observations
 
-    def _hear(self, samples: Samples) -> Iterator[tuple[SpeechSegment, str]]:
+    def _transcribe(self, samples: Samples) -> Iterator[tuple[SpeechSegment, str]]:
         if not voice_segments(samples):
             return
-        segments, info = self._model().transcribe(
+        results, info = self._model().transcribe(
             samples,
             language=self.language,
             beam_size=self.beam,
             vad_filter=True,
             vad_parameters={"speech_pad_ms": PAD_MS},
-            condition_on_previous_text=False,  # or one invented line breeds the next
+            condition_on_previous_text=False,  # else one invented line breeds the next
             temperature=0.0,  # sampling would make two memories of the same sound
             word_timestamps=True,
         )
-        heard = [
+        segments = [
             SpeechSegment(
                 start=float(s.start),
                 end=float(max(s.start, s.end)),
@@ -145,13 +136,13 @@ class Speech:
                     for w in s.words or ()
                 ],
             )
-            for s in segments
+            for s in results
             if s.text.strip()
         ]
-        kept, dropped = self.doubts.sift(heard)
+        kept, dropped = self.segment_filter.sift(segments)
         self.dropped.update(dropped)
-        for said in kept:
-            yield said, info.language
+        for segment in kept:
+            yield segment, info.language
 
     def _model(self) -> Any:
         if self._engine is None:
@@ -168,10 +159,10 @@ class Speech:
 
 
 def voice_segments(samples: Samples) -> list[tuple[int, int]]:
-    """Where somebody speaks, in samples; quiet shorter than a pause does not part two of them."""
+    """Where somebody speaks, in samples; segments less than a pause apart are one."""
     from faster_whisper.vad import VadOptions, get_speech_timestamps
 
-    options = VadOptions(min_silence_duration_ms=int(_PAUSE * 1000), speech_pad_ms=0)
+    options = VadOptions(min_silence_duration_ms=int(_MIN_PAUSE_S * 1000), speech_pad_ms=0)
     return [(s["start"], s["end"]) for s in get_speech_timestamps(samples, options)]
 
 
@@ -185,22 +176,22 @@ def split_at_pauses(
     from the sound since the last cut alone, so a stream resumed at a cut goes on the same way.
     """
     size = int(seconds * SAMPLE_RATE)
-    start, held = 0.0, np.zeros(0, np.float32)
+    start, buffer = 0.0, np.zeros(0, np.float32)
     for block in blocks:
         if block.rate != SAMPLE_RATE:
             raise UsageError(f"speech needs {SAMPLE_RATE} samples a second, not {block.rate}")
-        if held.size and abs(block.start - (start + held.size / SAMPLE_RATE)) > _GAP:
-            yield start, held
-            held = held[:0]
-        if not held.size:
+        if buffer.size and abs(block.start - (start + buffer.size / SAMPLE_RATE)) > _MAX_JUMP_S:
+            yield start, buffer
+            buffer = buffer[:0]
+        if not buffer.size:
             start = block.start
-        held = np.concatenate((held, block.samples))
-        while held.size >= size:
-            cut = cut_point(held[:size], voice_segments(held[:size]))
-            yield start, held[:cut]
-            start, held = start + cut / SAMPLE_RATE, held[cut:]
-    if held.size:
-        yield start, held
+        buffer = np.concatenate((buffer, block.samples))
+        while buffer.size >= size:
+            cut = cut_point(buffer[:size], voice_segments(buffer[:size]))
+            yield start, buffer[:cut]
+            start, buffer = start + cut / SAMPLE_RATE, buffer[cut:]
+    if buffer.size:
+        yield start, buffer
 
 
 def cut_point(samples: Samples, spoken: Sequence[tuple[int, int]]) -> int:
@@ -210,7 +201,7 @@ def cut_point(samples: Samples, spoken: Sequence[tuple[int, int]]) -> int:
     pauses = [
         (max(begin, length // 2), end)
         for begin, end in zip(edges[::2], edges[1::2], strict=True)
-        if end - max(begin, length // 2) >= _PAUSE * SAMPLE_RATE
+        if end - max(begin, length // 2) >= _MIN_PAUSE_S * SAMPLE_RATE
     ]
     if pauses:
         return sum(pauses[-1]) // 2
@@ -218,3 +209,39 @@ def cut_point(samples: Samples, spoken: Sequence[tuple[int, int]]) -> int:
     half = samples[length // 2 :]
     loudness = np.square(half[: half.size // step * step]).reshape(-1, step).sum(axis=1)
     return length // 2 + int(loudness.argmin()) * step + step // 2
+
+
+class SpeechSettings(BaseModel):
+    """See `Speech`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    language: str | None = None
+    stretch: float = 120.0
+    beam: int = 1
+
+
+def _make(setup: ObserverSetup, settings: SpeechSettings) -> Speech:
+    return Speech(
+        whisper_model(setup.transcriber),
+        language=settings.language,
+        stretch=settings.stretch,
+        beam=settings.beam,
+    )
+
+
+def whisper_model(transcriber: str) -> str:
+    """The Whisper size or folder that a transcriber's spec names: `whisper:small`, `embedded`."""
+    return "base" if transcriber == "embedded" else transcriber.removeprefix("whisper:")
+
+
+SPEECH = ObserverPlugin(
+    summary="What is said, by Whisper on the CPU.",
+    source="speech",
+    reads=("audio",),
+    make=_make,
+    settings=SpeechSettings,
+    modules=("faster_whisper",),
+    install=install_line("speech"),
+    weights=lambda: weights.describe("Whisper base", "base"),
+)

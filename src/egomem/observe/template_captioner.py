@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from egomem.hashing import TRACK_LENGTH, hash_text
+from egomem.observe.plugin import NoSettings, ObserverPlugin, ObserverSetup
 from egomem.observe.window import Window
-from egomem.records import Observation, Provenance, Track
+from egomem.records import Observation, Provenance, Source, Track
 from egomem.timeline import format_time
+
+SOURCES: tuple[Source, ...] = ("object", "screen_text", "speech")
+"""What a caption is composed from."""
 
 NOTE = "composed from detections, read text and a transcript; no vision-language model looked"
 
@@ -16,13 +20,12 @@ MAX_TEXTS = 12
 
 
 class TemplateCaptioner:
-    """A caption of each window from the observations that it holds, the objects' first.
+    """Composes a caption of each window from its observations, the objects' first.
 
-    `window`: length in seconds. `of`: the tracks to compose from; where one of them is of a source,
-    other tracks of that source are left alone. They are part of this track's name: with other
-    observers, or others' settings, captions are composed anew. A window in which nothing was
-    recognised gets no caption: it could only be found by mistake. That it was looked at is the
-    store's to know.
+    `window`: length in seconds. `of`: the tracks to compose from; if one of them is of a source,
+    other tracks of that source are ignored. They are part of this track's name: with other
+    observers or settings, captions are composed anew. A window in which nothing was recognised gets
+    no caption: it could only be found by mistake.
     """
 
     def __init__(self, window: float | None = None, of: Iterable[Track] = ()) -> None:
@@ -44,7 +47,7 @@ class TemplateCaptioner:
     async def observe(self, window: Window) -> list[Observation]:
         parts = [
             o
-            for o in window.held
+            for o in window.context
             if _belongs(o, window) and self.of.get(o.source, o.track) == o.track
         ]
         parts.sort(key=lambda o: (o.span, o.text))
@@ -65,16 +68,19 @@ class TemplateCaptioner:
 
 
 def _belongs(o: Observation, window: Window) -> bool:
-    """What ends in the window. A caption must not tell what is said after it: a sentence that runs
-    over the end belongs to the next window, and only the last window takes all that is left."""
-    if o.source not in ("object", "screen_text", "speech"):
+    """True if an observation ends in the window.
+
+    A caption must not tell what is said after it: a sentence that runs over the end belongs to the
+    next window, and only the last window takes all that is left.
+    """
+    if o.source not in SOURCES:
         return False
     last = window.span.end >= window.recording.duration
     return window.span.start < o.span.end and (o.span.end <= window.span.end or last)
 
 
 def compose(parts: Sequence[Observation]) -> str:
-    """Plain English over observations of objects, screen text and speech; "" over none."""
+    """Return plain English over observations of objects, screen text and speech; "" over none."""
     presences = [o for o in parts if o.source == "object" and "event" not in o.data]
     events = [o for o in parts if o.source == "object" and "event" in o.data]
     sentences = []
@@ -100,3 +106,16 @@ def _quoted(texts: Iterable[str]) -> list[str]:
 
 def _join(items: Sequence[str]) -> str:
     return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)
+
+
+def _make(setup: ObserverSetup, settings: NoSettings) -> TemplateCaptioner:
+    tracks = [observer.track for observer in setup.earlier]
+    return TemplateCaptioner(setup.window, [track for track in tracks if track.source in SOURCES])
+
+
+COMPOSED = ObserverPlugin(
+    summary="A caption of each window, composed from its objects, texts and speech.",
+    source="caption",
+    reads=SOURCES,
+    make=_make,
+)

@@ -15,10 +15,10 @@ MIN_SIMILARITY = 0.8
 """Share of matching characters above which two readings are of one line (our reconstruction)."""
 
 MAX_DISTANCE = 0.25
-"""How far a line's centre may move between two looks, in picture sides: a worn camera sways."""
+"""How far a line's centre may move between two keyframes, in picture sides: a worn camera sways."""
 
 MAX_MISSED = 1
-"""Looks in a row that may miss a line before it counts as gone."""
+"""Keyframes in a row that may miss a line before it counts as gone."""
 
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom, each 0-1 of the picture's width or height."""
@@ -35,7 +35,7 @@ class TextLine:
 
 @dataclass(frozen=True, slots=True)
 class OcrResult:
-    """What one look found: its span (until the next look), the frame's true time, its lines."""
+    """The lines of one keyframe: its span (until the next), its true time."""
 
     span: Span
     time: float
@@ -47,13 +47,13 @@ class TextTrack:
     """One line that stood in the picture: its readings over time."""
 
     span: Span
-    last_look: int
+    last_seen: int
     readings: list[TextLine] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
 
     @property
     def best(self) -> TextLine:
-        """The reading that most looks agree on, weighed by score; its best-scored instance."""
+        """The reading that most keyframes agree on, weighed by score; its best-scored instance."""
         votes: defaultdict[str, float] = defaultdict(float)
         for line in self.readings:
             votes[line.text] += line.score
@@ -61,39 +61,39 @@ class TextTrack:
         return max((r for r in self.readings if r.text == text), key=lambda r: r.score)
 
 
-def track_lines(reads: Sequence[OcrResult]) -> list[TextTrack]:
-    """Joins the lines of consecutive looks that agree in text and place; in order of appearance."""
-    found: list[TextTrack] = []
-    for look, read in enumerate(reads):
-        present = [s for s in found if look - s.last_look <= MAX_MISSED + 1]
+def track_lines(results: Sequence[OcrResult]) -> list[TextTrack]:
+    """Join the lines of consecutive keyframes that agree in text and place, by appearance."""
+    tracks: list[TextTrack] = []
+    for look, result in enumerate(results):
+        active = [s for s in tracks if look - s.last_seen <= MAX_MISSED + 1]
         pairs = [
             (similarity(line, s.readings[-1]), i, j)
-            for i, line in enumerate(read.lines)
-            for j, s in enumerate(present)
+            for i, line in enumerate(result.lines)
+            for j, s in enumerate(active)
         ]
         matched: set[int] = set()
-        used: set[int] = set()
+        used_tracks: set[int] = set()
         for score, i, j in sorted(pairs, key=lambda p: -p[0]):
-            if score <= 0 or i in matched or j in used:
+            if score <= 0 or i in matched or j in used_tracks:
                 continue
             matched.add(i)
-            used.add(j)
-            _extend(present[j], read, look, read.lines[i])
-        for i, line in enumerate(read.lines):
+            used_tracks.add(j)
+            _extend(active[j], result, look, result.lines[i])
+        for i, line in enumerate(result.lines):
             if i not in matched:
-                found.append(TextTrack(read.span, look, [line], [read.time]))
-    return found
+                tracks.append(TextTrack(result.span, look, [line], [result.time]))
+    return tracks
 
 
-def _extend(standing: TextTrack, read: OcrResult, look: int, line: TextLine) -> None:
-    standing.span = Span(standing.span.start, read.span.end)
-    standing.last_look = look
-    standing.readings.append(line)
-    standing.times.append(read.time)
+def _extend(track: TextTrack, result: OcrResult, look: int, line: TextLine) -> None:
+    track.span = Span(track.span.start, result.span.end)
+    track.last_seen = look
+    track.readings.append(line)
+    track.times.append(result.time)
 
 
 def similarity(a: TextLine, b: TextLine) -> float:
-    """Above 0 where two readings may be of one line: same digits, near-identical text, near place.
+    """Above 0 if two readings may be of one line: same digits, near-identical text, near place.
 
     Digits must agree exactly: a clock that ticks is not one line.
     """

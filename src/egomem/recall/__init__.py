@@ -4,9 +4,12 @@ for hit in search(view, "Where did I leave the red mug?"):
     print(hit.recording, hit.span, hit.score, hit.parts)
 """
 
+from egomem.recall.explaining import explain, explained
+from egomem.recall.matches import Matches, matches
 from egomem.recall.moments import Window, windows_of
 from egomem.recall.profile import CAPMEM, DEFAULT, HYBRID, PROFILES, SIGNALS, Profile
-from egomem.recall.query import Anchor, QueryPlan, plan
+from egomem.recall.query import Anchor, Query
+from egomem.recall.reading import read_for, read_query
 from egomem.recall.search import Hit, SearchResult, find, search
 from egomem.recall.vectors import add_vectors, embedded_text
 
@@ -18,14 +21,19 @@ __all__ = [
     "SIGNALS",
     "Anchor",
     "Hit",
+    "Matches",
     "Profile",
-    "QueryPlan",
+    "Query",
     "SearchResult",
     "Window",
     "add_vectors",
     "embedded_text",
+    "explain",
+    "explained",
     "find",
-    "plan",
+    "matches",
+    "read_for",
+    "read_query",
     "search",
     "windows_of",
 ]

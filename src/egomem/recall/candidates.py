@@ -6,24 +6,23 @@ Either way what is scored, and with which statistics, follows from the view's co
 from __future__ import annotations
 
 import gc
-from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from egomem.memory import Store, View
+from egomem.memory import View
 from egomem.recall.corpus import Corpus, Scores
 from egomem.recall.moments import Window, spans_of, windows_of
 from egomem.recall.signals import Statistics
-from egomem.recall.terms import asked
+from egomem.recall.terms import term_query
 from egomem.recall.vectors import query_vector
+from egomem.recall.view_cache import ViewCache
 from egomem.records import Observation, Recording
 from egomem.timeline import Span
 
@@ -109,7 +108,7 @@ def candidates(
     wanted: dict[tuple[str, str, Span], None] = {}
     from_words = max(FROM_WORDS, 2 * least)
     for text in texts:
-        words = [text, *(form for term in asked(text).terms for form in term.own)]
+        words = [text, *(form for term in term_query(text).terms for form in term.own)]
         found = [s.observation for s in view.search(" ".join(words), k=2 * from_words)]
         wanted |= dict.fromkeys(_first(found, window, from_words))
         if embedder is not None:
@@ -125,7 +124,7 @@ def candidates(
             seen = view.narrow(sources=["digest"], between=(start, end)).observations()
             digests |= {o.id: o for o in seen}
     held += digests.values()
-    stems = {s for text in texts for term in asked(text).terms for s in term.stems}
+    stems = {s for text in texts for term in term_query(text).terms for s in term.stems}
     statistics = Statistics(view.count(), view.document_frequency(stems))
     corpus = Corpus(windows_of(held, window, durations))
     return Candidates(view, corpus, statistics, recordings)
@@ -154,29 +153,17 @@ def _stretches(
     return joined
 
 
-_KEPT = 4
-"""Views of each store whose windows are kept, by what they see."""
-_Seen = tuple[Hashable, ...]
-_made: WeakKeyDictionary[Store, OrderedDict[_Seen, tuple[int, Corpus]]] = WeakKeyDictionary()
+_corpora: ViewCache[Corpus] = ViewCache()
 
 
 def _whole(view: View, window: float, durations: dict[str, float]) -> Corpus:
-    """All windows of a view; made once for all views that see the same.
+    """All windows of a view; made once for all views that see the same."""
 
-    What a view sees never grows. It shrinks where something is forgotten: its count tells.
-    """
-    made = _made.setdefault(view.store, OrderedDict())
-    key = (window, tuple(durations.items()), _seen(view))
-    count = view.count()
-    known = made.get(key)
-    if known is None or known[0] != count:
+    def make() -> Corpus:
         with _uncollected():
-            windows = windows_of(view.observations(), window, durations)
-            known = made[key] = count, Corpus(windows)
-    made.move_to_end(key)
-    while len(made) > _KEPT:
-        made.popitem(last=False)
-    return known[1]
+            return Corpus(windows_of(view.observations(), window, durations))
+
+    return _corpora.get(view, make, window, tuple(durations.items()))
 
 
 @contextmanager
@@ -191,10 +178,3 @@ def _uncollected() -> Iterator[None]:
         yield
     finally:
         gc.enable()
-
-
-def _seen(view: View) -> _Seen:
-    """What tells one view of a store from another."""
-    scope = view.scope
-    spans = tuple(bound.tobytes() for pair in scope.spans for bound in pair)
-    return scope.shape.horizon, tuple(scope.shape.ids), scope.cut.tobytes(), scope.tracks, spans

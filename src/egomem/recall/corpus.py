@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egomem.recall.moments import Window
-from egomem.recall.postings import Postings
 from egomem.recall.speech import said
+from egomem.recall.stem_index import StemIndex
 from egomem.recall.terms import bag_of
 from egomem.records import Observation
 
@@ -48,8 +48,8 @@ class Corpus:
         self._starts = np.searchsorted(self._window, np.arange(len(self.windows)))
         self.starts = np.array([o.span.start for o in held])
         self.ends = np.array([o.span.end for o in held])
-        self.postings = Postings(said(o)[1] for o in held)
-        self.lengths = self.postings.lengths
+        self.index = StemIndex(said(o)[1] for o in held)
+        self.lengths = self.index.lengths
         self._distinct: dict[int, frozenset[str]] = {}
         self.timelines: tuple[NDArray[np.int64], Scores] | None = None
         self.vectors: dict[str, tuple[Vectors, Scores]] = {}

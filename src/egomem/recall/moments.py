@@ -9,7 +9,7 @@ from functools import cached_property
 
 from egomem.errors import UsageError
 from egomem.records import Observation
-from egomem.timeline import Span
+from egomem.timeline import DEFAULT_WINDOW, Span
 
 _NOTHING = 1e-6
 """Seconds. An overlap below this is a rounding error."""
@@ -57,7 +57,7 @@ def _bounds(observation: Observation, length: float) -> list[tuple[float, float]
 
 def windows_of(
     observations: Iterable[Observation],
-    length: float = 30.0,
+    length: float = DEFAULT_WINDOW,
     durations: Mapping[str, float] | None = None,
 ) -> list[Window]:
     """The windows of `length` seconds that hold an observation, by recording and time.

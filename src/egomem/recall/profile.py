@@ -30,7 +30,7 @@ class Profile:
     `k1`, `b` are the window's BM25, `best_k1`, `best_b` that of an observation. `forms` lets a word
     match in its other forms (sat, sit); `like` is what a word much like the one asked for counts,
     `options` what a word of the options counts.
-    `time_language` reads anchors, order and clock times out of the question (see recall.plan).
+    `time_language` reads anchors, order and clock times out of the question (see recall.reading).
     `softness` is how far behind the nearest vector others still count with it (0: the nearest
     alone). `spreads` are the least ranges that are stretched to `[0, 1]`: cosines that differ by
     less tell less. Both are shares of the embedder's contrast (see recall.vectors).

@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta, tzinfo
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from egomem.config import DEFAULT_K
 from egomem.memory import View
 from egomem.recall import signals
 from egomem.recall.candidates import Candidates, candidates
 from egomem.recall.corpus import Scores
 from egomem.recall.profile import Profile, profile_of
-from egomem.recall.query import QueryPlan, places, plan
+from egomem.recall.query import PART_PLACES, Query
+from egomem.recall.reading import read_for
 from egomem.recall.seeds import beside, choose, varied
-from egomem.recall.speech import without_names
+from egomem.recall.speech import without
 from egomem.recall.temporal_order import beside_event, ordered
-from egomem.recall.terms import asked, telling
+from egomem.recall.terms import telling, term_query
 from egomem.recall.vectors import contrast, similarities
 from egomem.records import Observation
 from egomem.text import plural
-from egomem.timeline import RecordingTime, Span
+from egomem.timeline import DEFAULT_WINDOW, Span
 
 if TYPE_CHECKING:
     from egomem.models.embedders import Embedder
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
 _SURROUNDINGS = frozenset({"fullness", "time", "speaker"})
 """Signals that speak for a window whatever was asked."""
-_RANKED = 1_000
+MAX_RANKED = 1_000
 """The most windows that are put in order of time or thinned out, or 20 for each hit asked for."""
 _NO_END = 1e9
 """Seconds: later than any recording ends."""
@@ -64,30 +66,31 @@ class Hit:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """Hits, how the question's time language was read, and what the asker should know of it."""
+    """Hits, how the question was read, and what the asker should know of it."""
 
     hits: list[Hit]
-    plan: QueryPlan
+    query: Query
     notes: tuple[str, ...] = ()
 
 
 def search(
     view: View,
-    query: str,
+    query: str | Query,
     *,
     options: Sequence[str] = (),
-    k: int = 10,
-    window: float = 30.0,
+    k: int = DEFAULT_K,
+    window: float = DEFAULT_WINDOW,
     profile: str | Profile = "default",
     embedder: Embedder | None = None,
     now: datetime | None = None,
 ) -> list[Hit]:
     """The `k` windows of `window` seconds that speak most for a question and its options.
 
-    What is found follows from the view's content alone: a view until `t` finds what a memory cut at
-    `t` finds, with the same scores. An empty view finds nothing, and so does a question that
-    nothing speaks for. `now` is when the question is asked; it is the view's end where that is an
-    instant. Raises ConfigError for an unknown profile.
+    Of the view's content alone: a view until `t` gives what a memory cut at `t` gives, with the
+    same scores. An empty view gives no hit, and so does a question that nothing speaks for. A text
+    is read by `read_for`, with `now` as the moment that it is asked at (else that of the view, if
+    it has one). Raises ConfigError for an
+    unknown profile.
     """
     return find(
         view,
@@ -103,78 +106,85 @@ def search(
 
 def find(
     view: View,
-    query: str,
+    query: str | Query,
     *,
     options: Sequence[str] = (),
-    k: int = 10,
-    window: float = 30.0,
+    k: int = DEFAULT_K,
+    window: float = DEFAULT_WINDOW,
     profile: str | Profile = "default",
     embedder: Embedder | None = None,
     now: datetime | None = None,
 ) -> SearchResult:
-    """As `search`, with the plan that was followed, and notes on times that were not resolved."""
+    """As `search`, with how the question was read, and notes on times that were not resolved."""
     recipe = profile_of(profile, embedder=embedder is not None)
-    read = QueryPlan(query)
-    if recipe.time_language:
-        read = plan(query, now=now or _now(view), zone=_zone(view))
-    bounded, notes = _bounded(view, read.bounds, window)
-    notes = read.notes + notes
-    looked_for = [" ".join((query, *options)) if recipe.options else query]
+    if isinstance(query, str):
+        query = read_for(view, query, options, now=now, at_end=False)
+    read = query if recipe.time_language else _as_written(query)
+    bounded, notes = _bounded(view, read.bounds if recipe.time_language else (), window)
+    notes = (read.unresolved if recipe.time_language else ()) + notes
+    texts = [" ".join((read.text, *read.options)) if recipe.options else read.text]
     if read.anchor is not None:
-        looked_for.append(read.anchor.event)
+        texts.append(read.anchor.event)
     around = recipe.neighbours > 0 or read.anchor is not None
-    pool = candidates(bounded, looked_for, window, embedder, least=k, beside=around)
+    pool = candidates(bounded, texts, window, embedder, least=k, beside=around)
     if not pool.corpus.windows or k < 1:
-        return SearchResult([], read, notes)
-    total, parts, of_observations = _scores(pool, read, query, options, recipe, embedder)
+        return SearchResult([], query, notes)
+    total, parts, of_observations = _scores(pool, read, recipe, embedder)
     corpus = pool.corpus
     windows = corpus.windows
     ranked = np.lexsort((np.arange(len(windows)), corpus.window_starts, -total))
     if not recipe.unmatched:
         ranked = ranked[_matching(parts)[ranked]]
-    order = ranked[: max(_RANKED, 20 * k)].tolist()
+    ranking = ranked[: max(MAX_RANKED, 20 * k)].tolist()
     if read.order:
-        order = ordered(order, total, lambda i: pool.instant(windows[i]), read.order)
-    row: Iterable[int] = order
+        ranking = ordered(ranking, total, lambda i: pool.instant(windows[i]), read.order)
+    best_first: Iterable[int] = ranking
     if recipe.same and not read.order:
-        row = varied(order, total, corpus, same=recipe.same)
-    most = min(k, recipe.seeds or k)
-    seeds = choose(row, windows, most=most, apart=recipe.apart)
-    shown = dict.fromkeys(seeds, True)
+        best_first = varied(ranking, total, corpus, same=recipe.same)
+    seeds = choose(best_first, windows, most=min(k, recipe.seeds or k), apart=recipe.apart)
+    chosen = dict.fromkeys(seeds, True)
     for seed in seeds:
         for neighbour in beside(seed, windows, recipe.neighbours):
-            if len(shown) < k:
-                shown.setdefault(neighbour, False)
+            if len(chosen) < k:
+                chosen.setdefault(neighbour, False)
 
     def hit(i: int, seed: bool) -> Hit:
-        w = windows[i]
-        held = sorted(w.observations, key=lambda o: -of_observations[corpus.place[o.id]])
+        window = windows[i]
+        observations = sorted(
+            window.observations, key=lambda o: -of_observations[corpus.place[o.id]]
+        )
         return Hit(
-            recording=w.recording,
-            span=w.span,
-            when=pool.when(w),
-            observations=tuple(held),
+            recording=window.recording,
+            span=window.span,
+            when=pool.when(window),
+            observations=tuple(observations),
             score=float(total[i]),
             parts={name: float(scores[i]) for name, scores in parts.items()},
             seed=seed,
         )
 
-    return SearchResult([hit(i, seed) for i, seed in shown.items()], read, notes)
+    return SearchResult([hit(i, seed) for i, seed in chosen.items()], query, notes)
+
+
+def _as_written(query: Query) -> Query:
+    """The question for a profile that does not read its time language."""
+    return replace(
+        query, search_text=query.text, target_text=query.text, anchor=None, order=None, part=None
+    )
 
 
 def _scores(
     pool: Candidates,
-    read: QueryPlan,
-    query: str,
-    options: Sequence[str],
+    query: Query,
     recipe: Profile,
     embedder: Embedder | None,
 ) -> tuple[Scores, dict[str, Scores], Scores]:
     """The windows' total, each signal's own scores, and how well each observation matches."""
     corpus, weights = pool.corpus, recipe.weights
-    only_order = read.anchor is not None and not telling(read.rest)
-    text, named = without_names(read.text, corpus.speakers)
-    question = asked(text, options, share=recipe.options, related=recipe.forms)
+    only_order = query.anchor is not None and not telling(query.target_text)
+    # Who is named is a matter of who speaks, not of the words: the other one says the name.
+    text = without(query.search_text, query.name_texts)
+    question = term_query(text, query.options, share=recipe.options, related=recipe.forms)
     bm25 = partial(signals.bm25, corpus=corpus, like=recipe.like, statistics=pool.statistics)
     of_each = partial(bm25, k1=recipe.best_k1, b=recipe.best_b, by="observation")
     best = of_each(question)
@@ -197,23 +207,25 @@ def _scores(
                 else:
                     parts[name] = corpus.means(near) / norms
             case "speaker":
-                parts[name] = corpus.best(signals.speaker(named, corpus))
+                parts[name] = corpus.best(signals.speaker(query.speakers, corpus))
             case "reply":
                 parts[name] = corpus.best(signals.reply(best, corpus))
-            case "order" if read.anchor is not None:
-                event = asked(without_names(read.anchor.event, corpus.speakers)[0])
-                told = beside_event(read.anchor.relation, of_each(event), corpus, *pool.timelines())
-                parts[name] = corpus.best(told)
+            case "order" if query.anchor is not None:
+                event = term_query(without(query.anchor.event, query.name_texts))
+                beside_it = beside_event(
+                    query.anchor.relation, of_each(event), corpus, *pool.timelines()
+                )
+                parts[name] = corpus.best(beside_it)
             case "fullness":
                 parts[name] = signals.fullness(corpus)
             case "hash":
-                text_of_all = "\n".join((query, *options))
+                text_of_all = "\n".join((query.text, *query.options))
                 parts[name] = signals.hash_cosine(
                     text_of_all, corpus.windows, dimensions=recipe.hash_dimensions
                 )
             case "overlap":
                 parts[name] = signals.overlap(question, corpus)
-            case "time" if hints := _hints(read, query, recipe, pool):
+            case "time" if hints := _hints(query, recipe, pool):
                 parts[name] = signals.time_hints(corpus.windows, pool.durations, hints)
     total = np.zeros(len(corpus.windows))
     for name, scores in parts.items():
@@ -223,33 +235,18 @@ def _scores(
     return total, parts, signals.minmax(best) + signals.minmax(near)
 
 
-def _hints(
-    read: QueryPlan, query: str, recipe: Profile, pool: Candidates
-) -> dict[str, tuple[float, ...]]:
+def _hints(query: Query, recipe: Profile, pool: Candidates) -> dict[str, tuple[float, ...]]:
     """Places of each recording that the question hints at."""
     if recipe.time_language:
-        return dict.fromkeys(pool.recordings, read.hints) if read.hints else {}
-    return {id: found for id, d in pool.durations.items() if (found := places(query, d))}
+        return dict.fromkeys(pool.recordings, (PART_PLACES[query.part],)) if query.part else {}
+    places = {id: signals.hinted_places(query, d) for id, d in pool.durations.items()}
+    return {id: shares for id, shares in places.items() if shares}
 
 
 def _matching(parts: Mapping[str, Scores]) -> NDArray[np.bool_]:
     """Which windows a signal speaks for that is about what was asked."""
     about = [scores for name, scores in parts.items() if name not in _SURROUNDINGS]
     return np.asarray(np.max(about, axis=0) > 0)
-
-
-def _now(view: View) -> datetime | None:
-    """The instant that a view looks back from, where it is known."""
-    if isinstance(view.until, RecordingTime):
-        own = [r for r in view.recordings() if r.id == view.until.recording]
-        return own[0].instant(view.until.seconds) if own else None
-    return view.until
-
-
-def _zone(view: View) -> tzinfo | None:
-    """Where the wearer was last, as far as a clock tells: local times are read there."""
-    starts = [r.clock.start for r in view.recordings() if r.clock]
-    return max(starts).tzinfo if starts else None
 
 
 def _bounded(

@@ -24,7 +24,7 @@ def varied(ranked: Sequence[int], total: Scores, corpus: Corpus, *, same: float)
     queue = [(-total[i], rank, i) for rank, i in enumerate(ranked)]
     heapify(queue)
     score = dict(zip(ranked, total[list(ranked)].tolist(), strict=True))
-    held = cache(lambda i: frozenset(o.id for o in windows[i].observations))
+    ids = cache(lambda i: frozenset(o.id for o in windows[i].observations))
     words = corpus.words
     while queue:
         minus, rank, i = heappop(queue)
@@ -40,7 +40,7 @@ def varied(ranked: Sequence[int], total: Scores, corpus: Corpus, *, same: float)
                 common = len(words(n) & words(i)) / max(1, min(len(words(n)), len(words(i))))
                 score[n] *= 1 - same * common
         for n in _shared(i, windows):
-            if held(n) <= held(i):
+            if ids(n) <= ids(i):
                 score.pop(n, None)
 
 
@@ -77,7 +77,7 @@ def choose(
 def beside(seed: int, windows: Sequence[Window], each_side: int) -> list[int]:
     """The windows that adjoin a seed, earlier ones first, up to `each_side` a side; a gap ends the
     row. Windows are in order of recording and time, so neighbours stand next to each other."""
-    found: list[int] = []
+    neighbours: list[int] = []
     for step in (-1, 1):
         edge = seed
         for _ in range(each_side):
@@ -87,9 +87,9 @@ def beside(seed: int, windows: Sequence[Window], each_side: int) -> list[int]:
             first, second = sorted((edge, beyond))
             if not _adjoin(windows[first], windows[second]):
                 break
-            found.append(beyond)
+            neighbours.append(beyond)
             edge = beyond
-    return found
+    return neighbours
 
 
 def _adjoin(earlier: Window, later: Window) -> bool:

@@ -7,6 +7,7 @@ reconstructions, and so are the signals of our own that stand beside them.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -14,9 +15,11 @@ from zlib import crc32
 
 import numpy as np
 
+from egomem.memory.bm25 import idf, norm
 from egomem.recall.corpus import Corpus, Scores
 from egomem.recall.moments import Window
-from egomem.recall.terms import Asked, Term, features
+from egomem.recall.query import Query
+from egomem.recall.terms import Term, TermQuery, features
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +33,8 @@ class Statistics:
         return min(self.count, sum(self.frequencies.get(stem, 0) for stem in term.own))
 
 
-def idf(frequency: float, count: int) -> float:
-    """Lucene's: `ln(1 + (n - df + .5) / (df + .5))`, never negative."""
-    return math.log(1 + (count - frequency + 0.5) / (frequency + 0.5))
-
-
 def bm25(
-    query: Asked,
+    terms: TermQuery,
     corpus: Corpus,
     *,
     k1: float = 1.5,
@@ -53,41 +51,41 @@ def bm25(
     """
     whole = by == "window"
     lengths = corpus.window_lengths if whole else corpus.lengths
-    damp = k1 * (1 - b + b * lengths / max(1e-9, lengths.mean())) if len(lengths) else lengths
-    damp = np.maximum(damp, 1e-9)  # of a text without words, where b is 1
+    damping = norm(lengths, max(1e-9, lengths.mean()), k1=k1, b=b) if len(lengths) else lengths
+    damping = np.maximum(damping, 1e-9)  # of a text without words, where b is 1
     scores = np.zeros(len(lengths))
 
     def spread(counts: Scores) -> Scores:
         return corpus.sums(counts) if whole else counts
 
-    for term in query.terms:
-        times = spread(corpus.postings.counts(term.own))
+    for term in terms.terms:
+        times = spread(corpus.index.counts(term.own))
         weight = _weight(term, times, statistics)
         if like and term.like:
-            times = times + like * (spread(corpus.postings.counts(term.like)) > 0)
-        scores += term.weight * weight * times * (k1 + 1) / (times + damp)
+            times = times + like * (spread(corpus.index.counts(term.like)) > 0)
+        scores += term.weight * weight * times * (k1 + 1) / (times + damping)
     return scores
 
 
 def _weight(term: Term, times: Scores, statistics: Statistics | None) -> float:
     if statistics is None:
-        return idf(int(np.count_nonzero(times)), len(times))
-    return idf(statistics.frequency(term), statistics.count)
+        return idf(len(times), int(np.count_nonzero(times)))
+    return idf(statistics.count, statistics.frequency(term))
 
 
-def pairs(query: Asked, corpus: Corpus, statistics: Statistics | None = None) -> Scores:
+def pairs(terms: TermQuery, corpus: Corpus, statistics: Statistics | None = None) -> Scores:
     """BM25 of neighbouring words that stand together in a window too, in either order ("rice bag",
     "bag of rice"); k1 .9, no length.
 
     A pair is as telling as its two words are on average, so it needs no statistics of its own.
     """
     scores = np.zeros(len(corpus.windows))
-    for one, two in query.pairs:
+    for one, two in terms.pairs:
         either = (pair for a in one.own for z in two.own for pair in ((a, z), (z, a)))
-        times = corpus.sums(corpus.postings.pair_counts(either))
+        times = corpus.sums(corpus.index.pair_counts(either))
         if times.any():
             weights = [
-                _weight(term, corpus.sums(corpus.postings.counts(term.own)), statistics)
+                _weight(term, corpus.sums(corpus.index.counts(term.own)), statistics)
                 for term in (one, two)
             ]
             scores += sum(weights) / 2 * times * 1.9 / (times + 0.9)
@@ -130,12 +128,12 @@ def _cosine(a: Mapping[int, float], b: Mapping[int, float]) -> float:
     return dot / norms if norms else 0.0
 
 
-def overlap(query: Asked, corpus: Corpus) -> Scores:
+def overlap(terms: TermQuery, corpus: Corpus) -> Scores:
     """The share of the query's distinct words that a window holds: `|Q ∩ W| / |Q|`."""
-    found = np.zeros(len(corpus.windows))
-    for term in query.terms:
-        found += corpus.sums(corpus.postings.counts([term.stem])) > 0
-    return found / max(1, len(query.terms))
+    matched = np.zeros(len(corpus.windows))
+    for term in terms.terms:
+        matched += corpus.sums(corpus.index.counts([term.stem])) > 0
+    return matched / max(1, len(terms.terms))
 
 
 def time_hints(
@@ -153,6 +151,28 @@ def time_hints(
             place = w.span.middle / duration
             scores[i] = max(math.exp(-abs(place - hint) / 0.2) for hint in here)
     return scores
+
+
+_PLACES = (
+    (0.0, re.compile(r"\b(?:beginning|start|started|first|initially|earliest)\b", re.IGNORECASE)),
+    (0.25, re.compile(r"\b(?:before|earlier|second)\b", re.IGNORECASE)),
+    (0.5, re.compile(r"\b(?:middle|halfway|midway|third)\b", re.IGNORECASE)),
+    (0.75, re.compile(r"\b(?:after|later|afterwards)\b", re.IGNORECASE)),
+    (1.0, re.compile(r"\b(?:end|ending|last|finally|final|latest)\b", re.IGNORECASE)),
+)
+
+
+def hinted_places(query: Query, duration: float) -> tuple[float, ...]:
+    """CapMem's time hints as shares of a recording of `duration` seconds (our reconstruction).
+
+    Words for beginning, middle and end, first and last, before and after, and times of the
+    recording such as 12:30.
+    """
+    shares = [place for place, words in _PLACES if words.search(query.text)]
+    if duration > 0:
+        spans = [t.span for t in query.times if t.span is not None]
+        shares += [span.middle / duration for span in spans if span.middle <= duration]
+    return tuple(shares)
 
 
 def speaker(named: Sequence[str], corpus: Corpus) -> Scores:

@@ -26,9 +26,9 @@ def beside_event(
     "after" counts from the end of what tells of the event to the start of what follows, "before"
     from its start back to the end of what precedes, and fades; "while" is an overlap in time.
     """
-    found = np.zeros(len(strength))
+    scores = np.zeros(len(strength))
     if not len(strength) or strength.max() <= 0:
-        return found
+        return scores
     starts, ends = corpus.starts + zeros, corpus.ends + zeros
     anchors = np.argsort(-strength, kind="stable")[:_ANCHORS]
     for a in anchors[strength[anchors] >= _STRONG * strength.max()]:
@@ -43,8 +43,8 @@ def beside_event(
         score = np.where(follows & (line == line[a]), nearness, 0.0) * strength[a]
         if relation != "while":
             score[a] = 0.0
-        found = np.maximum(found, score)
-    return found
+        scores = np.maximum(scores, score)
+    return scores
 
 
 def ordered(

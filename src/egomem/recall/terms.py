@@ -35,10 +35,10 @@ class Bag:
 
 @lru_cache(maxsize=20_000)
 def bag_of(text: str) -> Bag:
-    found, length = terms(text)
-    row = [stem for stem in found[:length] if stem not in STOP_WORDS]
+    every, length = terms(text)
+    row = [stem for stem in every[:length] if stem not in STOP_WORDS]
     words = Counter(row)
-    words.update(found[length:])
+    words.update(every[length:])
     return Bag(dict(words), dict(Counter(pairwise(row))), len(row))
 
 
@@ -77,7 +77,7 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TermQuery:
     """What is searched for. `text` is as it was written; `pairs` are neighbours in it."""
 
     text: str
@@ -91,24 +91,24 @@ def _term(stem: str, weight: float, related: bool) -> Term:
     return Term(stem, forms(stem) | {stem}, alike(stem), weight)
 
 
-def asked(
+def term_query(
     text: str, options: Sequence[str] = (), *, share: float = 1.0, related: bool = True
-) -> Asked:
+) -> TermQuery:
     """A question as terms, without stop words (unless there is nothing else).
 
     The options' words count `share` of the question's; a word of both counts once, in full.
     `related` brings in other forms of the words, and words much like them.
     """
-    found: dict[str, Term] = {}
+    by_stem: dict[str, Term] = {}
 
     def take(part: str, weight: float) -> list[Term]:
         all_stems, length = terms(part)
         telling = [s for s in all_stems[:length] if s not in STOP_WORDS] or all_stems[:length]
         for stem in telling + all_stems[length:]:
-            found.setdefault(stem, _term(stem, weight, related))
-        return [found[stem] for stem in telling]
+            by_stem.setdefault(stem, _term(stem, weight, related))
+        return [by_stem[stem] for stem in telling]
 
     pairs = tuple(dict.fromkeys(pairwise(take(text, 1.0))))
     for option in options if share else ():
         take(option, share)
-    return Asked(text, tuple(found.values()), pairs)
+    return TermQuery(text, tuple(by_stem.values()), pairs)

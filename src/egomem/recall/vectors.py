@@ -12,6 +12,7 @@ import numpy as np
 from egomem.memory import Store, View
 from egomem.recall.corpus import Corpus, Scores
 from egomem.recall.speech import said
+from egomem.recall.view_cache import ViewCache
 from egomem.records import Observation
 
 if TYPE_CHECKING:
@@ -57,6 +58,43 @@ def similarities(
         corpus.vectors[embedder.name] = rows, np.maximum(corpus.norms(rows), 1e-9)
     rows, norms = corpus.vectors[embedder.name]
     return (rows @ query_vector(embedder, text)).astype(np.float64), norms
+
+
+_means: ViewCache[Vectors] = ViewCache()
+
+
+def mean_vector(view: View, embedder: Embedder) -> Vectors:
+    """The mean of the vectors of all that a view holds; of vectors made now where it has none."""
+
+    def make() -> Vectors:
+        mean = view.mean_vector(embedder.name)
+        if mean is None:
+            texts = [embedded_text(o) for o in view.observations()]
+            mean = np.mean(_embedded(embedder, texts), axis=0)
+        return mean
+
+    return _means.get(view, make, embedder.name)
+
+
+def nearest_observations(
+    view: View, embedder: Embedder, vectors: Vectors
+) -> list[tuple[float, Observation]]:
+    """The cosine of the nearest observation of a view with each of some vectors, and that.
+
+    Vectors that the store lacks are made. Raises ValueError where the view is empty.
+    """
+    lacking = np.setdiff1d(view.columns.rows, view.vector_rows(embedder.name))
+    made = view.read(lacking.tolist())
+    matrix = np.array(_embedded(embedder, [embedded_text(o) for o in made]))
+    nearest = []
+    for vector in vectors:
+        best = [(s.score, s.observation) for s in view.nearest(embedder.name, vector, 1)]
+        if made:
+            cosines = matrix @ vector
+            at = int(np.argmax(cosines))
+            best.append((float(cosines[at]), made[at]))
+        nearest.append(max(best, key=lambda pair: pair[0]))
+    return nearest
 
 
 _SAME = (

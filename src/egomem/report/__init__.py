@@ -1,6 +1,7 @@
-"""Reports of runs: one page, Markdown, CSV and LaTeX, each figure with what it rests on."""
+"""Reports of finished runs: an HTML page, Markdown, CSV and LaTeX."""
 
-from egomem.report.columns import ReportColumn, ReportOptions, differences, report_columns
+from egomem.report.columns import ReportColumn, ReportOptions, report_columns
+from egomem.report.comparability import differences
 from egomem.report.write import WrittenReport, report_sections, write_report
 
 __all__ = [

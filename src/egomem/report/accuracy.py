@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from egomem.report import charts
-from egomem.report.bootstrap_columns import (
-    RESAMPLING,
-    ColumnBootstrap,
+from egomem.report.bootstrap_columns import RESAMPLING, ColumnBootstrap
+from egomem.report.cell_format import (
+    INTERVAL_WARNINGS,
+    baseline_rows,
     best_baseline,
     format_statuses,
-    group_by_panel,
-    series_styles,
+    percent_cell,
+    with_source,
 )
-from egomem.report.cell_format import INTERVAL_WARNINGS, baseline_rows, percent_cell, with_source
+from egomem.report.chart_series import group_by_panel, series_styles
 from egomem.report.columns import ReportColumn
 from egomem.report.table import CellValue, Chart, ChartPanel, ReportTable, Section, build_table
 from egomem.score import Accuracies, accuracies, answerability, group_accuracy
@@ -21,128 +22,133 @@ from egomem.score.summary import format_percent
 from egomem.text import plural
 
 MEANING = (
-    "Strict: right over all questions; whatever is not a right answer is wrong. Answered: right "
-    "over the questions whose reply was read, as a choice or as saying that it cannot be told; "
-    "what was refused, cut off, unreadable, in error or missing is left out. Macro: the mean over "
-    f"clusters of each one's strict accuracy. {RESAMPLING}. "
-    f"{INTERVAL_WARNINGS[0].upper()}{INTERVAL_WARNINGS[1:]}. Below the line: what the "
-    "questions give away without looking; a figure has to beat it."
+    "Strict: the share of right answers over all questions; a reply that gives no right answer is "
+    "wrong. Answered: the same over the questions whose reply was read, as a choice or as an "
+    "abstention; refused, truncated, unreadable, failed and missing replies are left out. Macro: "
+    f"the mean over clusters of each cluster's strict accuracy. {RESAMPLING}. {INTERVAL_WARNINGS} "
+    "Below the line: what the questions give away without the video; a figure has to beat it."
 )
 
 MAX_ROWS = 20
-"""Rows of a table of all columns; of more, each setting has a table of its own."""
+"""Rows of a table of all columns; with more, each setting has its own table."""
 
 
-def accuracy_section(entries: Sequence[ReportColumn], held: Sequence[ColumnBootstrap]) -> Section:
-    """Strict accuracy with its interval, n by status, and the blind baselines."""
-    unscored = sum(e.sheet.unscored for e in entries[:1])
+def accuracy_section(columns: Sequence[ReportColumn], groups: Sequence[ColumnBootstrap]) -> Section:
+    """Strict, answered and macro accuracy with intervals, n by status, and the blind baselines."""
+    unscored = sum(column.scored.unscored for column in columns[:1])
     text = (
         [f"{plural(unscored, 'question has', 'questions have')} no key, and no score."]
         if unscored
         else []
     )
     parts: list[ReportTable | Chart] = []
-    for drawn in held:
-        parts += _tables(drawn)
-        if drawn.groups > 1:
-            parts.append(_chart(entries, drawn))
+    for group in groups:
+        parts += _tables(group)
+        if group.n_clusters > 1:
+            parts.append(_chart(columns, group))
     if parts:
         text.append(MEANING)
-    return Section(title="Accuracy", text=tuple(text), parts=(*parts, *_answerability(entries)))
+    return Section(title="Accuracy", text=tuple(text), parts=(*parts, *_answerability(columns)))
 
 
-def _tables(drawn: ColumnBootstrap) -> Iterator[ReportTable]:
+def _tables(group: ColumnBootstrap) -> Iterator[ReportTable]:
     """One table, or one for each setting where there are many columns."""
-    title = drawn.titled("Overall")
-    held = accuracies([e.sheet for e in drawn.entries], drawn.strata)
-    rows = [(e, _row(e, made)) for e, made in zip(drawn.entries, held, strict=True)]
+    title = group.titled("Overall")
+    all_accuracies = accuracies([column.scored for column in group.columns], group.strata)
+    rows = [(c, _row(c, a)) for c, a in zip(group.columns, all_accuracies, strict=True)]
     if len(rows) <= MAX_ROWS:
-        yield _table(title, "setting", drawn, [[e.name, *row] for e, row in rows])
+        yield _table(title, "setting", group, [[column.name, *row] for column, row in rows])
         return
-    for series in dict.fromkeys(e.series for e in drawn.entries):
-        own = [[e.panel, *row] for e, row in rows if e.series == series]
-        yield _table(f"{title}, {series}", "reader", drawn, own)
+    for series in dict.fromkeys(column.series for column in group.columns):
+        series_rows = [[column.panel, *row] for column, row in rows if column.series == series]
+        yield _table(f"{title}, {series}", "reader", group, series_rows)
 
 
-def _row(entry: ReportColumn, made: Accuracies) -> list[object]:
-    counts = group_accuracy(entry.sheet)
-    strict = percent_cell(made.strict, made.clusters, made.n)
+def _row(column: ReportColumn, accuracy: Accuracies) -> list[object]:
+    counts = group_accuracy(column.scored)
+    strict = percent_cell(accuracy.strict, accuracy.clusters, accuracy.n)
     answered = CellValue(text="-")
-    if made.answered is not None:
-        answered = percent_cell(made.answered, made.clusters, made.n_answered)
+    if accuracy.answered is not None:
+        answered = percent_cell(accuracy.answered, accuracy.clusters, accuracy.n_answered)
     return [
-        made.n,
-        with_source(entry, strict.model_copy(update={"by_status": counts.by_status})),
-        with_source(entry, answered),
-        made.n_answered,
-        with_source(entry, percent_cell(made.macro, made.clusters, made.clusters)),
-        made.clusters,
+        accuracy.n,
+        with_source(column, strict.model_copy(update={"by_status": counts.by_status})),
+        with_source(column, answered),
+        accuracy.n_answered,
+        with_source(column, percent_cell(accuracy.macro, accuracy.clusters, accuracy.clusters)),
+        accuracy.clusters,
         format_statuses(counts),
     ]
 
 
-def _table(title: str, first: str, drawn: ColumnBootstrap, rows: list[list[object]]) -> ReportTable:
-    blind = [
-        [name, drawn.n, value, "", "", "", "", ""]
-        for name, value in baseline_rows([group_accuracy(drawn.entries[0].sheet)])
+def _table(
+    title: str, first_heading: str, group: ColumnBootstrap, rows: list[list[object]]
+) -> ReportTable:
+    baselines = [
+        [name, group.n, cell, "", "", "", "", ""]
+        for name, cell in baseline_rows([group_accuracy(group.columns[0].scored)])
     ]
-    return build_table(
-        title,
-        (first, "n", "strict %", "answered %", "n answered", "macro %", "clusters", "n by status"),
-        [*rows, *blind],
-        foot=len(blind),
-    )
+    headings = (
+        first_heading, "n", "strict %", "answered %", "n answered", "macro %", "clusters",
+        "n by status",
+    )  # fmt: skip
+    return build_table(title, headings, [*rows, *baselines], footer_rows=len(baselines))
 
 
-def _chart(entries: Sequence[ReportColumn], drawn: ColumnBootstrap) -> Chart:
-    made = group_accuracy(drawn.entries[0].sheet)
-    across = {"chance": 100 * (made.chance or 0.0)}
-    if best := best_baseline(made):
-        across[f"best blind baseline ({best[0]})"] = 100 * best[1].accuracy
-    at = {id(e): k for k, e in enumerate(drawn.entries)}
-    top = 100 * max(drawn.drawn.interval(k).high for k in at.values())
-    found = []
-    for title, own in group_by_panel(drawn.entries).items():
+def _chart(columns: Sequence[ReportColumn], group: ColumnBootstrap) -> Chart:
+    first = group_accuracy(group.columns[0].scored)
+    references = {"chance": 100 * (first.chance or 0.0)}
+    if best := best_baseline(first):
+        references[f"best blind baseline ({best[0]})"] = 100 * best[1].accuracy
+    intervals = {column.name: group.bootstrap.interval(k) for k, column in enumerate(group.columns)}
+    x_max = max(*references.values(), *(100 * interval.high for interval in intervals.values()))
+    panels = []
+    for title, panel_columns in group_by_panel(group.columns).items():
         rows = []
-        for entry in own:
-            held = drawn.drawn.interval(at[id(entry)])
-            rows.append((entry.series, 100 * held.value, 100 * held.low, 100 * held.high))
-        made_svg = charts.interval_chart(
+        for column in panel_columns:
+            interval = intervals[column.name]
+            percents = (100 * interval.value, 100 * interval.low, 100 * interval.high)
+            rows.append((column.series, *percents))
+        svg = charts.interval_chart(
             rows,
-            x="accuracy %",
-            looks=series_styles(entries),
-            across=across,
-            top=max(top, *across.values()),
+            x_label="accuracy %",
+            styles=series_styles(columns),
+            references=references,
+            x_max=x_max,
         )
-        found.append(ChartPanel(title=title, svg=made_svg))
-    note = ", ".join(f"{name} {value:.1f} %" for name, value in across.items())
+        panels.append(ChartPanel(title=title, svg=svg))
+    values = ", ".join(f"{name} {value:.1f} %" for name, value in references.items())
     return Chart(
-        title=drawn.titled("Accuracy with 95 % intervals"),
-        panels=tuple(found),
-        note=f"n {made.n}. Dashed: {note}.",
+        title=group.titled("Accuracy with 95 % intervals"),
+        panels=tuple(panels),
+        note=f"n {first.n}. Dashed lines: {values}.",
     )
 
 
-def _answerability(entries: Sequence[ReportColumn]) -> list[ReportTable]:
-    if not any(q.answerable is False for e in entries[:1] for q in e.sheet.questions):
+def _answerability(columns: Sequence[ReportColumn]) -> list[ReportTable]:
+    """How well each column tells which questions can be answered; none where all can be."""
+    if not any(q.answerable is False for c in columns[:1] for q in c.scored.questions):
         return []
     rows = []
-    for entry in entries:
-        held = answerability(entry.sheet)
+    for column in columns:
+        counts = answerability(column.scored)
         rows.append(
             [
-                entry.name,
-                held.answerable,
-                held.n - held.answerable,
-                format_percent(held.f1),
-                format_percent(held.f1_always_answering),
-                format_percent(held.f1_unanswerable),
-                format_percent(held.f1_macro),
+                column.name,
+                counts.answerable,
+                counts.n - counts.answerable,
+                format_percent(counts.f1),
+                format_percent(counts.f1_always_answering),
+                format_percent(counts.f1_unanswerable),
+                format_percent(counts.f1_macro),
             ]
         )
-    heads = (
+    headings = (
         "setting", "n answerable", "n unanswerable", "Ans-F1 %", "always answering %",
         "unanswerable F1 %", "macro F1 %",
     )  # fmt: skip
-    note = "Positive is answerable (methods of SuperMemory-VQA, inferred)."
-    return [build_table("Answerable or not", heads, rows, note)]
+    note = (
+        "Ans-F1 after SuperMemory-VQA, with answerable as the positive class; that choice is "
+        "inferred from its methods."
+    )
+    return [build_table("Answerable or not", headings, rows, note)]

@@ -1,41 +1,82 @@
-"""How figures, differences and what stands beside them are written into cells."""
+"""How figures are written into table cells: accuracies, intervals, p values, counts by status."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from egomem.report.bootstrap_columns import STATUS_LETTERS
-from egomem.report.columns import ReportColumn
+from egomem.report.columns import ReportColumn, run_name
 from egomem.report.table import CellValue
-from egomem.score import BASELINES, MIN_CLUSTERS, STATUSES, GroupAccuracy, Interval
+from egomem.score import (
+    BASELINES,
+    MIN_CLUSTERS,
+    STATUSES,
+    BaselineAccuracy,
+    GroupAccuracy,
+    Interval,
+)
 from egomem.score.summary import format_percent
 from egomem.text import plural
 
-INTERVAL_WARNINGS = (
-    f"few: fewer than {MIN_CLUSTERS} clusters, where such an interval is too narrow; no spread: "
-    "all draws are alike, so the interval tells nothing of other videos"
+STATUS_LETTERS = {
+    "abstained": "a", "refused": "r", "truncated": "t", "unparsable": "u", "error": "e",
+    "missing": "m",
+}  # fmt: skip
+"""Statuses of replies that were not read as a choice."""
+
+STATUS_LETTERS_NOTE = (
+    "Letters beside a figure count the replies that were not read as a choice: "
+    + ", ".join(f"{letter} {status}" for status, letter in STATUS_LETTERS.items())
+    + "."
 )
-"""What stands beside intervals that a reader must not trust."""
+
+INTERVAL_WARNINGS = (
+    f'"few": from fewer than {MIN_CLUSTERS} clusters, for which such an interval is too narrow. '
+    '"no spread": all resamples are equal, so the interval says nothing about other videos.'
+)
+"""What the warnings beside an interval mean."""
 
 
-def points_cell(held: Interval, clusters: int, n: int | None = None) -> CellValue:
-    """A difference in points with its interval, and a warning where that is not to be trusted."""
-    return _value(held, clusters, n, "+.1f")
-
-
-def percent_cell(held: Interval, clusters: int, n: int | None = None) -> CellValue:
-    """An accuracy in per cent, likewise."""
-    return _value(held, clusters, n, ".1f")
-
-
-def _value(held: Interval, clusters: int, n: int | None, form: str) -> CellValue:
-    value, low, high = (100 * x + 0.0 for x in (held.value, held.low, held.high))
-    if clusters < 2:
-        return CellValue(text=f"{value:{form}}", small="one cluster, no interval", value=value, n=n)
+def accuracy_cell(figure: GroupAccuracy | None, n: int | None = None) -> CellValue:
+    """An accuracy in per cent, "-" without one; its detail has n where it differs from `n`, and the
+    replies that were not read as a choice."""
+    if figure is None:
+        return CellValue(text="-")
+    details = [f"n {figure.n}"] if n is not None and figure.n != n else []
+    details += [
+        f"{count}{STATUS_LETTERS[status]}"
+        for status, count in figure.by_status.items()
+        if status in STATUS_LETTERS
+    ]
     return CellValue(
-        text=f"{value:{form}} [{low:{form}}, {high:{form}}]",
-        small=interval_warning(held, clusters),
+        text=format_percent(figure.accuracy),
+        detail=" ".join(details),
+        value=None if figure.accuracy is None else 100 * figure.accuracy,
+        n=figure.n,
+        by_status=figure.by_status,
+    )
+
+
+def points_cell(interval: Interval, clusters: int, n: int | None = None) -> CellValue:
+    """A difference in percentage points with its interval and the warnings on it."""
+    return _interval_cell(interval, clusters, n, "+.1f")
+
+
+def percent_cell(interval: Interval, clusters: int, n: int | None = None) -> CellValue:
+    """An accuracy in per cent with its interval and the warnings on it."""
+    return _interval_cell(interval, clusters, n, ".1f")
+
+
+def _interval_cell(interval: Interval, clusters: int, n: int | None, format: str) -> CellValue:
+    # Adding 0.0 turns -0.0 into 0.0, which would be printed as a loss of nothing.
+    value, low, high = (100 * x + 0.0 for x in (interval.value, interval.low, interval.high))
+    if clusters < 2:
+        return CellValue(
+            text=f"{value:{format}}", detail="one cluster, no interval", value=value, n=n
+        )
+    return CellValue(
+        text=f"{value:{format}} [{low:{format}}, {high:{format}}]",
+        detail=interval_warning(interval, clusters),
         value=value,
         low=low,
         high=high,
@@ -43,65 +84,98 @@ def _value(held: Interval, clusters: int, n: int | None, form: str) -> CellValue
     )
 
 
-def with_source(entry: ReportColumn, cell: CellValue) -> CellValue:
-    """A cell that says in the long table which column it is of."""
-    c = entry.column
-    source = (entry.run.folder.resolve().name, c.setting, c.reader, c.captioner)
+def interval_warning(interval: Interval, clusters: int) -> str:
+    """`few`, `no spread`, both or ""; see `INTERVAL_WARNINGS`."""
+    warnings = ["few"] if clusters < MIN_CLUSTERS else []
+    return ", ".join(warnings if interval.has_spread else [*warnings, "no spread"])
+
+
+def with_source(column: ReportColumn, cell: CellValue) -> CellValue:
+    """The cell with its run, setting, reader and captioner, for figures.csv."""
+    arm = column.arm
+    source = (run_name(column.run), arm.setting, arm.reader, arm.captioner)
     return cell.model_copy(update={"source": source})
-
-
-def interval_warning(held: Interval, clusters: int) -> str:
-    few = ["few"] if clusters < MIN_CLUSTERS else []
-    return ", ".join([*few, *([] if held.has_spread else ["no spread"])])
 
 
 def p_value_cell(p: float) -> CellValue:
     return CellValue(text="<0.001" if p < 0.0005 else f"{p:.3f}", value=p)
 
 
+def format_statuses(figure: GroupAccuracy) -> str:
+    """`38 parsed, 2 refused`"""
+    return ", ".join(f"{count} {status}" for status, count in figure.by_status.items())
+
+
 def format_unread(by_status: dict[str, int]) -> str:
-    """`6u 1e`: the answers that were not read as a choice."""
+    """`6u 1e`: the replies that were not read as a choice."""
     return " ".join(
-        f"{n}{STATUS_LETTERS[status]}"
-        for status, n in by_status.items()
+        f"{count}{STATUS_LETTERS[status]}"
+        for status, count in by_status.items()
         if status in STATUS_LETTERS
     )
 
 
 def sum_by_status(counts: Iterable[dict[str, int]]) -> dict[str, int]:
-    """Answers by status of several figures."""
-    found: Counter[str] = Counter()
+    """Answers by status of several figures together."""
+    sums: Counter[str] = Counter()
     for by_status in counts:
-        found.update(by_status)
-    return {status: found[status] for status in STATUSES if found[status]}
+        sums.update(by_status)
+    return {status: sums[status] for status in STATUSES if sums[status]}
 
 
-def baseline_rows(figures: Sequence[GroupAccuracy | None]) -> list[list[object]]:
-    """A row for chance and each blind baseline, a cell for each figure; those that can answer no
-    question of any are left out."""
-    rows: list[list[object]] = [["chance", *(_chance(f) for f in figures)]]
-    names = [x for x in BASELINES if any(f is not None and x in f.blind for f in figures)]
-    return [*rows, *([name, *(_blind(f, name) for f in figures)] for name in names)]
+def best_baseline(figure: GroupAccuracy) -> tuple[str, BaselineAccuracy] | None:
+    """The best blind baseline, by name.
+
+    Baselines that can answer all questions come first: one that answers few of them may be lucky.
+    """
+    complete = {name: b for name, b in figure.blind.items() if b.n == figure.n} or figure.blind
+    return max(complete.items(), key=lambda item: item[1].accuracy, default=None)
 
 
-def _chance(made: GroupAccuracy | None) -> object:
-    if made is None or made.chance is None:
-        return "-"
-    return CellValue(text=format_percent(made.chance), value=100 * made.chance, n=made.n)
-
-
-def _blind(made: GroupAccuracy | None, name: str) -> object:
-    if made is None or name not in made.blind:
-        return "-"
-    held = made.blind[name]
-    few = f"n {held.n}" if held.n < made.n else ""
+def best_baseline_cell(figure: GroupAccuracy) -> CellValue:
+    """The best blind baseline's accuracy, with its name, and n where it cannot answer all."""
+    best = best_baseline(figure)
+    if best is None:
+        return CellValue(text="-")
+    name, baseline = best
+    n = f", n {baseline.n}" if baseline.n < figure.n else ""
     return CellValue(
-        text=format_percent(held.accuracy), small=few, value=100 * held.accuracy, n=held.n
+        text=format_percent(baseline.accuracy),
+        detail=name + n,
+        value=100 * baseline.accuracy,
+        n=baseline.n,
     )
 
 
-def baselines_sentence(made: GroupAccuracy) -> str:
-    """All baselines of the questions that a table rests on, as a sentence of its note."""
-    found = [f"{row[0]} {row[1]}" for row in baseline_rows([made])]
-    asked = plural(made.n, "question gives", "questions give")
-    return f"Without looking, the same {asked}: {', '.join(found)} %."
+def baseline_rows(figures: Sequence[GroupAccuracy | None]) -> list[list[object]]:
+    """A row for chance and for each blind baseline that can answer a question of any figure, with
+    one cell per figure."""
+    names = [x for x in BASELINES if any(f is not None and x in f.blind for f in figures)]
+    return [
+        ["chance", *(_chance_cell(figure) for figure in figures)],
+        *([name, *(_baseline_cell(figure, name) for figure in figures)] for name in names),
+    ]
+
+
+def _chance_cell(figure: GroupAccuracy | None) -> object:
+    if figure is None or figure.chance is None:
+        return "-"
+    return CellValue(text=format_percent(figure.chance), value=100 * figure.chance, n=figure.n)
+
+
+def _baseline_cell(figure: GroupAccuracy | None, name: str) -> object:
+    if figure is None or name not in figure.blind:
+        return "-"
+    baseline = figure.blind[name]
+    return CellValue(
+        text=format_percent(baseline.accuracy),
+        detail=f"n {baseline.n}" if baseline.n < figure.n else "",
+        value=100 * baseline.accuracy,
+        n=baseline.n,
+    )
+
+
+def baselines_sentence(figure: GroupAccuracy) -> str:
+    """All blind baselines of the questions that a table rests on, as a sentence of its note."""
+    accuracies = ", ".join(f"{name} {cell}" for name, cell in baseline_rows([figure]))
+    return f"Blind baselines on the same {plural(figure.n, 'question')}: {accuracies} %."

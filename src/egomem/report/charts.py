@@ -1,5 +1,8 @@
-"""Drawings as SVG: lines over categories, points with names, intervals. Nothing else is needed to
-see them, the same figures give the same bytes, and they take the page's colours, light or dark."""
+"""Charts as SVG text: lines over categories, named points, and intervals.
+
+No plotting library: the page needs nothing else to show them, the same figures give the same bytes,
+and `currentColor` follows the page's light or dark theme.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +11,16 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
+from egomem.palette import SERIES
 from egomem.report.table import one_line
 
 WIDTH, HEIGHT = 460, 300
 LEFT, RIGHT, TOP, BOTTOM = 58, 14, 14, 54
-COLOURS = ("#1f83c4", "#d55e00", "#009e73", "#cc79a7", "#b08a00", "#7b6bd6", "#8c8c8c", "#56b4e9")
-"""After Okabe and Ito: people who see colours differently can tell them apart, on white and on
-black."""
 SHAPES = ("circle", "square", "diamond", "triangle")
 
 
 class SeriesStyle(NamedTuple):
-    """How one series looks: its colour and shape; `number` counts series."""
+    """How one series is drawn: its colour, the shape of its points, whether lines are dashed."""
 
     colour: str
     shape: str
@@ -27,23 +28,24 @@ class SeriesStyle(NamedTuple):
 
 
 def series_style(number: int) -> SeriesStyle:
-    """The look of the n-th series; after eight, lines are dashed."""
+    """The style of the series with that number, from 0. From the ninth on lines are dashed, so
+    sixteen series differ."""
     return SeriesStyle(
-        COLOURS[number % len(COLOURS)],
+        SERIES[number % len(SERIES)],
         SHAPES[number % len(SHAPES)],
-        number // len(COLOURS) % 2 == 1,
+        number // len(SERIES) % 2 == 1,
     )
 
 
 REFERENCE_STYLE = SeriesStyle("currentColor", "", True)
-"""What others are compared with, such as chance."""
+"""The style of what the series are compared with, such as chance."""
 
 
-def legend_swatch(look: SeriesStyle) -> str:
-    """A small sample of a series for a legend."""
-    parts = [_line([(1, 7), (27, 7)], look)]
-    if look.shape:
-        parts.append(_shape(14, 7, look, ""))
+def legend_swatch(style: SeriesStyle) -> str:
+    """A small SVG sample of a series, for a legend."""
+    parts = [_polyline([(1, 7), (27, 7)], style)]
+    if style.shape:
+        parts.append(_marker(14, 7, style, ""))
     return (
         f'<svg width="28" height="14" viewBox="0 0 28 14" aria-hidden="true">{"".join(parts)}</svg>'
     )
@@ -53,124 +55,130 @@ def line_chart(
     series: Mapping[str, Sequence[float | None]],
     categories: Sequence[tuple[str, str]],
     *,
-    y: str,
-    looks: Mapping[str, SeriesStyle],
-    top: float | None = None,
+    y_label: str,
+    styles: Mapping[str, SeriesStyle],
+    y_max: float | None = None,
     log: bool = False,
-    x: str = "",
+    x_label: str = "",
 ) -> str:
     """A line for each series over the categories (label, small label); None leaves a gap.
 
-    `top`: the largest value of the axis, so that several drawings can be compared.
+    `y_max` is the least upper end of the axis, so that several charts can be compared.
     """
-    known = [v for values in series.values() for v in values if v is not None]
-    low, high, ticks = _range([*known, *([] if top is None else [top])], log)
+    values = [v for row in series.values() for v in row if v is not None]
+    low, high, ticks = _axis([*values, *([] if y_max is None else [y_max])], log)
 
-    def across(k: int) -> float:
+    def x_of(k: int) -> float:
         return LEFT + (WIDTH - LEFT - RIGHT) * (k + 0.5) / max(1, len(categories))
 
-    def up(v: float) -> float:
-        return _up(v, low, high, log)
+    def y_of(value: float) -> float:
+        return _y(value, low, high, log)
 
-    parts = _frame(y, [(up(t), _short(t)) for t in ticks])
-    for k, (name, small) in enumerate(categories):
-        parts.append(_text(across(k), HEIGHT - BOTTOM + 18, name, "middle"))
+    parts = _y_axis(y_label, [(y_of(tick), _tick_label(tick)) for tick in ticks])
+    for k, (label, small) in enumerate(categories):
+        parts.append(_text(x_of(k), HEIGHT - BOTTOM + 18, label, "middle"))
         if small:
-            parts.append(_text(across(k), HEIGHT - BOTTOM + 33, small, "middle", faint=True))
-    if x:
-        parts.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, x, "middle"))
-    for name, values in series.items():
-        look = looks.get(name, REFERENCE_STYLE)
+            parts.append(_text(x_of(k), HEIGHT - BOTTOM + 33, small, "middle", faint=True))
+    if x_label:
+        parts.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, x_label, "middle"))
+    for name, row in series.items():
+        style = styles.get(name, REFERENCE_STYLE)
+        # A None ends a stretch of the line; the one after the last value ends the last stretch.
         stretch: list[tuple[float, float]] = []
-        for k, value in [*enumerate(values), (len(values), None)]:
+        for k, value in [*enumerate(row), (len(row), None)]:
             if value is not None:
-                stretch.append((across(k), up(value)))
+                stretch.append((x_of(k), y_of(value)))
                 continue
             if len(stretch) > 1:
-                parts.append(_line(stretch, look))
+                parts.append(_polyline(stretch, style))
             stretch = []
-        for k, value in enumerate(values):
+        for k, value in enumerate(row):
             if value is not None:
-                said = f"{name}, {categories[k][0]}: {value:,.4g}"
-                parts.append(_shape(across(k), up(value), look, said))
+                tooltip = f"{name}, {categories[k][0]}: {value:,.4g}"
+                parts.append(_marker(x_of(k), y_of(value), style, tooltip))
     return _svg(parts, HEIGHT)
 
 
 def scatter_chart(
-    held: Mapping[str, tuple[float, float]],
+    points: Mapping[str, tuple[float, float]],
     *,
-    x: str,
-    y: str,
-    looks: Mapping[str, SeriesStyle],
-    joined: Sequence[tuple[float, float]] = (),
-    within: Sequence[tuple[float, float]] = (),
+    x_label: str,
+    y_label: str,
+    styles: Mapping[str, SeriesStyle],
+    line: Sequence[tuple[float, float]] = (),
+    extent: Sequence[tuple[float, float]] = (),
 ) -> str:
-    """A dot for each name, and a line through `joined`. The axes hold `within`, too, so that
-    several drawings can be compared. x is logarithmic where all are above zero and far apart."""
-    every = [*held.values(), *joined, *within]
-    xs = [a for a, _ in every]
+    """A point for each name, and a line of reference through `line`.
+
+    The axes also hold `extent`, so that several charts can be compared.
+    """
+    every = [*points.values(), *line, *extent]
+    xs = [x for x, _ in every]
+    # Costs of settings differ by orders of magnitude: on a linear axis the cheap ones would lie on
+    # one spot.
     log = bool(xs) and min(xs) > 0 and max(xs) / min(xs) > 20
-    left, right, marks = _range(xs, log)
-    low, high, ticks = _range([b for _, b in every], False)
+    left, right, x_ticks = _axis(xs, log)
+    low, high, y_ticks = _axis([y for _, y in every], False)
 
-    def at(point: tuple[float, float]) -> tuple[float, float]:
-        wide = LEFT + (WIDTH - LEFT - RIGHT) * _share(point[0], left, right, log)
-        return wide, _up(point[1], low, high, False)
+    def place(x: float, y: float) -> tuple[float, float]:
+        across = LEFT + (WIDTH - LEFT - RIGHT) * _fraction(x, left, right, log)
+        return across, _y(y, low, high, False)
 
-    parts = _frame(y, [(at((left, t))[1], _short(t)) for t in ticks])
-    parts += [_text(at((m, low))[0], HEIGHT - BOTTOM + 18, _short(m), "middle") for m in marks]
-    parts.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 14, x, "middle"))
-    if len(joined) > 1:
-        parts.append(_line([at(p) for p in joined], REFERENCE_STYLE))
-    for name, point in held.items():
-        said = f"{name}: {point[0]:,.4g}; {point[1]:.1f}"
-        parts.append(_shape(*at(point), looks[name], said))
+    parts = _y_axis(y_label, [(place(left, tick)[1], _tick_label(tick)) for tick in y_ticks])
+    for tick in x_ticks:
+        x = place(tick, low)[0]
+        parts.append(_text(x, HEIGHT - BOTTOM + 18, _tick_label(tick), "middle"))
+    parts.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 14, x_label, "middle"))
+    if len(line) > 1:
+        parts.append(_polyline([place(*point) for point in line], REFERENCE_STYLE))
+    for name, (x, y) in points.items():
+        parts.append(_marker(*place(x, y), styles[name], f"{name}: {x:,.4g}; {y:.1f}"))
     return _svg(parts, HEIGHT)
 
 
-ROW = 24
-NAMES = 150
+ROW_HEIGHT = 24
+LABEL_WIDTH = 150
 
 
 def interval_chart(
     rows: Sequence[tuple[str, float, float, float]],
     *,
-    x: str,
-    looks: Mapping[str, SeriesStyle],
-    across: Mapping[str, float],
-    top: float,
+    x_label: str,
+    styles: Mapping[str, SeriesStyle],
+    references: Mapping[str, float],
+    x_max: float,
 ) -> str:
-    """A row for each (name, value, low, high), with vertical lines of reference at `across`."""
-    height = TOP + ROW * len(rows) + 46
-    low, high, ticks = _range([0.0, top], False)
+    """A row for each (name, value, low, high), and a dashed vertical line for each reference."""
+    height = TOP + ROW_HEIGHT * len(rows) + 46
+    low, high, ticks = _axis([0.0, x_max], False)
 
-    def at(v: float) -> float:
-        return NAMES + (WIDTH - NAMES - RIGHT) * _share(v, low, high, False)
+    def x_of(value: float) -> float:
+        return LABEL_WIDTH + (WIDTH - LABEL_WIDTH - RIGHT) * _fraction(value, low, high, False)
 
-    base = TOP + ROW * len(rows)
+    bottom = TOP + ROW_HEIGHT * len(rows)
     parts = []
     for tick in ticks:
-        parts.append(_rule(at(tick), TOP, at(tick), base))
-        parts.append(_text(at(tick), base + 16, _short(tick), "middle"))
-    parts.append(_text((NAMES + WIDTH - RIGHT) / 2, height - 8, x, "middle"))
-    for name, value in across.items():
-        dashed = _line([(at(value), TOP), (at(value), base)], REFERENCE_STYLE)
-        parts.append(f"<g><title>{_safe(f'{name}: {value:.1f}')}</title>{dashed}</g>")
-    for k, (name, value, left, right) in enumerate(rows):
-        y, look = TOP + ROW * (k + 0.5), looks[name]
-        parts.append(_text(NAMES - 8, y + 4, _cut(name), "end"))
-        parts.append(_line([(at(left), y), (at(right), y)], look))
-        said = f"{name}: {value:.1f} ({left:.1f} to {right:.1f})"
-        parts.append(_shape(at(value), y, look, said))
+        parts.append(_grid_line(x_of(tick), TOP, x_of(tick), bottom))
+        parts.append(_text(x_of(tick), bottom + 16, _tick_label(tick), "middle"))
+    parts.append(_text((LABEL_WIDTH + WIDTH - RIGHT) / 2, height - 8, x_label, "middle"))
+    for name, value in references.items():
+        dashed = _polyline([(x_of(value), TOP), (x_of(value), bottom)], REFERENCE_STYLE)
+        parts.append(f"<g><title>{_escape(f'{name}: {value:.1f}')}</title>{dashed}</g>")
+    for k, (name, value, start, end) in enumerate(rows):
+        y, style = TOP + ROW_HEIGHT * (k + 0.5), styles[name]
+        parts.append(_text(LABEL_WIDTH - 8, y + 4, _ellipsis(name), "end"))
+        parts.append(_polyline([(x_of(start), y), (x_of(end), y)], style))
+        tooltip = f"{name}: {value:.1f} ({start:.1f} to {end:.1f})"
+        parts.append(_marker(x_of(value), y, style, tooltip))
     return _svg(parts, height)
 
 
-def _cut(name: str, most: int = 24) -> str:
-    return name if len(name) <= most else name[: most - 1] + "…"
+def _ellipsis(name: str, max_characters: int = 24) -> str:
+    return name if len(name) <= max_characters else name[: max_characters - 1] + "…"
 
 
-def _range(values: Sequence[float], log: bool) -> tuple[float, float, list[float]]:
-    """Bounds and ticks that hold all values."""
+def _axis(values: Sequence[float], log: bool) -> tuple[float, float, list[float]]:
+    """The two ends of an axis that holds all values, and its ticks at round numbers."""
     if not values:
         return 0.0, 1.0, [0.0, 1.0]
     if log:
@@ -185,79 +193,84 @@ def _range(values: Sequence[float], log: bool) -> tuple[float, float, list[float
         step /= 2
     elif (high - low) / step > 6:
         step *= 2
+    # The 1e-9 keeps a value that lies on a tick, up to rounding, from adding an empty step.
     low, high = math.floor(low / step) * step, max(math.ceil(high / step - 1e-9), 1) * step
     return low, high, [low + k * step for k in range(round((high - low) / step) + 1)]
 
 
-def _share(v: float, low: float, high: float, log: bool) -> float:
+def _fraction(value: float, low: float, high: float, log: bool) -> float:
+    """Where a value lies between the ends of an axis, from 0 to 1."""
     if log:
-        v, low, high = (math.log10(max(1e-9, a)) for a in (v, low, high))
-    return (v - low) / (high - low) if high > low else 0.5
+        value, low, high = (math.log10(max(1e-9, x)) for x in (value, low, high))
+    return (value - low) / (high - low) if high > low else 0.5
 
 
-def _up(v: float, low: float, high: float, log: bool) -> float:
-    return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * _share(v, low, high, log)
+def _y(value: float, low: float, high: float, log: bool) -> float:
+    return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * _fraction(value, low, high, log)
 
 
-def _frame(y: str, ticks: Sequence[tuple[float, str]]) -> list[str]:
+def _y_axis(label: str, ticks: Sequence[tuple[float, str]]) -> list[str]:
+    """A grid line and a label for each tick (y, label), and the rotated label of the axis."""
     parts = []
-    for at, label in ticks:
-        parts.append(_rule(LEFT, at, WIDTH - RIGHT, at))
-        parts.append(_text(LEFT - 6, at + 4, label, "end"))
+    for y, tick in ticks:
+        parts.append(_grid_line(LEFT, y, WIDTH - RIGHT, y))
+        parts.append(_text(LEFT - 6, y + 4, tick, "end"))
     middle = (TOP + HEIGHT - BOTTOM) / 2
     parts.append(
         f'<text x="13" y="{middle:.1f}" text-anchor="middle" '
-        f'transform="rotate(-90 13 {middle:.1f})">{_safe(y)}</text>'
+        f'transform="rotate(-90 13 {middle:.1f})">{_escape(label)}</text>'
     )
     return parts
 
 
-def _short(v: float) -> str:
+def _tick_label(value: float) -> str:
     for size, unit in ((1e6, "M"), (1e3, "k")):
-        if abs(v) >= size:
-            return f"{v / size:g}{unit}"
-    return f"{v:g}"
+        if abs(value) >= size:
+            return f"{value / size:g}{unit}"
+    return f"{value:g}"
 
 
-def _safe(text: str) -> str:
+def _escape(text: str) -> str:
     return escape(one_line(text))
 
 
 def _text(x: float, y: float, text: str, anchor: str, *, faint: bool = False) -> str:
-    more = ' opacity=".65" font-size="11"' if faint else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{more}>{_safe(text)}</text>'
+    attributes = ' opacity=".65" font-size="11"' if faint else ""
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{attributes}>{_escape(text)}</text>'
+    )
 
 
-def _rule(x1: float, y1: float, x2: float, y2: float) -> str:
+def _grid_line(x1: float, y1: float, x2: float, y2: float) -> str:
     return (
         f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" '
         'stroke="currentColor" stroke-opacity=".15"/>'
     )
 
 
-def _line(path: Sequence[tuple[float, float]], look: SeriesStyle) -> str:
-    joined = " ".join(f"{x:.1f},{y:.1f}" for x, y in path)
-    dash = ' stroke-dasharray="5 4"' if look.dashed else ""
-    width = "1.2" if look is REFERENCE_STYLE else "2"
+def _polyline(path: Sequence[tuple[float, float]], style: SeriesStyle) -> str:
+    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in path)
+    dashes = ' stroke-dasharray="5 4"' if style.dashed else ""
+    width = "1.2" if style is REFERENCE_STYLE else "2"
     return (
-        f'<polyline points="{joined}" fill="none" stroke="{look.colour}" '
-        f'stroke-width="{width}"{dash}/>'
+        f'<polyline points="{points}" fill="none" stroke="{style.colour}" '
+        f'stroke-width="{width}"{dashes}/>'
     )
 
 
-def _shape(x: float, y: float, look: SeriesStyle, said: str) -> str:
-    title = f"<title>{_safe(said)}</title>" if said else ""
-    at = f'fill="{look.colour}"'
-    if look.shape == "square":
-        return f'<rect x="{x - 4:.1f}" y="{y - 4:.1f}" width="8" height="8" {at}>{title}</rect>'
-    if look.shape in ("diamond", "triangle"):
-        around = ((0, -5.5), (5.5, 0), (0, 5.5), (-5.5, 0))
-        if look.shape == "triangle":
-            around = ((0, -5), (5, 4), (-5, 4), (0, -5))
-        corners = " ".join(f"{x + a:.1f},{y + b:.1f}" for a, b in around)
-        return f'<polygon points="{corners}" {at}>{title}</polygon>'
-    radius = "4.2" if look.shape else "2"
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" {at}>{title}</circle>'
+def _marker(x: float, y: float, style: SeriesStyle, tooltip: str) -> str:
+    title = f"<title>{_escape(tooltip)}</title>" if tooltip else ""
+    fill = f'fill="{style.colour}"'
+    if style.shape == "square":
+        return f'<rect x="{x - 4:.1f}" y="{y - 4:.1f}" width="8" height="8" {fill}>{title}</rect>'
+    if style.shape in ("diamond", "triangle"):
+        corners = ((0, -5.5), (5.5, 0), (0, 5.5), (-5.5, 0))
+        if style.shape == "triangle":
+            corners = ((0, -5), (5, 4), (-5, 4), (0, -5))
+        points = " ".join(f"{x + dx:.1f},{y + dy:.1f}" for dx, dy in corners)
+        return f'<polygon points="{points}" {fill}>{title}</polygon>'
+    radius = "4.2" if style.shape else "2"
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" {fill}>{title}</circle>'
 
 
 def _svg(parts: Sequence[str], height: float) -> str:

@@ -1,4 +1,4 @@
-"""What a run cost: frames, tokens at reuse 1 to 32, seconds and money."""
+"""The cost of a run: frames, tokens where 1 to 32 questions share a memory, seconds and money."""
 
 from __future__ import annotations
 
@@ -7,255 +7,207 @@ from typing import NamedTuple
 
 from egomem.evaluate.caption_usage import CaptionUsage
 from egomem.report import charts
-from egomem.report.bootstrap_columns import group_by_panel, legend, series_styles
+from egomem.report.chart_series import group_by_panel, legend, series_styles
 from egomem.report.columns import ReportColumn
+from egomem.report.frame_counts import frame_table
 from egomem.report.table import CellValue, Chart, ChartPanel, ReportTable, Section, build_table
-from egomem.score import REUSE_COUNTS, amortise, count_frames, pareto_front
+from egomem.score import REUSE_COUNTS, amortise, pareto_front
 from egomem.score.amortised_cost import AmortisedCost
-from egomem.text import plural
 
-NOT_COUNTED = CellValue(text="-", small="not counted")
+NOT_COUNTED = CellValue(text="-", detail="not counted")
 
 
 class ColumnCost(NamedTuple):
-    """An entry with what it cost, and what building its captions took."""
+    """A column, its cost, and what building its captions took."""
 
-    entry: ReportColumn
+    column: ReportColumn
     cost: AmortisedCost
-    built: CaptionUsage
+    captions: CaptionUsage
 
     @property
     def name(self) -> str:
-        return self.entry.name
+        return self.column.name
 
 
-def cost_section(entries: Sequence[ReportColumn]) -> Section:
-    """Tokens and frames per question, the front of cost and accuracy, and the frame accounting."""
-    held = _held(entries)
-    if not held:
+def cost_section(columns: Sequence[ReportColumn]) -> Section:
+    """Frames, tokens per question, amortisation, and the fronts of cost and accuracy."""
+    costs = _column_costs(columns)
+    if not costs:
         return Section(title="Cost")
-    parts: list[ReportTable | Chart] = [_accounting(held)]
-    if not any(h.cost.tokens_ask for h in held):
+    parts: list[ReportTable | Chart] = [
+        frame_table([(c.column, c.cost, c.captions) for c in costs])
+    ]
+    if not any(c.cost.tokens_ask for c in costs):
         return Section(title="Cost", text=("No model was asked.",), parts=tuple(parts))
-    # What nobody can have when a question comes, or what is no memory, has no cost to compare.
-    real = [h for h in held if not _is_bound(h.entry) and h.cost.tokens_ask]
-    parts += [_table(held), *_amortised(entries, real), *_fronts(entries, real)]
-    return Section(title="Cost", text=tuple(_missing(held)), parts=tuple(parts))
+    # Blind settings and oracles have no cost to compare: a blind one uses no memory, and the
+    # evidence that an oracle is shown is not known in advance.
+    usable = [c for c in costs if not c.column.condition.bounds and c.cost.tokens_ask]
+    parts += [
+        _token_table(costs),
+        *_amortisation_chart(columns, usable),
+        *_fronts(columns, usable),
+    ]
+    return Section(title="Cost", text=tuple(_caveats(costs)), parts=tuple(parts))
 
 
-def _held(entries: Sequence[ReportColumn]) -> list[ColumnCost]:
-    """The entries that took anything; captions that several read are looked up once."""
-    known: dict[tuple[int, str], CaptionUsage] = {}
-    found = []
-    for entry in entries:
-        run = entry.run
-        asked = run.usage(entry.column)
-        track = run.about.get("tracks", {}).get(entry.column.label)
-        key = (id(run), f"{track}" if entry.way.captions != "none" else "")
-        if key not in known:
-            known[key] = run.built(entry.column)
-        built, lost = known[key], len(entry.answers) - len(asked)
-        if asked or lost:
-            made = amortise(asked, built.by_video, counted=not built.missing, lost=lost)
-            found.append(ColumnCost(entry, made, built))
-    return found
+def _column_costs(columns: Sequence[ReportColumn]) -> list[ColumnCost]:
+    """The columns that took anything. Captions that several columns read are looked up once."""
+    usage_by_track: dict[tuple[int, str], CaptionUsage] = {}
+    costs = []
+    for column in columns:
+        run = column.run
+        usage = run.usage(column.arm)
+        track = f"{column.track}" if column.condition.captions != "none" else ""
+        key = (id(run), track)
+        if key not in usage_by_track:
+            usage_by_track[key] = run.built(column.arm)
+        captions, lost = usage_by_track[key], len(column.answers) - len(usage)
+        if usage or lost:
+            counted = not captions.missing
+            column_cost = amortise(usage, captions.by_video, counted=counted, lost=lost)
+            costs.append(ColumnCost(column, column_cost, captions))
+    return costs
 
 
-def _is_bound(entry: ReportColumn) -> bool:
-    """Blind, or shown the evidence: it bounds the others, and nobody could use it."""
-    return entry.way.strategy == "clean" or entry.column.setting.endswith("@evidence")
+def _caveats(costs: Sequence[ColumnCost]) -> list[str]:
+    """What is not counted, of which columns, and why."""
+    names_by_reason: dict[str, list[str]] = {}
+    for c in costs:
+        if c.captions.missing:
+            names_by_reason.setdefault(f"Not counted, as {c.captions.missing}", []).append(c.name)
+        if not c.cost.whole and c.cost.counted:
+            names_by_reason.setdefault("The usage of some answers is lost", []).append(c.name)
+    return [f"{reason}: {', '.join(names)}." for reason, names in names_by_reason.items()]
 
 
-def _missing(held: Sequence[ColumnCost]) -> list[str]:
-    """What is not counted, and why."""
-    found: dict[str, list[str]] = {}
-    for h in held:
-        if h.built.missing:
-            found.setdefault(f"Not counted, as {h.built.missing}", []).append(h.name)
-        if not h.cost.whole and h.cost.counted:
-            found.setdefault("The usage of some answers is lost", []).append(h.name)
-    return [f"{why}: {', '.join(names)}." for why, names in found.items()]
-
-
-def _table(held: Sequence[ColumnCost]) -> ReportTable:
+def _token_table(costs: Sequence[ColumnCost]) -> ReportTable:
     rows: list[list[object]] = []
-    for h in held:
-        c = h.cost
-        counted = c.counted
-        n = len(h.entry.answers)
+    for c in costs:
+        sums = c.cost
+        n = len(c.column.answers)
+        questions: object = sums.questions
+        if sums.questions != n:
+            questions = CellValue(text=str(sums.questions), detail=f"of {n}")
+        per_video = f"{sums.tokens_build / max(1, sums.videos):,.0f}"
         rows.append(
             [
-                h.name,
-                c.questions
-                if c.questions == n
-                else CellValue(text=str(c.questions), small=f"of {n}"),
-                f"{c.tokens_build / max(1, c.videos):,.0f}" if counted else NOT_COUNTED,
-                f"{c.tokens_ask / max(1, c.questions):,.0f}",
-                *(f"{c.tokens[n]:,.0f}" if counted else "-" for n in REUSE_COUNTS),
-                f"{c.frames[1]:,.1f}" if counted else "-",
-                f"{c.frames[REUSE_COUNTS[-1]]:,.1f}" if counted else "-",
-                f"{'' if c.whole else 'at least '}{c.seconds:,.1f}",
-                _money(c),
+                c.name,
+                questions,
+                per_video if sums.counted else NOT_COUNTED,
+                f"{sums.tokens_ask / max(1, sums.questions):,.0f}",
+                *(f"{sums.tokens[n]:,.0f}" if sums.counted else "-" for n in REUSE_COUNTS),
+                f"{sums.frames[1]:,.1f}" if sums.counted else "-",
+                f"{sums.frames[REUSE_COUNTS[-1]]:,.1f}" if sums.counted else "-",
+                f"{'' if sums.whole else 'at least '}{sums.seconds:,.1f}",
+                _format_money(sums),
             ]
         )
-    heads = (
+    headings = (
         "setting", "n", "captions of a video", "a question",
-        *(f"tokens at {n}" for n in REUSE_COUNTS),
-        "frames at 1", f"frames at {REUSE_COUNTS[-1]}", "seconds in all", "US dollars in all",
+        *(f"tokens at {n}" for n in REUSE_COUNTS), "frames at 1", f"frames at {REUSE_COUNTS[-1]}",
+        "seconds in all", "US dollars in all",
     )  # fmt: skip
     return build_table(
-        "Tokens per question, where so many questions share a memory",
-        heads,
+        "Tokens per question, by the number of questions that share a memory",
+        headings,
         rows,
-        "B/n + q: the captions of a video over n, and one question (CapMem's amortisation). "
-        "Tokens in and out; n are the questions whose usage is known; seconds are those of all "
-        "replies together, captions included. Replies out of a cache count in full. What building "
-        "took is not counted where it is not known, and no sum is made without it; seconds and "
-        "money are lower bounds then, money also where a price is not known, and stands as - where "
-        "none is.",
+        "Tokens at n: the captions of a video divided by n, plus one question (CapMem's "
+        "amortisation), input and output tokens. n: the questions whose usage is known. Seconds: "
+        "all replies together, captions included. Replies from a cache count in full. Where the "
+        "cost of the captions is not known, no sum is given, and seconds and money are lower "
+        "bounds. Money is also a lower bound where some price is not known, and - where none is.",
     )
 
 
-def _amortised(entries: Sequence[ReportColumn], real: Sequence[ColumnCost]) -> list[Chart]:
-    tokens = {h.name: h.cost.tokens for h in real if h.cost.counted}
-    asking = [h.entry for h in real if h.name in tokens]
-    found = []
-    for title, own in group_by_panel(asking).items():
-        series = {e.series: [tokens[e.name][n] for n in REUSE_COUNTS] for e in own}
-        drawn = charts.line_chart(
-            series,
+def _format_money(cost: AmortisedCost) -> str:
+    if cost.money_is_lower_bound:
+        return f"at least {cost.money:.4f}" if cost.money else "-"
+    return f"{cost.money:.4f}"
+
+
+def _amortisation_chart(
+    columns: Sequence[ReportColumn], usable: Sequence[ColumnCost]
+) -> list[Chart]:
+    tokens = {c.name: c.cost.tokens for c in usable if c.cost.counted}
+    charted = [c.column for c in usable if c.name in tokens]
+    panels = []
+    for title, panel_columns in group_by_panel(charted).items():
+        svg = charts.line_chart(
+            {c.series: [tokens[c.name][n] for n in REUSE_COUNTS] for c in panel_columns},
             [(str(n), "") for n in REUSE_COUNTS],
-            y="tokens per question",
-            x="questions that share a memory",
-            looks=series_styles(entries),
+            y_label="tokens per question",
+            x_label="questions that share a memory",
+            styles=series_styles(columns),
             log=True,
         )
-        found.append(ChartPanel(title=title, svg=drawn))
-    if not found:
+        panels.append(ChartPanel(title=title, svg=svg))
+    if not panels:
         return []
-    return [
-        Chart(
-            title="Amortisation",
-            panels=tuple(found),
-            legend=legend(asking, among=entries),
-        )
-    ]
+    chart_legend = legend(charted, all_columns=columns)
+    return [Chart(title="Amortisation", panels=tuple(panels), legend=chart_legend)]
 
 
 def _fronts(
-    entries: Sequence[ReportColumn], real: Sequence[ColumnCost]
+    columns: Sequence[ReportColumn], usable: Sequence[ColumnCost]
 ) -> list[ReportTable | Chart]:
-    """What nothing beats on accuracy and on tokens, or money, at reuse 1 and 32."""
+    """The Pareto fronts of accuracy and tokens, or money, at the least and the most reuse."""
     rows: list[list[object]] = []
-    charts = []
-    for what in ("tokens", "US dollars"):
+    front_charts = []
+    for unit in ("tokens", "US dollars"):
         for n in (REUSE_COUNTS[0], REUSE_COUNTS[-1]):
             points = {
-                h.name: (spent, accuracy)
-                for h in real
-                if (spent := _spent(h.cost, what, n)) is not None
-                and (accuracy := h.entry.accuracy) is not None
+                c.name: (spent, accuracy)
+                for c in usable
+                if (spent := _spent(c.cost, unit, n)) is not None
+                and (accuracy := c.column.accuracy) is not None
             }
             if not points:
                 continue
-            name = f"{what} per question at reuse {n}"
+            title = f"{unit} per question at reuse {n}"
             best = pareto_front(points)
-            left = [h.name for h in real if h.name not in points]
-            rows.append([name, len(points), ", ".join(best), ", ".join(left)])
-            charts.append(_drawn_front(entries, name, points, best))
+            unknown = [c.name for c in usable if c.name not in points]
+            rows.append([title, len(points), ", ".join(best), ", ".join(unknown)])
+            front_charts.append(_front_chart(columns, title, points, best))
     if not rows:
         return []
-    heads = ("cost", "settings", "on the front, cheapest first", "left out, as the cost is unknown")
+    headings = ("cost", "settings", "on the front, cheapest first", "left out, cost unknown")
     note = (
-        "On the front: no other setting is cheaper and as good, or better and as cheap. Settings "
-        "that nobody could use, clean and those that are shown the evidence, do not take part."
+        "A setting is on the front where no other is both at least as cheap and at least as "
+        "accurate, and better in one of the two. Blind settings and oracles take no part, as "
+        "nobody could use them."
     )
-    return [build_table("Front of cost and accuracy", heads, rows, note), *charts]
+    return [build_table("Front of cost and accuracy", headings, rows, note), *front_charts]
 
 
-def _spent(c: AmortisedCost, what: str, n: int) -> float | None:
-    """Cost of a question at reuse n; None where it is not known in full."""
-    if what == "tokens":
-        return c.tokens.get(n)
-    return None if c.money_is_lower_bound else c.prices.get(n)
+def _spent(cost: AmortisedCost, unit: str, n: int) -> float | None:
+    """The cost of a question at reuse n; None where it is not known in full."""
+    if unit == "tokens":
+        return cost.tokens.get(n)
+    return None if cost.money_is_lower_bound else cost.prices.get(n)
 
 
-def _drawn_front(
-    entries: Sequence[ReportColumn],
-    name: str,
+def _front_chart(
+    columns: Sequence[ReportColumn],
+    title: str,
     points: dict[str, tuple[float, float]],
     best: Sequence[str],
 ) -> Chart:
-    shown = [e for e in entries if e.name in points]
-    found = []
-    for title, own in group_by_panel(shown).items():
-        # The line is that of all readers; each drawing shows its own points on it.
-        drawn = charts.scatter_chart(
-            {e.series: points[e.name] for e in own},
-            x=name,
-            y="accuracy %",
-            looks=series_styles(entries),
-            joined=[points[b] for b in best],
-            within=list(points.values()),
+    charted = [column for column in columns if column.name in points]
+    panels = []
+    for panel, panel_columns in group_by_panel(charted).items():
+        # Each panel shows the front of all readers, and its own reader's points on it.
+        svg = charts.scatter_chart(
+            {column.series: points[column.name] for column in panel_columns},
+            x_label=title,
+            y_label="accuracy %",
+            styles=series_styles(columns),
+            line=[points[name] for name in best],
+            extent=list(points.values()),
         )
-        found.append(ChartPanel(title=title, svg=drawn))
+        panels.append(ChartPanel(title=panel, svg=svg))
     return Chart(
-        title=f"Cost and accuracy: {name}",
-        panels=tuple(found),
-        legend=legend(shown, ("front of all", charts.REFERENCE_STYLE), among=entries),
+        title=f"Cost and accuracy: {title}",
+        panels=tuple(panels),
+        legend=legend(charted, ("front of all", charts.REFERENCE_STYLE), all_columns=columns),
         note=f"On the front, cheapest first: {', '.join(best)}.",
     )
-
-
-def _accounting(held: Sequence[ColumnCost]) -> ReportTable:
-    """Frames by the protocol's accounting, and those that this run looked at."""
-    run = held[0].entry.run
-    config, questions = run.config, run.questions
-    about = {q.recording for q in questions}
-    videos = [v for v in run.benchmark.videos if v.id in about]
-    windows = {w.window for w in config.ways if w.captions == "windows" and w.strategy == "caption"}
-    made = count_frames(
-        videos, questions, cap=config.frames, fps=config.fps, passes=len(windows) or 1
-    )
-    ratio = "" if made.ratio is None else f"{made.ratio:.2f} times the captions"
-    lengths = "one window length" if made.passes == 1 else f"{made.passes} window lengths"
-    rows: list[list[object]] = [
-        [f"by accounting: captions, {lengths}", f"{made.build:,}", f"{made.per_pass:,} each"],
-        ["by accounting: frames for each question", f"{made.direct:,}", ratio],
-    ]
-    protocol = len(rows)
-    seen: set[tuple[int, int]] = set()
-    for h in held:
-        entry, frames = h.entry, sum(u.frames for u in h.built.by_video.values())
-        if (id(entry.run), id(h.built)) not in seen and frames:
-            seen.add((id(entry.run), id(h.built)))
-            each = f"{frames / len(h.built.by_video):,.1f} a video"
-            rows.append([f"as made: captions of {entry.name}", f"{frames:,}", each])
-    for h in held:
-        if h.entry.way.strategy == "video":
-            most = h.entry.run.config.frame_limit(h.entry.column.reader)
-            sent = f"{h.cost.frames_ask / max(1, h.cost.questions):,.1f} a question, at most {most}"
-            rows.append([f"as sent: {h.name}", f"{h.cost.frames_ask:,}", sent])
-    unknown = (
-        f"; {plural(made.unknown, 'video has', 'videos have')} no stated length"
-        if made.unknown
-        else ""
-    )
-    note = (
-        f"{plural(len(videos), 'video')}, {plural(len(questions), 'question')}. The protocol's "
-        "accounting counts "
-        f"min({config.frames}, floor(seconds x {config.fps:g})) for each video, in captions and in "
-        f"questions{unknown}."
-    )
-    if len(rows) > protocol:
-        note += (
-            " As made and as sent is what this run did: every window is captioned, however long "
-            "the video, and a model may take fewer frames than the protocol counts."
-        )
-    return build_table("Frames", ("frames of", "frames", ""), rows, note)
-
-
-def _money(held: AmortisedCost) -> str:
-    if held.money_is_lower_bound:
-        return f"at least {held.money:.4f}" if held.money else "-"
-    return f"{held.money:.4f}"

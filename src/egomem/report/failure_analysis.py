@@ -1,4 +1,5 @@
-"""What a look at the frames changed, and why answers are wrong."""
+"""Why answers are wrong: not observed, not retrieved, misread or wrongly abstained, as far as the
+traces and the oracle settings tell."""
 
 from __future__ import annotations
 
@@ -6,9 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from egomem.answer.verdict import CAVEAT
-from egomem.evaluate import oracle
-from egomem.evaluate.conditions import CAPTIONED
+from egomem.evaluate.conditions import ALIGNED, CAPTION, EVIDENCE, VIDEO
 from egomem.report.columns import ReportColumn
 from egomem.report.table import CellValue, Section, build_table
 from egomem.score import (
@@ -16,179 +15,164 @@ from egomem.score import (
     FailureMode,
     OracleAnswer,
     count_failure_modes,
-    effects_by_support,
     explain_failure,
 )
-from egomem.score.verify_effects import NO_VERDICT
 
 
-def verification_section(entries: Sequence[ReportColumn]) -> Section:
-    """What the look at the frames did to the caption answers, by level of support."""
-    rows: list[list[object]] = []
-    for entry in entries:
-        if entry.way.strategy != "verify":
-            continue
-        for level, made in effects_by_support(entry.sheet).items():
-            rows.append(
-                [
-                    entry.name,
-                    level,
-                    made.n,
-                    made.overridden,
-                    made.fixed,
-                    made.broken,
-                    made.blocked,
-                    made.blocked_fix,
-                    made.blocked_break,
-                ]
-            )
-    heads = (
-        "setting", "support", "n", "overridden", "fixed", "broken", "blocked",
-        "would have fixed", "would have broken",
-    )  # fmt: skip
-    note = (
-        "Questions. Overridden: the caption answer was replaced, which fixed a wrong one, broke a "
-        "right one, or neither. Blocked: the rule forbade another answer; what it would have done."
-    )
-    if any(row[1] == NO_VERDICT for row in rows):
-        note += (
-            " No verdict: nothing was looked at, or what was said of it could not be read; no "
-            "answer was replaced."
-        )
-    return Section(
-        title="Retrieve and verify",
-        text=(CAVEAT,) if rows else (),
-        parts=(build_table("Effects", heads, rows, note),) if rows else (),
-    )
-
-
-def is_explainable(entry: ReportColumn) -> bool:
-    """Whether wrong answers of a column have a reason: not where nothing is read, and not of the
-    oracles, which give the reasons."""
-    return entry.way.strategy != "clean" and not entry.column.setting.endswith("@evidence")
+def is_explainable(column: ReportColumn) -> bool:
+    """Whether wrong answers of a column have a reason to look for: the blind ones read nothing, and
+    the oracles are what gives the reasons of the others."""
+    return not column.condition.bounds
 
 
 class OracleColumns(NamedTuple):
-    """The oracle settings that explain a column. `other`: how the captions that the first one
-    reads differ from those of the column; "" where they are the same."""
+    """The oracle columns that explain a column.
+
+    `difference` says how the captions of the first one differ from those of the column; "" where
+    they are the same.
+    """
 
     captions: ReportColumn | None
     frames: ReportColumn | None
-    other: str = ""
+    difference: str = ""
 
 
-def oracle_columns(entry: ReportColumn, entries: Sequence[ReportColumn]) -> OracleColumns:
-    """Those of the same run and reader; of captions, the ones of the same track where there are."""
-    mine = [
-        e
-        for e in entries
-        if e.run is entry.run
-        and e.column.reader == entry.column.reader
-        and e.column.captioner in ("", entry.column.captioner)
+def oracle_columns(column: ReportColumn, columns: Sequence[ReportColumn]) -> OracleColumns:
+    """The oracles of the same run and reader; of captions, the one of the same track where there is
+    one."""
+    related = [
+        other
+        for other in columns
+        if other.run is column.run
+        and other.arm.reader == column.arm.reader
+        and other.arm.captioner in ("", column.arm.captioner)
     ]
-    frames = next((e for e in mine if e.way.strategy == oracle.FRAMES), None)
-    if entry.way.captions == "none":
+    frames = next((c for c in related if c.condition.oracle == "frames"), None)
+    condition = column.condition
+    if condition.captions == "none":
         return OracleColumns(None, frames)
-    if entry.way.strategy in CAPTIONED:
-        fit = [e for e in mine if e.way.strategy == oracle.CAPTIONS]
+    if condition.reads_track:
+        candidates = [c for c in related if c.condition.oracle == "captions"]
     else:
-        fit = [e for e in mine if e.way.evidence and e.way.strategy == entry.way.strategy]
-    captions = min(fit, key=lambda e: _read(e) != _read(entry), default=None)
-    if captions is None or _read(captions) == _read(entry):
+        candidates = [
+            c
+            for c in related
+            if c.condition.evidence and c.condition.strategy == condition.strategy
+        ]
+    captions = min(
+        candidates, key=lambda c: _captions_read(c) != _captions_read(column), default=None
+    )
+    if captions is None or _captions_read(captions) == _captions_read(column):
         return OracleColumns(captions, frames)
-    return OracleColumns(captions, frames, f"of other captions: {_captions_of(captions)}")
+    return OracleColumns(captions, frames, f"of other captions: {_describe_captions(captions)}")
 
 
-def _read(entry: ReportColumn) -> tuple[object, ...]:
-    """Which captions a column reads."""
-    track = entry.run.about.get("tracks", {}).get(entry.column.label)
-    return entry.way.captions, entry.way.window, track
+def _captions_read(column: ReportColumn) -> tuple[object, ...]:
+    """What decides which captions a column reads."""
+    return column.condition.captions, column.condition.window, column.track
 
 
-def _captions_of(entry: ReportColumn) -> str:
-    way = entry.way
-    if way.window is None:
+def _describe_captions(column: ReportColumn) -> str:
+    condition = column.condition
+    if condition.window is None:
         return "those of the memory"
-    return f"{way.window:g} s windows{' of aligned frames' if way.captions == 'aligned' else ''}"
+    aligned = " of aligned frames" if condition.captions == "aligned" else ""
+    return f"{condition.window:g} s windows{aligned}"
 
 
 def explain_column(
-    entry: ReportColumn, entries: Sequence[ReportColumn]
+    column: ReportColumn, columns: Sequence[ReportColumn]
 ) -> dict[str, Explanation | None]:
-    """Why each answer of a column is wrong, by question; from its trace and the oracle settings of
-    the same reader."""
-    held = oracle_columns(entry, entries)
+    """Why each answer of a column is wrong, by question id; None for the right ones."""
+    oracles = oracle_columns(column, columns)
 
-    def given(by: ReportColumn | None, id: str, other: str = "") -> OracleAnswer | None:
-        answer = by.answers.get(id) if by else None
-        if by is None or answer is None:
+    def oracle_answer(
+        source: ReportColumn | None, id: str, difference: str = ""
+    ) -> OracleAnswer | None:
+        answer = source.answers.get(id) if source else None
+        if source is None or answer is None:
             return None
-        return OracleAnswer(answer=answer, name=by.column.setting, other=other)
+        return OracleAnswer(answer=answer, name=source.arm.setting, other=difference)
 
     return {
-        q.id: explain_failure(
-            q,
-            entry.answers.get(q.id),
-            oracle_captions=given(held.captions, q.id, held.other),
-            oracle_frames=given(held.frames, q.id),
+        question.id: explain_failure(
+            question,
+            column.answers.get(question.id),
+            oracle_captions=oracle_answer(oracles.captions, question.id, oracles.difference),
+            oracle_frames=oracle_answer(oracles.frames, question.id),
         )
-        for q in entry.sheet.questions
+        for question in column.scored.questions
     }
 
 
-def failure_section(entries: Sequence[ReportColumn]) -> Section:
-    """How many wrong answers fall under each reason, and by which oracles."""
+def failure_section(columns: Sequence[ReportColumn]) -> Section:
+    """How many wrong answers have each reason, and which oracles the reasons rest on."""
     rows: list[list[object]] = []
-    for entry in entries:
-        if not is_explainable(entry):
+    for column in columns:
+        if not is_explainable(column):
             continue
-        found = explain_column(entry, entries)
-        counts = count_failure_modes(found.values())
-        sure = sum(e.sure for e in found.values() if e is not None)
-        wrong = sum(e is not None for e in found.values())
-        by, missing = _used(entry, oracle_columns(entry, entries))
-        counted = [_linked(n, setting=entry.name, why=why) for why, n in counts.items()]
-        shown = _linked(wrong, setting=entry.name, answer="wrong")
-        rows.append([entry.name, len(found), shown, *counted, sure, by, missing])
-    heads = (
-        "setting", "n", "wrong", *(why.value for why in FailureMode),
-        "of these shown, not inferred", "oracles", "would show more",
+        explanations = explain_column(column, columns)
+        wrong = [e for e in explanations.values() if e is not None]
+        used, missing = _oracle_settings(column, oracle_columns(column, columns))
+        counts = [
+            _linked_cell(count, setting=column.name, why=reason)
+            for reason, count in count_failure_modes(explanations.values()).items()
+        ]
+        rows.append(
+            [
+                column.name,
+                len(explanations),
+                _linked_cell(len(wrong), setting=column.name, answer="wrong"),
+                *counts,
+                sum(e.sure for e in wrong),
+                used,
+                missing,
+            ]
+        )
+    headings = (
+        "setting", "n", "wrong", *(mode.value for mode in FailureMode), "of these certain",
+        "oracles used", "oracles to add",
     )  # fmt: skip
     note = (
-        "Questions. From the trace and the oracle settings, which are shown the evidence alone. A "
-        "reason is shown where the trace tells it, with an oracle of the very captions or of no "
-        "more frames of the evidence; else it is what is left. An oracle of other captions shows "
-        "nothing for sure. Misread by the look: verify replaced an answer by a wrong one."
+        "Numbers of questions. The reasons follow from each answer's trace and from the oracle "
+        "settings, which get the evidence alone. A reason is certain where the trace shows it, "
+        "together with an oracle that read the same captions or saw no more frames of the "
+        "evidence; otherwise it is inferred by exclusion. An oracle that read other captions makes "
+        "nothing certain. Misread by the look: verification replaced the right answer by a wrong "
+        "one."
     )
-    parts = (build_table("Wrong answers by reason", heads, rows, note),) if rows else ()
-    return Section(title="Why wrong", parts=parts)
+    tables = (build_table("Wrong answers by reason", headings, rows, note),) if rows else ()
+    return Section(title="Why wrong", parts=tables)
 
 
-def _linked(count: int, **wanted: str) -> CellValue:
-    """A count of questions that leads to them."""
-    return CellValue(text=str(count), questions=urlencode(wanted) if count else "")
+def _linked_cell(count: int, **filters: str) -> CellValue:
+    """A count of questions that links to them in the question browser."""
+    return CellValue(text=str(count), question_filter=urlencode(filters) if count else "")
 
 
-def _used(entry: ReportColumn, held: OracleColumns) -> tuple[str, str]:
-    """The oracles that explain a column, and the settings that a run needs to show more."""
-    used = [
-        f"{by.column.setting}{f' ({other})' if other else ''}"
-        for by, other in ((held.captions, held.other), (held.frames, ""))
-        if by is not None
-    ]
+def _oracle_settings(column: ReportColumn, oracles: OracleColumns) -> tuple[str, str]:
+    """The oracles that explain a column, and the settings to add to a run to explain more."""
+    used = []
+    if oracles.captions is not None:
+        difference = f" ({oracles.difference})" if oracles.difference else ""
+        used.append(f"{oracles.captions.arm.setting}{difference}")
+    if oracles.frames is not None:
+        used.append(oracles.frames.arm.setting)
     missing = []
-    if entry.way.captions != "none" and (held.captions is None or held.other):
-        missing.append(_wanted(entry))
-    if held.frames is None and entry.way.asks:
-        missing.append("video@evidence")
+    condition = column.condition
+    if condition.captions != "none" and (oracles.captions is None or oracles.difference):
+        missing.append(_caption_oracle_setting(column))
+    if condition.asks and oracles.frames is None:
+        missing.append(f"{VIDEO}@{EVIDENCE}")
     return ", ".join(used) or "none", ", ".join(missing)
 
 
-def _wanted(entry: ReportColumn) -> str:
-    """The setting that reads the evidence alone of the captions that a column reads."""
-    way = entry.way
-    if way.strategy not in CAPTIONED:
-        return f"{way.name}@evidence"
-    if way.window is None:
-        return "caption@evidence"
-    return f"{'aligned' if way.captions == 'aligned' else 'caption'}@{way.window:g}@evidence"
+def _caption_oracle_setting(column: ReportColumn) -> str:
+    """The setting that reads only the evidence of the very captions that a column reads."""
+    condition = column.condition
+    if not condition.reads_track:
+        return f"{condition.name}@{EVIDENCE}"
+    if condition.window is None:
+        return f"{CAPTION}@{EVIDENCE}"
+    kind = ALIGNED if condition.captions == "aligned" else CAPTION
+    return f"{kind}@{condition.window:g}@{EVIDENCE}"

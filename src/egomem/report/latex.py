@@ -1,4 +1,4 @@
-"""Tables for a paper: `tabular` between booktabs rules."""
+"""Tables for a paper: `tabular` environments with booktabs rules."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from egomem.report.pagination import is_text_column, paginate, text_column_share
-from egomem.report.table import Cell, CellValue, Chart, ReportTable, Section, one_line
+from egomem.report.table import Cell, ReportTable, Section, cell_detail, cell_text, one_line
 
-_TEX = {
+_ESCAPES = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
     "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}",
@@ -16,96 +16,92 @@ _TEX = {
 }  # fmt: skip
 PREAMBLE = """\
 % \\usepackage[T1]{fontenc} \\usepackage{array,textcomp,booktabs}
-% pdflatex reads Latin letters; for names in other scripts use xelatex or lualatex. A table that is
-% too wide fits in \\resizebox{\\linewidth}{!}{...} of graphicx."""
+% pdflatex prints Latin letters; for names in other scripts use xelatex or lualatex. To make a table
+% smaller, put it into \\resizebox{\\linewidth}{!}{...} of the package graphicx."""
 
 
 def render_latex(sections: Sequence[Section], sources: Sequence[str] = ()) -> str:
-    """Each table as a `tabular`, or as several where it would not fit a page.
+    """Every table as a `tabular`, or as several where it would not fit a page.
 
-    `sources`: what the figures lead back to, as comments.
+    `sources`, which say what the figures come from, are written as comments.
     """
     lines = [PREAMBLE, *(f"% {_comment(source)}" for source in sources)]
     for section in sections:
         for part in section.parts:
             if isinstance(part, ReportTable):
                 for piece in paginate(part):
-                    lines += ["", *_table(section, piece)]
-            elif isinstance(part, Chart):
-                continue
+                    lines += ["", *_tabular(section, piece)]
     return "\n".join(lines) + "\n"
 
 
-def _table(section: Section, part: ReportTable) -> list[str]:
-    columns = "".join(_column(part, k) for k in range(len(part.headings)))
-    body = part.rows[: len(part.rows) - part.foot]
-    foot = part.rows[len(part.rows) - part.foot :]
-    titled = any(str(h) for h in part.headings)
+def _tabular(section: Section, table: ReportTable) -> list[str]:
+    columns = "".join(_column_type(table, k) for k in range(len(table.headings)))
+    body = table.rows[: len(table.rows) - table.footer_rows]
+    footer = table.rows[len(table.rows) - table.footer_rows :]
+    has_headings = any(str(heading) for heading in table.headings)
     return [
-        f"% {_comment(': '.join(filter(None, (section.title, part.title))))}",
-        *([f"% {_comment(part.note)}"] if part.note else []),
+        f"% {_comment(': '.join(filter(None, (section.title, table.title))))}",
+        *([f"% {_comment(table.note)}"] if table.note else []),
         "{\\footnotesize\\setlength{\\tabcolsep}{3pt}%",
         f"\\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
         "\\toprule",
-        *(_spans(part) if part.spans else []),
-        *([_joined(map(_heading, part.headings)), "\\midrule"] if titled else []),
-        *(_row(part, row) for row in body),
-        *(["\\midrule", *(_row(part, row) for row in foot)] if foot else []),
+        *(_group_headings(table) if table.column_groups else []),
+        *([_line(map(_heading, table.headings)), "\\midrule"] if has_headings else []),
+        *(_row(table, row) for row in body),
+        *(["\\midrule", *(_row(table, row) for row in footer)] if footer else []),
         "\\bottomrule",
         "\\end{tabular}}",
     ]
 
 
-def _column(part: ReportTable, k: int) -> str:
-    if part.is_number(k):
+def _column_type(table: ReportTable, column: int) -> str:
+    if table.is_numeric(column):
         return "r"
-    if not is_text_column(part, k):
+    if not is_text_column(table, column):
         return "l"
-    return f">{{\\raggedright\\arraybackslash}}p{{{text_column_share(part)}\\linewidth}}"
+    return f">{{\\raggedright\\arraybackslash}}p{{{text_column_share(table)}\\linewidth}}"
 
 
-def _row(part: ReportTable, cells: Sequence[Cell]) -> str:
-    return _joined(_cell(cell, part.is_number(k)) for k, cell in enumerate(cells))
+def _row(table: ReportTable, cells: Sequence[Cell]) -> str:
+    return _line(_cell(cell, table.is_numeric(k)) for k, cell in enumerate(cells))
 
 
-def _joined(cells: Iterable[str]) -> str:
+def _line(cells: Iterable[str]) -> str:
     return " & ".join(cells) + r" \\"
 
 
-def _spans(part: ReportTable) -> list[str]:
+def _group_headings(table: ReportTable) -> list[str]:
     """Headings over several columns, each with a rule below it."""
     cells, rules, first = [], [], 1
-    for name, count in part.spans:
-        cells.append(f"\\multicolumn{{{count}}}{{c}}{{{escape_latex(name)}}}")
-        if name:
+    for title, count in table.column_groups:
+        cells.append(f"\\multicolumn{{{count}}}{{c}}{{{escape_latex(title)}}}")
+        if title:
             rules.append(f"\\cmidrule(lr){{{first}-{first + count - 1}}}")
         first += count
-    return [_joined(cells), "".join(rules)]
+    return [_line(cells), "".join(rules)]
 
 
 def _heading(cell: Cell) -> str:
-    """With what is small in a line of its own."""
-    if isinstance(cell, CellValue) and cell.small:
-        return (
-            f"\\shortstack[r]{{{escape_latex(cell.text)}\\\\{{\\tiny {escape_latex(cell.small)}}}}}"
-        )
-    return escape_latex(str(cell))
+    """A heading, with its detail on a second line: beside it, it would widen the column."""
+    text, detail = escape_latex(cell_text(cell)), escape_latex(cell_detail(cell))
+    return f"\\shortstack[r]{{{text}\\\\{{\\tiny {detail}}}}}" if detail else text
 
 
-def _cell(cell: Cell, number: bool) -> str:
-    text, small = (cell.text, cell.small) if isinstance(cell, CellValue) else (cell, "")
-    text = escape_latex(text)
-    if number:
+def _cell(cell: Cell, is_number: bool) -> str:
+    text, detail = escape_latex(cell_text(cell)), escape_latex(cell_detail(cell))
+    if is_number:
         text = _MINUS.sub("$-$", text)
-    return f"{text} {{\\tiny {escape_latex(small)}}}" if small else text
+    return f"{text} {{\\tiny {detail}}}" if detail else text
 
 
 _MINUS = re.compile(r"(?<!\w)-(?=\d)")
 
 
 def escape_latex(text: str) -> str:
-    """Text that LaTeX prints as it stands; two hyphens do not become a dash."""
-    return "".join(_TEX.get(c, c) for c in text).replace("--", "-{}-").replace("--", "-{}-")
+    """Text that LaTeX prints as it is; two hyphens do not become a dash."""
+    escaped = "".join(_ESCAPES.get(character, character) for character in text)
+    # Twice, as in "---" the first pass leaves a pair.
+    return escaped.replace("--", "-{}-").replace("--", "-{}-")
 
 
 def _comment(text: str) -> str:

@@ -8,8 +8,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from egomem.evaluate.run_reader import Run
+from egomem.report.columns import run_name
 from egomem.report.pagination import count_label_columns
-from egomem.report.table import Cell, CellValue, ReportTable, Section
+from egomem.report.table import Cell, CellValue, ReportTable, Section, cell_text
 
 COLUMNS = (
     "run", "config_hash", "egomem", "setting", "reader", "captioner", "section", "table", "row",
@@ -22,13 +23,16 @@ _FIGURE = re.compile(
     rf"(?: of (?P<n>\d+))?"
 )
 
+Source = tuple[str, str, str, str]
+"""Run, setting, reader and captioner of a figure; "" for those that it is not of."""
+
 
 def render_csv(sections: Sequence[Section], runs: Sequence[Run]) -> str:
     """CSV with the columns `COLUMNS`.
 
     `value`, `low` and `high` are in the unit of the table and not rounded where the page rounds;
-    `text` is what the page shows. `run`, `setting`, `reader` and `captioner` are filled where a
-    figure is of one column of one run; what rests on several runs names them all.
+    `text` is what the page prints. `setting`, `reader` and `captioner` are filled where a figure is
+    of one column; `run` names all runs that a figure may rest on.
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -40,55 +44,50 @@ def render_csv(sections: Sequence[Section], runs: Sequence[Run]) -> str:
     return out.getvalue()
 
 
-def _rows(section: str, part: ReportTable, runs: Sequence[Run]) -> Iterator[list[object]]:
-    first = count_label_columns(part)
-    above = [name for name, count in part.spans for _ in range(count)] or [""] * len(part.headings)
-    heads = [
-        ", ".join(filter(None, (over, _text(head))))
-        for over, head in zip(above, part.headings, strict=True)
+def _rows(section: str, table: ReportTable, runs: Sequence[Run]) -> Iterator[list[object]]:
+    first = count_label_columns(table)
+    groups_and_headings = zip(table.group_titles(), table.headings, strict=True)
+    headings = [
+        ", ".join(filter(None, (group, cell_text(heading))))
+        for group, heading in groups_and_headings
     ]
-    for row in part.rows:
-        name = " | ".join(filter(None, (str(cell) for cell in row[:first])))
-        held = dict(zip(heads, row, strict=True))
+    for row in table.rows:
+        label = " | ".join(filter(None, (str(cell) for cell in row[:first])))
+        cells = dict(zip(headings, row, strict=True))
         for k in range(first, len(row)):
             if not str(row[k]):
                 continue
-            source, figures = _cell(row[k], part.headings[k], held)
-            yield [*_run(source, runs), *source[1:], section, part.title, name, heads[k], *figures]
+            source, figures = _figures(row[k], table.headings[k], cells)
+            run_fields = _run_fields(source, runs)
+            yield [*run_fields, *source[1:], section, table.title, label, headings[k], *figures]
 
 
-def _cell(
-    cell: Cell, heading: Cell, row: dict[str, Cell]
-) -> tuple[tuple[str, str, str, str], list[object]]:
-    """Where a figure comes from; its value, interval, n, answers by status, and its text."""
-    made = cell if isinstance(cell, CellValue) else CellValue(text=cell)
-    value, low, high = made.value, made.low, made.high
-    n: float | None = made.n
-    if value is None and (found := _FIGURE.fullmatch(made.text)):
-        value, low, high, n = (_number(found[name]) for name in ("value", "low", "high", "n"))
+def _figures(cell: Cell, heading: Cell, row: dict[str, Cell]) -> tuple[Source, list[object]]:
+    """The source of a cell, and its value, interval, n, answers by status and text."""
+    figure = cell if isinstance(cell, CellValue) else CellValue(text=cell)
+    value, low, high = figure.value, figure.low, figure.high
+    n: float | None = figure.n
+    # Cells that were written as plain text hold the same figures in print.
+    if value is None and (match := _FIGURE.fullmatch(figure.text)):
+        value, low, high, n = (_number(match[name]) for name in ("value", "low", "high", "n"))
     if n is None and isinstance(heading, CellValue):
         n = heading.n
     if n is None and "n" in row:
-        n = _number(_text(row["n"]))
-    statuses = made.by_status or {}
-    said = ", ".join(f"{count} {status}" for status, count in statuses.items())
-    figures = [_written(x) for x in (value, low, high, n)]
-    return made.source or ("", "", "", ""), [*figures, said, str(cell)]
+        n = _number(cell_text(row["n"]))
+    by_status = ", ".join(f"{count} {status}" for status, count in (figure.by_status or {}).items())
+    numbers = [_format_number(x) for x in (value, low, high, n)]
+    return figure.source or ("", "", "", ""), [*numbers, by_status, str(cell)]
 
 
-def _run(source: tuple[str, str, str, str], runs: Sequence[Run]) -> list[str]:
-    names = [run.folder.resolve().name for run in runs]
-    own = [run for run, name in zip(runs, names, strict=True) if source[0] in ("", name)]
-    versions = (run.about.get("versions", {}).get("egomem") for run in own)
+def _run_fields(source: Source, runs: Sequence[Run]) -> list[str]:
+    """Name, configuration and egomem's version of the runs that a figure rests on."""
+    sources = [run for run in runs if source[0] in ("", run_name(run))]
+    versions = (run.about.get("versions", {}).get("egomem") for run in sources)
     return [
-        "; ".join(run.folder.resolve().name for run in own),
-        "; ".join(str(run.about.get("config_hash") or run.config.hash) for run in own),
-        "; ".join(dict.fromkeys(str(v) for v in versions if v)),
+        "; ".join(run_name(run) for run in sources),
+        "; ".join(str(run.about.get("config_hash") or run.config.hash) for run in sources),
+        "; ".join(dict.fromkeys(str(version) for version in versions if version)),
     ]
-
-
-def _text(cell: Cell) -> str:
-    return cell.text if isinstance(cell, CellValue) else cell
 
 
 def _number(text: str | None) -> float | None:
@@ -98,5 +97,5 @@ def _number(text: str | None) -> float | None:
         return None
 
 
-def _written(number: float | None) -> str:
+def _format_number(number: float | None) -> str:
     return "" if number is None else f"{number:.10g}"

@@ -1,4 +1,4 @@
-"""Windows that have no caption: those who answered from the captions did without them."""
+"""Windows without a caption, which readers of captions had to answer without."""
 
 from __future__ import annotations
 
@@ -11,26 +11,31 @@ from egomem.timeline import Span, format_span
 
 
 def missing_captions_section(runs: Sequence[Run]) -> Section:
-    """Each track and video with such windows, and which they are; empty where there is none."""
+    """Each track and video that lacks captions, with the windows; empty where none does."""
     rows: list[list[object]] = []
     for run in runs:
         settings: dict[str, list[str]] = {}
-        for column in run.columns:
-            track = run.about.get("tracks", {}).get(column.label)
+        for arm in run.columns:
+            track = run.about.get("tracks", {}).get(arm.label)
             if track:
-                settings.setdefault(track, []).append(column.setting)
-        found: dict[tuple[str, str], list[Uncaptioned]] = {}
+                settings.setdefault(track, []).append(arm.setting)
+        by_video: dict[tuple[str, str], list[Uncaptioned]] = {}
         for window in run.uncaptioned():
-            found.setdefault((window.track, window.video), []).append(window)
-        for (track, video), held in found.items():
-            read = (s for t, own in settings.items() if track == t or is_cut(track, t) for s in own)
-            read_by = ", ".join(dict.fromkeys(read))
-            which = ", ".join(f"{format_span(Span(w.start, w.end))} {w.status}" for w in held)
-            rows.append([track, read_by, video, len(held), which])
-    heads = ("captions", "read by", "video", "windows", "which, and how the reply ended")
+            by_video.setdefault((window.track, window.video), []).append(window)
+        for (track, video), windows in by_video.items():
+            # A question that may see only a part of a video reads a cut of its setting's track.
+            readers = (
+                setting
+                for whole, names in settings.items()
+                if track == whole or is_cut(track, whole)
+                for setting in names
+            )
+            spans = ", ".join(f"{format_span(Span(w.start, w.end))} {w.status}" for w in windows)
+            rows.append([track, ", ".join(dict.fromkeys(readers)), video, len(windows), spans])
+    headings = ("captions", "read by", "video", "windows", "which, and the status of the reply")
     note = (
-        "The captioner refused, was cut off, or said nothing that can be read. Readers are told "
-        "that nothing could be noted there."
+        "The captioner refused, was cut off, or gave no readable reply. Readers are told that "
+        "these windows have no caption."
     )
-    parts = (build_table("Windows without a caption", heads, rows, note),) if rows else ()
-    return Section(title="Gaps in the captions", parts=parts)
+    tables = (build_table("Windows without a caption", headings, rows, note),) if rows else ()
+    return Section(title="Missing captions", parts=tables)

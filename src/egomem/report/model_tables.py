@@ -1,11 +1,18 @@
-"""Each reader by setting, with its better window; and whose captions are read."""
+"""Readers by setting, each with its better caption window; and readers by captioner."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from egomem.report.bootstrap_columns import ColumnBootstrap, accuracy_cell
-from egomem.report.cell_format import baseline_rows, baselines_sentence, points_cell, with_source
+from egomem.evaluate.conditions import VIDEO
+from egomem.report.bootstrap_columns import ColumnBootstrap
+from egomem.report.cell_format import (
+    accuracy_cell,
+    baseline_rows,
+    baselines_sentence,
+    points_cell,
+    with_source,
+)
 from egomem.report.columns import ReportColumn, short_model
 from egomem.report.comparisons import SettingColumns, columns_by_reader, is_above
 from egomem.report.open_weights import UNKNOWN
@@ -14,150 +21,149 @@ from egomem.report.wide_tables import split_evenly
 from egomem.score import group_accuracy
 
 MAX_SETTINGS = 10
-"""Settings side by side; more stand in further tables. LaTeX cuts by its own width."""
+"""Settings side by side; more are printed in further tables. LaTeX splits by its own width."""
 
 
-def model_section(held: Sequence[ColumnBootstrap]) -> Section:
-    """Readers by setting, the paper's table of models; and each one's better window."""
-    parts: list[ReportTable] = []
+def model_section(groups: Sequence[ColumnBootstrap]) -> Section:
+    """The paper's table of models (readers by setting), and the better window of each reader."""
+    tables: list[ReportTable] = []
     text: list[str] = []
-    for own in held:
-        readers = columns_by_reader(own)
+    for group in groups:
+        readers = columns_by_reader(group)
         if readers:
-            parts += _readers_tables(own, readers)
-        better = {name: k for name, at in readers.items() if (k := _better(own, at)) is not None}
-        if any("video" in readers[name] for name in better):
-            text += _wins(own, readers)
-            parts.append(_better_table(own, readers, better))
-    return Section(title="Models", text=tuple(text), parts=tuple(parts))
+            tables += _reader_tables(group, readers)
+        better = {
+            reader: k
+            for reader, settings in readers.items()
+            if (k := _better_window(group, settings)) is not None
+        }
+        if any(VIDEO in readers[reader] for reader in better):
+            text += _win_sentences(group, readers)
+            tables.append(_better_window_table(group, readers, better))
+    return Section(title="Models", text=tuple(text), parts=tuple(tables))
 
 
-def _captioned(own: ColumnBootstrap, at: SettingColumns) -> list[int]:
-    """The columns of CaptionQA with windows of its own choice, in order."""
-    ways = ((k, own.entries[k].way) for k in at.values())
-    return [k for k, way in ways if way.strategy == "caption" and way.captions != "aligned"]
+def _window_columns(group: ColumnBootstrap, settings: SettingColumns) -> list[int]:
+    """The columns of CaptionQA with windows, in order; aligned captions are no choice of window."""
+    conditions = ((k, group.columns[k].condition) for k in settings.values())
+    return [k for k, c in conditions if c.is_caption_qa and c.captions != "aligned"]
 
 
-def _better(own: ColumnBootstrap, at: SettingColumns) -> int | None:
-    captions = _captioned(own, at)
-    return max(captions, key=lambda k: own.entries[k].accuracy or 0.0) if captions else None
+def _better_window(group: ColumnBootstrap, settings: SettingColumns) -> int | None:
+    indexes = _window_columns(group, settings)
+    return max(indexes, key=lambda k: group.columns[k].accuracy or 0.0) if indexes else None
 
 
-def _readers_tables(
-    own: ColumnBootstrap, readers: dict[str, SettingColumns]
+def _reader_tables(
+    group: ColumnBootstrap, readers: dict[str, SettingColumns]
 ) -> Iterator[ReportTable]:
     """A row for each reader, a column for each setting."""
-    every = list(dict.fromkeys(s for at in readers.values() for s in at))
-    made = [group_accuracy(e.sheet) for e in own.entries]
-    for settings in split_evenly(every, MAX_SETTINGS):
+    all_settings = list(dict.fromkeys(s for settings in readers.values() for s in settings))
+    figures = [group_accuracy(column.scored) for column in group.columns]
+    for some in split_evenly(all_settings, MAX_SETTINGS):
         rows: list[list[object]] = []
-        for name, at in readers.items():
-            row: list[object] = [name, own.entries[next(iter(at.values()))].weights, own.n]
+        for reader, settings in readers.items():
+            weights = group.columns[next(iter(settings.values()))].weights
             cells = {
-                s: with_source(own.entries[k], accuracy_cell(made[k], own.n)) for s, k in at.items()
+                setting: with_source(group.columns[k], accuracy_cell(figures[k], group.n))
+                for setting, k in settings.items()
             }
-            rows.append([*row, *(cells.get(s, "") for s in settings)])
-        blind = [
-            [name, "", own.n, *(value for _ in settings)]
-            for name, value in baseline_rows([made[0]])
+            rows.append([reader, weights, group.n, *(cells.get(setting, "") for setting in some)])
+        baselines = [
+            [name, "", group.n, *(cell for _ in some)] for name, cell in baseline_rows([figures[0]])
         ]
+        suffix = "" if some == all_settings else ": " + ", ".join(some)
         yield build_table(
-            own.titled(
-                f"Accuracy % by reader{'' if settings == every else ': ' + ', '.join(settings)}"
-            ),
-            ("reader", "weights", "n", *settings),
-            [*rows, *blind],
-            "Weights: open where anyone can download them, by a short table of families of models; "
-            "state what it does not know, or has wrong, with --open and --closed.",
-            foot=len(blind),
+            group.titled(f"Accuracy % by reader{suffix}"),
+            ("reader", "weights", "n", *some),
+            [*rows, *baselines],
+            "Weights: open where anyone can download them, by egomem's table of model families. "
+            "Correct it with --open MODEL and --closed MODEL.",
+            footer_rows=len(baselines),
         )
 
 
-def _better_table(
-    own: ColumnBootstrap, readers: dict[str, SettingColumns], better: dict[str, int]
+def _better_window_table(
+    group: ColumnBootstrap, readers: dict[str, SettingColumns], better: dict[str, int]
 ) -> ReportTable:
     rows: list[list[object]] = []
-    for name, k in better.items():
-        video = readers[name].get("video")
-        entry = own.entries[k]
-        row = [
-            name,
-            entry.weights,
-            entry.column.setting,
-            own.n,
-            accuracy_cell(group_accuracy(entry.sheet)),
-        ]
+    for reader, k in better.items():
+        video = readers[reader].get(VIDEO)
+        column = group.columns[k]
+        row = [reader, column.weights, column.arm.setting, group.n]
+        row.append(accuracy_cell(group_accuracy(column.scored)))
         if video is None:
             rows.append([*row, "-", "-"])
             continue
-        gap = points_cell(own.drawn.difference(k, video), own.groups, own.n)
-        rows.append([*row, accuracy_cell(group_accuracy(own.entries[video].sheet)), gap])
+        points = points_cell(group.bootstrap.difference(k, video), group.n_clusters, group.n)
+        rows.append([*row, accuracy_cell(group_accuracy(group.columns[video].scored)), points])
     return build_table(
-        own.titled("Better window of each reader"),
+        group.titled("Better window of each reader"),
         ("reader", "weights", "window", "n", "captions %", "video %", "points"),
         rows,
-        "The window with the higher accuracy, chosen after seeing both, which favours captions. "
-        f"{baselines_sentence(group_accuracy(own.entries[0].sheet))}",
+        "The window with the higher accuracy. It was chosen after seeing the results, which "
+        f"favours captions. {baselines_sentence(group_accuracy(group.columns[0].scored))}",
     )
 
 
-def _wins(own: ColumnBootstrap, readers: dict[str, SettingColumns]) -> Iterator[str]:
-    """How many readers do better with captions than with frames, as the paper counts them."""
-    wins: dict[str, list[int]] = {}
-    by_weights: dict[str, list[int]] = {}
-    for at in readers.values():
-        better, video = _better(own, at), at.get("video")
+def _win_sentences(group: ColumnBootstrap, readers: dict[str, SettingColumns]) -> Iterator[str]:
+    """How many readers do better with captions than with frames, counted as the paper does."""
+    by_setting: dict[str, list[bool]] = {}
+    by_weights: dict[str, list[bool]] = {}
+    for settings in readers.values():
+        better, video = _better_window(group, settings), settings.get(VIDEO)
         if video is None or better is None:
             continue
-        for k in _captioned(own, at):
-            _count(wins, own.entries[k].column.setting, is_above(own, k, video))
-        kind = own.entries[video].weights
-        _count(by_weights, kind, is_above(own, better, video))
-    if wins:
-        each = ", ".join(f"{s} {w} of {n}" for s, (w, n) in wins.items())
-        kinds = ", ".join(
-            f"{name if name != UNKNOWN else 'weights not known'} {w} of {n}"
-            for name, (w, n) in by_weights.items()
+        for k in _window_columns(group, settings):
+            wins = by_setting.setdefault(group.columns[k].arm.setting, [])
+            wins.append(is_above(group, k, video))
+        weights = group.columns[video].weights
+        by_weights.setdefault(weights, []).append(is_above(group, better, video))
+    if by_setting:
+        windows = ", ".join(f"{s} {sum(wins)} of {len(wins)}" for s, wins in by_setting.items())
+        weights = ", ".join(
+            f"{kind if kind != UNKNOWN else 'weights not known'} {sum(wins)} of {len(wins)}"
+            for kind, wins in by_weights.items()
         )
-        which = own.titled("Readers that do better with captions than with frames")
+        title = group.titled("Readers that do better with captions than with frames")
         yield (
-            f"{which}: {each}; with the better window {kinds}. Choosing the better window after "
-            "seeing both favours captions."
+            f"{title}: {windows}; with the better window of each reader, by weights: {weights}. "
+            "The better window was chosen after seeing the results, which favours captions."
         )
 
 
-def _count(held: dict[str, list[int]], name: str, won: bool) -> None:
-    counts = held.setdefault(name, [0, 0])
-    counts[0] += won
-    counts[1] += 1
+def cross_captioning_section(columns: Sequence[ReportColumn]) -> Section:
+    """Captioner by reader, with the spread over captioners, where a run has `--cross`."""
+    tables = []
+    for setting in dict.fromkeys(c.arm.setting for c in columns if c.arm.captioner):
+        captioned = [c for c in columns if c.arm.setting == setting and c.arm.captioner]
+        captioners = list(dict.fromkeys(c.arm.captioner for c in captioned))
+        readers = list(dict.fromkeys(c.arm.reader for c in captioned))
+        if len(captioners) > 1 and any(c.run.config.cross for c in captioned):
+            tables.append(_cross_table(setting, captioned, captioners, readers))
+    return Section(title="Cross-captioning", parts=tuple(tables))
 
 
-def cross_captioning_section(entries: Sequence[ReportColumn]) -> Section:
-    """Captioner x reader, with the spread over captioners (cross-captioning)."""
-    parts = []
-    for setting in dict.fromkeys(e.column.setting for e in entries if e.column.captioner):
-        own = [e for e in entries if e.column.setting == setting and e.column.captioner]
-        captioners = list(dict.fromkeys(e.column.captioner for e in own))
-        readers = list(dict.fromkeys(e.column.reader for e in own))
-        if len(captioners) < 2 or not any(e.run.config.cross for e in own):
-            continue
-        at = {(e.column.captioner, e.column.reader): e for e in own}
-        rows: list[list[object]] = []
-        for c in captioners:
-            held = [at.get((c, r)) for r in readers]
-            cells = [
-                with_source(e, accuracy_cell(group_accuracy(e.sheet))) if e else "-" for e in held
-            ]
-            rows.append([short_model(c), *cells])
-        spread = []
-        for r in readers:
-            accuracies = (at[c, r].accuracy for c in captioners if (c, r) in at)
-            known = [v for v in accuracies if v is not None]
-            spread.append(f"{max(known) - min(known):.1f}" if len(known) > 1 else "")
-        rows.append(["max - min", *spread])
-        made = group_accuracy(own[0].sheet)
-        blind = [[name, *(value for _ in readers)] for name, value in baseline_rows([made])]
-        heads = ("captions by", *map(short_model, readers))
-        title = f"{setting}, accuracy %, n {made.n}"
-        parts.append(build_table(title, heads, [*rows, *blind], foot=1 + len(blind)))
-    return Section(title="Whose captions", parts=tuple(parts))
+def _cross_table(
+    setting: str, columns: Sequence[ReportColumn], captioners: list[str], readers: list[str]
+) -> ReportTable:
+    by_models = {(c.arm.captioner, c.arm.reader): c for c in columns}
+    rows: list[list[object]] = []
+    for captioner in captioners:
+        row = [by_models.get((captioner, reader)) for reader in readers]
+        cells = [with_source(c, accuracy_cell(group_accuracy(c.scored))) if c else "-" for c in row]
+        rows.append([short_model(captioner), *cells])
+    spread = []
+    for reader in readers:
+        accuracies = [
+            column.accuracy
+            for captioner in captioners
+            if (column := by_models.get((captioner, reader))) and column.accuracy is not None
+        ]
+        spread.append(f"{max(accuracies) - min(accuracies):.1f}" if len(accuracies) > 1 else "")
+    rows.append(["max - min", *spread])
+    first = group_accuracy(columns[0].scored)
+    baselines = [[name, *(cell for _ in readers)] for name, cell in baseline_rows([first])]
+    headings = ("captions by", *map(short_model, readers))
+    title = f"{setting}, accuracy %, n {first.n}"
+    return build_table(title, headings, [*rows, *baselines], footer_rows=1 + len(baselines))

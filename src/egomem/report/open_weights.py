@@ -1,7 +1,8 @@
-"""Whether a model's weights are published: a short table of families, which a user can overrule.
+"""Whether a model's weights are published, by a table of model families that a user can overrule.
 
-It says nothing of the server: one's own machine may hold weights that nobody else has, and a maker
-of closed models may serve open ones. `open` is what anyone can download, whatever its licence.
+`open` is what anyone can download, under any licence. Only the name of the model counts, not its
+server: one's own machine may hold weights that nobody else has, and a maker of closed models may
+serve open ones.
 """
 
 from __future__ import annotations
@@ -32,38 +33,41 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         r"cogvlm", r"moondream", r"ovis", r"egogpt",
     ),
 }  # fmt: skip
-"""Names of families, read after a boundary; of Qwen, those with a size are published."""
+"""Patterns of family names, matched from the start of a word. Of Qwen, the names with a size are
+published, those with a grade (max, plus) are not."""
 
-_NAMES = {
-    kind: re.compile("|".join(f"(?<![a-z0-9])(?:{name})" for name in names))
-    for kind, names in FAMILIES.items()
+_PATTERNS = {
+    kind: re.compile("|".join(f"(?<![a-z0-9])(?:{pattern})" for pattern in patterns))
+    for kind, patterns in FAMILIES.items()
 }
 
 
 def weights_of(spec: str) -> str:
-    """`open`, `closed`, or `not known`: for a name in no family, and for one in both kinds."""
+    """`open`, `closed`, or `not known`: for a name in no family, or in families of both kinds."""
     name = ModelSpec.parse(spec).model.lower().rpartition("/")[2]
-    kinds = [kind for kind, names in _NAMES.items() if names.search(name)]
+    kinds = [kind for kind, pattern in _PATTERNS.items() if pattern.search(name)]
     return kinds[0] if len(kinds) == 1 else UNKNOWN
 
 
 def classify_weights(
     specs: Iterable[str], open: Sequence[str] = (), closed: Sequence[str] = ()
 ) -> dict[str, str]:
-    """The weights of each model; `open` and `closed` overrule the table by a model's name, with or
-    without its server.
+    """The weights of each model, by its spec.
 
-    Raises UsageError for a name that is none of the models, or is said to be both.
+    `open` and `closed` overrule the table, by a model's name with or without its server. Raises
+    UsageError for a name that is none of the models, or that is stated to be both.
     """
-    found = {spec: weights_of(spec) for spec in specs}
-    said: dict[str, str] = {}
+    by_table = {spec: weights_of(spec) for spec in specs}
+    stated: dict[str, str] = {}
     for kind, names in ((OPEN, open), (CLOSED, closed)):
         for name in names:
-            meant = [s for s in found if name in (s, ModelSpec.parse(s).model)]
-            if not meant:
-                known = ", ".join(found) or "none"
-                raise UsageError(f"--{kind} {name}: no reader of that name", f"there are: {known}")
-            for spec in meant:
-                if said.setdefault(spec, kind) != kind:
-                    raise UsageError(f"{name} is said to be both open and closed")
-    return found | said
+            matches = [s for s in by_table if name in (s, ModelSpec.parse(s).model)]
+            if not matches:
+                readers = ", ".join(by_table) or "none"
+                raise UsageError(
+                    f"--{kind} {name}: no reader has that name", f"the readers are: {readers}"
+                )
+            for spec in matches:
+                if stated.setdefault(spec, kind) != kind:
+                    raise UsageError(f"{name} is stated to be both open and closed")
+    return by_table | stated

@@ -1,36 +1,39 @@
 "use strict";
+// The question browser: filters over the index of questions, and details that are decompressed when
+// a question is opened. The data come from question_browser.py; texts are only set as textContent.
 const data = JSON.parse(document.getElementById("data").textContent);
 const { columns, questions } = data;
-const SHOWN = 50;
+const PAGE_SIZE = 50;
+// The fields of an answer in the index.
 const STATUS = 0, RIGHT = 1, CHOICE = 2, WHY = 3;
 
-const make = (tag, text, name) => {
-  const found = document.createElement(tag);
-  if (text !== undefined) found.textContent = text;
-  if (name) found.className = name;
-  // A text that runs from right to left keeps to its own element.
-  found.dir = "auto";
-  return found;
+const make = (tag, text, className) => {
+  const element = document.createElement(tag);
+  if (text !== undefined) element.textContent = text;
+  if (className) element.className = className;
+  // A text that runs from right to left must not turn the elements around it.
+  element.dir = "auto";
+  return element;
 };
 
-// What is asked for stands in the address, so that a view of the questions can be sent to others:
+// The filter is kept in the address, so that a view of the questions can be sent to others:
 // #questions?setting=...&against=...&answer=wrong&status=refused&why=...&tag=...&duration=...
 // &disagreement=...&text=...&open=ID
-const NAMES = ["text", "setting", "against", "disagreement", "answer", "status", "why", "tag", "duration"];
-let wanted = {};
-let most = SHOWN;
+const FILTERS = ["text", "setting", "against", "disagreement", "answer", "status", "why", "tag", "duration"];
+let filter = {};
+let limit = PAGE_SIZE;
 
 const readAddress = () => {
-  wanted = {};
+  filter = {};
   if (!location.hash.startsWith("#questions?")) return false;
   for (const [name, value] of new URLSearchParams(location.hash.slice("#questions?".length))) {
-    if (value && (name === "open" || NAMES.includes(name))) wanted[name] = value;
+    if (value && (name === "open" || FILTERS.includes(name))) filter[name] = value;
   }
   return true;
 };
 const writeAddress = () => {
-  const asked = new URLSearchParams(Object.entries(wanted).filter(([, value]) => value)).toString();
-  const hash = asked ? `#questions?${asked}` : "#questions";
+  const query = new URLSearchParams(Object.entries(filter).filter(([, value]) => value)).toString();
+  const hash = query ? `#questions?${query}` : "#questions";
   if (hash === location.hash) return;
   try {
     history.replaceState(null, "", hash);
@@ -40,36 +43,40 @@ const writeAddress = () => {
   }
 };
 
-const cells = (q) => q.said.filter(Boolean);
-const DISAGREE = {
-  "some right, some wrong": (held) => new Set(held.map((s) => s[RIGHT])).size > 1,
-  "answers differ": (held) => new Set(held.map((s) => s[CHOICE] || s[STATUS])).size > 1,
-  "all right": (held) => held.every((s) => s[RIGHT] === true),
-  "all wrong": (held) => held.every((s) => s[RIGHT] === false),
+const answersOf = (question) => question.answers.filter(Boolean);
+// Disagreements of all the answers to a question.
+const AMONG = {
+  "some right, some wrong": (answers) => new Set(answers.map((a) => a[RIGHT])).size > 1,
+  "answers differ": (answers) => new Set(answers.map((a) => a[CHOICE] || a[STATUS])).size > 1,
+  "all right": (answers) => answers.every((a) => a[RIGHT] === true),
+  "all wrong": (answers) => answers.every((a) => a[RIGHT] === false),
 };
+// Disagreements of one setting with another.
 const BETWEEN = {
   "setting right, against wrong": (a, b) => a[RIGHT] === true && b[RIGHT] === false,
   "setting wrong, against right": (a, b) => a[RIGHT] === false && b[RIGHT] === true,
 };
 
-const fits = (q) => {
-  const w = wanted;
-  if (w.text && !`${q.id} ${q.text} ${q.options.flat().join(" ")}`.toLowerCase().includes(w.text.toLowerCase())) return false;
-  if (w.tag && !q.tags.includes(w.tag)) return false;
-  if (w.duration && q.regime !== w.duration) return false;
-  const own = w.setting ? [q.said[columns.indexOf(w.setting)]] : q.said;
-  // One and the same answer has to fit all that is asked of an answer.
-  const asked = w.answer || w.status || w.why;
-  const one = (s) => s
-    && (!w.answer || s[RIGHT] === (w.answer === "right"))
-    && (!w.status || s[STATUS] === w.status)
-    && (!w.why || s[WHY] === w.why);
-  if (asked && !own.some(one)) return false;
-  if (w.disagreement) {
-    const other = w.against ? [q.said[columns.indexOf(w.against)]] : q.said;
-    const between = BETWEEN[w.disagreement], among = DISAGREE[w.disagreement];
-    if (between) return own.some((a) => a && other.some((b) => b && between(a, b)));
-    const compared = (w.setting && w.against ? [...own, ...other] : q.said).filter(Boolean);
+const matches = (question) => {
+  const f = filter;
+  const texts = `${question.id} ${question.text} ${question.options.flat().join(" ")}`;
+  if (f.text && !texts.toLowerCase().includes(f.text.toLowerCase())) return false;
+  if (f.tag && !question.tags.includes(f.tag)) return false;
+  if (f.duration && question.regime !== f.duration) return false;
+  const answers = question.answers;
+  const ofSetting = f.setting ? [answers[columns.indexOf(f.setting)]] : answers;
+  // One answer has to match all filters on answers: a question with one right and one refused
+  // answer has no answer that is right and refused.
+  const matchesAnswer = (a) => a
+    && (!f.answer || a[RIGHT] === (f.answer === "right"))
+    && (!f.status || a[STATUS] === f.status)
+    && (!f.why || a[WHY] === f.why);
+  if ((f.answer || f.status || f.why) && !ofSetting.some(matchesAnswer)) return false;
+  if (f.disagreement) {
+    const ofOther = f.against ? [answers[columns.indexOf(f.against)]] : answers;
+    const between = BETWEEN[f.disagreement], among = AMONG[f.disagreement];
+    if (between) return ofSetting.some((a) => a && ofOther.some((b) => b && between(a, b)));
+    const compared = (f.setting && f.against ? [...ofSetting, ...ofOther] : answers).filter(Boolean);
     return Boolean(among) && compared.length > 1 && among(compared);
   }
   return true;
@@ -77,13 +84,13 @@ const fits = (q) => {
 
 const controls = {};
 const filters = document.getElementById("filters");
-const field = (name, title, control) => {
+const addControl = (name, title, control) => {
   const label = make("label", title);
   control.setAttribute("aria-label", title);
   control.addEventListener("input", () => {
-    wanted[name] = control.value;
-    delete wanted.open;
-    most = SHOWN;
+    filter[name] = control.value;
+    delete filter.open;
+    limit = PAGE_SIZE;
     writeAddress();
     show();
   });
@@ -91,38 +98,40 @@ const field = (name, title, control) => {
   controls[name] = control;
   filters.append(label);
 };
-// Each value stands with the number of questions that have it.
-const choose = (name, title, counts) => {
+// Each value with its number of questions; null prints no number.
+const addSelect = (name, title, counts) => {
   if (!counts.size) return;
   const select = make("select");
   select.append(new Option("all", ""));
   for (const [value, n] of counts) select.append(new Option(n === null ? value : `${value} (${n})`, value));
-  field(name, title, select);
+  addControl(name, title, select);
 };
-const counted = (of) => {
+const countValues = (valuesOf) => {
   const counts = new Map();
-  for (const q of questions) for (const value of new Set(of(q))) if (value) counts.set(value, (counts.get(value) || 0) + 1);
+  for (const question of questions) {
+    for (const value of new Set(valuesOf(question))) if (value) counts.set(value, (counts.get(value) || 0) + 1);
+  }
   return new Map([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
 };
-const plain = (values) => new Map(values.map((value) => [value, null]));
+const withoutCounts = (values) => new Map(values.map((value) => [value, null]));
 
-const box = make("input");
-box.type = "search";
-field("text", "text or id", box);
-choose("setting", "setting", plain(columns));
+const search = make("input");
+search.type = "search";
+addControl("text", "text or id", search);
+addSelect("setting", "setting", withoutCounts(columns));
 if (columns.length > 1) {
-  choose("against", "against", plain(columns));
-  choose("disagreement", "disagreement", plain([...Object.keys(DISAGREE), ...Object.keys(BETWEEN)]));
+  addSelect("against", "against", withoutCounts(columns));
+  addSelect("disagreement", "disagreement", withoutCounts([...Object.keys(AMONG), ...Object.keys(BETWEEN)]));
 }
-choose("answer", "answer", counted((q) => cells(q).map((s) => ({ true: "right", false: "wrong" })[s[RIGHT]])));
-choose("status", "status", counted((q) => cells(q).map((s) => s[STATUS])));
-choose("why", "why wrong", counted((q) => cells(q).map((s) => s[WHY])));
-choose("tag", "tag", counted((q) => q.tags));
-choose("duration", "duration", counted((q) => [q.regime]));
+const VERDICTS = { true: "right", false: "wrong" };
+addSelect("answer", "answer", countValues((q) => answersOf(q).map((a) => VERDICTS[a[RIGHT]])));
+addSelect("status", "status", countValues((q) => answersOf(q).map((a) => a[STATUS])));
+addSelect("why", "why wrong", countValues((q) => answersOf(q).map((a) => a[WHY])));
+addSelect("tag", "tag", countValues((q) => q.tags));
+addSelect("duration", "duration", countValues((q) => [q.regime]));
 
-// Details lie packed in blocks; one is unpacked when a question in it is opened.
 const blocks = new Map();
-const details = async (k) => {
+const detailsOf = async (k) => {
   const number = Math.floor(k / data.block);
   if (!blocks.has(number)) {
     const bytes = Uint8Array.from(atob(data.blocks[number]), (c) => c.charCodeAt(0));
@@ -132,59 +141,58 @@ const details = async (k) => {
   return (await blocks.get(number))[k % data.block];
 };
 
-const SIGNS = { true: ["✓", "right"], false: ["✗", "wrong"], null: ["·", "neither"] };
-const sign = (s) => SIGNS[s ? s[RIGHT] : null];
+const MARKS = { true: ["✓", "right"], false: ["✗", "wrong"], null: ["·", "neither"] };
+const markOf = (answer) => MARKS[answer ? answer[RIGHT] : null];
 
-const step = (s) => {
-  const found = make("div", undefined, "step");
-  found.append(make("b", s.title), make("span", s.facts ? `  ${s.facts.join(" · ")}` : ""));
-  for (const line of s.lines || []) found.append(make("div", line, "meta"));
-  if (s.raw) found.append(make("pre", s.raw));
-  return found;
+const makeStep = (step) => {
+  const element = make("div", undefined, "step");
+  element.append(make("b", step.title), make("span", step.facts ? `  ${step.facts.join(" · ")}` : ""));
+  for (const line of step.lines || []) element.append(make("div", line, "meta"));
+  if (step.raw) element.append(make("pre", step.raw));
+  return element;
 };
 
-const answer = (q, k, held) => {
-  const s = q.said[k];
-  if (!s) return [];
-  const said = held.said[k] || {};
-  const found = make("details", undefined, "answer");
+const makeAnswer = (column, answer, details) => {
+  const element = make("details", undefined, "answer");
   const summary = make("summary");
-  const label = s[CHOICE] ? `${s[CHOICE]}. ` : "";
-  const text = (said.text || "").startsWith(label) ? said.text : label + (said.text || "");
-  const status = s[STATUS] === "parsed" ? "" : ` (${s[STATUS]})`;
-  summary.append(make("span", `${sign(s)[0]} ${columns[k]}: `, sign(s)[1]), make("bdi", (text || "") + status));
-  found.append(summary);
+  const label = answer[CHOICE] ? `${answer[CHOICE]}. ` : "";
+  const text = (details.text || "").startsWith(label) ? details.text : label + (details.text || "");
+  const status = answer[STATUS] === "parsed" ? "" : ` (${answer[STATUS]})`;
+  const [mark, className] = markOf(answer);
+  summary.append(make("span", `${mark} ${column}: `, className), make("bdi", (text || "") + status));
+  element.append(summary);
   const body = make("div");
-  if (said.why) body.append(make("div", said.why, "wrong"));
-  if (said.reason) body.append(make("div", said.reason));
-  for (const place of said.evidence || []) body.append(make("div", `rests on ${place}`, "meta"));
-  for (const one of said.steps || []) body.append(step(one));
-  body.append(make("div", said.from || "no answer", "meta"));
-  found.append(body);
-  return [found];
+  if (details.why) body.append(make("div", details.why, "wrong"));
+  if (details.reason) body.append(make("div", details.reason));
+  for (const place of details.evidence || []) body.append(make("div", `rests on ${place}`, "meta"));
+  for (const step of details.steps || []) body.append(makeStep(step));
+  body.append(make("div", details.from || "no answer", "meta"));
+  element.append(body);
+  return element;
 };
 
-const fill = async (body, q, k) => {
-  const facts = [q.id, q.video, q.regime, ...q.tags].filter(Boolean).join(" · ");
+const fillBody = async (body, question, k) => {
+  const facts = [question.id, question.video, question.regime, ...question.tags].filter(Boolean).join(" · ");
   body.append(make("div", facts, "meta"));
   const options = make("ol");
-  for (const [label, text] of q.options) {
-    const mark = label === q.key ? " (key)" : "";
-    options.append(make("li", `${label}. ${text}${mark}`, mark ? "key" : ""));
+  for (const [label, text] of question.options) {
+    const key = label === question.key ? " (key)" : "";
+    options.append(make("li", `${label}. ${text}${key}`, key ? "key" : ""));
   }
   body.append(options);
-  if (!q.answerable) body.append(make("div", "cannot be answered from the recording", "key"));
-  else if (q.key && !q.options.length) body.append(make("div", `key: ${q.key}`, "key"));
-  let held;
+  if (!question.answerable) body.append(make("div", "cannot be answered from the recording", "key"));
+  else if (question.key && !question.options.length) body.append(make("div", `key: ${question.key}`, "key"));
+  let details;
   try {
-    held = await details(k);
+    details = await detailsOf(k);
   } catch (error) {
-    body.append(make("p", `The details cannot be unpacked (${error}); a browser of 2023 or later can.`, "wrong"));
+    const text = `The details cannot be unpacked (${error}); open the page in a browser of 2023 or later.`;
+    body.append(make("p", text, "wrong"));
     return;
   }
-  for (const place of held.evidence) body.append(make("div", `evidence: ${place}`, "meta"));
+  for (const place of details.evidence) body.append(make("div", `evidence: ${place}`, "meta"));
   const pictures = make("div", undefined, "pictures");
-  for (const [label, jpeg] of held.pictures) {
+  for (const [label, jpeg] of details.pictures) {
     const image = make("img");
     image.src = `data:image/jpeg;base64,${jpeg}`;
     image.alt = `frame of ${label}`;
@@ -193,68 +201,77 @@ const fill = async (body, q, k) => {
     pictures.append(figure);
   }
   body.append(pictures);
-  for (const [who, lines] of Object.entries(held.captions)) {
+  for (const [track, lines] of Object.entries(details.captions)) {
     const captions = make("details");
-    captions.append(make("summary", `captions over the evidence: ${who}`));
+    captions.append(make("summary", `captions over the evidence: ${track}`));
     for (const line of lines) captions.append(make("div", line, "meta"));
     body.append(captions);
   }
-  for (const c of columns.keys()) body.append(...answer(q, c, held));
+  for (const [c, answer] of question.answers.entries()) {
+    if (answer) body.append(makeAnswer(columns[c], answer, details.answers[c] || {}));
+  }
 };
 
-const card = (k) => {
-  const q = questions[k];
-  const found = make("details", undefined, "question");
+const makeQuestion = (k) => {
+  const question = questions[k];
+  const element = make("details", undefined, "question");
   const summary = make("summary");
   const marks = make("span", undefined, "marks");
-  for (const [c, s] of q.said.entries()) {
-    const one = make("span", sign(s)[0], sign(s)[1]);
-    one.title = `${columns[c]}: ${s ? s[CHOICE] || s[STATUS] : "not asked"}`;
-    marks.append(one);
+  for (const [c, answer] of question.answers.entries()) {
+    const mark = make("span", ...markOf(answer));
+    mark.title = `${columns[c]}: ${answer ? answer[CHOICE] || answer[STATUS] : "not asked"}`;
+    marks.append(mark);
   }
-  summary.append(marks, make("span", q.text, "text"));
+  summary.append(marks, make("span", question.text, "text"));
   const body = make("div", undefined, "body");
-  found.append(summary, body);
-  found.addEventListener("toggle", () => {
-    if (found.open && !body.firstChild) fill(body, q, k);
-    if (found.open) wanted.open = q.id;
-    else if (wanted.open === q.id) delete wanted.open;
+  element.append(summary, body);
+  element.addEventListener("toggle", () => {
+    if (element.open && !body.firstChild) fillBody(body, question, k);
+    if (element.open) filter.open = question.id;
+    else if (filter.open === question.id) delete filter.open;
     writeAddress();
   });
-  if (wanted.open === q.id) found.open = true;
-  return found;
+  if (filter.open === question.id) element.open = true;
+  return element;
 };
 
 const show = () => {
-  const held = [...questions.keys()].filter((k) => fits(questions[k]));
+  const matching = [...questions.keys()].filter((k) => matches(questions[k]));
   const list = document.getElementById("list");
-  const at = held.findIndex((k) => questions[k].id === wanted.open);
-  most = Math.max(most, at + 1);
-  list.replaceChildren(...held.slice(0, most).map(card));
+  // The question that the address opens is shown, wherever in the list it is.
+  limit = Math.max(limit, matching.findIndex((k) => questions[k].id === filter.open) + 1);
+  list.replaceChildren(...matching.slice(0, limit).map(makeQuestion));
   const count = document.getElementById("count");
-  count.textContent = `${held.length} of ${questions.length} questions`;
-  if (Object.values(wanted).some(Boolean)) {
+  count.textContent = `${matching.length} of ${questions.length} questions`;
+  if (Object.values(filter).some(Boolean)) {
     const clear = make("button", "clear");
-    clear.addEventListener("click", () => { wanted = {}; most = SHOWN; writeAddress(); set(); show(); });
+    clear.addEventListener("click", () => {
+      filter = {};
+      limit = PAGE_SIZE;
+      writeAddress();
+      setControls();
+      show();
+    });
     count.append(clear);
   }
-  if (held.length > most) {
-    const more = make("button", `show ${Math.min(SHOWN, held.length - most)} more`);
-    more.addEventListener("click", () => { most += SHOWN; show(); });
+  if (matching.length > limit) {
+    const more = make("button", `show ${Math.min(PAGE_SIZE, matching.length - limit)} more`);
+    more.addEventListener("click", () => { limit += PAGE_SIZE; show(); });
     list.append(more);
   }
 };
-const set = () => {
-  for (const [name, control] of Object.entries(controls)) control.value = wanted[name] || "";
+const setControls = () => {
+  for (const [name, control] of Object.entries(controls)) control.value = filter[name] || "";
 };
-const follow = () => {
-  const asked = readAddress();
-  set();
+const showAddress = () => {
+  const isFilter = readAddress();
+  setControls();
   show();
-  if (asked) document.getElementById("questions").scrollIntoView();
+  if (isFilter) document.getElementById("questions").scrollIntoView();
 };
-addEventListener("hashchange", () => { if (location.hash.startsWith("#questions?")) follow(); });
+addEventListener("hashchange", () => { if (location.hash.startsWith("#questions?")) showAddress(); });
 if (data.pictures_left_out) {
-  filters.after(make("p", `${data.pictures_left_out} pictures of evidence had no room in this page.`, "meta"));
+  const text = `${data.pictures_left_out} pictures of the evidence are left out: they would make this page too large.`;
+  filters.after(make("p", text, "meta"));
 }
-follow();
+showAddress();

@@ -10,15 +10,27 @@ from html import escape
 from importlib import resources
 from typing import Any
 
-from egomem.report.table import Cell, CellValue, Chart, ReportTable, Section, one_line
+from egomem.report.table import (
+    Cell,
+    CellValue,
+    Chart,
+    ReportTable,
+    Section,
+    cell_detail,
+    cell_text,
+    one_line,
+)
 
 MAX_UNBROKEN = 30
-"""Characters from which the texts of a column are broken into lines."""
+"""A column with a longer text than this gets a width in which its texts break."""
 
 
 def render_html(title: str, sections: Sequence[Section], questions: Mapping[str, Any]) -> str:
-    """The page. Texts of questions and replies go in as data, never as markup; and the page's own
-    policy lets no other script run, and nothing be fetched."""
+    """The page: the sections, then the browser of `questions` (see `browser_data`).
+
+    Questions and replies are texts of others. They are embedded as data, never as markup; and the
+    page's content security policy allows no other script and no request, should one slip in.
+    """
     files = resources.files("egomem.report")
     style = files.joinpath("page.css").read_text(encoding="utf-8")
     script = files.joinpath("page.js").read_text(encoding="utf-8")
@@ -26,9 +38,9 @@ def render_html(title: str, sections: Sequence[Section], questions: Mapping[str,
         f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; "
         f"script-src '{_hash(script)}'; base-uri 'none'; form-action 'none'"
     )
-    shown = [s for s in sections if s.parts or s.text]
-    links = "".join(f'<a href="#{s.slug}">{escape(s.title)}</a>' for s in shown)
-    body = "".join(_section(section) for section in shown)
+    printed = [section for section in sections if section.parts or section.text]
+    links = "".join(f'<a href="#{s.slug}">{escape(s.title)}</a>' for s in printed)
+    body = "".join(_section(section) for section in printed)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
@@ -37,64 +49,69 @@ def render_html(title: str, sections: Sequence[Section], questions: Mapping[str,
         f"<title>{_safe(title)}</title><style>{style}</style></head><body>"
         f'<header><h1>{_safe(title)}</h1></header><nav>{links}<a href="#questions">Questions</a>'
         f'</nav><main>{body}<section id="questions"><h2>Questions</h2><div id="filters"></div>'
-        '<p class="note">A sign for each setting, in the order of the tables: \u2713 right, \u2717 '
-        'wrong, \u00b7 not scored or not asked.</p><p id="count" aria-live="polite"></p>'
+        '<p class="note">One mark for each setting, in the order of the tables: \u2713 right, '
+        '\u2717 wrong, \u00b7 not scored or not asked.</p><p id="count" aria-live="polite"></p>'
         '<div id="list"></div></section></main>'
-        f'<script type="application/json" id="data">{_data(questions)}</script>'
+        f'<script type="application/json" id="data">{_json(questions)}</script>'
         f"<script>{script}</script></body></html>\n"
     )
 
 
 def _hash(text: str) -> str:
+    """A source of the content security policy: the hash of an inline script or style."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _data(value: Mapping[str, Any]) -> str:
-    """JSON that no text in it can end: "<" is written as an escape."""
-    packed = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
-    return packed.replace("<", "\\u003c")
+def _json(value: Mapping[str, Any]) -> str:
+    """JSON that cannot end the script element it is in: "<" is escaped."""
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    return text.replace("<", "\\u003c")
 
 
 def _section(section: Section) -> str:
-    text = "".join(f"<p>{_safe(t)}</p>" for t in section.text)
-    parts = "".join(_chart(p) if isinstance(p, Chart) else _grid(p) for p in section.parts)
+    text = "".join(f"<p>{_safe(paragraph)}</p>" for paragraph in section.text)
+    parts = "".join(_chart(p) if isinstance(p, Chart) else _table(p) for p in section.parts)
     return f'<section id="{section.slug}"><h2>{escape(section.title)}</h2>{text}{parts}</section>'
 
 
-def _grid(part: ReportTable) -> str:
-    classes = [_kind(part, k) for k in range(len(part.headings))]
-    head = "".join(
-        f'<th scope="col"{_class(c)}>{_cell(h)}</th>'
-        for h, c in zip(part.headings, classes, strict=True)
+def _table(table: ReportTable) -> str:
+    classes = [_column_class(table, k) for k in range(len(table.headings))]
+    headings = "".join(
+        f'<th scope="col"{_class(name)}>{_cell(heading)}</th>'
+        for heading, name in zip(table.headings, classes, strict=True)
     )
-    over = "".join(
-        f'<th scope="colgroup" colspan="{count}">{_safe(name)}</th>'
-        if name
+    groups = "".join(
+        f'<th scope="colgroup" colspan="{count}">{_safe(title)}</th>'
+        if title
         else f'<td colspan="{count}"></td>'
-        for name, count in part.spans
+        for title, count in table.column_groups
     )
-    over = f"<tr>{over}</tr>" if over else ""
-    thead = f"<thead>{over}<tr>{head}</tr></thead>" if any(str(h) for h in part.headings) else ""
-    cut = len(part.rows) - part.foot
-    body = "".join(_row(row, classes) for row in part.rows[:cut])
-    foot = "".join(_row(row, classes) for row in part.rows[cut:])
-    title = f"<h3>{_safe(part.title)}</h3>" if part.title else ""
-    tfoot = f"<tfoot>{foot}</tfoot>" if foot else ""
-    table = f"<table>{thead}<tbody>{body}</tbody>{tfoot}</table>"
-    name = f' role="region" aria-label="{_safe(part.title)}"' if part.title else ""
-    return f'{title}<div class="wide" tabindex="0"{name}>{table}</div>{_note(part.note)}'
+    groups = f"<tr>{groups}</tr>" if groups else ""
+    has_headings = any(str(heading) for heading in table.headings)
+    thead = f"<thead>{groups}<tr>{headings}</tr></thead>" if has_headings else ""
+    end = len(table.rows) - table.footer_rows
+    body = "".join(_row(row, classes) for row in table.rows[:end])
+    footer = "".join(_row(row, classes) for row in table.rows[end:])
+    tfoot = f"<tfoot>{footer}</tfoot>" if footer else ""
+    title = f"<h3>{_safe(table.title)}</h3>" if table.title else ""
+    # It can be focused, so that a wide table can be scrolled with the keyboard.
+    name = f' role="region" aria-label="{_safe(table.title)}"' if table.title else ""
+    return (
+        f'{title}<div class="wide" tabindex="0"{name}>'
+        f"<table>{thead}<tbody>{body}</tbody>{tfoot}</table></div>{_note(table.note)}"
+    )
 
 
-def _kind(part: ReportTable, column: int) -> str:
-    """`n` for figures, `w` for texts that are long enough to be broken."""
-    if part.is_number(column):
+def _column_class(table: ReportTable, column: int) -> str:
+    """`n` for figures, `w` for texts that are long enough to break, else ""."""
+    if table.is_numeric(column):
         return "n"
-    return "w" if any(len(str(row[column])) > MAX_UNBROKEN for row in part.rows) else ""
+    return "w" if any(len(str(row[column])) > MAX_UNBROKEN for row in table.rows) else ""
 
 
 def _row(row: Sequence[Cell], classes: Sequence[str]) -> str:
     cells = zip(row[1:], classes[1:], strict=True)
-    rest = "".join(f"<td{_class(c)}>{_cell(cell)}</td>" for cell, c in cells)
+    rest = "".join(f"<td{_class(name)}>{_cell(cell)}</td>" for cell, name in cells)
     return f'<tr><th scope="row">{_cell(row[0])}</th>{rest}</tr>'
 
 
@@ -103,25 +120,23 @@ def _class(name: str) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    if not isinstance(cell, CellValue):
-        return _safe(cell)
-    small = f" <small>{_safe(cell.small)}</small>" if cell.small else ""
-    text = _safe(cell.text)
-    if cell.questions:
-        text = f'<a href="#questions?{escape(cell.questions)}">{text}</a>'
-    return text + small
+    text, detail = _safe(cell_text(cell)), _safe(cell_detail(cell))
+    if isinstance(cell, CellValue) and cell.question_filter:
+        text = f'<a href="#questions?{escape(cell.question_filter)}">{text}</a>'
+    return f"{text} <small>{detail}</small>" if detail else text
 
 
-def _chart(part: Chart) -> str:
-    items = "".join(f"<li>{mark}{_safe(name)}</li>" for name, mark in part.legend)
+def _chart(chart: Chart) -> str:
+    items = "".join(f"<li>{mark}{_safe(name)}</li>" for name, mark in chart.legend)
     legend = f'<ul class="legend">{items}</ul>' if items else ""
-    named = len(part.panels) > 1
+    has_titles = len(chart.panels) > 1
     panels = "".join(
-        f"<div>{f'<h4>{_safe(p.title)}</h4>' if named else ''}{p.svg}</div>" for p in part.panels
+        f"<div>{f'<h4>{_safe(panel.title)}</h4>' if has_titles else ''}{panel.svg}</div>"
+        for panel in chart.panels
     )
     return (
-        f"<figure><figcaption>{_safe(part.title)}</figcaption>{legend}"
-        f'<div class="panels">{panels}</div></figure>{_note(part.note)}'
+        f"<figure><figcaption>{_safe(chart.title)}</figcaption>{legend}"
+        f'<div class="panels">{panels}</div></figure>{_note(chart.note)}'
     )
 
 

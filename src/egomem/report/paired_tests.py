@@ -1,13 +1,14 @@
-"""Paired differences between columns: tested, and adjusted for how many there are."""
+"""Paired differences between columns: tested, and adjusted for the number of tests."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from egomem.report.bootstrap_columns import RESAMPLING, ColumnBootstrap, accuracy_cell
+from egomem.report.bootstrap_columns import RESAMPLING, ColumnBootstrap
 from egomem.report.cell_format import (
     INTERVAL_WARNINGS,
+    accuracy_cell,
     baselines_sentence,
     p_value_cell,
     points_cell,
@@ -27,111 +28,118 @@ from egomem.text import plural
 
 
 class ComparisonFamily(NamedTuple):
-    """A family of differences: their labels as headings, and what a reader must know."""
+    """Differences of one kind: `labels` are the headings of their names, `note` applies where not
+    all pairs are compared."""
 
     title: str
     labels: tuple[str, ...]
-    find: Callable[[ColumnBootstrap], list[ColumnPair]]
+    find_pairs: Callable[[ColumnBootstrap], list[ColumnPair]]
     note: str = ""
 
 
 METHOD = (
-    f"{RESAMPLING}, on the same draws for both sides. p: two-sided permutation test that swaps "
-    "whole clusters. MDD, minimum detectable difference: the smallest true difference in points "
-    "that such a comparison would find with power 0.8; not given for fewer than "
-    f"{MIN_CLUSTERS} clusters. {INTERVAL_WARNINGS[0].upper()}{INTERVAL_WARNINGS[1:]}."
+    f"{RESAMPLING}; both sides of a difference use the same resamples. p: two-sided permutation "
+    "test that swaps whole clusters. MDD (minimum detectable difference): the smallest true "
+    "difference in points that such a comparison detects with power 0.8; not given for fewer than "
+    f"{MIN_CLUSTERS} clusters. {INTERVAL_WARNINGS}"
 )
 
 MAX_ROWS = 20
-"""Rows of a table; of more differences of a kind, each setting has a table of its own."""
+"""Rows of a table; with more differences in a family, each setting has its own table."""
 
-CHOSEN_COLUMN_NOTE = f"Of more than {MAX_ALL_PAIRS}, each is set against {{}}"
+CHOSEN_COLUMN_NOTE = f"With more than {MAX_ALL_PAIRS}, each is compared with {{}}"
 
 FAMILIES = (
     ComparisonFamily("Captions less video", ("reader",), captions_minus_video),
-    ComparisonFamily("A look at the frames less captions alone", ("reader",), strategy_minus_base),
+    ComparisonFamily(
+        "Strategies less the answers that they start from", ("reader",), strategy_minus_base
+    ),
     ComparisonFamily(
         "Readers",
         ("reader", "less"),
         reader_pairs,
-        CHOSEN_COLUMN_NOTE.format("the best, whose lead is flattered by being chosen afterwards."),
+        CHOSEN_COLUMN_NOTE.format(
+            "the best one; its lead is overestimated, because it was chosen after seeing the "
+            "results."
+        ),
     ),
     ComparisonFamily(
         "Captioners",
         ("reader", "captions by", "less"),
         captioner_pairs,
-        CHOSEN_COLUMN_NOTE.format("the reader's own captions, or the best."),
+        CHOSEN_COLUMN_NOTE.format("the reader's own captions, or else with the best ones."),
     ),
     ComparisonFamily("Runs", ("reader", "run", "less"), run_pairs),
 )
 
 
-def paired_tests_section(held: Sequence[ColumnBootstrap]) -> Section:
-    """A table for each family of differences that the runs hold."""
-    made = [part for own in held for part in _tables(own)]
-    count = sum(len(part.rows) for part in made)
+def paired_tests_section(groups: Sequence[ColumnBootstrap]) -> Section:
+    """A table for each family of differences that the runs allow."""
+    tables = [table for group in groups for table in _tables(group)]
+    count = sum(len(table.rows) for table in tables)
     text = (
-        f"{plural(count, 'difference is', 'differences are')} tested. By chance alone one test "
-        "in twenty falls below p = 0.05: read p (Holm), which is adjusted for all tests of its "
-        "kind.",
+        f"{plural(count, 'difference is', 'differences are')} tested. By chance alone, one test in "
+        "twenty falls below p = 0.05; p (Holm) is adjusted for all tests of its family.",
         METHOD,
     )
-    return Section(title="Differences", text=text if made else (), parts=tuple(made))
+    return Section(title="Differences", text=text if tables else (), parts=tuple(tables))
 
 
-def _tables(own: ColumnBootstrap) -> Iterator[ReportTable]:
-    for kind in FAMILIES:
-        pairs = kind.find(own)
+def _tables(group: ColumnBootstrap) -> Iterator[ReportTable]:
+    for family in FAMILIES:
+        pairs = family.find_pairs(group)
         if not pairs:
             continue
-        rows = list(zip(pairs, _tested(own, pairs), strict=True))
-        if len(rows) <= MAX_ROWS:
-            held = [[p.labels[0], p.setting, *p.labels[1:], *row] for p, row in rows]
-            yield _table(own, kind, pairs, kind.title, held, "setting")
+        tested = list(zip(pairs, _test(group, pairs), strict=True))
+        if len(tested) <= MAX_ROWS:
+            rows = [[p.labels[0], p.setting, *p.labels[1:], *cells] for p, cells in tested]
+            yield _table(group, family, pairs, family.title, rows, "setting")
             continue
-        for setting in dict.fromkeys(p.setting for p in pairs):
-            held = [[*p.labels, *row] for p, row in rows if p.setting == setting]
-            yield _table(own, kind, pairs, f"{kind.title}: {setting}", held)
+        for setting in dict.fromkeys(pair.setting for pair in pairs):
+            rows = [[*p.labels, *cells] for p, cells in tested if p.setting == setting]
+            yield _table(group, family, pairs, f"{family.title}: {setting}", rows)
 
 
 def _table(
-    own: ColumnBootstrap,
-    kind: ComparisonFamily,
+    group: ColumnBootstrap,
+    family: ComparisonFamily,
     pairs: Sequence[ColumnPair],
     title: str,
     rows: list[list[object]],
-    *second: str,
+    *second_heading: str,
 ) -> ReportTable:
-    many = len({name for p in pairs for name in p.labels[-2:]}) > MAX_ALL_PAIRS
-    heads = (
-        kind.labels[0], *second, *kind.labels[1:], "n", "%", "less %", "points", "p", "p (Holm)",
-        "MDD",
+    is_chosen = len({name for pair in pairs for name in pair.labels[-2:]}) > MAX_ALL_PAIRS
+    headings = (
+        family.labels[0], *second_heading, *family.labels[1:], "n", "%", "less %", "points", "p",
+        "p (Holm)", "MDD",
     )  # fmt: skip
     notes = [
-        f"{own.counted}; p (Holm) is adjusted for {plural(len(pairs), 'test')}.",
-        kind.note if many else "",
-        baselines_sentence(group_accuracy(own.sheet(0))),
+        f"{group.cluster_counts}; p (Holm) is adjusted for {plural(len(pairs), 'test')}.",
+        family.note if is_chosen else "",
+        baselines_sentence(group_accuracy(group.scored(0))),
     ]
-    return build_table(own.titled(title), heads, rows, " ".join(filter(None, notes)))
+    return build_table(group.titled(title), headings, rows, " ".join(filter(None, notes)))
 
 
-def _tested(own: ColumnBootstrap, pairs: Sequence[ColumnPair]) -> Iterator[list[object]]:
-    gaps = own.right[:, [p.a for p in pairs]] - own.right[:, [p.b for p in pairs]]
-    tests = list(map(float, permutation_tests(gaps, own.clusters)))
-    for pair, p, adjusted in zip(pairs, tests, holm(tests), strict=True):
+def _test(group: ColumnBootstrap, pairs: Sequence[ColumnPair]) -> Iterator[list[object]]:
+    """The cells of each pair: n, both accuracies, their difference, p, p (Holm) and MDD."""
+    differences = group.right[:, [p.a for p in pairs]] - group.right[:, [p.b for p in pairs]]
+    p_values = list(map(float, permutation_tests(differences, group.clusters)))
+    for pair, p, adjusted in zip(pairs, p_values, holm(p_values), strict=True):
         yield [
-            own.n,
-            accuracy_cell(group_accuracy(own.sheet(pair.a)), own.n),
-            accuracy_cell(group_accuracy(own.sheet(pair.b)), own.n),
-            points_cell(own.drawn.difference(pair.a, pair.b), own.groups, own.n),
+            group.n,
+            accuracy_cell(group_accuracy(group.scored(pair.a)), group.n),
+            accuracy_cell(group_accuracy(group.scored(pair.b)), group.n),
+            points_cell(group.bootstrap.difference(pair.a, pair.b), group.n_clusters, group.n),
             p_value_cell(p),
             p_value_cell(adjusted),
-            _detectable(own, pair),
+            _minimum_detectable_cell(group, pair),
         ]
 
 
-def _detectable(own: ColumnBootstrap, pair: ColumnPair) -> object:
-    if own.groups < MIN_CLUSTERS:
+def _minimum_detectable_cell(group: ColumnBootstrap, pair: ColumnPair) -> object:
+    # It rests on the bootstrap's standard error, which few clusters underestimate.
+    if group.n_clusters < MIN_CLUSTERS:
         return "-"
-    least = 100 * minimum_detectable(own.drawn.standard_error(pair.a, pair.b))
-    return CellValue(text=f"{least:.1f}", value=least, n=own.n)
+    mdd = 100 * minimum_detectable(group.bootstrap.standard_error(pair.a, pair.b))
+    return CellValue(text=f"{mdd:.1f}", value=mdd, n=group.n)

@@ -1,24 +1,20 @@
-"""Accuracy by tag, position, duration, source and so on: tables in the paper's form, and plots."""
+"""Accuracy by tag, evidence position, duration, source and so on: tables and charts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from egomem.report import charts
-from egomem.report.bootstrap_columns import (
-    STATUS_LETTERS_NOTE,
-    best_baseline,
-    group_by_panel,
-    legend,
-    series_styles,
-)
 from egomem.report.cell_format import (
     INTERVAL_WARNINGS,
+    STATUS_LETTERS_NOTE,
+    best_baseline,
     format_unread,
     points_cell,
     sum_by_status,
     with_source,
 )
+from egomem.report.chart_series import group_by_panel, legend, series_styles
 from egomem.report.columns import ReportColumn
 from egomem.report.table import Chart, ChartPanel, ReportTable, Section, build_table
 from egomem.report.wide_tables import slice_tables
@@ -39,131 +35,141 @@ from egomem.score import (
 from egomem.score.slices import NOT_STATED
 
 TITLES = {"long": "duration, in two", "type": "type of question", "answerable": "answerable or not"}
-CHARTED = ("duration", "evidence position")
+"""Titles of the slices whose name is too short for one."""
+
+EVIDENCE_POSITION = "evidence position"
+CHARTED = ("duration", EVIDENCE_POSITION)
+"""Slices with an order along which a line makes sense."""
+
+UNPLACED = (NOT_STATED, "no evidence")
+"""Labels of questions that have no place in that order."""
 
 
-def report_slices(entries: Sequence[ReportColumn]) -> list[Slice]:
-    """The views of a report; the frame cap is that of the first run."""
-    config, choices = entries[0].run.config, entries[0].choices
+def report_slices(columns: Sequence[ReportColumn]) -> list[Slice]:
+    """The slices of a report, by its options; the frame cap is that of the first run."""
+    config, options = columns[0].run.config, columns[0].options
     cap = by_frame_cap(config.frames, config.fps)
-    made = standard_slices(bins=choices.bins, regimes=choices.regimes)
-    return [cap if v.name == cap.name else v for v in made]
+    slices = standard_slices(bins=options.bins, regimes=options.regimes)
+    return [cap if by.name == cap.name else by for by in slices]
 
 
-def slices_section(entries: Sequence[ReportColumn]) -> Section:
-    """Accuracy by tag, position, duration, source and so on."""
+def slices_section(columns: Sequence[ReportColumn]) -> Section:
+    """Accuracy by every slice that has two labels or more."""
     parts: list[ReportTable | Chart] = []
-    for view in report_slices(entries)[1:]:
-        held = [e.table(view) for e in entries]
-        labels = list(dict.fromkeys(row.label for t in held for row in t.rows))
+    for by in report_slices(columns)[1:]:  # the first one is the whole, which has its own section
+        tables = [column.slice_table(by) for column in columns]
+        labels = list(dict.fromkeys(row.label for table in tables for row in table.rows))
         if len(labels) < 2:
             continue
-        parts += _grids(entries, view, held, labels)
-        known = [x for x in labels if x not in (NOT_STATED, "no evidence")]
-        if view.name in CHARTED and len(known) > 1:
-            parts.append(_chart(entries, view, held, known))
-        if view.name == "evidence position":
-            parts += _middle(entries, view, held)
-    parts += _without(entries)
-    return Section(title="Views", text=(STATUS_LETTERS_NOTE,) if parts else (), parts=tuple(parts))
+        parts += _tables(columns, by, tables, labels)
+        placed = [label for label in labels if label not in UNPLACED]
+        if by.name in CHARTED and len(placed) > 1:
+            parts.append(_chart(columns, by, tables, placed))
+        if by.name == EVIDENCE_POSITION:
+            parts += _middle_drop(columns, by, tables)
+    parts += _leave_one_source_out(columns)
+    text = (STATUS_LETTERS_NOTE,) if parts else ()
+    return Section(title="Accuracy by group", text=text, parts=tuple(parts))
 
 
-def _grids(
-    entries: Sequence[ReportColumn], view: Slice, held: Sequence[SliceTable], labels: Sequence[str]
+def _tables(
+    columns: Sequence[ReportColumn], by: Slice, tables: Sequence[SliceTable], labels: Sequence[str]
 ) -> list[ReportTable]:
-    title = f"{TITLES.get(view.name, view.name).capitalize()}, accuracy %"
-    groups = [{row.label: row.figure for row in made.rows} for made in held]
-    return slice_tables(title, entries, labels, groups, _sentence(view.note))
-
-
-def _at(held: SliceTable, label: str) -> GroupAccuracy | None:
-    return next((r.figure for r in held.rows if r.label == label), None)
+    title = f"{TITLES.get(by.name, by.name).capitalize()}, accuracy %"
+    figures = [{row.label: row.figure for row in table.rows} for table in tables]
+    return slice_tables(title, columns, labels, figures, _sentence(by.note))
 
 
 def _sentence(note: str) -> str:
     return f"{note[0].upper()}{note[1:].rstrip('.')}." if note else ""
 
 
+def _find_figure(table: SliceTable, label: str) -> GroupAccuracy | None:
+    return next((row.figure for row in table.rows if row.label == label), None)
+
+
 def _chart(
-    entries: Sequence[ReportColumn], view: Slice, held: Sequence[SliceTable], labels: Sequence[str]
+    columns: Sequence[ReportColumn], by: Slice, tables: Sequence[SliceTable], labels: Sequence[str]
 ) -> Chart:
-    first = [next(f for t in held if (f := _at(t, x)) is not None) for x in labels]
-    categories = [(x, f"n {f.n}") for x, f in zip(labels, first, strict=True)]
-    blind = [None if (best := best_baseline(f)) is None else 100 * best[1].accuracy for f in first]
+    first = [next(f for t in tables if (f := _find_figure(t, x)) is not None) for x in labels]
+    categories = [(label, f"n {f.n}") for label, f in zip(labels, first, strict=True)]
+    baseline = [
+        None if (best := best_baseline(f)) is None else 100 * best[1].accuracy for f in first
+    ]
     series = {
-        e.name: [_accuracy(_at(made, x)) for x in labels]
-        for e, made in zip(entries, held, strict=True)
+        column.name: [_percent(_find_figure(table, label)) for label in labels]
+        for column, table in zip(columns, tables, strict=True)
     }
-    values = [v for own in series.values() for v in own if v is not None]
-    found = []
-    for title, own in group_by_panel(entries).items():
-        lines = {e.series: series[e.name] for e in own}
-        lines["best blind baseline"] = blind
-        drawn = charts.line_chart(
+    values = [value for row in series.values() for value in row if value is not None]
+    panels = []
+    for title, panel_columns in group_by_panel(columns).items():
+        lines = {column.series: series[column.name] for column in panel_columns}
+        lines["best blind baseline"] = baseline
+        svg = charts.line_chart(
             lines,
             categories,
-            y="accuracy %",
-            looks=series_styles(entries),
-            top=max(values, default=None),
+            y_label="accuracy %",
+            styles=series_styles(columns),
+            y_max=max(values, default=None),
         )
-        found.append(ChartPanel(title=title, svg=drawn))
+        panels.append(ChartPanel(title=title, svg=svg))
     return Chart(
-        title=f"Accuracy by {view.name}",
-        panels=tuple(found),
-        legend=legend(entries, ("best blind baseline", charts.REFERENCE_STYLE)),
+        title=f"Accuracy by {by.name}",
+        panels=tuple(panels),
+        legend=legend(columns, ("best blind baseline", charts.REFERENCE_STYLE)),
     )
 
 
-def _accuracy(made: GroupAccuracy | None) -> float | None:
-    return None if made is None or made.accuracy is None else 100 * made.accuracy
+def _percent(figure: GroupAccuracy | None) -> float | None:
+    return None if figure is None or figure.accuracy is None else 100 * figure.accuracy
 
 
-def _middle(
-    entries: Sequence[ReportColumn], view: Slice, held: Sequence[SliceTable]
+def _middle_drop(
+    columns: Sequence[ReportColumn], by: Slice, tables: Sequence[SliceTable]
 ) -> list[ReportTable]:
-    """The middle drop of each column, and of the blind baselines."""
+    """The middle drop of each column and of each blind baseline."""
     rows: list[list[object]] = []
-    for entry, made in zip(entries, held, strict=True):
-        drop = middle_drop_interval(
-            entry.sheet, view, duration_strata(entry.sheet, entry.choices.regimes[-1:])
+    for column, table in zip(columns, tables, strict=True):
+        interval = middle_drop_interval(
+            column.scored, by, duration_strata(column.scored, column.options.regimes[-1:])
         )
+        if interval is None:
+            continue
+        placed = [row.figure for row in table.rows if row.label not in UNPLACED]
+        n, by_status = sum(f.n for f in placed), sum_by_status(f.by_status for f in placed)
+        cell = points_cell(interval, len(set(column.scored.clusters)), n)
+        cell = with_source(column, cell.model_copy(update={"by_status": by_status}))
+        rows.append([column.name, n, cell, format_unread(by_status)])
+    if not rows:
+        return []
+    baselines: list[list[object]] = []
+    for name in BASELINES:
+        drop = middle_drop(_baseline_table(tables[0], name))
         if drop is not None:
-            known = [r.figure for r in made.rows if r.label not in (NOT_STATED, "no evidence")]
-            n, statuses = sum(f.n for f in known), sum_by_status(f.by_status for f in known)
-            cell = points_cell(drop, len(set(entry.sheet.clusters)), n)
-            cell = cell.model_copy(update={"by_status": statuses})
-            rows.append([entry.name, n, with_source(entry, cell), format_unread(statuses)])
-    blind: list[list[object]] = []
-    for name in BASELINES if rows else ():
-        fall = middle_drop(_of_baseline(held[0], name))
-        if fall is not None:
-            blind.append([name, rows[0][1], f"{100 * fall:+.1f}", ""])
-    note = "Mean of the first and the last bin, less what lies between; our reading of the term. "
-    note += (
-        f"Intervals as those of accuracies. {INTERVAL_WARNINGS[0].upper()}{INTERVAL_WARNINGS[1:]}."
+            baselines.append([name, rows[0][1], f"{100 * drop:+.1f}", ""])
+    note = (
+        "Middle drop: the mean accuracy of the first and the last bin, less that of the bins in "
+        "between (our reading of CapMem's term). Intervals as for the accuracies. "
+        f"{INTERVAL_WARNINGS}"
     )
-    heads = ("setting", "n", "points", "not read")
-    return [build_table("Middle drop", heads, [*rows, *blind], note, len(blind))] if rows else []
+    headings = ("setting", "n", "points", "not read")
+    return [build_table("Middle drop", headings, [*rows, *baselines], note, len(baselines))]
 
 
-def _of_baseline(made: SliceTable, name: str) -> SliceTable:
-    """The same bins, answered by a blind baseline."""
-    found = []
-    for row in made.rows:
+def _baseline_table(table: SliceTable, name: str) -> SliceTable:
+    """The same slice, answered by a blind baseline."""
+    rows = []
+    for row in table.rows:
         if name in row.figure.blind:
-            held = row.figure.blind[name]
-            right = held.accuracy * held.n
-            found.append(
-                SliceRow(
-                    label=row.label,
-                    figure=GroupAccuracy(n=held.n, right=right, by_status={}, blind={}),
-                )
-            )
-    return SliceTable(view=made.view, rows=tuple(found))
+            baseline = row.figure.blind[name]
+            right = baseline.accuracy * baseline.n
+            figure = GroupAccuracy(n=baseline.n, right=right, by_status={}, blind={})
+            rows.append(SliceRow(label=row.label, figure=figure))
+    return SliceTable(view=table.view, rows=tuple(rows))
 
 
-def _without(entries: Sequence[ReportColumn]) -> list[ReportTable]:
-    view = Slice("leave one source out", by_video_field("source_dataset"))
-    held = [leave_one_out(e.sheet, view) for e in entries]
-    labels = list(dict.fromkeys(r.label for t in held for r in t.rows))
-    return _grids(entries, view, held, labels) if labels else []
+def _leave_one_source_out(columns: Sequence[ReportColumn]) -> list[ReportTable]:
+    by = Slice("leave one source out", by_video_field("source_dataset"))
+    tables = [leave_one_out(column.scored, by) for column in columns]
+    labels = list(dict.fromkeys(row.label for table in tables for row in table.rows))
+    return _tables(columns, by, tables, labels) if labels else []

@@ -1,121 +1,137 @@
-"""Tables of groups by column that fit a page, however many readers and settings there are."""
+"""Tables of slices by column that fit a page, however many readers and settings there are."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from egomem.report.bootstrap_columns import accuracy_cell
-from egomem.report.cell_format import baseline_rows, with_source
+from egomem.report.cell_format import accuracy_cell, baseline_rows, with_source
 from egomem.report.columns import ReportColumn
-from egomem.report.table import CellValue, ReportTable, build_table
+from egomem.report.table import Cell, CellValue, ReportTable, build_table
 from egomem.score import GroupAccuracy
 
 MAX_GROUPS_ACROSS = 8
-"""Groups that are set beside each other; more stand below each other."""
+"""Labels of a slice side by side; with more, each label is a row."""
 
 MAX_ROWS = 20
-"""Settings of all readers that stand below each other; of more, a row is a reader and the settings
-stand side by side."""
+"""Columns of the report below each other; with more, a row is a reader and the settings are side by
+side."""
 
 MAX_FIGURES_ACROSS = 12
-"""Figures in a row, where settings stand side by side."""
+"""Figures in a row where settings are side by side."""
 
-Groups = Mapping[str, GroupAccuracy]
-"""A column's figure of each group that it has."""
+Figures = Mapping[str, GroupAccuracy]
+"""Label -> the figure of that group of questions."""
 
 
 def slice_tables(
     title: str,
-    entries: Sequence[ReportColumn],
+    columns: Sequence[ReportColumn],
     labels: Sequence[str],
-    held: Sequence[Groups],
+    figures: Sequence[Figures],
     note: str,
 ) -> list[ReportTable]:
-    """Tables of every group and column; `held` belongs to `entries`. Beside the figures stand n and
-    the blind baselines of the same questions."""
-    first = {x: next(own[x] for own in held if x in own) for x in labels}
+    """Tables of every label and column, each with n and the blind baselines of its questions.
+
+    `figures` has the figures of each of `columns`; a column may lack a label.
+    """
+    first = {label: next(f[label] for f in figures if label in f) for label in labels}
     if len(labels) > MAX_GROUPS_ACROSS:
-        return list(_groups_below(title, entries, first, held, note))
-    if len(entries) <= MAX_ROWS:
-        return [_columns_below(title, entries, first, held, note)]
-    return list(_readers_below(title, entries, first, held, note))
+        return list(_row_per_label(title, columns, first, figures, note))
+    if len(columns) <= MAX_ROWS:
+        return [_row_per_column(title, columns, first, figures, note)]
+    return list(_row_per_reader(title, columns, first, figures, note))
 
 
-def _columns_below(
-    title: str, entries: Sequence[ReportColumn], first: Groups, held: Sequence[Groups], note: str
+def _row_per_column(
+    title: str,
+    columns: Sequence[ReportColumn],
+    first: Figures,
+    figures: Sequence[Figures],
+    note: str,
 ) -> ReportTable:
-    """A row for each column of the report, the groups side by side."""
-    rows = [[e.name, *_cells(e, own, first)] for e, own in zip(entries, held, strict=True)]
-    blind = baseline_rows(list(first.values()))
-    return build_table(title, ("setting", *_heads(first)), [*rows, *blind], note, foot=len(blind))
+    rows = [[c.name, *_cells(c, f, first)] for c, f in zip(columns, figures, strict=True)]
+    baselines = baseline_rows(list(first.values()))
+    headings: list[Cell] = ["setting", *_headings(first)]
+    return build_table(title, headings, [*rows, *baselines], note, footer_rows=len(baselines))
 
 
-def _readers_below(
-    title: str, entries: Sequence[ReportColumn], first: Groups, held: Sequence[Groups], note: str
+def _row_per_reader(
+    title: str,
+    columns: Sequence[ReportColumn],
+    first: Figures,
+    figures: Sequence[Figures],
+    note: str,
 ) -> Iterator[ReportTable]:
-    """A row for each reader; the settings side by side, each with its groups, in several tables."""
-    at = {(e.panel, e.series): (e, own) for e, own in zip(entries, held, strict=True)}
-    readers = list(dict.fromkeys(e.panel for e in entries))
-    every = list(dict.fromkeys(e.series for e in entries))
-    gap = [""] * len(first)
-    for series in split_evenly(every, max(1, MAX_FIGURES_ACROSS // len(first))):
+    """A row for each reader; settings side by side, each with its labels, in several tables."""
+    by_name = {(c.panel, c.series): (c, f) for c, f in zip(columns, figures, strict=True)}
+    readers = list(dict.fromkeys(column.panel for column in columns))
+    all_series = list(dict.fromkeys(column.series for column in columns))
+    empty = [""] * len(first)
+    for some in split_evenly(all_series, max(1, MAX_FIGURES_ACROSS // len(first))):
         rows = []
         for reader in readers:
-            found = (at.get((reader, s)) for s in series)
-            rows.append([reader, *(c for f in found for c in (_cells(*f, first) if f else gap))])
-        blind = baseline_rows(list(first.values()) * len(series))
+            pairs = (by_name.get((reader, series)) for series in some)
+            cells = (_cells(*pair, first) if pair else empty for pair in pairs)
+            rows.append([reader, *(cell for series_cells in cells for cell in series_cells)])
+        baselines = baseline_rows(list(first.values()) * len(some))
         yield build_table(
-            f"{title}: {', '.join(series)}",
-            ("reader", *(head for _ in series for head in _heads(first))),
-            [*rows, *blind],
+            f"{title}: {', '.join(some)}",
+            ("reader", *(heading for _ in some for heading in _headings(first))),
+            [*rows, *baselines],
             note,
-            foot=len(blind),
-            spans=(("", 1), *((s, len(first)) for s in series)),
+            footer_rows=len(baselines),
+            column_groups=(("", 1), *((series, len(first)) for series in some)),
         )
 
 
-def _groups_below(
-    title: str, entries: Sequence[ReportColumn], first: Groups, held: Sequence[Groups], note: str
+def _row_per_label(
+    title: str,
+    columns: Sequence[ReportColumn],
+    first: Figures,
+    figures: Sequence[Figures],
+    note: str,
 ) -> Iterator[ReportTable]:
-    """A row for each group; readers side by side, a table for each setting where there are many;
-    and the blind baselines of the groups."""
-    each = list(zip(entries, held, strict=True))
-    every = [("", each)]
-    if len(each) > MAX_GROUPS_ACROSS:
-        names = dict.fromkeys(e.series for e in entries)
-        every = [(s, [x for x in each if x[0].series == s]) for s in names]
-    for series, own in every:
-        for some in split_evenly(own, MAX_GROUPS_ACROSS):
+    """A row for each label; readers side by side, a table for each setting where there are many
+    columns; the baselines have a table of their own."""
+    pairs = list(zip(columns, figures, strict=True))
+    by_series = [("", pairs)]
+    if len(pairs) > MAX_GROUPS_ACROSS:
+        names = dict.fromkeys(column.series for column in columns)
+        by_series = [(name, [pair for pair in pairs if pair[0].series == name]) for name in names]
+    for series, series_pairs in by_series:
+        for some in split_evenly(series_pairs, MAX_GROUPS_ACROSS):
             rows = [
-                [label, made.n, *(_cell(e, groups, label, made) for e, groups in some)]
-                for label, made in first.items()
+                [label, f.n, *(_cell(column, own, label, f) for column, own in some)]
+                for label, f in first.items()
             ]
-            heads = ("", "n", *(e.panel if series else e.name for e, _ in some))
-            yield build_table(f"{title}: {series}" if series else title, heads, rows, note)
-    blind = baseline_rows(list(first.values()))
-    rows = [[x, f.n, *(row[k] for row in blind)] for k, (x, f) in enumerate(first.items(), 1)]
-    yield build_table(
-        f"{title}: without looking", ("", "n", *(str(row[0]) for row in blind)), rows, note
-    )
+            headings = ("", "n", *(c.panel if series else c.name for c, _ in some))
+            yield build_table(f"{title}: {series}" if series else title, headings, rows, note)
+    baselines = baseline_rows(list(first.values()))
+    rows = [
+        [label, f.n, *(baseline[k] for baseline in baselines)]
+        for k, (label, f) in enumerate(first.items(), 1)
+    ]
+    headings = ("", "n", *(str(baseline[0]) for baseline in baselines))
+    yield build_table(f"{title}: blind baselines", headings, rows, note)
 
 
 T = TypeVar("T")
 
 
-def split_evenly(held: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    """Parts of at most `size`, in order; of about the same size, so that none is left over."""
-    count = -(-len(held) // size)
-    return (held[k * len(held) // count : (k + 1) * len(held) // count] for k in range(count))
+def split_evenly(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Parts of at most `size`, in order and about equally long, so that none has a lone item."""
+    count = -(-len(items) // size)
+    return (items[k * len(items) // count : (k + 1) * len(items) // count] for k in range(count))
 
 
-def _heads(first: Groups) -> list[CellValue]:
-    return [CellValue(text=x, small=f"n {f.n}", n=f.n) for x, f in first.items()]
+def _headings(first: Figures) -> list[CellValue]:
+    return [CellValue(text=label, detail=f"n {f.n}", n=f.n) for label, f in first.items()]
 
 
-def _cells(entry: ReportColumn, own: Groups, first: Groups) -> list[CellValue]:
-    return [_cell(entry, own, x, made) for x, made in first.items()]
+def _cells(column: ReportColumn, figures: Figures, first: Figures) -> list[CellValue]:
+    return [_cell(column, figures, label, f) for label, f in first.items()]
 
 
-def _cell(entry: ReportColumn, own: Groups, label: str, made: GroupAccuracy) -> CellValue:
-    return with_source(entry, accuracy_cell(own.get(label), made.n))
+def _cell(column: ReportColumn, figures: Figures, label: str, first: GroupAccuracy) -> CellValue:
+    return with_source(column, accuracy_cell(figures.get(label), first.n))

@@ -66,7 +66,6 @@ from egomem.score.scored_answers import (
 )
 from egomem.score.slices import (
     DURATION_EDGES_S,
-    FRAME_CAP,
     BaselineAccuracy,
     GroupAccuracy,
     Slice,
@@ -90,7 +89,6 @@ from egomem.score.verify_effects import OverrideCounts, effects_by_support
 __all__ = [
     "BASELINES",
     "DURATION_EDGES_S",
-    "FRAME_CAP",
     "MIN_CLUSTERS",
     "MISSING",
     "RESAMPLES",

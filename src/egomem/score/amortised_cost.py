@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pydantic import Field
 
 from egomem.records import Question, Record, Usage, Video
-from egomem.score.slices import FRAME_CAP
+from egomem.timeline import DEFAULT_FPS, MAX_FRAMES
 
 REUSE_COUNTS = (1, 2, 4, 8, 16, 32)
 """Questions that share one memory, as CapMem reports them."""
@@ -40,8 +40,8 @@ def count_frames(
     videos: Iterable[Video],
     questions: Iterable[Question],
     *,
-    cap: int | None = FRAME_CAP,
-    fps: float = 1.0,
+    cap: int | None = MAX_FRAMES,
+    fps: float = DEFAULT_FPS,
     passes: int = 2,
 ) -> FrameCounts:
     """Frames of captions built once for each video against frames for each question.

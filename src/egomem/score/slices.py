@@ -12,6 +12,7 @@ import numpy as np
 from egomem.records import Question, Record, Video
 from egomem.score.baselines import BASELINES, baseline_means
 from egomem.score.scored_answers import ScoredAnswers
+from egomem.timeline import DEFAULT_FPS, MAX_FRAMES
 
 MINUTE_S = 60.0
 DURATION_EDGES_S = (12 * MINUTE_S, 20 * MINUTE_S)
@@ -19,9 +20,6 @@ DURATION_EDGES_S = (12 * MINUTE_S, 20 * MINUTE_S)
 
 VIDEOMME_LENGTHS = ("short", "medium", "long")
 """Names of Video-MME's three groups of videos, in their order; other names come after them."""
-
-FRAME_CAP = 768
-"""Frames that a direct request may hold (CapMem), at one frame a second."""
 
 
 class BaselineAccuracy(Record):
@@ -201,7 +199,7 @@ def by_duration(edges: Sequence[float] = DURATION_EDGES_S) -> Slice:
     return Slice("duration", labels, tuple(names))
 
 
-def by_frame_cap(cap: int = FRAME_CAP, fps: float = 1.0) -> Slice:
+def by_frame_cap(cap: int = MAX_FRAMES, fps: float = DEFAULT_FPS) -> Slice:
     """Whether a video has more frames than a request may hold."""
     names = (f"within {cap} frames", f"over {cap} frames")
 
@@ -217,7 +215,7 @@ def standard_slices(
     *,
     bins: int | Sequence[float] = 3,
     regimes: Sequence[float] = DURATION_EDGES_S,
-    cap: int = FRAME_CAP,
+    cap: int = MAX_FRAMES,
 ) -> tuple[Slice, ...]:
     """The views of a report, in its order."""
     return (

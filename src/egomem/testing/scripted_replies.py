@@ -1,4 +1,4 @@
-"""What the fake server says: rules, completions, and plain values that fit a schema."""
+"""What a scripted server answers: rules, completions, and plain values that fit a schema."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from egomem.records import Record
 class Rule(Record):
     """One way to answer.
 
-    `when`: text that the request's messages must hold. `times`: how often the rule answers before
+    `when`: text that must be in the request's messages. `times`: how often the rule answers; then
     the next one does (0: always). `reply` may hold `{n}` (number of the request), `{images}` (how
     many) and `{hash}` (eight digits of the request's hash). `finish` "none" sends null.
     """
@@ -42,9 +42,10 @@ class Rule(Record):
 
 
 class Script(Record):
-    """What the server does.
+    """What a scripted server does.
 
-    `max_images`, `context` (tokens) and `concurrent` make it refuse, with HTTP 400, 400 and 429.
+    It refuses what exceeds `max_images`, `context` (tokens) or `concurrent`, with HTTP 400, 400 and
+    429.
     `pages` are JSON answers at other paths (`/version`, `/api/show`), for any method.
     """
 
@@ -69,7 +70,7 @@ class Script(Record):
             first = error.errors()[0]
             at = ".".join(str(step) for step in first["loc"])
             raise ConfigError(
-                f"{path}: {at}: {first['msg']}", "see docs/reference/models.md"
+                f"{path}: {at}: {first['msg']}", "see docs/reference/testing.md"
             ) from None
         except ValueError as error:
             raise ConfigError(f"{path} cannot be read: {error}", "write JSON or TOML") from None
@@ -77,7 +78,10 @@ class Script(Record):
 
 @dataclass(frozen=True)
 class ReceivedRequest:
-    """A request as it arrived. `images` are the SHA-256 of each image's bytes, in order."""
+    """A request as it arrived.
+
+    `text` is all text of its messages; `images` are the SHA-256 of each image's bytes, in order.
+    """
 
     path: str
     headers: Mapping[str, str]
@@ -89,14 +93,14 @@ class ReceivedRequest:
 def build_completion(
     script: Script,
     rule: Rule,
-    seen: ReceivedRequest,
+    request: ReceivedRequest,
     number: int,
     tokens: int,
     earlier: Sequence[ReceivedRequest],
 ) -> dict[str, JsonValue]:
-    digest = hash_text(seen.text + "".join(seen.images))[:SHORT_LENGTH]
+    digest = hash_text(request.text + "".join(request.images))[:SHORT_LENGTH]
     text = rule.reply
-    for name, value in (("n", number), ("images", len(seen.images)), ("hash", digest)):
+    for name, value in (("n", number), ("images", len(request.images)), ("hash", digest)):
         text = text.replace("{" + name + "}", str(value))
     message: dict[str, JsonValue] = {"role": "assistant", "content": None if rule.null else text}
     if rule.reasoning:
@@ -109,10 +113,10 @@ def build_completion(
         "finish_reason": None if rule.finish == "none" else rule.finish,
         "native_finish_reason": rule.finish,  # this and `provider`: OpenRouter's clients want them
     }
-    if seen.body.get("logprobs") and rule.logprobs:
+    if request.body.get("logprobs") and rule.logprobs:
         choice["logprobs"] = {"content": [_logprob_entry(rule.logprobs)]}
-    cached = max((_shared_prefix(seen.text, other.text) // 4 for other in earlier), default=0)
-    out = max(1, len(text + rule.reasoning) // 4)
+    cached = max((_shared_prefix(request.text, other.text) // 4 for other in earlier), default=0)
+    tokens_out = max(1, len(text + rule.reasoning) // 4)
     return {
         "id": f"fake-{number}",
         "object": "chat.completion",
@@ -122,16 +126,16 @@ def build_completion(
         "choices": [] if rule.fault == "no_choices" else [choice],
         "usage": {
             "prompt_tokens": tokens,
-            "completion_tokens": out,
-            "total_tokens": tokens + out,
+            "completion_tokens": tokens_out,
+            "total_tokens": tokens + tokens_out,
             "prompt_tokens_details": {"cached_tokens": cached},
         },
     }
 
 
-def _logprob_entry(given: Mapping[str, float]) -> dict[str, JsonValue]:
-    top: list[JsonValue] = [{"token": t, "logprob": p, "bytes": None} for t, p in given.items()]
-    token, logprob = max(given.items(), key=lambda item: item[1])
+def _logprob_entry(logprobs: Mapping[str, float]) -> dict[str, JsonValue]:
+    top: list[JsonValue] = [{"token": t, "logprob": p, "bytes": None} for t, p in logprobs.items()]
+    token, logprob = max(logprobs.items(), key=lambda item: item[1])
     return {"token": token, "logprob": logprob, "bytes": None, "top_logprobs": top}
 
 
@@ -142,8 +146,9 @@ def parse_request(
     images: list[str] = []
     for message in body["messages"]:
         content: Any = message["content"]
-        texted: list[Any] = [{"type": "text", "text": content}]
-        for part in texted if isinstance(content, str) else content:
+        if isinstance(content, str):
+            content = [{"type": "text", "text": content}]
+        for part in content:
             if part["type"] == "text":
                 texts.append(part["text"])
             elif part["type"] in ("image_url", "video_url"):
@@ -155,22 +160,22 @@ def parse_request(
     return ReceivedRequest(path, headers, body, "\n".join(texts), tuple(images))
 
 
-def count_tokens(seen: ReceivedRequest) -> int:
+def count_tokens(request: ReceivedRequest) -> int:
     """Four characters of text or a 300th of an image are a token here."""
-    return len(seen.text) // 4 + 300 * len(seen.images)
+    return len(request.text) // 4 + 300 * len(request.images)
 
 
 def _shared_prefix(a: str, b: str) -> int:
     """Length of the common beginning, as a server's prefix cache would find it."""
-    for at, (x, y) in enumerate(zip(a, b, strict=False)):
+    for index, (x, y) in enumerate(zip(a, b, strict=False)):
         if x != y:
-            return at
+            return index
     return min(len(a), len(b))
 
 
 def requested_schema(body: Mapping[str, Any]) -> dict[str, JsonValue] | None:
-    asked = body.get("response_format") or {}
-    schema = (asked.get("json_schema") or {}).get("schema")
+    response_format = body.get("response_format") or {}
+    schema = (response_format.get("json_schema") or {}).get("schema")
     return schema if isinstance(schema, dict) else None
 
 

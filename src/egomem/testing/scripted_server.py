@@ -1,10 +1,11 @@
 """A model server for tests and first tries: OpenAI's protocol on loopback, scripted, deterministic.
 
-    with FakeServer(Script(rules=(Rule(status=429, retry_after=1, times=1), Rule(reply="B")))) as s:
-        Models({"all": f"openai-compatible:fake@{s.url}"})
+    rules = (Rule(status=429, retry_after=1, times=1), Rule(reply="B"))
+    with ScriptedServer(Script(rules=rules)) as server:
+        ModelClient({"all": server.spec})
 
-Rules are tried in order; the first one that matches and is not used up answers. See
-docs/reference/models.md for the script file.
+Rules are tried in order: the first one that matches and is not used up answers. The script file is
+described in docs/reference/testing.md.
 """
 
 from __future__ import annotations
@@ -41,16 +42,17 @@ __all__ = ["ReceivedRequest", "Rule", "Script", "ScriptedServer"]
 class _ServerState:
     script: Script
     answer: Callable[[ReceivedRequest], str | None] | None
-    seen: list[ReceivedRequest] = field(default_factory=list)
-    used: dict[int, int] = field(default_factory=dict)
-    under_way: int = 0
-    most_under_way: int = 0
+    requests: list[ReceivedRequest] = field(default_factory=list)
+    uses: dict[int, int] = field(default_factory=dict)  # index of a rule -> its answers so far
+    in_flight: int = 0
+    max_in_flight: int = 0
 
 
 class ScriptedServer:
-    """The server in a thread of its own, between `start` and `stop` (or as a context manager).
+    """A scripted server, in a thread of its own from `start` to `stop`; also a context manager.
 
-    `answer` is asked for a reply's text before the rules are; None leaves it to them.
+    `answer` gives a reply's text for a request; where it gives None, the rules answer. Port 0
+    takes any free one. Raises ConfigError where the port cannot be used.
     """
 
     def __init__(
@@ -68,20 +70,28 @@ class ScriptedServer:
 
     @property
     def url(self) -> str:
+        """The base of its API, ending in /v1."""
         return f"http://{HOST}:{self._port}/v1"
 
     @property
-    def seen(self) -> list[ReceivedRequest]:
-        """The chat requests so far, refused ones too."""
-        return self._state.seen
+    def spec(self) -> str:
+        """The model spec of this server, for `ModelClient`, `--model` and settings."""
+        return f"openai-compatible:{self._state.script.model}@{self.url}"
 
     @property
-    def most_under_way(self) -> int:
-        return self._state.most_under_way
+    def requests(self) -> list[ReceivedRequest]:
+        """The chat requests so far, refused ones too."""
+        return self._state.requests
+
+    @property
+    def max_in_flight(self) -> int:
+        """The most chat requests that it worked on at once."""
+        return self._state.max_in_flight
 
     def start(self) -> Self:
+        """Listen, in a thread of its own; returns the server."""
         ready = threading.Event()
-        failed: list[OSError] = []
+        errors: list[OSError] = []
 
         async def run() -> None:
             self._loop = asyncio.get_running_loop()
@@ -89,7 +99,7 @@ class ScriptedServer:
             try:
                 server = await listen(self._state, self._port)
             except OSError as error:
-                failed.append(error)
+                errors.append(error)
                 ready.set()
                 return
             self._port = server.sockets[0].getsockname()[1]
@@ -100,13 +110,15 @@ class ScriptedServer:
         self._thread = threading.Thread(target=lambda: asyncio.run(run()), daemon=True)
         self._thread.start()
         ready.wait()
-        if failed:
-            why = os.strerror(failed[0].errno or 0)
-            raise ConfigError(f"port {self._port} cannot be used ({why})", "name another --port")
+        if errors:
+            problem = os.strerror(errors[0].errno or 0)
+            raise ConfigError(f"port {self._port} cannot be used ({problem})", "use another --port")
         return self
 
     def stop(self) -> None:
+        """Close all connections and stop."""
         if self._loop and self._stopped and self._thread and self._thread.is_alive():
+            # The event belongs to the loop of the server's thread.
             self._loop.call_soon_threadsafe(self._stopped.set)
             self._thread.join()
 
@@ -128,9 +140,9 @@ async def listen(state: _ServerState, port: int) -> asyncio.Server:
             while await _serve_request(state, reader, writer):
                 pass
         except (ConnectionError, asyncio.IncompleteReadError):
-            pass  # the client went away: for a server that is no fault
+            pass  # the client closed the connection: no error of a server
         except asyncio.CancelledError:
-            pass  # the server stops; asyncio's streams report a cancelled connection as a crash
+            pass  # the server stops; raised further, asyncio would report a crash
         finally:
             writer.close()
 
@@ -154,68 +166,71 @@ async def _serve_request(
     if path in state.script.pages:
         return await _write_response(writer, 200, state.script.pages[path])
     if path.endswith("/models") and method == "GET":
-        listed: JsonValue = [{"id": state.script.model, "object": "model", "owned_by": "egomem"}]
-        return await _write_response(writer, 200, {"object": "list", "data": listed})
+        models: JsonValue = [{"id": state.script.model, "object": "model", "owned_by": "egomem"}]
+        return await _write_response(writer, 200, {"object": "list", "data": models})
     if not path.endswith("/chat/completions") or method != "POST":
         return await _write_response(
             writer, 404, _error_body(f"there is nothing at {method} {path}")
         )
     try:
-        seen = parse_request(path, headers, json.loads(content))
+        request = parse_request(path, headers, json.loads(content))
     except (ValueError, KeyError, TypeError) as error:
         return await _write_response(writer, 400, _error_body(f"unreadable request: {error!r}"))
-    state.under_way += 1
-    state.most_under_way = max(state.most_under_way, state.under_way)
+    state.in_flight += 1
+    state.max_in_flight = max(state.max_in_flight, state.in_flight)
     try:
-        return await _serve_chat(state, seen, writer)
+        return await _serve_chat(state, request, writer)
     finally:
-        state.under_way -= 1
+        state.in_flight -= 1
 
 
 async def _serve_chat(
-    state: _ServerState, seen: ReceivedRequest, writer: asyncio.StreamWriter
+    state: _ServerState, request: ReceivedRequest, writer: asyncio.StreamWriter
 ) -> bool:
     script = state.script
-    earlier = state.seen[-16:]
-    state.seen.append(seen)
-    number = len(state.seen)
-    tokens = count_tokens(seen)
-    if script.concurrent is not None and state.under_way > script.concurrent:
+    # A prefix cache keeps recent requests only.
+    earlier = state.requests[-16:]
+    state.requests.append(request)
+    number = len(state.requests)
+    tokens = count_tokens(request)
+    if script.concurrent is not None and state.in_flight > script.concurrent:
         return await _write_response(writer, 429, _error_body("too many requests at once"))
-    if seen.body.get("stream"):
+    if request.body.get("stream"):
         return await _write_response(writer, 400, _error_body("this server does not stream"))
-    if script.max_images is not None and len(seen.images) > script.max_images:
-        said = f"{len(seen.images)} images were sent, at most {script.max_images} images are taken"
-        return await _write_response(writer, 400, _error_body(said))
+    if script.max_images is not None and len(request.images) > script.max_images:
+        message = (
+            f"{len(request.images)} images were sent, at most {script.max_images} images are taken"
+        )
+        return await _write_response(writer, 400, _error_body(message))
     if script.context is not None and tokens > script.context:
-        said = f"the request has {tokens} tokens, the maximum context length is {script.context}"
-        return await _write_response(writer, 400, _error_body(said, "context_length_exceeded"))
-    rule = _next_rule(state, seen, number)
+        message = f"the request has {tokens} tokens, the maximum context length is {script.context}"
+        return await _write_response(writer, 400, _error_body(message, "context_length_exceeded"))
+    rule = _next_rule(state, request, number)
     await asyncio.sleep(script.delay + rule.delay)
     if rule.fault == "drop":
         return False
     if rule.fault == "echo":
-        told = "; ".join(f"{name}: {value}" for name, value in seen.headers.items())
-        return await _write_response(writer, 401, _error_body(f"not accepted; you sent {told}"))
+        headers = "; ".join(f"{name}: {value}" for name, value in request.headers.items())
+        return await _write_response(writer, 401, _error_body(f"not accepted; you sent {headers}"))
     if rule.fault == "html":
         return await _write_response(writer, 200, "<html><body>Bad gateway</body></html>")
     if rule.status != 200 or rule.fault == "error_body":
         return await _write_response(
             writer, rule.status, _error_body(rule.error), retry_after=rule.retry_after
         )
-    done = build_completion(script, rule, seen, number, tokens, earlier)
-    return await _write_response(writer, 200, done, cut=rule.fault == "cut")
+    body = build_completion(script, rule, request, number, tokens, earlier)
+    return await _write_response(writer, 200, body, cut=rule.fault == "cut")
 
 
-def _next_rule(state: _ServerState, seen: ReceivedRequest, number: int) -> Rule:
-    if state.answer is not None and (said := state.answer(seen)) is not None:
-        return Rule(reply=said)
+def _next_rule(state: _ServerState, request: ReceivedRequest, number: int) -> Rule:
+    if state.answer is not None and (text := state.answer(request)) is not None:
+        return Rule(reply=text)
     for index, rule in enumerate(state.script.rules):
-        used = state.used.get(index, 0)
-        if rule.when in seen.text and (rule.times == 0 or used < rule.times):
-            state.used[index] = used + 1
+        uses = state.uses.get(index, 0)
+        if rule.when in request.text and (rule.times == 0 or uses < rule.times):
+            state.uses[index] = uses + 1
             return rule
-    schema = requested_schema(seen.body)
+    schema = requested_schema(request.body)
     if schema is not None:
         return Rule(reply=json.dumps(example_value(schema, schema)))
     return Rule(reply="Reply {n} to {images} images, request {hash}.")
@@ -234,6 +249,7 @@ async def _write_response(
     cut: bool = False,
 ) -> bool:
     """Send an answer; a string goes out as HTML, anything else as JSON."""
+    # Gateways answer with HTML where clients expect JSON: a case to test.
     html = isinstance(value, str)
     body = value.encode() if isinstance(value, str) else json.dumps(value).encode()
     head = [

@@ -35,7 +35,7 @@ _LETTERS = {"ß": "german", "ä": "german", "ö": "german", "ü": "german", "ñ"
 
 
 def language_of(text: str, words: list[str]) -> str | None:
-    """German, Spanish, French, Italian or Portuguese where function words or letters say so."""
+    """German, Spanish, French, Italian or Portuguese, where function words or letters show it."""
     votes: dict[str, int] = {}
     english = 0
     for word in words:
@@ -43,11 +43,13 @@ def language_of(text: str, words: list[str]) -> str | None:
             english += 1
         for name in _LANGUAGE.get(word, ()):
             votes[name] = votes.get(name, 0) + 1
+    # A letter is stronger evidence than a word: "ß" occurs in German alone.
     if not text.isascii():
         for letter, name in _LETTERS.items():
             if letter in text:
                 votes[name] = votes.get(name, 0) + 2
     if not votes:
         return None
+    # Sorted first, so that a tie is decided the same way in every process.
     best = max(sorted(votes), key=lambda name: votes[name])
     return best if votes[best] > english else None

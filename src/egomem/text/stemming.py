@@ -53,25 +53,25 @@ def _stem(token: str) -> str:
 
 
 def stems(tokens: list[str]) -> list[str]:
-    """One stem a token, by its script: Latin letters as English and without their accents, Cyrillic
-    as Russian, and so on."""
+    """One stem for each token, by script: Latin letters as English and without accents, Cyrillic as
+    Russian, and so on.
+    """
     return [sys.intern(_stem(token)) for token in tokens]
 
 
 def terms(text: str) -> tuple[list[str], int]:
-    """What a text is indexed under and searched by, and its length in tokens.
+    """The terms that a text is indexed under and searched by, and its length in tokens.
 
-    The length counts tokens alone: the extra stems of a recognised language do not make a text
-    longer.
+    The extra stems of a recognised language do not count towards the length.
     """
     words = tokens(text)
-    found = stems(words)
+    result = stems(words)
     language = language_of(normalise(text) if not text.isascii() else text, words)
     if language:
         stemmer = _stemmer(language)
-        found += [
+        result += [
             f"{stemmer.stemWord(word)}\u00b7{language[:2]}"
             for word in words
             if word[0] <= _LATIN and word.isalpha()
         ]
-    return found, len(words)
+    return result, len(words)

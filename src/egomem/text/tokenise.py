@@ -59,59 +59,61 @@ def _digit() -> re.Pattern[str]:
 
 @cache
 def _meant() -> re.Pattern[str]:
-    """Of unspaced scripts, what means something by itself: Chinese characters, Hangul syllables."""
+    """Characters of unspaced scripts that are words by themselves: Chinese, Hangul syllables."""
     return re.compile(
         "[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\uac00-\ud7a3]"
     )
 
 
 def normalise(text: str) -> str:
-    """NFKC, case folded; digits of every script are 0 to 9."""
+    """NFKC, case folded, digits of every script as 0 to 9."""
     if text.isascii():
         return text.lower()
+    # Twice: folding may produce characters that are not in NFKC.
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     return _digit().sub(lambda digit: str(unicodedata.decimal(digit[0])), folded.translate(_SAME))
 
 
 def normalise_phrase(text: str) -> str:
-    """`normalise`, with single spaces: what two texts are compared as."""
+    """`normalise`, with single spaces: the form in which two texts are compared."""
     return " ".join(normalise(text).split())
 
 
 def tokens(text: str) -> list[str]:
     """The words of a text in order; a code is followed by its parts. Never raises."""
     text = normalise(text)
-    found: list[str] = []
+    result: list[str] = []
     if text.isascii():
         for word in _ASCII.findall(text):
-            _take(word, found)
-        return found
+            _take(word, result)
+        return result
     words, unspaced = _any_script()
     for word in words.findall(text):
         at = 0
         for run in unspaced.finditer(word):
-            _take(word[at : run.start()].strip(_JOINERS), found)
-            _take_run(run.group(), found)
+            _take(word[at : run.start()].strip(_JOINERS), result)
+            _take_run(run.group(), result)
             at = run.end()
-        _take(word[at:].strip(_JOINERS), found)
-    return found
+        _take(word[at:].strip(_JOINERS), result)
+    return result
 
 
-def _take(word: str, found: list[str]) -> None:
+def _take(word: str, result: list[str]) -> None:
     if word.isalnum():
-        found.append(word[:MAX_TOKEN_LENGTH])
+        result.append(word[:MAX_TOKEN_LENGTH])
         return
+    # A possessive is its noun; other parts of a code stay searchable.
     if word.endswith("'s"):
         word = word[:-2]
     if not word:
         return
-    found.append(word[:MAX_TOKEN_LENGTH])
+    result.append(word[:MAX_TOKEN_LENGTH])
     parts = _PART.findall(word.replace("'", ""))
     if len(parts) > 1:
-        found.extend(part[:MAX_TOKEN_LENGTH] for part in parts)
+        result.extend(part[:MAX_TOKEN_LENGTH] for part in parts)
 
 
-def _take_run(run: str, found: list[str]) -> None:
-    meant = _meant().match
-    found.extend(c for c in run if meant(c) or len(run) == 1)
-    found.extend(map("".join, pairwise(run)))
+def _take_run(run: str, result: list[str]) -> None:
+    is_word = _meant().match
+    result.extend(c for c in run if is_word(c) or len(run) == 1)
+    result.extend(map("".join, pairwise(run)))

@@ -1,9 +1,9 @@
 """Time is one type: spans in a recording, clocks that place recordings, moments to look back from.
 
 Within a recording, time is seconds from its first displayed frame. Across recordings it is the
-wearer's timeline: instants, known only where a recording's clock is known. What people write is
-read by one grammar, which says which of the two it is, and written by one formatter; these two are
-loaded when they are first used, as most of the package needs only the types.
+wearer's timeline: instants, known only where a recording's clock is known. One grammar reads what
+people write and says which of the two it is; one formatter writes times. Both are imported when
+first used, because most of the package needs only the types.
 """
 
 from importlib import import_module
@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from egomem.timeline.clock import Clock, Moment, RecordingTime
 from egomem.timeline.span import Span
-from egomem.timeline.windows import sample_times, uniform_times, windows
+from egomem.timeline.windows import (
+    DEFAULT_FPS,
+    DEFAULT_WINDOW,
+    MAX_FRAMES,
+    sample_times,
+    uniform_times,
+    windows,
+)
 
 if TYPE_CHECKING:
     from egomem.timeline.dst import zone_of
@@ -27,6 +34,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_CONVENTIONS",
+    "DEFAULT_FPS",
+    "DEFAULT_WINDOW",
+    "MAX_FRAMES",
     "Clock",
     "Conventions",
     "Instants",

@@ -12,7 +12,7 @@ from egomem.timeline.wordlists import MONTHS, NUMBERS
 
 
 class ClockTimeParser(DurationParser):
-    def dial(self, i: int, dated: bool = False) -> ParseResult:
+    def clock_time(self, i: int, dated: bool = False) -> ParseResult:
         """A clock time: 10:30, 10 am, four o'clock, half past three, an EgoLife HHMMSSFF."""
         if i >= len(self.tokens):
             return None
@@ -22,29 +22,30 @@ class ClockTimeParser(DurationParser):
         dated = dated or any(token.kind == "day" for token in self.tokens[i + 1 : i + 3])
         if dated and is_egolife_time(token.text):
             return TimeExpression(
-                dial=egolife_time(token.text, self.context.habits.frames_per_second)
+                clock=egolife_time(token.text, self.context.conventions.frames_per_second)
             ), i + 1
-        if self.idiom and (found := self._idiom(i)):
-            return found
+        # Before plain hours: "ten past ten" must not be read as "ten".
+        if self.idiom and (idiom := self._idiom(i)):
+            return idiom
         half = self._half(i + 1)
         if half and (match := re.fullmatch(r"(\d{1,2})(?:\.(\d\d))?", token.text)):
             clock = ClockTime(int(match[1]), int(match[2] or 0), half=half)
-            return TimeExpression(dial=_checked(clock, token.text), evident=True), i + 2
+            return TimeExpression(clock=_checked(clock, token.text), evident=True), i + 2
         hour = int(token.text) if re.fullmatch(r"\d{1,2}", token.text) else NUMBERS.get(token.text)
         if hour is None or token.text in ("a", "an", "couple") or hour > 24:
             return None
         if half:
             return TimeExpression(
-                dial=_checked(ClockTime(hour, half=half), token.text), evident=True
+                clock=_checked(ClockTime(hour, half=half), token.text), evident=True
             ), i + 2
         if self.word(i + 1) == "o'clock":
             half = self._half(i + 2)
             clock = ClockTime(hour, half=half, exact=hour > 12 or hour == 0)
-            return TimeExpression(dial=clock, evident=True), i + (3 if half else 2)
+            return TimeExpression(clock=clock, evident=True), i + (3 if half else 2)
         if self.unit(i + 1) or self.word(i + 1) in MONTHS or self.word(i + 1) == "%":
             return None
         exact = hour > 12 or hour == 0 or token.text.startswith("0")
-        return TimeExpression(dial=ClockTime(hour, exact=exact), bare=True), i + 1
+        return TimeExpression(clock=ClockTime(hour, exact=exact), bare=True), i + 1
 
     def _colon(self, i: int) -> ParseResult:
         text = self.word(i).replace(",", ".")
@@ -64,8 +65,8 @@ class ClockTimeParser(DurationParser):
             int(parts[0]), int(parts[1]), parts[2] if len(parts) == 3 else 0.0, half, exact
         )
         if half:
-            return TimeExpression(dial=_checked(clock, text), evident=True), i + 2
-        return TimeExpression(dial=clock, colon=parts, evident=True), i + 1
+            return TimeExpression(clock=_checked(clock, text), evident=True), i + 2
+        return TimeExpression(clock=clock, colon=parts, evident=True), i + 1
 
     def _half(self, i: int) -> Literal["am", "pm"] | None:
         half = re.sub(r"[.\s]", "", self.word(i))
@@ -78,18 +79,18 @@ class ClockTimeParser(DurationParser):
         if minutes is None or self.word(j + 1) not in ("past", "to"):
             return None
         before = self.word(j + 1) == "to"
-        if not (found := self.dial(j + 2)) or found[0].colon or (before and minutes == 30):
+        if not (clock := self.clock_time(j + 2)) or clock[0].colon or (before and minutes == 30):
             return None
-        piece, after = found
-        assert piece.dial is not None
-        hour, half = piece.dial.hour, piece.dial.half
-        if piece.dial.minute or not 1 <= hour <= 12:
+        expression, after = clock
+        assert expression.clock is not None
+        hour, half = expression.clock.hour, expression.clock.half
+        if expression.clock.minute or not 1 <= hour <= 12:
             return None
         if before:
             hour, minutes = (hour - 2) % 12 + 1, 60 - minutes
             if half and hour == 11:
                 half = "am" if half == "pm" else "pm"
-        return TimeExpression(dial=ClockTime(hour, minutes, half=half), evident=True), after
+        return TimeExpression(clock=ClockTime(hour, minutes, half=half), evident=True), after
 
 
 def is_egolife_time(text: str) -> bool:
@@ -97,9 +98,9 @@ def is_egolife_time(text: str) -> bool:
 
 
 def egolife_time(text: str, base: int) -> ClockTime:
-    """An EgoLife time HHMMSSFF: 11210217 is 11:21:02 and frame 17 of `base` a second.
+    """Read an EgoLife time HHMMSSFF: 11210217 is 11:21:02 and frame 17 of `base` a second.
 
-    A frame equal to the base is the next second's first, as the data set counts 1 to 20 in places.
+    A frame equal to the base is the next second's first: the data set counts 1 to 20 in places.
     """
     hour, minute, second, frame = (int(text[k : k + 2]) for k in (0, 2, 4, 6))
     if hour > 23 or minute > 59 or second > 59:

@@ -29,11 +29,13 @@ class DayParser(DurationParser):
             return self._named_day(i) or self._date(i)
         except UnresolvedError as missing:
             # Read again as if it were 1970, for how far the words reach.
-            known = replace(self.context, now=datetime(1970, 1, 1), zone=None, day_one=date.min)
-            found = DayParser(self.tokens, known).day(i)
+            fixed_context = replace(
+                self.context, now=datetime(1970, 1, 1), zone=None, day_one=date.min
+            )
+            result = DayParser(self.tokens, fixed_context).day(i)
             return (
-                (TimeExpression(problem=str(missing), evident=found[0].evident), found[1])
-                if found
+                (TimeExpression(problem=str(missing), evident=result[0].evident), result[1])
+                if result
                 else None
             )
 
@@ -48,7 +50,7 @@ class DayParser(DurationParser):
         return TimeExpression(days=(first, first + _ONE_DAY), evident=True), after + 1
 
     def _named_day(self, i: int) -> ParseResult:
-        """Days relative to the question's."""
+        """A day relative to the question's day."""
 
         def today() -> date:
             return self.context.today
@@ -68,6 +70,7 @@ class DayParser(DurationParser):
         if self.words(i, "day", "before", "yesterday"):
             return one(today() - 2 * _ONE_DAY), i + 3
         if word in ("last", "this", "past") and then in WEEKDAYS:
+            # "last Tuesday week" is not "last Tuesday".
             if self.words(i + 2, "week"):
                 return None
             if word == "this":
@@ -82,18 +85,20 @@ class DayParser(DurationParser):
             return TimeExpression(days=month(year, MONTHS[then]), evident=True), i + 2
         if word == "weekend" or (word in ("last", "this") and then == "weekend"):
             saturday = week(today())[0] + 5 * _ONE_DAY
+            # A bare "weekend" looks back, as everything remembered lies in the past.
             if word == "last" or (word == "weekend" and saturday > today()):
                 saturday -= timedelta(days=7)
             days = (saturday, saturday + 2 * _ONE_DAY)
             return TimeExpression(days=days, evident=word != "weekend"), i + 1 + int(
                 word != "weekend"
             )
+        # "sun", "sat" and "wed" are words of their own: an abbreviation counts only after "on".
         if word in WEEKDAYS and (len(word) > 3 or self.word(i - 1) == "on"):
             if self.words(i + 1, "last", "week"):
                 return one(week(today())[0] + (WEEKDAYS[word] - 7) * _ONE_DAY), i + 3
             return one(_weekday_before(today() + _ONE_DAY, WEEKDAYS[word])), i + 1
-        if (found := self.duration(i)) and self.word(found[2]) in ("ago", "earlier"):
-            amount, unit, j = found
+        if (duration := self.duration(i)) and self.word(duration[2]) in ("ago", "earlier"):
+            amount, unit, j = duration
             if unit.calendar and amount == int(amount):
                 return TimeExpression(
                     days=_period(today(), unit.calendar, int(amount)), evident=True
@@ -101,9 +106,9 @@ class DayParser(DurationParser):
         return None
 
     def _night(self) -> date:
-        """The day that the night now running, or the next one, began on."""
+        """The day on which the current night, or else the next one, began."""
         now = self.context.need_now()
-        ends = self.context.habits.parts["night"][1] - 24
+        ends = self.context.conventions.parts["night"][1] - 24
         return now.date() - _ONE_DAY if now.hour < ends else now.date()
 
     def _date(self, i: int) -> ParseResult:
@@ -125,6 +130,7 @@ class DayParser(DurationParser):
             is_year = number is None or self.tokens[j].text == str(self._year(j)[0])
             if is_year:
                 year, after = self._year(j)
+                # "may" and "march" are verbs, too: alone they are months only after such a word.
                 if year is None and self.word(i - 1) not in ("in", "last", "since"):
                     return None
                 year = year or self._latest_year(name, 1)
@@ -165,15 +171,16 @@ def _iso(text: str) -> TimeExpression:
         if not match[2]:
             return TimeExpression(days=(day, day + _ONE_DAY), evident=True)
         offset = "+00:00" if match[3].upper() in ("Z", "UTC") else match[3]
+        # datetime has microseconds; finer digits (nanoseconds of some logs) are cut off.
         clock = re.sub(r"(\.\d{6})\d+", r"\1", match[2])
-        there = datetime.fromisoformat(f"{match[1]}T{clock}{offset}")
+        local = datetime.fromisoformat(f"{match[1]}T{clock}{offset}")
     except ValueError as error:
         raise TimeError(f"{text} cannot be: {error}") from None
-    if there.tzinfo is not None:
-        return TimeExpression(absolute=(there, there), evident=True)
-    seconds = there.second + there.microsecond / 1e6
-    clock_shown = ClockTime(there.hour, there.minute, seconds, exact=True)
-    return TimeExpression(days=(day, day + _ONE_DAY), dial=clock_shown, evident=True)
+    if local.tzinfo is not None:
+        return TimeExpression(absolute=(local, local), evident=True)
+    seconds = local.second + local.microsecond / 1e6
+    clock_shown = ClockTime(local.hour, local.minute, seconds, exact=True)
+    return TimeExpression(days=(day, day + _ONE_DAY), clock=clock_shown, evident=True)
 
 
 def _weekday_before(day: date, weekday: int) -> date:

@@ -1,4 +1,4 @@
-"""Words at a token, and amounts of time: "20", "half an", "an hour and a half"."""
+"""Words at a token, and durations: "20", "half an", "an hour and a half"."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ ParseResult = tuple[TimeExpression, int] | None
 
 
 class DurationParser:
-    """Reads words and amounts. `idiom` is False inside "from X to Y", where "ten to eleven" is a
+    """Reads words and durations. `idiom` is False inside "from X to Y", where "ten to eleven" is a
     range and not 10:50.
     """
 
-    def __init__(self, found: list[Token], context: Context) -> None:
-        self.tokens = found
+    def __init__(self, tokens: list[Token], context: Context) -> None:
+        self.tokens = tokens
         self.context = context
         self.idiom = True
         self._read: dict[tuple[int, bool], ParseResult] = {}
@@ -23,8 +23,8 @@ class DurationParser:
     def word(self, i: int) -> str:
         return self.tokens[i].text if i < len(self.tokens) else ""
 
-    def words(self, i: int, *wanted: str) -> bool:
-        return all(self.word(i + k) == word for k, word in enumerate(wanted))
+    def words(self, i: int, *expected: str) -> bool:
+        return all(self.word(i + k) == word for k, word in enumerate(expected))
 
     def amount(self, i: int) -> tuple[float, int] | None:
         """A number, in digits or words: "20", "an", "half an", "a couple of", "a few"."""
@@ -36,7 +36,7 @@ class DurationParser:
             return 0.25, i + 3
         after = i + 1 if self.word(i) == "a" else i
         if self.word(after) == "few":
-            return float(self.context.habits.few), after + 1
+            return float(self.context.conventions.few), after + 1
         if self.word(after) == "couple":
             return 2.0, after + (2 if self.word(after + 1) == "of" else 1)
         if self.words(i, "a", "quarter", "of", "an"):
@@ -54,7 +54,7 @@ class DurationParser:
         return SHORT_UNITS.get(self.word(i)) if glued else None
 
     def duration(self, i: int) -> tuple[float, Unit, int] | None:
-        """An amount of time: `(amount in the last unit or seconds, unit, next)`.
+        """A duration: `(amount in the last unit or seconds, unit, next token)`.
 
         Parts add up: "3 min 20 s", "an hour and a half". Calendar units stand alone.
         """
@@ -69,6 +69,7 @@ class DurationParser:
         if unit.calendar:
             return amount, unit, j
         seconds, smallest = amount * unit.seconds, unit
+        # Only ever smaller units: "3 min 20 s" is one duration, "20 s 3 min" are two.
         while more := self.amount(j + 1 if self.word(j) in ("and", ",") else j):
             part = self.unit(more[1])
             if part is None or part.calendar or part.seconds >= smallest.seconds:

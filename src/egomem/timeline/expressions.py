@@ -1,4 +1,4 @@
-"""What the grammar has read before it is placed on a timeline."""
+"""What the grammar has read, before it is placed on a timeline."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from egomem.timeline.mentions import Conventions
 
 
 class UnresolvedError(Exception):
-    """A cue that was understood but cannot be placed; the text says what is missing."""
+    """A time that was understood but cannot be placed; the text says what is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +20,10 @@ class Context:
     now: datetime | None
     zone: tzinfo | None
     day_one: date | None
-    habits: Conventions
+    conventions: Conventions
 
     def need_now(self) -> datetime:
-        """The question's time, in the zone that local times are read in."""
+        """The question's time, in the zone that local times are read in. Raises UnresolvedError."""
         if self.now is None:
             raise UnresolvedError("it is relative to the question's time, which is not known")
         return self.now if self.zone is None else self.now.astimezone(self.zone)
@@ -35,7 +35,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class ClockTime:
-    """What a clock shows. `half` is am or pm, where said; `exact` means 24-hour notation."""
+    """A time of a clock. `half` is am or pm, where written; `exact` means 24-hour notation."""
 
     hour: int
     minute: int = 0
@@ -46,17 +46,17 @@ class ClockTime:
 
 @dataclass(frozen=True, slots=True)
 class TimeExpression:
-    """One time expression: any of a day, a part of the day, a clock time; or something absolute.
+    """One time expression: a day, a part of the day, a clock time, or something absolute.
 
     `days` is half-open. `elapsed` is `(start, end)` in seconds of a recording. `colon` holds the
-    numbers of `10:30` while it is open whether that is a clock time. `evident` is False for what
-    only the surrounding words make a time.
+    numbers of `10:30` while it is undecided whether that is a clock time. `evident` is False for
+    what is a time only because of the words around it.
     """
 
     days: tuple[date, date] | None = None
     part: str | None = None
     portion: tuple[float, float] = (0.0, 1.0)
-    dial: ClockTime | None = None
+    clock: ClockTime | None = None
     colon: tuple[float, ...] = ()
     elapsed: tuple[float, float] | None = None
     absolute: tuple[datetime, datetime] | None = None
@@ -77,7 +77,7 @@ class TimeExpression:
             or self.absolute
             or self.zone
             or self.problem
-            or (self.dial and not self.colon)
+            or (self.clock and not self.colon)
         )
 
 

@@ -1,4 +1,4 @@
-"""Writing times: the inverse of the grammar."""
+"""Format times: the inverse of the grammar."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """One grammar of time for commands, prompts, files and pages.
 
-It reads times of a recording (`75:30`, `1:02:03`, `12.5s`, `3 min 20 s`, `1:02-1:05`) and times of
-the wall clock (`10 to 11 am`, `noon`, `yesterday evening`, `an hour ago`, `last Tuesday`, `between
-lunch and four`, `DAY1 11210217`, ISO 8601), and says which it is. docs/reference/time.md lists what
-it reads and how. `egomem.timeline.format` is its inverse.
+It reads times of a recording (`75:30`, `1:02:03`, `12.5s`, `3 min 20 s`, `1:02-1:05`) and of the
+wall clock (`10 to 11 am`, `noon`, `yesterday evening`, `an hour ago`, `last Tuesday`, `between
+lunch and four`, `DAY1 11210217`, ISO 8601), and says which of the two it is. docs/reference/time.md
+lists what it reads and how. `egomem.timeline.format` is its inverse.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _VAGUE = frozenset(cue[0] for cue in VAGUE)
 
 
 class _ParsedTime(NamedTuple):
-    """A time, or why there is none (`problem`, or `error` where it cannot be at all).
+    """A time, or why there is none (`problem`; or `error` where it is impossible).
 
-    `evident` says that it is a time in the middle of a sentence too, `whole` that it is one where
-    it is all there is. `begin` and `after` are token indices.
+    `evident`: it is a time even in the middle of a sentence. `whole`: it is one where it is all the
+    text. `begin` and `after` are token indices.
     """
 
     placed: ResolvedTime | None
@@ -60,25 +60,25 @@ def read_time(
     now: datetime | None = None,
     zone: tzinfo | None = None,
     day_one: date | None = None,
-    habits: Conventions = DEFAULT_CONVENTIONS,
+    conventions: Conventions = DEFAULT_CONVENTIONS,
 ) -> TimeMention:
-    """Reads a text that is one time.
+    """Read a text that is one time.
 
     `now` (aware) is the question's time, which relative words count from; `zone` the recording's,
-    in which local times are read (the question's where it is not given); `day_one` the date of
-    EgoLife's DAY1. Raises TimeError for what cannot be read, cannot be (a local time that the
-    clocks jump over, an end before a start, four segments), or lacks a clock, zone or first day.
+    in which local times are read (default: the question's); `day_one` the date of EgoLife's DAY1.
+    Raises TimeError for a text that cannot be read, is impossible (a local time that the clocks
+    skip, an end before a start, four segments), or lacks a clock, zone or first day.
     """
-    context = _context(now, zone, day_one, habits)
-    found = tokens(text)
-    while found and found[-1].text in (".", "?", "!", ",", ";"):
-        found.pop()
-    if not found:
+    context = _context(now, zone, day_one, conventions)
+    words = tokens(text)
+    while words and words[-1].text in (".", "?", "!", ",", ";"):
+        words.pop()
+    if not words:
         raise TimeError("there is no time in an empty text", _REMEDY)
-    if _vague(found, 0) == len(found):
+    if _vague(words, 0) == len(words):
         raise TimeError(f"{text.strip()!r} names no time that could be worked out", _REMEDY)
-    result = _expression(Parser(found, context), 0)
-    if result is None or result.after < len(found) or not result.whole:
+    result = _expression(Parser(words, context), 0)
+    if result is None or result.after < len(words) or not result.whole:
         raise TimeError(f"cannot read {text.strip()!r} as a time", _REMEDY)
     if result.error is not None:
         raise result.error
@@ -86,7 +86,7 @@ def read_time(
         raise TimeError(
             f"cannot place {text.strip()!r}: {result.problem}", _missing(result.problem)
         )
-    return _when(text, found, result)
+    return _when(text, words, result)
 
 
 def find_times(
@@ -95,63 +95,66 @@ def find_times(
     now: datetime | None = None,
     zone: tzinfo | None = None,
     day_one: date | None = None,
-    habits: Conventions = DEFAULT_CONVENTIONS,
+    conventions: Conventions = DEFAULT_CONVENTIONS,
 ) -> list[TimeMention]:
-    """The time cues inside a sentence, in order, with their character offsets.
+    """Find the times inside a sentence, in order, with their character offsets.
 
-    A cue that cannot be resolved (relative words with no clock, an impossible time) is a
-    `TimeMention` with a `problem`. Never raises on any text. Arguments are those of `read_time`; a
-    range, and what belongs to one time ("last Tuesday at ten past four"), is one cue.
+    A time that cannot be resolved (relative words without a clock, an impossible time) is a
+    `TimeMention` with a `problem`. Never raises. Arguments are those of `read_time`. A range is one
+    mention, and so is everything that belongs to one time ("last Tuesday at ten past four").
     """
-    context = _context(now, zone, day_one, habits)
-    found = tokens(text)
-    parser = Parser(found, context)
+    context = _context(now, zone, day_one, conventions)
+    words = tokens(text)
+    parser = Parser(words, context)
     cues: list[TimeMention] = []
     i = 0
-    while i < len(found):
-        if not parser.begins(i) and found[i].text not in _VAGUE:
+    while i < len(words):
+        if not parser.begins(i) and words[i].text not in _VAGUE:
             i += 1
             continue
-        if vague := _vague(found, i):
+        if vague := _vague(words, i):
             cues.append(
-                _problem(text, found, i, vague, "it names no time that could be worked out")
+                _problem(text, words, i, vague, "it names no time that could be worked out")
             )
             i = vague
             continue
         try:
             result = _expression(parser, i)
         except TimeError as error:
-            after = _extent(found, i)
+            # An impossible time in a question ("at 25:99") is worth a word: without it the question
+            # would be answered as if no time had been given.
+            after = _extent(words, i)
             if after > i:
-                cues.append(_problem(text, found, i, after, error.message))
+                cues.append(_problem(text, words, i, after, error.message))
             i = max(after, i + 1)
             continue
+        # "may", "second" and "one" are mostly no times: in a sentence only evident ones count.
         if result is None or not result.evident:
             i += 1
             continue
-        cues.append(_when(text, found, result))
+        cues.append(_when(text, words, result))
         i = result.after
     return cues
 
 
 def read_start(text: str, *, zone: tzinfo | None = None) -> datetime:
-    """The start of a recording, such as `2026-03-02T08:10+01:00`, for `--start`.
+    """Read the start of a recording, such as `2026-03-02T08:10+01:00`, for `--start`.
 
     The zone is an offset, an IANA name after the time (`2026-03-02 08:10 Europe/Berlin`), or
     `zone`. Raises TimeError where there is none, or where the text is not one date and time.
     """
     remedy = "write it like 2026-03-02T08:10+01:00 or 2026-03-02 08:10 Europe/Berlin"
-    found = tokens(text.strip())
-    if not found or found[0].kind != "iso" or ":" not in found[0].text:
+    words = tokens(text.strip())
+    if not words or words[0].kind != "iso" or ":" not in words[0].text:
         raise TimeError(f"cannot read the start {text.strip()!r}", remedy)
     context = _context(None, zone, None, DEFAULT_CONVENTIONS)
-    read = Parser(found, context).combination(0)
+    read = Parser(words, context).combination(0)
     after = read[1] if read else 0
-    piece = read[0] if read else TimeExpression()
-    if after < len(found):
+    expression = read[0] if read else TimeExpression()
+    if after < len(words):
         raise TimeError(f"cannot read the start {text.strip()!r}", remedy)
     try:
-        placed = resolve(piece, context)
+        placed = resolve(expression, context)
     except UnresolvedError:
         raise TimeError(f"the start {text.strip()!r} has no zone", remedy) from None
     assert placed.instants is not None
@@ -165,16 +168,17 @@ def read_moment(
     zone: tzinfo | None = None,
     day_one: date | None = None,
     recording: str | None = None,
-    habits: Conventions = DEFAULT_CONVENTIONS,
+    conventions: Conventions = DEFAULT_CONVENTIONS,
 ) -> Moment:
-    """The point to look back from, for `--at`. A stretch ("yesterday") counts as its end.
+    """Read the moment to look back from, for `--at`. A stretch ("yesterday") counts as its end.
 
-    A time such as `75:30` is of `recording`; without one, `10:30` is a time of the day, and a time
-    that can only be of a recording raises TimeError, as does all that `read_time` raises for.
+    `75:30` is a time of `recording`; without one, `10:30` is a time of the day, and a time that can
+    only be of a recording raises TimeError, as does everything that `read_time` raises for.
     """
+    # Without a recording, 10:30 cannot be minutes and seconds of one.
     if recording is None:
-        habits = replace(habits, bare="wall")
-    when = read_time(text, now=now, zone=zone, day_one=day_one, habits=habits)
+        conventions = replace(conventions, bare="wall")
+    when = read_time(text, now=now, zone=zone, day_one=day_one, conventions=conventions)
     if when.instants is not None:
         return when.instants.end
     assert when.span is not None
@@ -187,15 +191,15 @@ def read_moment(
 
 
 def _context(
-    now: datetime | None, zone: tzinfo | None, day_one: date | None, habits: Conventions
+    now: datetime | None, zone: tzinfo | None, day_one: date | None, conventions: Conventions
 ) -> Context:
     if now is not None and now.utcoffset() is None:
         raise TimeError("the question's time has no zone", "give an aware datetime")
-    return Context(now, zone or (now.tzinfo if now else None), day_one, habits)
+    return Context(now, zone or (now.tzinfo if now else None), day_one, conventions)
 
 
 def _expression(parser: Parser, i: int) -> _ParsedTime | None:
-    """A time at token i. Raises TimeError for what cannot be a time of any calendar."""
+    """A time at token i. Raises TimeError for what no calendar has."""
     try:
         return _read(parser, i)
     except (ValueError, OverflowError):
@@ -203,18 +207,19 @@ def _expression(parser: Parser, i: int) -> _ParsedTime | None:
 
 
 def _read(parser: Parser, i: int, day: TimeExpression | None = None) -> _ParsedTime | None:
-    """A time with the words that lead it in: "after", "around", "from X to Y".
+    """A time with the words that introduce it: "after", "around", "from X to Y".
 
-    `day` was said before it: only a time of that day is read then.
+    After a `day`, only a time of that day is read.
     """
-    if day is None and (found := _on_a_day(parser, i)):
-        return found
+    if day is None and (result := _on_a_day(parser, i)):
+        return result
     if parser.word(i) in ("from", "between"):
         between = parser.word(i) == "between"
+        # "from ten to eleven" is a range; elsewhere "ten to eleven" is 10:50.
         parser.idiom = False
-        found = _range(parser, i + 1, between=between, begin=i, day=day)
+        result = _range(parser, i + 1, between=between, begin=i, day=day)
         parser.idiom = True
-        return found or (None if between or day else _read(parser, i + 1))
+        return result or (None if between or day else _read(parser, i + 1))
     j = i + int(parser.word(i) in ("shortly", "just", "right") and parser.word(i + 1) in _RELATIONS)
     relation = _RELATIONS.get(parser.word(j))
     j += int(relation is not None)
@@ -225,6 +230,7 @@ def _read(parser: Parser, i: int, day: TimeExpression | None = None) -> _ParsedT
             break
     if parser.word(j) in ("around", "about") and j == i + 1:
         around, j = True, j + 1
+    # "after 10 to 11" is no range: the relation takes the first time.
     if not relation and not around and (ranged := _range(parser, j, day=day)):
         return ranged
     if day and not relation and not around:
@@ -235,17 +241,19 @@ def _read(parser: Parser, i: int, day: TimeExpression | None = None) -> _ParsedT
         read = parser.atom(j)
     if read is None:
         return None
-    piece, after = read
+    expression, after = read
     if day:
-        if (of_day := _of_day(piece, day)) is None:
+        if (of_day := _of_day(expression, day)) is None:
             return None
-        piece = of_day
-    evident = (piece.evident and not piece.bare) or (led and _leads(parser, i, j, piece, after))
-    whole = led or not piece.bare
+        expression = of_day
+    evident = (expression.evident and not expression.bare) or (
+        led and _leads(parser, i, j, expression, after)
+    )
+    whole = led or not expression.bare
     kind: Relation = "at" if not relation else "before" if relation == "before" else "after"
     first = i if relation or around else j
     try:
-        placed = resolve(piece, parser.context)
+        placed = resolve(expression, parser.context)
         if around:
             placed = widen(placed, parser.context)
         if relation:
@@ -261,23 +269,24 @@ def _on_a_day(parser: Parser, i: int) -> _ParsedTime | None:
     """A day, and then a time of it: "yesterday from 10 to 11 am", "on Monday after lunch"."""
     j = i + int(parser.word(i) == "on")
     read = parser.atom(j)
-    if read is None or not read[0].days or read[0].dial or read[0].absolute:
+    if read is None or not read[0].days or read[0].clock or read[0].absolute:
         return None
     day, after = read
+    # "in May after lunch" names no one day whose lunch it could be.
     if read[0].days[1] - read[0].days[0] != _ONE_DAY:
         return None
-    found = _read(parser, after + int(parser.word(after) == ","), day)
-    if found is None or (found.placed and found.placed.span):
+    result = _read(parser, after + int(parser.word(after) == ","), day)
+    if result is None or (result.placed and result.placed.span):
         return None
-    return found._replace(evident=True, whole=True, begin=j)
+    return result._replace(evident=True, whole=True, begin=j)
 
 
-def _of_day(piece: TimeExpression, day: TimeExpression) -> TimeExpression | None:
-    """A clock time or a part of a day, of the day that was said; None for anything else."""
-    if piece.days or piece.absolute or piece.elapsed or piece.problem:
+def _of_day(expression: TimeExpression, day: TimeExpression) -> TimeExpression | None:
+    """A clock time or a part of a day, on the given day; None for anything else."""
+    if expression.days or expression.absolute or expression.elapsed or expression.problem:
         return None
-    part = piece.part or (day.part if piece.dial else None)
-    return replace(piece, days=day.days, part=part, zone=piece.zone or day.zone)
+    part = expression.part or (day.part if expression.clock else None)
+    return replace(expression, days=day.days, part=part, zone=expression.zone or day.zone)
 
 
 def _range(
@@ -288,7 +297,7 @@ def _range(
     begin: int | None = None,
     day: TimeExpression | None = None,
 ) -> _ParsedTime | None:
-    """X to Y; or with `begin`, the token of "from" or "between", what follows that."""
+    """X to Y; with `begin` (the token of "from" or "between"), what follows that word."""
     if (left := parser.atom(i)) is None:
         return None
     joints = ("and",) if between else ("to", "-", "until", "till", "through", "/")
@@ -301,9 +310,9 @@ def _range(
         return None
     if day:
         bare = left[0].bare and right[0].bare
-        if (bare and not _ends(parser, right[1])) or not (piece := _of_day(left[0], day)):
+        if (bare and not _ends(parser, right[1])) or not (expression := _of_day(left[0], day)):
             return None
-        left = piece, left[1]
+        left = expression, left[1]
     sides = (left[0], right[0])
     evident = any(side.evident or (begin is not None and side.elapsed) for side in sides)
     first, after = (i if begin is None else begin), right[1]
@@ -317,13 +326,14 @@ def _range(
     return _ParsedTime(placed, "", None, "at", evident, whole, first, after)
 
 
-def _leads(parser: Parser, i: int, j: int, piece: TimeExpression, after: int) -> bool:
-    """Whether the words from i to j make a time of what alone would not be one."""
+def _leads(parser: Parser, i: int, j: int, expression: TimeExpression, after: int) -> bool:
+    """Whether the words from i to j make a time of what would not be one alone."""
     intro = parser.word(i)
-    if piece.elapsed:
+    if expression.elapsed:
+        # "after 5 minutes" is a time of the recording, "after a minute" a mere manner of speaking.
         article = parser.word(j) in ("a", "an")
         return not article and (intro == "at" or intro in _RELATIONS)
-    if piece.bare and not piece.days:
+    if expression.bare and not expression.days:
         if intro in ("on", "in", "over", "within", "during", "by", "about"):
             return False
         return _ends(parser, after)
@@ -336,28 +346,29 @@ def _ends(parser: Parser, after: int) -> bool:
     return not rest or rest[0].text in ".,;:?!)" or _FOLLOWS.fullmatch(rest[0].text) is not None
 
 
-def _vague(found: list[Token], i: int) -> int:
+def _vague(words: list[Token], i: int) -> int:
     """The token after a cue that names no time, such as "a while ago"; else 0."""
     for cue in VAGUE:
-        if tuple(token.text for token in found[i : i + len(cue)]) == cue:
+        if tuple(token.text for token in words[i : i + len(cue)]) == cue:
             return i + len(cue)
     return 0
 
 
-def _extent(found: list[Token], i: int) -> int:
+def _extent(words: list[Token], i: int) -> int:
     """The token after an impossible time that begins at i; i where none begins there."""
-    if found[i].kind == "word" and found[i].text not in MONTHS:
+    # A word in front (such as "at") is kept out of the mention, so that the number is marked alone.
+    if words[i].kind == "word" and words[i].text not in MONTHS:
         return i
     j = i + 1
-    while j < len(found) and (found[j].kind != "word" or found[j].text in ("am", "pm")):
+    while j < len(words) and (words[j].kind != "word" or words[j].text in ("am", "pm")):
         j += 1
-    while found[j - 1].kind == "mark" and j - 1 > i:
+    while words[j - 1].kind == "mark" and j - 1 > i:
         j -= 1
     return j
 
 
-def _when(text: str, found: list[Token], result: _ParsedTime) -> TimeMention:
-    begin, end = found[result.begin].start, found[result.after - 1].end
+def _when(text: str, words: list[Token], result: _ParsedTime) -> TimeMention:
+    begin, end = words[result.begin].start, words[result.after - 1].end
     span = result.placed.span if result.placed else None
     instants = result.placed.instants if result.placed else None
     note = result.placed.note if result.placed else ""
@@ -366,8 +377,8 @@ def _when(text: str, found: list[Token], result: _ParsedTime) -> TimeMention:
     )
 
 
-def _problem(text: str, found: list[Token], i: int, after: int, problem: str) -> TimeMention:
-    begin, end = found[i].start, found[after - 1].end
+def _problem(text: str, words: list[Token], i: int, after: int, problem: str) -> TimeMention:
+    begin, end = words[i].start, words[after - 1].end
     return TimeMention(text[begin:end], (begin, end), problem=problem)
 
 

@@ -1,4 +1,4 @@
-"""What a reader of times gives back, and what people's words are taken to mean."""
+"""Results of reading times, and the conventions for words that are ambiguous."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ Relation = Literal["at", "before", "after"]
 
 @dataclass(frozen=True, slots=True)
 class TimeMention:
-    """A time that was read: recording time, wall clock, or a cue that could not be resolved.
+    """A time that was read: recording time, wall clock, or one that could not be resolved.
 
     Exactly one of `span` (seconds of a recording), `instants` (wall clock) and `problem` (why it
     could not be resolved) is set. `text` is the part matched, `text_span` its character offsets in
     the input. `note` says how an ambiguous time was read. `relation` is "after" or "before" where
-    the words said so; the stretch already reflects it, except for "after 5:00" of a recording,
-    which is the point 5:00 because where the recording ends is not known here.
+    the words say so. The stretch already reflects it, except for "after 5:00" of a recording, which
+    is the point 5:00, because the end of the recording is not known here.
     """
 
     text: str
@@ -98,16 +98,16 @@ def _parts() -> Mapping[str, tuple[float, float]]:
 
 @dataclass(frozen=True, slots=True)
 class Conventions:
-    """What words mean where nothing else says so. All of it is our reconstruction; change it with
+    """What words mean where nothing else decides. All of it is our reconstruction; change it with
     `dataclasses.replace`.
 
-    `parts`: hours of the local day `[from, to)`; a part may run past 24 into the next day.
-    `bare`: what `10:30` is when nothing marks it as a clock time (am, pm, a day, a zone): a time of
-    the recording (10 min 30 s), or of the day. `waking`: an hour from 1 to 12 without am or pm is
-    the one that lies in the twelve hours from here ("at four" is 16:00, "at eight" 08:00).
+    `parts`: hours of the local day `[from, to)`; a part may run past 24 into the next day. `bare`:
+    what `10:30` is when nothing marks it as a clock time (am, pm, a day, a zone): a time of the
+    recording (10 min 30 s), or of the day. `waking`: an hour from 1 to 12 without am or pm is the
+    one within the twelve hours from here ("at four" is 16:00, "at eight" 08:00).
     `frames_per_second`: base of the last two digits of an EgoLife time HHMMSSFF; EgoRAG's text says
-    20, egagent reads centiseconds (100). `around`: half width of "around noon". `few`: "a few
-    minutes ago".
+    20, egagent reads centiseconds (100). `around`: half width of "around noon". `few`: the number
+    in "a few minutes ago".
     """
 
     parts: Mapping[str, tuple[float, float]] = field(default_factory=_parts)

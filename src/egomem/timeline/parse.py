@@ -1,4 +1,4 @@
-"""From tokens to pieces: the words of one time expression. Placing it is `resolve`'s part."""
+"""From tokens to time expressions. Placing them on a timeline is the task of `resolve`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Parser(DayParser, ClockTimeParser):
     """Reads time expressions at a token. Methods return None where there is none."""
 
     def begins(self, i: int) -> bool:
-        """Whether a time could begin at a token; most words are none, and cost little this way."""
+        """Whether a time could begin at a token: a cheap test, as most words begin none."""
         if i >= len(self.tokens):
             return False
         token = self.tokens[i]
@@ -29,7 +29,9 @@ class Parser(DayParser, ClockTimeParser):
         return token.text in STARTS if token.kind == "word" else token.kind != "mark"
 
     def atom(self, i: int) -> ParseResult:
-        """One time expression. What was read at a token is kept, as it is asked for again."""
+        """One time expression. Results are memoised, because the grammar asks for a token
+        repeatedly.
+        """
         key = i, self.idiom
         if key not in self._read:
             self._read[key] = self._atom(i) if self.begins(i) else None
@@ -37,18 +39,20 @@ class Parser(DayParser, ClockTimeParser):
 
     def _atom(self, i: int) -> ParseResult:
         for read in (self.absolute, self.combination, self.elapsed):
-            if found := read(i):
-                return found
+            if result := read(i):
+                return result
         return None
 
     def combination(self, i: int) -> ParseResult:
         """A day, a part of it and a clock time, in any order, each at most once."""
         if self.word(i) in ("early", "late") and not self.part(i):
             # "late yesterday afternoon": the word belongs to the part, which follows the day.
-            found = self.combination(i + 1)
+            result = self.combination(i + 1)
             halves = (0.0, 0.5) if self.word(i) == "early" else (0.5, 1.0)
             return (
-                (replace(found[0], portion=halves), found[1]) if found and found[0].part else None
+                (replace(result[0], portion=halves), result[1])
+                if result and result[0].part
+                else None
             )
         whole, j = TimeExpression(), i
         while True:
@@ -56,32 +60,36 @@ class Parser(DayParser, ClockTimeParser):
                 after = j + len(link)
                 if (link and j == i and link != ("the",)) or not self.words(j, *link):
                     continue
-                found = self._next(after, whole)
-                if found and j > i and found[0].bare and not whole.bare and link != ("at",):
-                    found = None
-                if found:
-                    whole, j = replace(found[0], bare=found[0].bare and link != ("at",)), found[1]
+                result = self._next(after, whole)
+                # "yesterday 3 people": a bare number after a day is a count, except after "at".
+                if result and j > i and result[0].bare and not whole.bare and link != ("at",):
+                    result = None
+                if result:
+                    whole, j = (
+                        replace(result[0], bare=result[0].bare and link != ("at",)),
+                        result[1],
+                    )
                     break
             else:
                 return (whole, j) if j > i else None
 
     def _next(self, i: int, whole: TimeExpression) -> ParseResult:
-        """What may still join a combination at token i."""
-        placed = whole.dial or (whole.absolute and whole.evident)
+        """What may extend a combination at token i."""
+        placed = whole.clock or (whole.absolute and whole.evident)
         if placed and not whole.zone and i < len(self.tokens) and self.tokens[i].kind == "zone":
             return replace(whole, zone=zone_of(self.word(i).strip("[]"))), i + 1
         if whole.absolute:
             return None
-        if not (whole.days or whole.problem) and (found := self.day(i)):
-            piece, j = found
-            if not ((piece.part and whole.part) or (piece.dial and whole.dial)):
-                return _join(whole, piece), j
-        if not whole.part and (found := self.part(i)):
-            piece, j = found
-            if not (piece.days and whole.days):
-                return _join(whole, piece), j
-        if not whole.dial and (found := self.dial(i, bool(whole.days or whole.problem))):
-            return _join(whole, found[0]), found[1]
+        if not (whole.days or whole.problem) and (result := self.day(i)):
+            expression, j = result
+            if not ((expression.part and whole.part) or (expression.clock and whole.clock)):
+                return _join(whole, expression), j
+        if not whole.part and (result := self.part(i)):
+            expression, j = result
+            if not (expression.days and whole.days):
+                return _join(whole, expression), j
+        if not whole.clock and (result := self.clock_time(i, bool(whole.days or whole.problem))):
+            return _join(whole, result[0]), result[1]
         return None
 
     def part(self, i: int) -> ParseResult:
@@ -89,23 +97,23 @@ class Parser(DayParser, ClockTimeParser):
         portion, j = (0.0, 1.0), i
         if self.word(j) in ("early", "late"):
             portion, j = ((0.0, 0.5) if self.word(j) == "early" else (0.5, 1.0)), j + 1
-        piece = TimeExpression(portion=portion, evident=j > i)
+        expression = TimeExpression(portion=portion, evident=j > i)
         if self.word(j) in ("this", "that"):
             if self.word(j) == "this":
                 try:
                     today = self.context.today
-                    piece = replace(piece, days=(today, today + _ONE_DAY), evident=True)
+                    expression = replace(expression, days=(today, today + _ONE_DAY), evident=True)
                 except UnresolvedError as missing:
-                    piece = replace(piece, problem=str(missing), evident=True)
+                    expression = replace(expression, problem=str(missing), evident=True)
             j += 1
         elif self.word(j) == "the" and j > i:
             j += 1
         if name := PARTS.get(self.word(j)):
-            return replace(piece, part=name), j + 1
+            return replace(expression, part=name), j + 1
         if j == i and self.word(i) in ("noon", "midday", "noontime"):
-            return TimeExpression(dial=ClockTime(12, half="pm"), evident=True), i + 1
+            return TimeExpression(clock=ClockTime(12, half="pm"), evident=True), i + 1
         if j == i and self.word(i) == "midnight":
-            return TimeExpression(dial=ClockTime(0, exact=True), evident=True), i + 1
+            return TimeExpression(clock=ClockTime(0, exact=True), evident=True), i + 1
         return None
 
     def absolute(self, i: int) -> ParseResult:
@@ -117,15 +125,17 @@ class Parser(DayParser, ClockTimeParser):
             return self._today_so_far(), i + 2
         after = i + 1 if self.word(i) == "the" else i
         if self.word(after) in ("last", "past"):
-            found = self.duration(after + 1)
-            if not found and (unit := self.unit(after + 1)) and self.word(after - 1) == "the":
-                found = unit.seconds or 1.0, unit, after + 2
-            if found:
-                amount, unit, j = found
+            duration = self.duration(after + 1)
+            # "the last hour" is an hour back from now; "last hour" alone says too little.
+            if not duration and (unit := self.unit(after + 1)) and self.word(after - 1) == "the":
+                duration = unit.seconds or 1.0, unit, after + 2
+            if duration:
+                amount, unit, j = duration
                 return self._back(amount, unit), j
             return None
-        if (found := self.duration(i)) and self.word(found[2]) in ("ago", "earlier"):
-            amount, unit, j = found
+        if (duration := self.duration(i)) and self.word(duration[2]) in ("ago", "earlier"):
+            amount, unit, j = duration
+            # "2 days ago" is a day, which DayParser reads; "2 hours ago" is an instant.
             if not unit.calendar:
                 return self._from_now(amount, amount), j + 1
         return None
@@ -146,13 +156,14 @@ class Parser(DayParser, ClockTimeParser):
         return TimeExpression(absolute=(midnight, now), evident=True)
 
     def _back(self, amount: float, unit: Unit) -> TimeExpression:
-        """From `amount` ago until now."""
+        """The stretch from `amount` ago until now."""
         if not unit.calendar:
             return self._from_now(amount, 0)
         try:
             now = self.context.need_now()
         except UnresolvedError as missing:
             return TimeExpression(problem=str(missing), evident=True)
+        # "the last month" counts back from now; "last month" is the calendar's, see `DayParser`.
         days = {"day": 1, "week": 7, "month": 30, "year": 365}[unit.calendar] * amount
         return TimeExpression(absolute=(now - timedelta(days=days), now), evident=True)
 
@@ -160,21 +171,21 @@ class Parser(DayParser, ClockTimeParser):
         """A time of a recording in units: "12.5s", "3 min 20 s", "the first five minutes"."""
         after = i + 1 if self.word(i) == "the" else i
         if self.word(after) == "first":
-            found = self.duration(after + 1)
-            if not found and (single := self.unit(after + 1)):
-                found = single.seconds, single, after + 2
-            if not found:
+            duration = self.duration(after + 1)
+            if not duration and (single := self.unit(after + 1)):
+                duration = single.seconds, single, after + 2
+            if not duration:
                 return None
-            seconds, unit, j = found
+            seconds, unit, j = duration
             return (
                 None if unit.calendar else (TimeExpression(elapsed=(0.0, seconds), evident=True), j)
             )
-        if not (found := self.duration(after)) or found[1].calendar:
+        if not (duration := self.duration(after)) or duration[1].calendar:
             return None
-        seconds, unit, j = found
+        seconds, unit, j = duration
         marked = self.word(j) in ("in", "into", "mark")
-        piece = TimeExpression(elapsed=(seconds, seconds), unit=unit.seconds, evident=marked)
-        return piece, j + 1 if marked else j
+        expression = TimeExpression(elapsed=(seconds, seconds), unit=unit.seconds, evident=marked)
+        return expression, j + 1 if marked else j
 
 
 def _join(one: TimeExpression, other: TimeExpression) -> TimeExpression:
@@ -182,16 +193,16 @@ def _join(one: TimeExpression, other: TimeExpression) -> TimeExpression:
         days=one.days or other.days,
         part=one.part or other.part,
         portion=other.portion if other.part else one.portion,
-        dial=one.dial or other.dial,
+        clock=one.clock or other.clock,
         colon=one.colon or other.colon,
         absolute=one.absolute or other.absolute,
         zone=one.zone or other.zone,
         problem=one.problem or other.problem,
-        evident=one.evident or other.evident or bool(one.part and other.dial),
+        evident=one.evident or other.evident or bool(one.part and other.clock),
         bare=(one.bare or other.bare) and not (one.part or other.part),
     )
 
 
 def _before(now: datetime, seconds: float) -> datetime:
-    """Elapsed seconds before an instant, right across changes of the clocks."""
+    """The instant some elapsed seconds before another, correct across clock changes."""
     return (now.astimezone(UTC) - timedelta(seconds=seconds)).astimezone(now.tzinfo)

@@ -38,7 +38,7 @@ class Span:
         return self.start <= seconds < self.end or seconds == self.start
 
     def overlaps(self, other: Span) -> bool:
-        """True where the two share more than nothing; a point lies in the span that holds it."""
+        """True where the two share a stretch; a point overlaps the span that contains it."""
         if self.start == self.end:
             return self.start in other
         if other.start == other.end:

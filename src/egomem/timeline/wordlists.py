@@ -1,4 +1,4 @@
-"""The words that times are written in, and cutting a text into them."""
+"""The words of time expressions, and the tokeniser for them."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ class Token(NamedTuple):
 def tokens(text: str) -> list[Token]:
     """The tokens of a text, with their character offsets. Takes any text."""
     plain = text.translate(_WIDE).translate(_ALIKE)
-    found = []
+    result = []
     last = 0
     for match in _PATTERN.finditer(plain):
         kind = match.lastgroup or "mark"
         word = match.group() if kind in ("iso", "zone") else match.group().casefold()
-        found.append(Token(kind, word, match.start(), match.end(), match.start() == last))
+        result.append(Token(kind, word, match.start(), match.end(), match.start() == last))
         last = match.end()
-    return found
+    return result
 
 
 @dataclass(frozen=True, slots=True)

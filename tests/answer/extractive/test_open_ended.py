@@ -178,11 +178,13 @@ def test_what_nearly_touches_is_one_episode_but_a_detector_is_taken_at_its_word(
     )
 
 
-def test_of_a_long_memory_the_best_by_search_are_read(ask):
+def test_of_many_matches_the_best_are_read(ask):
     whole = ask("What did Ana say about her dog?")
     few = ask("What did Ana say about her dog?", most=2)
     assert few.text == whole.text
-    assert few.trace[0]["observations"] < whole.trace[0]["observations"]
+    many, one = (ask("What did I do with the eggs?", most=most) for most in (100, 1))
+    assert (many.trace[1]["matching"], many.trace[1]["read"], many.trace[1]["cut"]) == (3, 3, False)
+    assert (one.trace[1]["matching"], one.trace[1]["read"], one.trace[1]["cut"]) == (3, 1, True)
     after = ask("What did I do after whisking the eggs?", most=2)
     assert "open the fridge again" in after.text  # no word of it is in the question
     assert "wash the bowl" in ask("What happened at 12:00:31?", most=2).text

@@ -18,7 +18,7 @@ import pytest
 from egomem.benchmarks import Benchmark
 from egomem.integrations import lmms_eval
 from egomem.score import read_predictions
-from egomem.testing.scripted_server import ReceivedRequest, Rule, Script, ScriptedServer
+from egomem.testing import ReceivedRequest, Rule, Script, ScriptedServer
 
 Replies = dict[str, tuple[str, float]]
 
@@ -84,10 +84,10 @@ class TestInside:
             assert (figures["n_parsed,none"], figures["n_unparsable,none"]) == (3, 2)
             said = [(s["prediction"]["status"], s["accuracy"]["score"]) for s in samples]
             assert said == list(replies.values())
-        sent = Counter((len(s.images), "drawer of" in s.text) for s in scripted.seen)
+        sent = Counter((len(s.images), "drawer of" in s.text) for s in scripted.requests)
         # 4 s at one frame a second; captions or frames, or neither
         assert sent == {(0, True): 5, (0, False): 5, (4, False): 5}
-        assert all("[0:00.5]" in s.text for s in scripted.seen if s.images)
+        assert all("[0:00.5]" in s.text for s in scripted.requests if s.images)
 
     def test_a_server_that_fails_is_an_error_that_counts(self, scripted: ScriptedServer) -> None:
         broken = Script(rules=(Rule(status=400, error="B is not to be had"),))

@@ -73,7 +73,7 @@ class Scripted:
             return Reply(status=Status.PARSED, text=said, usage=usage)
         found = find_json(said if isinstance(said, str) else json.dumps(said), request.schema)
         if found.value is None:
-            return Reply(status=Status.UNPARSABLE, detail=found.why, usage=usage)
+            return Reply(status=Status.UNPARSABLE, detail=found.problem, usage=usage)
         return Reply(status=Status.PARSED, text="{}", data=found.value, usage=usage)
 
 

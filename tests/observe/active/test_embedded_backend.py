@@ -144,7 +144,7 @@ def test_text_that_changes_is_read_closer(make_tools: Make) -> None:
 def test_words_that_nobody_in_view_says_are_looked_into(make_tools: Make) -> None:
     words = Observation(recording="rec", span=Span(4, 8), text="Hello.", source="speech",
                         track="speech/x")  # fmt: skip
-    done = run(make_tools(source=ball_source(always), detector=Squares(), held=[words]))
+    done = run(make_tools(source=ball_source(always), detector=Squares(), context=[words]))
     assert "[0:04-0:08] Words heard: “Hello.”" in done.caption
     gap = next(g for g in done.state.gaps if g.concern == "unsupported")
     assert gap.state == "unresolved"
@@ -300,7 +300,7 @@ def test_words_that_are_held_need_no_listener(make_tools: Make) -> None:
 
     words = Observation(recording="rec", span=Span(4, 8), text="Hello.", source="speech",
                         track="speech/x")  # fmt: skip
-    tools = make_tools(held=[words])
+    tools = make_tools(context=[words])
     assert tools.carry_out(Listen(start=5, end=6), CaptionState()).text == "Words heard: “Hello.”"
     assert tools.carry_out(Listen(start=15, end=16), CaptionState()).refused
 

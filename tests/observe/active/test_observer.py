@@ -17,13 +17,13 @@ from egomem.ingest import Observers, SamplingOptions, ingest
 from egomem.media import Frame
 from egomem.memory import Store
 from egomem.models import ModelClient, Reply
-from egomem.observe import Embedded, TemplateCaptioner, Window, WindowFailed
+from egomem.observe import TemplateCaptioner, Window, WindowFailed
 from egomem.observe.active import ActiveCaptioner, CaptionBudget
 from egomem.observe.active.files import InstalledTools
 from egomem.observe.active.observer import gaze_points
 from egomem.observe.object_detector import Detection
 from egomem.records import Observation, Recording, Status, Usage
-from egomem.testing.scripted_server import Rule, Script, ScriptedServer
+from egomem.testing import Rule, Script, ScriptedServer
 from egomem.timeline import Span
 
 Make = Callable[..., Any]
@@ -79,7 +79,7 @@ def test_a_reply_that_is_no_draft_settles_the_window_and_an_error_does_not(
     captioner = ActiveCaptioner(cast(ModelClient, models), window=30, max_tokens=700)
     with pytest.raises(ModelError, match=f"no caption: captioner: {status.value}") as raised:
         asyncio.run(captioner.observe(window()))
-    assert captioner.so_far.windows == {"no draft": 1}
+    assert captioner.stats.windows == {"no draft": 1}
     assert len(models.asked) == requests
     assert {r.max_tokens for r in models.asked} == {700}
     error = raised.value
@@ -109,7 +109,7 @@ def test_a_draft_that_can_be_read_the_second_time_is_a_draft(scripted: Make) -> 
     _, models = scripted(draft=lambda asked: next(replies))
     captioner = ActiveCaptioner(cast(ModelClient, models), window=30)
     asyncio.run(captioner.observe(window()))
-    assert "no draft" not in captioner.so_far.windows
+    assert "no draft" not in captioner.stats.windows
 
 
 def test_what_is_no_draft_is_no_gap_where_nothing_was_sent(scripted: Make) -> None:
@@ -131,7 +131,7 @@ def test_a_refusal_is_paid_once_and_a_cut_off_one_again_where_more_is_allowed(
         captioner = ActiveCaptioner(cast(ModelClient, models), window=4, max_tokens=tokens)
         report = asyncio.run(
             ingest(
-                store, [video], Observers(None, (captioner,)), watching=SamplingOptions(window=4)
+                store, [video], Observers(frames=(captioner,)), sampling=SamplingOptions(window=4)
             )
         )
         assert report.outcomes[0].status == "partial"
@@ -174,7 +174,7 @@ def test_words_said_after_the_window_are_not_told() -> None:
 def test_gaze_that_is_held_is_used() -> None:
     look = Observation(recording="rec", span=Span(31, 31), text="looks left", source="gaze",
                        track="gaze/x", data={"point": [0.2, 0.6]})  # fmt: skip
-    assert gaze_points(window(held=(look,))) == [(31.0, 0.2, 0.6)]
+    assert gaze_points(window(context=(look,))) == [(31.0, 0.2, 0.6)]
 
 
 def test_ingest_captions_every_window_and_goes_on_where_it_stopped(
@@ -186,28 +186,33 @@ def test_ingest_captions_every_window_and_goes_on_where_it_stopped(
         for _ in range(2):
             report = asyncio.run(
                 ingest(
-                    store, [path], Observers(None, (captioner,)), watching=SamplingOptions(window=4)
+                    store,
+                    [path],
+                    Observers(frames=(captioner,)),
+                    sampling=SamplingOptions(window=4),
                 )
             )
         captions = store.view().observations(sources=["caption"])
     assert [o.status for o in report.outcomes] == ["unchanged"]
     assert [o.span for o in captions] == [Span(0, 4), Span(4, 8)]
-    assert captioner.so_far.windows == {"no open gap": 2}
+    assert captioner.stats.windows == {"no open gap": 2}
 
 
 def test_active_captions_take_the_place_of_the_others() -> None:
-    from egomem.ingest import choose
+    from egomem.ingest import choose_observers
 
     def limit(chosen: Any) -> int:
-        return int(chosen.captioner.max_tokens)
+        return int(chosen.observers.frames[-1].max_tokens)
 
-    assert limit(choose(None, window=30, fps=1, caption="active", max_tokens=9000)) == 9000
-    chosen = choose(None, window=30, fps=1, caption="active")
+    assert (
+        limit(choose_observers(None, window=30, fps=1, caption="active", max_tokens=9000)) == 9000
+    )
+    chosen = choose_observers(None, window=30, fps=1, caption="active")
     assert limit(chosen) == 2048, "its replies are longer than a direct caption"
     names = [type(o).__name__ for o in chosen.observers.frames]
     assert names[-1] == "ActiveCaptioner"
     assert not any(isinstance(o, TemplateCaptioner) for o in chosen.observers.frames)
-    assert chosen.plan([window().recording], None, window=30, fps=1) == ""
+    assert chosen.plan([window().recording], 30) == ""
 
 
 # -- the command ---------------------------------------------------------------------------------
@@ -223,8 +228,7 @@ def _nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tools that are installed here are not these tests' concern, nor are their weights."""
     none = InstalledTools(None, None, None, ())
     monkeypatch.setattr("egomem.observe.active.files.installed_tools", lambda: none)
-    parts = Embedded(None, (TemplateCaptioner(30),), (), ())
-    monkeypatch.setattr("egomem.ingest.observer_set.embedded_observers", lambda **given: parts)
+    monkeypatch.setattr("egomem.ingest.observer_set.DEFAULT_OBSERVERS", ())
 
 
 @pytest.fixture
@@ -247,10 +251,10 @@ def test_the_command_with_a_model_compares_both_ways(
     assert active["caption"] == "", "nothing confirmed it"
     assert active["usage"]["requests"] > direct["usage"]["requests"] - 1
     assert "<h2>Round 1</h2>" in page.read_text()
-    asked = len(server.seen)
+    asked = len(server.requests)
     code, again = said(capsys, *words[:-1], "--log", str(log))
     assert again["result"]["claims"] == active["claims"]
-    assert len(server.seen) == asked, "a finished run is not run again"
+    assert len(server.requests) == asked, "a finished run is not run again"
 
 
 def test_the_log_of_another_video_is_not_taken_for_this_one(

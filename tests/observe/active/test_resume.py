@@ -12,6 +12,7 @@ import pytest
 
 from egomem.observe.active import (
     CaptionLog,
+    Scene,
     caption_actively,
     caption_once,
     load_log,
@@ -19,7 +20,9 @@ from egomem.observe.active import (
     save_log,
     states,
 )
+from egomem.observe.active.state import Diagnosed
 from egomem.observe.active.trace import as_html, as_json, as_text
+from egomem.timeline import Span
 
 Make = Callable[..., Any]
 
@@ -114,3 +117,11 @@ def test_rounds_are_bounded(make_tools: Make, scripted: Make, rounds: int) -> No
     backend, _ = scripted(**lively())
     done = asyncio.run(caption_actively(make_tools(), backend, budget=CaptionBudget(rounds=rounds)))
     assert done.state.round <= rounds
+
+
+def test_a_log_that_calls_obsolete_gaps_moot_is_read() -> None:
+    scene = Scene(recording="r", name="a.mp4", span=Span(0, 4))
+    log = CaptionLog(scene=scene, backend="any", events=(Diagnosed(obsolete=("g1",)),))
+    older = log.model_dump_json().replace('"obsolete"', '"moot"')
+    assert '"moot"' in older
+    assert CaptionLog.model_validate_json(older) == log

@@ -1,4 +1,4 @@
-"""Reading a choice out of a reply: the option it names, or why there is none. It never guesses."""
+"""Reading a choice out of a reply: the option that it chooses, or why there is none; no guess."""
 
 from egomem.answer.choice.read import ChoiceReading, read_choice
 

@@ -1,4 +1,4 @@
-"""What a reply says once thinking, markup and look-alike letters are out of the way."""
+"""A reply without thinking, markup and look-alike letters."""
 
 from __future__ import annotations
 
@@ -37,57 +37,61 @@ _QUOTES = str.maketrans("‘’‛´“”„‟«»「」『』", "''''" + '"' 
 
 
 class VisibleText(NamedTuple):
-    """`text`: what is said outside of thinking. `cut_off`: a thinking block never ended."""
+    """`text`: the reply outside of its thinking. `cut_off`: a thinking block never ended."""
 
     text: str
     cut_off: bool
 
 
 def strip_thinking(reply: str) -> VisibleText:
-    """Part thinking from what is said. Nested blocks end with the outermost one.
+    """The reply without its thinking blocks. Nested blocks end with the outermost one.
 
-    A closing tag without an opening one ends thinking that began in the prompt.
+    A closing tag without an opening one ends thinking that began in the prompt: some chat templates
+    write the opening tag there.
     """
-    said: list[str] = []
+    pieces: list[str] = []
     depth = 0
-    at = 0
-    for bound in _THINKING_TAG.finditer(reply):
-        if bound["open"]:
+    start = 0
+    for tag in _THINKING_TAG.finditer(reply):
+        if tag["open"]:
             if depth == 0:
-                said.append(reply[at : bound.start()])
+                pieces.append(reply[start : tag.start()])
             depth += 1
         elif depth > 0 and (depth := depth - 1) == 0:
-            at = bound.end()
-        elif depth == 0 and bound["close"].startswith(("</", "[/", "◁/")):
-            said.clear()
-            at = bound.end()
+            start = tag.end()
+        elif depth == 0 and tag["close"].startswith(("</", "[/", "◁/")):
+            pieces.clear()
+            start = tag.end()
     if depth:
-        return VisibleText("".join(said), True)
-    said.append(reply[at:])
-    return VisibleText("".join(said), False)
+        return VisibleText("".join(pieces), True)
+    pieces.append(reply[start:])
+    return VisibleText("".join(pieces), False)
 
 
 def strip_markup(text: str) -> str:
-    """The text without markup: Markdown, HTML, LaTeX, addresses, struck-out words, hidden signs.
+    """The text without Markdown, HTML, LaTeX, URLs, struck-out words and invisible characters.
 
-    Compatibility forms become plain letters (Ｂ, ⓑ, 𝐁, ②, 🅱); boxes and answer tags are left in.
+    Compatibility forms become plain letters (Ｂ, ⓑ, 𝐁, ②, 🅱); boxes and answer tags stay.
     """
+    # Private-use characters stand for mentions later on (`mentions`): a reply must not hold any.
     text = _PRIVATE.sub(" ", _HIDDEN.sub("", text))
     text = "".join(_unframe_letter(char) for char in text)
     text = unicodedata.normalize("NFKC", text).translate(_QUOTES)
     text = _SPECIAL.sub(" ", _ROLE.sub(" ", text))
+    # A letter within an address is no label.
     text = _LINK.sub(r"\1", _URL.sub(" ", text))
-    text = _STRUCK.sub(" ", text)
+    text = _STRUCK.sub(" ", text)  # what is struck out is taken back
     text = _FENCE.sub("\n", _BREAK.sub("\n", text))
-    for wrapped, inside in ((_HTML, r" \2 "), (_LATEX, r"\1")):
-        while (shorter := wrapped.sub(inside, text)) != text:
-            text = shorter
+    for wrapper, content in ((_HTML, r" \2 "), (_LATEX, r"\1")):
+        # Wrappers nest: each pass unwraps one level.
+        while (unwrapped := wrapper.sub(content, text)) != text:
+            text = unwrapped
     text = _MATH.sub(" ", text)
     return _EMPHASIS.sub("", _HEADING.sub("", text))
 
 
 def _unframe_letter(char: str) -> str:
-    """Squared and circled letters that have no compatibility form in Unicode."""
+    """The plain letter of a squared or circled one that has no compatibility form in Unicode."""
     code = ord(char)
     for first in (0x1F150, 0x1F170):
         if first <= code < first + 26:

@@ -1,16 +1,17 @@
-"""From a reply to a reading: explicit statements first, and no reading where they disagree."""
+"""Reading a choice: explicit statements first, and no reading where they disagree."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from egomem.answer.choice import words
-from egomem.answer.choice.mentions import EncodedReply, LabelledText, OptionMatcher, encode_mentions
+from egomem.answer.choice.abstentions import ABSTENTION, REFUSAL
+from egomem.answer.choice.mentions import EncodedReply, encode_mentions
 from egomem.answer.choice.normalise import strip_markup, strip_thinking
+from egomem.answer.choice.options import LabelledText, OptionMatcher
 from egomem.answer.choice.statements import (
     ReplyStatements,
     Statement,
@@ -42,11 +43,12 @@ class ChoiceReading:
     scores: Mapping[str, float] = field(default_factory=dict)
 
 
-_ABSTENTIONS = words.phrase_pattern(words.ABSTENTIONS)
-_REFUSALS = words.phrase_pattern(words.REFUSALS)
 _OPTION_LABEL = re.compile(r"\s*\(?([A-Za-z0-9]{1,2})\s*[.):]\s+")
-_HEAD, _TAIL = 4_000, 16_000
-"""Characters read of a reply, thinking apart: of a longer one, the middle is left out."""
+_HEAD_CHARS, _TAIL_CHARS = 4_000, 16_000
+"""Characters read of a reply, thinking apart: the middle of a longer one is left out.
+
+Answers stand at the beginning or, more often, at the end.
+"""
 
 _CUT_JSON = re.compile(r"\A\s*(?:```\w*\s*)?[{\[]\s*[\"'{\[]")
 
@@ -55,40 +57,47 @@ def read_choice(reply: str, options: Sequence[Option] | Sequence[str]) -> Choice
     """Read which of the options a reply chooses.
 
     `options` are Option values, or texts that are labelled A, B, C ... in the order given. The
-    reading is `parsed` with a letter, or says why there is none: `abstained` (the reply says that
-    it cannot be told), `refused`, `truncated` (cut off before it said so), or `unparsable` (it
-    names no option, several, or two that contradict each other). Never raises on any reply.
+    reading is `parsed` with a letter, or its status says why there is none: `abstained` (the reply
+    says that the answer cannot be told), `refused`, `truncated` (cut off before an answer), or
+    `unparsable` (it names no option, several, or two that contradict each other). Never raises,
+    whatever the reply.
     """
-    choices = _choices(options)
-    reader = _ReplyReader(OptionMatcher(choices))
-    seen = strip_thinking(reply)
-    if seen.cut_off:
+    labelled = _labelled_texts(options)
+    visible = strip_thinking(reply)
+    if visible.cut_off:
         return ChoiceReading(Status.TRUNCATED)
-    said = seen.text
-    if len(said) > _HEAD + _TAIL:
-        said = f"{said[:_HEAD]}\n…\n{said[-_TAIL:]}"
-    result = reader.read(said)
-    return result.named(choices)
+    text = visible.text
+    if len(text) > _HEAD_CHARS + _TAIL_CHARS:
+        text = f"{text[:_HEAD_CHARS]}\n…\n{text[-_TAIL_CHARS:]}"
+    return _ReplyReader(OptionMatcher(labelled)).read(text).with_labels(labelled)
 
 
-def _choices(options: Sequence[Option] | Sequence[str]) -> list[LabelledText]:
+def _labelled_texts(options: Sequence[Option] | Sequence[str]) -> list[LabelledText]:
     """Labels and texts. Texts that carry their own labels ("A. a cup") lose them."""
     given: list[Option | str] = [*options]
-    named = [
+    labelled = [
         LabelledText(option.label, option.text)
         if isinstance(option, Option)
         else LabelledText(_letter(index), option)
         for index, option in enumerate(given)
     ]
-    found = [_OPTION_LABEL.match(choice.text) for choice in named]
-    if named and all(m and fold(m[1]) == fold(c.label) for m, c in zip(found, named, strict=True)):
+    prefixes = [_OPTION_LABEL.match(option.text) for option in labelled]
+    if labelled and all(
+        prefix and fold(prefix[1]) == fold(option.label)
+        for prefix, option in zip(prefixes, labelled, strict=True)
+    ):
         return [
-            LabelledText(c.label, c.text[m.end() :]) for m, c in zip(found, named, strict=True) if m
+            LabelledText(option.label, option.text[prefix.end() :])
+            for prefix, option in zip(prefixes, labelled, strict=True)
+            if prefix
         ]
-    return [LabelledText(c.label.strip() or c.label, strip_markup(c.text).strip()) for c in named]
+    return [
+        LabelledText(o.label.strip() or o.label, strip_markup(o.text).strip()) for o in labelled
+    ]
 
 
 def _letter(index: int) -> str:
+    """A, B, ... Z, AA, AB, ..."""
     return chr(65 + index) if index < 26 else _letter(index // 26 - 1) + chr(65 + index % 26)
 
 
@@ -101,121 +110,133 @@ class _OptionReading:
     order: tuple[int, ...] = ()
     scores: Mapping[int, float] = field(default_factory=dict)
 
-    def named(self, choices: Sequence[LabelledText]) -> ChoiceReading:
+    def with_labels(self, options: Sequence[LabelledText]) -> ChoiceReading:
         order = self.order or (() if self.option is None else (self.option,))
         return ChoiceReading(
             self.status,
-            None if self.option is None else choices[self.option].label,
-            tuple(choices[i].label for i in order),
-            {choices[i].label: score for i, score in self.scores.items()},
+            None if self.option is None else options[self.option].label,
+            tuple(options[i].label for i in order),
+            {options[i].label: score for i, score in self.scores.items()},
         )
 
 
 _UNPARSABLE = _OptionReading(Status.UNPARSABLE)
 _ABSTAINED = _OptionReading(Status.ABSTAINED)
-_NONE = frozenset[int]()
 
 
 def _chosen(option: int, order: tuple[int, ...] = ()) -> _OptionReading:
     return _OptionReading(Status.PARSED, option, order)
 
 
+def _union(sets: Iterable[frozenset[int]]) -> frozenset[int]:
+    return frozenset[int]().union(*sets)
+
+
 class _ReplyReader:
+    """Reads replies to one question: structured answers, then scores and rankings, then text."""
+
     def __init__(self, options: OptionMatcher) -> None:
         self.options = options
 
-    def read(self, said: str) -> _OptionReading:
-        found = extract_structured(said)
-        rest = strip_markup(found.rest)
+    def read(self, text: str) -> _OptionReading:
+        parts = extract_structured(text)
+        rest = strip_markup(parts.rest)
         encoded = encode_mentions(rest, self.options)
-        declared = self._declared(found)
+        declared = self._read_structured(parts)
         if declared is not None:
             return self._unless_contradicted(declared, encoded)
-        weighed = find_scores(encoded)
-        if weighed:
-            return self._weighed(weighed, None)
+        scores = find_scores(encoded)
+        # Numbers and orders are explicit, so they count before sentences.
+        if scores:
+            return self._best_scored(scores, None)
         order = find_ranking(encoded)
         if order:
             return _chosen(order[0], order)
-        return self._told(rest, encoded, found)
+        return self._read_text(rest, encoded, parts)
 
-    def _declared(self, found: StructuredParts) -> _OptionReading | None:
-        """What JSON fields, boxes and tags say together; None where they hold no answer."""
-        answers = [self._value(value) for value in found.answers]
-        named = [a for a in answers if a is not None]
-        weights = [w for w in (self._weights(m) for m in found.maps) if w]
+    def _read_structured(self, parts: StructuredParts) -> _OptionReading | None:
+        """What JSON fields, boxes and tags state together; None where they hold no answer."""
+        values = [self._read_value(value) for value in parts.answers]
+        answers = [value for value in values if value is not None]
+        tables = [t for t in (self._read_scores(table) for table in parts.score_tables) if t]
         order: tuple[int, ...] = ()
-        for listed in found.lists:
-            ranked = [self._value(item) for item in listed]
-            if all(r is not None and r.option is not None for r in ranked):
-                order = tuple(r.option for r in ranked if r and r.option is not None)
-        if len(weights) > 1 or len(set(order)) < len(order):
+        for ranking in parts.rankings:
+            entries = [self._read_value(entry) for entry in ranking]
+            if all(entry is not None and entry.option is not None for entry in entries):
+                order = tuple(e.option for e in entries if e and e.option is not None)
+        # Two tables of scores, or an option twice in a ranking: nobody can say which one holds.
+        if len(tables) > 1 or len(set(order)) < len(order):
             return _UNPARSABLE
-        if not named and not weights and not order:
+        if not answers and not tables and not order:
             return None
-        if len({(n.status, n.option) for n in named}) > 1:
+        if len({(answer.status, answer.option) for answer in answers}) > 1:
             return _UNPARSABLE
-        answer = named[0] if named else None
-        if weights:
-            return self._weighed(weights[0], answer)
+        answer = answers[0] if answers else None
+        if tables:
+            return self._best_scored(tables[0], answer)
         if order:
             agrees = answer is None or answer.option == order[0]
             return _chosen(order[0], order) if agrees else _UNPARSABLE
         return answer
 
-    def _weights(self, table: Mapping[str, Any]) -> dict[int, float]:
-        """Scores by option. A name alone must be all there is; with several, others may stand."""
-        read: dict[int, float] = {}
+    def _read_scores(self, table: Mapping[str, Any]) -> dict[int, float]:
+        """Scores by option, or {}. A single score must be all that the table holds."""
+        scores: dict[int, float] = {}
         for name, value in table.items():
-            option, number = self._value(name), parse_score(value)
-            if option is None or option.option is None or number is None:
+            reading, score = self._read_value(name), parse_score(value)
+            if reading is None or reading.option is None or score is None:
                 continue
-            if option.option in read or not math.isfinite(number):
+            if reading.option in scores or not math.isfinite(score):
                 return {}
-            read[option.option] = number
-        return read if len(read) > 1 or len(read) == len(table) else {}
+            scores[reading.option] = score
+        return scores if len(scores) > 1 or len(scores) == len(table) else {}
 
-    def _weighed(self, weights: dict[int, float], answer: _OptionReading | None) -> _OptionReading:
+    def _best_scored(
+        self, scores: dict[int, float], answer: _OptionReading | None
+    ) -> _OptionReading:
         """The option with the highest score; none where two share it, or the answer is another."""
-        best = max(weights.values())
-        top = [i for i, w in weights.items() if w == best]
-        order = tuple(sorted(weights, key=lambda i: (-weights[i], i)))
+        best = max(scores.values())
+        top = [option for option, score in scores.items() if score == best]
+        order = tuple(sorted(scores, key=lambda option: (-scores[option], option)))
         if answer is not None and answer.option is None:
-            return _OptionReading(answer.status, None, order, weights)
+            return _OptionReading(answer.status, None, order, scores)
         if len(top) > 1 and answer is not None and answer.option in top:
-            order = (answer.option, *(i for i in order if i != answer.option))
-            return _OptionReading(Status.PARSED, answer.option, order, weights)
+            order = (answer.option, *(option for option in order if option != answer.option))
+            return _OptionReading(Status.PARSED, answer.option, order, scores)
         if len(top) > 1 or best <= 0 or (answer is not None and answer.option != top[0]):
-            return _OptionReading(Status.UNPARSABLE, None, order, weights)
-        return _OptionReading(Status.PARSED, top[0], order, weights)
+            return _OptionReading(Status.UNPARSABLE, None, order, scores)
+        return _OptionReading(Status.PARSED, top[0], order, scores)
 
-    def _value(self, value: Any) -> _OptionReading | None:
-        """What the value of an answer field says; None where it says nothing that can be read."""
+    def _read_value(self, value: Any) -> _OptionReading | None:
+        """The reading of an answer field's value; None where it cannot be read."""
         if value is None:
             return _ABSTAINED
         if isinstance(value, list):
-            return self._value(value[0]) if len(value) == 1 else _UNPARSABLE if value else None
+            if len(value) == 1:
+                return self._read_value(value[0])
+            return _UNPARSABLE if value else None
+        # A truth value judges something, it is no label; an object has fields of its own.
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             return None
         text = strip_markup(str(value)).strip()
-        exact = self.options.exact(text) if text else _NONE
-        label = self.options.label(text.strip("()[]{}.:\"' "))
+        matches = self.options.with_text(text) if text else frozenset[int]()
+        label = self.options.with_label(text.strip("()[]{}.:\"' "))
         if label is not None:
-            exact = exact | {label}
-        if len(exact) == 1:
-            return _chosen(next(iter(exact)))
-        if len(exact) > 1 or not text:
+            matches = matches | {label}
+        if len(matches) == 1:
+            return _chosen(next(iter(matches)))
+        if len(matches) > 1 or not text:
             return None
         if not isinstance(value, str):
             return None
-        result = self._told(text, encode_mentions(text, self.options), None)
-        if result.status is Status.UNPARSABLE and self._names_several(text):
+        reading = self._read_text(text, encode_mentions(text, self.options), None)
+        if reading.status is Status.UNPARSABLE and self._names_several(text):
             return _UNPARSABLE
-        return None if result.status in (Status.UNPARSABLE, Status.TRUNCATED) else result
+        return None if reading.status in (Status.UNPARSABLE, Status.TRUNCATED) else reading
 
     def _names_several(self, text: str) -> bool:
         mentions = encode_mentions(text, self.options).mentions
-        return len(frozenset[int]().union(*(m.options for m in mentions))) > 1
+        return len(_union(mention.options for mention in mentions)) > 1
 
     def _unless_contradicted(
         self, declared: _OptionReading, encoded: EncodedReply
@@ -224,73 +245,80 @@ class _ReplyReader:
         if declared.option is None:
             return declared
         for statement in extract_statements(encoded).statements:
-            explicit = statement.strength >= Strength.STATED and not statement.head
-            later = (
-                encoded.text[: statement.at].strip() == "" or statement.strength == Strength.FINAL
+            is_explicit = statement.strength >= Strength.STATED and not statement.is_head
+            # Text before a declared answer may still have been undecided.
+            comes_last = (
+                encoded.text[: statement.start].strip() == ""
+                or statement.strength == Strength.FINAL
             )
-            if explicit and later and declared.option not in statement.options:
+            if is_explicit and comes_last and declared.option not in statement.options:
                 return _UNPARSABLE
         return declared
 
-    def _told(
-        self, text: str, encoded: EncodedReply, found: StructuredParts | None
+    def _read_text(
+        self, text: str, encoded: EncodedReply, parts: StructuredParts | None
     ) -> _OptionReading:
-        """What free text says."""
-        whole = self.options.exact(text)
-        if len(whole) == 1 and not encoded.mentions:
-            return _chosen(next(iter(whole)))
+        """The reading of free text."""
+        # The whole reply may be an option in another form (two for 2), which is no mention.
+        matches = self.options.with_text(text)
+        if len(matches) == 1 and not encoded.mentions:
+            return _chosen(next(iter(matches)))
         folded = encoded.text
-        says = extract_statements(encoded)
-        abstains = _ABSTENTIONS.search(folded) is not None
-        verdict = self._verdict(says, folded)
-        if verdict is not None and verdict.option is not None:
-            return verdict
-        if _REFUSALS.search(folded):
+        statements = extract_statements(encoded)
+        stated = self._read_statements(statements, folded)
+        if stated is not None and stated.option is not None:
+            return stated
+        # "I cannot tell, but the answer is B" is an answer: refusals and abstentions come after.
+        if REFUSAL.search(folded):
             return _OptionReading(Status.REFUSED)
-        if abstains:
+        if ABSTENTION.search(folded):
             return _ABSTAINED
-        if verdict is not None:
-            return verdict
-        indirect = self._indirect(says, encoded)
+        if stated is not None:
+            return stated
+        indirect = self._read_indirect(statements, encoded)
         if indirect is not None:
             return indirect
-        if ends_on_open_cue(folded) or (found and not found.any and _CUT_JSON.match(text)):
+        if ends_on_open_cue(folded) or (parts and not parts.has_json and _CUT_JSON.match(text)):
             return _OptionReading(Status.TRUNCATED)
         return _UNPARSABLE
 
-    def _verdict(self, says: ReplyStatements, text: str) -> _OptionReading | None:
-        """The strongest statements, if they agree; None where nothing is stated."""
+    def _read_statements(self, says: ReplyStatements, text: str) -> _OptionReading | None:
+        """The reading of the strongest statements; None where nothing is stated."""
         for strength in sorted(Strength, reverse=True):
-            told = sorted(
-                (s for s in says.statements if s.strength == strength), key=lambda s: s.at
-            )
-            if told:
-                return self._agreed(told, text)
+            statements = [s for s in says.statements if s.strength == strength]
+            if statements:
+                return self._agreed(sorted(statements, key=lambda s: s.start), text)
         return None
 
-    def _agreed(self, told: list[Statement], text: str) -> _OptionReading:
-        options = frozenset[int]().union(*(s.options for s in told))
+    def _agreed(self, statements: list[Statement], text: str) -> _OptionReading:
+        """The option that statements of one strength agree on, or that the last one settles."""
+        options = _union(s.options for s in statements)
         if len(options) == 1:
             return _chosen(next(iter(options)))
-        last = told[-1]
-        earlier = [s for s in told if s.options != last.options]
-        if len(last.options) == 1 and earlier:
-            narrowed = last.strength > Strength.LOOSE and all(
-                last.options < s.options for s in earlier
+        # They disagree. A last word may still settle it: it narrows "B or C", or takes B back.
+        last = statements[-1]
+        others = [s for s in statements if s.options != last.options]
+        if len(last.options) == 1 and others:
+            narrows = last.strength > Strength.LOOSE and all(
+                last.options < s.options for s in others
             )
-            if narrowed or is_retracted(text, earlier[-1].at, last.at):
+            if narrows or is_retracted(text, others[-1].start, last.start):
                 return _chosen(next(iter(last.options)))
         return _UNPARSABLE
 
-    def _indirect(self, says: ReplyStatements, encoded: EncodedReply) -> _OptionReading | None:
-        """What is left: an option set against others, the only one not ruled out, a text alone."""
-        left = says.others - says.ruled_out
-        texts = frozenset[int]().union(*(m.options for m in encoded.mentions if m.form != "label"))
-        if len(left) == 1 and (says.ruled_out or left <= texts):
-            return _chosen(next(iter(left)))
-        everything = frozenset(range(len(self.options.choices)))
-        if says.ruled_out == everything and everything:
+    def _read_indirect(
+        self, statements: ReplyStatements, encoded: EncodedReply
+    ) -> _OptionReading | None:
+        """An option that nothing states: the only one that is not ruled out, or that is named."""
+        candidates = statements.mentioned - statements.ruled_out
+        by_text = _union(m.options for m in encoded.mentions if m.form != "label")
+        if len(candidates) == 1 and (statements.ruled_out or candidates <= by_text):
+            return _chosen(next(iter(candidates)))
+        everything = frozenset(range(len(self.options.options)))
+        # "None of them" in as many words.
+        if statements.ruled_out == everything and everything:
             return _ABSTAINED
-        if not left and says.ruled_out and len(everything - says.ruled_out) == 1:
-            return _chosen(next(iter(everything - says.ruled_out)))
+        remaining = everything - statements.ruled_out
+        if not candidates and statements.ruled_out and len(remaining) == 1:
+            return _chosen(next(iter(remaining)))
         return None

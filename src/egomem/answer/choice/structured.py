@@ -1,4 +1,4 @@
-"""Choices in JSON, boxes and answer tags."""
+"""Choices in JSON, boxes (`\\boxed{B}`) and answer tags (`<answer>B</answer>`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 _OPENER = re.compile(r"[{\[]")
 MAX_FAILED_OPENERS = 200
-"""Braces and brackets that open nothing, after which no JSON is looked for."""
+"""Braces and brackets that open no JSON, after which the search ends: each costs a parse."""
 
 _TAGGED = re.compile(r"<answer>(.*?)</answer>", re.IGNORECASE | re.DOTALL)
 _BOXED = re.compile(r"\\(?:boxed|fbox)\s*\{")
@@ -30,67 +30,75 @@ _RANKING = re.compile(r"rank(?:ing|ed|s)?|order", re.IGNORECASE)
 
 
 class StructuredParts(NamedTuple):
-    """Structured parts of a reply, and the text without them (each leaves a space).
+    """The structured parts of a reply, and the text without them.
 
-    `answers` are the values of fields that hold an answer; `maps` are objects from names to numbers
-    or truth values; `lists` are rankings.
+    `answers` are the values of fields that hold an answer, of boxes and of tags. `score_tables` map
+    names to numbers or truth values. `rankings` are lists of options. `rest` has a space for each
+    part that was taken out. `has_json`: at least one part was JSON.
     """
 
     answers: list[Any]
-    maps: list[Mapping[str, Any]]
-    lists: list[list[Any]]
+    score_tables: list[Mapping[str, Any]]
+    rankings: list[list[Any]]
     rest: str
-    any: bool
+    has_json: bool
 
 
 def extract_structured(text: str) -> StructuredParts:
+    """The structured parts of a reply, taken out of its text."""
     answers: list[Any] = []
-    maps: list[Mapping[str, Any]] = []
-    lists: list[list[Any]] = []
+    score_tables: list[Mapping[str, Any]] = []
+    rankings: list[list[Any]] = []
     rest = text
     for start, end, value in _json_values(text):
+        # Blanks of the same length keep the positions of what follows.
         rest = rest[:start] + " " * (end - start) + rest[end:]
         if isinstance(value, dict):
-            _read_object(value, answers, maps, lists)
-        elif len(value) == 1:
+            _read_object(value, answers, score_tables, rankings)
+        elif len(value) == 1:  # ["B"]
             answers.extend(value)
         elif value and all(isinstance(v, dict) for v in value):
             for item in value:
-                _read_object(item, answers, maps, lists)
+                _read_object(item, answers, score_tables, rankings)
         elif value:
             answers.append(value)
-    any_json = rest != text
+    has_json = rest != text
     rest, tags = _take_tags(rest)
     rest, boxes = _take_boxes(rest)
-    return StructuredParts([*answers, *tags, *boxes], maps, lists, rest, any_json)
+    return StructuredParts([*answers, *tags, *boxes], score_tables, rankings, rest, has_json)
 
 
 def _read_object(
     value: dict[str, Any],
     answers: list[Any],
-    maps: list[Mapping[str, Any]],
-    lists: list[list[Any]],
+    score_tables: list[Mapping[str, Any]],
+    rankings: list[list[Any]],
 ) -> None:
+    """Sort the fields of a JSON object into the three lists, by their names."""
     for name, inner in value.items():
         if _RANKING.fullmatch(name) and isinstance(inner, list):
-            lists.append(inner)
+            rankings.append(inner)
         elif _SCORES.fullmatch(name) and isinstance(inner, dict):
-            maps.append(inner)
+            score_tables.append(inner)
         elif _ANSWER.fullmatch(name):
             if isinstance(inner, dict):
                 nested = [
                     v for k, v in inner.items() if _ANSWER.fullmatch(k) or _TEXT_OF.fullmatch(k)
                 ]
-                answers.extend(nested) if nested else maps.append(inner)
+                if nested:
+                    answers.extend(nested)
+                else:
+                    score_tables.append(inner)
             else:
                 answers.append(inner)
-    maps.append(
+    # An object such as {"A": 0.1, "B": 0.9} is itself a table of scores.
+    score_tables.append(
         {k: v for k, v in value.items() if parse_score(v) is not None and not _ANSWER.fullmatch(k)}
     )
 
 
 def parse_score(value: Any) -> float | None:
-    """A score: a number, a truth value, or a text such as `0.7` or `70 %`."""
+    """The score that a value states: a number, a truth value, or a text such as `0.7` or `70 %`."""
     if isinstance(value, (bool, int, float)):
         return float(value)
     if isinstance(value, str):
@@ -101,30 +109,35 @@ def parse_score(value: Any) -> float | None:
 
 
 def _json_values(text: str) -> Iterator[tuple[int, int, Any]]:
-    """The outermost JSON objects and lists, with where they stand."""
+    """The outermost JSON objects and lists: start, end, value."""
     decoder = json.JSONDecoder()
-    at = failed = 0
-    while failed < MAX_FAILED_OPENERS and (opener := _OPENER.search(text, at)):
+    position = failures = 0
+    while failures < MAX_FAILED_OPENERS and (opener := _OPENER.search(text, position)):
         try:
             value, end = decoder.raw_decode(text, opener.start())
         except (ValueError, RecursionError):
-            at = opener.start() + 1
-            failed += 1
+            position = opener.start() + 1
+            failures += 1
             continue
         yield opener.start(), end, value
-        at = end
+        position = end
 
 
 def _take_tags(text: str) -> tuple[str, list[str]]:
-    inside = [match[1] for match in _TAGGED.finditer(text)]
-    return _TAGGED.sub(" ", text), [v for i in inside for v in _take_boxes(i)[1] or [i]]
+    """The text without answer tags, and their contents; of a tag around boxes, the boxes'."""
+    contents = [match[1] for match in _TAGGED.finditer(text)]
+    answers = [answer for content in contents for answer in _take_boxes(content)[1] or [content]]
+    return _TAGGED.sub(" ", text), answers
 
 
 def _take_boxes(text: str) -> tuple[str, list[str]]:
-    """The contents of `\\boxed{...}`, with their braces balanced; an unclosed box is left alone."""
+    """The text without `\\boxed{...}`, and the contents of the boxes; an unclosed box stays.
+
+    Braces within a box may nest, so a regular expression cannot find its end.
+    """
     contents: list[str] = []
-    at = 0
-    while opened := _BOXED.search(text, at):
+    position = 0
+    while opened := _BOXED.search(text, position):
         depth, end = 1, opened.end()
         while end < len(text) and depth:
             depth += {"{": 1, "}": -1}.get(text[end], 0)
@@ -133,5 +146,5 @@ def _take_boxes(text: str) -> tuple[str, list[str]]:
             break
         contents.append(text[opened.end() : end - 1])
         text = text[: opened.start()] + " " + text[end:]
-        at = opened.start()
+        position = opened.start()
     return text, contents

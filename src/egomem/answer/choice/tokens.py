@@ -1,8 +1,8 @@
-"""Cutting a reply into tokens, so that a label or an option's text is found whole or not at all.
+"""A tokenizer for replies: a label or an option's text is found as whole tokens or not at all.
 
-Latin letters and digits that touch are one token (`B2`, `USB`), a time or a decimal is one
-(`10:45`, `3.5`), a character of a script without spaces is one (`答案是B` gives 答 案 是 B), any
-other run of letters is one, and so is every sign.
+One token each: a run of Latin letters and digits (`B2`, `USB`), a time or a decimal (`10:45`,
+`3.5`), a character of a script without spaces (`答案是B` gives 答 案 是 B), any other run of
+letters, every sign.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ _NO_SPACES = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHMER", "
 
 @lru_cache(maxsize=4096)
 def char_class(char: str) -> str:
-    """`latin` (digits too), `single` (no spaces in its script), `word`, `mark`, `space`, `sign`."""
+    """The class of a character, which decides what it joins with.
+
+    `latin` (digits too), `single` (its script has no spaces), `word`, `mark`, `space` or `sign`.
+    """
     category = unicodedata.category(char)
     if category[0] == "M":
         return "mark"
@@ -32,45 +35,51 @@ def char_class(char: str) -> str:
 
 
 def is_spaced(char: str) -> bool:
-    """True for a letter or digit of a script that puts spaces between words."""
+    """Whether a character is a letter or digit of a script that puts spaces between words."""
     return char_class(char) in ("latin", "word")
 
 
 @lru_cache(maxsize=4096)
 def fold(text: str) -> str:
-    """Lower case, without the accents of Latin letters."""
-    out: list[str] = []
+    """The text in lower case, without the accents of Latin letters.
+
+    Accents of other scripts stay: й is another letter than и.
+    """
+    folded: list[str] = []
     for char in unicodedata.normalize("NFKC", text.casefold()):
+        # Only Latin accents are optional in writing: jose is José, but и is not й.
         base = unicodedata.normalize("NFD", char)
-        out.append(base[0] if len(base) > 1 and char_class(base[0]) == "latin" else char)
-    return "".join(out)
+        folded.append(base[0] if len(base) > 1 and char_class(base[0]) == "latin" else char)
+    return "".join(folded)
 
 
 def tokenize(text: str) -> list[str]:
-    """The tokens of a text, white space among them: joined, they are the text."""
+    """The tokens of a text, white space included: joined, they are the text again."""
     tokens: list[str] = []
-    last = ""
-    for at, char in enumerate(text):
-        now = char_class(char)
-        joined = (
-            (now == "mark" and last not in ("", "space", "sign"))
-            or (now == last and now in ("latin", "word", "space"))
-            or _inside_number(text, at)
+    last_class = ""
+    for position, char in enumerate(text):
+        its_class = char_class(char)
+        inside_number = _is_inside_number(text, position)
+        joins = (
+            (its_class == "mark" and last_class not in ("", "space", "sign"))
+            or (its_class == last_class and its_class in ("latin", "word", "space"))
+            or inside_number
         )
-        if joined:
+        if joins:
             tokens[-1] += char
-            last = "latin" if _inside_number(text, at) else last
+            # What follows the point of 3.5 belongs to the same number.
+            last_class = "latin" if inside_number else last_class
         else:
             tokens.append(char)
-            last = now
+            last_class = its_class
     return tokens
 
 
-def _inside_number(text: str, at: int) -> bool:
-    """A colon, point or comma between two digits."""
+def _is_inside_number(text: str, position: int) -> bool:
+    """Whether a character is a colon, point or comma between two digits."""
     return (
-        text[at] in ":.,"
-        and 0 < at < len(text) - 1
-        and text[at - 1].isdecimal()
-        and text[at + 1].isdecimal()
+        text[position] in ":.,"
+        and 0 < position < len(text) - 1
+        and text[position - 1].isdecimal()
+        and text[position + 1].isdecimal()
     )

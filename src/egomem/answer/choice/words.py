@@ -1,8 +1,8 @@
-"""The words that carry a choice: cues, fillers, verdicts, negations, abstentions, refusals.
+"""The vocabulary of choices: cues, fillers, affirmations, negations, hedges.
 
-Each list is one idea in the languages that readers meet; adding a language is adding words. Words
-are folded as replies are (case, and the accents of Latin letters), so they are written as usual.
-Short function words stand only where a language needs them.
+Each list is one idea in the languages that models answer in; to add a language, add its words.
+Words are folded as replies are (case, and the accents of Latin letters), so write them as usual.
+Short function words are listed only for languages that need them.
 """
 
 from __future__ import annotations
@@ -162,65 +162,6 @@ wait actually correction no scratch rather oops hmm second|thought closer|look r
 moment hold|on nein doch warte attends espera 不对 等等
 """)
 
-ABSTENTIONS = r"""
-(?:do|does|did|is|are|was|were|can|could)(?:n't| not) (?:\w+ ){0,3}(?:know|sure|certain|
-   mention|mentioned|say|state|stated|specify|specified|show|shown|contain|provide|provided|
-   indicate|reveal|clear|visible|possible|enough|sufficient|conclusive|answerable|determined|
-   known)
-(?:can|could)(?:not|'t| not) (?:\w+ ){0,3}(?:tell|told|determine|determined|answer|answered|
-   say|said|see|seen|decide|decided|know|known|choose|infer|inferred|conclude|concluded|
-   identify|established)
-(?:unable|impossible|not able|not possible) to (?:\w+ )?(?:tell|determine|answer|say|decide|
-   know|choose|see|infer)
-(?:not enough|insufficient|no|lacking|lack of|too little) (?:\w+ ){0,2}(?:information|
-   evidence|context|data|detail|details|captions?|frames?)
-(?:i am|i'm) (?:not sure|unsure|uncertain)
-(?:notes?|captions?|frames?|video|evidence|this|it) (?:is|are) (?:unclear|ambiguous|
-   inconclusive|insufficient)
-no way of (?:knowing|telling)|\bno idea\b
-can(?:not|'t| not) (?:watch|view|access|open|process) (?:\w+ ){0,2}(?:videos?|images?|
-   frames?|recordings?|media)
-none of (?:the |these |those )?(?:above|options|choices|answers|them|these)
-no (?:correct |matching |valid )?(?:option|answer|choice)s? (?:is|are|fits?|match(?:es)?|applies)
-\bunanswerable\b|\bundetermined\b|\bundeterminable\b|\binconclusive\b|\bn/a\b
-^\W*(?:unknown|none|null|na|unclear|unsure|uncertain|no answer|i abstain|abstain|abstained)\W*$
-answer\W+(?:is\W+)?(?:unknown|none|null|n/a|unclear|not given)\b
-(?:lässt|lasst) sich nicht (?:\w+ )*(?:sagen|bestimmen|beantworten)|
-   weiß (?:ich )?(?:es )?nicht|weiss (?:ich )?(?:es )?nicht|nicht (?:zu )?(?:bestimmen|erkennen
-   |beantworten)|keine (?:der )?(?:antwort|option|angabe|information)
-ne sais pas|impossible de (?:dire|savoir|determiner)|aucune (?:des )?(?:reponses?|options?)|
-   pas assez d'informations?
-no (?:lo )?se\b|no se puede (?:saber|determinar|responder)|ninguna de las|no hay suficiente
-nao sei|nao e possivel (?:saber|determinar|responder)|nenhuma das
-non (?:lo )?so\b|non e possibile (?:dire|determinare|stabilire)|nessuna delle
-не знаю|невозможно (?:определить|сказать|ответить)|нельзя (?:определить|сказать)|
-   недостаточно (?:информации|данных)
-bilmiyorum|belirlenemez|yeterli bilgi yok
-لا أعرف|لا أعلم|لا يمكن (?:تحديد|معرفة)
-पता नहीं|नहीं पता|khong biet|không biết|không thể xác định|tidak tahu|tidak dapat ditentukan
-无法(?:确定|判断|回答|得知|看出)|無法(?:確定|判斷|回答)|不知道|不确定|不確定|没有(?:足够|提到)|信息不足
-わかりません|分かりません|わからない|判断できません|特定できません|情報が(?:不足|足り)
-알 수 없|모르겠|판단할 수 없|정보가 (?:부족|없)
-"""
-
-REFUSALS = r"""
-(?:can|could)(?:not|'t| not) (?:help|assist|comply|fulfil|fulfill|support|participate|engage
-   |process|provide (?:that|this|assistance))
-(?:can|could)(?:not|'t| not) (?:identify|recognise|recognize) (?:\w+ ){0,2}(?:people|
-   persons?|individuals?|faces?|anyone|someone|who)
-(?:unable|not able) to (?:help|assist|comply|identify|recognise|recognize|process)
-(?:won't|will not|refuse to|decline to|must decline) (?:\w+ ){0,1}(?:answer|help|assist|
-   comply|identify|do|respond)?
-person's identity|identity of (?:\w+ ){0,2}(?:person|individual|people)
-(?:violate|violates|against) (?:\w+ ){0,3}(?:privacy|policy|policies|guidelines)
-kann (?:ich )?(?:dabei |dir |ihnen |leider )*nicht (?:helfen|behilflich|weiterhelfen)|nicht helfen
-(?:ne peux pas|ne suis pas en mesure de|ne puis) (?:\w+ )?(?:aider|repondre a cette demande)
-no puedo (?:ayudar|asistir)|nao posso (?:ajudar|ajuda-lo)|non posso (?:aiutare|assistere)|
-   не могу (?:помочь|выполнить)
-(?:无法|不能|無法)(?:协助|提供帮助|帮助|協助|满足)
-(?:お手伝い|お答え|支援)(?:でき|いたしかね)|(?:도와드릴|도울) 수 없
-"""
-
 
 def word_pattern(words: list[str], *, start: bool = True, end: bool = True) -> str:
     """An alternation of folded words, longest first; `|` inside a word stands for a space.
@@ -228,23 +169,10 @@ def word_pattern(words: list[str], *, start: bool = True, end: bool = True) -> s
     Words of scripts that put spaces between words match whole words alone.
     """
     alternatives = []
-    for word in sorted({fold(w) for w in words}, key=len, reverse=True):
+    for word in sorted({fold(w) for w in words}, key=lambda w: (-len(w), w)):
         plain = word.replace("|", " ")
         body = re.escape(plain).replace(r"\ ", r"\s+")
         left = r"(?<!\w)" if start and is_spaced(plain[0]) else ""
         right = r"(?!\w)" if end and is_spaced(plain[-1]) else ""
         alternatives.append(f"{left}{body}{right}")
     return "(?:" + "|".join(alternatives) + ")"
-
-
-def phrase_pattern(lines: str) -> re.Pattern[str]:
-    """One pattern out of lines of patterns, folded; an indented line goes on the one before it."""
-    whole = re.sub(r"\n {2,}", "", lines.strip()).splitlines()
-    return re.compile("|".join(f"(?:{fold_pattern(line)})" for line in whole), re.MULTILINE)
-
-
-def fold_pattern(line: str) -> str:
-    """Fold the letters of a pattern and leave its escapes (`\\b`, `\\W`) as they are."""
-    return "".join(
-        part if part.startswith("\\") else fold(part) for part in re.split(r"(\\.)", line)
-    )

@@ -1,238 +1,258 @@
-"""A question read against what a view holds: which observations may answer it, and how well."""
+"""A question against what a view holds: which observations may answer it, and how well."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import get_args
 
-from egomem.answer.extractive.anchors import Anchor, find_anchor, part_weights
-from egomem.answer.extractive.question import ParsedQuestion, read_question
+from egomem.answer.context import scope
+from egomem.answer.extractive.anchors import LocatedAnchor, find_anchor, part_weights
 from egomem.answer.extractive.settings import ExtractiveSettings
 from egomem.answer.extractive.support import Support, coverages, other, support
-from egomem.answer.extractive.view_index import IndexedObservation, ViewIndex, scene
-from egomem.answer.extractive.words import Word, thing_words_of, words_of
+from egomem.answer.extractive.view_index import IndexedObservation, ViewIndex, index_matches
 from egomem.answer.strategy import Task
-from egomem.timeline import DEFAULT_CONVENTIONS, RecordingTime, Span
+from egomem.recall import Matches, Query, matches, read_for
+from egomem.recall.matches import AROUND_S, beside
+from egomem.recall.reading import instant_of
+from egomem.recall.speech import speakers_of
+from egomem.recall.words import Word, stem_set, thing_words_of, words_of
+from egomem.records import Observation, Source
+from egomem.timeline import Span
 
 CARRIED = 0.5
 """Support for what a named person said where nothing else of the question is known."""
 
+_NOT_SPEECH: tuple[Source, ...] = tuple(s for s in get_args(Source) if s != "speech")
 
-AROUND = 60.0
-"""Seconds beside a wall-clock time that are looked at where nothing was observed in it."""
+FADES = 10
+"""Fades (see the settings) after which a mention beside an anchor counts nothing."""
 
 
 @dataclass(frozen=True)
 class EvidenceMatch:
-    """A question read against a scene.
+    """A question matched with observations.
 
-    `coverage` has one value an observation: 0 for one that may not answer (of another source,
-    person or time than the question asks for). `unresolved` are times that could not be placed.
+    `coverage` has one value an entry of the index: 0 for one that may not answer (of another
+    source, person or time than the question asks for). `unresolved` are times that could not be
+    placed, where none could.
     """
 
-    ask: ParsedQuestion
-    scene: ViewIndex
-    people: tuple[str, ...]
+    query: Query
+    index: ViewIndex
     words: tuple[Word, ...]
     coverage: tuple[float, ...]
-    anchor: Anchor | None
+    anchor: LocatedAnchor | None
     support: Support
     unresolved: tuple[str, ...]
 
 
-def read_task(task: Task[ExtractiveSettings]) -> EvidenceMatch:
-    """Reads a task's question, lays out its view, and weighs each observation."""
-    question, settings = task.question, task.settings
-    ask = _ask(task)
-    options = [word for option in question.options for word in words_of(option.text)]
-    items = [word for item in ask.items for word in words_of(item)]
-    laid = scene(
-        task.view,
-        (*ask.words, *ask.anchor, *ask.carrier, *ask.plain, *options, *items),
-        " ".join([question.text, *(o.text for o in question.options)]),
-        recording=question.recording,
+def match_task(task: Task[ExtractiveSettings]) -> EvidenceMatch:
+    """Reads a task's question, gets what may answer it from recall, and weighs each observation."""
+    question, settings, view = task.question, task.settings, task.view
+    part = scope(view, question)
+    options = [option.text for option in question.options]
+    now = instant_of(view, question.at)
+    query = read_for(view, question.text, options, now=now, speakers=speakers_of(part))
+    matched = matches(
+        part,
+        query,
         most=settings.most,
-        surroundings=bool(ask.sources),
-        at=None if ask.at is None else _around(ask.at, settings.slack),
-        between=[(t.instants.start, t.instants.end) for t in ask.times if t.instants],
+        slack=settings.slack,
+        part_width=settings.part_width,
     )
-    reading = _reading(laid, ask, question.text, settings)
-    nowhere = not any(s.observation.source in ask.sources for s in laid.seen)
-    if not ask.sources or (reading.support.score >= settings.support and not nowhere):
-        return reading
+    index = index_matches(view, matched, query)
+    anchor = find_anchor(index, query, slack=settings.slack)
+    if anchor is not None and query.relation is not None:
+        matched = matched.with_also(_neighbours(matched, query, anchor, settings))
+        index = index_matches(view, matched, query)
+    evidence = _match(index, query, settings)
+    nowhere = not matched.observed(query.sources)
+    if not query.sources or (evidence.support.score >= settings.support and not nowhere):
+        return evidence
     # Captions, too, may tell what was said or read.
-    plain = replace(ask, words=ask.plain, sources=(), carrier=())
-    told = _reading(laid, plain, question.text, settings)
-    return told if nowhere or told.support.score >= settings.support else reading
+    plain = replace(query, words=query.caption_words, sources=(), carrier=())
+    captioned = _match(index, plain, settings)
+    if nowhere or captioned.support.score >= settings.support:
+        return captioned
+    return evidence
 
 
-def _reading(
-    laid: ViewIndex, ask: ParsedQuestion, text: str, settings: ExtractiveSettings
-) -> EvidenceMatch:
-    names = laid.people()
-    named = [names[w.stem] for w in ask.carrier if w.stem in names]
-    named = named or [names[w.stem] for w in words_of(text) if w.stem in names]
-    people = tuple(dict.fromkeys(named))
-    anchor = find_anchor(laid, ask, slack=settings.slack)
-    words = tuple(w for w in _there(laid, ask) if w.stem not in names)
-    placed = tuple(w for w in ask.anchor if w.stem not in names)
-    able = _able(laid, ask, anchor, settings)
-    coverage, found = _weigh(laid, ask, anchor, words, placed, people, able, settings)
-    problems = tuple(t.problem for t in ask.times if t.problem)
-    unresolved = problems if len(problems) == len(ask.times) else ()
-    return EvidenceMatch(ask, laid, people, words, coverage, anchor, found, unresolved)
-
-
-def _ask(task: Task[ExtractiveSettings]) -> ParsedQuestion:
-    """The question, its times read as of the moment that it is asked at.
-
-    Without such a moment, it is asked at the end of what the memory holds.
-    """
-    at, recordings = task.question.at, task.view.recordings()
-    if isinstance(at, RecordingTime):
-        at = next((r.instant(at.seconds) for r in recordings if r.id == at.recording), None)
-    ends = [end for r in recordings if (end := r.instant(r.duration))]
-    now = at or max(ends, default=None)
-    ask = read_question(task.question.text, now=now)
-    longest = max((r.duration for r in recordings), default=0.0)
-    if now is not None and ask.at is not None and ask.at > longest:
-        return read_question(
-            task.question.text, now=now, habits=replace(DEFAULT_CONVENTIONS, bare="wall")
+def _neighbours(
+    matched: Matches, query: Query, anchor: LocatedAnchor, settings: ExtractiveSettings
+) -> list[Observation]:
+    """What lies nearest to the anchor, and the nearest mentions of the options."""
+    assert query.relation is not None
+    recording = anchor.timeline or None
+    if recording is not None and recording not in {r.id for r in matched.view.recordings()}:
+        return []
+    sources = query.sources if matched.observed(query.sources) else ()
+    nearest = beside(
+        matched.view, anchor.span, query.relation, recording=recording, sources=sources
+    )
+    for option in query.options:
+        mentions = matched.any_of(words_of(option))
+        nearest += beside(
+            matched.view,
+            anchor.span,
+            query.relation,
+            recording=recording,
+            among=mentions,
+            within=FADES * settings.fade,
         )
-    return ask
+    return nearest
 
 
-def _there(scene: ViewIndex, ask: ParsedQuestion) -> tuple[Word, ...]:
+def _match(index: ViewIndex, query: Query, settings: ExtractiveSettings) -> EvidenceMatch:
+    names = stem_set(" ".join(query.name_texts))
+    anchor = find_anchor(index, query, slack=settings.slack)
+    words = tuple(w for w in _words_to_meet(index, query) if w.stem not in names)
+    placed = tuple(w for w in query.anchor_words if w.stem not in names)
+    able = _able(index, query, anchor, settings)
+    coverage, supported = _weigh(index, query, anchor, words, placed, able, settings)
+    problems = tuple(t.problem for t in query.times if t.problem)
+    unresolved = problems if len(problems) == len(query.times) else ()
+    return EvidenceMatch(query, index, words, coverage, anchor, supported, unresolved)
+
+
+def _words_to_meet(index: ViewIndex, query: Query) -> tuple[Word, ...]:
     """The words without "leave" where a detected thing is asked for: its own data tells that."""
     going = words_of("leave")[0].forms
-    others = tuple(w for w in ask.words if w.forms.isdisjoint(going))
+    others = tuple(w for w in query.words if w.forms.isdisjoint(going))
     detected = any(
-        s.observation.source == "object" and all(s.has(w) for w in others) for s in scene.seen
+        entry.observation.source == "object" and all(entry.has(w) for w in others)
+        for entry in index.entries
     )
-    return others if ask.leaving and others and detected else ask.words
+    return others if query.leaving and others and detected else query.words
 
 
 def _able(
-    scene: ViewIndex,
-    ask: ParsedQuestion,
-    anchor: Anchor | None,
+    index: ViewIndex,
+    query: Query,
+    anchor: LocatedAnchor | None,
     settings: ExtractiveSettings,
 ) -> list[bool]:
-    """Which observations may answer, by source and time."""
-    sources = {s.observation.source for s in scene.seen} & set(ask.sources)
-    able = [not sources or s.observation.source in sources for s in scene.seen]
-    if ask.seen:
-        seen = [
-            a and s.direct and s.observation.source not in ("speech", "sound")
-            for a, s in zip(able, scene.seen, strict=True)
+    """Which entries may answer, by source and time."""
+    entries = index.entries
+    able = [True] * len(entries)
+    if query.sources and index.matches.observed(query.sources):
+        able = [entry.observation.source in query.sources for entry in entries]
+    if query.visible and index.matches.observed(_NOT_SPEECH):
+        able = [
+            a and entry.direct and entry.observation.source not in ("speech", "sound")
+            for a, entry in zip(able, entries, strict=True)
         ]
-        if any(s.observation.source != "speech" for s in scene.seen):
-            able = seen
-    bounds = [t.instants.span for t in ask.times if t.instants is not None]
-    if bounds:  # what is told of an event may be told at another time
-        told = bool(ask.words) and ask.kind != "said"
-        free = [
-            a and told and s.observation.source == "speech"
-            for a, s in zip(able, scene.seen, strict=True)
+    bounds = [t.instants.span for t in query.times if t.instants is not None]
+    if bounds:
+        # What is told of an event may be told at another time.
+        told_later = bool(query.words) and query.kind != "said"
+        sources = query.sources or (_NOT_SPEECH if query.visible else ())
+        margin = 0.0 if index.matches.observed(sources, bounds) else AROUND_S
+        able = [
+            a
+            and (
+                _within(entry, bounds, margin)
+                or (told_later and entry.observation.source == "speech")
+            )
+            for a, entry in zip(able, entries, strict=True)
         ]
-        inside = [a and _within(s, bounds, 0.0) for a, s in zip(able, scene.seen, strict=True)]
-        near = [a and _within(s, bounds, AROUND) for a, s in zip(able, scene.seen, strict=True)]
-        able = [a or f for a, f in zip(inside if any(inside) else near, free, strict=True)]
-    if ask.at is not None and ask.relation is None:
-        at = ask.at
-        inside = [a and at in s.observation.span for a, s in zip(able, scene.seen, strict=True)]
+    at = query.at
+    if at is not None and query.relation is None:
+        around = Span(max(0.0, at - settings.slack), at + settings.slack)
+        inside = [
+            a and at in entry.observation.span for a, entry in zip(able, entries, strict=True)
+        ]
         near = [
-            a and s.observation.span.overlaps(_around(at, settings.slack))
-            for a, s in zip(able, scene.seen, strict=True)
+            a and entry.observation.span.overlaps(around)
+            for a, entry in zip(able, entries, strict=True)
         ]
         able = inside if any(inside) else near
-    if ask.part:
-        place = part_weights(scene, ask.part, width=settings.part_width)
-        able = [a and p > 0.36 for a, p in zip(able, place, strict=True)]
-    if ask.relation == "while" and anchor is not None and anchor.sure and not ask.words:
+    if query.part:
+        places = part_weights(index, query.part, width=settings.part_width)
+        able = [a and place > 0.36 for a, place in zip(able, places, strict=True)]
+    if query.relation == "while" and anchor is not None and anchor.sure and not query.words:
         able = [
-            a and s.line == anchor.line and s.span.overlaps(anchor.span)
-            for a, s in zip(able, scene.seen, strict=True)
+            a and entry.timeline == anchor.timeline and entry.span.overlaps(anchor.span)
+            for a, entry in zip(able, entries, strict=True)
         ]
     return able
 
 
-def _around(at: float, slack: float) -> Span:
-    return Span(max(0.0, at - slack), at + slack)
-
-
-def _within(seen: IndexedObservation, bounds: Sequence[Span], slack: float) -> bool:
-    return seen.line == "" and any(
-        seen.span.overlaps(Span(b.start - slack, b.end + slack)) for b in bounds
+def _within(entry: IndexedObservation, bounds: Sequence[Span], margin: float) -> bool:
+    return entry.timeline == "" and any(
+        entry.span.overlaps(Span(b.start - margin, b.end + margin)) for b in bounds
     )
 
 
 def _weigh(
-    scene: ViewIndex,
-    ask: ParsedQuestion,
-    anchor: Anchor | None,
+    index: ViewIndex,
+    query: Query,
+    anchor: LocatedAnchor | None,
     words: tuple[Word, ...],
     placed: tuple[Word, ...],
-    people: Sequence[str],
     able: Sequence[bool],
     settings: ExtractiveSettings,
 ) -> tuple[tuple[float, ...], Support]:
-    """Coverage of each observation that may answer, and the support of the whole question."""
+    """Coverage of each entry that may answer, and the support of the whole question."""
+    speakers = query.speakers
 
-    def only(coverage: Sequence[float]) -> list[float]:
+    def only_able(coverage: Sequence[float]) -> list[float]:
         return [c if a else 0.0 for c, a in zip(coverage, able, strict=True)]
 
-    asked = only(coverages(scene, words))
-    if ask.kind == "order":
-        parts = [max(coverages(scene, thing_words_of(item)), default=0.0) for item in ask.items]
-        return tuple(asked), Support(min(parts), min(parts), 1.0, ())
-    if not words and ask.sources and not (ask.anchor or ask.relation):
-        return _carried(scene, ask, people, able)
-    if not words and ask.times and all(t.problem for t in ask.times) and not ask.anchor:
-        return tuple(asked), Support(0.0, 0.0, 1.0, ())
+    def by_named(coverage: Sequence[float]) -> tuple[float, ...]:
+        return tuple(
+            0.0 if other(entry, speakers) else c
+            for c, entry in zip(coverage, index.entries, strict=True)
+        )
+
+    of_words = only_able(coverages(index, words))
+    if query.kind == "order":
+        parts = [max(coverages(index, thing_words_of(item)), default=0.0) for item in query.items]
+        return tuple(of_words), Support(min(parts), min(parts), 1.0, ())
+    if not words and query.sources and not (query.anchor or query.relation):
+        return _carried(index, query, able)
+    if not words and query.times and all(t.problem for t in query.times) and not placed:
+        return tuple(of_words), Support(0.0, 0.0, 1.0, ())
     if not words:
         score = max([1.0 if a else 0.0 for a in able], default=0.0)
-        if ask.anchor:
+        if query.anchor_words:
             score = min(score, anchor.coverage if anchor else 0.0)
-        mine = [
-            score if a and not other(s, people) else 0.0
-            for a, s in zip(able, scene.seen, strict=True)
-        ]
-        return tuple(mine), Support(max(mine, default=0.0), score, 1.0, ())
+        coverage = by_named([score if a else 0.0 for a in able])
+        return coverage, Support(max(coverage, default=0.0), score, 1.0, ())
     both = (*words, *(w for w in placed if w not in words))
-    joint = only(coverages(scene, both))
-    found = support(scene, both, joint, people, settings.doubt)
-    if ask.relation in ("before", "after") and anchor is not None:
-        weight = {w: scene.weight(w) for w in both}
-        heavy = sum(weight[w] for w in words)
-        mixed = heavy * max(asked, default=0.0) + anchor.coverage * (sum(weight.values()) - heavy)
-        apart = mixed / (sum(weight.values()) or 1.0)
-        if apart > found.coverage:
-            found = Support(apart * found.share, apart, found.share, found.missing)
-        return tuple(asked), found
-    mine = [0.0 if other(s, people) else c for c, s in zip(joint, scene.seen, strict=True)]
-    return tuple(mine), found
+    joint = only_able(coverages(index, both))
+    joined = support(index, both, joint, speakers, settings.doubt)
+    if query.relation in ("before", "after") and anchor is not None:
+        weights = {w: index.weight(w) for w in both}
+        heavy = sum(weights[w] for w in words)
+        best = heavy * max(of_words, default=0.0)
+        mixed = best + anchor.coverage * (sum(weights.values()) - heavy)
+        apart = mixed / (sum(weights.values()) or 1.0)
+        if apart > joined.coverage:
+            joined = Support(apart * joined.share, apart, joined.share, joined.missing)
+        return tuple(of_words), joined
+    return by_named(joint), joined
 
 
 def _carried(
-    scene: ViewIndex, ask: ParsedQuestion, people: Sequence[str], able: Sequence[bool]
+    index: ViewIndex, query: Query, able: Sequence[bool]
 ) -> tuple[tuple[float, ...], Support]:
     """What a sign or a person said, by what it stood on or who said it alone.
 
     A text seldom names its carrier: words that the memory holds nowhere are left aside, and where
     none is known at all, nothing supports that this is the sign or person asked about.
     """
-    names = scene.people()
-    words = [w for w in ask.carrier if w.stem not in names]
-    known = [w for w in words if scene.anywhere(w)]
+    names = stem_set(" ".join(query.name_texts))
+    words = [w for w in query.carrier if w.stem not in names]
+    known = [w for w in words if index.anywhere(w)]
     if known:
-        coverage = coverages(scene, known)
+        coverage = coverages(index, known)
     else:
-        coverage = [1.0 if not words else CARRIED if people else 0.0] * len(able)
-    mine = [
-        c if a and not other(s, people) else 0.0
-        for c, a, s in zip(coverage, able, scene.seen, strict=True)
+        coverage = [1.0 if not words else CARRIED if query.speakers else 0.0] * len(able)
+    allowed = [
+        c if a and not other(entry, query.speakers) else 0.0
+        for c, a, entry in zip(coverage, able, index.entries, strict=True)
     ]
-    best = max(mine, default=0.0)
+    best = max(allowed, default=0.0)
     missing = tuple(w.stem for w in words if w not in known)
-    return tuple(mine), Support(best, best, 1.0, missing)
+    return tuple(allowed), Support(best, best, 1.0, missing)

@@ -7,31 +7,31 @@ from collections.abc import Sequence
 from egomem.answer.extractive.abstain import abstain
 from egomem.answer.extractive.evidence_match import EvidenceMatch
 from egomem.answer.extractive.meaning import by_meaning
-from egomem.answer.extractive.option_scores import Scored, by_first, by_words, in_order
+from egomem.answer.extractive.option_scores import OptionScore, by_first, by_order, by_words
 from egomem.answer.extractive.settings import NAME, ExtractiveSettings
 from egomem.answer.extractive.spans import Writer
 from egomem.answer.extractive.support import coverages
-from egomem.answer.extractive.words import says_nothing_fits, words_of
 from egomem.answer.strategy import Task
+from egomem.recall.words import says_nothing_fits, words_of
 from egomem.records import Answer, Evidence, Option, Status
 
 RARE = 0.1
 """An anchor event places a question where it takes up at most this share of what was observed."""
 
 
-def choose(task: Task[ExtractiveSettings], reading: EvidenceMatch) -> Answer:
+def choose(task: Task[ExtractiveSettings], match: EvidenceMatch) -> Answer:
     """Scores all options; the scores are shares that sum to 1 (all 0 where nothing speaks)."""
     options = task.question.options
     nothing = [o for o in options if says_nothing_fits(o.text)]
     listed = [o for o in options if o not in nothing]
-    how, scored = score_options(task, reading, [o.text for o in listed])
+    how, scored = score_options(task, match, [o.text for o in listed])
     shares = _shares(scored, len(options))
     top = max(range(len(listed)), key=lambda i: scored[i].score, default=None)
-    held = 0.0
+    top_coverage = 0.0
     if top is not None and scored[top].score:
-        held = max(_held(reading, listed[top]), scored[top].near)
+        top_coverage = max(_coverage(match, listed[top]), scored[top].near)
     scores = {o.label: s for o, s in zip(listed, shares, strict=True)}
-    support = min(reading.support.score, held) if nothing else held
+    support = min(match.support.score, top_coverage) if nothing else top_coverage
     threshold = task.settings.support if nothing else task.settings.option_support
     if nothing:
         _rank_nothing(scores, nothing, support < threshold)
@@ -44,9 +44,9 @@ def choose(task: Task[ExtractiveSettings], reading: EvidenceMatch) -> Answer:
             why = "nothing supports another option"
             return _answer(task, nothing[0], scores, 1 - support, why, ())
         return abstain(task, support, "no option is supported by what was observed", scores)
-    evidence = [writer.evidence(best, held)] if best else []
-    if reading.anchor and reading.anchor.seen and how == "order":
-        evidence.append(writer.evidence(reading.anchor.seen, reading.anchor.coverage))
+    evidence = [writer.evidence(best, top_coverage)] if best else []
+    if match.anchor and match.anchor.entry and how == "order":
+        evidence.append(writer.evidence(match.anchor.entry, match.anchor.coverage))
     why = f"best supported {_HOW[how]}" + (f": {writer.span(best)}" if best else "")
     return _answer(task, listed[top], scores, support, why, tuple(evidence))
 
@@ -59,47 +59,47 @@ _HOW = {
 
 
 def score_options(
-    task: Task[ExtractiveSettings], reading: EvidenceMatch, options: Sequence[str]
-) -> tuple[str, list[Scored]]:
+    task: Task[ExtractiveSettings], match: EvidenceMatch, options: Sequence[str]
+) -> tuple[str, list[OptionScore]]:
     """By order where the question places the answer by a rare event; else by words alone."""
-    scene, ask, settings = reading.scene, reading.ask, task.settings
-    words = by_words(scene, ask, options, sharpness=settings.sharpness, width=settings.part_width)
+    index, query, settings = match.index, match.query, task.settings
+    words = by_words(index, query, options, sharpness=settings.sharpness, width=settings.part_width)
     if task.embedder is not None:
-        near = by_meaning(task.view, scene, task.question.text, options, task.embedder)
+        near = by_meaning(task.view, index, task.question.text, options, task.embedder)
         both = [w.score + settings.meaning * n for w, (n, _) in zip(words, near, strict=True)]
         least = min(0.0, *both)
         words = [
-            Scored(value - least, w.best or s, n)
-            for value, w, (n, s) in zip(both, words, near, strict=True)
+            OptionScore(value - least, w.best or entry, n)
+            for value, w, (n, entry) in zip(both, words, near, strict=True)
         ]
-    anchor = reading.anchor
-    if anchor and anchor.sure and ask.relation in ("before", "after") and _rare(reading):
-        placed = in_order(scene, ask, options, anchor, fade=settings.fade)
-        return "order", [_more(p, w) for p, w in zip(placed, words, strict=True)]
-    if ask.which and not ask.words and not ask.anchor:
-        placed = by_first(scene, ask.which, options)
+    anchor = match.anchor
+    if anchor and anchor.sure and query.relation in ("before", "after") and _rare(match):
+        placed = by_order(index, query, options, anchor, fade=settings.fade)
+        return "order", [_with_words(p, w) for p, w in zip(placed, words, strict=True)]
+    if query.order and not query.words and not query.anchor:
+        placed = by_first(index, query.order, options)
         if sum(1 for p in placed if p.score) > 1:
-            return "first", [_more(p, w) for p, w in zip(placed, words, strict=True)]
+            return "first", [_with_words(p, w) for p, w in zip(placed, words, strict=True)]
     return "words", words
 
 
-def _more(placed: Scored, words: Scored) -> Scored:
+def _with_words(placed: OptionScore, words: OptionScore) -> OptionScore:
     """Words decide only between options that time does not tell apart."""
-    return Scored(placed.score + 1e-3 * words.score, placed.best or words.best, words.near)
+    return OptionScore(placed.score + 1e-3 * words.score, placed.best or words.best, words.near)
 
 
-def _rare(reading: EvidenceMatch) -> bool:
-    if reading.ask.at is not None:
+def _rare(match: EvidenceMatch) -> bool:
+    if match.query.at is not None:
         return True
-    holding = sum(c > 0.999 for c in coverages(reading.scene, reading.ask.anchor))
-    return holding <= max(1, RARE * len(reading.scene.seen))
+    holding = sum(c > 0.999 for c in coverages(match.index, match.query.anchor_words))
+    return holding <= max(1, RARE * match.index.matches.view.count())
 
 
-def _held(reading: EvidenceMatch, option: Option) -> float:
-    return max(coverages(reading.scene, words_of(option.text)), default=0.0)
+def _coverage(match: EvidenceMatch, option: Option) -> float:
+    return max(coverages(match.index, words_of(option.text)), default=0.0)
 
 
-def _shares(scored: Sequence[Scored], count: int) -> list[float]:
+def _shares(scored: Sequence[OptionScore], count: int) -> list[float]:
     total = sum(s.score for s in scored)
     return [s.score / total if total else 0.0 for s in scored]
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from egomem.answer.extractive.abstain import abstain
 from egomem.answer.extractive.anchors import FULL
-from egomem.answer.extractive.direct_answers import Case, primary, tell
+from egomem.answer.extractive.direct_answers import AnswerParts, direct_answer, primary
 from egomem.answer.extractive.evidence_match import EvidenceMatch
 from egomem.answer.extractive.settings import NAME, ExtractiveSettings
 from egomem.answer.extractive.spans import Writer
@@ -20,48 +22,51 @@ Where one holds all of it, only such count: the last time that the *red* cup was
 last time that a cup was.
 """
 
-MOST = 8
+MAX_EVIDENCE = 8
 """Pieces of evidence in an answer."""
 
 
-def open_answer(task: Task[ExtractiveSettings], reading: EvidenceMatch) -> Answer:
+def open_answer(task: Task[ExtractiveSettings], match: EvidenceMatch) -> Answer:
     """Tells what the question's kind asks for, if its support reaches the threshold."""
     writer = Writer(task.view)
-    score = reading.support.score
+    score = match.support.score
     ranked = sorted(
-        ((c, s) for c, s in zip(reading.coverage, reading.scene.seen, strict=True) if c > 0),
-        key=lambda entry: (-entry[0], entry[1].span.start),
+        ((c, e) for c, e in zip(match.coverage, match.index.entries, strict=True) if c > 0),
+        key=lambda pair: (-pair[0], pair[1].span.start),
     )
     if score < task.settings.support:
         near = ranked[0][1] if ranked and ranked[0][0] >= task.settings.support / 2 else None
-        return abstain(task, score, _why(reading, near, writer))
+        return abstain(task, score, _why(match, near, writer))
     top = ranked[0][0] if ranked else 0.0
     least = top if top >= FULL else NEAR * top
-    strongest = primary([s for c, s in ranked if c >= least - 1e-9])
-    best = sorted(strongest, key=lambda s: (s.span.start, s.span.end))
-    told = tell(
-        Case(
-            scene=reading.scene,
-            ask=reading.ask,
-            coverage=reading.coverage,
+    strongest = primary([entry for c, entry in ranked if c >= least - 1e-9])
+    best = sorted(strongest, key=lambda e: (e.span.start, e.span.end))
+    direct = direct_answer(
+        AnswerParts(
+            index=match.index,
+            query=match.query,
+            coverage=match.coverage,
             best=tuple(best),
             strongest=tuple(strongest),
-            anchor=reading.anchor,
+            anchor=match.anchor,
             writer=writer,
             gap=task.settings.episode_gap,
             quotes=task.settings.quotes,
         )
     )
-    if told is None:
+    if direct is None:
         return abstain(task, score, "what was observed does not tell that")
-    held = {id(s): c for c, s in zip(reading.coverage, reading.scene.seen, strict=True)}
-    evidence = tuple(writer.evidence(s, held.get(id(s), 0.0)) for s in told.seen[:MOST])
-    task.note("told", kind=reading.ask.kind, line=told.line, candidates=len(best))
+    coverage_of = {id(e): c for c, e in zip(match.coverage, match.index.entries, strict=True)}
+    evidence = tuple(
+        writer.evidence(entry, coverage_of.get(id(entry), 0.0))
+        for entry in direct.entries[:MAX_EVIDENCE]
+    )
+    task.note("told", kind=match.query.kind, line=direct.line, candidates=len(best))
     reason = f"support {score:.2f} of at least {task.settings.support:.2f}"
-    if reading.unresolved:
-        reason += f"; a time could not be placed: {reading.unresolved[0]}"
+    if match.unresolved:
+        reason += f"; a time could not be placed: {match.unresolved[0]}"
     return Answer(
-        text=told.line,
+        text=direct.line,
         status=Status.PARSED,
         strategy=NAME,
         evidence=evidence,
@@ -71,23 +76,23 @@ def open_answer(task: Task[ExtractiveSettings], reading: EvidenceMatch) -> Answe
     )
 
 
-def _why(reading: EvidenceMatch, nearest: IndexedObservation | None, writer: Writer) -> str:
+def _why(match: EvidenceMatch, nearest: IndexedObservation | None, writer: Writer) -> str:
     """Why the support is too small, with the nearest observation, if any."""
-    missing = list(reading.support.missing)
-    if reading.unresolved:
-        reason = f"a time could not be placed: {reading.unresolved[0]}"
-    elif reading.ask.kind == "order":
+    query, missing = match.query, match.support.missing
+    if match.unresolved:
+        reason = f"a time could not be placed: {match.unresolved[0]}"
+    elif query.kind == "order":
         reason = "not all of these were observed"
-    elif reading.people and reading.support.share < 0.5:
-        reason = f"what comes nearest was not said by {reading.people[0]}"
+    elif query.speakers and match.support.share < 0.5:
+        reason = f"what comes nearest was not said by {query.speakers[0]}"
     elif missing:
-        words = ", ".join(_asked_form(reading.ask.text, missing))
-        verb = "seen" if reading.ask.seen else "observed"
+        words = ", ".join(_as_asked(query.text, missing))
+        verb = "seen" if query.visible else "observed"
         reason = f"nothing was {verb} that tells of {words}"
-    elif reading.ask.sources and nearest is None:
-        kind = "words were heard" if reading.ask.sources[0] == "speech" else "text was read"
+    elif query.sources and nearest is None:
+        kind = "words were heard" if query.sources[0] == "speech" else "text was read"
         reason = f"no {kind} there"
-    elif nearest is None and reading.ask.times:
+    elif nearest is None and query.times:
         reason = "nothing was observed at that time"
     else:
         reason = "no observation holds enough of what the question asks"
@@ -99,7 +104,7 @@ def _why(reading: EvidenceMatch, nearest: IndexedObservation | None, writer: Wri
     return reason
 
 
-def _asked_form(question: str, missing: list[str]) -> list[str]:
+def _as_asked(question: str, missing: Sequence[str]) -> list[str]:
     """The question's own words for stems."""
     words: dict[str, str] = {}
     for word in tokens(question):

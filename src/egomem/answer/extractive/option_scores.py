@@ -16,18 +16,21 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from egomem.answer.extractive.anchors import Anchor, gaps, part_weights
-from egomem.answer.extractive.question import ParsedQuestion
+import numpy as np
+from numpy.typing import NDArray
+
+from egomem.answer.extractive.anchors import LocatedAnchor, gaps, part_weights
 from egomem.answer.extractive.support import coverages
 from egomem.answer.extractive.view_index import IndexedObservation, ViewIndex
-from egomem.answer.extractive.words import thing_words_of, words_of
+from egomem.recall import Query
+from egomem.recall.words import Word, stem_set, thing_words_of, words_of
 
 ENOUGH = 0.4
 """Share of an option's words that an observation of it must hold to be put in order."""
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class OptionScore:
     """An option's score, and the observation that speaks most for it."""
 
     score: float
@@ -36,91 +39,126 @@ class Scored:
     """How much nearer than usual an embedder finds it (a difference of cosines)."""
 
 
-def in_order(
-    scene: ViewIndex, ask: ParsedQuestion, options: Sequence[str], anchor: Anchor, *, fade: float
-) -> list[Scored]:
+def by_order(
+    index: ViewIndex, query: Query, options: Sequence[str], anchor: LocatedAnchor, *, fade: float
+) -> list[OptionScore]:
     """Scores by time from the anchor: a whole mention at a gap of `fade` seconds counts 1/e."""
-    assert ask.relation is not None
-    gap = gaps(scene, anchor, ask.relation)
+    assert query.relation is not None
+    gap = gaps(index, anchor, query.relation)
     words = [words_of(option) for option in options]
-    match = [coverages(scene, w) for w in words]
-    scored = []
-    for k, mine in enumerate(words):
+    match = [coverages(index, w) for w in words]
+    scores = []
+    for k, option_words in enumerate(words):
         narrower = [
             match[j]
-            for j, other in enumerate(words)
-            if j != k and {w.stem for w in mine} < {w.stem for w in other}
+            for j, others in enumerate(words)
+            if j != k and {w.stem for w in option_words} < {w.stem for w in others}
         ]
-        best, where = 0.0, None
-        for i, seen in enumerate(scene.seen):
+        best, mention = 0.0, None
+        for i, entry in enumerate(index.entries):
             if math.isinf(gap[i]) or any(m[i] > 0.999 for m in narrower):
                 continue
             value = match[k][i] * math.exp(-gap[i] / fade)
             if value > best:
-                best, where = value, seen
-        scored.append(Scored(best, where))
-    return scored
+                best, mention = value, entry
+        scores.append(OptionScore(best, mention))
+    return scores
 
 
-def by_first(scene: ViewIndex, which: str, options: Sequence[str]) -> list[Scored]:
+def by_first(index: ViewIndex, order: str, options: Sequence[str]) -> list[OptionScore]:
     """Scores by when each option was first (or last) observed: 1 for the first, 1/2 for the second.
 
     An option counts where an observation holds enough of its words (`ENOUGH`). Only what lies on
-    the time line that most options share is put in order.
+    the timeline that most options share is put in order.
     """
-    found: list[IndexedObservation | None] = []
+    mentions: list[IndexedObservation | None] = []
     for option in options:
-        coverage = coverages(scene, thing_words_of(option))
-        top = max(coverage, default=0.0)
-        holding = [
-            s for s, c in zip(scene.seen, coverage, strict=True) if c >= max(top - 1e-9, ENOUGH)
-        ]
-        direct = [s for s in holding if s.direct] or holding
-        found.append((direct[0] if which == "first" else direct[-1]) if direct else None)
-    lines = Counter(s.line for s in found if s)
-    line = max(lines, key=lambda name: lines[name], default="")
-    times = sorted({s.span.start for s in found if s and s.line == line}, reverse=which == "last")
+        coverage = coverages(index, thing_words_of(option))
+        least = max(max(coverage, default=0.0) - 1e-9, ENOUGH)
+        holding = [entry for entry, c in zip(index.entries, coverage, strict=True) if c >= least]
+        direct = [entry for entry in holding if entry.direct] or holding
+        mentions.append((direct[0] if order == "first" else direct[-1]) if direct else None)
+    timelines = Counter(m.timeline for m in mentions if m)
+    shared = max(timelines, key=lambda name: timelines[name], default="")
+    starts = {m.span.start for m in mentions if m and m.timeline == shared}
+    in_order = sorted(starts, reverse=order == "last")
     return [
-        Scored(1.0 / (1 + times.index(s.span.start)), s) if s and s.line == line else Scored(0.0, s)
-        for s in found
+        OptionScore(1.0 / (1 + in_order.index(m.span.start)), m)
+        if m and m.timeline == shared
+        else OptionScore(0.0, m)
+        for m in mentions
     ]
 
 
 def by_words(
-    scene: ViewIndex, ask: ParsedQuestion, options: Sequence[str], *, sharpness: float, width: float
-) -> list[Scored]:
+    index: ViewIndex, query: Query, options: Sequence[str], *, sharpness: float, width: float
+) -> list[OptionScore]:
     """Scores by the words of each option; see the top of this module."""
-    if not scene.seen:
-        return [Scored(0.0, None) for _ in options]
-    relevance = _relevance(scene, ask, sharpness=sharpness, width=width)
-    total = sum(relevance)
-    scored = []
+    if not len(index.matches.view.columns):
+        return [OptionScore(0.0, None) for _ in options]
+    relevance = _Relevance(index, query, sharpness=sharpness, width=width)
+    scores = []
     for option in options:
         words = words_of(option)
-        value = 0.0
-        held = [0.0] * len(scene.seen)
+        weights = [(word, index.weight(word)) for word in words]
+        value = sum(weight * math.sqrt(relevance.share(word)) for word, weight in weights)
+        best, speaking = 0.0, None
+        for entry, relevant in zip(index.entries, relevance.of_entries, strict=True):
+            held = sum(weight * relevant for word, weight in weights if entry.has(word))
+            if held > best:
+                best, speaking = held, entry
+        scores.append(OptionScore(value / math.sqrt(max(1, len(words))), speaking))
+    return scores
+
+
+class _Relevance:
+    """How near each observation of the scope is to what a question says and where it points.
+
+    Of those that are not laid out the columns tell it, by the words that they hold; of the entries
+    it is known exactly, and replaces what the columns say.
+    """
+
+    def __init__(self, index: ViewIndex, query: Query, *, sharpness: float, width: float) -> None:
+        self._index = index
+        words = (*query.words, *query.anchor_words)
+        weights = {word: index.weight(word) for word in words}
+        total = sum(index.weight(word) for word in words)
+        coverage = coverages(index, words)
+        top = max(coverage, default=0.0)
+        near = [1.0] * len(coverage)
+        columns = index.matches.view.columns
+        near_columns: NDArray[np.float64] = np.ones(len(columns))
+        if query.part:
+            near = [0.5 + 0.5 * n for n in part_weights(index, query.part, width=width)]
+            near_columns = 0.5 + 0.5 * index.matches.part_weights(query.part, width)
+
+        def relevant(coverage: float, near: float) -> float:
+            return near * math.exp(sharpness * (coverage - top))
+
+        held = np.zeros(len(columns))
         for word in words:
-            weight = scene.weight(word)
-            share = 0.0
-            for i, seen in enumerate(scene.seen):
-                if seen.has(word):
-                    share += relevance[i]
-                    held[i] += weight * relevance[i]
-            value += weight * math.sqrt(share / total)
-        i = max(range(len(held)), key=held.__getitem__)
-        scored.append(
-            Scored(value / math.sqrt(max(1, len(words))), scene.seen[i] if held[i] else None)
+            held += weights[word] * index.matches.holds[word]
+        self._of_columns = near_columns * np.exp(sharpness * (held / (total or 1.0) - top))
+        self.of_entries = [relevant(c, n) for c, n in zip(coverage, near, strict=True)]
+        self._texts = [stem_set(entry.observation.text) for entry in index.entries]
+        # What the columns say of the entries, to be taken off again.
+        self._by_text = [
+            relevant(sum(weights[w] for w in words if _holds(text, w)) / (total or 1.0), n)
+            for text, n in zip(self._texts, near, strict=True)
+        ]
+        self._total = max(
+            float(self._of_columns.sum()) + sum(self.of_entries) - sum(self._by_text), 1e-12
         )
-    return scored
+
+    def share(self, word: Word) -> float:
+        """The share of all relevance that lies in observations which hold a word."""
+        held = float(self._of_columns[self._index.matches.holds[word]].sum())
+        for entry, text, exact, by_text in zip(
+            self._index.entries, self._texts, self.of_entries, self._by_text, strict=True
+        ):
+            held += exact * entry.has(word) - by_text * _holds(text, word)
+        return max(0.0, held) / self._total
 
 
-def _relevance(
-    scene: ViewIndex, ask: ParsedQuestion, *, sharpness: float, width: float
-) -> list[float]:
-    coverage = coverages(scene, ask.words + ask.anchor)
-    top = max(coverage, default=0.0)
-    relevance = [math.exp(sharpness * (c - top)) for c in coverage]
-    if ask.part:
-        near = part_weights(scene, ask.part, width=width)
-        relevance = [r * (0.5 + 0.5 * n) for r, n in zip(relevance, near, strict=True)]
-    return relevance
+def _holds(stems: frozenset[str], word: Word) -> bool:
+    return not word.forms.isdisjoint(stems)

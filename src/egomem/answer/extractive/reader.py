@@ -1,45 +1,47 @@
-"""From a task to an answer: read the question, lay out the view, weigh, and tell or abstain."""
+"""From a task to an answer: read the question, match it with the memory, and answer or abstain."""
 
 from __future__ import annotations
 
+from typing import get_args
+
 from egomem.answer.extractive.abstain import abstain
-from egomem.answer.extractive.evidence_match import read_task
+from egomem.answer.extractive.evidence_match import match_task
 from egomem.answer.extractive.multiple_choice import choose
 from egomem.answer.extractive.open_ended import open_answer
 from egomem.answer.extractive.settings import NAME, ExtractiveSettings
 from egomem.answer.strategy import Task, register
-from egomem.records import Answer
+from egomem.recall import explain
+from egomem.records import Answer, Source
 
 
-@register(NAME, ExtractiveSettings)
+@register(NAME, ExtractiveSettings, reads=get_args(Source))
 async def extractive(task: Task[ExtractiveSettings]) -> Answer:
     """Answers out of the observations alone: quotes with times, or the best-supported option."""
-    reading = read_task(task)
+    match = match_task(task)
+    matches, anchor, support = match.index.matches, match.anchor, match.support
+    task.note("read", **explain(match.query))
     task.note(
-        "read",
-        kind=reading.ask.kind,
-        words=[w.stem for w in reading.words],
-        anchor=[w.stem for w in reading.ask.anchor],
-        relation=reading.ask.relation,
-        people=list(reading.people),
-        sources=list(reading.ask.sources),
-        observations=len(reading.scene.seen),
+        "matches",
+        matching=matches.matching,
+        read=len(match.index.entries),
+        cut=matches.cut,
+        observations=matches.view.count(),
     )
-    if reading.anchor is not None:
+    if anchor is not None:
         task.note(
             "anchor",
-            coverage=round(reading.anchor.coverage, 3),
-            observation=reading.anchor.seen.observation.id if reading.anchor.seen else None,
-            text=reading.anchor.seen.observation.text if reading.anchor.seen else None,
+            coverage=round(anchor.coverage, 3),
+            observation=anchor.entry.observation.id if anchor.entry else None,
+            text=anchor.entry.observation.text if anchor.entry else None,
         )
     task.note(
         "support",
-        score=round(reading.support.score, 4),
-        coverage=round(reading.support.coverage, 4),
-        share=round(reading.support.share, 4),
-        missing=list(reading.support.missing),
+        score=round(support.score, 4),
+        coverage=round(support.coverage, 4),
+        share=round(support.share, 4),
+        missing=list(support.missing),
         threshold=task.settings.support,
     )
-    if not reading.scene.seen:
+    if not matches.view.count():
         return abstain(task, 0.0, "nothing was observed in this part of the memory")
-    return choose(task, reading) if task.question.options else open_answer(task, reading)
+    return choose(task, match) if task.question.options else open_answer(task, match)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from egomem.answer.strategy import Settings
+from egomem.answer.strategy import StrategySettings
 
 NAME = "extractive"
 
 
-class ExtractiveSettings(Settings):
+class ExtractiveSettings(StrategySettings):
     """Settings of the extractive reader; all are our reconstruction.
 
     `support`: least support of an open question, 0 to 1; below it, the reader abstains.
@@ -20,8 +20,8 @@ class ExtractiveSettings(Settings):
     counts 1/e. `sharpness`: how much an observation that speaks to the question counts over others,
     per unit of coverage, in nats. `part_width`: share of a recording over which "at the start"
     falls off. `meaning`: what a unit of cosine above the usual counts for an option, in nats (with
-    an embedder). `quotes`: most quotes and times in an answer. `most`: observations that are read
-    entirely; of more, the best by BM25.
+    an embedder). `quotes`: most quotes and times in an answer. `most`: matching observations
+    that are read; of more, those that hold most of the question's words.
     """
 
     support: float = Field(0.35, ge=0, le=1)
@@ -34,4 +34,4 @@ class ExtractiveSettings(Settings):
     part_width: float = Field(0.25, gt=0)
     meaning: float = Field(15.0, ge=0)
     quotes: int = Field(3, ge=1)
-    most: int = Field(20_000, ge=1)
+    most: int = Field(5_000, ge=1)

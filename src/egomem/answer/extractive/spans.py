@@ -15,38 +15,42 @@ from egomem.timeline import Span, format_span, format_time
 class Episode:
     """One stretch of something: observations of a recording that overlap or nearly touch."""
 
-    line: str
+    timeline: str
     span: Span
-    seen: tuple[IndexedObservation, ...]
+    entries: tuple[IndexedObservation, ...]
+
+    @property
+    def first(self) -> IndexedObservation:
+        return self.entries[0]
 
     @property
     def recording(self) -> str | None:
-        return self.seen[0].observation.recording
+        return self.first.observation.recording
 
     @property
-    def shown(self) -> Span:
-        """The same stretch on the time line of the recording (of a digest: of the wearer)."""
-        return self.span.shift(self.seen[0].observation.span.start - self.seen[0].span.start)
+    def recording_span(self) -> Span:
+        """The same stretch on the timeline of the recording (of a digest: of the wearer)."""
+        return self.span.shift(self.first.observation.span.start - self.first.span.start)
 
 
-def episodes(seen: Iterable[IndexedObservation], gap: float) -> list[Episode]:
+def episodes(entries: Iterable[IndexedObservation], gap: float) -> list[Episode]:
     """Merges what lies at most `gap` seconds apart in one recording; in time order."""
     merged: list[Episode] = []
-    ordered = sorted(
-        seen, key=lambda s: (s.line, s.observation.recording or "", s.span.start, s.span.end)
+    in_order = sorted(
+        entries, key=lambda e: (e.timeline, e.observation.recording or "", e.span.start, e.span.end)
     )
-    for s in ordered:
+    for entry in in_order:
         last = merged[-1] if merged else None
         if (
             last
-            and last.line == s.line
-            and last.recording == s.observation.recording
-            and s.span.start - last.span.end <= gap
+            and last.timeline == entry.timeline
+            and last.recording == entry.observation.recording
+            and entry.span.start - last.span.end <= gap
         ):
-            span = Span(last.span.start, max(last.span.end, s.span.end))
-            merged[-1] = Episode(last.line, span, (*last.seen, s))
+            span = Span(last.span.start, max(last.span.end, entry.span.end))
+            merged[-1] = Episode(last.timeline, span, (*last.entries, entry))
         else:
-            merged.append(Episode(s.line, s.span, (s,)))
+            merged.append(Episode(entry.timeline, entry.span, (entry,)))
     return sorted(merged, key=lambda e: (e.span.start, e.recording or ""))
 
 
@@ -58,31 +62,31 @@ class Writer:
         self._names: Mapping[str, str] = {r.id: r.name for r in view.recordings()}
         self._several = len(self._names) > 1
 
-    def span(self, seen: IndexedObservation, span: Span | None = None) -> str:
+    def span(self, entry: IndexedObservation, span: Span | None = None) -> str:
         """`0:12-0:15 in bikes.mp4 (2026-03-02 08:10:12+01:00)`."""
-        o = seen.observation
-        shown = span or o.span
-        clock = self.clock(seen, shown.start)
+        o = entry.observation
+        span = span or o.span
+        clock = self.clock(entry, span.start)
         if o.recording is None:
             return clock or "an unknown time"
-        rounded = Span(round(shown.start, 1), round(shown.end, 1))
+        rounded = Span(round(span.start, 1), round(span.end, 1))
         name = f" in {self._names.get(o.recording, o.recording)}" if self._several else ""
         return f"{format_span(rounded)}{name}" + (f" ({clock})" if clock else "")
 
-    def point(self, seen: IndexedObservation, seconds: float) -> str:
-        return self.span(seen, Span(seconds, seconds))
+    def point(self, entry: IndexedObservation, seconds: float) -> str:
+        return self.span(entry, Span(seconds, seconds))
 
-    def clock(self, seen: IndexedObservation, seconds: float) -> str:
+    def clock(self, entry: IndexedObservation, seconds: float) -> str:
         """The wall clock at a second of the observation's recording; "" where it is not known."""
-        when = self._view.when(seen.observation)
+        when = self._view.when(entry.observation)
         if when is None:
             return ""
-        moved = when.timestamp() + seconds - seen.observation.span.start
+        moved = when.timestamp() + seconds - entry.observation.span.start
         there = when.fromtimestamp(moved, tz=when.tzinfo)
         return there.isoformat(sep=" ", timespec="seconds")
 
-    def evidence(self, seen: IndexedObservation, score: float | None = None) -> Evidence:
-        o = seen.observation
+    def evidence(self, entry: IndexedObservation, score: float | None = None) -> Evidence:
+        o = entry.observation
         return Evidence(
             recording=o.recording,
             span=o.span,

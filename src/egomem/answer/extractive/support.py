@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from egomem.answer.extractive.view_index import IndexedObservation, ViewIndex
-from egomem.answer.extractive.words import Word
+from egomem.recall.words import Word
 
 FEW = 5
 """Observations a side that are compared, each counting half of the one before."""
@@ -34,47 +34,51 @@ class Support:
     missing: tuple[str, ...]
 
 
-def coverages(scene: ViewIndex, words: Sequence[Word]) -> list[float]:
-    """The rarity-weighted share of the words that each observation holds, 0 to 1."""
-    weights = [(word, scene.weight(word)) for word in words]
+def coverages(index: ViewIndex, words: Sequence[Word]) -> list[float]:
+    """The rarity-weighted share of the words that each entry holds, 0 to 1."""
+    weights = [(word, index.weight(word)) for word in words]
     total = sum(weight for _, weight in weights)
     if not total:
-        return [0.0] * len(scene.seen)
-    return [sum(weight * s.meets(word) for word, weight in weights) / total for s in scene.seen]
+        return [0.0] * len(index.entries)
+    return [
+        sum(weight * entry.meets(word) for word, weight in weights) / total
+        for entry in index.entries
+    ]
 
 
 def support(
-    scene: ViewIndex,
+    index: ViewIndex,
     words: Sequence[Word],
     coverage: Sequence[float],
-    people: Sequence[str],
+    speakers: Sequence[str],
     doubt: float,
 ) -> Support:
-    """The support of a question's words. `people`: the speakers that the question names.
+    """The support of a question's words. `speakers`: those whom the question asks about.
 
     `doubt` is the difference in coverage at which the share moves by one logit.
     """
-    able = [s for c, s in zip(coverage, scene.seen, strict=True) if c]
-    missing = tuple(w.stem for w in words if not any(s.meets(w) for s in able))
+    covering = [entry for c, entry in zip(coverage, index.entries, strict=True) if c]
+    missing = tuple(w.stem for w in words if not any(entry.meets(w) for entry in covering))
     if not coverage:
         return Support(0.0, 0.0, 1.0, missing)
-    if len(people) != 1:
+    if len(speakers) != 1:
         best = max(coverage)
         return Support(best, best, 1.0, missing)
-    own = [c for c, s in zip(coverage, scene.seen, strict=True) if s.speaker == people[0]]
-    others = [c for c, s in zip(coverage, scene.seen, strict=True) if other(s, people)]
-    best = max(own, default=0.0)
-    lead = _few(own) - _few(others)
+    pairs = list(zip(coverage, index.entries, strict=True))
+    by_speaker = [c for c, entry in pairs if entry.speaker == speakers[0]]
+    by_others = [c for c, entry in pairs if other(entry, speakers)]
+    best = max(by_speaker, default=0.0)
+    lead = _best_few(by_speaker) - _best_few(by_others)
     share = 1.0 / (1.0 + math.exp(-lead / doubt))
     return Support(best * share, best, share, missing)
 
 
-def other(seen: IndexedObservation, people: Sequence[str]) -> bool:
+def other(entry: IndexedObservation, speakers: Sequence[str]) -> bool:
     """True where somebody speaks whom the question, which names somebody, does not name."""
-    return bool(people) and seen.speaker is not None and seen.speaker not in people
+    return bool(speakers) and entry.speaker is not None and entry.speaker not in speakers
 
 
-def _few(coverage: Sequence[float]) -> float:
+def _best_few(coverage: Sequence[float]) -> float:
     best = sorted(coverage, reverse=True)[:FEW]
     halves = [0.5**i for i in range(FEW)]
     return sum(c * h for c, h in zip(best, halves, strict=False)) / sum(halves)

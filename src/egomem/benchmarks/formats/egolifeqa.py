@@ -79,7 +79,7 @@ def _instant_reader(options: ReadOptions) -> ReadInstant:
         instants = None
         if _TIME.fullmatch(time):
             instants = read_time(
-                text, zone=options.zone, day_one=options.day_one, habits=conventions
+                text, zone=options.zone, day_one=options.day_one, conventions=conventions
             ).instants
         if instants is None:
             raise InvalidRowError(f"the time {text} is not a day and HHMMSSFF")

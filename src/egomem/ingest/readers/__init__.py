@@ -1,4 +1,4 @@
-"""Readers of captions and transcripts that already exist: any format -> rows -> observations."""
+"""Readers of existing captions and transcripts: any format -> rows -> observations."""
 
 from egomem.ingest.readers.files import file_rows
 from egomem.ingest.readers.rows import (

@@ -24,10 +24,10 @@ Rows = tuple[Iterator[Row], Source]
 
 
 def file_rows(path: Path, options: ImportOptions, problems: list[LineWarning]) -> Rows:
-    """The rows of a file, whatever its format (by its name, else by how it begins).
+    """The rows of a file of any format (by its name, else by how it begins), and their source.
 
-    Problems of single rows are added to `problems` while the rows are read. Raises MediaError where
-    the file cannot be read at all.
+    Problems of single rows are added to `problems` while rows are read. Raises MediaError where the
+    file cannot be read at all.
     """
     name = path.name.removesuffix(".gz").lower()
     try:
@@ -52,7 +52,7 @@ def file_rows(path: Path, options: ImportOptions, problems: list[LineWarning]) -
 
 
 def stem_of(path: Path) -> str:
-    """The video that a file without video ids is about: its name without endings."""
+    """The video that a file without video ids is about: the file's name without suffixes."""
     name = path.name.removesuffix(".gz")
     name = re.sub(r"\.(jsonl|ndjson|json|srt|vtt|parquet)$", "", name, flags=re.IGNORECASE)
     name = re.sub(
@@ -66,31 +66,31 @@ def _open(path: Path) -> BinaryIO:
 
 
 def _text(path: Path, problems: list[LineWarning]) -> str:
-    """A whole text file; without a mark of another encoding it is UTF-8, else Windows-1252."""
+    """A whole text file: UTF-8 unless it has another byte-order mark, else Windows-1252."""
     with _open(path) as file:
-        held = file.read()
-    if held.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return held.decode("utf-16", errors="replace")
+        content = file.read()
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return content.decode("utf-16", errors="replace")
     try:
-        return held.decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         problems.append(LineWarning(0, "it is not UTF-8; read as Windows-1252"))
-        return held.decode("cp1252", errors="replace")
+        return content.decode("cp1252", errors="replace")
 
 
 def _lines(path: Path, problems: list[LineWarning]) -> Iterator[Row]:
-    """JSON Lines, one at a time."""
+    """JSON Lines, row by row."""
     with _open(path) as file:
         for number, line in enumerate(_until_damaged(file, problems), 1):
             line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
             if not line.strip():
                 continue
             try:
-                held = json.loads(line)
+                value = json.loads(line)
             except (ValueError, RecursionError) as error:
                 yield number, f"it is not JSON ({error})"
                 continue
-            yield number, held if isinstance(held, dict) else "it is not an object"
+            yield number, value if isinstance(value, dict) else "it is not an object"
 
 
 def _until_damaged(file: BinaryIO, problems: list[LineWarning]) -> Iterator[bytes]:
@@ -110,21 +110,23 @@ def _subtitle_rows(path: Path, problems: list[LineWarning]) -> Iterator[Row]:
 
 def _json(path: Path, options: ImportOptions, problems: list[LineWarning]) -> Rows:
     try:
-        held = json.loads(_text(path, problems))
+        document = json.loads(_text(path, problems))
     except (ValueError, RecursionError) as error:
         first = next(_lines(path, []), (0, ""))[1]
         if isinstance(first, str):
             raise MediaError(f"{path.name} is not JSON: {error}") from None
         return _lines(path, problems), "caption"
-    if isinstance(held, dict) and isinstance(held.get("segments"), list):
-        return _whisperx(held, problems), "speech"
-    if isinstance(held, dict):
-        lists = [value for value in held.values() if isinstance(value, list)]
-        rows = lists[0] if len(lists) == 1 else [held]
-        if "video_id" in held:
-            rows = [{"video_id": held["video_id"], **r} if isinstance(r, dict) else r for r in rows]
+    if isinstance(document, dict) and isinstance(document.get("segments"), list):
+        return _whisperx(document, problems), "speech"
+    if isinstance(document, dict):
+        lists = [value for value in document.values() if isinstance(value, list)]
+        rows = lists[0] if len(lists) == 1 else [document]
+        if "video_id" in document:
+            rows = [
+                {"video_id": document["video_id"], **r} if isinstance(r, dict) else r for r in rows
+            ]
     else:
-        rows = held
+        rows = document
     if rows and isinstance(rows[0], dict) and _is_egolife(rows[0]):
         return _egolife(rows, options, problems), "caption"
     speech = bool(rows) and isinstance(rows[0], dict) and "speaker" in rows[0]
@@ -139,26 +141,28 @@ def _objects(rows: Sequence[object]) -> Iterator[Row]:
 # -- WhisperX --------------------------------------------------------------------------------------
 
 
-def _whisperx(held: Mapping[str, Any], problems: list[LineWarning]) -> Iterator[Row]:
-    """Segments of WhisperX or Whisper. What nobody said is dropped, by the observers' own rules."""
-    segments, said = [], []
-    for number, segment in enumerate(held["segments"], 1):
+def _whisperx(document: Mapping[str, Any], problems: list[LineWarning]) -> Iterator[Row]:
+    """Segments of WhisperX or Whisper; hallucinated speech is dropped by the speech observer's
+    rules.
+    """
+    segments, spoken = [], []
+    for number, segment in enumerate(document["segments"], 1):
         if not isinstance(segment, dict):
             yield number, "it is not an object"
             continue
         segments.append((number, segment))
-        said.append(_said(segment))
-    believed, dropped = SegmentFilter().sift(said)
+        spoken.append(_said(segment))
+    believed, dropped = SegmentFilter().sift(spoken)
     problems += [
         LineWarning(0, f"{n} segments dropped as not spoken ({why})") for why, n in dropped.items()
     ]
     kept = Counter(map(id, believed))
-    for (number, segment), one in zip(segments, said, strict=True):
+    for (number, segment), one in zip(segments, spoken, strict=True):
         if not kept[id(one)]:
             continue
         row = {k: v for k, v in segment.items() if k not in ("id", "seek", "tokens", "chars")}
         row["words"] = _words(segment)
-        yield number, row | ({"language": held["language"]} if held.get("language") else {})
+        yield number, row | ({"language": document["language"]} if document.get("language") else {})
 
 
 def _said(segment: Mapping[str, Any]) -> SpeechSegment:
@@ -176,7 +180,7 @@ def _said(segment: Mapping[str, Any]) -> SpeechSegment:
 
 
 def _words(segment: Mapping[str, Any]) -> list[list[Any]] | None:
-    """`[start, end, word, score]` of each aligned word, as the speech observer keeps them."""
+    """`[start, end, word, score]` of each aligned word, as the speech observer stores them."""
     words = [w for w in segment.get("words") or () if isinstance(w, dict) and "start" in w]
     return [[w["start"], w.get("end"), w.get("word"), w.get("score")] for w in words] or None
 
@@ -221,30 +225,30 @@ def _egolife_row(row: Mapping[str, Any], options: ImportOptions) -> dict[str, An
     zero = _of_day(match[1], options) if match else 0.0
     if not match or not 0 <= start - zero < 3600:
         clip, zero = day, 0.0
-    known = {"start_time", "end_time", "text", "date", "video_path"}
-    made: dict[str, Any] = {k: v for k, v in row.items() if k not in known}
-    made |= {
+    known_fields = {"start_time", "end_time", "text", "date", "video_path"}
+    extra: dict[str, Any] = {k: v for k, v in row.items() if k not in known_fields}
+    extra |= {
         "video_id": clip,
         "start": round(start - zero, 6),
         "end": round(end - zero, 6),
         "text": row["text"],
     }
-    made["date"], made["start_time"] = day, row["start_time"]
+    extra["date"], extra["start_time"] = day, row["start_time"]
     if options.zone is not None and options.day_one is not None:
         when = read_time(
             f"{day} {match[1]}" if match and zero else day,
             zone=options.zone,
             day_one=options.day_one,
-            habits=options.habits,
+            conventions=options.conventions,
         )
         assert when.instants is not None
-        made["recording_start"] = when.instants.start
-    return made
+        extra["recording_start"] = when.instants.start
+    return extra
 
 
 def _of_day(text: str, options: ImportOptions) -> float:
     """Seconds since midnight of a time HHMMSSFF."""
-    dial = egolife_time(text, options.habits.frames_per_second)
+    dial = egolife_time(text, options.conventions.frames_per_second)
     return round(dial.hour * 3600 + dial.minute * 60 + dial.second, 6)
 
 
@@ -273,7 +277,7 @@ def _parquet_batches(file: Any) -> Iterator[Row]:
 
 
 def _plain(value: object) -> Any:
-    """A value of a Parquet column as JSON has it."""
+    """A value of a Parquet column as a JSON value."""
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, dict):

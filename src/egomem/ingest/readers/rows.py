@@ -39,13 +39,13 @@ Row = tuple[int, Mapping[str, Any] | str]
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """How rows are to be read.
+    """How to read rows.
 
     `mapping`: our field -> theirs, or a template such as `{conv_id}-{session}`. `source` and
-    `track` fill in for rows that name none; a track is who observed, as a word. `recording`: the
-    video of rows that name none. `zone` and `day_one`: for wall-clock times without a zone, and
-    EgoLife's DAY1. `step`: seconds given to each row of a recording whose rows have an order but no
-    times (our choice). `frames_per_second` of EgoLife's times is in `habits`.
+    `track` apply to rows that name none; a track names the observer. `recording`: the video of rows
+    that name none. `zone` and `day_one`: for wall-clock times without a zone, and EgoLife's DAY1.
+    `step`: seconds of each row of a recording whose rows are ordered but have no times (our
+    choice). `conventions` holds the `frames_per_second` of EgoLife's times.
     """
 
     mapping: Mapping[str, str] = field(default_factory=dict)
@@ -56,11 +56,11 @@ class ImportOptions:
     zone: tzinfo | None = None
     day_one: date | None = None
     step: float = 5.0
-    habits: Conventions = DEFAULT_CONVENTIONS
+    conventions: Conventions = DEFAULT_CONVENTIONS
 
 
 def read_map(pairs: Iterable[str]) -> dict[str, str]:
-    """`["text=narration,start=start_sec", ...]` -> a mapping. Raises UsageError."""
+    """Read a mapping from `["text=narration,start=start_sec", ...]`. Raises UsageError."""
     mapping: dict[str, str] = {}
     for pair in (part for text in pairs for part in re.split(r",(?=\s*\w+=)", text)):
         ours, equals, theirs = pair.strip().partition("=")
@@ -85,11 +85,11 @@ def read_options(
     frames_per_second: int = DEFAULT_CONVENTIONS.frames_per_second,
     step: float = 5.0,
 ) -> ImportOptions:
-    """Options as people write them: zone Europe/Berlin, day_one 2026-03-01. Raises UsageError."""
+    """Read options as text: zone Europe/Berlin, day_one 2026-03-01. Raises UsageError."""
     if source is not None and source not in SOURCES:
         raise UsageError(f"{source!r} is not a source", f"known: {', '.join(SOURCES)}")
     try:
-        first = date.fromisoformat(day_one) if day_one else None
+        first_day = date.fromisoformat(day_one) if day_one else None
     except ValueError:
         raise UsageError(f"{day_one!r} is not a date", "write it like 2026-03-01") from None
     return ImportOptions(
@@ -99,9 +99,9 @@ def read_options(
         wearer=wearer,
         recording=recording,
         zone=zone_of(zone) if zone else None,
-        day_one=first,
+        day_one=first_day,
         step=step,
-        habits=replace(DEFAULT_CONVENTIONS, frames_per_second=frames_per_second),
+        conventions=replace(DEFAULT_CONVENTIONS, frames_per_second=frames_per_second),
     )
 
 
@@ -110,20 +110,20 @@ class ImportRowError(Exception):
 
 
 @dataclass(slots=True)
-class _Line:
-    """What is known of one video while its rows are read."""
+class _VideoState:
+    """The recording that rows are about, and what they have said of it so far."""
 
     recording: Recording
-    known: bool
+    length_is_known: bool
     rows: int = 0
     timed: bool | None = None
 
 
 class RowReader:
-    """Turns rows into observations; learns recordings and tracks on the way.
+    """Turns rows into observations, and collects their recordings and tracks.
 
-    `find` gives the recording that a video id stands for where it is known already; else one is
-    made whose id is the video id. Its length is that of its rows unless a row says it.
+    `find` returns the recording that a video id stands for; for None, one is made whose id is the
+    video id. Its duration is that of its rows unless a row states it.
     """
 
     def __init__(
@@ -138,39 +138,39 @@ class RowReader:
         self.passed_over = 0
         self._default_source = default_source
         self._find = find
-        self._lines: dict[str, _Line] = {}
-        self._said: set[str] = set()
+        self._states: dict[str, _VideoState] = {}
+        self._warned: set[str] = set()
 
     @property
     def recordings(self) -> list[Recording]:
-        return [line.recording for line in self._lines.values()]
+        return [state.recording for state in self._states.values()]
 
     def read(self, number: int, fields: Mapping[str, Any] | str) -> Observation | None:
-        """The observation of a row; None for one that describes a recording, or is bad."""
+        """The observation of a row; None for a row that describes a recording, or is bad."""
         if isinstance(fields, str):
-            self.bad(number, fields)
+            self.skip(number, fields)
             return None
         try:
             return self._read(number, fields)
         except (ImportRowError, TimeError) as error:
-            self.bad(number, str(error))
+            self.skip(number, str(error))
         except ValidationError as error:
             fault = error.errors()[0]
-            self.bad(number, f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}")
+            self.skip(number, f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}")
         return None
 
-    def bad(self, number: int, what: str) -> None:
-        """Counts and notes a row that is passed over."""
+    def skip(self, number: int, what: str) -> None:
+        """Count a row that cannot be used, and note why."""
         self.passed_over += 1
         self.problems.append(LineWarning(number, what))
 
-    def _once(self, number: int, key: str, what: str) -> None:
-        if key not in self._said:
-            self._said.add(key)
+    def _warn_once(self, number: int, key: str, what: str) -> None:
+        if key not in self._warned:
+            self._warned.add(key)
             self.problems.append(LineWarning(number, what))
 
     def _read(self, number: int, fields: Mapping[str, Any]) -> Observation | None:
-        mapped, rest = self._mapped(fields)
+        mapped, rest = self._map_fields(fields)
         source = mapped.get("source") or self.options.source or self._default_source
         if source not in SOURCES:
             raise ImportRowError(f"{source!r} is not a source; known: {', '.join(SOURCES)}")
@@ -179,39 +179,39 @@ class RowReader:
             text = " ".join(str(part) for part in text)
         video = mapped.get("video_id")
         video = self.options.recording if video is None and source != "digest" else video
-        line = None if video is None else self._line(number, str(video), mapped)
+        state = None if video is None else self._state_of(number, str(video), mapped)
         if text is None and "duration" in mapped:
             return None
         if not isinstance(text, str) or not text.strip():
             raise ImportRowError("it has no text")
-        if line is None and source != "digest":
+        if state is None and source != "digest":
             raise ImportRowError("it names no video; give the recording")
-        span, note = self._span(number, mapped, line)
+        span, note = self._span(number, mapped, state)
         track = self._track(mapped.get("track"), source)
         provenance = mapped.get("provenance") or {}
-        made = Provenance.model_validate(provenance)
-        if note and not made.note:
-            made = made.model_copy(update={"note": note})
-        held = Observation(
-            recording=line.recording.id if line else None,
-            wearer=line.recording.wearer
-            if line
+        parsed = Provenance.model_validate(provenance)
+        if note and not parsed.note:
+            parsed = parsed.model_copy(update={"note": note})
+        observation = Observation(
+            recording=state.recording.id if state else None,
+            wearer=state.recording.wearer
+            if state
             else str(mapped.get("wearer") or self.options.wearer),
             span=span,
             text=text.strip(),
             source=source,
             track=track,
             data=self._data(mapped, rest),
-            provenance=made,
+            provenance=parsed,
         )
-        if line is not None:
-            self._lengthen(number, line, span.end)
-        return held
+        if state is not None:
+            self._lengthen(number, state, span.end)
+        return observation
 
     # -- fields ----------------------------------------------------------------------------------
 
-    def _mapped(self, fields: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Our fields of a row, and what is left of it."""
+    def _map_fields(self, fields: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """A row's fields under our names, and the remaining fields."""
         mapping = self.options.mapping
         used = set(mapping.values())
         mapped = {
@@ -233,18 +233,18 @@ class RowReader:
         return mapped, rest
 
     def _data(self, mapped: Mapping[str, Any], rest: dict[str, Any]) -> dict[str, JsonValue]:
-        given = mapped.get("data") or {}
-        if isinstance(given, str):
-            given = json.loads(given)
-        if not isinstance(given, dict):
+        data_field = mapped.get("data") or {}
+        if isinstance(data_field, str):
+            data_field = json.loads(data_field)
+        if not isinstance(data_field, dict):
             raise ImportRowError("its data is not an object")
-        data = rest | given
+        data = rest | data_field
         if mapped.get("speaker") is not None:
             data["speaker"] = str(mapped["speaker"])
         return data
 
-    def _track(self, said: object, source: Source) -> str:
-        name = str(said) if said is not None else self.options.track or "import"
+    def _track(self, value: object, source: Source) -> str:
+        name = str(value) if value is not None else self.options.track or "import"
         if name in self.tracks:
             return name
         track = _read_track(name) or Track(source=source, observer=name)
@@ -253,111 +253,119 @@ class RowReader:
 
     # -- recordings and times --------------------------------------------------------------------
 
-    def _line(self, number: int, video: str, mapped: Mapping[str, Any]) -> _Line:
-        line = self._lines.get(video)
-        if line is None:
-            held = self._find(video)
+    def _state_of(self, number: int, video: str, mapped: Mapping[str, Any]) -> _VideoState:
+        state = self._states.get(video)
+        if state is None:
+            existing = self._find(video)
             wearer = str(mapped.get("wearer") or self.options.wearer)
-            made = Recording(
+            recording = Recording(
                 id=video, name=str(mapped.get("name") or video), wearer=wearer, duration=0
             )
-            line = self._lines[video] = _Line(held or made, held is not None)
-            said = mapped.get("recording_start")
-            if said is not None and line.recording.clock is None:
-                self._place(number, line, said)
+            state = self._states[video] = _VideoState(existing or recording, existing is not None)
+            start_value = mapped.get("recording_start")
+            if start_value is not None and state.recording.clock is None:
+                self._set_clock(number, state, start_value)
         duration = mapped.get("duration")
-        if not line.known and isinstance(duration, int | float) and math.isfinite(duration):
-            self._lengthen(number, line, float(duration))
-            line.known = True
-        return line
+        if (
+            not state.length_is_known
+            and isinstance(duration, int | float)
+            and math.isfinite(duration)
+        ):
+            self._lengthen(number, state, float(duration))
+            state.length_is_known = True
+        return state
 
-    def _place(self, number: int, line: _Line, said: object) -> None:
-        """Gives a recording its clock, or keeps what was said of it."""
+    def _set_clock(self, number: int, state: _VideoState, start_value: object) -> None:
+        """Set a recording's clock from a start; one that cannot be read is kept as a fact."""
         zone, day_one = self.options.zone, self.options.day_one
         try:
-            if isinstance(said, datetime) and said.tzinfo is not None:
-                start = said
-            elif isinstance(said, str):
-                when = read_time(said, zone=zone, day_one=day_one, habits=self.options.habits)
+            if isinstance(start_value, datetime) and start_value.tzinfo is not None:
+                start = start_value
+            elif isinstance(start_value, str):
+                when = read_time(
+                    start_value, zone=zone, day_one=day_one, conventions=self.options.conventions
+                )
                 if when.instants is None or not when.is_point:
-                    raise TimeError(f"{said!r} is not one wall-clock time")
+                    raise TimeError(f"{start_value!r} is not one wall-clock time")
                 start = when.instants.start
             else:
-                start, note = instant_of(said, zone)
+                start, note = instant_of(start_value, zone)
                 if start.tzinfo is None:
                     raise TimeError(note)
         except (TimeError, ValueError, AssertionError) as error:
             self.problems.append(
-                LineWarning(number, f"the start of {line.recording.name}: {error}")
+                LineWarning(number, f"the start of {state.recording.name}: {error}")
             )
-            facts = {**line.recording.facts, "said_start": str(said)}
-            line.recording = line.recording.model_copy(update={"facts": facts})
+            facts = {**state.recording.facts, "said_start": str(start_value)}
+            state.recording = state.recording.model_copy(update={"facts": facts})
         else:
             clock = Clock(start, "import")
-            line.recording = line.recording.model_copy(update={"clock": clock})
+            state.recording = state.recording.model_copy(update={"clock": clock})
 
     def _span(
-        self, number: int, mapped: Mapping[str, Any], line: _Line | None
+        self, number: int, mapped: Mapping[str, Any], state: _VideoState | None
     ) -> tuple[Span, str | None]:
-        """The span of a row, and a note for its provenance where it was not in the row."""
+        """The span of a row, and a provenance note where the row has no time of its own."""
         if mapped.get("start") is None:
-            if line is None or line.timed:
+            if state is None or state.timed:
                 raise ImportRowError("it has no start")
-            line.timed = False
-            start = line.rows * self.options.step
-            line.rows += 1
+            state.timed = False
+            start = state.rows * self.options.step
+            state.rows += 1
             note = f"placed by its order, {self.options.step:g} s each; it has no time of its own"
             return Span(start, start + self.options.step), note
-        if line is not None and line.timed is False:
+        if state is not None and state.timed is False:
             raise ImportRowError("it has a start, but the rows before it of its video have none")
-        start = self._seconds(mapped["start"], line)
+        start = self._seconds(mapped["start"], state)
         if mapped.get("end") is None:
-            self._once(number, "end", "rows without an end are taken as points")
+            self._warn_once(number, "end", "rows without an end are taken as points")
             end = start
         else:
-            end = self._seconds(mapped["end"], line)
-        if line is not None:
-            line.timed = True
+            end = self._seconds(mapped["end"], state)
+        if state is not None:
+            state.timed = True
             if start < 0:
                 raise ImportRowError(f"it starts before the video ({start:g} s)")
         return Span(start, end), None
 
-    def _seconds(self, said: object, line: _Line | None) -> float:
-        if isinstance(said, str):
+    def _seconds(self, value: object, state: _VideoState | None) -> float:
+        if isinstance(value, str):
             try:
-                said = float(said)
+                value = float(value)
             except ValueError:
-                return self._written(str(said), line)
-        if isinstance(said, bool) or not isinstance(said, int | float):
-            raise ImportRowError(f"{said!r} is not a time")
-        return float(said)
+                return self._written_time(str(value), state)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ImportRowError(f"{value!r} is not a time")
+        return float(value)
 
-    def _written(self, said: str, line: _Line | None) -> float:
-        """A time as people write it; a wall-clock time is placed by the recording's clock."""
+    def _written_time(self, text: str, state: _VideoState | None) -> float:
+        """Seconds from a written time; a wall-clock time is placed by the recording's clock."""
         options = self.options
-        when = read_time(said, zone=options.zone, day_one=options.day_one, habits=options.habits)
+        when = read_time(
+            text, zone=options.zone, day_one=options.day_one, conventions=options.conventions
+        )
         if when.span is not None:
             return when.span.start
         assert when.instants is not None
-        if line is None:
+        if state is None:
             return when.instants.start.timestamp()
-        if line.recording.clock is None:
+        if state.recording.clock is None:
             clock = Clock(when.instants.start, "import")
-            line.recording = line.recording.model_copy(update={"clock": clock})
-        assert line.recording.clock is not None
-        return line.recording.clock.seconds(when.instants.start)
+            state.recording = state.recording.model_copy(update={"clock": clock})
+        assert state.recording.clock is not None
+        return state.recording.clock.seconds(when.instants.start)
 
-    def _lengthen(self, number: int, line: _Line, end: float) -> None:
-        if line.known:
-            if end > line.recording.duration + 1:
-                length = line.recording.duration
+    def _lengthen(self, number: int, state: _VideoState, end: float) -> None:
+        if state.length_is_known:
+            if end > state.recording.duration + 1:
+                length = state.recording.duration
                 what = (
-                    f"{line.recording.name} has only {length:.1f} s, but a row ends at {end:.1f} s"
+                    f"{state.recording.name} has only {length:.1f} s, but a row ends at {end:.1f} s"
                 )
-                self._once(number, f"long {line.recording.id}", what)
+                self._warn_once(number, f"long {state.recording.id}", what)
             return
-        if end > line.recording.duration:
-            line.recording = line.recording.model_copy(update={"duration": end})
+        if end > state.recording.duration:
+            state.recording = state.recording.model_copy(update={"duration": end})
 
 
 def _text(value: object) -> str:
@@ -371,7 +379,7 @@ _TRACK = re.compile(
 
 
 def _read_track(id: str) -> Track | None:
-    """The track of a readable id, where it is one."""
+    """The track of a readable id; None where the text is none."""
     match = _TRACK.fullmatch(id)
     if not match or match["source"] not in SOURCES:
         return None

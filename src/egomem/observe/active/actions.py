@@ -1,6 +1,7 @@
-"""Looks: what can be asked of a recording, as typed values. A model's plan is JSON that fits them.
+"""Inspections (looks): what can be asked of a recording, as typed values.
 
-Nothing in a look is trusted: `clamp` brings its arguments into range, or says why it is refused.
+A model's plan is JSON that fits them. Nothing in it is trusted: `clamp` brings arguments into
+range, or says why an inspection is refused.
 """
 
 from __future__ import annotations
@@ -28,8 +29,10 @@ Share = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class _Inspection(Record):
-    """`start` and `end` in seconds of the recording; `count` frames are spread from one to the
-    other, both included (one frame: the middle)."""
+    """A look at part of a recording: `start` and `end` in seconds of the recording.
+
+    `count` frames are spread from one to the other, both included (one frame: the middle).
+    """
 
     start: Seconds
     end: Seconds
@@ -54,7 +57,7 @@ class _Inspection(Record):
 
     @property
     def pictures(self) -> int:
-        """Frames that the look costs: one for each time and region."""
+        """Number of frames that the inspection costs: one for each time and region."""
         return len(self.times) * len(self.regions)
 
 
@@ -99,9 +102,9 @@ class Listen(_Inspection):
 
 
 class Retrieve(_Inspection):
-    """What documents outside of the recording say of something that was seen.
+    """What documents outside of the recording say about something visible.
 
-    `anchor` is the id of the finding in which it was seen. Names only: it proves no event.
+    `anchor` is the id of the finding that shows it. A document only names it: it proves no event.
     """
 
     tool: Literal["retrieve"] = "retrieve"
@@ -120,7 +123,10 @@ INSPECTION_ADAPTER: TypeAdapter[Inspection] = TypeAdapter(Inspection)
 
 
 class ClampedInspection(NamedTuple):
-    """The look to carry out (None: refused, and `why`); `changed` names arguments brought in."""
+    """The inspection to carry out, or None and `why` it is refused.
+
+    `changed` names the arguments that were brought into range.
+    """
 
     look: Inspection | None
     changed: tuple[str, ...] = ()
@@ -128,7 +134,9 @@ class ClampedInspection(NamedTuple):
 
 
 def clamp(look: Inspection, bounds: Span, *, frames_left: int, most: int) -> ClampedInspection:
-    """A look within `bounds`, with at most `most` times and `frames_left` pictures in all."""
+    """Bring an inspection into `bounds`, with at most `most` times and `frames_left` pictures in
+    all.
+    """
     changed = []
     start, end = sorted((look.start, look.end))
     if end < bounds.start or start > bounds.end:

@@ -1,4 +1,4 @@
-"""What follows from how claims stand: gaps, which of them are settled, and how a model is told."""
+"""What follows from the status of claims: new gaps, obsolete gaps, and the text for a model."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from egomem.observe.active.state import CaptionGap, CaptionState, ClaimStatus
 
 
 def status_gaps(state: CaptionState, planned: Sequence[CaptionGap]) -> list[CaptionGap]:
-    """Gaps that follow from how claims stand, whatever the planner says: what is contradicted is to
-    be rewritten, what nothing supports is to be looked at."""
-    named = {g.claim for g in planned}
-    found = []
+    """Return the gaps that follow from the claims, whatever the planner says.
+
+    A contradicted claim is to be rewritten; one that nothing supports is to be inspected.
+    """
+    planned_claims = {g.claim for g in planned}
+    gaps = []
     for claim in state.claims:
-        if claim.id in named or claim.standing is ClaimStatus.SUPPORTED:
+        if claim.id in planned_claims or claim.standing is ClaimStatus.SUPPORTED:
             continue
         if claim.standing is ClaimStatus.CONTRADICTED:
-            found.append(
+            gaps.append(
                 CaptionGap(
                     id="",
                     kind="revision",
@@ -30,7 +32,7 @@ def status_gaps(state: CaptionState, planned: Sequence[CaptionGap]) -> list[Capt
             )
         else:
             look = Dense(start=claim.span.start, end=claim.span.end, count=6)
-            found.append(
+            gaps.append(
                 CaptionGap(
                     id="",
                     kind="observation",
@@ -41,11 +43,11 @@ def status_gaps(state: CaptionState, planned: Sequence[CaptionGap]) -> list[Capt
                     look=look,
                 )
             )
-    return found
+    return gaps
 
 
 def is_obsolete(gap: CaptionGap, state: CaptionState) -> bool:
-    """True where the claim in question is gone, or stands without the look."""
+    """True if the gap's claim is gone, or is supported without the inspection."""
     if gap.claim is None or gap.kind == "revision":
         return False
     claim = state.claim(gap.claim)
@@ -53,7 +55,7 @@ def is_obsolete(gap: CaptionGap, state: CaptionState) -> bool:
 
 
 def describe_state(state: CaptionState) -> str:
-    """The state for a model: claims with how they stand, evidence, gaps."""
+    """Return the state as text for a model: claims with their status, evidence, gaps."""
     claims = "\n".join(
         f"{c.id} [{c.span.start:g}-{c.span.end:g} s] {c.standing.value} "
         f"({', '.join((*c.supports, *c.denies)) or 'no evidence'}): {c.text}"

@@ -1,8 +1,8 @@
-"""What a sentence says, as far as code can tell: is it in the evidence, is it weaker than another,
+"""What a sentence states, as far as words tell: is it in the evidence, is it weaker than another,
 which sentences of two captions are the same. Our reconstruction.
 
-It compares words, so it is strict: a paraphrase that shares no word with the evidence does not
-pass. What is strict here costs a detail; what were lenient would cost the truth.
+Comparing words is strict: a paraphrase that shares no word with the evidence does not pass. Being
+too strict costs a detail; being too lenient would cost the truth.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ _HEARD_OR_READ = ("ocr", "listen")
 
 @dataclass(frozen=True, slots=True)
 class ClaimContent:
-    """What a sentence says: stems, numbers, quoted text, whether it denies, and its hedges."""
+    """What a sentence states: stems, numbers, quoted text, negation, hedges."""
 
     words: frozenset[str]
     numbers: frozenset[str]
@@ -117,17 +117,17 @@ def missing_support(
     were said, and so only what the claim quotes: a sign that says "a dragon enters" shows no
     dragon. A document proves no event: it may only name what an anchor showed.
     """
-    held = [f for f in findings if f.conclusive or not conclusive]
-    if not held:
+    usable = [f for f in findings if f.conclusive or not conclusive]
+    if not usable:
         return "no conclusive evidence"
-    if not any(_near(f.span, span) for f in held if f.tool != "retrieve"):
+    if not any(_near(f.span, span) for f in usable if f.tool != "retrieve"):
         return "the evidence is of another time"
-    said = content(claim)
+    claim_content = content(claim)
     words: set[str] = set()
     quotes: list[str] = []
-    for finding in held:
+    for finding in usable:
         if finding.tool == "retrieve":
-            if any(a in {f.id for f in held if f.tool != "retrieve"} for a in finding.rests_on):
+            if any(a in {f.id for f in usable if f.tool != "retrieve"} for a in finding.rests_on):
                 named = finding.data.get("name")
                 words |= content(str(named)).words if named else set()
             continue
@@ -135,16 +135,19 @@ def missing_support(
         if finding.tool in _HEARD_OR_READ:
             continue
         for sentence in sentences(finding.text):
-            told = content(sentence)
-            if told.denies == said.denies and told.hedges <= said.hedges:
-                words |= told.words | told.numbers
-    for quote in said.quotes:
-        if not any(quote in found for found in quotes):
+            sentence_content = content(sentence)
+            if (
+                sentence_content.denies == claim_content.denies
+                and sentence_content.hedges <= claim_content.hedges
+            ):
+                words |= sentence_content.words | sentence_content.numbers
+    for quote in claim_content.quotes:
+        if not any(quote in quoted for quoted in quotes):
             return f"“{quote}” was not read or heard"
-    allowed = words | (_OF_TEXT if said.quotes else set())
-    if left := sorted((said.words | said.numbers) - allowed):
-        return f"not in the evidence: {', '.join(left)}"
-    return "" if said.all else "it says nothing"
+    allowed = words | (_OF_TEXT if claim_content.quotes else set())
+    if lacking := sorted((claim_content.words | claim_content.numbers) - allowed):
+        return f"not in the evidence: {', '.join(lacking)}"
+    return "" if claim_content.all else "it says nothing"
 
 
 def sentences(text: str) -> list[str]:
@@ -156,7 +159,7 @@ def _near(a: Span, b: Span) -> bool:
 
 
 def covers(parts: Sequence[str], whole: str) -> bool:
-    """True where the parts together say all that the whole says."""
+    """True if the parts together state all that the whole states."""
     said, told = content(whole), [content(part) for part in parts]
     return (
         said.all <= frozenset().union(*(t.all for t in told))
@@ -166,7 +169,7 @@ def covers(parts: Sequence[str], whole: str) -> bool:
 
 
 def is_weaker(after: str, after_span: Span, before: str, before_span: Span) -> bool:
-    """True where `after` follows from `before`: less is said, of no other number and no less time.
+    """True if `after` follows from `before`: it states less, no other number, and no shorter time.
 
     A number may be left out, not changed: "3 bottles" does not follow from "2 to 3 bottles".
     """
@@ -188,7 +191,7 @@ def is_same(a: str, a_span: Span, b: str, b_span: Span) -> bool:
 
 
 class ClaimAlignment(NamedTuple):
-    """Pairs of indices (before, after), what is only before, what is only after."""
+    """Pairs of indices (before, after), and the indices of claims that have no partner."""
 
     pairs: list[tuple[int, int]]
     removed: list[int]
@@ -199,9 +202,10 @@ TimedText = tuple[str, Span]
 
 
 def align_claims(before: Sequence[TimedText], after: Sequence[TimedText]) -> ClaimAlignment:
-    """Which claims of two captions are versions of one; each has at most one partner.
+    """Return which claims of two captions are versions of one; each has at most one partner.
 
-    By shared words first and nearness in time second, greedily from the best pair."""
+    Greedy from the best pair: by shared words first, by nearness in time second.
+    """
     scored = []
     for i, (old, old_span) in enumerate(before):
         for j, (new, new_span) in enumerate(after):
@@ -215,9 +219,9 @@ def align_claims(before: Sequence[TimedText], after: Sequence[TimedText]) -> Cla
     for _, i, j in sorted(scored, key=lambda s: (-s[0], s[1], s[2])):
         if not any(i == p or j == q for p, q in pairs):
             pairs.append((i, j))
-    left, right = {i for i, _ in pairs}, {j for _, j in pairs}
+    paired_before, paired_after = {i for i, _ in pairs}, {j for _, j in pairs}
     return ClaimAlignment(
         sorted(pairs),
-        [i for i in range(len(before)) if i not in left],
-        [j for j in range(len(after)) if j not in right],
+        [i for i in range(len(before)) if i not in paired_before],
+        [j for j in range(len(after)) if j not in paired_after],
     )

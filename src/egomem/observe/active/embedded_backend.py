@@ -46,7 +46,7 @@ MAX_TEXT_FRAMES = 3
 
 
 class EmbeddedBackend:
-    """`Backend` over the embedded observers. It has no state of its own."""
+    """`CaptionBackend` over the embedded observers. It has no state of its own."""
 
     name = "embedded"
 
@@ -63,9 +63,9 @@ class EmbeddedBackend:
             *unread_text(tools, state),
             *unheard_speech(tools, state),
         )
-        left = {g.change for g in gaps}
-        moot = tuple(g.id for g in state.open if g.change not in left)
-        return Diagnosed(gaps=gaps, moot=moot)
+        proposed = {gap.change for gap in gaps}
+        obsolete = tuple(g.id for g in state.open if g.change not in proposed)
+        return Diagnosed(gaps=gaps, obsolete=obsolete)
 
     async def read(
         self,
@@ -73,36 +73,41 @@ class EmbeddedBackend:
         state: CaptionState,
         gap: CaptionGap,
         look: Inspection,
-        shown: InspectionResult,
+        result: InspectionResult,
     ) -> Inspected:
         span = look.span
-        found = Finding(
+        finding = Finding(
             id=state.fresh(1)[0],
             tool=look.tool,
             span=span,
-            text=shown.text or "nothing",
+            text=result.text or "nothing",
             box=look.boxes[0] if look.boxes else None,
-            frames=tuple(dict.fromkeys(round(p.time, 3) for p in shown.pictures)),
-            confidence=round(shown.confidence, 3),
-            conclusive=shown.conclusive,
-            rests_on=shown.rests_on,
-            data=shown.data,
+            frames=tuple(dict.fromkeys(round(p.time, 3) for p in result.pictures)),
+            confidence=round(result.confidence, 3),
+            conclusive=result.conclusive,
+            rests_on=result.rests_on,
+            data=result.data,
         )
-        held = [*state.findings, found]
-        counted = tally_findings(held, len(held))
+        findings = [*state.findings, finding]
+        tallies = tally_findings(findings, len(findings))
         if gap.concern == "temporal":
             # Seeing the thing is not enough: the look must place its change.
-            found = found.model_copy(update={"conclusive": is_change_placed(held, span, look)})
+            finding = finding.model_copy(
+                update={"conclusive": is_change_placed(findings, span, look)}
+            )
         if gap.change.startswith("confirm"):
             label = {
-                t.label for v in detected_frames([found]) for t in v.things if t.score >= MIN_SCORE
+                t.label
+                for v in detected_frames([finding])
+                for t in v.things
+                if t.score >= MIN_SCORE
             }
             named = any(f" {name} " in f"{gap.change} " for name in label)
-            found = found.model_copy(update={"conclusive": named})
+            finding = finding.model_copy(update={"conclusive": named})
         if gap.concern == "unsupported" and isinstance(look, Detect):
-            person = any(t.label == "person" for v in detected_frames([found]) for t in v.things)
-            found = found.model_copy(update={"conclusive": person})
-        return Inspected(gap=gap.id, look=look, findings=(found, *counted))
+            person = any(t.label == "person" for v in detected_frames([finding]) for t in v.things)
+            finding = finding.model_copy(update={"conclusive": person})
+        return Inspected(gap=gap.id, look=look, findings=(finding, *tallies))
 
     async def revise(self, tools: Tools, coarse: Sequence[Frame], state: CaptionState) -> Revised:
         return Revised(lines=tuple(compose(state.findings)))
@@ -112,11 +117,11 @@ class EmbeddedBackend:
         for frame in coarse if tools.detector else ():
             findings.append(_seen_in(tools, frame, len(findings)))
         if tools.reader is not None:
-            chosen = sorted({0, len(coarse) // 2, len(coarse) - 1}) if coarse else []
-            for k in chosen[:MAX_TEXT_FRAMES]:
-                if (read := _text_in(tools, coarse[k], len(findings))) is not None:
-                    findings.append(read)
-        for o in tools.held:
+            positions = sorted({0, len(coarse) // 2, len(coarse) - 1}) if coarse else []
+            for k in positions[:MAX_TEXT_FRAMES]:
+                if (text_finding := _text_in(tools, coarse[k], len(findings))) is not None:
+                    findings.append(text_finding)
+        for o in tools.context:
             if o.source == "speech" and o.span.overlaps(tools.scene.span):
                 findings.append(
                     Finding(
@@ -135,7 +140,7 @@ class EmbeddedBackend:
 def _seen_in(tools: Tools, frame: Frame, number: int) -> Finding:
     assert tools.detector is not None
     things = detect_in(tools.detector, CroppedFrame(frame.time, WHOLE_PICTURE, frame.image))
-    sure = [t.label for t in things if t.score >= MIN_SCORE]
+    labels = [t.label for t in things if t.score >= MIN_SCORE]
     data: dict[str, JsonValue] = {
         "seen": [
             {
@@ -149,10 +154,10 @@ def _seen_in(tools: Tools, frame: Frame, number: int) -> Finding:
         id=f"e{number + 1}",
         tool="coarse",
         span=Span(frame.time, frame.time),
-        text=f"In view: {list_labels(sure) or 'nothing named'}",
+        text=f"In view: {list_labels(labels) or 'nothing named'}",
         frames=(round(frame.time, 3),),
         confidence=round(max((t.score for t in things), default=0.0), 3),
-        conclusive=bool(sure),
+        conclusive=bool(labels),
         data=data,
     )
 

@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class InstalledTools:
-    """The tools that can run here; `missing`: why one cannot, with the line that mends it."""
+    """The tools that can run here; `missing`: why others cannot, and what installs them."""
 
     detector: Detector | None
     reader: ScreenText | None
@@ -44,7 +44,7 @@ class InstalledTools:
 
 
 def installed_tools(*, speech: str = "base") -> InstalledTools:
-    """Detector, text recogniser and speech recogniser, their weights fetched if need be."""
+    """Return the detector, text recogniser and speech recogniser; their weights are fetched."""
     missing: list[str] = []
     detector = _made(lambda: Detector(squares=False), missing)
     reader = _made(ScreenText, missing)
@@ -63,7 +63,7 @@ def _made(make: Callable[[], T], missing: list[str]) -> T | None:
         return None
 
 
-def tools_for(path: Path, found: InstalledTools, *, retriever: Retriever | None = None) -> Tools:
+def tools_for(path: Path, parts: InstalledTools, *, retriever: Retriever | None = None) -> Tools:
     facts = probe(path)
     if facts.video is None:
         raise UsageError(f"{path.name} has no picture to caption", "name a video file")
@@ -74,15 +74,15 @@ def tools_for(path: Path, found: InstalledTools, *, retriever: Retriever | None 
         scene,
         file_frames(path),
         path=path,
-        detector=found.detector,
-        reader=found.reader,
-        listener=found.listener if facts.audio else None,
+        detector=parts.detector,
+        reader=parts.reader,
+        listener=parts.listener if facts.audio else None,
         retriever=retriever,
     )
 
 
 def backend_for(models: ModelClient | None, budget: CaptionBudget) -> CaptionBackend:
-    """A model in the captioner role where there is one, else the embedded observers."""
+    """Return a model's backend if one fills the captioner role, else the embedded observers'."""
     if models is not None and models.has(Role.CAPTIONER):
         return VlmBackend(models, tokens=budget.tokens)
     return EmbeddedBackend()
@@ -94,15 +94,18 @@ async def caption_file(
     models: ModelClient | None = None,
     active: bool = True,
     budget: CaptionBudget | None = None,
-    found: InstalledTools | None = None,
+    parts: InstalledTools | None = None,
     retriever: Retriever | None = None,
     log: Path | None = None,
     on_event: OnEvent = lambda log, state: None,
 ) -> CaptionRun:
-    """Caption a whole file. `log`: where the run is saved after every event; where it lies there
-    already, of the same file, it goes on. Raises UsageError where the log is of another run."""
+    """Caption a whole file.
+
+    `log`: where the run is saved after every event; a log of the same run that is already there is
+    continued. Raises UsageError if the log is of another run.
+    """
     budget = budget or CaptionBudget()
-    tools = tools_for(path, found or installed_tools(), retriever=retriever)
+    tools = tools_for(path, parts or installed_tools(), retriever=retriever)
     backend = backend_for(models, budget)
     if not active:
         return await caption_once(tools, backend)

@@ -1,4 +1,4 @@
-"""Where a composed draft and the coarse view disagree, and the look that would settle it."""
+"""Where a composed draft and the coarse view disagree, and the inspection that would settle it."""
 
 from __future__ import annotations
 
@@ -67,31 +67,31 @@ def tiles(shape: tuple[int, ...]) -> list[Box]:
 def uncovered_regions(
     tools: Tools, coarse: Sequence[Frame], state: CaptionState
 ) -> list[CaptionGap]:
-    """Parts of the coarse view in which something stands, and nothing was named."""
+    """Gaps for regions of the coarse view that hold something and in which nothing was named."""
     if tools.detector is None or not coarse:
         return []
-    named = [
+    centres = [
         ((t.box[0] + t.box[2]) / 2, (t.box[1] + t.box[3]) / 2)
         for view in detected_frames(state.findings)
         for t in view.things
         if t.score >= MIN_SCORE
     ]
-    named += [
+    centres += [
         ((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)
         for lines in text_regions(state.findings)
         for *_, box, _, _ in lines
     ]
-    found = []
+    gaps = []
     for tile in tiles(coarse[0].image.shape):
         inner = _shrunk(tile)
-        if any(inner[0] < x < inner[2] and inner[1] < y < inner[3] for x, y in named):
+        if any(inner[0] < x < inner[2] and inner[1] < y < inner[3] for x, y in centres):
             continue
         spread = float(np.median([_spread(f.image, inner) for f in coarse]))
         if spread < STRUCTURE:
             continue
         look = Detect(start=coarse[0].time, end=coarse[-1].time, count=len(coarse), boxes=(tile,))
         where = "-".join(f"{v:.2f}" for v in tile)
-        found.append(
+        gaps.append(
             CaptionGap(
                 id="",
                 kind="observation",
@@ -101,7 +101,7 @@ def uncovered_regions(
                 look=look,
             )
         )
-    return found
+    return gaps
 
 
 def _shrunk(box: Box) -> Box:
@@ -120,17 +120,17 @@ def _spread(image: Any, box: Box) -> float:
 
 
 def unplaced_changes(coarse: Sequence[Frame], state: CaptionState) -> list[CaptionGap]:
-    """Changes known only to within the coarse step: the moment is to be found."""
+    """Gaps for changes that are known only to within the coarse step."""
     if not coarse:
         return []
     height, width = coarse[0].image.shape[:2]
-    due: defaultdict[Span, list[RegionChange]] = defaultdict(list)
+    changes_by_span: defaultdict[Span, list[RegionChange]] = defaultdict(list)
     for place in find_regions(detected_frames(state.findings)):
         for change in region_changes(place):
             if change.span.length > MAX_PLACED_S:
-                due[change.span].append(change)
-    found = []
-    for span, group in _joined(due):
+                changes_by_span[change.span].append(change)
+    gaps = []
+    for span, group in _joined(changes_by_span):
         boxes = [_close_up(c.place.box, width, height) for c in group]
         count = max(2, math.ceil(span.length / STEP_S - 0.05) - 1)
         step = span.length / (count + 1)
@@ -139,7 +139,7 @@ def unplaced_changes(coarse: Sequence[Frame], state: CaptionState) -> list[Capti
         )
         texts = {change_statement(c)[0] for c in group}
         claim = next((c for c in state.claims if c.text in texts and c.span == span), None)
-        found.append(
+        gaps.append(
             CaptionGap(
                 id="",
                 kind="observation",
@@ -151,25 +151,25 @@ def unplaced_changes(coarse: Sequence[Frame], state: CaptionState) -> list[Capti
                 look=look,
             )
         )
-    return found
+    return gaps
 
 
 def unconfirmed_objects(coarse: Sequence[Frame], state: CaptionState) -> list[CaptionGap]:
-    """Things that one picture showed, and once: the place where each was seen is enlarged."""
+    """Gaps for objects that a single picture showed once: the region of each is enlarged."""
     if not coarse:
         return []
     height, width = coarse[0].image.shape[:2]
-    found = []
+    gaps = []
     for thing in passing_objects(detected_frames(state.findings)):
         if thing.settled:
             continue
-        exact = thing.views[0].time
+        time = thing.views[0].time
         box = _close_up(thing.best.box, width, height)
-        look = Detect(start=exact, end=exact, boxes=(box,))
+        look = Detect(start=time, end=time, boxes=(box,))
         claim = next(
             (c for c in state.claims if c.text == thing.text and c.span.start == thing.time), None
         )
-        found.append(
+        gaps.append(
             CaptionGap(
                 id="",
                 kind="observation",
@@ -180,26 +180,28 @@ def unconfirmed_objects(coarse: Sequence[Frame], state: CaptionState) -> list[Ca
                 look=look,
             )
         )
-    return found
+    return gaps
 
 
-def _joined(due: dict[Span, list[RegionChange]]) -> list[tuple[Span, list[RegionChange]]]:
-    """Changes whose spans nearly agree are looked at together."""
-    out: list[tuple[Span, list[RegionChange]]] = []
-    for span in sorted(due):
-        if out:
-            before, group = out[-1]
+def _joined(
+    changes_by_span: dict[Span, list[RegionChange]],
+) -> list[tuple[Span, list[RegionChange]]]:
+    """The changes, grouped if their spans nearly agree: one inspection serves a group."""
+    joined: list[tuple[Span, list[RegionChange]]] = []
+    for span in sorted(changes_by_span):
+        if joined:
+            before, group = joined[-1]
             shared = min(before.end, span.end) - max(before.start, span.start)
             if shared >= 0.8 * max(before.length, span.length) and len(group) < 3:
                 joint = Span(min(before.start, span.start), max(before.end, span.end))
-                out[-1] = (joint, [*group, *due[span]])
+                joined[-1] = (joint, [*group, *changes_by_span[span]])
                 continue
-        out.append((span, list(due[span])))
-    return out
+        joined.append((span, list(changes_by_span[span])))
+    return joined
 
 
 def _close_up(box: Box, width: int, height: int) -> Box:
-    """A square region around a place."""
+    """A square region around a box."""
     short = min(width, height)
     size = max((box[2] - box[0]) * width, (box[3] - box[1]) * height) * ZOOM
     size = min(max(size, short / 3), short)
@@ -207,7 +209,7 @@ def _close_up(box: Box, width: int, height: int) -> Box:
 
 
 def is_change_placed(findings: Sequence[Finding], span: Span, look: Inspection) -> bool:
-    """True where a change within the look's span is now placed."""
+    """True if a change within the inspection's span is now placed."""
     near = Span(max(0.0, span.start - STEP_S * 1.5), span.end + STEP_S * 1.5)
     return any(
         c.span.length <= MAX_PLACED_S and near.start <= c.span.start and c.span.end <= near.end
@@ -218,10 +220,10 @@ def is_change_placed(findings: Sequence[Finding], span: Span, look: Inspection) 
 
 
 def unread_text(tools: Tools, state: CaptionState) -> list[CaptionGap]:
-    """Text that was seen small, with a low score, or that changes."""
+    """Gaps for text that is small, has a low score, or changes."""
     if tools.reader is None:
         return []
-    found = []
+    gaps = []
     for lines in text_regions(state.findings):
         if any(close for *_, close in lines):
             continue
@@ -240,7 +242,7 @@ def unread_text(tools: Tools, state: CaptionState) -> list[CaptionGap]:
         changing = len(texts) > 1 and len(times) > 1
         start, end = (coarse[0], coarse[-1]) if changing and coarse else (min(times), max(times))
         look = ReadText(start=start, end=end, count=len(coarse) if changing else 2, boxes=(box,))
-        found.append(
+        gaps.append(
             CaptionGap(
                 id="",
                 kind="observation",
@@ -250,19 +252,19 @@ def unread_text(tools: Tools, state: CaptionState) -> list[CaptionGap]:
                 look=look,
             )
         )
-    return found
+    return gaps
 
 
 def unheard_speech(tools: Tools, state: CaptionState) -> list[CaptionGap]:
-    """Speech that was not transcribed, and words that nobody in view says."""
-    found = []
-    said = [f for f in state.findings if f.data.get("said")]
+    """Gaps for speech that was not transcribed, and for words that nobody in view says."""
+    gaps = []
+    heard_findings = [f for f in state.findings if f.data.get("said")]
     span = tools.scene.span
     tried = any(
         g.look is not None and g.look.tool == "listen" and g.state != "open" for g in state.gaps
     )
-    if not said and not tried and tools.listener is not None:
-        found.append(
+    if not heard_findings and not tried and tools.listener is not None:
+        gaps.append(
             CaptionGap(
                 id="",
                 kind="observation",
@@ -272,17 +274,17 @@ def unheard_speech(tools: Tools, state: CaptionState) -> list[CaptionGap]:
                 look=Listen(start=span.start, end=span.end),
             )
         )
-    if tools.detector is None or not tools.scene.coarse or not said:
-        return found
+    if tools.detector is None or not tools.scene.coarse or not heard_findings:
+        return gaps
     people = [
         v.time for v in detected_frames(state.findings) for t in v.things if t.label == "person"
     ]
-    for finding in said:
+    for finding in heard_findings:
         near = Span(finding.span.start - 1, finding.span.end + 1)
         if any(near.start <= t <= near.end for t in people):
             continue
         look = Detect(start=finding.span.start, end=finding.span.end, count=4)
-        found.append(
+        gaps.append(
             CaptionGap(
                 id="",
                 kind="observation",
@@ -292,4 +294,4 @@ def unheard_speech(tools: Tools, state: CaptionState) -> list[CaptionGap]:
                 look=look,
             )
         )
-    return found
+    return gaps

@@ -21,10 +21,10 @@ class CroppedFrame:
 
 @dataclass(frozen=True, slots=True)
 class InspectionResult:
-    """What a look gave: pictures for whoever reads them, or what a tool read (`text`, `data`).
+    """Pictures for a model to read, or what a tool read in them (`text`, `data`).
 
-    `conclusive` and `confidence` are the tool's own; a look without a tool has neither. `refused`:
-    why nothing could be looked at.
+    `conclusive` and `confidence` are the tool's; without a tool there are none. `refused`: why
+    nothing could be inspected.
     """
 
     pictures: tuple[CroppedFrame, ...] = ()

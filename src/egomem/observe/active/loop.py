@@ -1,5 +1,7 @@
-"""The loop: coarse view, draft, diagnose, look, revise; until nothing is left to settle, or the
-budget is spent. Reconstruction of OACap's agent (methods.md, C.3)."""
+"""The loop of active captioning: coarse view, draft, diagnose, inspect, revise.
+
+It ends when no gap is open or the budget is spent. Reconstruction of OACap's agent.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ OUT_OF_TOKENS = "the token budget is spent"
 
 
 class CaptionBackend(Protocol):
-    """Who drafts, diagnoses, reads what a look showed, and rewrites.
+    """Drafts, diagnoses, reads inspections and rewrites.
 
     It keeps nothing between calls: all that it knows is in the state, so that a run can be resumed.
     What it proposes is checked by code (reduce.py, merge.py). `Diagnosed`, `Inspected` and the rest
@@ -46,7 +48,7 @@ class CaptionBackend(Protocol):
     def name(self) -> str: ...
 
     async def draft(self, tools: Tools, coarse: Sequence[Frame], *, split: bool = True) -> Drafted:
-        """The first caption. `split`: into atomic claims; not needed where nothing is checked."""
+        """The first caption. `split`: into atomic claims, which only checking needs."""
         ...
 
     async def diagnose(
@@ -59,9 +61,9 @@ class CaptionBackend(Protocol):
         state: CaptionState,
         gap: CaptionGap,
         look: Inspection,
-        shown: InspectionResult,
+        result: InspectionResult,
     ) -> Inspected:
-        """The findings of a look; the loop fills in `Inspected.gap`, `look` and the costs."""
+        """The findings of an inspection; the loop fills in its gap, look and costs."""
         ...
 
     async def revise(
@@ -94,22 +96,22 @@ async def caption_actively(
     resume: CaptionLog | None = None,
     on_event: OnEvent = lambda log, state: None,
 ) -> CaptionRun:
-    """Caption a scene, looking again where the caption cannot be trusted or lacks something.
+    """Caption a scene, inspecting again where the caption cannot be trusted or lacks something.
 
-    `resume`: the log of an earlier run of the same scene; it goes on behind its last event.
-    `on_event` gets the log after every event, to save it. Model and media faults are counted in the
-    state and end a step, never the run; EgomemErrors of the coarse view are raised.
+    `resume`: the log of an earlier run of the same scene, which is continued behind its last event.
+    `on_event` gets the log after every event, to save it. Model and media errors are counted in the
+    state and end a step, never the run; an EgomemError of the coarse view is raised.
     """
     log = resume or CaptionLog(
         scene=tools.scene, backend=backend.name, budget=budget or CaptionBudget()
     )
-    run = _Loop(tools, backend, log, on_event)
-    await run.to_the_end()
-    return replay(run.log)
+    loop = _Loop(tools, backend, log, on_event)
+    await loop.to_the_end()
+    return replay(loop.log)
 
 
 async def caption_once(tools: Tools, backend: CaptionBackend) -> CaptionRun:
-    """The single pass with the same backend: the draft, with nothing checked."""
+    """Caption a scene in a single pass with the same backend: the draft, unchecked."""
     coarse = await asyncio.to_thread(tools.coarse)
     log = CaptionLog(scene=tools.scene, backend=backend.name)
     drafted = await backend.draft(tools, coarse, split=False)
@@ -118,7 +120,7 @@ async def caption_once(tools: Tools, backend: CaptionBackend) -> CaptionRun:
 
 
 def replay(log: CaptionLog) -> CaptionRun:
-    """What a log amounts to, worked out from it alone."""
+    """Return the result of a log, computed from it alone."""
     state = fold(log)
     first = next((e for e in log.events if isinstance(e, Drafted)), None)
     draft = render_draft(first.lines) if first else ""
@@ -129,7 +131,7 @@ def replay(log: CaptionLog) -> CaptionRun:
 
 
 def save_log(log: CaptionLog, path: Path) -> None:
-    """Write a log in one step: a reader sees the old one or the new one."""
+    """Write a log atomically: a reader sees the old one or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
     part.write_text(log.model_dump_json(indent=1), "utf-8")
@@ -191,10 +193,10 @@ class _Loop:
             return Stopped(reason=StopReason.QUIET, detail=f"{state.quiet} rounds")
         if state.round >= budget.rounds:
             return Stopped(reason=StopReason.ROUNDS)
-        held = any(g.kind == "revision" for g in state.open)
-        if state.looks >= budget.looks and not held:
+        has_revision = any(g.kind == "revision" for g in state.open)
+        if state.looks >= budget.looks and not has_revision:
             return Stopped(reason=StopReason.LOOKS)
-        if state.pictures >= budget.frames and not held:
+        if state.pictures >= budget.frames and not has_revision:
             return Stopped(reason=StopReason.FRAMES)
         return None
 
@@ -202,7 +204,7 @@ class _Loop:
         return self.state.usage.tokens_in + self.state.usage.tokens_out
 
     def _due(self) -> CaptionGap | None:
-        """The most urgent observation gap that this round has not looked at yet."""
+        """The most urgent observation gap that was not inspected yet in this round."""
         done: set[str] = set()
         for event in reversed(self.log.events):
             if isinstance(event, Diagnosed):
@@ -211,8 +213,8 @@ class _Loop:
                 done.add(event.gap)
         if len(done) >= self.log.budget.per_round or self.state.looks >= self.log.budget.looks:
             return None
-        wanted = (g for g in self.state.open if g.kind == "observation" and g.id not in done)
-        return next(wanted, None)
+        gaps = (g for g in self.state.open if g.kind == "observation" and g.id not in done)
+        return next(gaps, None)
 
     async def _drafted(self) -> Drafted:
         return await self.backend.draft(self.tools, self.coarse)
@@ -225,32 +227,32 @@ class _Loop:
     async def _looked(self, gap: CaptionGap) -> Inspected:
         state, budget = self.state, self.log.budget
         assert gap.look is not None
-        ready = clamp(
+        clamped = clamp(
             gap.look,
             self.log.scene.span,
             frames_left=budget.frames - state.pictures,
             most=budget.times,
         )
-        if ready.look is None:
-            return Inspected(gap=gap.id, look=gap.look, refused=ready.why)
-        look = ready.look
+        if clamped.look is None:
+            return Inspected(gap=gap.id, look=gap.look, refused=clamped.why)
+        look = clamped.look
         earlier = [e for e in self.log.events if isinstance(e, Inspected) and e.look == look]
         if any(e.gap == gap.id for e in earlier):
-            return Inspected(gap=gap.id, look=look, clamped=ready.changed, cached=True)
+            return Inspected(gap=gap.id, look=look, clamped=clamped.changed, cached=True)
         try:
-            shown = await asyncio.to_thread(self.tools.carry_out, look, state)
+            result = await asyncio.to_thread(self.tools.carry_out, look, state)
         except EgomemError as error:
             return Inspected(gap=gap.id, look=look, refused=str(error))
-        if shown.refused:
-            return Inspected(gap=gap.id, look=look, clamped=ready.changed, refused=shown.refused)
-        found = await self.backend.read(self.tools, state, gap, look, shown)
-        return found.model_copy(
+        if result.refused:
+            return Inspected(gap=gap.id, look=look, clamped=clamped.changed, refused=result.refused)
+        inspected = await self.backend.read(self.tools, state, gap, look, result)
+        return inspected.model_copy(
             update={
                 "gap": gap.id,
                 "look": look,
-                "clamped": ready.changed,
+                "clamped": clamped.changed,
                 "cached": any(not e.refused for e in earlier),
-                "pictures": len(shown.pictures),
+                "pictures": len(result.pictures),
             }
         )
 

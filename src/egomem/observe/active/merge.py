@@ -1,6 +1,6 @@
-"""A proposed caption -> the caption that is accepted: what an edit strengthens, it must prove.
+"""A proposed caption -> the accepted one: what an edit strengthens, it must prove.
 
-The edits are computed here by aligning atomic claims; what a model says it changed is not asked.
+The edits are computed here by aligning atomic claims; what a model says it changed is not used.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def merge(
     edits: list[Edit] = []
     kept: dict[int, Claim] = {}  # by index of atom
     restored: list[Claim] = []
-    made = state.made
+    numbered = state.made
     for i, j in matched.pairs:
         claim, atom = state.claims[i], atoms[j]
         if is_same(claim.text, claim.span, atom.text, atom.span):
@@ -74,8 +74,8 @@ def merge(
             kept[j] = claim.model_copy(update={"text": atom.text, "span": atom.span})
             edits.append(_edit("changed", claim, atom))
         elif not why or _hinted(state, atom):
-            made += 1
-            kept[j] = _claim(f"c{made}", state, atom)
+            numbered += 1
+            kept[j] = _claim(f"c{numbered}", state, atom)
             edits.append(_edit("changed", claim, atom))
         else:
             restored.append(claim)
@@ -84,8 +84,8 @@ def merge(
         atom, proof = atoms[j], _proof(state, atoms[j])
         why = missing_support(atom.text, atom.span, proof)
         if not why or _hinted(state, atom) or (first and content(atom.text).all):
-            made += 1
-            kept[j] = _claim(f"c{made}", state, atom)
+            numbered += 1
+            kept[j] = _claim(f"c{numbered}", state, atom)
         edits.append(_edit("added", None, atom, "" if j in kept else why))
     for i in matched.removed:
         claim = state.claims[i]
@@ -105,7 +105,7 @@ def merge(
             "lines": tuple(new_lines),
             "claims": tuple(claims),
             "edits": tuple(edits),
-            "made": made,
+            "made": numbered,
             "refused": refused,
             "quiet": state.quiet if first else 0 if done else state.quiet + 1,
         }
@@ -113,7 +113,7 @@ def merge(
 
 
 def _atoms(line: CaptionLine, number: int) -> list[_Atom]:
-    """A line's atomic claims; the line itself where none were told."""
+    """A line's atomic claims; the line itself if it has none."""
     cited = [*line.evidence, *[()] * len(line.claims)]
     if not line.claims:
         return [_Atom(line.text, line.span, line.evidence[0] if line.evidence else (), number)]
@@ -122,16 +122,16 @@ def _atoms(line: CaptionLine, number: int) -> list[_Atom]:
 
 def _distinct(atoms: Sequence[_Atom]) -> list[_Atom]:
     """Each statement once, in its first line, with the evidence of all its copies."""
-    found: list[_Atom] = []
+    distinct: list[_Atom] = []
     for atom in atoms:
-        for k, other in enumerate(found):
+        for k, other in enumerate(distinct):
             if is_same(atom.text, atom.span, other.text, other.span):
                 joint = tuple(dict.fromkeys((*other.evidence, *atom.evidence)))
-                found[k] = replace(other, evidence=joint)
+                distinct[k] = replace(other, evidence=joint)
                 break
         else:
-            found.append(atom)
-    return found
+            distinct.append(atom)
+    return distinct
 
 
 def _cited(state: CaptionState, atom: _Atom) -> list[Finding]:
@@ -147,8 +147,9 @@ def _hinted(state: CaptionState, atom: _Atom) -> bool:
 
 
 def _newer(proof: Sequence[Finding], claim: Claim) -> bool:
-    """True where some proof was found after all that supports the claim: what was known before
-    cannot overrule it."""
+    """True if some proof was found after all support of the claim: what was known before cannot
+    overrule it.
+    """
     return any(_number(f.id) > max(map(_number, claim.supports), default=0) for f in proof)
 
 
@@ -157,7 +158,7 @@ def _number(id: str) -> int:
 
 
 def _claim(id: str, state: CaptionState, atom: _Atom) -> Claim:
-    """A claim that stands as its evidence lets it."""
+    """A claim with the status that its evidence gives it."""
     cited = _cited(state, atom)
     proven = not missing_support(atom.text, atom.span, cited)
     hinted = not proven and _hinted(state, atom)
@@ -196,22 +197,26 @@ def _lay_out(
     kept: dict[int, Claim],
     restored: Sequence[Claim],
 ) -> tuple[list[CaptionLine], list[Claim]]:
-    """Lines as written where all of their claims passed; else a line for each claim that did."""
-    out: list[tuple[CaptionLine, list[Claim]]] = []
+    """Lines as written if all of their claims passed; else a line for each claim that did."""
+    entries: list[tuple[CaptionLine, list[Claim]]] = []
     for k, line in enumerate(lines):
-        here = [(j, kept.get(j)) for j, a in enumerate(atoms) if a.line == k]
-        passed = [c for _, c in here if c is not None]
+        line_claims = [(j, kept.get(j)) for j, a in enumerate(atoms) if a.line == k]
+        passed = [c for _, c in line_claims if c is not None]
         texts = [c.text for c in passed]
-        if passed and len(passed) == len(here) and covers(texts, line.text):
-            out.append((CaptionLine(span=line.span, text=line.text, claims=tuple(texts)), passed))
+        if passed and len(passed) == len(line_claims) and covers(texts, line.text):
+            entries.append(
+                (CaptionLine(span=line.span, text=line.text, claims=tuple(texts)), passed)
+            )
         else:
-            out += [(_alone(c), [c]) for c in passed]
-    out += [(_alone(c), [c]) for c in restored]
-    out.sort(key=lambda pair: (pair[0].span.start, pair[0].span.end))
+            entries += [(_alone(c), [c]) for c in passed]
+    entries += [(_alone(c), [c]) for c in restored]
+    entries.sort(key=lambda pair: (pair[0].span.start, pair[0].span.end))
     claims = [
-        claim.model_copy(update={"line": k}) for k, (_, held) in enumerate(out) for claim in held
+        claim.model_copy(update={"line": k})
+        for k, (_, entry_claims) in enumerate(entries)
+        for claim in entry_claims
     ]
-    return [line for line, _ in out], claims
+    return [line for line, _ in entries], claims
 
 
 def _alone(claim: Claim) -> CaptionLine:
@@ -219,7 +224,7 @@ def _alone(claim: Claim) -> CaptionLine:
 
 
 def render_caption(state: CaptionState) -> str:
-    """The caption: what is supported is stated, what is uncertain hedged, the rest left out."""
+    """The caption as text: supported claims are stated, uncertain ones hedged, others left out."""
     out = []
     for k, line in enumerate(state.lines):
         claims = [c for c in state.claims if c.line == k]
@@ -236,7 +241,7 @@ def render_caption(state: CaptionState) -> str:
 
 
 def render_draft(lines: Sequence[CaptionLine]) -> str:
-    """A caption as it was proposed, with nothing checked."""
+    """A proposed caption as text, unchecked."""
     return "\n".join(f"[{format_span(_rounded(line.span))}] {line.text}" for line in lines)
 
 

@@ -33,18 +33,24 @@ from egomem.observe.active.tools import (
 )
 from egomem.observe.active.vlm_backend import MAX_TOKENS, VlmBackend
 from egomem.observe.captioner import MORE_TOKENS_REMEDY, CaptionerStats
-from egomem.observe.window import SpeechObserver, Window, WindowFailed
+from egomem.observe.object_detector import Detector
+from egomem.observe.objects import Objects
+from egomem.observe.plugin import ObserverPlugin, ObserverSetup, SoundObserver
+from egomem.observe.screen_text import ScreenText
+from egomem.observe.window import Window, WindowFailed
 from egomem.records import Observation, Provenance, Recording, Status, Track, Usage
 from egomem.timeline import Span, windows
 
+DEFAULT_FPS = 1.0
+
 
 class ActiveCaptioner:
-    """One caption of each window, with looks into the file where the draft cannot be trusted.
+    """Writes a caption of each window, inspecting the file where the draft cannot be trusted.
 
     With `models`, the captioner's model drafts, checks and plans; without, the embedded observers
     do. `budget` holds for each window; `cost` is in US dollars for all of them together: once it is
-    spent, nothing more is asked (ConfigError where its price is not known). `max_tokens`: of one
-    reply. Where the file cannot be opened, looks see the window's frames.
+    spent, no request is sent (ConfigError if the price is unknown). `max_tokens`: of one reply. If
+    the file cannot be opened, inspections use the window's frames.
     """
 
     def __init__(
@@ -52,17 +58,19 @@ class ActiveCaptioner:
         models: ModelClient | None = None,
         *,
         window: float | None = None,
+        fps: float = DEFAULT_FPS,
         budget: CaptionBudget | None = None,
         cost: float | None = None,
         detector: ObjectFinder | None = None,
         reader: TextReader | None = None,
-        listener: SpeechObserver | None = None,
+        listener: SoundObserver | None = None,
         max_tokens: int = MAX_TOKENS,
     ) -> None:
         if models and cost is not None:
             check_priced(models.spec(Role.CAPTIONER), "leave it out; the plan tells the requests")
         self.budget = budget or CaptionBudget()
         self.max_tokens = max_tokens
+        self._models = models
         self._cost, self._spent = cost, 0.0
         self._detector, self._reader, self._listener = detector, reader, listener
         self.stops: Counter[str] = Counter()
@@ -73,7 +81,7 @@ class ActiveCaptioner:
             if models
             else EmbeddedBackend()
         )
-        settings = hash_text(self.budget.model_dump_json())[:TRACK_LENGTH]
+        settings = hash_text(self.budget.model_dump_json() + _other_models(models))[:TRACK_LENGTH]
         parts = [name for name, tool in (("objects", detector), ("text", reader)) if tool]
         self._track = Track(
             source="caption",
@@ -81,7 +89,10 @@ class ActiveCaptioner:
             model=self._backend.name,
             prompt=prompts.VERSION if models else None,
             window=window,
-            sampling="+".join([f"{COARSE_STEP:g}s", *parts]) + f",{settings}",
+            sampling="+".join([f"{COARSE_STEP:g}s", *parts])
+            + f",{settings}"
+            # The coarse view is taken from the window's frames.
+            + ("" if fps == DEFAULT_FPS else f",{fps:g}fps"),
         )
 
     @property
@@ -89,12 +100,20 @@ class ActiveCaptioner:
         return self._track
 
     @property
-    def so_far(self) -> CaptionerStats:
-        """What was done so far: windows by the reason that their run stopped, and the cost."""
+    def asks(self) -> bool:
+        return self._models is not None
+
+    @property
+    def concurrency(self) -> int:
+        return self._models.policy.concurrency if self._models else 1
+
+    @property
+    def stats(self) -> CaptionerStats:
+        """Windows by the reason that their run stopped, and the cost."""
         return CaptionerStats(windows=dict(self.stops), usage=self.usage)
 
     def plan(self, recordings: Iterable[Recording], window: float) -> str:
-        """The most that these recordings will take, in a line; "" where no model is asked."""
+        """The most that these recordings will take, in a line; "" if no model is asked."""
         if self._backend.name == "embedded":
             return ""
         count = sum(len(windows(r.duration, window)) for r in recordings)
@@ -105,35 +124,35 @@ class ActiveCaptioner:
         )
 
     async def observe(self, window: Window) -> list[Observation]:
-        """The window's caption; none where nothing could be established.
+        """The window's caption; none if nothing could be established.
 
-        Raises NoObservation where the reply is no draft (refused, cut off, twice not to be read),
-        and ModelError where there was none, nothing was established and a request had failed, or
-        the budget in dollars is spent.
+        Raises WindowFailed if the reply is no draft (refused, cut off, unreadable twice), and
+        ModelError if there was no reply, a request failed and nothing was established, or the
+        budget in dollars is spent.
         """
         if not window.frames and window.recording.path is None:
             return []
         self._hold_cost()
-        done = await caption_actively(self._tools(window), self._backend, budget=self.budget)
-        self._count(done)
-        if done.state.stop is StopReason.FAILED:
-            raise self._no_caption(done)
-        if not done.caption and (failed := _failed(done.state.faults)):
+        run = await caption_actively(self._tools(window), self._backend, budget=self.budget)
+        self._count(run)
+        if run.state.stop is StopReason.FAILED:
+            raise self._no_caption(run)
+        if not run.caption and (failed := _failed(run.state.faults)):
             raise ModelError(f"no caption: {failed}")
-        return [self._observation(window, done)] if done.caption else []
+        return [self._observation(window, run)] if run.caption else []
 
-    def _no_caption(self, done: CaptionRun) -> ModelError:
-        why = f"no caption: {done.state.stop_detail}"
-        status = next(e.status for e in done.log.events if isinstance(e, Drafted))
+    def _no_caption(self, run: CaptionRun) -> ModelError:
+        message = f"no caption: {run.state.stop_detail}"
+        status = next(e.status for e in run.log.events if isinstance(e, Drafted))
         if status is None or status is Status.ERROR:
-            return ModelError(why)
+            return ModelError(message)
         cut = status is Status.TRUNCATED
         return WindowFailed(
-            why,
+            message,
             MORE_TOKENS_REMEDY if cut else "",
             status=status,
             tokens=self.max_tokens if cut else None,
-            usage=done.usage,
+            usage=run.usage,
         )
 
     def _tools(self, window: Window) -> Tools:
@@ -148,14 +167,14 @@ class ActiveCaptioner:
             reader=self._reader,
             listener=self._listener,
             gaze=gaze_points(window),
-            held=_known(window),
+            context=window.finished("speech"),
             given=window.frames,
         )
 
-    def _observation(self, window: Window, done: CaptionRun) -> Observation:
-        state = done.state
+    def _observation(self, window: Window, run: CaptionRun) -> Observation:
+        state = run.state
         used = {id for c in state.claims for id in (*c.supports, *c.hints)}
-        held = [f for f in state.findings if f.id in used]
+        findings = [f for f in state.findings if f.id in used]
         events: list[JsonValue] = [
             {"start": c.span.start, "end": c.span.end, "text": c.text} for c in state.asserted
         ]
@@ -171,22 +190,22 @@ class ActiveCaptioner:
             recording=window.recording.id,
             wearer=window.recording.wearer,
             span=window.span,
-            text=done.caption,
+            text=run.caption,
             source="caption",
             track=self._track.id,
             data=data,
             provenance=Provenance(
-                frames=tuple(sorted({t for f in held for t in f.frames} | set(_coarse(done)))),
-                rests_on=tuple(o.id for o in _known(window) if o.source == "speech"),
-                note=f"active observation: {len(held)} findings, {_by_tool(held)}",
+                frames=tuple(sorted({t for f in findings for t in f.frames} | set(_coarse(run)))),
+                rests_on=tuple(o.id for o in window.finished("speech")),
+                note=f"active observation: {len(findings)} findings, {_by_tool(findings)}",
             ),
         )
 
-    def _count(self, done: CaptionRun) -> None:
-        self.stops[str(done.state.stop)] += 1
-        self.refused.update(done.state.refused)
-        self.usage += done.usage
-        self._spent += done.usage.cost or 0.0
+    def _count(self, run: CaptionRun) -> None:
+        self.stops[str(run.state.stop)] += 1
+        self.refused.update(run.state.refused)
+        self.usage += run.usage
+        self._spent += run.usage.cost or 0.0
 
     def _hold_cost(self) -> None:
         if self._cost is not None and self._spent >= self._cost:
@@ -196,39 +215,60 @@ class ActiveCaptioner:
             )
 
 
-def _coarse(done: CaptionRun) -> tuple[float, ...]:
-    return done.log.scene.coarse
+def _other_models(models: ModelClient | None) -> str:
+    """The models of the roles that check and plan; "" where the captioner's model fills them."""
+    roles = (Role.ATOMIZER, Role.VERIFIER, Role.PLANNER)
+    named = [r for r in roles if models is not None and models.has(r)]
+    return "".join(f";{role.value}={models.spec(role)}" for role in named if models is not None)
+
+
+def _coarse(run: CaptionRun) -> tuple[float, ...]:
+    return run.log.scene.coarse
 
 
 def _failed(faults: Sequence[str]) -> str:
-    """The first request without a reply, as a backend tells it (`verifier: error: ...`)."""
-    said = ((f, f.split(": ", 2)) for f in faults)
-    return next((f for f, parts in said if parts[1:2] == [Status.ERROR.value]), "")
+    """The first request without a reply, as a backend writes it (`verifier: error: ...`)."""
+    parsed = ((f, f.split(": ", 2)) for f in faults)
+    return next((f for f, parts in parsed if parts[1:2] == [Status.ERROR.value]), "")
 
 
-def _by_tool(held: list[Finding]) -> str:
-    counts = Counter(f.tool for f in held)
+def _by_tool(findings: list[Finding]) -> str:
+    counts = Counter(f.tool for f in findings)
     return ", ".join(f"{n} {tool}" for tool, n in sorted(counts.items())) or "none"
 
 
-def _known(window: Window) -> list[Observation]:
-    """Speech that was over by the window's end: a caption must not tell what comes after it."""
-    last = window.span.end >= window.recording.duration
-    return [
-        o
-        for o in window.held
-        if o.source == "speech"
-        and o.span.overlaps(window.span)
-        and (o.span.end <= window.span.end or last)
-    ]
-
-
 def gaze_points(window: Window) -> list[tuple[float, float, float]]:
-    """(time, x, y) of gaze that is held: observations of the source "gaze" with `data["point"]`."""
-    found = []
-    for o in window.held:
+    """(time, x, y) of the window's gaze: observations of the source "gaze" with `data["point"]`."""
+    points = []
+    for o in window.context:
         point = o.data.get("point")
         if o.source == "gaze" and isinstance(point, list) and len(point) == 2:
             x, y = (float(v) for v in point if isinstance(v, int | float))
-            found.append((Span(o.span.start, o.span.end).middle, x, y))
-    return found
+            points.append((Span(o.span.start, o.span.end).middle, x, y))
+    return points
+
+
+def _make(setup: ObserverSetup, settings: CaptionBudget) -> ActiveCaptioner:
+    """The captioner, with the earlier observers as its tools."""
+    captions = setup.models is not None and setup.models.has(Role.CAPTIONER)
+    detects = any(isinstance(observer, Objects) for observer in setup.earlier)
+    return ActiveCaptioner(
+        setup.models if captions else None,
+        window=setup.window,
+        fps=setup.fps,
+        budget=settings,
+        cost=setup.budget,
+        max_tokens=max(setup.max_tokens, MAX_TOKENS),
+        # It cuts out its own regions, so squares would cost and find nothing more.
+        detector=Detector(squares=False) if detects else None,
+        reader=next((o for o in setup.earlier if isinstance(o, ScreenText)), None),
+    )
+
+
+ACTIVE = ObserverPlugin(
+    summary="A caption of each window that is checked, and looks again where it must.",
+    source="caption",
+    reads=("frames", "object", "screen_text", "speech", "gaze"),
+    make=_make,
+    settings=CaptionBudget,
+)

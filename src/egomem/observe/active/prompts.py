@@ -1,4 +1,4 @@
-"""All that a model is asked in active observation. A change of a text is a new version."""
+"""The prompts and reply schemas of active captioning. A changed text is a new version."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ MAX_GAPS = 8
 
 
 def fold(log: CaptionLog) -> CaptionState:
-    """Replay: the same events give the same state, and no model is asked."""
+    """Return the state that a log adds up to; no model is asked."""
     state = CaptionState()
     for event in log.events:
         state = apply(state, event, log.budget)
@@ -45,11 +45,11 @@ def fold(log: CaptionLog) -> CaptionState:
 
 
 def states(log: CaptionLog) -> list[CaptionState]:
-    """The state after each event."""
-    found = [CaptionState()]
+    """Return the state after each event of a log."""
+    history = [CaptionState()]
     for event in log.events:
-        found.append(apply(found[-1], event, log.budget))
-    return found[1:]
+        history.append(apply(history[-1], event, log.budget))
+    return history[1:]
 
 
 def apply(state: CaptionState, event: CaptionEvent, budget: CaptionBudget) -> CaptionState:
@@ -67,7 +67,7 @@ def apply(state: CaptionState, event: CaptionEvent, budget: CaptionBudget) -> Ca
     if isinstance(event, Diagnosed):
         state = _judged(_with(state, event.findings), event.verdicts)
         state = state.model_copy(update={"round": state.round + 1})
-        for id in event.moot:
+        for id in event.obsolete:
             state = _changed(state, id, lambda g: g.model_copy(update={"state": "resolved"}))
         return _opened(state, event.gaps)
     return _looked(state, event, budget)
@@ -116,20 +116,20 @@ def _changed(
 
 
 def _tried(state: CaptionState, budget: CaptionBudget) -> CaptionState:
-    """After a revision: the open revision gaps that it closed, and those that it did not."""
+    """The state after a revision: revision gaps that it closed, and those that it did not."""
     used = {
         id
         for edit, claim in zip(state.edits, _of(state), strict=True)
         if edit.accepted and claim is not None
         for id in claim.supports
     }
-    gone = {edit.before for edit in state.edits if edit.accepted}
+    changed_texts = {edit.before for edit in state.edits if edit.accepted}
     gaps = []
     for gap in state.gaps:
         if gap.kind == "revision" and gap.state == "open":
             claim = state.claim(gap.claim)
             closed = bool(used & set(gap.evidence)) or (gap.claim is not None and claim is None)
-            closed = closed or (claim is not None and claim.text in gone)
+            closed = closed or (claim is not None and claim.text in changed_texts)
             gap = _after_try(gap, closed, budget)
         gaps.append(gap)
     return state.model_copy(update={"gaps": tuple(gaps)})
@@ -146,23 +146,23 @@ def _judged(state: CaptionState, verdicts: Iterable[ClaimVerdict]) -> CaptionSta
         if claim is None:
             state = count_refusal(state, "verdict on no claim")
             continue
-        held = [f for f in map(state.finding, verdict.evidence) if f is not None]
-        proof = [f for f in held if f.conclusive]
+        cited = [f for f in map(state.finding, verdict.evidence) if f is not None]
+        proof = [f for f in cited if f.conclusive]
         if verdict.stance == "silent":
             continue
         if verdict.stance == "supports":
-            lack = missing_support(claim.text, claim.span, held, conclusive=False)
+            lacking = missing_support(claim.text, claim.span, cited, conclusive=False)
             supports = _union(claim.supports, (f.id for f in proof))
-            if lack:
+            if lacking:
                 state = count_refusal(state, "verdict whose evidence lacks what the claim says")
             elif proof and not missing_support(claim.text, claim.span, _found(state, supports)):
                 state = _set(state, claim.model_copy(update={"supports": supports}))
             else:
-                hints = _union(claim.hints, (f.id for f in held))
+                hints = _union(claim.hints, (f.id for f in cited))
                 state = _set(state, claim.model_copy(update={"hints": hints}))
         else:
-            said = content(claim.text).all
-            about = [f for f in proof if said & content(f.text).all]
+            claim_words = content(claim.text).all
+            about = [f for f in proof if claim_words & content(f.text).all]
             if not about:
                 state = count_refusal(state, "denial without conclusive evidence on it")
                 continue
@@ -186,8 +186,11 @@ def _set(state: CaptionState, claim: Claim) -> CaptionState:
 
 
 def claim_status(state: CaptionState, claim: Claim) -> ClaimStatus:
-    """What a claim's evidence makes of it. A look sees closer than the coarse view, and outweighs
-    it; where two of one kind disagree, the claim is uncertain."""
+    """Return the status that a claim's evidence gives it.
+
+    An inspection is closer than the coarse view and outweighs it; if two of one kind disagree, the
+    claim is uncertain.
+    """
     rank = {
         stance: max((_close(f) for f in _found(state, ids)), default=-1)
         for stance, ids in (("for", claim.supports), ("against", claim.denies))
@@ -204,12 +207,14 @@ def _close(finding: Finding) -> int:
 
 
 def _opened(state: CaptionState, proposed: Sequence[CaptionGap]) -> CaptionState:
-    """New gaps, the most urgent first. One that was tried and settled is not opened again; an open
-    one may be given another look."""
-    wanted = sorted(proposed, key=lambda g: -g.priority)
-    for _ in wanted[MAX_GAPS:]:
+    """The state with new gaps, the most urgent first.
+
+    A settled gap is not opened again; an open one may get another inspection.
+    """
+    by_priority = sorted(proposed, key=lambda g: -g.priority)
+    for _ in by_priority[MAX_GAPS:]:
         state = count_refusal(state, f"more than {MAX_GAPS} gaps in a round")
-    for gap in wanted[:MAX_GAPS]:
+    for gap in by_priority[:MAX_GAPS]:
         if gap.claim is not None and state.claim(gap.claim) is None:
             state = count_refusal(state, "gap of no claim")
         elif gap.kind == "observation" and gap.look is None:

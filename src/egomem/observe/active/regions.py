@@ -1,7 +1,7 @@
-"""Things that stand in one place, and when they come and go, out of what detectors saw.
+"""Regions of the picture in which an object stands, and when it comes and goes, from detections.
 
-Whole pictures and enlarged regions are put together: a place that only an enlargement has seen is
-not denied by the whole picture, in which it is too small. Our reconstruction.
+Whole pictures and enlarged regions are combined: an object that only an enlargement can show is not
+denied by the whole picture, in which it is too small. Our reconstruction.
 """
 
 from __future__ import annotations
@@ -24,15 +24,14 @@ MIN_SCORE_AGAIN = 0.4
 MIN_OVERLAP = 0.35
 """Intersection over union above which two boxes are one place: what is put back stands a little
 beside where it stood."""
-HOLD = 0.8
-"""Seconds below which a single look that disagrees with both of its neighbours is flicker."""
 MAX_NEIGHBOUR_GAP_S = 1.2
-"""Seconds between neighbours for that rule: it is for dense looks, not for the coarse view."""
+"""Seconds between the neighbours of a single sighting that both contradict, for it to be flicker.
+The rule is for dense inspections, not for the coarse view."""
 
 
 @dataclass(frozen=True, slots=True)
 class DetectedFrame:
-    """One picture that a detector saw: its region, the things in it, the finding it belongs to."""
+    """The detections in one picture: its region, and the finding that they belong to."""
 
     time: float
     region: Box
@@ -46,7 +45,7 @@ class DetectedFrame:
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """Whether a place held its thing at a time."""
+    """Whether a region held its object at a time."""
 
     time: float
     there: bool
@@ -56,7 +55,7 @@ class Sighting:
 
 @dataclass(slots=True)
 class Region:
-    """A place in the picture where things of a label stand at times."""
+    """A region of the picture where objects of a label stand at times."""
 
     box: Box
     labels: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
@@ -74,15 +73,17 @@ class Region:
         return "left" if middle < 0.37 else "right" if middle > 0.63 else "middle"
 
     def there_at(self, time: float) -> bool:
-        """As last seen by then; before the first sighting, as first seen."""
+        """Whether the object was there when last seen by then; before the first sighting, as in
+        that.
+        """
         past = [s for s in self.sightings if s.time <= time + 1e-6]
-        seen = past[-1] if past else self.sightings[0]
-        return seen.there
+        latest = past[-1] if past else self.sightings[0]
+        return latest.there
 
 
 @dataclass(frozen=True, slots=True)
 class RegionChange:
-    """A thing came to its place or left it within `span`."""
+    """An object came to its region or left it within `span`."""
 
     place: Region
     comes: bool
@@ -93,63 +94,63 @@ class RegionChange:
 
 
 def detected_frames(findings: Iterable[Finding]) -> list[DetectedFrame]:
-    """What detectors saw, from the data of findings; in order of time."""
-    found = []
+    """Return the detections in the data of findings, in order of time."""
+    detected = []
     for finding in findings:
-        for seen in cast("list[dict[str, Any]]", finding.data.get("seen", [])):
+        for entry in cast("list[dict[str, Any]]", finding.data.get("seen", [])):
             things = tuple(
-                Detection(str(t[0]), float(t[1]), (t[2], t[3], t[4], t[5])) for t in seen["things"]
+                Detection(str(t[0]), float(t[1]), (t[2], t[3], t[4], t[5])) for t in entry["things"]
             )
-            region = cast(Box, tuple(seen["region"]))
-            found.append(DetectedFrame(float(seen["time"]), region, things, finding.id))
-    return sorted(found, key=lambda v: (v.time, v.region))
+            region = cast(Box, tuple(entry["region"]))
+            detected.append(DetectedFrame(float(entry["time"]), region, things, finding.id))
+    return sorted(detected, key=lambda v: (v.time, v.region))
 
 
-def find_regions(seen: Sequence[DetectedFrame]) -> list[Region]:
-    """Places seen at two times at least, from left to right."""
-    found: list[Region] = []
-    things = [(t, view) for view in seen for t in view.things if t.score >= MIN_SCORE]
+def find_regions(detected: Sequence[DetectedFrame]) -> list[Region]:
+    """Return the regions that held an object at two times at least, from left to right."""
+    regions: list[Region] = []
+    things = [(t, view) for view in detected for t in view.things if t.score >= MIN_SCORE]
     for thing, view in sorted(things, key=lambda p: -p[0].score):
-        place = max(found, key=lambda p: intersection_over_union(p.box, thing.box), default=None)
-        if place is None or intersection_over_union(place.box, thing.box) < MIN_OVERLAP:
-            place = Region(thing.box)
-            found.append(place)
-        place.labels[thing.label] += thing.score
-        place.times.add(view.time)
-        place.by_whole |= view.whole
-    steady = [p for p in found if len(p.times) > 1]
-    for place in steady:
-        place.sightings = _quieted(_sightings(place, seen))
-    return sorted(steady, key=lambda p: p.box)
+        region = max(regions, key=lambda p: intersection_over_union(p.box, thing.box), default=None)
+        if region is None or intersection_over_union(region.box, thing.box) < MIN_OVERLAP:
+            region = Region(thing.box)
+            regions.append(region)
+        region.labels[thing.label] += thing.score
+        region.times.add(view.time)
+        region.by_whole |= view.whole
+    lasting = [p for p in regions if len(p.times) > 1]
+    for region in lasting:
+        region.sightings = _quieted(_sightings(region, detected))
+    return sorted(lasting, key=lambda p: p.box)
 
 
 def outside_regions(
-    seen: Sequence[DetectedFrame], steady: Sequence[Region]
+    detected: Sequence[DetectedFrame], regions: Sequence[Region]
 ) -> list[tuple[str, DetectedFrame, Detection]]:
-    """Things seen that stand in no place, such as a person who walks by."""
+    """Return detections outside of all regions, such as a person who walks by."""
     return [
         (thing.label, view, thing)
-        for view in seen
+        for view in detected
         for thing in view.things
         if thing.score >= MIN_SCORE
         and not any(
             intersection_over_union(p.box, thing.box) > (0.0 if p.label == thing.label else 0.3)
-            for p in steady
+            for p in regions
         )
     ]
 
 
-def _sightings(place: Region, seen: Sequence[DetectedFrame]) -> list[Sighting]:
-    at: dict[float, tuple[bool, Sighting]] = {}  # time -> (an enlargement?, sighting)
-    for view in seen:
-        if (view.whole and not place.by_whole) or not _holds(view.region, place.box):
+def _sightings(region: Region, detected: Sequence[DetectedFrame]) -> list[Sighting]:
+    by_time: dict[float, tuple[bool, Sighting]] = {}  # time -> (an enlargement?, sighting)
+    for view in detected:
+        if (view.whole and not region.by_whole) or not _holds(view.region, region.box):
             continue
         match = max(
             (
                 t
                 for t in view.things
                 if t.score >= MIN_SCORE_AGAIN
-                and intersection_over_union(t.box, place.box) >= MIN_OVERLAP
+                and intersection_over_union(t.box, region.box) >= MIN_OVERLAP
             ),
             key=lambda t: t.score,
             default=None,
@@ -157,15 +158,15 @@ def _sightings(place: Region, seen: Sequence[DetectedFrame]) -> list[Sighting]:
         sighting = Sighting(
             view.time, match is not None, match.score if match else 1.0, view.finding
         )
-        old = at.get(view.time)
+        old = by_time.get(view.time)
         better = old is None or (not view.whole and not old[0])
         if better or (old is not None and sighting.there and old[0] == (not view.whole)):
-            at[view.time] = (not view.whole, sighting)
-    return [at[time][1] for time in sorted(at)]
+            by_time[view.time] = (not view.whole, sighting)
+    return [by_time[time][1] for time in sorted(by_time)]
 
 
 def _quieted(sightings: list[Sighting]) -> list[Sighting]:
-    """Without single looks that both neighbours, close in time, disagree with."""
+    """The sightings without single ones that both neighbours, close in time, contradict."""
     kept = list(sightings)
     for before, now, after in zip(sightings, sightings[1:], sightings[2:], strict=False):
         near = after.time - before.time <= MAX_NEIGHBOUR_GAP_S
@@ -174,17 +175,17 @@ def _quieted(sightings: list[Sighting]) -> list[Sighting]:
     return kept
 
 
-def region_changes(place: Region) -> list[RegionChange]:
+def region_changes(region: Region) -> list[RegionChange]:
     return [
         RegionChange(
-            place,
+            region,
             comes=after.there,
             span=Span(before.time, after.time),
             findings=tuple(dict.fromkeys((before.finding, after.finding))),
             frames=(before.time, after.time),
             score=min(s.score for s in (before, after)),
         )
-        for before, after in pairwise(place.sightings)
+        for before, after in pairwise(region.sightings)
         if before.there != after.there
     ]
 
@@ -195,7 +196,7 @@ def max_simultaneous(group: Sequence[Region]) -> int:
 
 
 def intersection_over_union(a: Box, b: Box) -> float:
-    """Intersection over union."""
+    """Intersection over union of two boxes, 0 to 1."""
     wide = min(a[2], b[2]) - max(a[0], b[0])
     high = min(a[3], b[3]) - max(a[1], b[1])
     if wide <= 0 or high <= 0:

@@ -1,7 +1,7 @@
-"""Documents outside of the recording, to name what was seen. Off unless a retriever is given.
+"""Documents outside of the recording, to name what is visible. Off unless a retriever is given.
 
-A document never proves that something happened: it can only name what a finding, its anchor,
-showed. Source of the rule: OACap ("needs a visible anchor, never substitutes for evidence").
+A document never proves that something happened: it can only name what a finding, its anchor, shows.
+Source of the rule: OACap ("needs a visible anchor, never substitutes for evidence").
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_BYTES = 200_000
 
 
 class Document(Record):
-    """`name` is what it is about, `text` what it says."""
+    """A document: `name` is its subject, `text` its content."""
 
     name: str
     text: str
@@ -33,23 +33,23 @@ class Retriever(Protocol):
 
 
 class DocumentFolder:
-    """A local folder of text files (.txt, .md). A file's name is what it is about."""
+    """A local folder of text files (.txt, .md). A file's name is its subject."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def find(self, query: str) -> list[Document]:
-        wanted = content(query).all
-        found = []
+        query_words = content(query).all
+        matches = []
         for path in sorted(self.folder.rglob("*")):
             if path.suffix.lower() not in (".txt", ".md") or not path.is_file():
                 continue
             with path.open("rb") as file:
                 text = file.read(MAX_BYTES).decode("utf-8", "replace")
-            held = content(text).all | content(path.stem).all
-            if wanted and wanted <= held:
-                found.append((len(held), path, text))
-        return [Document(name=_name(p), text=t) for _, p, t in sorted(found, key=lambda f: f[0])]
+            words = content(text).all | content(path.stem).all
+            if query_words and query_words <= words:
+                matches.append((len(words), path, text))
+        return [Document(name=_name(p), text=t) for _, p, t in sorted(matches, key=lambda f: f[0])]
 
 
 def _name(path: Path) -> str:
@@ -57,8 +57,10 @@ def _name(path: Path) -> str:
 
 
 def retrieve(retriever: Retriever | None, look: Retrieve, state: CaptionState) -> InspectionResult:
-    """What the documents say; refused without a retriever, or without a visible anchor that the
-    query is about. Conclusive where exactly one document fits."""
+    """Look a query up in the documents; conclusive if exactly one document fits.
+
+    Refused without a retriever, or without a visible anchor that the query is about.
+    """
     if retriever is None:
         return InspectionResult(refused="retrieval is off")
     anchor = state.finding(look.anchor)
@@ -66,22 +68,25 @@ def retrieve(retriever: Retriever | None, look: Retrieve, state: CaptionState) -
         return InspectionResult(refused="retrieval needs a visible anchor")
     if not content(look.query).all & _shown_words(anchor.text):
         return InspectionResult(refused="the query is not about its anchor")
-    found = retriever.find(look.query)
-    if not found:
+    documents = retriever.find(look.query)
+    if not documents:
         return InspectionResult(
             text="No document holds all words of the query.", rests_on=(anchor.id,)
         )
-    said = "; ".join(f"Document “{d.name}”" for d in found[:3])
+    text = "; ".join(f"Document “{d.name}”" for d in documents[:3])
     return InspectionResult(
-        text=said,
-        data={"name": found[0].name if len(found) == 1 else None, "documents": len(found)},
-        confidence=1.0 if len(found) == 1 else 0.3,
-        conclusive=len(found) == 1,
+        text=text,
+        data={
+            "name": documents[0].name if len(documents) == 1 else None,
+            "documents": len(documents),
+        },
+        confidence=1.0 if len(documents) == 1 else 0.3,
+        conclusive=len(documents) == 1,
         rests_on=(anchor.id,),
     )
 
 
 def _shown_words(text: str) -> frozenset[str]:
-    said = content(text)
-    quoted = frozenset(w for q in said.quotes for w in content(q).all)
-    return said.all | quoted
+    anchor_content = content(text)
+    quoted = frozenset(w for q in anchor_content.quotes for w in content(q).all)
+    return anchor_content.all | quoted

@@ -1,16 +1,16 @@
-"""What is known of a video while its caption grows: findings, claims, gaps, as frozen values.
+"""The state of a caption that is being checked: findings, claims, gaps, as frozen values.
 
-A run is a log of events (what was drafted, diagnosed, looked at, revised). The state is what the
-events add up to (`fold` in reduce.py): the log is saved after every round, and a run can be
-continued, compared and replayed from it without a model.
+A run is a log of events (drafted, diagnosed, looked, revised). The state is what the events add up
+to (`fold` in reduce.py): the log is saved after every event, and a run can be continued, compared
+and replayed from it without a model.
 """
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, model_validator
 
 from egomem.observe.active.actions import Box, Inspection
 from egomem.records import Record, Status, Usage
@@ -43,7 +43,7 @@ class CaptionBudget(Record):
 
 
 class Scene(Record):
-    """What is captioned: a recording's part. `coarse` are the true times of the coarse view."""
+    """The part of a recording that is captioned. `coarse`: true times of the coarse view."""
 
     recording: str
     name: str
@@ -52,10 +52,10 @@ class Scene(Record):
 
 
 class Finding(Record):
-    """An evidence item: what one look showed.
+    """An evidence item: what one inspection showed.
 
-    `text` says it in words; `data` holds what the tool gave (detections, lines). `frames` are true
-    times. An inconclusive finding is kept, and supports nothing. `rests_on`: other findings' ids.
+    `text` says it in words; `data` is the tool's output (detections, lines). `frames` are true
+    times. An inconclusive finding is kept, and supports nothing. `rests_on`: ids of other findings.
     """
 
     id: str
@@ -71,7 +71,7 @@ class Finding(Record):
 
 
 class ClaimStatus(StrEnum):
-    """How a claim stands to the evidence."""
+    """What the evidence says of a claim."""
 
     SUPPORTED = "supported"
     CONTRADICTED = "contradicted"
@@ -106,7 +106,7 @@ class CaptionLine(Record):
 
 
 class ClaimVerdict(Record):
-    """What findings say of a claim; what inconclusive ones support, they only hint at."""
+    """What findings say of a claim; inconclusive ones only hint."""
 
     claim: str
     stance: Literal["supports", "denies", "silent"]
@@ -117,8 +117,9 @@ Concern = Literal["omission", "unsupported", "conflict", "temporal", "ambiguity"
 
 
 class CaptionGap(Record):
-    """Something missing: from the text (`revision`: the evidence is held) or from the evidence
-    (`observation`: one targeted look, tied to a possible change of the caption)."""
+    """Something missing: from the text (`revision`: the evidence is there), or from the evidence
+    (`observation`: one inspection, tied to a possible change of the caption).
+    """
 
     id: str
     kind: Literal["revision", "observation"]
@@ -133,7 +134,7 @@ class CaptionGap(Record):
 
 
 class Edit(Record):
-    """One difference between a caption and its revision, and whether the code let it pass."""
+    """One difference between a caption and its revision, and whether the rules accepted it."""
 
     kind: Literal["added", "removed", "changed"]
     before: str | None = None
@@ -154,7 +155,7 @@ class StopReason(StrEnum):
 
 
 class Drafted(Record):
-    """The coarse view and the first caption. `status` is that of a reply which is none."""
+    """The coarse view and the first caption. `status`: of a reply that is no draft."""
 
     event: Literal["drafted"] = "drafted"
     lines: tuple[CaptionLine, ...]
@@ -165,20 +166,28 @@ class Drafted(Record):
 
 
 class Diagnosed(Record):
-    """A claim check and a coverage check: what stands, and what is missing. `moot`: open gaps that
-    other looks have settled."""
+    """A check of claims and of coverage. `obsolete`: open gaps that were settled elsewhere."""
 
     event: Literal["diagnosed"] = "diagnosed"
     findings: tuple[Finding, ...] = ()
     verdicts: tuple[ClaimVerdict, ...] = ()
     gaps: tuple[CaptionGap, ...] = ()
-    moot: tuple[str, ...] = ()
+    obsolete: tuple[str, ...] = ()
     usage: Usage = Usage()
     faults: tuple[str, ...] = ()
 
+    @model_validator(mode="before")
+    @classmethod
+    def _older_name(cls, data: Any) -> Any:
+        """Logs of 0.1 call obsolete gaps moot."""
+        if isinstance(data, dict) and "moot" in data:
+            data = {**data, "obsolete": data["moot"]}
+            del data["moot"]
+        return data
+
 
 class Inspected(Record):
-    """One look for one gap. `refused` says why nothing was looked at; `cached`: it cost nothing."""
+    """One inspection for one gap. `refused`: why it was not done; `cached`: it cost nothing."""
 
     event: Literal["looked"] = "looked"
     gap: str
@@ -194,7 +203,7 @@ class Inspected(Record):
 
 
 class Revised(Record):
-    """A new whole caption, as proposed; the state says what of it was accepted."""
+    """A new whole caption, as proposed; the state says how much of it was accepted."""
 
     event: Literal["revised"] = "revised"
     lines: tuple[CaptionLine, ...] | None
@@ -223,8 +232,11 @@ class CaptionLog(Record):
 
 
 class CaptionState(Record):
-    """What the events so far add up to. `round` counts diagnoses; `edits` are the last
-    revision's; `refused` counts what was proposed and not let through, by reason."""
+    """The state after the events so far.
+
+    `round` counts diagnoses; `edits` are those of the last revision; `refused` counts rejected
+    proposals by reason.
+    """
 
     lines: tuple[CaptionLine, ...] = ()
     claims: tuple[Claim, ...] = ()
@@ -250,7 +262,7 @@ class CaptionState(Record):
         return next((c for c in self.claims if c.id == id), None)
 
     def fresh(self, count: int) -> list[str]:
-        """Ids for findings to come."""
+        """Ids for `count` findings to come."""
         return [f"e{len(self.findings) + k + 1}" for k in range(count)]
 
     @property
@@ -260,7 +272,7 @@ class CaptionState(Record):
 
     @property
     def open(self) -> tuple[CaptionGap, ...]:
-        """Open gaps: those that were tried least first, the most urgent of them first."""
+        """Open gaps: the least tried first, and the most urgent of those first."""
         return tuple(
             sorted(
                 (g for g in self.gaps if g.state == "open"),

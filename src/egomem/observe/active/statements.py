@@ -1,4 +1,4 @@
-"""What findings amount to: the statements of a composed caption, and which of them are settled."""
+"""The statements that findings add up to: a composed caption's lines, and which are settled."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ def compose(findings: Sequence[Finding]) -> list[CaptionLine]:
 
 
 def tally_findings(findings: Sequence[Finding], count: int) -> list[Finding]:
-    """A finding for each statement that the findings amount to and that has none yet."""
-    known = {(f.text, f.span, f.conclusive) for f in findings if f.tool == "tally"}
-    made: list[Finding] = []
+    """Return a finding for each statement that follows from the findings and has none yet."""
+    tallied = {(f.text, f.span, f.conclusive) for f in findings if f.tool == "tally"}
+    tallies: list[Finding] = []
     for text, span, rests_on, frames, conclusive in statements(findings):
-        if (text, span, conclusive) in known:
+        if (text, span, conclusive) in tallied:
             continue
-        made.append(
+        tallies.append(
             Finding(
-                id=f"e{count + len(made) + 1}",
+                id=f"e{count + len(tallies) + 1}",
                 tool="tally",
                 span=span,
                 text=text,
@@ -66,7 +66,7 @@ def tally_findings(findings: Sequence[Finding], count: int) -> list[Finding]:
                 rests_on=rests_on,
             )
         )
-    return made
+    return tallies
 
 
 CaptionStatement = tuple[str, Span, tuple[str, ...], tuple[float, ...], bool]
@@ -74,23 +74,25 @@ CaptionStatement = tuple[str, Span, tuple[str, ...], tuple[float, ...], bool]
 
 
 def statements(findings: Sequence[Finding]) -> list[CaptionStatement]:
-    seen = detected_frames(findings)
-    steady = find_regions(seen)
+    detected = detected_frames(findings)
+    regions = find_regions(detected)
     return [
-        *_in_view(seen, steady),
-        *(change_statement(c) for p in steady for c in region_changes(p)),
-        *(_told_passing(thing) for thing in passing_objects(seen)),
+        *_in_view(detected, regions),
+        *(change_statement(c) for p in regions for c in region_changes(p)),
+        *(_told_passing(thing) for thing in passing_objects(detected)),
         *_texts(findings),
         *_words(findings),
     ]
 
 
-def _in_view(seen: Sequence[DetectedFrame], steady: Sequence[Region]) -> list[CaptionStatement]:
+def _in_view(
+    detected: Sequence[DetectedFrame], regions: Sequence[Region]
+) -> list[CaptionStatement]:
     by_label: defaultdict[str, list[Region]] = defaultdict(list)
-    for place in steady:
+    for place in regions:
         by_label[place.label].append(place)
-    span = Span(seen[0].time, seen[-1].time) if seen else Span(0, 0)
-    found: list[CaptionStatement] = []
+    span = Span(detected[0].time, detected[-1].time) if detected else Span(0, 0)
+    statements_in_view: list[CaptionStatement] = []
     for label, group in sorted(by_label.items()):
         count = max_simultaneous(group)
         if not count:
@@ -100,8 +102,8 @@ def _in_view(seen: Sequence[DetectedFrame], steady: Sequence[Region]) -> list[Ca
         frames = sorted({s.time for p in group for s in p.sightings if s.there})
         most = "" if not any(region_changes(p) for p in group) else "up to "
         text = f"In view: {most}{with_count(label, count)} ({sides})."
-        found.append((text, span, tuple(rests), tuple(frames), True))
-    return found
+        statements_in_view.append((text, span, tuple(rests), tuple(frames), True))
+    return statements_in_view
 
 
 def change_statement(change: RegionChange) -> CaptionStatement:
@@ -118,7 +120,7 @@ def change_statement(change: RegionChange) -> CaptionStatement:
 
 @dataclass(frozen=True, slots=True)
 class PassingObject:
-    """A thing seen at one time: in which pictures, and the box that scored best."""
+    """An object seen at one time: in which pictures, and its best detection."""
 
     label: str
     time: float
@@ -131,23 +133,27 @@ class PassingObject:
 
     @property
     def settled(self) -> bool:
-        """Two pictures agree, the whole and a close one or two close ones: a detector that is wrong
-        about one of them is seldom wrong about the other."""
+        """True if two pictures agree: the whole and a close one, or two close ones.
+
+        A detector that is wrong about one of them is seldom wrong about the other.
+        """
         return len({v.region for v in self.views}) > 1
 
 
-def passing_objects(seen: Sequence[DetectedFrame]) -> list[PassingObject]:
-    by: defaultdict[tuple[str, float], list[tuple[DetectedFrame, Detection]]] = defaultdict(list)
-    for label, view, thing in outside_regions(seen, find_regions(seen)):
-        by[label, round(view.time, 1)].append((view, thing))
+def passing_objects(detected: Sequence[DetectedFrame]) -> list[PassingObject]:
+    by_label_and_time: defaultdict[tuple[str, float], list[tuple[DetectedFrame, Detection]]] = (
+        defaultdict(list)
+    )
+    for label, view, thing in outside_regions(detected, find_regions(detected)):
+        by_label_and_time[label, round(view.time, 1)].append((view, thing))
     counts: Counter[str] = Counter()
-    found = []
-    for (label, time), rows in sorted(by.items()):
+    objects = []
+    for (label, time), rows in sorted(by_label_and_time.items()):
         counts[label] += 1
         if counts[label] <= MAX_PASSING:
             best = max((thing for _, thing in rows), key=lambda t: t.score)
-            found.append(PassingObject(label, time, tuple(view for view, _ in rows), best))
-    return found
+            objects.append(PassingObject(label, time, tuple(view for view, _ in rows), best))
+    return objects
 
 
 def _told_passing(thing: PassingObject) -> CaptionStatement:
@@ -157,25 +163,31 @@ def _told_passing(thing: PassingObject) -> CaptionStatement:
 
 
 def _texts(findings: Sequence[Finding]) -> list[CaptionStatement]:
-    found: list[CaptionStatement] = []
+    text_statements: list[CaptionStatement] = []
     for lines in text_regions(findings):
         by_text: defaultdict[str, list[tuple[float, float, str, bool]]] = defaultdict(list)
-        looked = any(close for *_, close in lines)
+        inspected = any(close for *_, close in lines)
         for time, text, score, _, finding, close in lines:
-            if close or not looked or time not in {row[0] for row in lines if row[5]}:
+            if close or not inspected or time not in {row[0] for row in lines if row[5]}:
                 by_text[text].append((time, score, finding, close))
         for text, rows in by_text.items():
             times = [row[0] for row in rows]
             read = any(close and score >= 0.85 for _, score, _, close in rows)
             agreed = len(set(times)) > 1 and all(score >= MIN_TEXT_SCORE for _, score, _, _ in rows)
-            if looked and not (read or agreed):
+            if inspected and not (read or agreed):
                 continue  # a misreading that a closer look did not repeat
             ids = tuple(dict.fromkeys(row[2] for row in rows))
-            said = f"Text in view: “{text}”."
-            found.append(
-                (said, Span(min(times), max(times)), ids, tuple(sorted(set(times))), read or agreed)
+            statement = f"Text in view: “{text}”."
+            text_statements.append(
+                (
+                    statement,
+                    Span(min(times), max(times)),
+                    ids,
+                    tuple(sorted(set(times))),
+                    read or agreed,
+                )
             )
-    return found
+    return text_statements
 
 
 _TextRow = tuple[float, str, float, Box, str, bool]
@@ -183,7 +195,7 @@ _TextRow = tuple[float, str, float, Box, str, bool]
 
 
 def text_regions(findings: Sequence[Finding]) -> list[list[_TextRow]]:
-    """Lines that stand in one place of the picture, whatever they say."""
+    """Lines of text by the region of the picture that they stand in, whatever they say."""
     groups: list[list[_TextRow]] = []
     for finding in findings:
         for row in cast("list[list[Any]]", finding.data.get("lines", [])):

@@ -1,4 +1,4 @@
-"""Looks carried out: frames, crops, text, things, words and documents of one scene."""
+"""Carrying out inspections: frames, crops, text, objects, words and documents of one scene."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from egomem.observe.active.retrieval import Retriever, retrieve
 from egomem.observe.active.state import CaptionState, Scene
 from egomem.observe.coco_classes import with_count
 from egomem.observe.object_detector import Detection
+from egomem.observe.plugin import SoundObserver
 from egomem.observe.text_tracks import TextLine
-from egomem.observe.window import SpeechObserver
 from egomem.records import Observation, Recording
 from egomem.timeline import Span
 
@@ -64,23 +64,25 @@ def file_frames(path: str | Path) -> FrameLoader:
     return source
 
 
-def decoded_frames(held: Sequence[Frame]) -> FrameLoader:
-    """Frames that were decoded before, where the file cannot be opened again."""
+def decoded_frames(decoded: Sequence[Frame]) -> FrameLoader:
+    """Return a loader of frames that are decoded already, if the file cannot be opened."""
 
     def source(times: Sequence[float], side: int | None) -> Iterable[Frame]:
-        chosen = [
-            max((f for f in held if f.time <= t), key=lambda f: f.time, default=None) for t in times
+        latest = [
+            max((f for f in decoded if f.time <= t), key=lambda f: f.time, default=None)
+            for t in times
         ]
-        return distinct(f for f in chosen if f is not None)
+        return distinct(f for f in latest if f is not None)
 
     return source
 
 
 class Tools:
-    """What can look at one scene. A tool that is not given is refused when it is asked for.
+    """The tools of one scene. An inspection whose tool is missing is refused.
 
-    `gaze`: (time, x, y) with x and y 0-1 of the picture. `held`: observations made before (speech).
-    `given`: frames of the scene that are decoded already; the coarse view is taken from them.
+    `gaze`: (time, x, y) with x and y 0-1 of the picture. `context`: observations made before
+    (speech). `given`: frames of the scene that are decoded already; the coarse view is taken from
+    them.
     """
 
     def __init__(
@@ -91,16 +93,16 @@ class Tools:
         path: Path | None = None,
         detector: ObjectFinder | None = None,
         reader: TextReader | None = None,
-        listener: SpeechObserver | None = None,
+        listener: SoundObserver | None = None,
         retriever: Retriever | None = None,
         gaze: Sequence[tuple[float, float, float]] = (),
-        held: Sequence[Observation] = (),
+        context: Sequence[Observation] = (),
         given: Sequence[Frame] = (),
         coarse_step: float = COARSE_STEP,
     ) -> None:
         self.scene, self.path = scene, path
         self.detector, self.reader, self.listener = detector, reader, listener
-        self.retriever, self.gaze, self.held = retriever, tuple(gaze), tuple(held)
+        self.retriever, self.gaze, self.context = retriever, tuple(gaze), tuple(context)
         self.coarse_step, self._given = coarse_step, tuple(given)
         self._source = source
         self._kept: dict[Inspection, InspectionResult] = {}
@@ -109,23 +111,23 @@ class Tools:
         """The coarse view: evenly spread small frames, first and last included. Blocking."""
         span = self.scene.span
         if self.scene.coarse:
-            wanted = list(self.scene.coarse)
+            times = list(self.scene.coarse)
         else:
             count = min(
                 max(round(span.length / self.coarse_step) + 1, MIN_COARSE_FRAMES), MAX_COARSE_FRAMES
             )
             last = max(span.start, span.end - END_MARGIN_S)
             step = (last - span.start) / (count - 1)
-            wanted = [round(span.start + k * step, 3) for k in range(count)]
+            times = [round(span.start + k * step, 3) for k in range(count)]
         source = decoded_frames(self._given) if self._given else self._source
-        seen = tuple(source(wanted, COARSE_SIDE))
+        coarse_frames = tuple(source(times, COARSE_SIDE))
         if not self.scene.coarse:
-            update = {"coarse": tuple(round(f.time, 3) for f in seen)}
+            update = {"coarse": tuple(round(f.time, 3) for f in coarse_frames)}
             self.scene = self.scene.model_copy(update=update)
-        return seen
+        return coarse_frames
 
     def carry_out(self, look: Inspection, state: CaptionState) -> InspectionResult:
-        """What a (clamped) look shows. The same look is not carried out twice. Blocking."""
+        """Return the result of a clamped inspection; the same one is carried out once. Blocking."""
         if look not in self._kept or isinstance(look, Retrieve):
             self._kept[look] = self._carry_out(look, state)
         return self._kept[look]
@@ -150,32 +152,32 @@ class Tools:
         return InspectionResult(pictures)
 
     def pictures(self, times: Sequence[float], regions: Sequence[Box]) -> tuple[CroppedFrame, ...]:
-        found = []
+        pictures = []
         for frame in self._source(times, None):
-            found += [CroppedFrame(frame.time, box, crop(frame.image, box)) for box in regions]
-        return tuple(found)
+            pictures += [CroppedFrame(frame.time, box, crop(frame.image, box)) for box in regions]
+        return tuple(pictures)
 
     def _gaze(self, look: GazeCrop) -> InspectionResult:
-        found = []
+        crops = []
         for frame in self._source(look.times, None):
-            near = [g for g in self.gaze if abs(g[0] - frame.time) <= 0.5]
-            if near:
-                _, x, y = min(near, key=lambda g: abs(g[0] - frame.time))
+            points = [g for g in self.gaze if abs(g[0] - frame.time) <= 0.5]
+            if points:
+                _, x, y = min(points, key=lambda g: abs(g[0] - frame.time))
                 box = region_around((x, y, x, y), GAZE_SIDE, GAZE_SIDE)
-                found.append(CroppedFrame(frame.time, box, crop(frame.image, box)))
+                crops.append(CroppedFrame(frame.time, box, crop(frame.image, box)))
         return (
-            InspectionResult(tuple(found))
-            if found
+            InspectionResult(tuple(crops))
+            if crops
             else InspectionResult(refused="no gaze was recorded there")
         )
 
     def _detect(self, pictures: tuple[CroppedFrame, ...]) -> InspectionResult:
         assert self.detector is not None
-        seen: list[JsonValue] = []
-        said, best = [], 0.0
+        detected: list[JsonValue] = []
+        lines, best = [], 0.0
         for picture in pictures:
             things = detect_in(self.detector, picture)
-            seen.append(
+            detected.append(
                 {
                     "time": round(picture.time, 3),
                     "region": list(picture.box),
@@ -183,43 +185,47 @@ class Tools:
                 }
             )
             best = max([best, *(d.score for d in things)])
-            sure = [d.label for d in things if d.score >= 0.5]
-            said.append(f"{picture.time:.1f} s: {list_labels(sure) or 'nothing named'}")
-        return InspectionResult(pictures, "; ".join(said), {"seen": seen}, best, best >= 0.5)
+            labels = [d.label for d in things if d.score >= 0.5]
+            lines.append(f"{picture.time:.1f} s: {list_labels(labels) or 'nothing named'}")
+        return InspectionResult(pictures, "; ".join(lines), {"seen": detected}, best, best >= 0.5)
 
     def _read(self, pictures: tuple[CroppedFrame, ...]) -> InspectionResult:
         assert self.reader is not None
         rows: list[JsonValue] = []
-        said: dict[str, float] = {}
+        best_scores: dict[str, float] = {}
         for picture in pictures:
             for line in self.reader.read(picture.image):
                 box = to_whole_picture(line.box, picture.box)
                 rows.append([round(picture.time, 3), line.text, round(line.score, 3), *box])
-                said[line.text] = max(said.get(line.text, 0.0), line.score)
-        text = "; ".join(f"Text read: “{t}”" for t in said)
-        best = max(said.values(), default=0.0)
+                best_scores[line.text] = max(best_scores.get(line.text, 0.0), line.score)
+        text = "; ".join(f"Text read: “{t}”" for t in best_scores)
+        best = max(best_scores.values(), default=0.0)
         return InspectionResult(pictures, text, {"lines": rows}, best, best >= 0.85)
 
     def _listen(self, look: Listen) -> InspectionResult:
         span = Span(max(0.0, look.start - 0.3), look.end + 0.3)
-        spoken = [o for o in self.held if o.source == "speech" and o.span.overlaps(span)]
+        spoken = [o for o in self.context if o.source == "speech" and o.span.overlaps(span)]
         if spoken:
             return _heard(spoken)
         if self.listener is None or self.path is None:
             return InspectionResult(refused="nothing that could listen is installed")
         recording = Recording(id="scene", name=self.scene.name, duration=self.scene.span.end)
-        return _heard(list(self.listener.transcribe(audio(self.path, span=span), recording)))
+        stretches = self.listener.hear(audio(self.path, span=span), recording)
+        return _heard([o for _, observations in stretches for o in observations])
 
 
-def _heard(said: Sequence[Observation]) -> InspectionResult:
-    text = "; ".join(f"Words heard: “{o.text}”" for o in said)
-    rows: list[JsonValue] = [[o.span.start, o.span.end, o.text] for o in said]
-    return InspectionResult((), text, {"said": rows}, 1.0 if said else 0.0, bool(said))
+def _heard(utterances: Sequence[Observation]) -> InspectionResult:
+    text = "; ".join(f"Words heard: “{o.text}”" for o in utterances)
+    rows: list[JsonValue] = [[o.span.start, o.span.end, o.text] for o in utterances]
+    return InspectionResult((), text, {"said": rows}, 1.0 if utterances else 0.0, bool(utterances))
 
 
 def detect_in(detector: ObjectFinder, picture: CroppedFrame, least: float = 0.3) -> list[Detection]:
-    """Things in a region, in coordinates of the whole picture; those cut at its edge are not."""
-    found = []
+    """Return the objects in a region, in coordinates of the whole picture.
+
+    An object that is cut by the region's edge is left out: its box would be wrong.
+    """
+    detections = []
     box = picture.box
     for thing in detector.detect(picture.image, least):
         inner = [v > 1e-6 for v in (box[0], box[1], 1 - box[2], 1 - box[3])]
@@ -230,8 +236,8 @@ def detect_in(detector: ObjectFinder, picture: CroppedFrame, least: float = 0.3)
             thing.box[3] > 1 - EDGE_MARGIN,
         ]
         if not any(i and n for i, n in zip(inner, near, strict=True)):
-            found.append(Detection(thing.label, thing.score, to_whole_picture(thing.box, box)))
-    return found
+            detections.append(Detection(thing.label, thing.score, to_whole_picture(thing.box, box)))
+    return detections
 
 
 def list_labels(labels: Sequence[str]) -> str:

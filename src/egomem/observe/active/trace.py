@@ -1,4 +1,4 @@
-"""How a caption came to be, for a person: each round's claims, gaps, looks, and what changed."""
+"""How a caption came about, for a reader: each round's claims, gaps, inspections and edits."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ class TraceStep:
     level: int = 2
 
 
-def trace_steps(done: CaptionRun) -> Iterator[TraceStep]:
-    for event, state in zip(done.log.events, states(done.log), strict=True):
+def trace_steps(run: CaptionRun) -> Iterator[TraceStep]:
+    for event, state in zip(run.log.events, states(run.log), strict=True):
         faults = tuple(f"fault: {fault}" for fault in getattr(event, "faults", ()))
         if isinstance(event, Drafted):
-            seen = [f for f in event.findings if f.tool == "coarse"]
+            coarse = [f for f in event.findings if f.tool == "coarse"]
             yield TraceStep(
-                f"Draft from {len(done.log.scene.coarse)} coarse frames",
-                (*done.draft.splitlines(), *faults),
-                tuple(seen),
+                f"Draft from {len(run.log.scene.coarse)} coarse frames",
+                (*run.draft.splitlines(), *faults),
+                tuple(coarse),
             )
         elif isinstance(event, Diagnosed):
             yield TraceStep(
@@ -100,14 +100,14 @@ def _found(event: Inspected) -> list[str]:
 
 
 def diff(state: CaptionState) -> list[str]:
-    """What the last revision changed: + added, - removed, ~ changed; ! what was not let through."""
+    """The edits of the last revision: + added, - removed, ~ changed, ! rejected."""
     lines = []
     for edit in state.edits:
         mark = {"added": "+", "removed": "-", "changed": "~"}[edit.kind]
-        said = " -> ".join(dict.fromkeys(t for t in (edit.before, edit.after) if t is not None))
+        text = " -> ".join(dict.fromkeys(t for t in (edit.before, edit.after) if t is not None))
         if edit.before == edit.after:
-            said += " (now proven, or placed better)"
-        lines.append(f"{mark} {said}" if edit.accepted else f"! {edit.kind} {said}: {edit.why}")
+            text += " (now proven, or placed better)"
+        lines.append(f"{mark} {text}" if edit.accepted else f"! {edit.kind} {text}: {edit.why}")
     return lines or ["nothing changed"]
 
 
@@ -122,43 +122,43 @@ def _span(span: Span) -> str:
     return format_span(Span(round(span.start, 2), round(span.end, 2)))
 
 
-def as_text(done: CaptionRun) -> list[str]:
+def as_text(run: CaptionRun) -> list[str]:
     lines: list[str] = []
-    for entry in trace_steps(done):
+    for entry in trace_steps(run):
         indent = "  " * (entry.level - 2)
         lines.append(indent + entry.heading)
         lines += [f"{indent}  {line}" for line in entry.lines]
     return lines
 
 
-def as_json(done: CaptionRun) -> dict[str, JsonValue]:
+def as_json(run: CaptionRun) -> dict[str, JsonValue]:
     """The result and its whole log; replaying the log gives the same state."""
-    state = done.state
+    state = run.state
     return {
-        "caption": done.caption,
-        "draft": done.draft,
+        "caption": run.caption,
+        "draft": run.draft,
         "stop": state.stop.value if state.stop else None,
         "rounds": state.round,
         "looks": state.looks,
-        "frames": {"coarse": len(done.log.scene.coarse), "extra": state.pictures},
-        "usage": done.usage.model_dump(mode="json"),
+        "frames": {"coarse": len(run.log.scene.coarse), "extra": state.pictures},
+        "usage": run.usage.model_dump(mode="json"),
         "refused": dict(state.refused),
         "faults": list(state.faults),
         "claims": [c.model_dump(mode="json") for c in state.claims],
         "gaps": [g.model_dump(mode="json") for g in state.gaps],
-        "log": done.log.model_dump(mode="json"),
+        "log": run.log.model_dump(mode="json"),
     }
 
 
-def as_html(done: CaptionRun, tools: Tools | None = None) -> str:
-    """The trace as one page. With `tools`, each look shows the frames that it saw."""
-    body = [f"<h1>{html.escape(done.log.scene.name)}</h1>", _paragraphs(done.caption)]
-    for entry in trace_steps(done):
+def as_html(run: CaptionRun, tools: Tools | None = None) -> str:
+    """The trace as one page. With `tools`, each inspection shows its frames."""
+    body = [f"<h1>{html.escape(run.log.scene.name)}</h1>", _paragraphs(run.caption)]
+    for entry in trace_steps(run):
         body.append(f"<h{entry.level}>{html.escape(entry.heading)}</h{entry.level}>")
         body.append("<ul>" + "".join(f"<li>{html.escape(x)}</li>" for x in entry.lines) + "</ul>")
         if tools is not None:
             body.append(_pictures(entry.findings, tools))
-    return _PAGE.format(title=html.escape(done.log.scene.name), body="\n".join(body))
+    return _PAGE.format(title=html.escape(run.log.scene.name), body="\n".join(body))
 
 
 def _paragraphs(text: str) -> str:
@@ -175,10 +175,10 @@ def _pictures(findings: Sequence[Finding], tools: Tools) -> str:
         region = finding.box or WHOLE_PICTURE
         for picture in tools.pictures(finding.frames[::every], (region,)):
             data = base64.b64encode(jpeg(picture.image, 70, side=THUMBNAIL)).decode("ascii")
-            told = format_time(round(picture.time, 2))
+            time_label = format_time(round(picture.time, 2))
             out.append(
-                f'<figure><img alt="frame at {told}" src="data:image/jpeg;base64,{data}">'
-                f"<figcaption>{told}</figcaption></figure>"
+                f'<figure><img alt="frame at {time_label}" src="data:image/jpeg;base64,{data}">'
+                f"<figcaption>{time_label}</figcaption></figure>"
             )
     return f"<div class=frames>{''.join(out)}</div>" if out else ""
 

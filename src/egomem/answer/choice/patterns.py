@@ -1,0 +1,127 @@
+"""The patterns of statements, over a reply in which private-use characters stand for mentions."""
+
+from __future__ import annotations
+
+import re
+
+from egomem.answer.choice import words
+from egomem.answer.choice.mentions import LABEL, MENTION, TEXT
+from egomem.answer.choice.words import word_pattern
+
+# -- pieces -----------------------------------------------------------------------------------
+GAP = r"[\s:：=—–\"'(\[{<>|,\]】」-]"
+JOIN = (
+    rf"(?:\s*[,/&+、，|]\s*(?:{word_pattern(words.CONJUNCTIONS)})?\s*|\s*{word_pattern(words.CONJUNCTIONS)}\s*)"
+    rf"(?:{word_pattern(['option', 'either', '选项'])}\s*)?"
+)
+# A label with its own text beside it, "B (a mug)" or "a mug (B)", is one mention of one option.
+ATTACHED = (
+    rf"(?:(?<={LABEL})[ .):：,\-–—(\"'\]]{{0,4}}(?=[(\[\"']*{TEXT})"
+    rf"|(?<={TEXT})[\"']? ?(?=[(\[]{LABEL}))"
+)
+MORE = rf"(?:(?:{JOIN}|{ATTACHED})[(\[\"']{{0,4}}{MENTION}){{0,40}}"
+# Atomic: a group never gives mentions back, so that "B or C" cannot be read as "B".
+GROUP = rf"(?P<group>(?>[(\[{{\"'<]{{0,4}}{MENTION}{MORE}))"
+# What may stand between a cue and its option; negators too, for "the answer is not B".
+FILLER = (
+    rf"(?:{GAP}|…|{word_pattern([*words.FILLERS, 'either', 'both'])}"
+    rf"|{word_pattern(words.NEGATORS)}|'t)"
+)
+CUES = word_pattern(words.ANSWER_NOUNS + words.CHOOSING_VERBS + words.RIGHT_OPTION_CUES)
+
+# -- statements -------------------------------------------------------------------------------
+
+# "The answer is B", "I choose B".
+CUED = re.compile(rf"(?P<cue>{CUES}){FILLER}{{0,24}}?{GROUP}")
+# "Between B and C, I choose C": final, as it weighs the two.
+CUED_BETWEEN = re.compile(
+    rf"{word_pattern(['between'])}\s+{MENTION}{JOIN}{MENTION}[^.!?\n]{{0,40}}?{CUES}\s+{GROUP}"
+)
+PREDICATE = (
+    rf"(?:{word_pattern(words.PREDICATE_FILLERS)}|{word_pattern(words.NEGATORS)}"
+    r"|n't|[\s:：|.)\]\"'>=–—-])"
+)
+# "Right" is also a side: "the right hand", "right next to".
+NOT_SPATIAL = r"(?!\s+(?:next|now|there|here|hand|side|after|before)\b)"
+RIGHT = (
+    rf"(?:{word_pattern(words.AFFIRMING_PHRASES)}{NOT_SPATIAL}"
+    rf"|{word_pattern(words.AFFIRMATIONS)}{NOT_SPATIAL}(?!\s+(?:answer|option|choice)\b))"
+)
+WRONG = word_pattern(words.REJECTIONS)
+# "B is correct", "B can be ruled out".
+JUDGED = re.compile(
+    rf"{GROUP}(?P<between>{PREDICATE}{{0,12}}?)"
+    rf"(?:(?P<right>{RIGHT})|(?P<wrong>{WRONG}))"
+)
+EVERY_OPTION = ["everything", "all", "every option", "each option", "all options", "any option"]
+# "All options except B are wrong".
+ALL_BUT = re.compile(
+    rf"{word_pattern(EVERY_OPTION)}"
+    rf"\s+(?:{word_pattern(['options', 'others'])}\s+)?"
+    rf"{word_pattern(['except', 'but', 'other than', 'apart from', 'besides'])}\s+{GROUP}"
+    rf"[^.\n]{{0,20}}?{WRONG}"
+)
+# "Only B fits".
+ONLY_FITS = re.compile(rf"{word_pattern(['only'])}\s+{GROUP}\s+\w+")
+# "I think B", "so B".
+GUESSED = re.compile(rf"{word_pattern(words.GUESS_CUES)}{FILLER}{{0,10}}?{GROUP}")
+# A line that is nothing but an option.
+LINE = re.compile(
+    rf"(?m)^(?P<line>[\s#\"'(\[{{<>|→✅>=-]*"
+    rf"(?:{word_pattern(words.LABEL_PREFIXES)}[\s.]*)*"
+    rf"{GROUP}[\s.!)\]}}\"'>|:,;✅。，．!-]*)$"
+)
+# An option at the start of a line, which may be an answer or an entry of a list.
+HEAD = re.compile(
+    rf"(?m)^[\s\"'(\[{{<>|→-]*(?:{word_pattern(['option'])}\s*)?{GROUP}(?P<sep>[\s.():：,\-–—|\"'。，]*)(?P<next>\w*)"
+)
+THEN = word_pattern(["so", "no", "then", "hence", "thus", "therefore", "rather"])
+# A clause that is nothing but an option: "Hmm. B.", "..., so B."
+CLAUSE = re.compile(
+    rf"(?:^|[.!?。！？;:；…]\s*|(?<!{MENTION})[,，]\s*|[,，]\s*(?={THEN}))"
+    rf"(?:(?:{THEN}|{word_pattern(['option'])})[\s,]*)*"
+    rf"{GROUP}(?=[\s\"')\]]*(?:[.!?。！？]|$|,\s*i\s|\n))"
+)
+# -- rankings and scores ----------------------------------------------------------------------
+
+# "B > C > A".
+RANKED = re.compile(rf"{MENTION}(?:\s*(?:>|≻|»|→)\s*{MENTION}){{1,40}}")
+RANKING = re.compile(
+    rf"(?:{word_pattern(['ranking', 'ranked', 'order', 'rank'])})"
+    rf"[^\n\U000f0000-\U000ffffd]{{0,40}}?"
+    rf"(?P<list>(?:[\s,;>]*(?:\d[.):]\s*)?{MENTION}){{1,40}})"
+)
+# "A: 0.1", "B = 70 %".
+SCORED = re.compile(
+    rf"(?P<one>{MENTION})(?:[\s.):]*{MENTION})?\s*[:=–—-]\s*(?P<number>-?\d+(?:[.,]\d+)?)\s*(?P<unit>%?)(?![\w:])"
+)
+# -- the words around a statement -------------------------------------------------------------
+
+# "or maybe C".
+HEDGE = re.compile(rf"{word_pattern(words.HEDGES)}\W+(?:\w+\s+){{0,3}}?(?P<one>{MENTION})")
+NEGATOR = re.compile(word_pattern(words.NEGATORS, start=True) + r"|n't(?!\w)")
+NEGATED_AFTER = re.compile(rf"\s*{word_pattern(words.POSTPOSED_NEGATORS)}")
+CLAUSE_BREAK = re.compile(rf"[.!?;:\n。！？；,，、]|{word_pattern(words.NEGATION_SCOPE_ENDS)}")
+ANY_MENTION = re.compile(MENTION)
+HEAD_CONTINUATIONS = (words.CAUSAL_WORDS - {"is"}) | {
+    "but",
+    "not",
+    "rather",
+    "instead",
+    "fits",
+    "matches",
+}
+"""Words by which a label at the start of a line is a choice: `B because ...`; not `B is ...`."""
+# What ends a mention that no cue announces: a sign, a conjunction, another script.
+BOUND_AFTER = re.compile(
+    rf"[\s\"')\]]*(?:$|[.,;:!?。，！？；、\n]|{word_pattern([*words.CONTINUATIONS])})|[^\x00-\u024f]"
+)
+# -- a reply that was cut off -----------------------------------------------------------------
+
+OPEN_CUE = re.compile(rf"{CUES}(?:{GAP}|{word_pattern(words.FILLERS)}){{0,24}}$")
+OPEN_END = re.compile(
+    rf"(?:{word_pattern(['is', 'be', 'option', 'likely', 'the', 'ist', 'es', 'est', 'é'])}"
+    r"|[:：=]|是|は)"
+    r"[\s\"'({\[]*$"
+)
+FIRST_MENTION_CHAR = "\U000f0000"

@@ -1,0 +1,1 @@
+"""Retrieve and verify: the caption answer, checked against frames of the moments found (CapMem)."""

@@ -1,0 +1,87 @@
+"""What one file's ingest needs and has done: the options, the observers, the progress."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from egomem.ingest.report import OnStep, Stage, Step
+from egomem.media import MediaInfo
+from egomem.memory import Store
+from egomem.memory.failed_windows import window_unit
+from egomem.observe import FrameObserver, SoundObserver
+from egomem.records import Recording
+from egomem.timeline import DEFAULT_FPS, DEFAULT_WINDOW, Span, format_time, sample_times, windows
+
+DAMAGE = "damage"
+"""What of a recording's facts says which part of its picture could not be decoded."""
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingOptions:
+    """How recordings are sampled.
+
+    `window`: length in seconds (CapMem: 30 or 60). `fps`: frames a second for observers (CapMem:
+    1). `side`: longest side of a frame in pixels. `concurrency`: windows observed at once, for
+    observers that wait on a server; their frames are held in memory. `thumbnail`: longest side of
+    the picture kept of each window, 0 for none.
+    """
+
+    window: float = DEFAULT_WINDOW
+    fps: float = DEFAULT_FPS
+    side: int = 1280
+    concurrency: int = 1
+    thumbnail: int = 320
+
+    def __post_init__(self) -> None:
+        # Impossible values are refused before anything is decoded.
+        windows(1.0, self.window)
+        sample_times(Span(0.0, 1.0), self.fps)
+
+
+@dataclass(frozen=True, slots=True)
+class Observers:
+    """The observers: `sound` hear the whole recording first, then `frames` see each window."""
+
+    sound: Sequence[SoundObserver] = ()
+    frames: Sequence[FrameObserver] = ()
+
+
+@dataclass(slots=True)
+class FileProgress:
+    """What has been done on one file so far; becomes its FileOutcome."""
+
+    observations: int = 0
+    windows: int = 0
+    faults: list[str] = field(default_factory=list)
+    failed: dict[str, list[Span]] = field(default_factory=dict)
+
+    def error_lines(self) -> tuple[str, ...]:
+        """All errors; one repeated over many windows (a dead server) becomes a single line."""
+        lines = list(self.faults)
+        for fault, spans in self.failed.items():
+            first = min(spans)
+            where = f"{window_unit(first)} s" if len(spans) == 1 else f"{len(spans)} windows"
+            since = "" if len(spans) == 1 else f" from {format_time(first.start)} on"
+            lines.append(f"{where}{since}, {fault}")
+        return tuple(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class FileJob:
+    """One file to ingest, and where its results go."""
+
+    store: Store
+    path: Path
+    info: MediaInfo
+    recording: Recording
+    observers: Observers
+    sampling: SamplingOptions
+    progress: FileProgress
+    on_step: OnStep
+
+    def step(self, stage: Stage, second: float) -> None:
+        """Report how far a stage has come."""
+        total = self.recording.duration
+        self.on_step(Step(str(self.path), stage, min(second, total), total))
