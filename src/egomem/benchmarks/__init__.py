@@ -12,7 +12,8 @@ from egomem.benchmarks.format import BenchmarkFormat, FormatField, ReadOptions, 
 from egomem.benchmarks.formats.native import write
 from egomem.benchmarks.load import load
 from egomem.benchmarks.manifest import manifest, question_hash
-from egomem.benchmarks.registry import FORMATS, submission_readers
+from egomem.benchmarks.open import open_benchmark
+from egomem.benchmarks.registry import FORMATS, published_sizes, submission_readers
 from egomem.benchmarks.shuffle import shuffle_options
 from egomem.benchmarks.statistics import BenchmarkStats, Distribution, stats
 
@@ -29,6 +30,8 @@ __all__ = [
     "demo",
     "load",
     "manifest",
+    "open_benchmark",
+    "published_sizes",
     "question_hash",
     "shuffle_options",
     "stats",

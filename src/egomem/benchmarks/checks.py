@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from egomem.benchmarks.benchmark import Benchmark, BenchmarkFault
+from egomem.benchmarks.registry import FORMATS
 from egomem.errors import EgomemError
 from egomem.hashing import hash_file
 from egomem.records import Question, Video
@@ -176,7 +177,7 @@ def _benchmark_faults(benchmark: Benchmark) -> Iterator[BenchmarkFault]:
             id="", kind="licence", message="no licence of the annotations is stated"
         )
     sources = {v.source_dataset for v in benchmark.videos if v.source_dataset and not v.licence}
-    if sources and benchmark.format == "native":
+    if sources and _states_media_licences(benchmark):
         names = ", ".join(sorted(sources))
         yield BenchmarkFault(
             id="", kind="licence", message=f"no licence of the media is stated: {names}"
@@ -192,6 +193,12 @@ def _benchmark_faults(benchmark: Benchmark) -> Iterator[BenchmarkFault]:
     unbalanced = _balance_fault(benchmark.questions)
     if unbalanced is not None:
         yield unbalanced
+
+
+def _states_media_licences(benchmark: Benchmark) -> bool:
+    """Whether rows of this format have a place for each video's licence."""
+    is_registered = benchmark.format in FORMATS.names()
+    return is_registered and FORMATS.get(benchmark.format).states_media_licences
 
 
 def key_position_counts(questions: Iterable[Question]) -> dict[int, Counter[int]]:

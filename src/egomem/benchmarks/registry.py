@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from egomem.benchmarks.benchmark import Benchmark
 from egomem.benchmarks.format import BenchmarkFormat
 from egomem.plugins import Registry
 
@@ -26,3 +27,11 @@ def submission_readers() -> list[Callable[[Any], list[dict[str, Any]] | None]]:
     own."""
     submissions = (format.submission for format in FORMATS.all().values())
     return [s.read_entry for s in submissions if s is not None and s.read_entry is not None]
+
+
+def published_sizes(benchmark: Benchmark) -> dict[str, int]:
+    """Number of questions by split, as the authors of the benchmark's format state it; {} where
+    they do not."""
+    if benchmark.format not in FORMATS.names():
+        return {}
+    return dict(FORMATS.get(benchmark.format).published)

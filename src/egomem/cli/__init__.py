@@ -26,8 +26,9 @@ from io import TextIOWrapper
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
+from egomem.cli.plugin_help import PluginCommand
 from egomem.errors import EgomemError, reason
 
 COMMANDS: dict[str, str] = {
@@ -56,24 +57,6 @@ COMMANDS: dict[str, str] = {
 """Every command, in the order of help: name -> module:function."""
 
 
-STRATEGIES = "{strategies}"
-"""Stands in a help text for the names of the strategies that are installed."""
-
-
-class Command(TyperCommand):
-    """Looks up the names of plug-ins when its help is printed: a command that runs need not."""
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        for param in self.params:
-            text = getattr(param, "help", None) or ""
-            if STRATEGIES in text:
-                from egomem.answer import strategies
-
-                names = [name for name, s in strategies().items() if not s.oracle]
-                param.help = text.replace(STRATEGIES, ", ".join(names))  # type: ignore[attr-defined]  # an option has one
-        super().format_options(ctx, formatter)
-
-
 class Commands(TyperGroup):
     """Imports a command's file when it is asked for, so that starting up costs little."""
 
@@ -88,7 +71,7 @@ class Commands(TyperGroup):
         found = getattr(import_module(module), name)
         if not isinstance(found, typer.Typer):
             single = typer.Typer(add_completion=False)
-            single.command(cmd_name, cls=Command)(found)
+            single.command(cmd_name, cls=PluginCommand)(found)
             found = single
         found.rich_markup_mode = None  # plain help: it is quick, and can be piped
         command = typer.main.get_command(found)

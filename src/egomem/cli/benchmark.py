@@ -1,4 +1,4 @@
-"""`egomem benchmark`: what is wrong with a benchmark, and what is in it."""
+"""`egomem benchmark validate | stats | manifest`"""
 
 from __future__ import annotations
 
@@ -7,13 +7,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from egomem.cli.benchmark_options import (
+    DayOption,
+    FormatOption,
+    FrameOption,
+    KeepOption,
+    ZoneOption,
+    dropped_rows,
+)
 from egomem.cli.options import JsonOption
 from egomem.cli.output import print_result
+from egomem.cli.plugin_help import PluginCommand
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from egomem.benchmarks import Benchmark, BenchmarkFault, Distribution
+    from egomem.benchmarks import BenchmarkFault, Distribution
 
 benchmark = typer.Typer(
     no_args_is_help=True,
@@ -21,36 +30,17 @@ benchmark = typer.Typer(
     help="Check and describe a benchmark's questions and videos.",
 )
 
-Where = Annotated[
+WhereArgument = Annotated[
     str, typer.Argument(metavar="DIR", help="A folder or file of questions, or 'demo' for ours.")
-]
-FormatOption = Annotated[
-    str | None, typer.Option("--format", help="The data set's format; default: told by its rows.")
 ]
 MediaOption = Annotated[
     Path | None, typer.Option("--media", metavar="DIR", help="A folder that holds the videos.")
 ]
-ZoneOption = Annotated[
-    str | None, typer.Option("--zone", help="Where EgoLife was recorded: Asia/Shanghai.")
-]
-DayOption = Annotated[
-    str | None, typer.Option("--day-one", metavar="DATE", help="The date of EgoLife's DAY1.")
-]
-FrameOption = Annotated[
-    int,
-    typer.Option("--frame-base", min=1, help="What the last two digits of EgoLife's times count."),
-]
-KeepOption = Annotated[
-    bool,
-    typer.Option(
-        "--keep-faulty", help="Keep faulty rows that can be read, so that n is as published."
-    ),
-]
 
 
-@benchmark.command()
+@benchmark.command(cls=PluginCommand)
 def validate(
-    where: Where,
+    where: WhereArgument,
     format: FormatOption = None,
     media: MediaOption = None,
     hash: Annotated[
@@ -63,38 +53,48 @@ def validate(
 ) -> None:
     """Check options, keys, evidence, times, media, licence notes and ids.
 
-    Times are held against the videos' files where these are at hand. Every fault is named by id;
-    rows without one load. Ends with 1 where there is any fault, and with 3 where no question is
-    left.
+    Times are compared with the length of the video files that are there. Each fault names its row;
+    the other rows load. Exit code 1 if there is any fault, 3 if no question is left.
     """
-    from egomem.benchmarks import validate as check
+    from egomem.benchmarks import open_benchmark
+    from egomem.benchmarks import validate as find_faults
     from egomem.media import probe
+    from egomem.text import plural
 
-    held = read(where, format, media, zone, day_one, frame_base)
-    faults = check(held, hash_media=hash, length_of=lambda path: probe(path).duration)
+    questions = open_benchmark(
+        where, format, media=media, zone=zone, day_one=day_one, frame_base=frame_base
+    )
+    faults = find_faults(questions, hash_media=hash, length_of=lambda path: probe(path).duration)
 
     def show(out: Console) -> None:
-        out.print(
-            f"{held.name} ({held.format}): {_many(len(held.questions), 'question')} about "
-            f"{_many(len(held.videos), 'video')}; {_many(len(faults), 'fault')}, "
-            f"{_many(held.left_out, 'row')} left out",
+        counts = (
+            f"{plural(len(questions.questions), 'question')} about "
+            f"{plural(len(questions.videos), 'video')}; {plural(len(faults), 'fault')}, "
+            f"{plural(questions.left_out, 'row')} left out"
         )
+        out.print(f"{questions.name} ({questions.format}): {counts}")
 
     result = {
-        "name": held.name,
-        "format": held.format,
-        "questions": len(held.questions),
-        "videos": len(held.videos),
+        "name": questions.name,
+        "format": questions.format,
+        "questions": len(questions.questions),
+        "videos": len(questions.videos),
         "faults": [fault.model_dump() for fault in faults],
     }
-    problems = [(str(fault), _left_out(fault)) for fault in faults]
-    print_result("benchmark validate", result, show=show, json=json, problems=problems,
-           nothing=not held.questions)  # fmt: skip
+    problems = [(str(fault), _consequence(fault)) for fault in faults]
+    print_result(
+        "benchmark validate",
+        result,
+        show=show,
+        json=json,
+        problems=problems,
+        nothing=not questions.questions,
+    )
 
 
-@benchmark.command()
+@benchmark.command(cls=PluginCommand)
 def stats(
-    where: Where,
+    where: WhereArgument,
     format: FormatOption = None,
     media: MediaOption = None,
     plots: Annotated[
@@ -108,47 +108,63 @@ def stats(
 ) -> None:
     """Count durations, evidence, gaps, tags, sources and keys.
 
-    With --media, videos that state no length have that of their file.
+    With --media, a video without a stated length has that of its file.
     """
+    from egomem.benchmarks import open_benchmark, published_sizes
     from egomem.benchmarks import stats as count
     from egomem.evaluate.durations import video_durations
 
-    held = read(where, format, media, zone, day_one, frame_base, strict=not keep_faulty)
-    held = held.with_lengths(video_durations(held.videos))
-    found = count(held)
+    questions = open_benchmark(
+        where, format, media=media, strict=not keep_faulty, zone=zone, day_one=day_one,
+        frame_base=frame_base,
+    )  # fmt: skip
+    questions = questions.with_lengths(video_durations(questions.videos))
+    counted, published = count(questions), published_sizes(questions)
     drawn: list[Path] = []
     if plots is not None:
-        from egomem.benchmarks.plots import draw_plots as draw
+        from egomem.benchmarks.plots import draw_plots
 
-        drawn = draw(held, plots)
+        drawn = draw_plots(questions, plots)
 
     def show(out: Console) -> None:
-        out.print(f"{held.name} ({held.format})")
-        out.print(f"questions {found.questions}, videos {found.videos}{left_out(held)}")
-        for label, spread, unit in (
-            ("length of video", found.durations, " s"),
-            ("pieces of evidence", found.evidence_count, ""),
-            ("length of evidence", found.evidence_length, " s"),
-            ("start of evidence", found.evidence_position, " of the video"),
-            ("evidence to question", found.gaps, " s"),
+        out.print(f"{questions.name} ({questions.format})")
+        dropped = dropped_rows(questions)
+        out.print(f"questions {counted.questions}, videos {counted.videos}{dropped}")
+        if published:
+            out.print(f"{'published n':22}{_listed(published)}")
+        for label, values, unit in (
+            ("length of video", counted.durations, " s"),
+            ("pieces of evidence", counted.evidence_count, ""),
+            ("length of evidence", counted.evidence_length, " s"),
+            ("start of evidence", counted.evidence_position, " of the video"),
+            ("evidence to question", counted.gaps, " s"),
         ):
-            out.print(f"{label:22}{_spread(spread, unit)}")
-        groups = {"options": found.options, "position of key": found.keys}
-        groups |= {"answerable": found.answerable, "videos by source": found.videos_by_source}
-        for name, counts in {**groups, **found.counts}.items():
-            listed = ", ".join(f"{label} {n}" for label, n in counts.items()) or "not stated"
-            out.print(f"{name:22}{listed}")
+            out.print(f"{label:22}{_format_distribution(values, unit)}")
+        groups = {
+            "options": counted.options,
+            "position of key": counted.keys,
+            "answerable": counted.answerable,
+            "videos by source": counted.videos_by_source,
+            **counted.counts,
+        }
+        for name, counts in groups.items():
+            out.print(f"{name:22}{_listed(counts) or 'not stated'}")
         for path in drawn:
-            out.print(f"plot                  {path}")
+            out.print(f"{'plot':22}{path}")
 
-    result = {"name": held.name, **found.model_dump(), "left_out": held.left_out}
-    result["plots"] = [str(p) for p in drawn]
+    result = {
+        "name": questions.name,
+        **counted.model_dump(),
+        "published": published,
+        "left_out": questions.left_out,
+        "plots": [str(path) for path in drawn],
+    }
     print_result("benchmark stats", result, show=show, json=json)
 
 
-@benchmark.command()
+@benchmark.command(cls=PluginCommand)
 def manifest(
-    where: Where,
+    where: WhereArgument,
     format: FormatOption = None,
     media: MediaOption = None,
     zone: ZoneOption = None,
@@ -157,82 +173,45 @@ def manifest(
     keep_faulty: KeepOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Name each video's source, licence and SHA-256; the media itself is never passed on.
+    """Print each video's source, licence and SHA-256; the media itself is never passed on.
 
-    With --media, files at hand that have no hash yet are read.
+    With --media, the files of videos without a stated hash are read.
     """
-    from egomem.benchmarks import manifest as name
+    from egomem.benchmarks import manifest as describe
+    from egomem.benchmarks import open_benchmark
+    from egomem.text import plural
 
-    held = read(where, format, media, zone, day_one, frame_base, strict=not keep_faulty)
-    made = name(held, hash_media=media is not None)
+    questions = open_benchmark(
+        where, format, media=media, strict=not keep_faulty, zone=zone, day_one=day_one,
+        frame_base=frame_base,
+    )  # fmt: skip
+    described = describe(questions, hash_media=media is not None)
 
     def show(out: Console) -> None:
-        licence = made["licence"] or "no licence is stated"
-        n = _many(made["questions"], "question")
-        out.print(f"{made['name']}: {n}, {licence}{left_out(held)}")
-        for video in made["videos"]:
+        licence = described["licence"] or "no licence is stated"
+        count = plural(described["questions"], "question")
+        out.print(f"{described['name']}: {count}, {licence}{dropped_rows(questions)}")
+        for video in described["videos"]:
             source = f"{video['source_dataset']} {video['source_uid']}".strip() or "not stated"
             out.print(f"{video['id']}  {video['sha256'] or 'no hash'}  {source}")
 
-    print_result("benchmark manifest", made, show=show, json=json)
+    print_result("benchmark manifest", described, show=show, json=json)
 
 
-def left_out(held: Benchmark) -> str:
-    """What a command adds to its number of questions, so that no row goes unseen."""
-    said = f"; {_many(held.left_out, 'row')} left out (see egomem benchmark validate)"
-    return said if held.left_out else ""
-
-
-def _many(n: int, what: str) -> str:
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
-
-
-def _left_out(fault: BenchmarkFault) -> str:
+def _consequence(fault: BenchmarkFault) -> str:
     if not fault.dropped:
         return ""
     return "the file is left out" if fault.line is None else "the row is left out"
 
 
-def _spread(found: Distribution, unit: str) -> str:
-    if not found.n:
+def _listed(counts: dict[str, int]) -> str:
+    return ", ".join(f"{label} {n}" for label, n in counts.items())
+
+
+def _format_distribution(values: Distribution, unit: str) -> str:
+    if not values.n:
         return "not stated"
     return (
-        f"n {found.n}, from {found.least:.4g} to {found.most:.4g}{unit}, "
-        f"median {found.median:.4g}, mean {found.mean:.4g}"
-    )
-
-
-def read(
-    where: str,
-    format: str | None = None,
-    media: Path | None = None,
-    zone: str | None = None,
-    day_one: str | None = None,
-    frame_base: int = 20,
-    *,
-    strict: bool = True,
-) -> Benchmark:
-    """The benchmark that a command line names."""
-    from datetime import date
-
-    from egomem.benchmarks import demo, load
-    from egomem.errors import UsageError
-    from egomem.timeline import zone_of
-
-    if where == "demo" and not Path(where).exists():
-        held = demo()
-        return held.with_media(media) if media else held
-    try:
-        first = date.fromisoformat(day_one) if day_one else None
-    except ValueError:
-        raise UsageError(f"{day_one!r} is not a date", "write it like 2026-03-01") from None
-    place = zone_of(zone) if zone else None
-    return load(
-        where,
-        format,
-        media=media,
-        strict=strict,
-        zone=place,
-        day_one=first,
-        frame_base=frame_base,
+        f"n {values.n}, from {values.least:.4g} to {values.most:.4g}{unit}, "
+        f"median {values.median:.4g}, mean {values.mean:.4g}"
     )

@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from egomem.cli.benchmark import DayOption, FrameOption, KeepOption, ZoneOption
+from egomem.cli.benchmark_options import (
+    DayOption,
+    FormatOption,
+    FrameOption,
+    KeepOption,
+    ZoneOption,
+)
 from egomem.cli.options import FitOption, JsonOption
 from egomem.cli.output import make_table, print_result
+from egomem.cli.plugin_help import PluginCommand
 from egomem.config import CAPTION_TOKENS
 from egomem.timeline import MAX_FRAMES
 
@@ -74,7 +81,7 @@ LimitOption = Annotated[int | None, typer.Option(min=1, help="Ask the first N qu
 PlanOption = Annotated[bool, typer.Option("--plan", help="Print the plan, and do nothing.")]
 
 
-@eval.command()
+@eval.command(cls=PluginCommand)
 def capmem(
     data: Annotated[Path, typer.Option("--data", metavar="DIR", help="The questions.")],
     out: OutOption,
@@ -97,7 +104,7 @@ def capmem(
         typer.Option(metavar="DIR", help="Read the captions of this memory; make none."),
     ] = None,
     track: Annotated[str | None, typer.Option(help="Which captions of that memory.")] = None,
-    format: Annotated[str | None, typer.Option(help="The data's format, where not told.")] = None,
+    format: FormatOption = None,
     zone: ZoneOption = None,
     day_one: DayOption = None,
     frame_base: FrameOption = 20,
@@ -155,7 +162,7 @@ def capmem(
     Stage 1 asks without the video and lets through who guesses (15-35 %). Stage 2 answers from
     frames, from captions, and from captions with a look at the frames.
     """
-    from egomem.cli.benchmark import read
+    from egomem.benchmarks import open_benchmark
     from egomem.cli.eval_run import run_evaluation
     from egomem.config import load_settings, model_table
     from egomem.evaluate.options import (
@@ -198,7 +205,15 @@ def capmem(
         limit=limit,
         shard=read_shard(shard) if shard else None,
     )
-    benchmark = read(str(data), format, media, zone, day_one, frame_base, strict=not keep_faulty)
+    benchmark = open_benchmark(
+        str(data),
+        format,
+        media=media,
+        strict=not keep_faulty,
+        zone=zone,
+        day_one=day_one,
+        frame_base=frame_base,
+    )
     limits = {"budget": budget, "max_requests": max_requests}
     run_evaluation(benchmark, config, out, memory=memory, limits=limits, only_plan=plan, json=json)
 

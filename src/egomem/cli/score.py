@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from egomem.cli.benchmark import DayOption, FrameOption, KeepOption, ZoneOption
+from egomem.cli.benchmark_options import (
+    DayOption,
+    FormatOption,
+    FrameOption,
+    KeepOption,
+    ZoneOption,
+    dropped_rows,
+)
 from egomem.cli.options import BinsOption, JsonOption, RegimesOption, read_bins, read_regimes
 from egomem.cli.output import print_result
 
@@ -21,9 +28,7 @@ if TYPE_CHECKING:
 def score(
     questions: Annotated[str, typer.Argument(help="A folder or file of questions, or 'demo'.")],
     predictions: Annotated[Path, typer.Argument(help="JSON Lines: a row for each question.")],
-    format: Annotated[
-        str | None, typer.Option("--format", help="The format of QUESTIONS; default: told.")
-    ] = None,
+    format: FormatOption = None,
     bins: BinsOption = "3",
     regimes: RegimesOption = "12,20",
     seed: Annotated[int, typer.Option(help="Seed of the resampling.")] = 0,
@@ -39,13 +44,14 @@ def score(
     without a row counts as wrong, and an id that stands twice is refused.
     """
     from egomem.answer import read_choice
-    from egomem.benchmarks import submission_readers
-    from egomem.cli.benchmark import left_out, read
+    from egomem.benchmarks import open_benchmark, submission_readers
     from egomem.score import read_predictions, score_answers, summarise
     from egomem.score.cluster_bootstrap import describe_clusters
     from egomem.score.summary import SLICE_HEADINGS, format_percent, slice_row_cells
 
-    held = read(questions, format, None, zone, day_one, frame_base, strict=not keep_faulty)
+    held = open_benchmark(
+        questions, format, strict=not keep_faulty, zone=zone, day_one=day_one, frame_base=frame_base
+    )
 
     def reply(said: str, options: Sequence[Option]) -> tuple[Status, str | None]:
         reading = read_choice(said, options)
@@ -66,7 +72,7 @@ def score(
             low, high = format_percent(found.accuracy.low), format_percent(found.accuracy.high)
             out.print(
                 f"{held.name}: {format_percent(found.accuracy.value)} % of {found.n} questions, "
-                f"95 % interval {low} to {high} ({drawn} resampled){left_out(held)}",
+                f"95 % interval {low} to {high} ({drawn} resampled){dropped_rows(held)}",
             )
         if found.caution:
             out.print(f"careful with this interval: {found.caution}")

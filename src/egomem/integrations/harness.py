@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from egomem.answer import FrameSource, answer, get
-from egomem.benchmarks import Benchmark, demo, load
+from egomem.benchmarks import Benchmark, open_benchmark
 from egomem.config import load_settings as load_settings
 from egomem.errors import UsageError
 from egomem.evaluate.video_map import BlindViews, VideoMap, videos_in_memory
@@ -30,7 +30,7 @@ def read_benchmark(data: str, format: str | None = None) -> Benchmark:
 
     Raises UsageError where it holds no question.
     """
-    benchmark = demo() if data == "demo" and not Path(data).exists() else load(data, format)
+    benchmark = open_benchmark(data, format)
     if not benchmark.questions:
         raise UsageError(f"{data} holds no questions", f"run: egomem benchmark validate {data}")
     return benchmark

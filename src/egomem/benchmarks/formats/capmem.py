@@ -107,7 +107,7 @@ def _question(row: Fields) -> Question:
 
 FORMAT = BenchmarkFormat(
     name="capmem",
-    summary="CapMem's release (reconstructed)",
+    summary="CapMem's release (reconstructed).",
     detect=detect,
     read=read,
     licence="annotations CC BY-NC 4.0; source media under its providers' terms",

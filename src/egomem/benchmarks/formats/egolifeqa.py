@@ -146,7 +146,7 @@ def _joined(value: object) -> str:
 
 FORMAT = BenchmarkFormat(
     name="egolifeqa",
-    summary="EgoLifeQA; needs a zone and the date of DAY1",
+    summary="EgoLifeQA; needs a zone and the date of DAY1.",
     detect=detect,
     read=read,
     published={"A1_JAKE": 500},

@@ -96,7 +96,7 @@ def _question(row: Fields) -> Question:
 
 FORMAT = BenchmarkFormat(
     name="egoschema",
-    summary="EgoSchema",
+    summary="EgoSchema.",
     detect=detect,
     read=read,
     companions=("subset_answers.",),

@@ -119,7 +119,7 @@ def _question(row: Fields) -> Question:
 
 FORMAT = BenchmarkFormat(
     name="mvbench",
-    summary="MVBench and MLVU",
+    summary="MVBench and MLVU.",
     detect=detect,
     read=read,
     published={"MVBench": 4000},

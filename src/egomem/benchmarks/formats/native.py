@@ -223,7 +223,7 @@ def _video_row(video: Video) -> dict[str, Any]:
 
 FORMAT = BenchmarkFormat(
     name="native",
-    summary="egomem's own: JSON Lines or Parquet",
+    summary="egomem's own: JSON Lines or Parquet.",
     detect=detect,
     read=read,
     priority=-1,  # rows of other formats also have a question and an id

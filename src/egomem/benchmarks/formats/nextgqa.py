@@ -114,7 +114,7 @@ def _question(row: Fields) -> Question:
 
 FORMAT = BenchmarkFormat(
     name="nextgqa",
-    summary="NExT-GQA and NExT-QA",
+    summary="NExT-GQA and NExT-QA.",
     detect=detect,
     read=read,
     companions=(f"{_SPANS_FILE}_",),
@@ -125,8 +125,8 @@ FORMAT = BenchmarkFormat(
         FormatField("video", "video", "the video's id; video_id in NExT-GQA", "91", required=True),
         FormatField("qid", "id", "the question's number within its video", "3", required=True),
         FormatField("question", "question", "the text", "why did she stop", required=True),
-        FormatField("a0", "options", "the first option, and so on", "red light", required=True),
-        FormatField("a1", "options", "the second", "to rest", required=True),
+        FormatField("a0", "options", "the first option, and so on", "red light"),
+        FormatField("a1", "options", "the second", "to rest"),
         FormatField("a2", "options", "the third", "she fell"),
         FormatField("answer", "answer", "the right option's number, from 0, or its text",
                     "to rest", required=True),

@@ -117,7 +117,7 @@ def read_result(entry: Any) -> list[dict[str, Any]] | None:
 
 FORMAT = BenchmarkFormat(
     name="videomme",
-    summary="Video-MME, grouped or flat",
+    summary="Video-MME, grouped or flat.",
     detect=detect,
     read=read,
     licence="academic research only, no redistribution (Video-MME's own README)",
