@@ -26,11 +26,9 @@ from egomem.extras import install_line
 class EgomemError(Exception):
     """An error with one clear line for the person who can fix it.
 
-    `message` says what is wrong and where; `remedy` says what to do; `exit_code` is what a command
-    that ends with this error returns (see docs/reference/cli.md).
+    `message` says what is wrong and where; `remedy` says what to do. `egomem.cli.exit_codes` has
+    the exit code of a command that ends with it.
     """
-
-    exit_code = 3
 
     def __init__(self, message: str, remedy: str = "") -> None:
         super().__init__(message, remedy)
@@ -47,7 +45,7 @@ def reason(fault: BaseException) -> str:
 
 
 class UsageError(EgomemError):
-    exit_code = 2
+    pass
 
 
 class TimeError(UsageError):

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
-from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from typing import Any
-from urllib.parse import unquote, urlparse
 
 
 def are_installed(*modules: str) -> bool:
@@ -28,6 +26,8 @@ def install_line(extra: str) -> str:
 
 
 def _requirement(extra: str) -> str:
+    from urllib.parse import unquote, urlparse
+
     record = _direct_url()
     url = str(record.get("url", ""))
     vcs = record.get("vcs_info")
@@ -43,6 +43,9 @@ def _requirement(extra: str) -> str:
 
 
 def _direct_url() -> dict[str, Any]:
+    # Imported here, as every error imports this file and few need a line that installs something.
+    from importlib.metadata import PackageNotFoundError, distribution
+
     try:
         text = distribution("egomem").read_text("direct_url.json")
     except PackageNotFoundError:  # a source tree that was never installed

@@ -172,7 +172,7 @@ def test_score_anyones_predictions(tmp_path: Path, capsys: pytest.CaptureFixture
     assert main(["score", "demo", str(file)]) == 0
     out = capsys.readouterr().out
     assert "95.7 % of 47 questions" in out
-    assert "careful with this interval: only 5 videos and 3 lone questions" in out
+    assert "caution with this interval: only 5 videos and 3 lone questions" in out
     assert "replies that were read 100.0 %; mean over 5 videos and 3 lone questions" in out
     assert (result["clusters"], result["lone"]) == (8, 3)
     file.write_text(file.read_text() + json.dumps(rows[0]) + "\n")

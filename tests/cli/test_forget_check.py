@@ -47,10 +47,10 @@ def test_forget_by_text_first_as_a_dry_run(memory: Path, capsys) -> None:
     code, out, _ = run(memory, "forget", "--match", "LETTER", "--dry-run", capsys=capsys)
     assert code == 0
     assert '"a letter in the day" (caption)' in out
-    assert "would go: 2 observations" in out
+    assert "would remove: 2 observations" in out
     assert len(left(memory)) == 6
     code, out, _ = run(memory, "forget", "--match", "letter", capsys=capsys)
-    assert (code, out) == (0, "gone: 2 observations\n")
+    assert (code, out) == (0, "removed: 2 observations\n")
     assert len(left(memory)) == 4
 
 

@@ -28,7 +28,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from egomem.cli.plugin_help import PluginCommand
+from egomem.cli.exit_codes import ExitCode, exit_code_of
+from egomem.cli.lazy_help import LazyHelpCommand
 from egomem.errors import EgomemError, reason
 
 COMMANDS: dict[str, str] = {
@@ -68,13 +69,12 @@ class Commands(TyperGroup):
         if target is None:
             return None
         module, _, name = target.partition(":")
-        found = getattr(import_module(module), name)
-        if not isinstance(found, typer.Typer):
-            single = typer.Typer(add_completion=False)
-            single.command(cmd_name, cls=PluginCommand)(found)
-            found = single
-        found.rich_markup_mode = None  # plain help: it is quick, and can be piped
-        command = typer.main.get_command(found)
+        group = getattr(import_module(module), name)
+        if not isinstance(group, typer.Typer):
+            function, group = group, typer.Typer(add_completion=False)
+            group.command(cmd_name, cls=LazyHelpCommand)(function)
+        group.rich_markup_mode = None  # plain help: it is quick, and can be piped
+        command = typer.main.get_command(group)
         command.name = cmd_name
         return command
 
@@ -82,7 +82,7 @@ class Commands(TyperGroup):
 app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -109,7 +109,6 @@ def _root(
     """
 
 
-STOPPED = 130
 _STOPPED = ("stopped", "the same command goes on where it stopped")
 _DISK = "check that path, its permissions and the room on the disk"
 
@@ -124,30 +123,30 @@ def main(arguments: list[str] | None = None) -> int:
         code = app(args=arguments, standalone_mode=False, prog_name="egomem")
     except EgomemError as error:
         print_error(error.message, error.remedy, json=as_json)
-        return error.exit_code
+        return exit_code_of(error)
     except (KeyboardInterrupt, typer.Abort):
         print_error(*_STOPPED, json=as_json)
-        return STOPPED
+        return ExitCode.STOPPED
     except OSError as error:  # such as a full disk where our output goes
         name = error.filename2 or error.filename
         what = f"cannot use {name}" if name is not None else "cannot go on"
         print_error(f"{what}: {reason(error)}", _DISK, json=as_json)
-        return 3
+        return ExitCode.NOTHING_DONE
     except Exception as error:
-        # Wrong usage. Some releases of typer carry a click of their own, so the kind is told by
-        # what all of click's faults have and no other exception has.
+        # Wrong usage. Some releases of typer carry a click of their own, so the kind is recognised
+        # by what all of click's errors have and no other exception has.
         if not hasattr(error, "format_message"):
             raise
         if type(error).__name__ == "NoArgsIsHelpError":  # its message is the whole help
             typer.echo(error.format_message(), err=True)
-            return 2
+            return ExitCode.WRONG_USAGE
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "egomem"
         print_error(error.format_message(), f"see: {command} --help", json=as_json)
-        return 2
-    if code == STOPPED:  # typer keeps the interrupt to itself
+        return ExitCode.WRONG_USAGE
+    if code == ExitCode.STOPPED:  # typer keeps the interrupt to itself
         print_error(*_STOPPED, json=as_json)
-    return code if isinstance(code, int) else 0
+    return code if isinstance(code, int) else ExitCode.DONE
 
 
 def run() -> None:

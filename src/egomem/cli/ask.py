@@ -53,16 +53,16 @@ def ask(
     """Answer QUESTION from the memory, with evidence and times, or say that it does not know."""
     from egomem.records import Status
 
-    with open_memory(memory, models=model, fit=fit) as held:
-        answer = held.ask(
+    with open_memory(memory, models=model, fit=fit) as opened:
+        answer = opened.ask(
             question,
             options=option or (),
             at=at,
             strategy=strategy,
             settings=parse_settings(set_ or (), frames=frames),
         )
-        query = held.read_question(question, options=option or (), at=at) if explain else None
-        names = held.names()
+        query = opened.read_question(question, options=option or (), at=at) if explain else None
+        names = opened.names()
 
     def show(out: Console) -> None:
         print_answer(out, answer, names)

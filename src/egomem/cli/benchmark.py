@@ -15,9 +15,9 @@ from egomem.cli.benchmark_options import (
     ZoneOption,
     dropped_rows,
 )
+from egomem.cli.lazy_help import LazyHelpCommand
 from egomem.cli.options import JsonOption
 from egomem.cli.output import print_result
-from egomem.cli.plugin_help import PluginCommand
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,7 +38,7 @@ MediaOption = Annotated[
 ]
 
 
-@benchmark.command(cls=PluginCommand)
+@benchmark.command(cls=LazyHelpCommand)
 def validate(
     where: WhereArgument,
     format: FormatOption = None,
@@ -92,7 +92,7 @@ def validate(
     )
 
 
-@benchmark.command(cls=PluginCommand)
+@benchmark.command(cls=LazyHelpCommand)
 def stats(
     where: WhereArgument,
     format: FormatOption = None,
@@ -162,7 +162,7 @@ def stats(
     print_result("benchmark stats", result, show=show, json=json)
 
 
-@benchmark.command(cls=PluginCommand)
+@benchmark.command(cls=LazyHelpCommand)
 def manifest(
     where: WhereArgument,
     format: FormatOption = None,

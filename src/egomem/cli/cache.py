@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from egomem.cli.options import JsonOption, MemoryOption
-from egomem.cli.output import print_result
+from egomem.cli.output import make_table, print_result
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,76 +31,78 @@ def explain(
     memory: MemoryOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show what a reply's key is made of. Without a KEY, list the latest replies."""
+    """Print the parts of a reply's key. Without a KEY, list the latest replies."""
     from egomem.memory.replies import differences
 
-    held = _held(memory)
-    kept = [held.find(k) for k in (key, other) if k] or held.latest()
-    differ = differences(kept[0].request, kept[1].request) if other else []
+    held = _reply_cache(memory)
+    replies = [held.find(k) for k in (key, other) if k] or held.latest()
+    differences_found = differences(replies[0].request, replies[1].request) if other else []
 
     def show(out: Console) -> None:
-        for item in kept:
+        for item in replies:
             out.print(f"{item.key}  {item.made}  {item.reply.model}")
             if key:
                 for name, value in item.request.items():
                     out.print(f"  {name}: {_short(value)}")
         if other:
-            out.print(f"differs in: {', '.join(differ) or 'nothing'}")
-        if not kept:
+            out.print(f"differs in: {', '.join(differences_found) or 'nothing'}")
+        if not replies:
             out.print("no reply is kept here")
 
-    rows = [{"key": k.key, "made": k.made, "request": k.request} for k in kept]
-    print_result("cache explain", {"replies": rows, "differs": differ}, show=show, json=json)
+    rows = [{"key": k.key, "made": k.made, "request": k.request} for k in replies]
+    print_result(
+        "cache explain", {"replies": rows, "differs": differences_found}, show=show, json=json
+    )
 
 
 @cache.command()
 def stats(memory: MemoryOption = None, json: JsonOption = False) -> None:
-    """Count what is kept, and what was spent per role."""
-    found = _held(memory).stats()
+    """Count the cached replies, and print what each role has used."""
+    counted = _reply_cache(memory).stats()
 
     def show(out: Console) -> None:
-        from rich.table import Table
-
-        out.print(f"{found.replies} replies, {found.bytes / 1e6:.1f} MB")
-        columns = (
-            "asked",
-            "from cache",
-            "failed",
-            "tokens in",
-            "cached",
-            "out",
-            "frames",
-            "s",
-            "$",
-        )
-        table = Table("role", *columns, box=None)
-        for role, total in found.spent.items():
-            u = total.usage
-            cost = "?" if u.cost is None else f"{u.cost:.4f}" + ("+?" if total.unpriced else "")
+        out.print(f"{counted.replies} replies, {counted.bytes / 1e6:.1f} MB")
+        table = make_table(
+            "role", "asked", "from cache", "failed", "tokens in", "tokens cached", "tokens out",
+            "frames", "seconds", "US dollars", box=None,
+        )  # fmt: skip
+        for role, total in counted.spent.items():
+            usage = total.usage
+            cost = (
+                "?"
+                if usage.cost is None
+                else f"{usage.cost:.4f}" + ("+?" if total.unpriced else "")
+            )
             counts = (total.asked, total.cached, total.failed)
-            tokens = (u.tokens_in, u.tokens_cached, u.tokens_out, u.frames, round(u.seconds, 1))
+            tokens = (
+                usage.tokens_in,
+                usage.tokens_cached,
+                usage.tokens_out,
+                usage.frames,
+                round(usage.seconds, 1),
+            )
             table.add_row(role.value, *map(str, (*counts, *tokens)), cost)
-        if found.spent:
+        if counted.spent:
             out.print(table)
 
     spent = {
         role.value: {**total._asdict(), "usage": total.usage.model_dump(mode="json")}
-        for role, total in found.spent.items()
+        for role, total in counted.spent.items()
     }
-    result = {"replies": found.replies, "bytes": found.bytes, "spent": spent}
+    result = {"replies": counted.replies, "bytes": counted.bytes, "spent": spent}
     print_result("cache stats", result, show=show, json=json)
 
 
 @cache.command()
 def clear(memory: MemoryOption = None, json: JsonOption = False) -> None:
-    """Remove all replies and the ledger. What was remembered stays."""
-    gone = _held(memory).clear()
+    """Remove all cached replies and the ledger. Observations stay."""
+    removed = _reply_cache(memory).clear()
     print_result(
-        "cache clear", {"removed": gone}, show=lambda o: o.print(f"{gone} removed"), json=json
+        "cache clear", {"removed": removed}, show=lambda o: o.print(f"{removed} removed"), json=json
     )
 
 
-def _held(memory: Path | None) -> ReplyCache:
+def _reply_cache(memory: Path | None) -> ReplyCache:
     from egomem.config import load_settings
     from egomem.errors import NoMemoryError
     from egomem.memory.replies import ReplyCache

@@ -20,27 +20,38 @@ if TYPE_CHECKING:
 def caption(
     file: Annotated[Path, typer.Argument(help="A video file.")],
     active: Annotated[
-        bool, typer.Option("--active", help="Check the draft, look again, rewrite. The default.")
+        bool,
+        typer.Option(
+            "--active", help="Check the draft's claims, look again and rewrite (default)."
+        ),
     ] = False,
     direct: Annotated[
-        bool, typer.Option("--direct", help="A single pass over the coarse view.")
+        bool, typer.Option("--direct", help="Caption in a single pass over the coarse view.")
     ] = False,
-    compare: Annotated[bool, typer.Option("--compare", help="Both, with what they cost.")] = False,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Run both, and print the cost of each.")
+    ] = False,
     explain: Annotated[bool, typer.Option(help="Print every round.")] = False,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the rounds as a page with frames.")
     ] = None,
     log: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Keep the run here; the same command goes on with it."),
+        typer.Option(
+            metavar="FILE", help="Log the run in this file; the same command continues it."
+        ),
     ] = None,
     documents: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Text files that may name what was seen. Default: none."),
+        typer.Option(
+            metavar="DIR", help="Folder of text files that may name what is seen. Default: none."
+        ),
     ] = None,
-    rounds: Annotated[int, typer.Option(min=0, help="Rounds at most.")] = 6,
-    looks: Annotated[int, typer.Option(min=0, help="Looks at most.")] = 12,
-    frames: Annotated[int, typer.Option(min=0, help="Frames beyond the coarse view.")] = 128,
+    rounds: Annotated[int, typer.Option(min=0, help="Maximum number of rounds.")] = 6,
+    looks: Annotated[int, typer.Option(min=0, help="Maximum number of inspections.")] = 12,
+    frames: Annotated[
+        int, typer.Option(min=0, help="Maximum number of frames beyond the coarse view.")
+    ] = 128,
     model: ModelOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -57,23 +68,23 @@ def caption(
     ways = {"direct": False} if direct else {"active": True}
     ways = {"direct": False, "active": True} if compare else ways
     retriever = DocumentFolder(documents) if documents is not None else None
-    made = asyncio.run(_run(file, ways, model or [], budget, parts, retriever, log))
+    runs = asyncio.run(_run(file, ways, model or [], budget, parts, retriever, log))
     if html is not None:
-        last = list(made.values())[-1]
+        last = list(runs.values())[-1]
         html.write_text(as_html(last, tools_for(file, parts)), "utf-8")
 
     def show(out: Console) -> None:
-        for way, done in made.items():
+        for way, run in runs.items():
             if explain:
-                for line in as_text(done):
+                for line in as_text(run):
                     out.print(line)
             if compare or explain:
-                out.print(f"\n{way}: {_cost(done)}")
-            out.print(done.caption or "Nothing could be established.")
+                out.print(f"\n{way}: {_cost(run)}")
+            out.print(run.caption or "Nothing could be established.")
         for line in parts.missing:
             out.print(f"without a tool: {line}")
 
-    result: dict[str, Any] = {way: as_json(done) for way, done in made.items()}
+    result: dict[str, Any] = {way: as_json(run) for way, run in runs.items()}
     print_result(
         "caption", result if compare else next(iter(result.values())), show=show, json=json
     )

@@ -16,31 +16,31 @@ if TYPE_CHECKING:
 
 def check(
     repair: Annotated[
-        bool, typer.Option("--repair", help="Make anew what follows from the record.")
+        bool, typer.Option("--repair", help="Rebuild the index, vectors and other derived data.")
     ] = False,
     memory: MemoryOption = None,
     json: JsonOption = False,
 ) -> None:
     """Verify a memory: its record, index, vectors and pictures."""
-    with open_memory(memory) as held:
-        found = held.check(repair=repair)
+    with open_memory(memory) as opened:
+        report = opened.check(repair=repair)
 
     def show(out: Console) -> None:
-        looked_at = ", ".join(f"{n} {what.replace('_', ' ')}" for what, n in found.figures.items())
-        out.print(looked_at)
-        for finding in found.findings:
+        figures = ", ".join(f"{n} {what.replace('_', ' ')}" for what, n in report.figures.items())
+        out.print(figures)
+        for finding in report.findings:
             if finding.repaired:
                 out.print(f"mended: {finding.what}")
-        if found.ok:
-            out.print("sound" if not found.findings else "sound again")
+        if report.ok:
+            out.print("sound" if not report.findings else "sound again")
 
     problems = [
         (
             finding.what,
             "run: egomem check --repair" if finding.repairable else "restore it from a backup",
         )
-        for finding in found.findings
+        for finding in report.findings
         if not finding.repaired
     ]
-    result = {"figures": found.figures, "findings": [asdict(f) for f in found.findings]}
+    result = {"figures": report.figures, "findings": [asdict(f) for f in report.findings]}
     print_result("check", result, show=show, json=json, problems=problems)

@@ -39,9 +39,9 @@ def compare(
     json: JsonOption = False,
 ) -> None:
     """Answer QUESTION with several strategies: answer, evidence, tokens, seconds and cost."""
-    with open_memory(memory, models=model, fit=fit) as held:
-        rows = held.compare(question, strategies=strategy or (), options=option or (), at=at)
-        names = held.names()
+    with open_memory(memory, models=model, fit=fit) as opened:
+        rows = opened.compare(question, strategies=strategy or (), options=option or (), at=at)
+        names = opened.names()
 
     def show(out: Console) -> None:
         from rich.text import Text

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def doctor(memory: MemoryOption = None, json: JsonOption = False) -> None:
-    """Say what works on this machine, what is missing, and the line that installs it.
+    """Print what works on this machine, what is missing, and the line that installs it.
 
     Ends with exit code 1 where something is wrong; a part that is merely not installed is not.
     """

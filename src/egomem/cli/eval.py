@@ -15,10 +15,9 @@ from egomem.cli.benchmark_options import (
     KeepOption,
     ZoneOption,
 )
+from egomem.cli.lazy_help import LazyHelpCommand
 from egomem.cli.options import FitOption, JsonOption
 from egomem.cli.output import make_table, print_result
-from egomem.cli.plugin_help import PluginCommand
-from egomem.config import CAPTION_TOKENS
 from egomem.timeline import MAX_FRAMES
 
 if TYPE_CHECKING:
@@ -32,7 +31,10 @@ eval = typer.Typer(
 )
 
 OutOption = Annotated[
-    Path, typer.Option("--out", metavar="RUN", help="The run's folder; the same one goes on.")
+    Path,
+    typer.Option(
+        "--out", metavar="RUN", help="The run's folder; a run that is there is continued."
+    ),
 ]
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="The run's folder.")]
 ModelOption = Annotated[
@@ -47,12 +49,14 @@ ModelOption = Annotated[
 BudgetOption = Annotated[
     float | None,
     typer.Option(
-        min=0, metavar="USD", help="What captions and answers may cost, earlier calls included."
+        min=0,
+        metavar="USD",
+        help="Maximum cost of captions and answers in US dollars, earlier calls included.",
     ),
 ]
 RequestsOption = Annotated[
     int | None,
-    typer.Option(min=0, metavar="N", help="Requests that may be sent, earlier calls included."),
+    typer.Option(min=0, metavar="N", help="Maximum number of requests, earlier calls included."),
 ]
 SetOption = Annotated[
     list[str] | None,
@@ -74,36 +78,42 @@ RequestLimitOption = Annotated[
 CaptionTokensOption = Annotated[
     int | None,
     typer.Option(
-        min=1, help=f"Maximum tokens per caption, reasoning included (default {CAPTION_TOKENS})."
+        min=1, help="Maximum tokens per caption, reasoning included (default {caption_tokens})."
     ),
 ]
-LimitOption = Annotated[int | None, typer.Option(min=1, help="Ask the first N questions alone.")]
-PlanOption = Annotated[bool, typer.Option("--plan", help="Print the plan, and do nothing.")]
+LimitOption = Annotated[int | None, typer.Option(min=1, help="Ask only the first N questions.")]
+PlanOption = Annotated[bool, typer.Option("--plan", help="Print the plan, and run nothing.")]
 
 
-@eval.command(cls=PluginCommand)
+@eval.command(cls=LazyHelpCommand)
 def capmem(
     data: Annotated[Path, typer.Option("--data", metavar="DIR", help="The questions.")],
     out: OutOption,
     settings: Annotated[
         str,
         typer.Option(
-            help="clean, video, caption@30, verify@30, aligned@30, caption@evidence, "
-            "video@evidence, or any strategy; commas between."
+            help="Conditions, separated by commas: a strategy ({strategies}), with the window of "
+            "its captions in seconds (caption@30), aligned@30, or with the evidence alone "
+            "(caption@evidence)."
         ),
     ] = "clean,video,caption@30,caption@60",
     model: ModelOption = None,
     cross: Annotated[
-        bool, typer.Option("--cross", help="Every captioner's captions for every reader.")
+        bool, typer.Option("--cross", help="Give every reader the captions of every captioner.")
     ] = False,
     media: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The videos, by name or id.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder of the videos, named by file name or id."),
     ] = None,
     memory: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Read the captions of this memory; make none."),
+        typer.Option(
+            metavar="DIR", help="Read the captions of this memory instead of making new ones."
+        ),
     ] = None,
-    track: Annotated[str | None, typer.Option(help="Which captions of that memory.")] = None,
+    track: Annotated[
+        str | None, typer.Option(help="The caption track to read from that memory.")
+    ] = None,
     format: FormatOption = None,
     zone: ZoneOption = None,
     day_one: DayOption = None,
@@ -115,15 +125,18 @@ def capmem(
     ] = None,
     frame_limit: Annotated[
         list[str] | None,
-        typer.Option(metavar="MODEL=N", help="Frames that a model takes. Repeatable."),
+        typer.Option(metavar="MODEL=N", help="Maximum frames per request of a model. Repeatable."),
     ] = None,
     side: Annotated[
-        int | None, typer.Option(min=1, help="Longest side of a frame. Default: 512.")
+        int | None, typer.Option(min=1, help="Longest side of a frame in pixels (default 512).")
     ] = None,
     fps: Annotated[
-        float | None, typer.Option(min=0.001, help="Frames a second to look at. Default: 1.")
+        float | None, typer.Option(min=0.001, help="Frames per second to look at (default 1).")
     ] = None,
-    reply: Annotated[str | None, typer.Option(help="letter (default), scores or logprobs.")] = None,
+    reply: Annotated[
+        str | None,
+        typer.Option(help="What a reader replies with: letter (default), scores or logprobs."),
+    ] = None,
     abstain: Annotated[
         bool, typer.Option("--abstain", help="Readers may answer that it cannot be determined.")
     ] = False,
@@ -137,30 +150,32 @@ def capmem(
     gate: Annotated[
         str | None,
         typer.Option(
-            help="stop (default): a reader outside of 15-35 % on clean goes no further; "
-            "report: it goes on."
+            help="What to do with a reader whose accuracy on clean is outside 15-35 %: "
+            "stop (default), or report and continue."
         ),
     ] = None,
     gate_low: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Accuracy that passes. Default: 0.15.")
+        float | None,
+        typer.Option(min=0, max=1, help="Lowest share that passes the gate (default 0.15)."),
     ] = None,
     gate_high: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Accuracy that passes. Default: 0.35.")
+        float | None,
+        typer.Option(min=0, max=1, help="Highest share that passes the gate (default 0.35)."),
     ] = None,
     set_: SetOption = None,
     budget: BudgetOption = None,
     max_requests: RequestsOption = None,
     limit: LimitOption = None,
     shard: Annotated[
-        str | None, typer.Option(metavar="I/N", help="Part I of N, counting from 1.")
+        str | None, typer.Option(metavar="I/N", help="Run part I of N, counting from 1.")
     ] = None,
     plan: PlanOption = False,
     json: JsonOption = False,
 ) -> None:
-    """CapMem: can captions stand in for a video? Plans, runs, goes on where it stopped.
+    """CapMem: can captions replace a video? Plans and runs; continues a run that was stopped.
 
-    Stage 1 asks without the video and lets through who guesses (15-35 %). Stage 2 answers from
-    frames, from captions, and from captions with a look at the frames.
+    Stage 1 (bias gate) asks without the video; only readers scoring 15-35 % continue. Stage 2
+    answers from frames, from captions, and from captions checked against frames.
     """
     from egomem.benchmarks import open_benchmark
     from egomem.cli.eval_run import run_evaluation
@@ -175,11 +190,16 @@ def capmem(
         strategy_settings,
     )
 
-    held = load_settings(
+    config_settings = load_settings(
         model=model_table(model) if model else None, fit=fit, caption_tokens=caption_tokens
     )
-    given, most = held.model, request_limits(request_limit or (), held.limits)
-    roles = models_given({k: v for k, v in given.items() if v != "embedded"} if given else {})
+    model_specs, limits_by_role = (
+        config_settings.model,
+        request_limits(request_limit or (), config_settings.limits),
+    )
+    roles = models_given(
+        {k: v for k, v in model_specs.items() if v != "embedded"} if model_specs else {}
+    )
     config = make_config(
         protocol="capmem",
         settings=split(settings),
@@ -190,12 +210,12 @@ def capmem(
         format=reply,
         abstain=abstain,
         max_tokens=max_tokens,
-        caption_tokens=held.caption_tokens,
-        given_limits=most,
-        fit=held.fit,
+        caption_tokens=config_settings.caption_tokens,
+        given_limits=limits_by_role,
+        fit=config_settings.fit,
         frames=frames,
         frame_limits=frame_limits(frame_limit or ()),
-        side=side or most.get("reader", {}).get("side"),
+        side=side or limits_by_role.get("reader", {}).get("side"),
         fps=fps,
         gate=gate,
         gate_low=gate_low,
@@ -227,7 +247,7 @@ def demo(
         Path | None, typer.Option("--out", metavar="RUN", help="Default: in that folder.")
     ] = None,
     settings: Annotated[
-        str, typer.Option(help="As of capmem; those that ask a model need one.")
+        str, typer.Option(help="Conditions, as for capmem; those that ask a model need --model.")
     ] = "extractive,extractive@evidence",
     model: ModelOption = None,
     fit: FitOption = None,
@@ -238,7 +258,7 @@ def demo(
     plan: PlanOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Our own questions over the demo's recordings, answered without a model."""
+    """Ask our own questions about the demo's recordings; no model is needed."""
     from egomem.cli.eval_run import run_evaluation
     from egomem.cli.progress import ProgressDisplay
     from egomem.config import load_settings, model_table
@@ -251,15 +271,18 @@ def demo(
         strategy_settings,
     )
 
-    roles, held = models_given(model_table(model)) if model else {}, load_settings(fit=fit)
+    roles, config_settings = (
+        models_given(model_table(model)) if model else {},
+        load_settings(fit=fit),
+    )
     config = make_config(
         protocol="demo", settings=split(settings), readers=roles.get("reader"), limit=limit,
-        gate="report", strategies=strategy_settings(set_ or ()), fit=held.fit,
-        given_limits=request_limits((), held.limits),
+        gate="report", strategies=strategy_settings(set_ or ()), fit=config_settings.fit,
+        given_limits=request_limits((), config_settings.limits),
     )  # fmt: skip
     with ProgressDisplay(quiet=json) as progress:
-        made = prepare(folder, on_note=progress.say, on_step=progress.step)
-        benchmark, memory = asyncio.run(made)
+        preparation = prepare(folder, on_note=progress.say, on_step=progress.step)
+        benchmark, memory = asyncio.run(preparation)
     limits = {"budget": budget, "max_requests": max_requests}
     run = out or folder / "eval"
     run_evaluation(benchmark, config, run, memory=memory, limits=limits, only_plan=plan, json=json)
@@ -267,7 +290,7 @@ def demo(
 
 @eval.command()
 def status(run: RunArgument, json: JsonOption = False) -> None:
-    """Whether a run goes on, how far it is, and what it has cost."""
+    """Print whether a run is active, how far it is, and what it has cost."""
     from egomem.cli.eval_run import format_sent
     from egomem.evaluate import load_run
     from egomem.evaluate import status as standing
@@ -275,44 +298,46 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
     from egomem.evaluate.run_reader import stale_text
     from egomem.text import plural
 
-    held = load_run(run)
-    now = standing(held)
-    gates = bias_gates(held.questions, held.config, held.cells)
+    loaded = load_run(run)
+    progress = standing(loaded)
+    gates = bias_gates(loaded.questions, loaded.config, loaded.cells)
 
     def show(out: Console) -> None:
         from rich.text import Text
 
-        state = ": ".join(part for part in (now.state, now.who, now.why) if part)
-        errors = f", {now.errors} ended in an error (the same command tries them again)"
-        counted = (
-            f"{now.done} of {plural(now.total, 'cell')} finished{errors if now.errors else ''}"
-        )
-        if now.held_back:
-            counted += f", {now.held_back} held back by the gate"
-        out.print(f"{state}; {counted}")
-        if now.stale:
-            out.print(stale_text(held))
-        for track in now.captions:
-            lost = ", ".join(f"{n} {status}" for status, n in sorted(track.without.items()))
-            lost = f", none of {lost}" if lost else ""
-            out.print(f"captions {track.track}: {track.done} / {track.total}{lost}")
+        state = ": ".join(part for part in (progress.state, progress.who, progress.why) if part)
+        counts_text = f"{progress.done} of {plural(progress.total, 'cell')} finished"
+        if progress.errors:
+            retry = "run the same command to retry them"
+            counts_text += f", {progress.errors} ended in an error ({retry})"
+        if progress.held_back:
+            counts_text += f", {progress.held_back} held back by the gate"
+        out.print(f"{state}; {counts_text}")
+        if progress.stale:
+            out.print(stale_text(loaded))
+        for track in progress.captions:
+            failures = ", ".join(f"{n} {status}" for status, n in sorted(track.without.items()))
+            failures = f", none of {failures}" if failures else ""
+            out.print(f"captions {track.track}: {track.done} / {track.total}{failures}")
         table = make_table("setting", "finished", "by status", box=None)
-        for row in now.columns:
+        for row in progress.columns:
             counts = ", ".join(f"{n} {s}" for s, n in sorted(row.by_status.items()))
             cells = (row.column.label, f"{row.done} / {row.total}", counts)
             table.add_row(*(Text(cell) for cell in cells))
         out.print(table)
         for gate in gates:
-            out.print(f"gate of {gate.reader}: {gate_text(gate, held.config)}")
-        if now.spent.requests:
-            out.print(f"sent: {format_sent(now.spent, now.unpriced)}")
-        if now.unreadable_lines:
-            out.print(f"{plural(len(now.unreadable_lines), 'line')} of the answers cannot be read")
-        if now.unmeasured:
-            out.print(f"what {plural(now.unmeasured, 'answer')} took is lost")
+            out.print(f"gate of {gate.reader}: {gate_text(gate, loaded.config)}")
+        if progress.spent.requests:
+            out.print(f"sent: {format_sent(progress.spent, progress.unpriced)}")
+        if progress.unreadable_lines:
+            out.print(
+                f"{plural(len(progress.unreadable_lines), 'line')} of the answers cannot be read"
+            )
+        if progress.unmeasured:
+            out.print(f"the usage of {plural(progress.unmeasured, 'answer')} is not known")
 
-    body = now.model_dump(mode="json") | {
-        "config_hash": held.about.get("config_hash"),
+    body = progress.model_dump(mode="json") | {
+        "config_hash": loaded.about.get("config_hash"),
         "gates": [gate.model_dump(mode="json") for gate in gates],
     }
     print_result("eval status", body, show=show, json=json)
@@ -320,25 +345,25 @@ def status(run: RunArgument, json: JsonOption = False) -> None:
 
 @eval.command()
 def rescore(run: RunArgument, json: JsonOption = False) -> None:
-    """Read the raw replies again with today's reader of choices. No model is asked."""
+    """Parse the stored replies again with the current parser. No request is sent."""
     from egomem.cli.progress import ProgressDisplay
     from egomem.evaluate import rescore as again
     from egomem.text import plural
 
-    said = again(run, on_note=ProgressDisplay(quiet=json).say)
+    rescored = again(run, on_note=ProgressDisplay(quiet=json).say)
 
     def show(out: Console) -> None:
-        for question, column, before, after in said.changed:
+        for question, column, before, after in rescored.changed:
             out.print(f"{question}  {column}: {before} -> {after}")
         out.print(
-            f"{plural(said.read, 'reply', 'replies')} read again, "
-            f"{plural(len(said.changed), 'answer')} changed, "
-            f"{said.kept} without a reply to read"
+            f"{plural(rescored.read, 'reply', 'replies')} read again, "
+            f"{plural(len(rescored.changed), 'answer')} changed, "
+            f"{rescored.kept} without a reply to read"
         )
-        for reader, before, after in said.gates:
+        for reader, before, after in rescored.gates:
             out.print(f"the gate of {reader} {after}; before: {before}")
 
-    print_result("eval rescore", said.model_dump(mode="json"), show=show, json=json)
+    print_result("eval rescore", rescored.model_dump(mode="json"), show=show, json=json)
 
 
 @eval.command()
@@ -362,14 +387,14 @@ def merge(
     shards: Annotated[list[Path], typer.Argument(metavar="SHARD...", help="Every shard's folder.")],
     json: JsonOption = False,
 ) -> None:
-    """Join the shards of one run. Missing or doubled cells are listed, and nothing is written."""
+    """Join the shards of one run. Missing or duplicate cells are listed, and nothing is written."""
     from egomem.evaluate import load_run
     from egomem.evaluate import merge as join
     from egomem.text import plural
 
     count = join(out, shards)
     errors = sum(cell.failed for cell in load_run(out).cells.values())
-    remedy = f"the same command with --out {out} and without --shard tries them again"
+    remedy = f"the same command with --out {out} and without --shard retries them"
     what = f"{errors} of {plural(count, 'cell')} ended in an error"
     print_result(
         "eval merge",
@@ -382,7 +407,7 @@ def merge(
 
 @eval.command("lmms-tasks")
 def lmms_tasks(json: JsonOption = False) -> None:
-    """The folder of our tasks for lmms-eval: its --include_path."""
+    """Print the folder of our lmms-eval tasks, for its --include_path."""
     from egomem.integrations.lmms_eval import FOLDER
 
     folder = str(FOLDER)

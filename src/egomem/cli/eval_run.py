@@ -42,8 +42,8 @@ def run_evaluation(
     from egomem.models import RequestPolicy
     from egomem.text import plural
 
-    given = load_settings()
-    policy = RequestPolicy(deadline=given.deadline, concurrency=given.concurrency)
+    user_settings = load_settings()
+    policy = RequestPolicy(deadline=user_settings.deadline, concurrency=user_settings.concurrency)
 
     async def whole() -> tuple[str, RunPlan, RunSummary | None]:
         with ProgressDisplay(quiet=json) as line:
@@ -61,52 +61,52 @@ def run_evaluation(
                     print_plan(planned)
                 if only_plan:
                     return open_run.config.hash, planned, None
-                done = await run(
+                summary = await run(
                     open_run,
                     command=["egomem", *sys.argv[1:]],
-                    concurrency=given.concurrency,
+                    concurrency=user_settings.concurrency,
                     on_note=line.say,
                     on_progress=line.update,
                 )
-                return open_run.config.hash, planned, done
+                return open_run.config.hash, planned, summary
 
-    config_hash, planned, done = asyncio.run(whole())
+    config_hash, planned, summary = asyncio.run(whole())
     result: dict[str, Any] = {
         "run": str(out),
         "config_hash": config_hash,
         "dropped_questions": benchmark.left_out,
         "plan": planned.model_dump(mode="json"),
-        "outcome": done.model_dump(mode="json") if done else None,
+        "outcome": summary.model_dump(mode="json") if summary else None,
     }
     problems: list[tuple[str, str]] = []
-    if done is not None:
-        problems += [(fault, "run the same command again") for fault in done.faults]
-        if done.uncaptioned:
-            problems.append((uncaptioned_text(done.uncaptioned), UNCAPTIONED_REMEDY))
-        if done.errors:
-            what = f"{done.errors} of {plural(done.cells, 'cell')} ended in an error"
+    if summary is not None:
+        problems += [(fault, "run the same command again") for fault in summary.faults]
+        if summary.uncaptioned:
+            problems.append((uncaptioned_text(summary.uncaptioned), UNCAPTIONED_REMEDY))
+        if summary.errors:
+            what = f"{summary.errors} of {plural(summary.cells, 'cell')} ended in an error"
             remedy = "the same command tries them again"
             if planned.total.unable and planned.missing:
-                lost = plural(len(planned.missing), "video is", "videos are")
-                remedy += f"; {lost} not at hand: give them with --media or --memory"
+                missing_videos = plural(len(planned.missing), "video is", "videos are")
+                remedy += f"; {missing_videos} not at hand: give them with --media or --memory"
             problems.append((what, remedy))
-        if done.halted:
-            are = "is" if done.left == 1 else "are"
-            left = f"{done.left} of {plural(done.cells, 'cell')} {are} not answered"
-            problems.append((f"{done.halted}; {left}", done.remedy))
+        if summary.halted:
+            are = "is" if summary.left == 1 else "are"
+            unanswered = f"{summary.left} of {plural(summary.cells, 'cell')} {are} not answered"
+            problems.append((f"{summary.halted}; {unanswered}", summary.remedy))
 
     def show(console: Console) -> None:
-        if done is None:
+        if summary is None:
             return
-        counts = ", ".join(f"{n} {s}" for s, n in sorted(done.by_status.items()))
+        counts = ", ".join(f"{n} {s}" for s, n in sorted(summary.by_status.items()))
         console.print(
-            f"{plural(done.asked, 'cell')} answered, {done.kept} kept, "
-            f"in {done.seconds:.1f} s: {counts}"
+            f"{plural(summary.asked, 'cell')} answered, {summary.kept} kept, "
+            f"in {summary.seconds:.1f} s: {counts}"
         )
-        if done.spent.requests:
-            console.print(f"sent: {format_sent(done.spent, done.unpriced)}")
-        if done.spent_in_all.requests > done.spent.requests:
-            total = done.spent_in_all
+        if summary.spent.requests:
+            console.print(f"sent: {format_sent(summary.spent, summary.unpriced)}")
+        if summary.spent_in_all.requests > summary.spent.requests:
+            total = summary.spent_in_all
             console.print(f"sent by this run in all: {format_sent(total, total.without_price)}")
         console.print(f"run: {out}   report: egomem report {out}")
 

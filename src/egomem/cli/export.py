@@ -18,7 +18,8 @@ def export(
     target: Annotated[
         Path,
         typer.Argument(
-            metavar="TARGET", help="A file; for subtitles a folder, a file a recording."
+            metavar="TARGET",
+            help="A file; for subtitles a folder that gets one file per recording.",
         ),
     ],
     format: Annotated[
@@ -37,15 +38,17 @@ def export(
     json: JsonOption = False,
 ) -> None:
     """Write a memory, or part of it, for other tools. Parquet imported again is the same memory."""
-    with open_memory(memory) as held:
-        done = held.export(
+    with open_memory(memory) as opened:
+        exported = opened.export(
             target, format, at=at, recordings=recording, sources=source, tracks=track
         )
 
     def show(out: Console) -> None:
-        for file in done.files:
+        for file in exported.files:
             out.print(file)
-        left = f"; {done.left_out} digests have no place in subtitles" if done.left_out else ""
-        out.print(f"{done.observations} observations{left}")
+        omitted = (
+            f"; {exported.left_out} digests have no place in subtitles" if exported.left_out else ""
+        )
+        out.print(f"{exported.observations} observations{omitted}")
 
-    print_result("export", done.model_dump(mode="json"), show=show, json=json)
+    print_result("export", exported.model_dump(mode="json"), show=show, json=json)

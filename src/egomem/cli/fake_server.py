@@ -20,7 +20,9 @@ def fake_server(
         Path | None,
         typer.Option("--script", metavar="FILE", help="JSON or TOML file with the replies."),
     ] = None,
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any free one.")] = 8765,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Port; 0 for any free one.")
+    ] = 8765,
     json: JsonOption = False,
 ) -> None:
     """Serve scripted replies as a model server would, on this machine only, until stopped.

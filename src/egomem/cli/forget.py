@@ -34,23 +34,23 @@ def forget(
         str | None, typer.Option(metavar="ID", help="Only this recording; alone: all of it.")
     ] = None,
     match: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Only what holds this text.")
+        str | None, typer.Option(metavar="TEXT", help="Only observations that contain this text.")
     ] = None,
     wearer: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Only what this wearer recorded.")
+        str | None, typer.Option(metavar="NAME", help="Only recordings of this wearer.")
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Tell what would go, and change nothing.")
+        bool, typer.Option("--dry-run", help="Print what would be removed, and change nothing.")
     ] = False,
     memory: MemoryOption = None,
     json: JsonOption = False,
 ) -> None:
     """Remove every trace of a time, a recording or a text."""
-    with open_memory(memory) as held:
-        span, between = _times(held, start, end, recording)
-        # What is to go is read before it is gone.
-        view, names = held.until(), held.names()
-        receipt = held.forget(
+    with open_memory(memory) as opened:
+        span, between = _times(opened, start, end, recording)
+        # Times and names are looked up before their records are removed.
+        view, names = opened.until(), opened.names()
+        receipt = opened.forget(
             recording=recording,
             span=span,
             between=between,
@@ -59,49 +59,48 @@ def forget(
             dry_run=dry_run,
         )
 
-    gone = [*receipt.observations, *receipt.dependents]
+    observations = [*receipt.observations, *receipt.dependents]
 
     def place(o: Observation) -> str:
         return format_place(o.recording, o.span, view.when(o), names)
 
     def show(out: Console) -> None:
         if dry_run:
-            for o in gone:
+            for o in observations:
                 out.print(f'{place(o)}: "{o.text}" ({o.source})')
         counts = ", ".join(f"{n} {what}" for what, n in receipt.counts.items() if n)
-        out.print(f"{'would go' if dry_run else 'gone'}: {counts or 'nothing'}")
+        out.print(f"{'would remove' if dry_run else 'removed'}: {counts or 'nothing'}")
 
     result = {
         "dry_run": dry_run,
         "kind": receipt.kind,
         "counts": receipt.counts,
-        # What is gone is not written down again.
-        "observations": [o.model_dump(mode="json") for o in gone] if dry_run else None,
+        # What was removed must not be printed, or a log would keep it.
+        "observations": [o.model_dump(mode="json") for o in observations] if dry_run else None,
     }
     print_result("forget", result, show=show, json=json)
 
 
 def _times(
-    held: Memory, start: str | None, end: str | None, recording: str | None
+    memory: Memory, start: str | None, end: str | None, recording: str | None
 ) -> tuple[Span | None, tuple[datetime, datetime] | None]:
-    """Two written times, as seconds of one recording or as instants; an open end is for ever."""
+    """The written times as a span of one recording, or as two instants; an open end is infinite."""
     from egomem.errors import TimeError
     from egomem.timeline import RecordingTime, Span
 
     if start is None and end is None:
         return None, None
-    low, high = (
-        held.until(text if recording is None else f"{recording} {text}").until if text else None
+    first, last = (
+        memory.until(text if recording is None else f"{recording} {text}").until if text else None
         for text in (start, end)
     )
-    if isinstance(low, RecordingTime) or isinstance(high, RecordingTime):
-        ends = [low or RecordingTime(recording or "", 0.0), high or RecordingTime("", 1e12)]
+    if isinstance(first, RecordingTime) or isinstance(last, RecordingTime):
+        ends = [first or RecordingTime(recording or "", 0.0), last or RecordingTime("", 1e12)]
         if recording is None or not all(isinstance(t, RecordingTime) for t in ends):
             raise TimeError(
                 f"{start or ''} to {end or ''} names seconds of a recording",
                 "add --recording ID, or write two instants",
             )
-        first, last = (t.seconds for t in ends if isinstance(t, RecordingTime))
-        return Span(first, last), None
-    first_instant = low or datetime.min.replace(tzinfo=UTC)
-    return None, (first_instant, high or datetime.max.replace(tzinfo=UTC))
+        return Span(*(t.seconds for t in ends if isinstance(t, RecordingTime))), None
+    lowest, highest = (bound.replace(tzinfo=UTC) for bound in (datetime.min, datetime.max))
+    return None, (first or lowest, last or highest)

@@ -30,10 +30,13 @@ def import_(
         ),
     ] = None,
     source: Annotated[
-        str | None, typer.Option(help="What the rows are, where they do not say: caption, speech.")
+        str | None, typer.Option(help="The source of rows that name none: caption, speech.")
     ] = None,
     track: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Who observed. Default: import.")
+        str | None,
+        typer.Option(
+            metavar="NAME", help="The observer in the name of the track. Default: import."
+        ),
     ] = None,
     wearer: Annotated[str, typer.Option(help="Who wore the camera.")] = "me",
     recording: Annotated[
@@ -41,7 +44,8 @@ def import_(
         typer.Option(metavar="NAME", help="The video of rows that name none. Default: the file's."),
     ] = None,
     videos: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where the videos lie, if not beside.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder of the videos, if they are not beside the files."),
     ] = None,
     zone: Annotated[
         str | None, typer.Option(help="The zone of wall-clock times without one: Europe/Berlin.")
@@ -50,10 +54,10 @@ def import_(
         str | None, typer.Option(metavar="DATE", help="The date of EgoLife's DAY1: 2026-03-01.")
     ] = None,
     frame_base: Annotated[
-        int, typer.Option(help="Base of an EgoLife time's last two digits.")
+        int, typer.Option(help="How many to a second the last two digits of an EgoLife time count.")
     ] = 20,
     step: Annotated[
-        float, typer.Option(min=0.001, help="Seconds given to each row where rows have no times.")
+        float, typer.Option(min=0.001, help="Length in seconds of each row without times.")
     ] = 5.0,
     memory: MemoryOption = None,
     json: JsonOption = False,
@@ -63,8 +67,8 @@ def import_(
     Bad lines are named and counted, and the rest is remembered (exit code 1 only where a whole file
     could not be read). The same file again adds nothing.
     """
-    with open_memory(memory, create=True) as held:
-        done = held.import_files(
+    with open_memory(memory, create=True) as opened:
+        outcomes = opened.import_files(
             *files,
             videos=videos,
             map=map or (),
@@ -77,12 +81,12 @@ def import_(
             frames_per_second=frame_base,
             step=step,
         )
-        folder = str(held.folder)
+        folder = str(opened.folder)
 
     def show(out: Console) -> None:
         from egomem.text import plural
 
-        for o in done:
+        for o in outcomes:
             if o.fault:
                 continue
             out.print(
@@ -94,6 +98,6 @@ def import_(
                 out.print(f"  {problem}")
         out.print(f"memory: {folder}")
 
-    problems = [(o.fault, o.remedy) for o in done if o.fault]
-    result = {"files": [o.model_dump(mode="json") for o in done], "memory": folder}
+    problems = [(o.fault, o.remedy) for o in outcomes if o.fault]
+    result = {"files": [o.model_dump(mode="json") for o in outcomes], "memory": folder}
     print_result("import", result, show=show, json=json, problems=problems)

@@ -36,7 +36,7 @@ def ingest(
         typer.Option(min=0.1, help=f"Length of a window in seconds (default {DEFAULT_WINDOW:g})."),
     ] = None,
     fps: Annotated[
-        float | None, typer.Option(min=0.001, help="Frames a second to look at. Default: 1.")
+        float | None, typer.Option(min=0.001, help="Frames per second to look at (default 1).")
     ] = None,
     start: Annotated[
         str | None,
@@ -47,13 +47,14 @@ def ingest(
     ] = None,
     zone: Annotated[
         str | None,
-        typer.Option(help="Where it was recorded: Europe/Berlin. For starts told by file names."),
+        typer.Option(help="Time zone of start times in file names: Europe/Berlin."),
     ] = None,
     wearer: Annotated[str | None, typer.Option(help="Who wore the camera. Default: me.")] = None,
     model: ModelOption = None,
     fit: FitOption = None,
     budget: Annotated[
-        float | None, typer.Option(min=0, metavar="USD", help="What captions may cost.")
+        float | None,
+        typer.Option(min=0, metavar="USD", help="Maximum cost of captions in US dollars."),
     ] = None,
     caption_tokens: Annotated[
         int | None,
@@ -65,7 +66,9 @@ def ingest(
     ] = None,
     caption: Annotated[
         Caption,
-        typer.Option(help="'active' checks each window's caption and looks again where it must."),
+        typer.Option(
+            help="'active' checks the claims of each caption and looks again at the frames."
+        ),
     ] = Caption.DIRECT,
     observers: Annotated[
         str,
@@ -92,12 +95,12 @@ def ingest(
     """
     from egomem.ingest import media_files
 
-    media_files(paths)  # a wrong path is said before a memory is made
+    media_files(paths)  # a wrong path is reported before a memory is created
     with (
-        open_memory(memory, create=True, models=model, fit=fit) as held,
+        open_memory(memory, create=True, models=model, fit=fit) as opened,
         ProgressDisplay(quiet=json) as progress,
     ):
-        said = held.ingest(
+        ingested = opened.ingest(
             *paths,
             window=window,
             fps=fps,
@@ -112,22 +115,24 @@ def ingest(
             on_note=progress.say,
             on_step=progress.step,
         )
-        folder = held.folder
+        folder = opened.folder
 
     def show(out: Console) -> None:
-        for o in said.outcomes:
+        for o in ingested.outcomes:
             out.print(
                 f"{o.status:9} {o.path}  {o.seconds:.1f} s, {o.windows} new windows, "
                 f"{o.observations} new observations",
             )
             for note in o.notes:
                 out.print(f"          {note}")
-        if said.usage.requests:
-            out.print(f"captions: {said.usage.requests} requests, {format_usage(said.usage)}")
-        counts = ", ".join(f"{n} {status}" for status, n in said.counts.items())
+        if ingested.usage.requests:
+            out.print(
+                f"captions: {ingested.usage.requests} requests, {format_usage(ingested.usage)}"
+            )
+        counts = ", ".join(f"{n} {status}" for status, n in ingested.counts.items())
         out.print(f"{counts}; memory: {folder}")
 
-    problems = [(fault, o.remedy) for o in said.faulty for fault in o.faults]
-    result = said.model_dump(mode="json") | {"counts": said.counts, "memory": str(folder)}
-    none = all(o.status == "failed" for o in said.outcomes)
+    problems = [(fault, o.remedy) for o in ingested.faulty for fault in o.faults]
+    result = ingested.model_dump(mode="json") | {"counts": ingested.counts, "memory": str(folder)}
+    none = all(o.status == "failed" for o in ingested.outcomes)
     print_result("ingest", result, show=show, json=json, problems=problems, nothing=none)

@@ -32,7 +32,7 @@ AtOption = Annotated[
     typer.Option(
         "--at",
         metavar="TIME",
-        help="Look back from this time, and see nothing after it: '2026-03-02 10:30', "
+        help="Answer as of this time, and read nothing after it: '2026-03-02 10:30', "
         "'yesterday evening', or a second of a recording as 'street.mp4 1:20'.",
     ),
 ]
@@ -49,18 +49,21 @@ BinsOption = Annotated[
     typer.Option(
         "--bins",
         metavar="N|SHARES",
-        help="Where evidence lies in a video: so many equal bins, or their inner edges: 0.2,0.8",
+        help="Bins of the evidence's position in the video: a number of equal bins, or inner "
+        "edges as shares: 0.2,0.8",
     ),
 ]
 RegimesOption = Annotated[
     str,
     typer.Option(
-        "--regimes", metavar="MINUTES", help="Edges of durations; the last one parts long videos."
+        "--regimes",
+        metavar="MINUTES",
+        help="Edges between groups of video durations; above the last one a video is long.",
     ),
 ]
 FitOption = Annotated[
     bool | None,
-    typer.Option("--fit", help="Shrink requests that are over a server's limits, and record it."),
+    typer.Option("--fit", help="Reduce requests that exceed a server's limits, and record it."),
 ]
 
 
@@ -103,24 +106,24 @@ def read_regimes(given: str) -> tuple[float, ...]:
 def _ascending(given: str) -> tuple[float, ...]:
     """Numbers that ascend; () for anything else."""
     try:
-        found = tuple(float(part) for part in given.split(","))
+        numbers = tuple(float(part) for part in given.split(","))
     except ValueError:
         return ()
-    return found if all(a < b for a, b in pairwise(found)) else ()
+    return numbers if all(a < b for a, b in pairwise(numbers)) else ()
 
 
 def parse_settings(given: Iterable[str], **flags: object) -> dict[str, object] | None:
     """`["frames=64", "as_video=true"]` and flags that were given -> settings, None for none."""
-    found = {name: value for name, value in flags.items() if value is not None}
+    settings = {name: value for name, value in flags.items() if value is not None}
     for setting in given:
         name, equals, value = setting.partition("=")
         if not equals:
             raise UsageError(f"--set {setting}: there is no value", "write it as NAME=VALUE")
         try:
-            found[name] = json.loads(value)
+            settings[name] = json.loads(value)
         except ValueError:
-            found[name] = value
-    return found or None
+            settings[name] = value
+    return settings or None
 
 
 def settings_by_name(given: Iterable[str]) -> dict[str, dict[str, object]]:

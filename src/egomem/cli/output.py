@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json as json_
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
+from egomem.cli.exit_codes import ExitCode
+
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, JustifyMethod
     from rich.table import Table
 
     from egomem.recall import Query
@@ -42,7 +44,7 @@ def print_result(
         for what, remedy in problems:
             typer.echo(f"egomem: {_one_line(what, remedy)}", err=True)
     if problems:
-        raise typer.Exit(3 if nothing else 1)
+        raise typer.Exit(ExitCode.NOTHING_DONE if nothing else ExitCode.SOME_FAILED)
 
 
 class LazyConsole:
@@ -59,7 +61,7 @@ class LazyConsole:
 
 
 def print_error(what: str, remedy: str, *, json: bool) -> None:
-    """Say in one line why nothing could be done."""
+    """Print one line that says why nothing could be done, and what to do."""
     if json:
         _print_json(None, None, [(what, remedy)])
     else:
@@ -83,15 +85,19 @@ def _one_line(what: str, remedy: str) -> str:
     return " ".join(text.split())
 
 
-def make_table(*headings: str, **more: Any) -> Table:
-    """A table whose cells are never cut short: what has no blanks to part it at is parted anywhere,
-    as the names of models and files are told apart by their ends."""
+def make_table(*headings: str, right: Collection[str] = (), **options: Any) -> Table:
+    """A table for a terminal; columns named in `right` are aligned right.
+
+    Cells are never cut short: one without blanks is broken anywhere, since names of models and
+    files often differ at their ends.
+    """
     from rich.table import Table
 
-    made = Table(**more)
+    table = Table(**options)
     for heading in headings:
-        made.add_column(heading, overflow="fold")
-    return made
+        justify: JustifyMethod = "right" if heading in right else "left"
+        table.add_column(heading, overflow="fold", justify=justify)
+    return table
 
 
 def format_place(
@@ -144,6 +150,6 @@ def query_json(query: Query) -> dict[str, Any]:
 def answer_json(answer: Answer, names: Mapping[str, str]) -> dict[str, Any]:
     """An answer as JSON; each piece of evidence also names its recording's file."""
     body = answer.model_dump(mode="json", exclude={"trace"})
-    for piece in body["evidence"]:
-        piece["name"] = names.get(piece["recording"] or "")
+    for item in body["evidence"]:
+        item["name"] = names.get(item["recording"] or "")
     return body

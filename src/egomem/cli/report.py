@@ -21,17 +21,19 @@ def report_(
         typer.Option("--out", metavar="DIR", help="Default: report/ in the first run's folder."),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Put runs side by side that are not comparable.")
+        bool, typer.Option("--force", help="Compare runs that differ in their conditions.")
     ] = False,
     bins: BinsOption = "3",
     regimes: RegimesOption = "12,20",
     open_: Annotated[
         list[str] | None,
-        typer.Option("--open", metavar="MODEL", help="Its weights are published. Repeatable."),
+        typer.Option("--open", metavar="MODEL", help="A model with published weights. Repeatable."),
     ] = None,
     closed: Annotated[
         list[str] | None,
-        typer.Option("--closed", metavar="MODEL", help="Its weights are not. Repeatable."),
+        typer.Option(
+            "--closed", metavar="MODEL", help="A model without published weights. Repeatable."
+        ),
     ] = None,
     json: JsonOption = False,
 ) -> None:

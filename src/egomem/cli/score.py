@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,7 +17,7 @@ from egomem.cli.benchmark_options import (
     dropped_rows,
 )
 from egomem.cli.options import BinsOption, JsonOption, RegimesOption, read_bins, read_regimes
-from egomem.cli.output import print_result
+from egomem.cli.output import make_table, print_result
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,7 +31,7 @@ def score(
     format: FormatOption = None,
     bins: BinsOption = "3",
     regimes: RegimesOption = "12,20",
-    seed: Annotated[int, typer.Option(help="Seed of the resampling.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
     zone: ZoneOption = None,
     day_one: DayOption = None,
     frame_base: FrameOption = 20,
@@ -49,59 +49,56 @@ def score(
     from egomem.score.cluster_bootstrap import describe_clusters
     from egomem.score.summary import SLICE_HEADINGS, format_percent, slice_row_cells
 
-    held = open_benchmark(
+    benchmark = open_benchmark(
         questions, format, strict=not keep_faulty, zone=zone, day_one=day_one, frame_base=frame_base
     )
 
-    def reply(said: str, options: Sequence[Option]) -> tuple[Status, str | None]:
-        reading = read_choice(said, options)
+    def reply(text: str, options: Sequence[Option]) -> tuple[Status, str | None]:
+        reading = read_choice(text, options)
         return reading.status, reading.letter
 
-    given = read_predictions(predictions, held.questions, reply, submission_readers())
+    parsed = read_predictions(predictions, benchmark.questions, reply, submission_readers())
     scored = score_answers(
-        held.questions, given.answers, videos=held.videos, verdicts=given.verdicts
+        benchmark.questions, parsed.answers, videos=benchmark.videos, verdicts=parsed.verdicts
     )
-    found = summarise(scored, bins=read_bins(bins), regimes=read_regimes(regimes), seed=seed)
+    scores = summarise(scored, bins=read_bins(bins), regimes=read_regimes(regimes), seed=seed)
 
-    drawn = describe_clusters(found.clusters, found.lone)
+    drawn = describe_clusters(scores.clusters, scores.lone)
 
     def show(out: Console) -> None:
-        from rich.table import Table
+        percent = format_percent
+        if scores.accuracy:
+            low, high = percent(scores.accuracy.low), percent(scores.accuracy.high)
+            out.print(
+                f"{benchmark.name}: {percent(scores.accuracy.value)} % of {scores.n} questions, "
+                f"95 % interval {low} to {high} ({drawn} resampled){dropped_rows(benchmark)}",
+            )
+        if scores.caution:
+            out.print(f"caution with this interval: {scores.caution}")
+        if (accuracies := scores.accuracies) and accuracies.answered:
+            out.print(
+                f"of the {accuracies.n_answered} replies that were read "
+                f"{percent(accuracies.answered.value)} %; mean over {drawn} "
+                f"{percent(accuracies.macro.value)} %"
+            )
+        if scores.unscored:
+            out.print(f"{scores.unscored} questions have no key and are not scored")
+        if scores.mrr.value is not None:
+            out.print(f"MRR {scores.mrr.value:.3f} over {scores.mrr.n} questions")
+        if f1 := scores.answerability:
+            out.print(
+                f"Ans-F1 {percent(f1.f1)} (always answering: {percent(f1.f1_always_answering)}), "
+                f"unanswerable {percent(f1.f1_unanswerable)}, macro {percent(f1.f1_macro)}"
+            )
+        for one_slice in scores.tables:
+            table = make_table(
+                *SLICE_HEADINGS, right=("n",), title=one_slice.view, title_justify="left"
+            )
+            for row in one_slice.rows:
+                table.add_row(*slice_row_cells(row.label, row.figure))
+            out.print(table)
 
-        if found.accuracy:
-            low, high = format_percent(found.accuracy.low), format_percent(found.accuracy.high)
-            out.print(
-                f"{held.name}: {format_percent(found.accuracy.value)} % of {found.n} questions, "
-                f"95 % interval {low} to {high} ({drawn} resampled){dropped_rows(held)}",
-            )
-        if found.caution:
-            out.print(f"careful with this interval: {found.caution}")
-        if (three := found.accuracies) and three.answered:
-            out.print(
-                f"of the {three.n_answered} replies that were read "
-                f"{format_percent(three.answered.value)} %; mean over {drawn} "
-                f"{format_percent(three.macro.value)} %"
-            )
-        if found.unscored:
-            out.print(f"{found.unscored} questions have no key and are not scored")
-        if found.mrr.value is not None:
-            out.print(f"MRR {found.mrr.value:.3f} over {found.mrr.n} questions")
-        if f1 := found.answerability:
-            always = format_percent(f1.f1_always_answering)
-            out.print(
-                f"Ans-F1 {format_percent(f1.f1)} (always answering: {always}), unanswerable "
-                f"{format_percent(f1.f1_unanswerable)}, macro {format_percent(f1.f1_macro)}"
-            )
-        for made in found.tables:
-            shown = Table(title=made.view, title_justify="left")
-            for heading in SLICE_HEADINGS:
-                side: Literal["left", "right"] = "right" if heading == "n" else "left"
-                shown.add_column(heading, justify=side, overflow="fold")
-            for row in made.rows:
-                shown.add_row(*slice_row_cells(row.label, row.figure))
-            out.print(shown)
-
-    problems = [(text, "its question counts as wrong") for text in given.problems]
-    problems += [(f"{id} is no question of {held.name}", "") for id in given.unknown]
-    result = {**found.model_dump(), "left_out": held.left_out}
+    problems = [(text, "its question counts as wrong") for text in parsed.problems]
+    problems += [(f"{id} is no question of {benchmark.name}", "") for id in parsed.unknown]
+    result = {**scores.model_dump(), "left_out": benchmark.left_out}
     print_result("score", result, show=show, json=json, problems=problems)

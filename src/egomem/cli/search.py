@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def search(
     query: Annotated[str, typer.Argument(help="Words, codes or a whole question.")],
-    count: Annotated[int, typer.Option("-k", "--count", min=1, help="How many moments.")] = 5,
+    count: Annotated[int, typer.Option("-k", "--count", min=1, help="Number of moments.")] = 5,
     at: AtOption = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Print how the query was read.")
@@ -24,21 +24,21 @@ def search(
     model: ModelOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Find the moments that speak most for QUERY, with what was observed there."""
-    with open_memory(memory, models=model) as held:
-        found = held.find(query, k=count, at=at)
-        names = held.names()
+    """Find the moments that match QUERY best, with what was observed there."""
+    with open_memory(memory, models=model) as opened:
+        matches = opened.find(query, k=count, at=at)
+        names = opened.names()
 
     def show(out: Console) -> None:
         from egomem.timeline import format_span
 
         if explain:
-            print_query(found.query)
-        for note in found.notes:
+            print_query(matches.query)
+        for note in matches.notes:
             print(note)
-        if not found.hits:
+        if not matches.hits:
             print("nothing in this memory speaks for that")
-        for hit in found.hits:
+        for hit in matches.hits:
             parts = ", ".join(f"{name} {value:.2f}" for name, value in hit.parts.items())
             place = format_place(hit.recording, hit.span, hit.when, names)
             print(f"{hit.score:.2f}  {place}  ({parts})")
@@ -60,12 +60,12 @@ def search(
                     for o in hit.observations
                 ],
             }
-            for hit in found.hits
+            for hit in matches.hits
         ],
-        "notes": list(found.notes),
+        "notes": list(matches.notes),
     }
     if explain:
-        result["query"] = query_json(found.query)
+        result["query"] = query_json(matches.query)
     print_result("search", result, show=show, json=json)
 
 

@@ -17,8 +17,8 @@ def show(memory: MemoryOption = None, json: JsonOption = False) -> None:
 
     Gaps are times that no recording covers, and windows that a track has nothing of.
     """
-    with open_memory(memory) as held:
-        summary = held.summary()
+    with open_memory(memory) as opened:
+        summary = opened.summary()
 
     def text(out: Console) -> None:
         from egomem.ingest.retry import describe_failed_windows
@@ -42,8 +42,8 @@ def show(memory: MemoryOption = None, json: JsonOption = False) -> None:
         for (_, track, name), own in groupby(
             summary.untold, lambda u: (u.recording, u.track, u.name)
         ):
-            held = [FailedWindow(Span(u.start, u.end), u.status) for u in own]
-            out.print(f"  {name}: {track} tells nothing of {describe_failed_windows(held)}")
+            opened = [FailedWindow(Span(u.start, u.end), u.status) for u in own]
+            out.print(f"  {name}: {track} tells nothing of {describe_failed_windows(opened)}")
         out.print(summary.folder)
 
     result = summary.model_dump(mode="json")

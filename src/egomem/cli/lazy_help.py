@@ -1,4 +1,4 @@
-"""Help texts that name the plug-ins which are installed."""
+"""Help texts whose parts are looked up when help is printed, so that commands start quickly."""
 
 from __future__ import annotations
 
@@ -14,6 +14,12 @@ def _strategies() -> list[str]:
     return [name for name, strategy in strategies().items() if not strategy.oracle]
 
 
+def _caption_tokens() -> list[str]:
+    from egomem.config import CAPTION_TOKENS
+
+    return [str(CAPTION_TOKENS)]
+
+
 def _formats() -> list[str]:
     from egomem.benchmarks.registry import FORMATS
 
@@ -23,12 +29,13 @@ def _formats() -> list[str]:
 PLACEHOLDERS: dict[str, Callable[[], list[str]]] = {
     "{strategies}": _strategies,
     "{formats}": _formats,
+    "{caption_tokens}": _caption_tokens,
 }
-"""What stands in a help text -> the names that take its place."""
+"""A placeholder in a help text -> what takes its place."""
 
 
-class PluginCommand(TyperCommand):
-    """Looks up the names of plug-ins when its help is printed: a command that runs need not."""
+class LazyHelpCommand(TyperCommand):
+    """A command whose help has its placeholders replaced when it is printed."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         for param in self.params:
