@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 from typing import Any
 
@@ -42,6 +43,6 @@ class _Installed:
 def test_the_line_names_where_egomem_came_from(
     record: dict[str, Any] | None, line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(extras, "distribution", lambda name: _Installed(record))
+    monkeypatch.setattr(importlib.metadata, "distribution", lambda name: _Installed(record))
     assert extras.install_line("speech") == line
     assert MissingExtraError("faster-whisper", "speech").remedy == f"run: {line}"

@@ -110,7 +110,7 @@ def test_a_run_that_was_left_or_halted_says_so(
     assert "3 / 5" in said
     assert "sent: 3 requests" in said
     assert "1 line of the answers cannot be read" in said
-    assert "what 3 answers took is lost" in said
+    assert "the usage of 3 answers is not known" in said
     with locked(tmp_path / "run"):
         assert main(["eval", "status", str(tmp_path / "run"), "--json"]) == 0
     body: dict[str, Any] = json.loads(capsys.readouterr().out)["result"]

@@ -60,8 +60,8 @@ def _usable(
     usable: dict[str, Question] = {}
     faults: list[BenchmarkFault] = []
     for id, question in questions.items():
-        found = question_faults(question, videos)
-        faults += [f.model_copy(update={"dropped": True, **places[id]}) for f in found]
-        if not found:
+        question_problems = question_faults(question, videos)
+        faults += [f.model_copy(update={"dropped": True, **places[id]}) for f in question_problems]
+        if not question_problems:
             usable[id] = question
     return usable, faults

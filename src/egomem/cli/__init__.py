@@ -10,8 +10,8 @@ it into one line and an exit code.
 
     def search(query: str, memory: MemoryOption = None, json: JsonOption = False) -> None:
         "Find the moments that match QUERY."
-        with open_memory(memory) as held:
-            hits = held.search(query)
+        with open_memory(memory) as opened:
+            hits = opened.search(query)
         report("search", {"hits": [...]}, show=lambda out: out.print(...), json=json)
 
 A group of commands (`egomem models test`) is a `typer.Typer()` of that name in its file.

@@ -34,8 +34,8 @@ def explain(
     """Print the parts of a reply's key. Without a KEY, list the latest replies."""
     from egomem.memory.replies import differences
 
-    held = _reply_cache(memory)
-    replies = [held.find(k) for k in (key, other) if k] or held.latest()
+    reply_cache = _reply_cache(memory)
+    replies = [reply_cache.find(k) for k in (key, other) if k] or reply_cache.latest()
     differences_found = differences(replies[0].request, replies[1].request) if other else []
 
     def show(out: Console) -> None:

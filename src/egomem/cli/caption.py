@@ -102,9 +102,9 @@ async def _run(
     from egomem.observe.active.files import caption_file
 
     models = _models(specs)
-    made = {}
+    runs = {}
     for way, active in ways.items():
-        made[way] = await caption_file(
+        runs[way] = await caption_file(
             file,
             models=models,
             active=active,
@@ -115,7 +115,7 @@ async def _run(
         )
     if models is not None:
         await models.close()
-    return made
+    return runs
 
 
 def _models(specs: list[str]) -> Any:

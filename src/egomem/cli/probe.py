@@ -47,8 +47,8 @@ def probe(
         for name, value in _lines(facts):
             out.print(f"{name:10} {value}")
         for span, times in zip(spans, cut, strict=True):
-            seen = " ".join(f"{t:.3f}" for t in times) or "no frame"
-            out.print(f"window     {format_span(span)}  {seen}")
+            listed = " ".join(f"{t:.3f}" for t in times) or "no frame"
+            out.print(f"window     {format_span(span)}  {listed}")
 
     result: dict[str, Any] = facts.model_dump(mode="json")
     result["windows"] = [
@@ -70,7 +70,7 @@ def _lines(facts: MediaInfo) -> list[tuple[str, str]]:
     """What is known of a file, as names and values for a person."""
     from egomem.timeline import format_time
 
-    found = [
+    lines = [
         ("file", f"{facts.path} ({facts.bytes:,} bytes, {facts.container})"),
         ("length", f"{format_time(facts.duration)} ({facts.duration:.3f} s)"),
     ]
@@ -79,11 +79,11 @@ def _lines(facts: MediaInfo) -> list[tuple[str, str]]:
         rate = f"{video.fps:g} fps" if video.fps else "unknown rate"
         steps = f"variable rate, {rate} on average" if video.variable_rate else rate
         count = "unknown" if video.frames is None else f"{video.frames}"
-        found += [
+        lines += [
             ("video", f"{video.codec}, {video.width}x{video.height}{turned}, {steps}"),
             ("frames", f"{count}, the first at {video.start:.3f} s on the file's clock"),
         ]
-    found += [
+    lines += [
         (
             "sound",
             f"stream {s.index}: {s.codec}, {s.rate} Hz, {s.channels} channels,"
@@ -93,10 +93,10 @@ def _lines(facts: MediaInfo) -> list[tuple[str, str]]:
     ]
     for stream in (*facts.subtitles, *facts.other):
         about = ", ".join(v for v in (stream.codec, stream.note, stream.language) if v)
-        found.append((stream.kind, f"stream {stream.index}: {about or 'unknown'}, not used"))
+        lines.append((stream.kind, f"stream {stream.index}: {about or 'unknown'}, not used"))
     if facts.created:
-        found.append(("created", f"{facts.created} (the file's word, not a known clock)"))
+        lines.append(("created", f"{facts.created} (the file's word, not a known clock)"))
     if facts.decoded_until is not None:
-        found.append(("good until", f"{facts.decoded_until:.3f} s"))
-    found += [("wrong", fault) for fault in facts.faults]
-    return found
+        lines.append(("good until", f"{facts.decoded_until:.3f} s"))
+    lines += [("wrong", fault) for fault in facts.faults]
+    return lines

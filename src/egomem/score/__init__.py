@@ -1,8 +1,8 @@
 """From questions, answers and verdicts to figures: pure functions, no model calls.
 
-held = sheet(questions, answers, videos=videos)
-for table in tables(held).values(): ...
-drawn = bootstrap(held.right, held.clusters, strata)
+scored = score_answers(questions, answers, videos=videos)
+for table in slice_tables(scored).values(): ...
+draws = bootstrap(scored.right, scored.clusters, strata)
 """
 
 from egomem.score.accuracy import Accuracies, accuracies

@@ -32,27 +32,29 @@ class Accuracies(Record):
     macro: Interval
 
 
-def read_mask(sheet: ScoredAnswers) -> Floats:
+def read_mask(scored: ScoredAnswers) -> Floats:
     """1 for each question whose reply was read, else 0."""
-    return np.array([float(status in READ_STATUSES) for status in sheet.statuses])
+    return np.array([float(status in READ_STATUSES) for status in scored.statuses])
 
 
 def accuracies(
-    sheets: Sequence[ScoredAnswers], strata: Sequence[str] | None = None, *, seed: int = 0
+    answer_sets: Sequence[ScoredAnswers], strata: Sequence[str] | None = None, *, seed: int = 0
 ) -> list[Accuracies]:
-    """Of sheets of the same questions, one draw for all; `strata` are of the questions.
+    """The accuracies of each set of answers to the same questions, all on the same draws.
+
+    `strata`: of each question, what its video is drawn within.
 
     Raises UsageError without questions.
     """
-    if not sheets:
+    if not answer_sets:
         return []
-    clusters = sheets[0].clusters
-    right = np.column_stack([s.right for s in sheets])
-    read = np.column_stack([read_mask(s) for s in sheets])
+    clusters = answer_sets[0].clusters
+    right = np.column_stack([s.right for s in answer_sets])
+    read = np.column_stack([read_mask(s) for s in answer_sets])
     draws = bootstrap(np.column_stack([right, read]), clusters, strata, seed=seed)
     cluster_values = _cluster_means(right, clusters, strata)
     macro = bootstrap(*cluster_values, seed=seed)
-    columns, answered = len(sheets), _answered_accuracy(draws, len(sheets))
+    columns, answered = len(answer_sets), _answered_accuracy(draws, len(answer_sets))
     return [
         Accuracies(
             n=len(clusters),

@@ -29,13 +29,13 @@ class Answerability(Record):
     f1_always_answering: float | None
 
 
-def answerability(sheet: ScoredAnswers) -> Answerability:
-    """Over all questions of a sheet (SuperMemory-VQA; macro and the other class are ours)."""
-    answerable = np.array([q.answerable is not False for q in sheet.questions], bool)
+def answerability(scored: ScoredAnswers) -> Answerability:
+    """Over all scored questions (SuperMemory-VQA; macro and the other class are ours)."""
+    answerable = np.array([q.answerable is not False for q in scored.questions], bool)
     abstained = np.array(
-        [abstains(q, a) for q, a in zip(sheet.questions, sheet.answers, strict=True)], bool
+        [abstains(q, a) for q, a in zip(scored.questions, scored.answers, strict=True)], bool
     )
-    answered = np.array([s == "parsed" for s in sheet.statuses], bool) & ~abstained
+    answered = np.array([s == "parsed" for s in scored.statuses], bool) & ~abstained
     tp, fp = _count(answerable & answered), _count(~answerable & answered)
     fn, tn = _count(answerable & abstained), _count(~answerable & abstained)
     positives, negatives = _count(answerable), _count(~answerable)
@@ -43,7 +43,7 @@ def answerability(sheet: ScoredAnswers) -> Answerability:
     f1 = _f1(tp, fp, positives - tp)
     f1_unanswerable = _f1(tn, fn, negatives - tn)
     return Answerability(
-        n=len(sheet),
+        n=len(scored),
         answerable=positives,
         answered_answerable=tp,
         answered_unanswerable=fp,
@@ -74,9 +74,9 @@ class AnswerableOutcomes(Record):
     no_reading: int
 
 
-def answerable_outcomes(sheet: ScoredAnswers) -> AnswerableOutcomes:
+def answerable_outcomes(scored: ScoredAnswers) -> AnswerableOutcomes:
     """Correct, wrongly answered, wrongly abstained, or without a reading (SuperMemory-VQA)."""
-    answerable = sheet.only([q.answerable is not False for q in sheet.questions])
+    answerable = scored.only([q.answerable is not False for q in scored.questions])
     abstained = sum(
         abstains(q, a) for q, a in zip(answerable.questions, answerable.answers, strict=True)
     )

@@ -50,7 +50,8 @@ class OracleAnswer(Record):
     other: str = ""
 
     @property
-    def said(self) -> str:
+    def label(self) -> str:
+        """` (name, difference)`, or "" without a name."""
         return f" ({', '.join(filter(None, (self.name, self.other)))})" if self.name else ""
 
 
@@ -110,7 +111,7 @@ def _explain_caption_answer(
         return _explanation(
             FailureMode.NOT_OBSERVED, f"the evidence has no caption: {gap_statuses}", captions_alone
         )
-    by_captions, by_frames = captions.said if captions else "", frames.said if frames else ""
+    by_captions, by_frames = captions.label if captions else "", frames.label if frames else ""
     if captions_right is False and frames_right is True:
         why = f"the evidence's frames show it{by_frames}, its captions do not{by_captions}"
         return _explanation(FailureMode.NOT_OBSERVED, why, same_captions)
@@ -145,7 +146,7 @@ def _explain_frame_answer(
     question: Question, answer: Answer, frames: OracleAnswer | None, slack: float
 ) -> Explanation:
     """Of an answer that rests on frames alone: nothing was noted, and nothing retrieved."""
-    frames_right, by_frames = _oracle_is_right(question, frames), frames.said if frames else ""
+    frames_right, by_frames = _oracle_is_right(question, frames), frames.label if frames else ""
     was_read = evidence_was_read(question, answer, slack=slack)
     if was_read is False:
         return _explanation(

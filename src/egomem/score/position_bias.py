@@ -12,14 +12,14 @@ from egomem.score.slices import NOT_STATED, Slice
 
 
 def middle_drop_interval(
-    sheet: ScoredAnswers, positions: Slice, strata: Sequence[str] | None = None, *, seed: int = 0
+    scored: ScoredAnswers, positions: Slice, strata: Sequence[str] | None = None, *, seed: int = 0
 ) -> Interval | None:
     """`middle_drop` of a view of evidence positions, drawn as the accuracies are.
 
     None where the first bin, the last, or all others hold no question. A draw that leaves one of
     the bins empty is left out.
     """
-    pairs = zip(sheet.questions, sheet.videos, strict=True)
+    pairs = zip(scored.questions, scored.videos, strict=True)
     labels = [next(iter(positions.labels(q, v)), NOT_STATED) for q, v in pairs]
     bins = [name for name in positions.order if name.endswith("%") and name in labels]
     first, last = (
@@ -30,7 +30,10 @@ def middle_drop_interval(
         return None
     in_bin = np.array([[float(x == b) for b in (first, *inner, last)] for x in labels])
     draws = bootstrap(
-        np.column_stack([sheet.right[:, None] * in_bin, in_bin]), sheet.clusters, strata, seed=seed
+        np.column_stack([scored.right[:, None] * in_bin, in_bin]),
+        scored.clusters,
+        strata,
+        seed=seed,
     )
     bin_count = in_bin.shape[1]
     shares = np.array([0.5, *[-1 / len(inner)] * len(inner), 0.5])

@@ -52,9 +52,9 @@ class Mrr(Record):
     left_out: int
 
 
-def mrr(sheet: ScoredAnswers) -> Mrr:
+def mrr(scored: ScoredAnswers) -> Mrr:
     """Mean reciprocal rank of the key among the options."""
-    ranks = [option_rank(q, a) for q, a in zip(sheet.questions, sheet.answers, strict=True)]
+    ranks = [option_rank(q, a) for q, a in zip(scored.questions, scored.answers, strict=True)]
     defined = [value for value in ranks if value is not None]
     return Mrr(
         value=sum(defined) / len(defined) if defined else None,

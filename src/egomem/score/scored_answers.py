@@ -1,4 +1,4 @@
-"""Questions and answers as one sheet of vectors, which every figure is made from."""
+"""Scored answers as parallel vectors, which every figure is made from."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def score_answers(
     videos: Iterable[Video] = (),
     verdicts: Mapping[str, float] | None = None,
 ) -> ScoredAnswers:
-    """A sheet of the questions whose truth is known, in the order given.
+    """Score the answers to the questions whose truth is known, in the order given.
 
     `answers` and `verdicts` are by question id. A question without an answer is wrong, with the
     status `missing`.

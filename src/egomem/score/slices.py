@@ -52,7 +52,7 @@ class SliceRow(Record):
 
 
 class SliceTable(Record):
-    """One view of a sheet. In a multi-label view a question counts in each of its rows."""
+    """Accuracy of each group of one slice; with several labels a question counts in each row."""
 
     view: str
     rows: tuple[SliceRow, ...]
@@ -72,13 +72,13 @@ Labels = Callable[[Question, Video | None], Sequence[str]]
 NOT_STATED = "not stated"
 
 
-def group_accuracy(sheet: ScoredAnswers) -> GroupAccuracy:
-    """The figure of a sheet's questions."""
-    baselines = baseline_means(sheet.questions)
+def group_accuracy(scored: ScoredAnswers) -> GroupAccuracy:
+    """The strict accuracy of the scored questions, with what stands beside it."""
+    baselines = baseline_means(scored.questions)
     return GroupAccuracy(
-        n=len(sheet),
-        right=float(sheet.right.sum()),
-        by_status=sheet.by_status(),
+        n=len(scored),
+        right=float(scored.right.sum()),
+        by_status=scored.by_status(),
         chance=baselines["chance"][0] if "chance" in baselines else None,
         blind={
             x: BaselineAccuracy(accuracy=baselines[x][0], n=baselines[x][1])
@@ -98,10 +98,10 @@ class Slice:
     note: str = ""
 
 
-def slice_table(sheet: ScoredAnswers, view: Slice) -> SliceTable:
+def slice_table(scored: ScoredAnswers, view: Slice) -> SliceTable:
     """A row for each label that occurs, in the view's order, then in that of the alphabet."""
     indexes: dict[str, list[int]] = {}
-    for i, (question, video) in enumerate(zip(sheet.questions, sheet.videos, strict=True)):
+    for i, (question, video) in enumerate(zip(scored.questions, scored.videos, strict=True)):
         for label in view.labels(question, video) or (NOT_STATED,):
             indexes.setdefault(label, []).append(i)
     ranks = {label: k for k, label in enumerate(view.order)}
@@ -112,9 +112,9 @@ def slice_table(sheet: ScoredAnswers, view: Slice) -> SliceTable:
 
     rows = []
     for label in sorted(indexes, key=rank):
-        mask = np.zeros(len(sheet), bool)
+        mask = np.zeros(len(scored), bool)
         mask[indexes[label]] = True
-        rows.append(SliceRow(label=label, figure=group_accuracy(sheet.only(mask))))
+        rows.append(SliceRow(label=label, figure=group_accuracy(scored.only(mask))))
     return SliceTable(view=view.name, rows=tuple(rows), note=view.note)
 
 
@@ -247,25 +247,25 @@ def _answerable_labels(question: Question, video: Video | None) -> Sequence[str]
 
 
 def slice_tables(
-    sheet: ScoredAnswers, views: Sequence[Slice] | None = None
+    scored: ScoredAnswers, views: Sequence[Slice] | None = None
 ) -> dict[str, SliceTable]:
     """Every view by name; those that say nothing of any question are left out."""
     all_tables = (
-        slice_table(sheet, view) for view in (standard_slices() if views is None else views)
+        slice_table(scored, view) for view in (standard_slices() if views is None else views)
     )
     return {t.view: t for t in all_tables if [row.label for row in t.rows] != [NOT_STATED]}
 
 
-def leave_one_out(sheet: ScoredAnswers, view: Slice) -> SliceTable:
+def leave_one_out(scored: ScoredAnswers, view: Slice) -> SliceTable:
     """The figure without each label in turn: how much one source carries the whole."""
     labels_of_question = [
-        set(view.labels(q, v)) for q, v in zip(sheet.questions, sheet.videos, strict=True)
+        set(view.labels(q, v)) for q, v in zip(scored.questions, scored.videos, strict=True)
     ]
     names = sorted(set().union(*labels_of_question))
     rows = tuple(
         SliceRow(
             label=f"without {name}",
-            figure=group_accuracy(sheet.only([name not in h for h in labels_of_question])),
+            figure=group_accuracy(scored.only([name not in h for h in labels_of_question])),
         )
         for name in names
     )

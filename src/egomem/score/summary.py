@@ -43,16 +43,16 @@ class ScoreSummary(Record):
 
 
 def duration_strata(
-    sheet: ScoredAnswers, edges: Sequence[float] = DURATION_EDGES_S[-1:]
+    scored: ScoredAnswers, edges: Sequence[float] = DURATION_EDGES_S[-1:]
 ) -> list[str]:
     """The regime of duration of each question's video: what videos are drawn within."""
     regimes = by_duration(edges)
-    pairs = zip(sheet.questions, sheet.videos, strict=True)
+    pairs = zip(scored.questions, scored.videos, strict=True)
     return [(regimes.labels(q, v) or ("not stated",))[0] for q, v in pairs]
 
 
 def summarise(
-    sheet: ScoredAnswers,
+    scored: ScoredAnswers,
     *,
     bins: int | Sequence[float] = 3,
     regimes: Sequence[float] = DURATION_EDGES_S,
@@ -63,26 +63,26 @@ def summarise(
     `bins` of evidence positions, `regimes` of duration (edges in seconds): see `standard_slices`.
     """
     views = standard_slices(bins=bins, regimes=regimes)
-    slices_of_sheet = list(slice_tables(sheet, views).values())
-    without = leave_one_out(sheet, next(view for view in views if view.name == "source"))
+    slices_of_sheet = list(slice_tables(scored, views).values())
+    without = leave_one_out(scored, next(view for view in views if view.name == "source"))
     accuracy = (
-        accuracies([sheet], duration_strata(sheet, regimes[-1:]), seed=seed)[0]
-        if len(sheet)
+        accuracies([scored], duration_strata(scored, regimes[-1:]), seed=seed)[0]
+        if len(scored)
         else None
     )
-    has_unanswerable = any(q.answerable is False for q in sheet.questions)
+    has_unanswerable = any(q.answerable is False for q in scored.questions)
     return ScoreSummary(
-        n=len(sheet),
-        unscored=sheet.unscored,
-        clusters=len(set(sheet.clusters)),
-        lone=sheet.lone,
+        n=len(scored),
+        unscored=scored.unscored,
+        clusters=len(set(scored.clusters)),
+        lone=scored.lone,
         accuracy=accuracy.strict if accuracy else None,
         accuracies=accuracy,
-        caution=interval_caution(accuracy.strict, accuracy.clusters, sheet.lone)
+        caution=interval_caution(accuracy.strict, accuracy.clusters, scored.lone)
         if accuracy
         else "",
-        mrr=mrr(sheet),
-        answerability=answerability(sheet) if has_unanswerable else None,
+        mrr=mrr(scored),
+        answerability=answerability(scored) if has_unanswerable else None,
         tables=(*slices_of_sheet, *([without] if without.rows else [])),
     )
 

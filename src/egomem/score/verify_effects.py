@@ -28,13 +28,13 @@ SUPPORT_LEVELS = ("strong", "partial", "weak", "none")
 NO_VERDICT = "no verdict"
 
 
-def effects_by_support(sheet: ScoredAnswers) -> dict[str, OverrideCounts]:
+def effects_by_support(scored: ScoredAnswers) -> dict[str, OverrideCounts]:
     """By level of support, `all` first, then those of LEVELS, others by name, and UNREAD last.
 
     Levels that do not occur, and questions whose trace holds no decision, are left out.
     """
     outcomes_by_level: dict[str, list[tuple[str, int]]] = {}
-    for question, answer in zip(sheet.questions, sheet.answers, strict=True):
+    for question, answer in zip(scored.questions, scored.answers, strict=True):
         decision = _last_step(answer, "decision")
         if decision is None:
             continue
