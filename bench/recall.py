@@ -34,7 +34,7 @@ import recall_answers
 import recall_speed
 from egomem.memory import Store
 from egomem.models.embedders import Embedder, embedder
-from egomem.recall import DEFAULT, HYBRID, Profile, Window, add_vectors, search, windows_of
+from egomem.recall import DEFAULT, HYBRID, MomentWindow, Profile, add_vectors, search, windows_of
 from egomem.records import Observation, Recording
 from egomem.timeline import Clock, Span
 from recall_answers import Row, held_out, remember, rows
@@ -298,7 +298,7 @@ def measure(
     return results
 
 
-def _named(window: Window) -> str:
+def _named(window: MomentWindow) -> str:
     """A window's text, with the speakers' names before what they said."""
     return "\n".join(f"{o.data.get('speaker', '')} {o.text}" for o in window.observations)
 

@@ -226,7 +226,7 @@ STRATEGIES = Registry(
 F = TypeVar("F", bound=Callable[..., Awaitable[Answer]])
 
 
-class Prompt(Protocol):
+class PromptLike(Protocol):
     """A system text with a name and version."""
 
     @property
@@ -245,7 +245,7 @@ def register(
     looker: Role = Role.READER,
     starts_from: Iterable[str] = (),
     run_decides: Iterable[str] = (),
-    prompts: Texts | Iterable[Prompt | str] | None = None,
+    prompts: Texts | Iterable[PromptLike | str] | None = None,
     version: str = "",
     oracle: bool = False,
     reread: Reread | None = None,
@@ -305,7 +305,7 @@ def register(
     return add
 
 
-def _constant(prompts: Sequence[Prompt | str]) -> Texts:
+def _constant(prompts: Sequence[PromptLike | str]) -> Texts:
     """The same texts for every question."""
     texts = [t for p in prompts for t in ((p,) if isinstance(p, str) else (p.name, p.system))]
     return lambda question, settings: texts

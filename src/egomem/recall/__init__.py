@@ -6,7 +6,7 @@ for hit in search(view, "Where did I leave the red mug?"):
 
 from egomem.recall.explaining import explain, explained
 from egomem.recall.matches import Matches, matches
-from egomem.recall.moments import Window, windows_of
+from egomem.recall.moments import MomentWindow, windows_of
 from egomem.recall.profile import CAPMEM, DEFAULT, HYBRID, PROFILES, SIGNALS, Profile
 from egomem.recall.query import Anchor, Query
 from egomem.recall.reading import read_for, read_query
@@ -22,10 +22,10 @@ __all__ = [
     "Anchor",
     "Hit",
     "Matches",
+    "MomentWindow",
     "Profile",
     "Query",
     "SearchResult",
-    "Window",
     "add_vectors",
     "embedded_text",
     "explain",

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from egomem.memory import View
 from egomem.recall.corpus import Corpus, Scores
-from egomem.recall.moments import Window, spans_of, windows_of
+from egomem.recall.moments import MomentWindow, spans_of, windows_of
 from egomem.recall.signals import Statistics
 from egomem.recall.terms import term_query
 from egomem.recall.vectors import query_vector
@@ -50,14 +50,14 @@ class Candidates:
     def durations(self) -> dict[str, float]:
         return {id: r.duration for id, r in self.recordings.items()}
 
-    def when(self, w: Window) -> datetime | None:
+    def when(self, w: MomentWindow) -> datetime | None:
         """The wall clock at the start of a window, where it is known."""
         if w.recording is None:
             return self.view.when(w.observations[0])
         r = self.recordings.get(w.recording)
         return r.instant(w.span.start) if r else None
 
-    def instant(self, w: Window) -> tuple[int, float]:
+    def instant(self, w: MomentWindow) -> tuple[int, float]:
         """What orders windows in time: a known clock first, then recording by recording."""
         place, zero = self._zeros.get(w.recording or "", (-1, 0.0))
         return place, zero + w.span.start

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from egomem.recall.moments import Window
+from egomem.recall.moments import MomentWindow
 from egomem.recall.speech import said
 from egomem.recall.stem_index import StemIndex
 from egomem.recall.terms import bag_of
@@ -28,7 +28,7 @@ class Corpus:
     The words of a line of speech are those that were said: a leading `Name:` is its speaker.
     """
 
-    def __init__(self, windows: Sequence[Window]) -> None:
+    def __init__(self, windows: Sequence[MomentWindow]) -> None:
         self.windows = tuple(windows)
         place: dict[str, int] = {}
         self.place = place

@@ -16,7 +16,7 @@ _NOTHING = 1e-6
 
 
 @dataclass(frozen=True)
-class Window:
+class MomentWindow:
     """One window of one recording, or one digest (`recording` is None, POSIX seconds).
 
     `observations` are in time order, each of them overlapping the span, no text twice.
@@ -59,7 +59,7 @@ def windows_of(
     observations: Iterable[Observation],
     length: float = DEFAULT_WINDOW,
     durations: Mapping[str, float] | None = None,
-) -> list[Window]:
+) -> list[MomentWindow]:
     """The windows of `length` seconds that hold an observation, by recording and time.
 
     An observation is in every window it overlaps; windows without any are not made. Equal texts
@@ -74,7 +74,9 @@ def windows_of(
             held.setdefault((o.recording or "", o.wearer, bounds), []).append(o)
     ends = durations or {}
     return [
-        Window(recording or None, wearer, _cut(Span(*bounds), ends.get(recording)), _distinct(all))
+        MomentWindow(
+            recording or None, wearer, _cut(Span(*bounds), ends.get(recording)), _distinct(all)
+        )
         for (recording, wearer, bounds), all in sorted(held.items(), key=lambda item: item[0])
     ]
 

@@ -10,7 +10,7 @@ from functools import cache
 from heapq import heapify, heappop, heappush
 
 from egomem.recall.corpus import Corpus, Scores
-from egomem.recall.moments import Window
+from egomem.recall.moments import MomentWindow
 
 
 def varied(ranked: Sequence[int], total: Scores, corpus: Corpus, *, same: float) -> Iterator[int]:
@@ -44,7 +44,7 @@ def varied(ranked: Sequence[int], total: Scores, corpus: Corpus, *, same: float)
                 score.pop(n, None)
 
 
-def _shared(i: int, windows: Sequence[Window]) -> Iterator[int]:
+def _shared(i: int, windows: Sequence[MomentWindow]) -> Iterator[int]:
     """The other windows that observations of a window reach into."""
     window = windows[i]
     first = min(o.span.start for o in window.observations)
@@ -59,7 +59,7 @@ def _shared(i: int, windows: Sequence[Window]) -> Iterator[int]:
 
 
 def choose(
-    ranked: Iterable[int], windows: Sequence[Window], *, most: int, apart: float
+    ranked: Iterable[int], windows: Sequence[MomentWindow], *, most: int, apart: float
 ) -> list[int]:
     """The first `most` windows whose centres are `apart` seconds or more from those before them.
 
@@ -74,7 +74,7 @@ def choose(
     return seeds
 
 
-def beside(seed: int, windows: Sequence[Window], each_side: int) -> list[int]:
+def beside(seed: int, windows: Sequence[MomentWindow], each_side: int) -> list[int]:
     """The windows that adjoin a seed, earlier ones first, up to `each_side` a side; a gap ends the
     row. Windows are in order of recording and time, so neighbours stand next to each other."""
     neighbours: list[int] = []
@@ -92,9 +92,9 @@ def beside(seed: int, windows: Sequence[Window], each_side: int) -> list[int]:
     return neighbours
 
 
-def _adjoin(earlier: Window, later: Window) -> bool:
+def _adjoin(earlier: MomentWindow, later: MomentWindow) -> bool:
     return earlier.line == later.line and abs(later.span.start - earlier.span.end) < 1e-6
 
 
-def _near(a: Window, b: Window, apart: float) -> bool:
+def _near(a: MomentWindow, b: MomentWindow, apart: float) -> bool:
     return a.line == b.line and abs(a.span.middle - b.span.middle) < apart

@@ -17,7 +17,7 @@ import numpy as np
 
 from egomem.memory.bm25 import idf, norm
 from egomem.recall.corpus import Corpus, Scores
-from egomem.recall.moments import Window
+from egomem.recall.moments import MomentWindow
 from egomem.recall.query import Query
 from egomem.recall.terms import Term, TermQuery, features
 
@@ -107,7 +107,7 @@ def nearest(cosines: Scores, corpus: Corpus, *, softness: float) -> Scores:
     return np.where(largest > 0, soft, largest)
 
 
-def hash_cosine(text: str, windows: Sequence[Window], *, dimensions: int = 1024) -> Scores:
+def hash_cosine(text: str, windows: Sequence[MomentWindow], *, dimensions: int = 1024) -> Scores:
     """The cosine of signed feature hashes of words, word pairs and 3- to 5-grams of letters."""
     wanted = _hashed(text, dimensions)
     return np.array([_cosine(wanted, _hashed(w.text, dimensions)) for w in windows])
@@ -137,7 +137,9 @@ def overlap(terms: TermQuery, corpus: Corpus) -> Scores:
 
 
 def time_hints(
-    windows: Sequence[Window], durations: Mapping[str, float], hints: Mapping[str, Sequence[float]]
+    windows: Sequence[MomentWindow],
+    durations: Mapping[str, float],
+    hints: Mapping[str, Sequence[float]],
 ) -> Scores:
     """How near a window is to a hinted place of its recording: `exp(-|place - hint| / 0.2)`.
 

@@ -9,7 +9,7 @@ from typing import get_args
 from egomem.answer.context import scope
 from egomem.answer.extractive.anchors import LocatedAnchor, find_anchor, part_weights
 from egomem.answer.extractive.settings import ExtractiveSettings
-from egomem.answer.extractive.support import Support, coverages, other, support
+from egomem.answer.extractive.support import SupportScore, coverages, other, support
 from egomem.answer.extractive.view_index import IndexedObservation, ViewIndex, index_matches
 from egomem.answer.strategy import Task
 from egomem.recall import Matches, Query, matches, read_for
@@ -43,7 +43,7 @@ class EvidenceMatch:
     words: tuple[Word, ...]
     coverage: tuple[float, ...]
     anchor: LocatedAnchor | None
-    support: Support
+    support: SupportScore
     unresolved: tuple[str, ...]
 
 
@@ -192,7 +192,7 @@ def _weigh(
     placed: tuple[Word, ...],
     able: Sequence[bool],
     settings: ExtractiveSettings,
-) -> tuple[tuple[float, ...], Support]:
+) -> tuple[tuple[float, ...], SupportScore]:
     """Coverage of each entry that may answer, and the support of the whole question."""
     speakers = query.speakers
 
@@ -208,17 +208,17 @@ def _weigh(
     of_words = only_able(coverages(index, words))
     if query.kind == "order":
         parts = [max(coverages(index, thing_words_of(item)), default=0.0) for item in query.items]
-        return tuple(of_words), Support(min(parts), min(parts), 1.0, ())
+        return tuple(of_words), SupportScore(min(parts), min(parts), 1.0, ())
     if not words and query.sources and not (query.anchor or query.relation):
         return _carried(index, query, able)
     if not words and query.times and all(t.problem for t in query.times) and not placed:
-        return tuple(of_words), Support(0.0, 0.0, 1.0, ())
+        return tuple(of_words), SupportScore(0.0, 0.0, 1.0, ())
     if not words:
         score = max([1.0 if a else 0.0 for a in able], default=0.0)
         if query.anchor_words:
             score = min(score, anchor.coverage if anchor else 0.0)
         coverage = by_named([score if a else 0.0 for a in able])
-        return coverage, Support(max(coverage, default=0.0), score, 1.0, ())
+        return coverage, SupportScore(max(coverage, default=0.0), score, 1.0, ())
     both = (*words, *(w for w in placed if w not in words))
     joint = only_able(coverages(index, both))
     joined = support(index, both, joint, speakers, settings.doubt)
@@ -229,14 +229,14 @@ def _weigh(
         mixed = best + anchor.coverage * (sum(weights.values()) - heavy)
         apart = mixed / (sum(weights.values()) or 1.0)
         if apart > joined.coverage:
-            joined = Support(apart * joined.share, apart, joined.share, joined.missing)
+            joined = SupportScore(apart * joined.share, apart, joined.share, joined.missing)
         return tuple(of_words), joined
     return by_named(joint), joined
 
 
 def _carried(
     index: ViewIndex, query: Query, able: Sequence[bool]
-) -> tuple[tuple[float, ...], Support]:
+) -> tuple[tuple[float, ...], SupportScore]:
     """What a sign or a person said, by what it stood on or who said it alone.
 
     A text seldom names its carrier: words that the memory holds nowhere are left aside, and where
@@ -255,4 +255,4 @@ def _carried(
     ]
     best = max(allowed, default=0.0)
     missing = tuple(w.stem for w in words if w not in known)
-    return tuple(allowed), Support(best, best, 1.0, missing)
+    return tuple(allowed), SupportScore(best, best, 1.0, missing)

@@ -25,7 +25,7 @@ FEW = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Support:
+class SupportScore:
     """`score` = `coverage` x `share`; `missing` are stems of words that nothing in scope holds."""
 
     score: float
@@ -52,7 +52,7 @@ def support(
     coverage: Sequence[float],
     speakers: Sequence[str],
     doubt: float,
-) -> Support:
+) -> SupportScore:
     """The support of a question's words. `speakers`: those whom the question asks about.
 
     `doubt` is the difference in coverage at which the share moves by one logit.
@@ -60,17 +60,17 @@ def support(
     covering = [entry for c, entry in zip(coverage, index.entries, strict=True) if c]
     missing = tuple(w.stem for w in words if not any(entry.meets(w) for entry in covering))
     if not coverage:
-        return Support(0.0, 0.0, 1.0, missing)
+        return SupportScore(0.0, 0.0, 1.0, missing)
     if len(speakers) != 1:
         best = max(coverage)
-        return Support(best, best, 1.0, missing)
+        return SupportScore(best, best, 1.0, missing)
     pairs = list(zip(coverage, index.entries, strict=True))
     by_speaker = [c for c, entry in pairs if entry.speaker == speakers[0]]
     by_others = [c for c, entry in pairs if other(entry, speakers)]
     best = max(by_speaker, default=0.0)
     lead = _best_few(by_speaker) - _best_few(by_others)
     share = 1.0 / (1.0 + math.exp(-lead / doubt))
-    return Support(best * share, best, share, missing)
+    return SupportScore(best * share, best, share, missing)
 
 
 def other(entry: IndexedObservation, speakers: Sequence[str]) -> bool:
