@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -141,9 +140,8 @@ def test_any_number_of_options(size: int) -> None:
         assert read_choice(f"Answer: {label}", options).letter == label
 
 
-def test_a_long_reply_takes_little_time() -> None:
-    """Linear in the length: patterns that backtrack would take minutes on this."""
+@pytest.mark.timeout(60)
+def test_a_long_reply_is_read_without_backtracking() -> None:
+    """Linear in the length; patterns that backtrack would take hours, which the timeout ends."""
     reply = "The wearer opens a drawer, and a cup, and a pan (A man is there); " * 800
-    began = time.process_time()
     assert read_choice(reply + "Answer: B", named()).letter == "B"
-    assert time.process_time() - began < 8.0
