@@ -30,16 +30,19 @@ def probe(
 
     facts = look(file)
     spans = windows(facts.duration, window)
-    shown: list[Frame] = []
+    sampled_frames: list[Frame] = []
     problems: list[tuple[str, str]] = []
     if facts.video is not None:
-        wanted = [t for span in spans for t in sample_times(span, fps)]
-        reader = frames(file, wanted, side=16, info=facts)
-        shown = list(reader)
+        times = [t for span in spans for t in sample_times(span, fps)]
+        reader = frames(file, times, side=16, info=facts)
+        sampled_frames = list(reader)
         if reader.report.failed:
             lost = f"{_lost(reader.report.lost)} ({reader.report.cause})"
             problems.append((lost, "what lies outside is used"))
-    cut = [[f.time for f in distinct(f for f in shown if f.requested in span)] for span in spans]
+    cut = [
+        [f.time for f in distinct(f for f in sampled_frames if f.requested in span)]
+        for span in spans
+    ]
 
     def text(out: Console) -> None:
         from egomem.timeline import format_span

@@ -39,10 +39,10 @@ def show(memory: MemoryOption = None, json: JsonOption = False) -> None:
             out.print(f"  track {track}")
         for line in (*summary.damaged, *summary.gaps, *summary.overlaps):
             out.print(f"  {line}")
-        for (_, track, name), own in groupby(
+        for (_, track, name), untold_windows in groupby(
             summary.untold, lambda u: (u.recording, u.track, u.name)
         ):
-            opened = [FailedWindow(Span(u.start, u.end), u.status) for u in own]
+            opened = [FailedWindow(Span(u.start, u.end), u.status) for u in untold_windows]
             out.print(f"  {name}: {track} tells nothing of {describe_failed_windows(opened)}")
         out.print(summary.folder)
 

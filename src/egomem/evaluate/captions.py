@@ -81,9 +81,9 @@ class AlignedCaptioner:
     def __init__(self, inner: Captioner, frames: int, cut: str = "") -> None:
         self.inner = inner
         self.max_tokens = inner.max_tokens
-        held = inner.track
-        sampling = (held.sampling or "").partition("-max")[0]
-        self.track = held.model_copy(update={"sampling": f"{sampling}-aligned{frames}{cut}"})
+        inner_track = inner.track
+        sampling = (inner_track.sampling or "").partition("-max")[0]
+        self.track = inner_track.model_copy(update={"sampling": f"{sampling}-aligned{frames}{cut}"})
 
     async def observe(self, window: Window) -> list[Observation]:
         if len(window.frames) > self.inner.max_images:
@@ -93,8 +93,8 @@ class AlignedCaptioner:
                 "would not be aligned",
                 "name shorter windows, as in aligned@8, or lower --frames",
             )
-        seen = await self.inner.observe(window)
-        return [o.model_copy(update={"track": self.track.id}) for o in seen]
+        observations = await self.inner.observe(window)
+        return [o.model_copy(update={"track": self.track.id}) for o in observations]
 
 
 class WatchedCaptioner:
@@ -117,7 +117,7 @@ class WatchedCaptioner:
         self._under_way += 1
         try:
             self.check()
-            made = await self.inner.observe(window)
+            observations = await self.inner.observe(window)
         except BudgetExhausted as spent:
             self.spent = spent
         except EgomemError as error:
@@ -127,7 +127,7 @@ class WatchedCaptioner:
             raise
         else:
             self._on_window("")
-            return made
+            return observations
         finally:
             self._under_way -= 1
             self._ended.set()
@@ -272,11 +272,11 @@ async def caption_recording(
         )
         faults = list(report.outcomes[0].faults)
     watcher.check()
-    left = unfinished(store, recording, selected.track.id, window, tokens)
-    if not left:
+    unfinished_windows = unfinished(store, recording, selected.track.id, window, tokens)
+    if not unfinished_windows:
         return ""
     why = faults[0] if faults else "the file cannot be watched"
-    return f"{plural(len(left), 'window has', 'windows have')} no caption ({why})"
+    return f"{plural(len(unfinished_windows), 'window has', 'windows have')} no caption ({why})"
 
 
 async def _aligned(
@@ -295,14 +295,14 @@ async def _aligned(
         frame_times = [t for t in times if span.start <= t < span.end]
         path = recording.path or ""
         try:
-            seen = await asyncio.to_thread(
+            window_frames = await asyncio.to_thread(
                 lambda: (
                     tuple(distinct(frames(path, frame_times, side=limits.side)))
                     if frame_times
                     else ()
                 )
             )
-            made = await by.observe(Window(recording, span, seen))
+            observations = await by.observe(Window(recording, span, window_frames))
         except StoreError:
             raise
         except WindowFailed as error:
@@ -316,7 +316,7 @@ async def _aligned(
         except EgomemError as error:
             faults.append(f"{window_unit(span)} s: {error}")
             return
-        store.add(made, completed=[Completed(recording.id, by.track.id, window_unit(span))])
+        store.add(observations, completed=[Completed(recording.id, by.track.id, window_unit(span))])
 
     for begin in range(0, len(todo), CONCURRENCY):
         by.check()

@@ -130,7 +130,10 @@ def _tracks(run: Run) -> Iterable[CaptionStatus]:
                 completed = [d for r in units for d in store.completed(r) if d.track == part]
                 if part != track:  # of what single questions may see: as long as it was made
                     units = {r: {d.unit for d in completed if d.recording == r} for r in units}
-                    units = {r: {u for u in held if u[0].isdigit()} for r, held in units.items()}
+                    units = {
+                        r: {u for u in recording_units if u[0].isdigit()}
+                        for r, recording_units in units.items()
+                    }
                 elif not completed and len(track_with_cuts(store, track)) > 1:
                     continue
                 failed = [g.status for r in recordings for g in failed_windows(store, r.id, part)]

@@ -265,7 +265,7 @@ class _ReplayedFrames:
         pairs = self._times.get((recording, tuple(times)))
         if pairs is None:
             return self(recording, times, side)
-        return [Frame(time, wanted, np.zeros((1, 1, 3), np.uint8)) for time, wanted in pairs]
+        return [Frame(time, requested, np.zeros((1, 1, 3), np.uint8)) for time, requested in pairs]
 
 
 class _StrategyRun:

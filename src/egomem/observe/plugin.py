@@ -165,9 +165,9 @@ class ObserverPlugin:
         except ValidationError as fault:
             first = fault.errors()[0]
             where = ".".join(str(part) for part in first["loc"]) or "settings"
-            known = ", ".join(sorted(self.settings.model_fields)) or "none"
+            fields = ", ".join(sorted(self.settings.model_fields)) or "none"
             raise ConfigError(
-                f"observer {name}: {where}: {first['msg']}", f"its settings are: {known}"
+                f"observer {name}: {where}: {first['msg']}", f"its settings are: {fields}"
             ) from fault
         observer = self.make(setup, settings)
         if observer.track.source != self.source:

@@ -80,10 +80,10 @@ class Candidates:
     @cached_property
     def _zeros(self) -> dict[str, tuple[int, float]]:
         """Of each recording its timeline and second 0: known clocks (and digests) share one."""
-        known = len(self.recordings)
-        zeros = {"": (known, 0.0)}
+        shared_timeline = len(self.recordings)
+        zeros = {"": (shared_timeline, 0.0)}
         for place, r in enumerate(self.recordings.values()):
-            zeros[r.id] = (known, r.clock.start.timestamp()) if r.clock else (place, 0.0)
+            zeros[r.id] = (shared_timeline, r.clock.start.timestamp()) if r.clock else (place, 0.0)
         return zeros
 
 
@@ -105,34 +105,34 @@ def candidates(
     durations = {id: r.duration for id, r in recordings.items()}
     if view.count() <= SMALL:
         return Candidates(view, _whole(view, window, durations), None, recordings)
-    wanted: dict[tuple[str, str, Span], None] = {}
+    keys: dict[tuple[str, str, Span], None] = {}
     from_words = max(FROM_WORDS, 2 * least)
     for text in texts:
         words = [text, *(form for term in term_query(text).terms for form in term.own)]
-        found = [s.observation for s in view.search(" ".join(words), k=2 * from_words)]
-        wanted |= dict.fromkeys(_first(found, window, from_words))
+        matches = [s.observation for s in view.search(" ".join(words), k=2 * from_words)]
+        keys |= dict.fromkeys(_first(matches, window, from_words))
         if embedder is not None:
             vector = query_vector(embedder, text)
-            found = [s.observation for s in view.nearest(embedder.name, vector, 2 * FROM_VECTORS)]
-            wanted |= dict.fromkeys(_first(found, window, FROM_VECTORS))
-    stretches = _stretches(wanted, window if beside else 0.0)
-    held = view.stretches([(r, span) for r, span in stretches if r is not None])
+            matches = [s.observation for s in view.nearest(embedder.name, vector, 2 * FROM_VECTORS)]
+            keys |= dict.fromkeys(_first(matches, window, FROM_VECTORS))
+    stretches = _stretches(keys, window if beside else 0.0)
+    observations = view.stretches([(r, span) for r, span in stretches if r is not None])
     digests: dict[str, Observation] = {}
     for r, span in stretches:
         if r is None:
             start, end = (datetime.fromtimestamp(at, UTC) for at in (span.start, span.end))
-            seen = view.narrow(sources=["digest"], between=(start, end)).observations()
-            digests |= {o.id: o for o in seen}
-    held += digests.values()
+            overlapping = view.narrow(sources=["digest"], between=(start, end)).observations()
+            digests |= {o.id: o for o in overlapping}
+    observations += digests.values()
     stems = {s for text in texts for term in term_query(text).terms for s in term.stems}
     statistics = Statistics(view.count(), view.document_frequency(stems))
-    corpus = Corpus(windows_of(held, window, durations))
+    corpus = Corpus(windows_of(observations, window, durations))
     return Candidates(view, corpus, statistics, recordings)
 
 
-def _first(found: Iterable[Observation], window: float, most: int) -> list[tuple[str, str, Span]]:
+def _first(matches: Iterable[Observation], window: float, most: int) -> list[tuple[str, str, Span]]:
     keys: dict[tuple[str, str, Span], None] = {}
-    for o in found:
+    for o in matches:
         for span in spans_of(o, window):
             if len(keys) < most:
                 keys.setdefault((o.recording or "", o.wearer, span))
@@ -140,11 +140,11 @@ def _first(found: Iterable[Observation], window: float, most: int) -> list[tuple
 
 
 def _stretches(
-    wanted: Iterable[tuple[str, str, Span]], margin: float
+    keys: Iterable[tuple[str, str, Span]], margin: float
 ) -> list[tuple[str | None, Span]]:
     """Where to read: wanted windows and `margin` seconds on each side, joined where they touch."""
     joined: list[tuple[str | None, Span]] = []
-    for recording, _, span in sorted(wanted):
+    for recording, _, span in sorted(keys):
         wide = span if not recording else Span(max(0.0, span.start - margin), span.end + margin)
         if joined and joined[-1][0] == (recording or None) and wide.start <= joined[-1][1].end:
             wide = Span(joined[-1][1].start, max(wide.end, joined[-1][1].end))

@@ -32,23 +32,23 @@ class Corpus:
         self.windows = tuple(windows)
         place: dict[str, int] = {}
         self.place = place
-        held: list[Observation] = []
+        observations: list[Observation] = []
         window_of: list[int] = []
         observation_of: list[int] = []
         for w, window in enumerate(self.windows):
             for o in window.observations:
-                row = place.setdefault(o.id, len(held))
-                if row == len(held):
-                    held.append(o)
+                row = place.setdefault(o.id, len(observations))
+                if row == len(observations):
+                    observations.append(o)
                 window_of.append(w)
                 observation_of.append(row)
-        self.observations = tuple(held)
+        self.observations = tuple(observations)
         self._window = np.array(window_of, dtype=np.int64)
         self._observation = np.array(observation_of, dtype=np.int64)
         self._starts = np.searchsorted(self._window, np.arange(len(self.windows)))
-        self.starts = np.array([o.span.start for o in held])
-        self.ends = np.array([o.span.end for o in held])
-        self.index = StemIndex(said(o)[1] for o in held)
+        self.starts = np.array([o.span.start for o in observations])
+        self.ends = np.array([o.span.end for o in observations])
+        self.index = StemIndex(said(o)[1] for o in observations)
         self.lengths = self.index.lengths
         self._distinct: dict[int, frozenset[str]] = {}
         self.timelines: tuple[NDArray[np.int64], Scores] | None = None

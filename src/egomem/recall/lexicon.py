@@ -106,6 +106,6 @@ def forms(stem: str) -> frozenset[str]:
 @cache
 def alike(stem: str) -> frozenset[str]:
     """Stems of the words that mean nearly the same, in all their forms."""
-    own = forms(stem) | {stem}
-    near = {other for form in own for other in _alike().get(form, ())}
-    return frozenset(near | {form for other in near for form in forms(other)}) - own
+    forms_of_stem = forms(stem) | {stem}
+    near = {other for form in forms_of_stem for other in _alike().get(form, ())}
+    return frozenset(near | {form for other in near for form in forms(other)}) - forms_of_stem

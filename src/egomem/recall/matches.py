@@ -66,8 +66,8 @@ class Matches:
         """Whether the view holds anything of some sources, and in some stretches of wall clock."""
         columns = self.view.columns
         flags = np.ones(len(columns), dtype=bool)
-        if wanted := list(sources):
-            flags &= np.isin(columns.sources, wanted)
+        if source_names := list(sources):
+            flags &= np.isin(columns.sources, source_names)
         if bounds:
             flags &= _within(self.view, bounds, 0.0)
         return bool(flags.any())

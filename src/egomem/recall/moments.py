@@ -68,24 +68,24 @@ def windows_of(
     """
     if length <= 0:
         raise UsageError(f"a window needs a length above 0 s, not {length:g}", "try --window 30")
-    held: dict[tuple[str, str, tuple[float, float]], list[Observation]] = {}
+    by_window: dict[tuple[str, str, tuple[float, float]], list[Observation]] = {}
     for o in sorted(observations, key=_in_order):
         for bounds in _bounds(o, length):
-            held.setdefault((o.recording or "", o.wearer, bounds), []).append(o)
+            by_window.setdefault((o.recording or "", o.wearer, bounds), []).append(o)
     ends = durations or {}
     return [
         MomentWindow(
             recording or None, wearer, _cut(Span(*bounds), ends.get(recording)), _distinct(all)
         )
-        for (recording, wearer, bounds), all in sorted(held.items(), key=lambda item: item[0])
+        for (recording, wearer, bounds), all in sorted(by_window.items(), key=lambda item: item[0])
     ]
 
 
-def _distinct(held: list[Observation]) -> tuple[Observation, ...]:
-    if len(held) == 1:
-        return tuple(held)
+def _distinct(observations: list[Observation]) -> tuple[Observation, ...]:
+    if len(observations) == 1:
+        return tuple(observations)
     texts: dict[str, Observation] = {}
-    for o in held:
+    for o in observations:
         texts.setdefault(_bare(o.text), o)
     return tuple(texts.values())
 

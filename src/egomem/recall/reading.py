@@ -125,12 +125,12 @@ def read_query(
     target, anchor = _split(plain)
     # "Most recently" is an order, though as a time it cannot be worked out.
     lost = [t.text for t in times if t.unresolved and t.text.lower() != "recently"]
-    known = without(target, lost)
+    placed_text = without(target, lost)
     if anchor is not None:
         anchor = replace(anchor, words=words_of(without(anchor.event, lost)))
-    order = _order(known)
+    order = _order(placed_text)
     search_text, target_text = (" ".join(_without_order(t).split()) for t in (plain, target))
-    low = _GOES.sub("disappear", _COMES.sub("appear", _lowered(known)))
+    low = _GOES.sub("disappear", _COMES.sub("appear", _lowered(placed_text)))
     kind: Kind = next((kind for kind, form in _KINDS if re.search(form, low)), "what")
     items: tuple[str, ...] = ()
     whole = _lowered(without(plain, lost))

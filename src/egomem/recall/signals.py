@@ -109,8 +109,8 @@ def nearest(cosines: Scores, corpus: Corpus, *, softness: float) -> Scores:
 
 def hash_cosine(text: str, windows: Sequence[MomentWindow], *, dimensions: int = 1024) -> Scores:
     """The cosine of signed feature hashes of words, word pairs and 3- to 5-grams of letters."""
-    wanted = _hashed(text, dimensions)
-    return np.array([_cosine(wanted, _hashed(w.text, dimensions)) for w in windows])
+    query_features = _hashed(text, dimensions)
+    return np.array([_cosine(query_features, _hashed(w.text, dimensions)) for w in windows])
 
 
 def _hashed(text: str, dimensions: int) -> dict[int, float]:

@@ -24,11 +24,11 @@ def said(o: Observation) -> tuple[str, str]:
     """
     if o.source != "speech":
         return "", o.text
-    told = o.data.get("speaker")
+    speaker = o.data.get("speaker")
     match = _NAMED.fullmatch(o.text)
-    if match and (told is None or match["name"] == told):
+    if match and (speaker is None or match["name"] == speaker):
         return match["name"], match["words"]
-    return (told if isinstance(told, str) else ""), o.text
+    return (speaker if isinstance(speaker, str) else ""), o.text
 
 
 _speakers: ViewCache[tuple[str, ...]] = ViewCache()
@@ -73,8 +73,8 @@ def names_in(text: str, speakers: Iterable[str]) -> dict[str, str]:
 
 def without(text: str, parts: Iterable[str]) -> str:
     """A text without some words of it, such as names, and their genitive."""
-    wanted = sorted({part for part in parts if part}, key=len, reverse=True)
-    return " ".join(_any_of(tuple(wanted)).sub(" ", text).split()) if wanted else text
+    longest_first = sorted({part for part in parts if part}, key=len, reverse=True)
+    return " ".join(_any_of(tuple(longest_first)).sub(" ", text).split()) if longest_first else text
 
 
 @lru_cache(maxsize=256)

@@ -55,11 +55,11 @@ class StemIndex:
 
     def pair_counts(self, pairs: Iterable[tuple[str, str]]) -> Counts:
         """How often each text holds any of the pairs of neighbours."""
-        found = []
+        pair_places = []
         for first, second in pairs:
             places = self._places(first)
-            found.append(places[self._after[places] == self._numbers.get(second, -2)])
-        return self._counted(found)
+            pair_places.append(places[self._after[places] == self._numbers.get(second, -2)])
+        return self._counted(pair_places)
 
     def _places(self, stem: str) -> _Places:
         number = self._numbers.get(stem)
@@ -85,9 +85,9 @@ class _Written(dict[str, tuple[int, ...]]):
         """A text's words in order, and the extra stems of its language."""
         if text.isascii():  # it falls into words at its spaces, whatever stands around them
             row = text.split()
-            found = list(chain.from_iterable(map(self.__getitem__, row)))
+            numbers = list(chain.from_iterable(map(self.__getitem__, row)))
             if not self._foreign or self._foreign.isdisjoint(row):
-                return found, []
+                return numbers, []
         stems, length = terms(text)
         return self._numbered(stems[:length]), [self._number(stem) for stem in stems[length:]]
 

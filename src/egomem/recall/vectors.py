@@ -39,8 +39,8 @@ def add_vectors(store: Store, embedder: Embedder) -> int:
     missing = [o for o in view.observations() if o.id not in have]
     missing.sort(key=lambda o: o.recording or "")
     added = 0
-    for recording, held in groupby(missing, key=lambda o: o.recording):
-        row = list(held)
+    for recording, group in groupby(missing, key=lambda o: o.recording):
+        row = list(group)
         for at in range(0, len(row), _BATCH):
             some = row[at : at + _BATCH]
             matrix = embedder.embed([embedded_text(o) for o in some])
@@ -84,15 +84,15 @@ def nearest_observations(
     Vectors that the store lacks are made. Raises ValueError where the view is empty.
     """
     lacking = np.setdiff1d(view.columns.rows, view.vector_rows(embedder.name))
-    made = view.read(lacking.tolist())
-    matrix = np.array(_embedded(embedder, [embedded_text(o) for o in made]))
+    without_vector = view.read(lacking.tolist())
+    matrix = np.array(_embedded(embedder, [embedded_text(o) for o in without_vector]))
     nearest = []
     for vector in vectors:
         best = [(s.score, s.observation) for s in view.nearest(embedder.name, vector, 1)]
-        if made:
+        if without_vector:
             cosines = matrix @ vector
             at = int(np.argmax(cosines))
-            best.append((float(cosines[at]), made[at]))
+            best.append((float(cosines[at]), without_vector[at]))
         nearest.append(max(best, key=lambda pair: pair[0]))
     return nearest
 
@@ -118,8 +118,8 @@ def contrast(embedder: Embedder) -> float:
     of ours; .01 at least.
     """
     if embedder.name not in _contrasts:
-        asked, told = zip(*_SAME, strict=True)
-        cosines = embedder.embed(asked, query=True) @ embedder.embed(told).T
+        wordings, rewordings = zip(*_SAME, strict=True)
+        cosines = embedder.embed(wordings, query=True) @ embedder.embed(rewordings).T
         one = np.eye(len(_SAME), dtype=bool)
         _contrasts[embedder.name] = max(0.01, float(cosines[one].mean() - cosines[~one].mean()))
     return _contrasts[embedder.name]
@@ -130,19 +130,21 @@ def query_vector(embedder: Embedder, text: str) -> Vectors:
     return vector
 
 
-def _rows(embedder: Embedder, held: Sequence[Observation], view: View) -> Vectors:
+def _rows(embedder: Embedder, observations: Sequence[Observation], view: View) -> Vectors:
     """The observations' vectors, a row each: the store's, and those that it lacks made now."""
-    place = {o.id: i for i, o in enumerate(held)}
-    rows = np.zeros((len(held), embedder.dimensions), dtype=np.float32)
-    lacking = np.ones(len(held), dtype=bool)
-    ids, matrix = view.vectors(embedder.name, place if len(held) < view.count() else None)
+    place = {o.id: i for i, o in enumerate(observations)}
+    rows = np.zeros((len(observations), embedder.dimensions), dtype=np.float32)
+    lacking = np.ones(len(observations), dtype=bool)
+    ids, matrix = view.vectors(embedder.name, place if len(observations) < view.count() else None)
     if ids:
         here = [place[id] for id in ids]
         rows[here] = matrix
         lacking[here] = False
     for i, vector in zip(
         np.flatnonzero(lacking).tolist(),
-        _embedded(embedder, [embedded_text(o) for o, no in zip(held, lacking, strict=True) if no]),
+        _embedded(
+            embedder, [embedded_text(o) for o, no in zip(observations, lacking, strict=True) if no]
+        ),
         strict=True,
     ):
         rows[i] = vector
@@ -156,7 +158,7 @@ def _embedded(embedder: Embedder, texts: Sequence[str]) -> list[Vectors]:
     if missing:
         for text, vector in zip(missing, embedder.embed(missing), strict=True):
             _made[embedder.name, text] = vector
-    found = [_made[key] for key in keys]
+    vectors = [_made[key] for key in keys]
     while len(_made) > _KEPT:
         _made.popitem(last=False)
-    return found
+    return vectors

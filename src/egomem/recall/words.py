@@ -75,8 +75,10 @@ def says() -> Word:
 
 @cache
 def forms_of(stem: str) -> frozenset[str]:
-    own = {stem} | lexicon.forms(stem)
-    return frozenset(own).union(*(table.get(form, ()) for form in own for table in _wider()))
+    own_forms = {stem} | lexicon.forms(stem)
+    return frozenset(own_forms).union(
+        *(table.get(form, ()) for form in own_forms for table in _wider())
+    )
 
 
 @cache

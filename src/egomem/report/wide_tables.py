@@ -102,7 +102,11 @@ def _row_per_label(
     for series, series_pairs in by_series:
         for some in split_evenly(series_pairs, MAX_GROUPS_ACROSS):
             rows = [
-                [label, f.n, *(_cell(column, own, label, f) for column, own in some)]
+                [
+                    label,
+                    f.n,
+                    *(_cell(column, column_figures, label, f) for column, column_figures in some),
+                ]
                 for label, f in first.items()
             ]
             headings = ("", "n", *(c.panel if series else c.name for c, _ in some))

@@ -244,9 +244,9 @@ def _carried(
     """
     names = stem_set(" ".join(query.name_texts))
     words = [w for w in query.carrier if w.stem not in names]
-    known = [w for w in words if index.anywhere(w)]
-    if known:
-        coverage = coverages(index, known)
+    observed_words = [w for w in words if index.anywhere(w)]
+    if observed_words:
+        coverage = coverages(index, observed_words)
     else:
         coverage = [1.0 if not words else CARRIED if query.speakers else 0.0] * len(able)
     allowed = [
@@ -254,5 +254,5 @@ def _carried(
         for c, a, entry in zip(coverage, able, index.entries, strict=True)
     ]
     best = max(allowed, default=0.0)
-    missing = tuple(w.stem for w in words if w not in known)
+    missing = tuple(w.stem for w in words if w not in observed_words)
     return tuple(allowed), SupportScore(best, best, 1.0, missing)

@@ -104,9 +104,9 @@ def by_words(
         value = sum(weight * math.sqrt(relevance.share(word)) for word, weight in weights)
         best, speaking = 0.0, None
         for entry, relevant in zip(index.entries, relevance.of_entries, strict=True):
-            held = sum(weight * relevant for word, weight in weights if entry.has(word))
-            if held > best:
-                best, speaking = held, entry
+            matched_weight = sum(weight * relevant for word, weight in weights if entry.has(word))
+            if matched_weight > best:
+                best, speaking = matched_weight, entry
         scores.append(OptionScore(value / math.sqrt(max(1, len(words))), speaking))
     return scores
 
@@ -135,10 +135,12 @@ class _Relevance:
         def relevant(coverage: float, near: float) -> float:
             return near * math.exp(sharpness * (coverage - top))
 
-        held = np.zeros(len(columns))
+        matched_weight = np.zeros(len(columns))
         for word in words:
-            held += weights[word] * index.matches.holds[word]
-        self._of_columns = near_columns * np.exp(sharpness * (held / (total or 1.0) - top))
+            matched_weight += weights[word] * index.matches.holds[word]
+        self._of_columns = near_columns * np.exp(
+            sharpness * (matched_weight / (total or 1.0) - top)
+        )
         self.of_entries = [relevant(c, n) for c, n in zip(coverage, near, strict=True)]
         self._texts = [stem_set(entry.observation.text) for entry in index.entries]
         # What the columns say of the entries, to be taken off again.
@@ -152,12 +154,12 @@ class _Relevance:
 
     def share(self, word: Word) -> float:
         """The share of all relevance that lies in observations which hold a word."""
-        held = float(self._of_columns[self._index.matches.holds[word]].sum())
+        relevance = float(self._of_columns[self._index.matches.holds[word]].sum())
         for entry, text, exact, by_text in zip(
             self._index.entries, self._texts, self.of_entries, self._by_text, strict=True
         ):
-            held += exact * entry.has(word) - by_text * _holds(text, word)
-        return max(0.0, held) / self._total
+            relevance += exact * entry.has(word) - by_text * _holds(text, word)
+        return max(0.0, relevance) / self._total
 
 
 def _holds(stems: frozenset[str], word: Word) -> bool:

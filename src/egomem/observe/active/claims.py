@@ -160,11 +160,11 @@ def _near(a: Span, b: Span) -> bool:
 
 def covers(parts: Sequence[str], whole: str) -> bool:
     """True if the parts together state all that the whole states."""
-    said, told = content(whole), [content(part) for part in parts]
+    whole_content, part_contents = content(whole), [content(part) for part in parts]
     return (
-        said.all <= frozenset().union(*(t.all for t in told))
-        and (not said.denies or any(t.denies for t in told))
-        and said.hedges >= frozenset().union(*(t.hedges for t in told))
+        whole_content.all <= frozenset().union(*(t.all for t in part_contents))
+        and (not whole_content.denies or any(t.denies for t in part_contents))
+        and whole_content.hedges >= frozenset().union(*(t.hedges for t in part_contents))
     )
 
 

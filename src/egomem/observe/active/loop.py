@@ -81,8 +81,8 @@ class CaptionRun(Record):
 
     @property
     def usage(self) -> Usage:
-        seen = len(self.log.scene.coarse) + self.state.pictures
-        return self.state.usage.model_copy(update={"frames": seen})
+        frame_count = len(self.log.scene.coarse) + self.state.pictures
+        return self.state.usage.model_copy(update={"frames": frame_count})
 
 
 OnEvent = Callable[[CaptionLog, CaptionState], None]

@@ -233,9 +233,9 @@ def _opened_one(state: CaptionState, gap: CaptionGap) -> CaptionState:
                 return count_refusal(state, "gap that was settled before")
             again = {"look": gap.look, "evidence": gap.evidence, "priority": gap.priority}
             return _changed(state, old.id, partial(_updated, again))
-    made = state.made + 1
-    fresh = gap.model_copy(update={"id": f"g{made}", "attempts": 0, "state": "open"})
-    return state.model_copy(update={"gaps": (*state.gaps, fresh), "made": made})
+    number = state.made + 1
+    fresh = gap.model_copy(update={"id": f"g{number}", "attempts": 0, "state": "open"})
+    return state.model_copy(update={"gaps": (*state.gaps, fresh), "made": number})
 
 
 def _updated(update: Mapping[str, Any], gap: CaptionGap) -> CaptionGap:
