@@ -19,7 +19,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from egomem.config import DEFAULT_K
+from egomem.defaults import DEFAULT_K
 from egomem.memory import Store, View
 from egomem.memory.moments import moment_of
 from egomem.records import Answer, Question, Recording

@@ -27,13 +27,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from egomem.defaults import CAPTION_TOKENS, DEFAULT_FPS, DEFAULT_WINDOW
 from egomem.errors import ConfigError, reason
-from egomem.timeline import DEFAULT_FPS, DEFAULT_WINDOW
-
-CAPTION_TOKENS = 1024
-"""Maximum tokens per caption, reasoning included, where nothing else is said."""
-DEFAULT_K = 10
-"""Moments that a search returns where nothing else is said."""
 
 EVERY_ROLE = "all"
 """The key of `Settings.model` that fills each role which has no spec of its own."""

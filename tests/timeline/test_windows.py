@@ -61,4 +61,4 @@ def test_the_default_window_stands_in_one_file() -> None:
         if isinstance(node, ast.Constant) and node.value == 30 and type(node.value) in (int, float)
         if re.search("window|length", path.read_text().splitlines()[node.lineno - 1], re.IGNORECASE)
     }
-    assert homes == {"windows.py"}
+    assert homes == {"defaults.py"}

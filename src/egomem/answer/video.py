@@ -13,9 +13,10 @@ from egomem.answer.prompts import VIDEO, reader_texts
 from egomem.answer.reader import ask_reader, models_of
 from egomem.answer.reread import reread_reply
 from egomem.answer.strategy import ReaderSettings, Task, register
+from egomem.defaults import DEFAULT_FPS, MAX_FRAMES
 from egomem.models import Role
 from egomem.records import Answer, Recording, Status
-from egomem.timeline import DEFAULT_FPS, MAX_FRAMES, Span
+from egomem.timeline import Span
 
 
 class VideoSettings(ReaderSettings):

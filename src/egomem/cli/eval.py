@@ -18,7 +18,7 @@ from egomem.cli.benchmark_options import (
 )
 from egomem.cli.lazy_help import LazyHelpCommand
 from egomem.cli.options import FitOption, JsonOption
-from egomem.timeline import MAX_FRAMES
+from egomem.defaults import MAX_FRAMES
 
 if TYPE_CHECKING:
     pass

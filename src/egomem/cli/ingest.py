@@ -17,7 +17,7 @@ from egomem.cli.options import (
 )
 from egomem.cli.output import format_usage, print_result
 from egomem.cli.progress import ProgressDisplay
-from egomem.timeline import DEFAULT_WINDOW
+from egomem.defaults import DEFAULT_WINDOW
 
 if TYPE_CHECKING:
     from rich.console import Console

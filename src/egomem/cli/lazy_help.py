@@ -15,7 +15,7 @@ def _strategies() -> list[str]:
 
 
 def _caption_tokens() -> list[str]:
-    from egomem.config import CAPTION_TOKENS
+    from egomem.defaults import CAPTION_TOKENS
 
     return [str(CAPTION_TOKENS)]
 

@@ -9,7 +9,7 @@ import typer
 
 from egomem.cli.options import JsonOption
 from egomem.cli.output import print_result
-from egomem.timeline import DEFAULT_FPS, DEFAULT_WINDOW
+from egomem.defaults import DEFAULT_FPS, DEFAULT_WINDOW
 
 if TYPE_CHECKING:
     from rich.console import Console

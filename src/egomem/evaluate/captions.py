@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from egomem.answer.frames import Look
+from egomem.defaults import DEFAULT_WINDOW
 from egomem.errors import ConfigError, EgomemError, StoreError, UsageError
 from egomem.evaluate.budget import BudgetExhausted
 from egomem.evaluate.conditions import Condition
@@ -28,7 +29,7 @@ from egomem.observe import Window, WindowFailed
 from egomem.observe.captioner import Captioner
 from egomem.records import Observation, Record, Recording, Usage
 from egomem.text import plural
-from egomem.timeline import DEFAULT_WINDOW, Span, format_span, windows
+from egomem.timeline import Span, format_span, windows
 
 CONCURRENCY = 8
 """Windows captioned at once."""

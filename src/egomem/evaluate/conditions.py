@@ -20,9 +20,9 @@ from typing import Literal
 
 from egomem.answer import get, strategies
 from egomem.answer.strategy import Strategy, lineage
+from egomem.defaults import DEFAULT_WINDOW
 from egomem.errors import ConfigError, UsageError
 from egomem.records import Record
-from egomem.timeline import DEFAULT_WINDOW
 
 Captions = Literal["none", "windows", "aligned", "held"]
 """What a setting reads: no captions, those of windows of the whole video, those of the frames of

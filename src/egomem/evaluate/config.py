@@ -10,14 +10,13 @@ from pydantic import BaseModel, Field, JsonValue
 
 from egomem.answer import settings_hash
 from egomem.answer.strategy import get
-from egomem.config import CAPTION_TOKENS
+from egomem.defaults import CAPTION_TOKENS, DEFAULT_FPS, MAX_FRAMES
 from egomem.errors import ConfigError
 from egomem.evaluate.conditions import Condition, read_conditions
 from egomem.hashing import FINGERPRINT_LENGTH, hash_json, hash_text
 from egomem.models import DEFAULT_LIMITS, Limits, Role
 from egomem.models.limits import read_limits
 from egomem.records import Record
-from egomem.timeline import DEFAULT_FPS, MAX_FRAMES
 
 BYTES = 100_000_000
 """Bytes of frames in one request at most; 768 frames of 512 pixels are some 25 MB."""

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pydantic import Field
 
 from egomem.answer.estimate import Outlook
+from egomem.defaults import DEFAULT_WINDOW
 from egomem.evaluate.config import Arm
 from egomem.evaluate.fingerprint import Trial
 from egomem.evaluate.run_folder import OpenRun
@@ -20,7 +21,7 @@ from egomem.observe.caption_cost import LABEL_TOKENS, TOKENS_OUT
 from egomem.observe.caption_prompt import INSTRUCTIONS
 from egomem.records import Question, Record, Recording, Usage
 from egomem.text import plural
-from egomem.timeline import DEFAULT_WINDOW, windows
+from egomem.timeline import windows
 
 PROMPT_TOKENS = 200
 """Of a question, its options and how to reply; our guess."""

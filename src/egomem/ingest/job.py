@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from egomem.defaults import DEFAULT_FPS, DEFAULT_WINDOW
 from egomem.ingest.report import OnStep, Stage, Step
 from egomem.media import MediaInfo
 from egomem.memory import Store
 from egomem.memory.failed_windows import window_unit
 from egomem.observe import FrameObserver, SoundObserver
 from egomem.records import Recording
-from egomem.timeline import DEFAULT_FPS, DEFAULT_WINDOW, Span, format_time, sample_times, windows
+from egomem.timeline import Span, format_time, sample_times, windows
 
 DAMAGE = "damage"
 """What of a recording's facts says which part of its picture could not be decoded."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
-from egomem.config import CAPTION_TOKENS
+from egomem.defaults import CAPTION_TOKENS
 from egomem.errors import EgomemError, UsageError
 from egomem.extras import install_line
 from egomem.ingest.job import Observers

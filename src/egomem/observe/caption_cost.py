@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from egomem.defaults import DEFAULT_FPS, DEFAULT_WINDOW
 from egomem.media.frame import fit_size
 from egomem.models import Limits, ModelSpec
 from egomem.models.limits import BYTES_PER_TOKEN, PIXELS_PER_TOKEN
 from egomem.models.prices import price
 from egomem.observe.caption_prompt import INSTRUCTIONS
 from egomem.records import Record, Recording, Usage
-from egomem.timeline import DEFAULT_FPS, DEFAULT_WINDOW, Span, sample_times, windows
+from egomem.timeline import Span, sample_times, windows
 
 TOKENS_OUT = 250
 """Tokens of an average caption of a 30 s window; our guess. Reasoning comes on top."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from egomem.config import CAPTION_TOKENS
+from egomem.defaults import CAPTION_TOKENS
 from egomem.models import ImagePart, Request, RequestTags, Role, TextPart
 from egomem.observe.frame_encoding import check_frame_labels
 from egomem.records import Observation

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from egomem.config import CAPTION_TOKENS
+from egomem.defaults import CAPTION_TOKENS, DEFAULT_FPS, DEFAULT_WINDOW
 from egomem.errors import EgomemError, ModelError
 from egomem.extras import install_line
 from egomem.media import Frame
@@ -21,7 +21,7 @@ from egomem.observe.frame_encoding import encode_frames
 from egomem.observe.plugin import ObserverPlugin, ObserverSetup
 from egomem.observe.window import Window, WindowFailed
 from egomem.records import Observation, Provenance, Record, Recording, Status, Track, Usage
-from egomem.timeline import DEFAULT_FPS, DEFAULT_WINDOW, Span, sample_times
+from egomem.timeline import Span, sample_times
 
 MORE_TOKENS_REMEDY = "allow more with --caption-tokens or EGOMEM_CAPTION_TOKENS"
 

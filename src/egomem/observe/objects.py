@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
+from egomem.defaults import DEFAULT_FPS
 from egomem.extras import install_line
 from egomem.models import weights
 from egomem.models.weights import WeightsOrigin
@@ -19,7 +20,7 @@ from egomem.observe.object_tracks import CountChange, Presence, find_presences
 from egomem.observe.plugin import ObserverPlugin, ObserverSetup
 from egomem.observe.window import Window
 from egomem.records import Observation, Provenance, Track
-from egomem.timeline import DEFAULT_FPS, Span
+from egomem.timeline import Span
 
 OBJECT_CHANGE = 2 * MIN_CHANGE
 """An object covers more of the picture than a letter does, so less sensitivity is enough."""

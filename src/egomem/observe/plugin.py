@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from egomem.config import CAPTION_TOKENS
+from egomem.defaults import CAPTION_TOKENS, DEFAULT_FPS, DEFAULT_WINDOW
 from egomem.errors import ConfigError, EgomemError
 from egomem.extras import are_installed
 from egomem.media import AudioBlock
 from egomem.observe.window import Window
 from egomem.plugins import Registry
 from egomem.records import Observation, Recording, Source, Track, Usage
-from egomem.timeline import DEFAULT_FPS, DEFAULT_WINDOW
 
 if TYPE_CHECKING:
     from egomem.models import ModelClient

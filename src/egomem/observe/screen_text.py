@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
+from egomem.defaults import DEFAULT_FPS
 from egomem.errors import MissingExtraError
 from egomem.extras import are_installed, install_line
 from egomem.observe.keyframes import MIN_CHANGE, select_keyframes
@@ -18,7 +19,6 @@ from egomem.observe.plugin import ObserverPlugin, ObserverSetup
 from egomem.observe.text_tracks import OcrResult, TextLine, TextTrack, track_lines
 from egomem.observe.window import Window
 from egomem.records import Observation, Provenance, Track
-from egomem.timeline import DEFAULT_FPS
 
 MODULES = ("rapidocr", "onnxruntime")
 

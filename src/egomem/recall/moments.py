@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from egomem.defaults import DEFAULT_WINDOW
 from egomem.errors import UsageError
 from egomem.records import Observation
-from egomem.timeline import DEFAULT_WINDOW, Span
+from egomem.timeline import Span
 
 _NOTHING = 1e-6
 """Seconds. An overlap below this is a rounding error."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from egomem.config import DEFAULT_K
+from egomem.defaults import DEFAULT_K, DEFAULT_WINDOW
 from egomem.memory import View
 from egomem.recall import signals
 from egomem.recall.candidates import Candidates, candidates
@@ -26,7 +26,7 @@ from egomem.recall.terms import telling, term_query
 from egomem.recall.vectors import contrast, similarities
 from egomem.records import Observation
 from egomem.text import plural
-from egomem.timeline import DEFAULT_WINDOW, Span
+from egomem.timeline import Span
 
 if TYPE_CHECKING:
     from egomem.models.embedders import Embedder

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import Field
 
+from egomem.defaults import DEFAULT_FPS, MAX_FRAMES
 from egomem.records import Question, Record, Usage, Video
-from egomem.timeline import DEFAULT_FPS, MAX_FRAMES
 
 REUSE_COUNTS = (1, 2, 4, 8, 16, 32)
 """Questions that share one memory, as CapMem reports them."""

@@ -9,10 +9,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from egomem.defaults import DEFAULT_FPS, MAX_FRAMES
 from egomem.records import Question, Record, Video
 from egomem.score.baselines import BASELINES, baseline_means
 from egomem.score.scored_answers import ScoredAnswers
-from egomem.timeline import DEFAULT_FPS, MAX_FRAMES
 
 MINUTE_S = 60.0
 DURATION_EDGES_S = (12 * MINUTE_S, 20 * MINUTE_S)

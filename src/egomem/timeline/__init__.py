@@ -11,14 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from egomem.timeline.clock import Clock, Moment, RecordingTime
 from egomem.timeline.span import Span
-from egomem.timeline.windows import (
-    DEFAULT_FPS,
-    DEFAULT_WINDOW,
-    MAX_FRAMES,
-    sample_times,
-    uniform_times,
-    windows,
-)
+from egomem.timeline.windows import sample_times, uniform_times, windows
 
 if TYPE_CHECKING:
     from egomem.timeline.dst import zone_of
@@ -34,9 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_CONVENTIONS",
-    "DEFAULT_FPS",
-    "DEFAULT_WINDOW",
-    "MAX_FRAMES",
     "Clock",
     "Conventions",
     "Instants",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from types import MappingProxyType
 from typing import Literal
 
 from egomem.errors import TimeError
+from egomem.timeline.day_parts import HOURS
 from egomem.timeline.span import Span
 
 
@@ -82,20 +82,6 @@ class TimeMention:
         return self.instants is not None and self.instants.seconds == 0
 
 
-def _parts() -> Mapping[str, tuple[float, float]]:
-    return MappingProxyType(
-        {
-            "morning": (5, 12),
-            "afternoon": (12, 18),
-            "evening": (18, 22),
-            "night": (22, 29),
-            "breakfast": (7, 9),
-            "lunch": (12, 13.5),
-            "dinner": (18, 20),
-        }
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Conventions:
     """What words mean where nothing else decides. All of it is our reconstruction; change it with
@@ -110,7 +96,7 @@ class Conventions:
     in "a few minutes ago".
     """
 
-    parts: Mapping[str, tuple[float, float]] = field(default_factory=_parts)
+    parts: Mapping[str, tuple[float, float]] = field(default_factory=lambda: HOURS)
     bare: Literal["recording", "wall"] = "recording"
     waking: int = 7
     frames_per_second: int = 20

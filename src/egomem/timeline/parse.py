@@ -6,11 +6,12 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from egomem.timeline.clock_times import ClockTimeParser
+from egomem.timeline.day_parts import PARTS
 from egomem.timeline.days import DayParser
 from egomem.timeline.dst import zone_of
 from egomem.timeline.durations import ParseResult
 from egomem.timeline.expressions import ClockTime, TimeExpression, UnresolvedError
-from egomem.timeline.wordlists import PARTS, STARTS, Unit
+from egomem.timeline.wordlists import STARTS, Unit
 
 _LINKS = (("in", "the"), ("of", "the"), ("at",), ("on",), ("in",), ("of",), ("the",), (",",), ())
 _ONE_DAY = timedelta(days=1)

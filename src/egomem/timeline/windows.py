@@ -7,13 +7,6 @@ from math import inf
 from egomem.errors import UsageError
 from egomem.timeline.span import Span
 
-DEFAULT_WINDOW = 30.0
-"""Seconds: the length of a window where nothing else is said (CapMem: 30 or 60)."""
-DEFAULT_FPS = 1.0
-"""Frames a second that are looked at where nothing else is said (CapMem)."""
-MAX_FRAMES = 768
-"""Frames of a direct request at most (CapMem's Qwen and aligned runs): 12.8 min at one a second."""
-
 _TOLERANCE_S = 1e-6
 """A remainder below this is a rounding error, not a window."""
 

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from egomem.timeline.day_parts import PARTS
+
 _WIDE = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}
 _ALIKE = str.maketrans("‐‑‒–—―−〜’\u00a0\u202f\u2009\u3000", "--------'    ")
 """One character for one, so that offsets stay those of the text as written."""
@@ -95,12 +97,6 @@ MONTHS = {
          "august aug", "september sep sept", "october oct", "november nov", "december dec"), 1
     )
     for word in words.split()
-}  # fmt: skip
-
-PARTS = {
-    "morning": "morning", "mornings": "morning", "afternoon": "afternoon", "evening": "evening",
-    "night": "night", "breakfast": "breakfast", "lunch": "lunch", "lunchtime": "lunch",
-    "dinner": "dinner", "supper": "dinner", "dinnertime": "dinner",
 }  # fmt: skip
 
 STARTS = frozenset((

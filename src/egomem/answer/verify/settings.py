@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from egomem.answer.strategy import ReaderSettings
-from egomem.timeline import DEFAULT_WINDOW
+from egomem.defaults import DEFAULT_WINDOW
 
 
 class VerifySettings(ReaderSettings):
