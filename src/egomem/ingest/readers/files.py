@@ -7,6 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, cast
@@ -19,7 +20,7 @@ from egomem.media import LineWarning
 from egomem.observe.asr_filter import SegmentFilter, SpeechSegment
 from egomem.records import Source
 from egomem.timeline import read_time
-from egomem.timeline.clock_times import egolife_time
+from egomem.timeline.clock_times import egolife_frame_base, egolife_time
 
 Rows = tuple[Iterator[Row], Source]
 """The rows of a file, and the source of those that name none."""
@@ -199,6 +200,9 @@ def _egolife(
     if options.zone is None or options.day_one is None:
         what = "its clips have no clock; give the date of DAY1 and the zone to place them"
         problems.append(LineWarning(0, what))
+    if options.conventions.frames_per_second is None:
+        base = egolife_frame_base(_egolife_times(rows))
+        options = replace(options, conventions=replace(options.conventions, frames_per_second=base))
     for number, row in enumerate(rows, 1):
         if not isinstance(row, dict):
             yield number, "it is not an object"
@@ -207,6 +211,12 @@ def _egolife(
             yield number, _egolife_row(row, options)
         except (TimeError, ValueError, KeyError) as error:
             yield number, f"{type(error).__name__}: {error}"
+
+
+def _egolife_times(rows: Sequence[object]) -> Iterator[str]:
+    for row in rows:
+        if isinstance(row, dict):
+            yield from (str(row[k]) for k in ("start_time", "end_time") if k in row)
 
 
 def _egolife_row(row: Mapping[str, Any], options: ImportOptions) -> dict[str, Any]:

@@ -89,7 +89,7 @@ def read_options(
     recording: str | None = None,
     zone: str | None = None,
     day_one: str | None = None,
-    frames_per_second: int = DEFAULT_CONVENTIONS.frames_per_second,
+    frames_per_second: int | None = None,
     step: float = 5.0,
 ) -> ImportOptions:
     """Read options as text: zone Europe/Berlin, day_one 2026-03-01. Raises UsageError."""
