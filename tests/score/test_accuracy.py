@@ -98,7 +98,7 @@ def test_their_intervals_are_those_of_a_loop_over_videos(uneven: list[ScoredAnsw
         drawn["answered"].append(sum(one.right[i] for i in picked) / sum(read[i] for i in picked))
         means = [sum(one.right[i] for i in by_video[v]) / len(by_video[v]) for v in videos]
         drawn["macro"].append(sum(means) / len(means))
-    held = accuracies([one], duration_strata(one))[0]
+    held = accuracies([one], duration_strata(one), intervals="percentile")[0]
     for name, draws in drawn.items():
         interval = getattr(held, name)
         ends = sorted(draws)[100], sorted(draws)[3899]
@@ -139,7 +139,8 @@ def test_the_middle_drop_has_the_interval_of_a_loop(ask: Any, say: Any) -> None:
         drop([i for g in groups for v in rng.choices(g, k=len(g)) for i in by_video[v]])
         for _ in range(4000)
     )
-    held = middle_drop_interval(one, by_evidence_position(), duration_strata(one))
+    strata = duration_strata(one)
+    held = middle_drop_interval(one, by_evidence_position(), strata, intervals="percentile")
     assert held is not None
     assert held.value == pytest.approx(drop(list(range(len(one)))))
     assert held.value == pytest.approx(middle_drop(slice_table(one, by_evidence_position())))
@@ -151,7 +152,12 @@ def test_the_middle_drop_has_the_interval_of_a_loop(ask: Any, say: Any) -> None:
         is None
     )
     assert middle_drop_interval(one, by_evidence_position(2)) is None
-    assert middle_drop_interval(one, by_evidence_position()) != held  # strata count
+    assert (
+        middle_drop_interval(one, by_evidence_position(), intervals="percentile") != held
+    )  # strata count
+    wider = middle_drop_interval(one, by_evidence_position(), strata)
+    assert wider is not None
+    assert wider.low < held.low < held.high < wider.high
 
 
 def test_nothing_read_has_no_answered_accuracy(ask: Any, say: Any) -> None:
@@ -163,7 +169,7 @@ def test_nothing_read_has_no_answered_accuracy(ask: Any, say: Any) -> None:
 
 def test_a_summary_warns_of_few_videos(graded: Any) -> None:
     few = summarise(graded([("v1", 60.0, "A", "A"), ("v2", 3000.0, "A", "B")]))
-    assert few.caution == "only 2 videos, all draws are alike"  # each alone in its regime
+    assert few.caution == "only 2 videos"  # each alone in its regime, so drawn together
     assert few.accuracies is not None
     assert few.accuracies.strict == few.accuracy
     many = summarise(graded([(f"v{k}", 60.0, "A", "AB"[k % 2]) for k in range(MIN_CLUSTERS)]))
@@ -184,7 +190,7 @@ def test_a_mean_over_models_is_that_of_a_loop() -> None:
     kinds = ["long" if int(v[1:]) < 9 else "short" for v in videos]
     right = rng.integers(0, 2, (150, 6)).astype(float)
     right[:, 3:] = np.maximum(right[:, 3:], rng.random((150, 3)) < 0.2)
-    held = bootstrap(right, videos, kinds)
+    held = bootstrap(right, videos, kinds, intervals="percentile")
     gap = held.difference([3, 4, 5], [0, 1, 2])
     each = [sum(right[i][3 + m] - right[i][m] for i in range(150)) / 150 for m in range(3)]
     assert gap.value == pytest.approx(sum(each) / 3)
