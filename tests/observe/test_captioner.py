@@ -165,6 +165,15 @@ def test_times_outside_of_the_window_are_flagged_and_counted(serve: Any, make_wi
     assert captioner.stats.outside == 1
 
 
+def test_unread_times_are_counted_and_frame_numbers_are_placed(
+    serve: Any, make_window: Any
+) -> None:
+    captioner = Captioner(models_of(serve(Rule(reply="[frame 1] Walks.\n[0:99] Sits."))))
+    (caption,) = observe(captioner, make_window(grey(2), start=30, end=60))
+    assert caption.data["events"] == [{"start": 31.0, "end": 31.0, "text": "Walks."}]
+    assert (caption.data["times_unread"], captioner.stats.unread) == (1, 1)
+
+
 @pytest.mark.parametrize(
     ("rule", "status"),
     [
