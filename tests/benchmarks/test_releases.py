@@ -171,7 +171,12 @@ def test_what_cannot_be_read_of_egolifeqas_times_is_told(tmp_path: Path) -> None
         {**EGOLIFE, "ID": "2", "target_time": {"date": "DAY6", "time": "20000100"}},
         {**EGOLIFE, "ID": "3", "query_time": {"date": "DAY1", "time": "09152499"}},
     ]
-    held = load(dump(tmp_path / "q.json", rows), zone=ZoneInfo("UTC"), day_one=date(2024, 5, 1))
+    held = load(
+        dump(tmp_path / "q.json", rows),
+        zone=ZoneInfo("UTC"),
+        day_one=date(2024, 5, 1),
+        frame_base=20,
+    )
     assert [(q.id, len(q.evidence)) for q in held.questions] == [("1", 1)]
     assert [(f.id, f.kind, f.dropped) for f in held.faults] == [
         ("1", "evidence", False), ("1", "evidence", False), ("3", "row", True), ("2", "time", True),

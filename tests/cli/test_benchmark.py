@@ -105,7 +105,9 @@ def test_egolifes_times_are_placed_by_options(
     assert (code, said["result"]["gaps"]["median"]) == (0, 362.5)
     code, said, _ = run(capsys, "score", str(questions), str(given), *place)
     assert (code, said["result"]["accuracy"]["value"]) == (0, 1)
-    code, said, _ = run(capsys, "benchmark", "validate", str(questions), *place[:4])
+    code, said, _ = run(
+        capsys, "benchmark", "validate", str(questions), *place[:4], "--frame-base", "20"
+    )
     assert code == 3
     assert "frame 50, but a second has 20" in said["problems"][0]["what"]
 

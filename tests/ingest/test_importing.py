@@ -206,7 +206,7 @@ def test_whisperx(store: Store, tmp_path: Path) -> None:
     assert store.view().observations()[0].data == {
         "language": "en", "speaker": "SPEAKER_00", "words": [[1.0, 1.4, "Thank", 0.9]],
     }  # fmt: skip
-    assert "1 segments dropped as not spoken (no speech)" in done.problems
+    assert "1 segment dropped as not spoken (no speech)" in done.problems
     assert "11 segments dropped as not spoken (repetition)" in done.problems
     assert "line 15: it has no text" in done.problems
 
@@ -359,7 +359,10 @@ def test_turns_of_locomo(store: Store, shared_data: Path) -> None:
     )  # fmt: skip
     options = ImportOptions(mapping=mapping, source="speech", track="locomo", zone=UTC)
     (done,) = import_files(store, [shared_data / "locomo" / "turns.jsonl.gz"], options)
-    assert (done.rows, done.observations, done.problems) == (1960, 1960, ())
+    assert (done.rows, done.observations, done.passed_over) == (1960, 1960, 0)
+    assert done.problems == (
+        "line 1: rows without times are placed by their order, 5 s each (--step)",
+    )
     first = store.view().observations()[0]
     assert store.view().when(first) is not None
     assert len(store.recordings()) == 95

@@ -196,8 +196,12 @@ def test_egolife_times_are_hours_minutes_seconds_and_a_frame() -> None:
     when = read_time("DAY1-11210250", zone=BERLIN, day_one=date(2026, 3, 1), conventions=hundredths)
     assert when.instants is not None
     assert when.instants.start == at.replace(microsecond=500_000)
+    when = read_time("DAY1 11210250", zone=BERLIN, day_one=date(2026, 3, 1))
+    assert when.instants is not None
+    assert when.instants.start == at.replace(microsecond=500_000), "50 is no frame of 20"
+    frames = replace(DEFAULT_CONVENTIONS, frames_per_second=20)
     with pytest.raises(TimeError, match="frame 50, but a second has 20"):
-        read_time("DAY1 11210250", zone=BERLIN, day_one=date(2026, 3, 1))
+        read_time("DAY1 11210250", zone=BERLIN, day_one=date(2026, 3, 1), conventions=frames)
     with pytest.raises(TimeError, match="HHMMSSFF"):
         read_time("DAY1 11610217", zone=BERLIN, day_one=date(2026, 3, 1))
 
