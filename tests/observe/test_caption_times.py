@@ -13,24 +13,24 @@ WINDOW = Span(630.0, 660.0)
 
 
 def test_times_of_the_recording_stay() -> None:
-    told = resolve_times("[10:32-10:40] Opens a drawer.\n[10:41] Drops the keys.", WINDOW)
-    assert told.text == "[10:32-10:40] Opens a drawer.\n[10:41] Drops the keys."
-    assert told.time_base == "recording"
-    assert [(e["start"], e["end"]) for e in told.events] == [(632, 640), (641, 641)]
-    assert told.outside == ()
+    captions = resolve_times("[10:32-10:40] Opens a drawer.\n[10:41] Drops the keys.", WINDOW)
+    assert captions.text == "[10:32-10:40] Opens a drawer.\n[10:41] Drops the keys."
+    assert captions.time_base == "recording"
+    assert [(e["start"], e["end"]) for e in captions.events] == [(632, 640), (641, 641)]
+    assert captions.outside == ()
 
 
 def test_times_of_the_window_are_moved_to_the_recording() -> None:
-    told = resolve_times("- 0:02-0:10: Opens a drawer.\n- **0:11** Drops the keys.", WINDOW)
-    assert told.text == "[10:32-10:40] Opens a drawer.\n[10:41] Drops the keys."
-    assert told.time_base == "window"
+    captions = resolve_times("- 0:02-0:10: Opens a drawer.\n- **0:11** Drops the keys.", WINDOW)
+    assert captions.text == "[10:32-10:40] Opens a drawer.\n[10:41] Drops the keys."
+    assert captions.time_base == "window"
 
 
 def test_wrong_times_are_flagged_and_not_clamped() -> None:
-    told = resolve_times("[10:32] Opens a drawer.\n[11:30-11:40] Closes it.", WINDOW)
-    assert told.text == "[10:32] Opens a drawer.\nCloses it."
-    assert told.outside == ({"written": "11:30-11:40", "text": "Closes it."},)
-    assert len(told.events) == 1
+    captions = resolve_times("[10:32] Opens a drawer.\n[11:30-11:40] Closes it.", WINDOW)
+    assert captions.text == "[10:32] Opens a drawer.\nCloses it."
+    assert captions.outside == ({"written": "11:30-11:40", "text": "Closes it."},)
+    assert len(captions.events) == 1
     half_out = resolve_times("[10:50-11:20] Closes it.", WINDOW)
     assert half_out.events == ()
     assert half_out.outside[0]["written"] == "10:50-11:20"
@@ -49,8 +49,13 @@ def test_wrong_times_are_flagged_and_not_clamped() -> None:
     ],
 )
 def test_times_within_a_sentence_are_text(line: str) -> None:
-    told = resolve_times(line, WINDOW)
-    assert (told.text, told.events, told.outside, told.time_base) == (line, (), (), None)
+    captions = resolve_times(line, WINDOW)
+    assert (captions.text, captions.events, captions.outside, captions.time_base) == (
+        line,
+        (),
+        (),
+        None,
+    )
 
 
 @pytest.mark.parametrize(
@@ -72,23 +77,23 @@ def test_ways_to_write_a_time(line: str, start: float, end: float) -> None:
 
 
 def test_in_the_first_window_both_clocks_are_one() -> None:
-    told = resolve_times("[0:05-0:07] Walks.", Span(0, 30))
-    assert told.events[0]["start"] == 5
+    captions = resolve_times("[0:05-0:07] Walks.", Span(0, 30))
+    assert captions.events[0]["start"] == 5
 
 
 @given(st.integers(1, 300), st.sampled_from([30.0, 60.0]), st.integers(0, 29), st.booleans())
 def test_either_clock_gives_the_same(number: int, length: float, at: int, local: bool) -> None:
     span = Span(number * length, (number + 1) * length)
-    told = Span(span.start + at, span.start + at + 1)
-    written = told.shift(-span.start) if local else told
+    expected = Span(span.start + at, span.start + at + 1)
+    written = expected.shift(-span.start) if local else expected
     (event,) = resolve_times(f"[{format_span(written)}] Walks.", span).events
-    assert (event["start"], event["end"]) == (told.start, told.end)
+    assert (event["start"], event["end"]) == (expected.start, expected.end)
 
 
 @given(st.text(max_size=200))
 def test_any_text_is_a_caption(text: str) -> None:
-    told = resolve_times(text, WINDOW)
-    for event in told.events:
+    captions = resolve_times(text, WINDOW)
+    for event in captions.events:
         assert WINDOW.start - 0.5 <= event["start"] <= event["end"] <= WINDOW.end + 0.5  # type: ignore[operator]
 
 
