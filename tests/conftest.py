@@ -122,10 +122,10 @@ def demo_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, 
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         code = main(["demo", "--folder", str(folder), "--json"])
-    said = json.loads(out.getvalue())
-    if code == 3 and "cannot be fetched" in said["problems"][0]["what"]:
-        pytest.skip(said["problems"][0]["what"])
-    return folder, said, code
+    printed = json.loads(out.getvalue())
+    if code == 3 and "cannot be fetched" in printed["problems"][0]["what"]:
+        pytest.skip(printed["problems"][0]["what"])
+    return folder, printed, code
 
 
 @pytest.fixture(scope="session")

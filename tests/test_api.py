@@ -32,8 +32,8 @@ def caption(recording: str, start: float, text: str) -> Observation:
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[egomem.Memory]:
-    with egomem.open(tmp_path / "memory") as held:
-        store = held.store
+    with egomem.open(tmp_path / "memory") as opened:
+        store = opened.store
         store.put_track(TRACK)
         for id, minutes in (("kitchen", 0), ("garden", 30)):
             clock = Clock(BEGAN + timedelta(minutes=minutes))
@@ -47,7 +47,7 @@ def memory(tmp_path: Path) -> Iterator[egomem.Memory]:
                 caption("attic", 0, "I open an old suitcase full of letters"),
             ]
         )
-        yield held
+        yield opened
 
 
 def test_search_finds_the_moment_with_its_time(memory: egomem.Memory) -> None:
@@ -74,7 +74,7 @@ def test_ask_chooses_an_option(memory: egomem.Memory) -> None:
 
 
 @pytest.mark.parametrize(
-    ("at", "seen"),
+    ("at", "texts"),
     [
         (BEGAN + timedelta(seconds=45), {"kitchen"}),
         ("2026-03-02 08:30", {"kitchen"}),
@@ -84,9 +84,9 @@ def test_ask_chooses_an_option(memory: egomem.Memory) -> None:
     ],
 )
 def test_until_sees_the_past_and_nothing_else(
-    memory: egomem.Memory, at: datetime | str | RecordingTime | None, seen: set[str]
+    memory: egomem.Memory, at: datetime | str | RecordingTime | None, texts: set[str]
 ) -> None:
-    assert {o.recording for o in memory.until(at).observations()} == seen
+    assert {o.recording for o in memory.until(at).observations()} == texts
 
 
 def test_nothing_after_the_questions_time_is_used(memory: egomem.Memory) -> None:
@@ -127,10 +127,10 @@ def test_frames_of_a_file_that_was_put_in_the_place_of_another_are_refused(
     memory: egomem.Memory, make_video: MakeVideo
 ) -> None:
     path = make_video("day.mp4")
-    held = Recording(
+    recording = Recording(
         id="day", name="day.mp4", path=str(path), duration=4, facts={"bytes": path.stat().st_size}
     )
-    memory.store.put_recording(held)
+    memory.store.put_recording(recording)
     assert [f.time for f in memory._frames("day", [1.0])] == [1.0]
     make_video("day.mp4", seconds=9)
     with pytest.raises(MediaError, match="not the file that was remembered"):
@@ -201,15 +201,15 @@ def test_each_ingest_has_its_own_cost_and_keeps_its_connections_to_its_end(
     monkeypatch.setattr(ModelClient, "close", counted)
     with ScriptedServer(Script()) as server:
         spec = f"openai-compatible:fake@{server.url}"
-        with egomem.open(tmp_path / "m", models={"captioner": spec}) as held:
-            first = held.ingest(make_video("a.mp4", seconds=6), window=2)
-            second = held.ingest(make_video("b.mp4", seconds=4, level=50), window=2)
+        with egomem.open(tmp_path / "m", models={"captioner": spec}) as opened:
+            first = opened.ingest(make_video("a.mp4", seconds=6), window=2)
+            second = opened.ingest(make_video("b.mp4", seconds=4, level=50), window=2)
     assert (first.usage.requests, second.usage.requests) == (3, 2)
     assert len(closed) == 2
 
 
 @pytest.mark.parametrize(
-    ("question", "options", "told"),
+    ("question", "options", "explanation"),
     [
         ("  ", (), "the question is empty"),
         ("Which cup?", ("red", " "), "an option is empty"),
@@ -217,7 +217,7 @@ def test_each_ingest_has_its_own_cost_and_keeps_its_connections_to_its_end(
     ],
 )
 def test_questions_that_cannot_be_answered_are_said_to_be_so(
-    memory: egomem.Memory, question: str, options: tuple[str, ...], told: str
+    memory: egomem.Memory, question: str, options: tuple[str, ...], explanation: str
 ) -> None:
-    with pytest.raises(UsageError, match=told):
+    with pytest.raises(UsageError, match=explanation):
         memory.ask(question, options=options)

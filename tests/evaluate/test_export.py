@@ -11,11 +11,12 @@ import pytest
 from egomem.benchmarks import Benchmark
 from egomem.cli import main
 from egomem.errors import FullError
-from egomem.evaluate import Arm, Config, RunProgress, RunSummary
+from egomem.evaluate import Arm, Config, RunProgress, RunSummary, load_run
 from egomem.evaluate.export import write_answers
 from egomem.evaluate.legacy_run import ANSWERS, USAGE
 from egomem.evaluate.run_db import RunDatabase
 from egomem.evaluate.stored_run import Finished
+from egomem.score import read_predictions
 
 CLEAN, VIDEO = (Arm(setting=s, reader="ollama:x") for s in ("clean", "video"))
 Make = Callable[..., Finished]
@@ -110,3 +111,27 @@ def test_the_command_exports_while_a_run_goes_on(
     assert body == {"answers": 5, "files": [str(folder / USAGE), str(folder / ANSWERS)]}
     assert main(["eval", "export", str(tmp_path)]) == 2
     assert "there is no run at" in capsys.readouterr().err
+
+
+def test_predictions_of_each_arm_are_what_score_reads(
+    benchmark: Benchmark,
+    config: Config,
+    tmp_path: Path,
+    go: Callable[..., RunSummary],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    folder, directory = tmp_path / "run", tmp_path / "predictions"
+    both = config.model_copy(update={"settings": ("clean", "video")})
+    go(benchmark, both, folder)
+    command = ["eval", "export", str(folder), "--predictions", str(directory), "--json"]
+    assert main(command) == 0
+    files = json.loads(capsys.readouterr().out)["result"]["files"]
+    assert sorted(files[2:]) == sorted(map(str, directory.iterdir()))
+    assert [Path(file).name.split("-")[0] for file in files[2:]] == ["clean", "video"]
+    answers = load_run(folder).cells
+    for file, arm in zip(files[2:], both.arms(), strict=True):
+        predictions = read_predictions(file, benchmark.questions)
+        assert (predictions.problems, predictions.unknown) == ((), ())
+        for question in benchmark.questions:
+            answer, stored = predictions.answers[question.id], answers[question.id, arm].answer
+            assert (answer.choice, answer.status) == (stored.choice, stored.status)

@@ -249,10 +249,60 @@ def test_srt_is_written_with_numbers_commas_and_speakers() -> None:
         "1\n00:00:01,000 --> 00:00:02,500\nAnn: Hi\nyou\n\n"
         "2\n01:00:00,000 --> 01:00:00,001\na → b\n"
     )
-    assert texts(srt) == ["Ann: Hi\nyou", "a → b"]
+    assert [(c.speaker, c.text) for c in read_subtitles(srt)[0]] == [
+        ("Ann", "Hi\nyou"),
+        (None, "a → b"),
+    ]
 
 
 @given(st.text(st.sampled_from("01 :.,->\nab<c>WEBVTTNOTE\r\ufeff"), max_size=80))
 def test_no_text_breaks_the_readers(text: str) -> None:
     read_subtitles(text)
     validate_webvtt(text)
+
+
+def turns(text: str) -> list[tuple[str | None, str]]:
+    return [(cue.speaker, cue.text) for cue in read_subtitles(text)[0]]
+
+
+def test_each_voice_of_a_cue_is_a_cue_of_its_own() -> None:
+    vtt = (
+        "WEBVTT\n\n00:05.000 --> 00:09.000\n<v.loud Mia>Who took the drill?</v> (a pause)\n"
+        "<v Tom>I did.\nIt hangs by the door.\n<v Mia>Fine.</v>\n"
+    )
+    assert turns(vtt) == [
+        ("Mia", "Who took the drill?\nFine."),
+        (None, "(a pause)"),
+        ("Tom", "I did.\nIt hangs by the door."),
+    ]
+    assert spans(vtt) == [(5, 9)] * 3
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "00:00:03:500 --> 00:00:04:500",
+        "00:00:03,500 → 00:00:04,500",
+        "-00:00:00,500 --> 00:00:00,700",
+        "00:00:04,500 --> 00:00:03,500",
+        "00:00:03,500 -- > 00:00:04,500",
+        "00:00:03,500 --> ",
+        "00:00:03.500 00:00:04.500",
+    ],
+)
+def test_a_cue_whose_times_cannot_be_read_leaves_nothing_in_the_cue_before(bad: str) -> None:
+    srt = f"7\n00:00:01,000 --> 00:00:02,000\nKeep.\n\n8\n{bad}\nLost.\nwords\n\n"
+    srt += "9\n00:00:06,000 --> 00:00:07,000\n1969\n"
+    cues, warnings = read_subtitles(srt)
+    assert [cue.text for cue in cues] == ["Keep.", "1969"]
+    assert [(warning.line, warning.lost) for warning in warnings] == [(6, True)]
+
+
+def test_a_cue_without_times_is_named_and_a_number_that_is_said_is_kept() -> None:
+    srt = (
+        "1\n00:00:01,000 --> 00:00:02,000\nThe year is\n\n1969\n\n"
+        "2\nno times here\n\n3\n00:00:06,000 --> 00:00:07,000\nEnd.\n"
+    )
+    cues, warnings = read_subtitles(srt)
+    assert [cue.text for cue in cues] == ["The year is\n1969", "End."]
+    assert [(w.line, w.message) for w in warnings if w.lost] == [(7, "a cue without times")]

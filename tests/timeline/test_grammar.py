@@ -196,8 +196,12 @@ def test_egolife_times_are_hours_minutes_seconds_and_a_frame() -> None:
     when = read_time("DAY1-11210250", zone=BERLIN, day_one=date(2026, 3, 1), conventions=hundredths)
     assert when.instants is not None
     assert when.instants.start == at.replace(microsecond=500_000)
+    when = read_time("DAY1 11210250", zone=BERLIN, day_one=date(2026, 3, 1))
+    assert when.instants is not None
+    assert when.instants.start == at.replace(microsecond=500_000), "50 is no frame of 20"
+    frames = replace(DEFAULT_CONVENTIONS, frames_per_second=20)
     with pytest.raises(TimeError, match="frame 50, but a second has 20"):
-        read_time("DAY1 11210250", zone=BERLIN, day_one=date(2026, 3, 1))
+        read_time("DAY1 11210250", zone=BERLIN, day_one=date(2026, 3, 1), conventions=frames)
     with pytest.raises(TimeError, match="HHMMSSFF"):
         read_time("DAY1 11610217", zone=BERLIN, day_one=date(2026, 3, 1))
 
@@ -368,9 +372,9 @@ def test_relative_words_are_read_in_the_recordings_zone() -> None:
     ],
 )  # fmt: skip
 def test_cues_in_a_sentence(sentence: str, cues: list[str]) -> None:
-    found = find_times(sentence, now=NOW)
-    assert [sentence[slice(*cue.text_span)] for cue in found] == [cue.text for cue in found]
-    assert [cue.text for cue in found] == cues
+    mentions = find_times(sentence, now=NOW)
+    assert [sentence[slice(*cue.text_span)] for cue in mentions] == [cue.text for cue in mentions]
+    assert [cue.text for cue in mentions] == cues
 
 
 def test_a_cue_without_a_clock_is_unresolved_and_says_why() -> None:

@@ -16,6 +16,7 @@ from egomem.benchmarks.open import open_benchmark
 from egomem.benchmarks.registry import FORMATS, published_sizes, submission_readers
 from egomem.benchmarks.shuffle import shuffle_options
 from egomem.benchmarks.statistics import BenchmarkStats, Distribution, stats
+from egomem.benchmarks.submission import write_submission
 
 __all__ = [
     "FORMATS",
@@ -38,4 +39,5 @@ __all__ = [
     "submission_readers",
     "validate",
     "write",
+    "write_submission",
 ]

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from egomem.benchmarks.rows import Fields, LoadedItem
+from egomem.records import Answer, Question
 
 Holds = Literal["id", "video", "question", "options", "answer", "time", "evidence", "tag", "fact"]
 """What a field is read as; "fact" is something about the video."""
@@ -43,13 +44,13 @@ class FormatField:
 class ReadOptions:
     """What a user states beside the files.
 
-    `zone` and `day_one` place numbered days on the calendar; `frame_base` is how many frames a
-    second the last two digits of a time such as 11210217 count.
+    `zone` and `day_one` place numbered days on the calendar; `frame_base` is how many to a second
+    the last two digits of a time such as 11210217 count; None: the file's times tell it.
     """
 
     zone: tzinfo | None = None
     day_one: date | None = None
-    frame_base: int = 20
+    frame_base: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +58,13 @@ class Submission:
     """The form in which answers to this benchmark are handed in.
 
     `read_entry` gives the rows of predictions in one entry of such a file, or None where the entry
-    is of another form; a map of id to answer is read without it.
+    is of another form; a map of id to answer is read without it. `document` gives the JSON value of
+    a whole file of answers that have a choice, in the order of the questions.
     """
 
     summary: str
     read_entry: Callable[[Any], list[dict[str, Any]] | None] | None = None
+    document: Callable[[Sequence[tuple[Question, Answer]]], Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

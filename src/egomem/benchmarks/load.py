@@ -35,7 +35,7 @@ def load(
     strict: bool = True,
     zone: tzinfo | None = None,
     day_one: date | None = None,
-    frame_base: int = 20,
+    frame_base: int | None = None,
 ) -> Benchmark:
     """Read a benchmark from a folder or a single file.
 

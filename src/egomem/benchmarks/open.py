@@ -22,7 +22,7 @@ def open_benchmark(
     strict: bool = True,
     zone: str | None = None,
     day_one: str | None = None,
-    frame_base: int = 20,
+    frame_base: int | None = None,
 ) -> Benchmark:
     """The benchmark in a folder or file, or egomem's own where `where` is "demo" and no such path.
 

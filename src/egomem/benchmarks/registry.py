@@ -16,7 +16,8 @@ FORMATS = Registry(
     {
         name: f"egomem.benchmarks.formats.{name}:FORMAT"
         for name in (
-            "capmem", "egolifeqa", "egoschema", "videomme", "nextgqa", "mvbench", "native",
+            "capmem", "egolifeqa", "egomemreason", "egoschema", "videomme", "nextgqa", "mvbench",
+            "native",
         )
     },
 )  # fmt: skip

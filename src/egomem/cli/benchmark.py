@@ -48,7 +48,7 @@ def validate(
     ] = False,
     zone: ZoneOption = None,
     day_one: DayOption = None,
-    frame_base: FrameOption = 20,
+    frame_base: FrameOption = None,
     json: JsonOption = False,
 ) -> None:
     """Check options, keys, evidence, times, media, licence notes and ids.
@@ -102,7 +102,7 @@ def stats(
     ] = None,
     zone: ZoneOption = None,
     day_one: DayOption = None,
-    frame_base: FrameOption = 20,
+    frame_base: FrameOption = None,
     keep_faulty: KeepOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -169,7 +169,7 @@ def manifest(
     media: MediaOption = None,
     zone: ZoneOption = None,
     day_one: DayOption = None,
-    frame_base: FrameOption = 20,
+    frame_base: FrameOption = None,
     keep_faulty: KeepOption = False,
     json: JsonOption = False,
 ) -> None:

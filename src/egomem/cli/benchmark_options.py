@@ -27,11 +27,12 @@ DayOption = Annotated[
     typer.Option("--day-one", metavar="DATE", help="The date of DAY1, where days are numbered."),
 ]
 FrameOption = Annotated[
-    int,
+    int | None,
     typer.Option(
         "--frame-base",
         min=1,
-        help="How many to a second the last two digits of a time such as 11210217 count.",
+        help="How many to a second the last two digits of a time such as 11210217 count. "
+        "Default: 20, or 100 where a time of the file goes beyond.",
     ),
 ]
 KeepOption = Annotated[

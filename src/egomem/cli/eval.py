@@ -116,7 +116,7 @@ def capmem(
     format: FormatOption = None,
     zone: ZoneOption = None,
     day_one: DayOption = None,
-    frame_base: FrameOption = 20,
+    frame_base: FrameOption = None,
     keep_faulty: KeepOption = False,
     frames: Annotated[
         int | None,

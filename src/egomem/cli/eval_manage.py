@@ -92,12 +92,23 @@ def rescore(run: RunArgument, json: JsonOption = False) -> None:
     print_result("eval rescore", rescored.model_dump(mode="json"), show=show, json=json)
 
 
-def export(run: RunArgument, json: JsonOption = False) -> None:
+def export(
+    run: RunArgument,
+    predictions: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Also write a file of predictions for each arm, for egomem score."
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
     """Write answers.jsonl and usage.jsonl from the run's record, also while the run goes on."""
-    from egomem.evaluate import export_run
+    from egomem.evaluate import export_predictions, export_run
     from egomem.text import plural
 
     paths, count = export_run(run)
+    if predictions is not None:
+        paths += export_predictions(run, predictions)
 
     def show(out: Console) -> None:
         out.print(f"{plural(count, 'answer')} in {' and '.join(str(path) for path in paths)}")

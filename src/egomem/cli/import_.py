@@ -54,8 +54,13 @@ def import_(
         str | None, typer.Option(metavar="DATE", help="The date of EgoLife's DAY1: 2026-03-01.")
     ] = None,
     frame_base: Annotated[
-        int, typer.Option(help="How many to a second the last two digits of an EgoLife time count.")
-    ] = 20,
+        int | None,
+        typer.Option(
+            min=1,
+            help="How many to a second the last two digits of an EgoLife time count. "
+            "Default: 20, or 100 where a time of the file goes beyond.",
+        ),
+    ] = None,
     step: Annotated[
         float, typer.Option(min=0.001, help="Length in seconds of each row without times.")
     ] = 5.0,

@@ -34,8 +34,15 @@ def score(
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
     zone: ZoneOption = None,
     day_one: DayOption = None,
-    frame_base: FrameOption = 20,
+    frame_base: FrameOption = None,
     keep_faulty: KeepOption = False,
+    submission: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Also write the predictions in the form in which the benchmark takes answers.",
+        ),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Score anyone's PREDICTIONS; nothing is run.
@@ -44,7 +51,7 @@ def score(
     without a row counts as wrong, and an id that stands twice is refused.
     """
     from egomem.answer import read_choice
-    from egomem.benchmarks import open_benchmark, submission_readers
+    from egomem.benchmarks import open_benchmark, submission_readers, write_submission
     from egomem.score import read_predictions, score_answers, summarise
     from egomem.score.cluster_bootstrap import describe_clusters
     from egomem.score.summary import SLICE_HEADINGS, format_percent, slice_row_cells
@@ -58,6 +65,8 @@ def score(
         return reading.status, reading.letter
 
     parsed = read_predictions(predictions, benchmark.questions, reply, submission_readers())
+    if submission is not None:
+        submitted = write_submission(submission, benchmark, parsed.answers)
     scored = score_answers(
         benchmark.questions, parsed.answers, videos=benchmark.videos, verdicts=parsed.verdicts
     )
@@ -90,6 +99,10 @@ def score(
                 f"Ans-F1 {percent(f1.f1)} (always answering: {percent(f1.f1_always_answering)}), "
                 f"unanswerable {percent(f1.f1_unanswerable)}, macro {percent(f1.f1_macro)}"
             )
+        if submission is not None:
+            out.print(
+                f"{submission}: {submitted} of {len(benchmark.questions)} questions have an answer"
+            )
         for one_slice in scores.tables:
             table = make_table(
                 *SLICE_HEADINGS, right=("n",), title=one_slice.view, title_justify="left"
@@ -101,4 +114,6 @@ def score(
     problems = [(text, "its question counts as wrong") for text in parsed.problems]
     problems += [(f"{id} is no question of {benchmark.name}", "") for id in parsed.unknown]
     result = {**scores.model_dump(), "left_out": benchmark.left_out}
+    if submission is not None:
+        result["submission"] = {"file": str(submission), "answers": submitted}
     print_result("score", result, show=show, json=json, problems=problems)

@@ -10,7 +10,7 @@ async with opened(benchmark, config, Path("run")) as open_run:
 from egomem.evaluate.bias_gate import BiasGate
 from egomem.evaluate.conditions import Condition, read_condition, read_conditions
 from egomem.evaluate.config import Arm, Config, Shard
-from egomem.evaluate.export import export_run
+from egomem.evaluate.export import export_predictions, export_run
 from egomem.evaluate.merge import merge
 from egomem.evaluate.plan import PlanLine, RunPlan, plan
 from egomem.evaluate.rescore import Rescored, rescore
@@ -39,6 +39,7 @@ __all__ = [
     "RunSummary",
     "Shard",
     "StoredRun",
+    "export_predictions",
     "export_run",
     "load_run",
     "merge",

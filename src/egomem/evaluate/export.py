@@ -10,11 +10,13 @@ from __future__ import annotations
 import filecmp
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from egomem.errors import FullError, reason
+from egomem.errors import FullError, UsageError, reason
+from egomem.evaluate.config import Arm
 from egomem.evaluate.legacy_run import ANSWERS, USAGE
 from egomem.evaluate.measures import ascii_json, without_measures
 from egomem.evaluate.run_reader import load_run
@@ -25,6 +27,8 @@ from egomem.evaluate.stored_run import (
     TrialKey,
     earlier_measures,
 )
+from egomem.hashing import SHORT_LENGTH, hash_text
+from egomem.records import Answer
 
 
 def write_answers(folder: Path, stored: StoredRun, order: Iterable[TrialKey]) -> list[Path]:
@@ -53,6 +57,38 @@ def export_run(folder: Path) -> tuple[list[Path], int]:
     run = load_run(folder)
     order = [(q.id, arm) for q in run.questions for arm in run.config.arms()]
     return write_answers(folder, run.stored, order), len(run.stored.cells)
+
+
+def export_predictions(folder: Path, directory: Path) -> list[Path]:
+    """Write a file of predictions for each arm, as `egomem score` reads them; returns the paths.
+
+    A row holds a question's id and what was answered; an arm without an answer has no file. Raises
+    FullError, and UsageError where the folder holds no run.
+    """
+    run = load_run(folder)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot make {directory}: {reason(error)}", "name another") from None
+    paths = []
+    for arm in run.config.arms():
+        answered = [(q.id, run.stored.cells.get((q.id, arm))) for q in run.questions]
+        lines = [_prediction_line(id, cell.answer) for id, cell in answered if cell is not None]
+        if lines:
+            paths.append(directory / f"{_file_name(arm)}.jsonl")
+            _write(paths[-1], iter(lines))
+    return paths
+
+
+def _file_name(arm: Arm) -> str:
+    """Names of models hold slashes and colons; a hash keeps apart those that differ in these."""
+    readable = re.sub(r"[^A-Za-z0-9.]+", "-", arm.label).strip("-.")
+    return f"{readable}-{hash_text(arm.label)[:SHORT_LENGTH]}"
+
+
+def _prediction_line(id: str, answer: Answer) -> str:
+    fields = answer.model_dump(mode="json", include={"status", "choice", "text", "scores"})
+    return ascii_json({"id": id, **{k: v for k, v in fields.items() if v not in (None, "", {})}})
 
 
 def _answer_line(cell: Finished) -> str:

@@ -5,19 +5,16 @@ a frame's number.
 """
 
 from egomem.media.audio_reader import AudioBlock, AudioReader, audio
+from egomem.media.cue import Cue, LineWarning
 from egomem.media.file_hash import content_hash
 from egomem.media.frame import Frame, RgbImage, distinct
 from egomem.media.frame_reader import DecodeReport, FrameReader, frames, key_frames
 from egomem.media.info import AudioInfo, MediaInfo, OtherStream, VideoInfo
 from egomem.media.jpeg import jpeg, thumbnail
 from egomem.media.probe import probe
-from egomem.media.subtitles import (
-    Cue,
-    LineWarning,
-    read_subtitles,
-    write_srt,
-    write_webvtt,
-)
+from egomem.media.subtitle_writer import write_srt, write_webvtt
+from egomem.media.subtitles import read_subtitles
+from egomem.media.telemetry import Telemetry, positions, split_telemetry
 
 __all__ = [
     "AudioBlock",
@@ -31,6 +28,7 @@ __all__ = [
     "MediaInfo",
     "OtherStream",
     "RgbImage",
+    "Telemetry",
     "VideoInfo",
     "audio",
     "content_hash",
@@ -38,8 +36,10 @@ __all__ = [
     "frames",
     "jpeg",
     "key_frames",
+    "positions",
     "probe",
     "read_subtitles",
+    "split_telemetry",
     "thumbnail",
     "write_srt",
     "write_webvtt",

@@ -8,48 +8,27 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
-from typing import NamedTuple
 
 from egomem.errors import TimeError
+from egomem.media.cue import Cue, LineWarning
+from egomem.media.speaker_names import split_turns
+from egomem.media.telemetry import is_telemetry
 from egomem.timeline import Span
-
-
-class LineWarning(NamedTuple):
-    """What a reader skipped or repaired. `line` counts from 1; 0 stands for the whole file."""
-
-    line: int
-    message: str
-
-    def __str__(self) -> str:
-        return f"line {self.line}: {self.message}" if self.line else self.message
-
-
-@dataclass(frozen=True, slots=True)
-class Cue:
-    """A subtitle: `span` in seconds, plain `text` without tags, and the speaker where it is given.
-
-    `line` is the line of its times in the file that it was read from. `id` is written to WebVTT.
-    """
-
-    span: Span
-    text: str
-    speaker: str | None = None
-    line: int = 0
-    id: str = ""
-
 
 _TIME = r"(?:(\d+):)?(\d+):(\d{1,2})(?:[.,](\d{1,9}))?"
 _TIMES = re.compile(rf"^\s*{_TIME}\s*-{{1,2}}>\s*{_TIME}(?:[ \t]+(.*))?\s*$")
-_ARROW = re.compile(r".*-->|\s*[\d:.,]+\s*->")
+_STAMP = r"-?\d+:\d\d(?::\d\d|[.,]\d)[\d:.,;]*"
+_ARROW = re.compile(rf".*-->|\s*[\d:.,-]+\s*(?:->|=>|[→⟶➔➜⇒])|\s*{_STAMP}[^\w\n]+{_STAMP}\s*$")
+"""A line of times, whether or not they can be read."""
 _SETTING = re.compile(r"\w+:\S+")
 _TAG = re.compile(
     r"</?(?:c|i|b|u|v|lang|ruby|rt|font|s)\b[^>]*>|<c[.][^>]*>|<[\d:.]+>", re.IGNORECASE
 )
 _OVERRIDE = re.compile(r"\{\\[^}]*\}|\{[ibu]\}|\{/[ibu]\}")
-_VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]+)>", re.IGNORECASE)
+_VOICE_MARK = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]+)>|</v>", re.IGNORECASE)
 _WORD_TIME = re.compile(r"<\d+:[\d:.]+>")
 
 
@@ -59,7 +38,9 @@ def read_subtitles(text: str) -> tuple[list[Cue], list[LineWarning]]:
     Accepts hours of any length or none, minutes above 59, dots or commas, missing index lines,
     blank lines inside a cue, NOTE, STYLE and REGION blocks, text before the first cue, and a byte
     order mark. Tags are stripped, two cues at one time are both kept, a cue with impossible times
-    is skipped. Rolling captions (each cue repeats the line before) are read once.
+    is skipped whole. Each voice of a cue is a cue of its own, as is each line that begins with a
+    speaker's name (see `egomem.media.speaker_names`). Rolling captions (each cue repeats the line
+    before) are read once.
     """
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     warnings: list[LineWarning] = []
@@ -68,18 +49,14 @@ def read_subtitles(text: str) -> tuple[list[Cue], list[LineWarning]]:
     timed = any(_WORD_TIME.search("\n".join(body)) for _, _, body in blocks)
     cues = []
     for number, span, body in blocks:
-        voice = _VOICE.search("\n".join(body))
-        plain = [_strip_tags(line) for line in body]
-        cue_text = "\n".join(line for line in plain if line)
-        if not cue_text:
-            if not timed:
-                warnings.append(LineWarning(number, "a cue without text"))
-            continue
-        speaker = html.unescape(voice[1]).strip() if voice else None
-        cues.append(Cue(span, cue_text, speaker, number))
+        voices = list(_voices("\n".join(body)))
+        if not voices and not timed:
+            warnings.append(LineWarning(number, "a cue without text", lost=True))
+        cues += [Cue(span, cue_text, speaker, number) for speaker, cue_text in voices]
     cues.sort(key=lambda cue: cue.span.start)
     if timed or _is_rolling(cues):
         cues = _unroll(cues)
+    cues = _split_turns(cues)
     if not cues:
         warnings.append(LineWarning(0, "no cue was found"))
     return cues, sorted(warnings)
@@ -91,9 +68,11 @@ def _cue_blocks(
     """The line number of each cue's times, its span, and its lines of text."""
     blocks: list[tuple[int, Span, list[str]]] = []
     body: list[str] | None = None
-    skipping = ""
+    skipping, index = "", -1
     for number, line in enumerate(lines, 1):
         match = _TIMES.match(line)
+        if _is_time_line(line):
+            index = _index_before(lines, number)
         if match:
             _drop_index(body, lines, number)
             skipping, body = "", None
@@ -104,7 +83,9 @@ def _cue_blocks(
                 skipping = "times"
             continue
         if _ARROW.match(line):
-            warnings.append(LineWarning(number, f"cannot read the times {line.strip()!r}"))
+            _drop_index(body, lines, number)
+            what = f"cannot read the times {line.strip()!r}"
+            warnings.append(LineWarning(number, what, lost=True))
             skipping, body = "times", None
             continue
         # NOTE and the like open a block only after a blank line; elsewhere they are spoken words.
@@ -113,6 +94,10 @@ def _cue_blocks(
             skipping, body = line, None
         elif skipping and not line.strip() and skipping != "times":
             skipping = ""
+        elif after_blank and index >= 0 and line.strip() == str(index + 1):
+            if not _is_index(lines, number):
+                warnings.append(LineWarning(number, "a cue without times", lost=True))
+                skipping, body, index = "times", None, index + 1
         elif body is not None:
             if line.strip() and not lines[number - 2] and not _is_index(lines, number):
                 warnings.append(LineWarning(number, "a blank line inside a cue"))
@@ -124,7 +109,17 @@ def _cue_blocks(
 
 def _is_index(lines: Sequence[str], number: int) -> bool:
     """Whether a line is a cue's identifier: the next line holds times."""
-    return number < len(lines) and _TIMES.match(lines[number]) is not None
+    return number < len(lines) and _is_time_line(lines[number])
+
+
+def _index_before(lines: Sequence[str], number: int) -> int:
+    """The number of the cue whose times stand in a line; -1 where it has none."""
+    before = lines[number - 2].strip() if number > 1 else ""
+    return int(before) if re.fullmatch(r"\d{1,6}", before) else -1
+
+
+def _is_time_line(line: str) -> bool:
+    return _TIMES.match(line) is not None or _ARROW.match(line) is not None
 
 
 def _drop_index(body: list[str] | None, lines: Sequence[str], number: int) -> None:
@@ -148,7 +143,7 @@ def _span(match: re.Match[str], number: int, warnings: list[LineWarning]) -> Spa
     try:
         return Span(start, end)
     except TimeError as error:
-        warnings.append(LineWarning(number, error.message))
+        warnings.append(LineWarning(number, error.message, lost=True))
         return None
 
 
@@ -157,6 +152,32 @@ def _seconds(parts: Sequence[str | None]) -> float:
     whole = int(hours or 0) * 3600 + int(minutes or 0) * 60 + int(seconds or 0)
     # By way of text: adding fractions of a second to large floats would round them.
     return float(f"{whole}.{fraction or 0}")
+
+
+def _split_turns(cues: Sequence[Cue]) -> list[Cue]:
+    """Cues of one speaker each. Fields of telemetry look like names, and are left as they are."""
+    spoken = [cue for cue in cues if not is_telemetry(cue.text)]
+    turns_of = split_turns([(cue.speaker, cue.text) for cue in spoken])
+    turns = {id(cue): turns for cue, turns in zip(spoken, turns_of, strict=True)}
+    return [
+        replace(cue, speaker=speaker, text=text)
+        for cue in cues
+        for speaker, text in turns.get(id(cue), [(cue.speaker, cue.text)])
+    ]
+
+
+def _voices(text: str) -> Iterator[tuple[str | None, str]]:
+    """Each voice of a cue and what it says; speech without a voice tag has no speaker."""
+    said: dict[str | None, list[str]] = {}
+    position, speaker = 0, None
+    for mark in [*_VOICE_MARK.finditer(text), None]:
+        part = text[position : mark.start() if mark else None].split("\n")
+        if lines := [plain for line in part if (plain := _strip_tags(line))]:
+            said.setdefault(speaker, []).extend(lines)
+        if mark:
+            position = mark.end()
+            speaker = html.unescape(mark[1]).strip() if mark[1] else None
+    yield from ((who, "\n".join(lines)) for who, lines in said.items())
 
 
 def _strip_tags(line: str) -> str:
@@ -201,46 +222,3 @@ def _overlap(last_lines: Sequence[str], lines: Sequence[str]) -> int:
         if list(last_lines[-count:]) == list(lines[:count]):
             return count
     return 0
-
-
-# -- writing ---------------------------------------------------------------------------------------
-
-
-def write_webvtt(cues: Iterable[Cue], *, notes: Iterable[str] = ()) -> str:
-    """The cues as WebVTT that is valid by the standard; a cue is made at least 1 ms long."""
-    blocks = ["WEBVTT"]
-    blocks += [f"NOTE\n{_escape_cue_text(note)}" for note in notes]
-    for cue in cues:
-        text = _escape_cue_text(html.escape(cue.text, quote=False))
-        if cue.speaker:
-            text = f"<v {html.escape(cue.speaker)}>{text}"
-        name = _escape_cue_text(cue.id).replace("\n", " ")
-        blocks.append(f"{name}\n" * bool(name) + f"{_time_line(cue.span, '.')}\n{text}")
-    return "\n\n".join(blocks) + "\n"
-
-
-def write_srt(cues: Iterable[Cue]) -> str:
-    """The cues as SRT, with each speaker's name before the text."""
-    blocks = []
-    for number, cue in enumerate(cues, 1):
-        text = _escape_cue_text(cue.text)
-        speaker = f"{cue.speaker}: " if cue.speaker else ""
-        blocks.append(f"{number}\n{_time_line(cue.span, ',')}\n{speaker}{text}\n")
-    return "\n".join(blocks)
-
-
-def _escape_cue_text(text: str) -> str:
-    """The text without what would end a cue: blank lines and arrows."""
-    lines = (line.strip().replace("-->", "→") for line in text.splitlines())
-    return "\n".join(line for line in lines if line)
-
-
-def _time_line(span: Span, point: str) -> str:
-    start = round(span.start * 1000)
-    end = max(round(span.end * 1000), start + 1)
-    return f"{_timestamp(start, point)} --> {_timestamp(end, point)}"
-
-
-def _timestamp(milliseconds: int, point: str) -> str:
-    seconds, rest = divmod(milliseconds, 1000)
-    return f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}{point}{rest:03d}"

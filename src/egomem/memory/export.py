@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 from egomem.errors import MediaError, MissingExtraError, StoreError, TimeError, UsageError, reason
-from egomem.media.subtitles import Cue, write_srt, write_webvtt
+from egomem.media.cue import Cue
+from egomem.media.subtitle_writer import write_srt, write_webvtt
 from egomem.memory.reader import Completed
 from egomem.memory.store import Store
 from egomem.memory.view import View, view_of

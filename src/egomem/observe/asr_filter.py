@@ -58,6 +58,17 @@ class SegmentFilter:
             return "too fast"
         return None
 
+    def loops(self, segments: Sequence[SpeechSegment]) -> set[int]:
+        """The positions of segments that only repeat: of a run of equal ones (or of two or three in
+        turn) all but the first, and those that are one group of words over and over.
+        """
+        within = {
+            position
+            for position, segment in enumerate(segments)
+            if longest_run(segment.text.casefold().split()) >= self.repeats
+        }
+        return within | _repeated(segments, self.repeats)
+
     def sift(
         self, segments: Sequence[SpeechSegment]
     ) -> tuple[list[SpeechSegment], Counter[Reason]]:
@@ -89,15 +100,20 @@ def longest_run(words: Sequence[str]) -> int:
 
 
 def _repeated(segments: Sequence[SpeechSegment], repeats: int) -> set[int]:
-    """Positions of a run of at least `repeats` equal segments, without the first of each run."""
+    """Positions of runs in which one to three segments come at least `repeats` times in turn,
+    without their first time.
+    """
+    texts = [_plain(segment) for segment in segments]
     positions: set[int] = set()
-    start = 0
-    for position in range(1, len(segments) + 1):
-        ended = position == len(segments) or _plain(segments[position]) != _plain(segments[start])
-        if ended:
-            if position - start >= repeats:
-                positions.update(range(start + 1, position))
-            start = position
+    for size in range(1, 4):
+        run = 0  # how many segments in a row equal the one `size` before them
+        for position in range(size, len(texts) + 1):
+            if position < len(texts) and texts[position] == texts[position - size]:
+                run += 1
+                continue
+            if run >= size * (repeats - 1):
+                positions.update(range(position - run, position))
+            run = 0
     return positions
 
 

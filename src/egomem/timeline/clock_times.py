@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Literal
 
 from egomem.errors import TimeError
 from egomem.timeline.durations import DurationParser, ParseResult
 from egomem.timeline.expressions import ClockTime, TimeExpression
 from egomem.timeline.wordlists import MONTHS, NUMBERS
+
+_EGOLIFE_TIME = re.compile(r"(?:[01]\d|2[0-3])[0-5]\d[0-5]\d(\d\d)")
+_FRAMES = 20
+_HUNDREDTHS = 100
 
 
 class ClockTimeParser(DurationParser):
@@ -97,11 +102,24 @@ def is_egolife_time(text: str) -> bool:
     return re.fullmatch(r"\d{8}", text) is not None
 
 
-def egolife_time(text: str, base: int) -> ClockTime:
+def egolife_frame_base(times: Iterable[str]) -> int:
+    """What the last two digits of times HHMMSSFF count to: 20 frames, or 100 hundredths.
+
+    The releases say nothing, but a file tells: its digits go to 19 (in places to 20), or to 99.
+    Give all times of a file, so that each of them is read alike; what is no time tells nothing.
+    """
+    matches = (_EGOLIFE_TIME.fullmatch(text) for text in times)
+    return _HUNDREDTHS if any(m and int(m[1]) > _FRAMES for m in matches) else _FRAMES
+
+
+def egolife_time(text: str, base: int | None = None) -> ClockTime:
     """Read an EgoLife time HHMMSSFF: 11210217 is 11:21:02 and frame 17 of `base` a second.
 
-    A frame equal to the base is the next second's first: the data set counts 1 to 20 in places.
+    Without a base, the time itself tells it, as a file does (`egolife_frame_base`). A frame equal
+    to the base is the next second's first: the data set counts 1 to 20 in places. Raises TimeError.
     """
+    if base is None:
+        base = egolife_frame_base((text,))
     hour, minute, second, frame = (int(text[k : k + 2]) for k in (0, 2, 4, 6))
     if hour > 23 or minute > 59 or second > 59:
         raise TimeError(f"{text} is not a time HHMMSSFF")

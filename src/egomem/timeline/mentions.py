@@ -92,14 +92,14 @@ class Conventions:
     recording (10 min 30 s), or of the day. `waking`: an hour from 1 to 12 without am or pm is the
     one within the twelve hours from here ("at four" is 16:00, "at eight" 08:00).
     `frames_per_second`: base of the last two digits of an EgoLife time HHMMSSFF; EgoRAG's text says
-    20, egagent reads centiseconds (100). `around`: half width of "around noon". `few`: the number
-    in "a few minutes ago".
+    20, egagent reads centiseconds (100), and None takes 20 unless the time goes beyond. `around`:
+    half width of "around noon". `few`: the number in "a few minutes ago".
     """
 
     parts: Mapping[str, tuple[float, float]] = field(default_factory=lambda: HOURS)
     bare: Literal["recording", "wall"] = "recording"
     waking: int = 7
-    frames_per_second: int = 20
+    frames_per_second: int | None = None
     around: timedelta = timedelta(minutes=15)
     few: int = 3
 

@@ -20,12 +20,14 @@ from egomem.benchmarks.rows import (
     InvalidRowError,
     LoadedItem,
     ParsedRow,
+    SourceRow,
     parse_rows,
     read_rows,
 )
 from egomem.errors import TimeError, UsageError
 from egomem.records import Evidence, Question
 from egomem.timeline import DEFAULT_CONVENTIONS, Span, read_time
+from egomem.timeline.clock_times import egolife_frame_base
 
 _TIME = re.compile(r"\d{8}")
 _DAY_OR_TIME = re.compile(r"DAY[\s_]*(\d{1,2}?)(?=\d{8}(?!\d)|\D|$)|(\d+)", re.IGNORECASE)
@@ -43,26 +45,44 @@ def read(files: Sequence[Path], options: ReadOptions) -> Iterator[LoadedItem]:
 
     Raises UsageError without a zone and a first day: a question at no time would see the future.
     """
-    read_instant = _instant_reader(options)
+    for path in files:
+        rows = list(read_rows(path))
+        base = options.frame_base or egolife_frame_base(_times(rows))
+        yield from _items(rows, _instant_reader(replace(options, frame_base=base)))
+
+
+def _items(rows: Sequence[SourceRow], read_instant: ReadInstant) -> Iterator[LoadedItem]:
     unread_targets: list[str] = []
 
     def question(row: Fields) -> Question:
         instants, unread_targets[:] = _target_times(row.get("target_time"), read_instant)
         return _question(row, instants, read_instant)
 
-    for path in files:
-        for row in read_rows(path):
-            item = next(parse_rows(iter([row]), question, key="ID"))
-            yield item
-            if isinstance(item, ParsedRow):
-                for message in unread_targets:
-                    yield BenchmarkFault(
-                        id=item.item.id,
-                        kind="evidence",
-                        message=message,
-                        file=row.file,
-                        line=row.line,
-                    )
+    for row in rows:
+        item = next(parse_rows(iter([row]), question, key="ID"))
+        yield item
+        if isinstance(item, ParsedRow):
+            for message in unread_targets:
+                yield BenchmarkFault(
+                    id=item.item.id,
+                    kind="evidence",
+                    message=message,
+                    file=row.file,
+                    line=row.line,
+                )
+
+
+def _times(rows: Sequence[SourceRow]) -> Iterator[str]:
+    """All times HHMMSSFF of a file; several may be run together."""
+    for row in rows:
+        texts = (_joined(row.fields.get(k)) for k in ("query_time", "target_time"))
+        for text in texts:
+            yield from (_eight_digits(time) for _, time in _DAY_OR_TIME.findall(text) if time)
+
+
+def _eight_digits(time: str) -> str:
+    """A time whose leading zero a JSON number has lost."""
+    return time.zfill(8) if len(time) == 7 else time
 
 
 def _instant_reader(options: ReadOptions) -> ReadInstant:
@@ -74,7 +94,7 @@ def _instant_reader(options: ReadOptions) -> ReadInstant:
     conventions = replace(DEFAULT_CONVENTIONS, frames_per_second=options.frame_base)
 
     def read_instant(day: str, time: str) -> datetime:
-        time = f"0{time}" if len(time) == 7 else time  # a JSON number loses its leading zero
+        time = _eight_digits(time)
         text = f"{day} {time}"
         instants = None
         if _TIME.fullmatch(time):

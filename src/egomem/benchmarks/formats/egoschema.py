@@ -7,7 +7,7 @@ id is its video's, as in submissions, whatever the form.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from egomem.benchmarks.rows import (
     read_json,
     read_rows,
 )
-from egomem.records import Question, Video
+from egomem.records import Answer, Question, Video
 
 _ANSWERS_FILE = "subset_answers.json"
 _MAX_OPTIONS = 9
@@ -94,6 +94,14 @@ def _question(row: Fields) -> Question:
     )
 
 
+def _numbers_by_id(answers: Iterable[tuple[Question, Answer]]) -> dict[str, int]:
+    return {
+        question.id: [option.label for option in question.options].index(answer.choice)
+        for question, answer in answers
+        if answer.choice is not None
+    }
+
+
 FORMAT = BenchmarkFormat(
     name="egoschema",
     summary="EgoSchema.",
@@ -101,7 +109,9 @@ FORMAT = BenchmarkFormat(
     read=read,
     companions=("subset_answers.",),
     published={"full": 5031, "subset": 500},
-    submission=Submission("a JSON map of q_uid to the option's number, from 0"),
+    submission=Submission(
+        "a JSON map of q_uid to the option's number, from 0", document=_numbers_by_id
+    ),
     fields=(
         FormatField("q_uid", "id", "the question's and the video's id; video_idx in the hub's rows",
                     "u", required=True),

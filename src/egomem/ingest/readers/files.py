@@ -7,17 +7,20 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, cast
 
 from egomem.errors import MediaError, MissingExtraError, TimeError, reason
-from egomem.ingest.readers.rows import ImportOptions, Row
-from egomem.media import LineWarning, read_subtitles
+from egomem.ingest.readers.rows import ImportOptions, Row, SummarisedSkip
+from egomem.ingest.readers.subtitles import dropped_line, subtitle_rows
+from egomem.ingest.readers.transcripts import language_of, transcript_segments
+from egomem.media import LineWarning
 from egomem.observe.asr_filter import SegmentFilter, SpeechSegment
 from egomem.records import Source
 from egomem.timeline import read_time
-from egomem.timeline.clock_times import egolife_time
+from egomem.timeline.clock_times import egolife_frame_base, egolife_time
 
 Rows = tuple[Iterator[Row], Source]
 """The rows of a file, and the source of those that name none."""
@@ -40,7 +43,7 @@ def file_rows(path: Path, options: ImportOptions, problems: list[LineWarning]) -
     if begin.startswith(b"PAR1") or name.endswith(".parquet"):
         return _parquet_rows(path), "caption"
     if name.endswith((".srt", ".vtt")) or begin.lstrip(b"\xef\xbb\xbf").startswith(b"WEBVTT"):
-        return _subtitle_rows(path, problems), "speech"
+        return subtitle_rows(_text(path, problems), options, problems), "speech"
     if name.endswith((".jsonl", ".ndjson")):
         return _lines(path, problems), "caption"
     if not begin.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
@@ -100,14 +103,6 @@ def _until_damaged(file: BinaryIO, problems: list[LineWarning]) -> Iterator[byte
         problems.append(LineWarning(0, f"the file is damaged and ends early: {reason(error)}"))
 
 
-def _subtitle_rows(path: Path, problems: list[LineWarning]) -> Iterator[Row]:
-    cues, warnings = read_subtitles(_text(path, problems))
-    problems += warnings
-    for cue in cues:
-        row: dict[str, Any] = {"start": cue.span.start, "end": cue.span.end, "text": cue.text}
-        yield cue.line, row | ({"speaker": cue.speaker} if cue.speaker else {})
-
-
 def _json(path: Path, options: ImportOptions, problems: list[LineWarning]) -> Rows:
     try:
         document = json.loads(_text(path, problems))
@@ -116,8 +111,8 @@ def _json(path: Path, options: ImportOptions, problems: list[LineWarning]) -> Ro
         if isinstance(first, str):
             raise MediaError(f"{path.name} is not JSON: {error}") from None
         return _lines(path, problems), "caption"
-    if isinstance(document, dict) and isinstance(document.get("segments"), list):
-        return _whisperx(document, problems), "speech"
+    if isinstance(document, dict) and (segments := transcript_segments(document)) is not None:
+        return _whisperx(segments, language_of(document), problems), "speech"
     if isinstance(document, dict):
         lists = [value for value in document.values() if isinstance(value, list)]
         rows = lists[0] if len(lists) == 1 else [document]
@@ -138,31 +133,30 @@ def _objects(rows: Sequence[object]) -> Iterator[Row]:
         yield number, row if isinstance(row, dict) else "it is not an object"
 
 
-# -- WhisperX --------------------------------------------------------------------------------------
+# -- transcripts -----------------------------------------------------------------------------------
 
 
-def _whisperx(document: Mapping[str, Any], problems: list[LineWarning]) -> Iterator[Row]:
-    """Segments of WhisperX or Whisper; hallucinated speech is dropped by the speech observer's
-    rules.
-    """
+def _whisperx(
+    document: Sequence[Any], language: str | None, problems: list[LineWarning]
+) -> Iterator[Row]:
+    """Segments of a transcript; hallucinated speech is dropped by the speech observer's rules."""
     segments, spoken = [], []
-    for number, segment in enumerate(document["segments"], 1):
+    for number, segment in enumerate(document, 1):
         if not isinstance(segment, dict):
             yield number, "it is not an object"
             continue
         segments.append((number, segment))
         spoken.append(_said(segment))
     believed, dropped = SegmentFilter().sift(spoken)
-    problems += [
-        LineWarning(0, f"{n} segments dropped as not spoken ({why})") for why, n in dropped.items()
-    ]
+    problems += [LineWarning(0, dropped_line(n, why)) for why, n in dropped.items()]
     kept = Counter(map(id, believed))
     for (number, segment), one in zip(segments, spoken, strict=True):
         if not kept[id(one)]:
+            yield number, SummarisedSkip("not spoken")
             continue
         row = {k: v for k, v in segment.items() if k not in ("id", "seek", "tokens", "chars")}
         row["words"] = _words(segment)
-        yield number, row | ({"language": document["language"]} if document.get("language") else {})
+        yield number, row | ({"language": language} if language else {})
 
 
 def _said(segment: Mapping[str, Any]) -> SpeechSegment:
@@ -206,6 +200,9 @@ def _egolife(
     if options.zone is None or options.day_one is None:
         what = "its clips have no clock; give the date of DAY1 and the zone to place them"
         problems.append(LineWarning(0, what))
+    if options.conventions.frames_per_second is None:
+        base = egolife_frame_base(_egolife_times(rows))
+        options = replace(options, conventions=replace(options.conventions, frames_per_second=base))
     for number, row in enumerate(rows, 1):
         if not isinstance(row, dict):
             yield number, "it is not an object"
@@ -214,6 +211,12 @@ def _egolife(
             yield number, _egolife_row(row, options)
         except (TimeError, ValueError, KeyError) as error:
             yield number, f"{type(error).__name__}: {error}"
+
+
+def _egolife_times(rows: Sequence[object]) -> Iterator[str]:
+    for row in rows:
+        if isinstance(row, dict):
+            yield from (str(row[k]) for k in ("start_time", "end_time") if k in row)
 
 
 def _egolife_row(row: Mapping[str, Any], options: ImportOptions) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from typing import Any, cast, get_args
 
 from pydantic import JsonValue, ValidationError
 
-from egomem.errors import TimeError, UsageError
+from egomem.errors import MediaError, TimeError, UsageError
+from egomem.ingest.readers.transcripts import time_fields
 from egomem.ingest.start_times import instant_of
 from egomem.media import LineWarning
 from egomem.records import Observation, Provenance, Recording, Source, Track
@@ -35,6 +36,12 @@ SOURCES = get_args(Source)
 
 Row = tuple[int, Mapping[str, Any] | str]
 """The line (or number) of a row, and its fields, or why it cannot be read."""
+
+
+class SummarisedSkip(str):
+    """Why a row is left out, where one line of the file's problems tells of all such rows."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +89,7 @@ def read_options(
     recording: str | None = None,
     zone: str | None = None,
     day_one: str | None = None,
-    frames_per_second: int = DEFAULT_CONVENTIONS.frames_per_second,
+    frames_per_second: int | None = None,
     step: float = 5.0,
 ) -> ImportOptions:
     """Read options as text: zone Europe/Berlin, day_one 2026-03-01. Raises UsageError."""
@@ -162,7 +169,8 @@ class RowReader:
     def skip(self, number: int, what: str) -> None:
         """Count a row that cannot be used, and note why."""
         self.passed_over += 1
-        self.problems.append(LineWarning(number, what))
+        if not isinstance(what, SummarisedSkip):
+            self.problems.append(LineWarning(number, what))
 
     def _warn_once(self, number: int, key: str, what: str) -> None:
         if key not in self._warned:
@@ -186,6 +194,8 @@ class RowReader:
             raise ImportRowError("it has no text")
         if state is None and source != "digest":
             raise ImportRowError("it names no video; give the recording")
+        if mapped.get("start") is None:
+            self._refuse_invented_times(rest)
         span, note = self._span(number, mapped, state)
         track = self._track(mapped.get("track"), source)
         provenance = mapped.get("provenance") or {}
@@ -307,9 +317,11 @@ class RowReader:
     ) -> tuple[Span, str | None]:
         """The span of a row, and a provenance note where the row has no time of its own."""
         if mapped.get("start") is None:
-            if state is None or state.timed:
+            if state is None or state.timed or mapped.get("end") is not None:
                 raise ImportRowError("it has no start")
             state.timed = False
+            what = f"rows without times are placed by their order, {self.options.step:g} s each"
+            self._warn_once(number, "order", f"{what} (--step)")
             start = state.rows * self.options.step
             state.rows += 1
             note = f"placed by its order, {self.options.step:g} s each; it has no time of its own"
@@ -327,6 +339,21 @@ class RowReader:
             if start < 0:
                 raise ImportRowError(f"it starts before the video ({start:g} s)")
         return Span(start, end), None
+
+    def _refuse_invented_times(self, rest: Mapping[str, Any]) -> None:
+        """Raise where a row has times under another name: giving it a time by its order would
+        invent one.
+        """
+        names = time_fields(rest)
+        if not names:
+            return
+        what = f"no field is `start`, but {', '.join(names)} may be a time"
+        remedy = f"name it: --map start={names[0]}"
+        if any(isinstance(rest[name], dict | list) for name in names):
+            remedy = "write rows with start and end in seconds, or as SRT"
+        if not self._states or all(state.timed is None for state in self._states.values()):
+            raise MediaError(what, remedy)
+        raise ImportRowError(f"{what}; {remedy}")
 
     def _seconds(self, value: object, state: _VideoState | None) -> float:
         if isinstance(value, str):
