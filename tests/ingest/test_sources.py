@@ -23,8 +23,8 @@ def test_a_named_file_is_tried_whatever_its_name(folder: Path) -> None:
 
 
 def test_a_glob_and_its_folder_name_each_file_once(folder: Path) -> None:
-    found = media_files([str(folder / "*.mp4"), folder, folder / "b.mp4"])
-    assert [p.name for p in found] == ["b.mp4", "a.MOV", "c.wav"]
+    files = media_files([str(folder / "*.mp4"), folder, folder / "b.mp4"])
+    assert [p.name for p in files] == ["b.mp4", "a.MOV", "c.wav"]
 
 
 def test_a_file_whose_name_looks_like_a_glob_is_a_file(folder: Path) -> None:
