@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Callable, Sequence
+from datetime import datetime, tzinfo
 
+from egomem.errors import TimeError
 from egomem.memory.reader import MemoryReader
+from egomem.records import Recording
 from egomem.timeline import Moment, RecordingTime
 
 
@@ -12,7 +15,8 @@ def moment_of(store: MemoryReader, text: Moment | str | None) -> Moment | None:
     """The moment that a text names: a wall clock, or "street.mp4 1:20", a second of a recording.
 
     In a memory of one recording its name may be left out. Relative times count from `latest_end`.
-    A moment is returned as it is. Raises TimeError where the text cannot be read.
+    A local time is that of where the wearer was then. A moment is returned as it is. Raises
+    TimeError where the text cannot be read.
     """
     if not isinstance(text, str):
         return text
@@ -27,7 +31,32 @@ def moment_of(store: MemoryReader, text: Moment | str | None) -> Moment | None:
                 if isinstance(moment, RecordingTime):
                     return moment
     only = recordings[0].id if len(recordings) == 1 else None
-    return read_moment(text, now=latest_end(store), recording=only)
+    now = latest_end(store)
+    moment = read_moment(text, now=now, recording=only)
+    if now is None or not isinstance(moment, datetime):
+        return moment
+    return _where_it_was(recordings, moment, lambda zone: read_moment(text, now=now, zone=zone))
+
+
+def _where_it_was(
+    recordings: Sequence[Recording], moment: datetime, read: Callable[[tzinfo], Moment]
+) -> Moment:
+    """A local time read by the clocks of where the wearer was then, not of where they are now.
+
+    That is the zone of the last recording that had begun by then, as that zone tells it.
+    """
+    clocks = sorted(r.clock.start for r in recordings if r.clock)
+    zones = {str(start.tzinfo): start.tzinfo for start in reversed(clocks)}
+    for name, zone in zones.items():
+        try:
+            there = read(zone) if zone is not None else moment
+        except TimeError:  # the clocks there skip that time
+            continue
+        if isinstance(there, datetime):
+            begun = [start for start in clocks if start <= there] or clocks[:1]
+            if str(begun[-1].tzinfo) == name:
+                return there
+    return moment
 
 
 def latest_end(store: MemoryReader) -> datetime | None:
