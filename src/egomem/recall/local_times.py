@@ -26,7 +26,8 @@ Floats = NDArray[np.float64]
 
 def zones_of(recordings: Iterable[Recording]) -> list[tzinfo]:
     """The zones in which recordings were made, each once, the latest recording's first."""
-    clocks = sorted((r.clock.start for r in recordings if r.clock), reverse=True)
+    starts = (r.clock.start for r in recordings if r.clock)
+    clocks = sorted(starts, key=datetime.timestamp, reverse=True)
     zones = {str(start.tzinfo): start.tzinfo for start in clocks}
     return [zone for zone in zones.values() if zone is not None]
 
