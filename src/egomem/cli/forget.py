@@ -31,7 +31,11 @@ def forget(
         str | None, typer.Option("--until", metavar="TIME", help="Until this time.")
     ] = None,
     recording: Annotated[
-        str | None, typer.Option(metavar="ID", help="Only this recording; alone: all of it.")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Only this recording, by name, id or the start of its id; alone: all of it.",
+        ),
     ] = None,
     match: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Only observations that contain this text.")
@@ -47,6 +51,8 @@ def forget(
 ) -> None:
     """Remove every trace of a time, a recording or a text."""
     with open_memory(memory) as opened:
+        if recording is not None:
+            recording = opened.recording(recording).id
         span, between = _times(opened, start, end, recording)
         # Times and names are looked up before their records are removed.
         view, names = opened.until(), opened.names()
@@ -99,7 +105,7 @@ def _times(
         if recording is None or not all(isinstance(t, RecordingTime) for t in ends):
             raise TimeError(
                 f"{start or ''} to {end or ''} names seconds of a recording",
-                "add --recording ID, or write two instants",
+                "add --recording NAME, or write two instants",
             )
         return Span(*(t.seconds for t in ends if isinstance(t, RecordingTime))), None
     lowest, highest = (bound.replace(tzinfo=UTC) for bound in (datetime.min, datetime.max))
