@@ -292,7 +292,7 @@ def test_no_command_offers_to_install_completion(run: Run, command: str) -> None
         (
             ("score", "no", "no"),
             2,
-            "there is no benchmark at no: *not exist; name a folder or file *",
+            "there is no benchmark at no: *; name a folder or file *",
         ),
         (("benchmark", "stats", "demo", "--media", "no"), 2, "*no folder of media at no; name *"),
         (
@@ -305,7 +305,7 @@ def test_no_command_offers_to_install_completion(run: Run, command: str) -> None
         (
             ("cache", "stats", "--memory", "no"),
             3,
-            "there is no memory *at no: *not exist; name the folder *",
+            "there is no memory *at no: *; name the folder *",
         ),
         (("show", "--memory", "no"), 3, "there is no memory at no: that folder does not exist; *"),
         (("show", "--memory", "odd"), 3, "there is no memory at odd; *"),

@@ -39,7 +39,7 @@ def test_a_name_an_id_a_path_or_the_start_of_an_id(name: str, id: str) -> None:
 
 @pytest.mark.parametrize("name", ["ferry.mp4", "ferry", "7f3"])
 def test_what_several_may_be_meant_by_says_which(name: str) -> None:
-    with pytest.raises(UsageError, match="names 2 recordings: .*7f3a90.*; .*(c04d22|7f3b11)"):
+    with pytest.raises(UsageError, match=r"names 2 recordings: .*7f3a90.*; .*(c04d22|7f3b11)"):
         find_recording(RECORDINGS, name)
 
 
@@ -50,7 +50,7 @@ def test_what_nothing_is_meant_by_is_refused(name: str) -> None:
 
 
 def test_a_near_name_is_offered() -> None:
-    with pytest.raises(UsageError, match="is it harbour walk.mp4"):
+    with pytest.raises(UsageError, match=r"is it harbour walk\.mp4"):
         find_recording(RECORDINGS, "harbor walk.mp4")
 
 

@@ -116,10 +116,10 @@ class Memory:
         (such as what captioning will cost), `on_step` the progress. Returns the outcome of each
         file; a bad file does not stop the others.
         """
-        from egomem.ingest import SamplingOptions, ingest, media_files
+        from egomem.ingest import SamplingOptions, find_media, ingest
         from egomem.timeline import read_start, zone_of
 
-        files = media_files(paths)
+        files = find_media(paths)
         window = self.settings.window if window is None else window
         fps = self.settings.fps if fps is None else fps
         recording_zone = zone_of(zone) if zone else None
@@ -141,15 +141,17 @@ class Memory:
             if line := observer_set.plan(recordings, window):
                 on_note(line)
 
-        for note in observer_set.notes:
+        notes = (*files.notes, *observer_set.notes)
+        for note in notes:
             on_note(note)
         report = await ingest(
             self.store,
-            files,
+            files.files,
             observer_set.observers,
-            notes=observer_set.notes,
+            notes=notes,
             sampling=SamplingOptions(window=window, fps=fps, concurrency=observer_set.concurrency),
-            wearer=wearer or self.settings.wearer,
+            wearer=wearer,
+            default_wearer=self.settings.wearer,
             start=start_instant,
             zone=recording_zone,
             on_plan=plan,
