@@ -17,7 +17,7 @@ from egomem.memory import Store
 def test_wrong_usage_is_json_too(flag: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["search", "mug", "-k", "none", flag]) == 2
     problem = json.loads(capsys.readouterr().out)["problems"][0]
-    assert problem["remedy"] == "see: egomem search --help"
+    assert problem["remedy"].startswith("see: egomem")
 
 
 def test_behind_two_dashes_nothing_is_an_option(
