@@ -17,14 +17,15 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
 from egomem.defaults import DEFAULT_K
 from egomem.memory import Store, View
 from egomem.memory.moments import moment_of
+from egomem.memory.on_demand import StoreOnDemand
 from egomem.records import Answer, Question, Recording
 from egomem.sync import blocking, in_thread
-from egomem.timeline import Moment, Span
+from egomem.timeline import Moment
 
 if TYPE_CHECKING:
     from egomem.answer import StrategyResult
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from egomem.memory.check import CheckReport as Check
     from egomem.memory.export import ExportReport
     from egomem.memory.forget import ForgetReceipt
+    from egomem.memory.forget_selection import Conditions
+    from egomem.memory.replies import ReplyCache
     from egomem.models import ModelClient
     from egomem.models.embedders import Embedder
     from egomem.observe import AnyObserver
@@ -45,9 +48,10 @@ if TYPE_CHECKING:
 class Memory:
     """One memory in one folder. Use it as a context manager, or call `close`."""
 
-    def __init__(self, store: Store, settings: Settings) -> None:
-        self.store = store
+    def __init__(self, stores: StoreOnDemand, settings: Settings) -> None:
+        self._stores = stores
         self.settings = settings
+        self._replies: ReplyCache | None = None
         self._observer_sets: dict[str, ObserverSet] = {}
 
     def __enter__(self) -> Self:
@@ -61,10 +65,21 @@ class Memory:
 
     @property
     def folder(self) -> Path:
-        return self.store.folder
+        return self.settings.memory
+
+    @property
+    def store(self) -> Store:
+        """The store that is written to; it is made where there is none."""
+        return self._stores.to_write()
+
+    @property
+    def _existing(self) -> Store:
+        return self._stores.to_read()
 
     def close(self) -> None:
-        self.store.close()
+        self._stores.close()
+        if self._replies is not None:
+            self._replies.close()
 
     # -- the past -----------------------------------------------------------------------------
 
@@ -74,7 +89,7 @@ class Memory:
         `at` may be written: "2026-03-02 10:30", "yesterday evening", or a second of one recording
         as "street.mp4 1:20". Raises TimeError where it cannot be read.
         """
-        return self.store.view(moment_of(self.store, at))
+        return self._existing.view(moment_of(self._existing, at))
 
     # -- ingest, search, ask, compare ---------------------------------------------------------
 
@@ -209,11 +224,11 @@ class Memory:
         """
         from egomem.answer import answer, question_of
 
-        question = question_of(question, options, moment_of(self.store, at))
+        question = question_of(question, options, moment_of(self._existing, at))
         name = strategy or ("caption" if self._has_reader() else "extractive")
         return await answer(
             question,
-            self.store.view(question.at),
+            self._existing.view(question.at),
             name,
             settings=settings,
             models=self.models,
@@ -238,12 +253,12 @@ class Memory:
         from egomem.answer import compare, question_of
         from egomem.answer import strategies as registered
 
-        question = question_of(question, options, moment_of(self.store, at))
+        question = question_of(question, options, moment_of(self._existing, at))
         reads = self._has_reader()
         able = [n for n, s in registered().items() if not s.oracle and (reads or not s.roles)]
         return await compare(
             question,
-            self.store.view(question.at),
+            self._existing.view(question.at),
             list(strategies) or able,
             models=self.models,
             embedder=self.embedder,
@@ -286,52 +301,34 @@ class Memory:
         view = self.until(at).narrow(recordings=recordings)
         return export(view, target, format_of(target, format), sources=sources, tracks=tracks)
 
-    def forget(
-        self,
-        *,
-        recording: str | None = None,
-        span: Span | None = None,
-        between: tuple[datetime, datetime] | None = None,
-        wearer: str | None = None,
-        match: str | None = None,
-        dry_run: bool = False,
-    ) -> ForgetReceipt:
+    def forget(self, *, dry_run: bool = False, **conditions: Unpack[Conditions]) -> ForgetReceipt:
         """Delete every trace of what meets all conditions given, wherever it lies in the folder.
 
-        `span`: seconds of `recording`; `between`: two aware instants; `match`: a text. Composed
-        captions that rested on it are composed again from what remains. `dry_run` changes nothing.
+        Conditions: `recording` (id), `span` (seconds of it), `between` (two aware instants),
+        `wearer`, `match` (a text). Composed captions that rested on it are composed again from what
+        remains. `dry_run` changes nothing.
         """
-        receipt = self.store.forget(
-            recording=recording,
-            span=span,
-            between=between,
-            wearer=wearer,
-            match=match,
-            dry_run=dry_run,
-        )
-        if not dry_run:
-            from egomem.ingest.recompose import recompose
+        from egomem.ingest.recompose import recompose
 
-            recompose(self.store, [*receipt.observations, *receipt.dependents])
-        return receipt
+        return self._existing.forget(dry_run=dry_run, recompose=recompose, **conditions)
 
     def check(self, *, repair: bool = False) -> Check:
         """Verify the folder: record, index, vectors, thumbnails. `repair` rebuilds derived data."""
         from egomem.memory.check import check
 
-        return check(self.store, repair=repair)
+        return check(self._existing, repair=repair)
 
     # -- contents -----------------------------------------------------------------------------
 
     def names(self) -> dict[str, str]:
         """Recording id -> the name of its file."""
-        return {r.id: r.name for r in self.store.recordings()}
+        return {r.id: r.name for r in self._existing.recordings()}
 
     def summary(self) -> MemorySummary:
         """What the memory holds, for `egomem show`."""
         from egomem.ingest.summary import summarise
 
-        return summarise(self.store)
+        return summarise(self._existing)
 
     # -- models and frames --------------------------------------------------------------------
 
@@ -344,7 +341,8 @@ class Memory:
         from egomem.memory.replies import ReplyCache
         from egomem.models import ModelClient
 
-        return ModelClient.from_settings(self.settings, cache=ReplyCache(self.folder))
+        self._replies = ReplyCache(self.folder)
+        return ModelClient.from_settings(self.settings, cache=self._replies)
 
     @cached_property
     def embedder(self) -> Embedder | None:
@@ -372,7 +370,7 @@ class Memory:
     ) -> Iterable[Frame]:
         from egomem.memory.frames import recorded_frames  # decoding is loaded when it is needed
 
-        return recorded_frames(self.store, recording, times, side)
+        return recorded_frames(self._existing, recording, times, side)
 
 
 def open_memory(
@@ -384,7 +382,8 @@ def open_memory(
 ) -> Memory:
     """Open the memory in `folder`; without one, that of the settings (see `egomem.config`).
 
-    `create`: make it where there is none (the default here); False raises NoMemoryError instead.
+    `create`: True makes it where there is none, False raises NoMemoryError; without either it is
+    made by the first ingest or import.
     `models`: `{role: spec}` or ["role=spec", ...]; a spec without a role fills every role. `fit`:
     shrink requests that are over a limit, and record it.
     """
@@ -396,4 +395,4 @@ def open_memory(
         from egomem.models.roles import read_specs
 
         read_specs(settings.model)  # a bad spec is refused before anything is done
-    return Memory(Store.open(settings.memory, create=create is not False), settings)
+    return Memory(StoreOnDemand(settings.memory, create), settings)

@@ -227,7 +227,7 @@ def _sidecar(
             continue
         end = sidecar.get("end_time")
         if facts and isinstance(start_value, int | float) and isinstance(end, int | float):
-            length = (instant_of(end, sidecar_zone)[0] - start).total_seconds()
+            length = instant_of(end, sidecar_zone)[0].timestamp() - start.timestamp()
             if abs(length - facts.duration) > max(TOLERANCE_S, 0.05 * facts.duration):
                 notes.append(
                     f"{beside.name} tells of {length:.0f} s, the video has {facts.duration:.0f} s"

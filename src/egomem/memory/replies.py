@@ -20,6 +20,8 @@ from typing import Any, NamedTuple
 from pydantic import JsonValue, ValidationError
 
 from egomem.errors import LockedError, StoreError, UsageError
+from egomem.memory.checksums import row_checksum
+from egomem.memory.permissions import open_private
 from egomem.models import LedgerEntry, LedgerTotal, Reply, RequestTags, Role, sum_entries
 from egomem.records import Usage
 from egomem.text import normalise_phrase
@@ -29,7 +31,7 @@ NAME = "replies.db"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS replies (
     key TEXT PRIMARY KEY, made TEXT NOT NULL, recording TEXT, question TEXT,
-    request TEXT NOT NULL, reply TEXT NOT NULL
+    request TEXT NOT NULL, reply TEXT NOT NULL, checksum INTEGER
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS spent (
     at TEXT NOT NULL, role TEXT NOT NULL, model TEXT NOT NULL, recording TEXT, question TEXT,
@@ -38,6 +40,12 @@ CREATE TABLE IF NOT EXISTS spent (
     frames INTEGER NOT NULL, seconds REAL NOT NULL, cost REAL
 );
 """
+
+
+_DELETE = "delete the file; its replies can be asked again"
+_COLUMNS = "key, made, recording, question, request, reply"
+# Replies of before have no checksum.
+_IS_SOUND = f"(checksum IS NULL OR checksum = row_checksum({_COLUMNS}))"
 
 
 class CachedReply(NamedTuple):
@@ -72,21 +80,27 @@ class ReplyCache:
         self._writable = os.access(folder, os.W_OK)
 
     def get(self, key: str) -> Reply | None:
-        rows = self._read("SELECT reply FROM replies WHERE key = ?", key)
+        """The reply of a key; None where there is none, or where it is not what was written."""
+        rows = self._read(f"SELECT reply, {_IS_SOUND} FROM replies WHERE key = ?", key)
         try:
-            return Reply.model_validate_json(rows[0][0]) if rows else None
+            return Reply.model_validate_json(rows[0][0]) if rows and rows[0][1] else None
         except ValidationError:  # written by a release whose replies had other fields
             return None
 
     def put(self, reply: Reply, key_fields: Mapping[str, JsonValue], tags: RequestTags) -> None:
         self._write(
-            "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?)",
-            reply.key,
-            _now(),
-            tags.recording,
-            tags.question,
-            json.dumps(key_fields, ensure_ascii=False),
-            reply.model_dump_json(),
+            f"INSERT OR REPLACE INTO replies({_COLUMNS}, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            *(
+                row := (
+                    reply.key,
+                    _now(),
+                    tags.recording,
+                    tags.question,
+                    json.dumps(key_fields, ensure_ascii=False),
+                    reply.model_dump_json(),
+                )
+            ),
+            row_checksum(*row),
         )
 
     def record(self, entry: LedgerEntry) -> None:
@@ -190,6 +204,19 @@ class ReplyCache:
         self._scrub()
         return len(forgotten)
 
+    def damaged(self, *, delete: bool = False) -> int:
+        """How many replies are not what was written; with `delete`, they are deleted.
+
+        Raises StoreError where the file cannot be read.
+        """
+        lines = self._read("PRAGMA integrity_check(1)")
+        if lines and lines[0][0] != "ok":
+            raise StoreError(f"{self.path}: {lines[0][0]}", _DELETE)
+        count = self._read(f"SELECT count(*) FROM replies WHERE NOT {_IS_SOUND}")
+        if delete:
+            self._write(f"DELETE FROM replies WHERE NOT {_IS_SOUND}")
+        return int(count[0][0]) if count else 0
+
     def close(self) -> None:
         with self._lock:
             if self._db is not None:
@@ -243,6 +270,8 @@ class ReplyCache:
             if not self.path.exists() and not (create and self._writable):
                 return None
             mode = "rwc" if self._writable else "ro&immutable=1"
+            if self._writable and not self.path.exists():
+                os.close(open_private(self.path, os.O_CREAT | os.O_RDWR))
             self._db = sqlite3.connect(
                 f"{self.path.resolve().as_uri()}?mode={mode}",
                 uri=True,
@@ -250,11 +279,15 @@ class ReplyCache:
                 isolation_level=None,
                 check_same_thread=False,
             )
+            self._db.create_function("row_checksum", -1, row_checksum, deterministic=True)
             if self._writable:
                 # NORMAL: a power cut may lose the last replies, which can be asked again.
                 for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "secure_delete = ON"):
                     self._db.execute(f"PRAGMA {pragma}")
                 self._db.executescript(_SCHEMA)
+                columns = [row[1] for row in self._db.execute("PRAGMA table_info(replies)")]
+                if "checksum" not in columns:
+                    self._db.execute("ALTER TABLE replies ADD COLUMN checksum INTEGER")
         return self._db if self._writable or not create else None
 
     @contextmanager
@@ -262,9 +295,7 @@ class ReplyCache:
         try:
             yield
         except sqlite3.Error as error:
-            raise StoreError(
-                f"{self.path}: {error}", "delete the file; its replies can be asked again"
-            ) from None
+            raise StoreError(f"{self.path}: {error}", _DELETE) from None
 
 
 # Of one request: its price is known or not, and there is nothing that a sum could leave out.
@@ -282,6 +313,15 @@ def forget(
     cache = ReplyCache(folder)
     try:
         return cache.forget(recordings, texts, dry_run=dry_run)
+    finally:
+        cache.close()
+
+
+def damaged(folder: Path, *, delete: bool = False) -> int:
+    """How many replies of the folder are not what was written; see `ReplyCache.damaged`."""
+    cache = ReplyCache(folder)
+    try:
+        return cache.damaged(delete=delete)
     finally:
         cache.close()
 

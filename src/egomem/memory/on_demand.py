@@ -1,0 +1,34 @@
+"""A store that is opened when it is first needed: reading never makes a memory, writing does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from egomem.memory.database_errors import DATABASE_NAME
+from egomem.memory.store import Store
+
+
+class StoreOnDemand:
+    """The store of a folder. `create`: True makes it now, False raises NoMemoryError now where
+    there is none, None leaves both to the first use.
+    """
+
+    def __init__(self, folder: Path, create: bool | None) -> None:
+        self.folder = folder
+        self._store: Store | None = None
+        if create is not None or (folder / DATABASE_NAME).exists():
+            self._store = Store.open(folder, create=bool(create))
+
+    def to_write(self) -> Store:
+        """The store, made where there is none."""
+        self._store = self._store or Store.open(self.folder, create=True)
+        return self._store
+
+    def to_read(self) -> Store:
+        """The store. Raises NoMemoryError where there is none."""
+        self._store = self._store or Store.open(self.folder)
+        return self._store
+
+    def close(self) -> None:
+        if self._store is not None:
+            self._store.close()
