@@ -48,6 +48,6 @@ def test_names_in_brackets_are_printed_as_they_are(
     assert name in capsys.readouterr().out
     for command in (["search", "mug"], ["ask", "Where is the mug?"]):
         assert main([*command, *memory]) == 0
-        said = capsys.readouterr().out
-        assert name in said
-        assert "a [red]mug[/red] on the table" in said
+        printed = capsys.readouterr().out
+        assert name in printed
+        assert "a [red]mug[/red] on the table" in printed

@@ -25,8 +25,8 @@ BERLIN = ZoneInfo("Europe/Berlin")
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(tmp_path / "memory", create=True) as held:
-        yield held
+    with Store.open(tmp_path / "memory", create=True) as memory:
+        yield memory
 
 
 def lines(path: Path, *rows: object) -> Path:
@@ -132,8 +132,8 @@ def test_json(store: Store, tmp_path: Path) -> None:
     rows = [{"start": 1, "end": 2, "text": "x"}, 7]
     (tmp_path / "walk_captions.json").write_text(json.dumps(rows))
     assert one(store, tmp_path / "walk_captions.json").problems == ("line 2: it is not an object",)
-    held = {"video_id": "b", "model": "m", "captions": rows[:1]}
-    (tmp_path / "other.json").write_text(json.dumps(held))
+    document = {"video_id": "b", "model": "m", "captions": rows[:1]}
+    (tmp_path / "other.json").write_text(json.dumps(document))
     one(store, tmp_path / "other.json")
     lines(tmp_path / "lines.json", {"start": 3, "end": 4, "text": "y"}, {"start": 5, "text": "z"})
     one(store, tmp_path / "lines.json")
@@ -189,7 +189,7 @@ def test_subtitles(store: Store, tmp_path: Path) -> None:
 def test_whisperx(store: Store, tmp_path: Path) -> None:
     ghost = {"start": 30, "end": 32, "text": "Thanks for watching!", "no_speech_prob": 0.9,
              "avg_logprob": -0.9}  # fmt: skip
-    held = {
+    document = {
         "language": "en",
         "segments": [
             {"start": 1.0, "end": 2.0, "text": " Thank you.", "speaker": "SPEAKER_00", "id": 0,
@@ -200,7 +200,7 @@ def test_whisperx(store: Store, tmp_path: Path) -> None:
         ],
     }  # fmt: skip
     path = tmp_path / "walk_whisperx.json"
-    path.write_text(json.dumps(held))
+    path.write_text(json.dumps(document))
     done = one(store, path)
     assert read(store) == [("walk", 1, 2, "Thank you."), ("walk", 40, 41, "Bye.")]
     assert store.view().observations()[0].data == {

@@ -18,11 +18,11 @@ from .conftest import caption, recording
 @pytest.fixture
 def filled(store: Store) -> Store:
     store.put_recording(recording("a"))
-    made = [caption("a", i, i + 1, f"red mug number {i}") for i in range(12)]
+    captions = [caption("a", i, i + 1, f"red mug number {i}") for i in range(12)]
     with mock.patch.multiple(index, FLUSH_ROWS=4, MAX_SEGMENT_ROWS=6):
         for at in range(0, 12, 4):
-            store.add(made[at : at + 4])
-    store.add_vectors("e", "a", [o.id for o in made], np.eye(12))
+            store.add(captions[at : at + 4])
+    store.add_vectors("e", "a", [o.id for o in captions], np.eye(12))
     store.add([], thumbnails=[keep_thumbnail(store.folder, "a", 0, b"jpeg")])
     return store
 
@@ -74,9 +74,9 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
-@pytest.mark.parametrize(("damage", "said"), DAMAGE.values(), ids=DAMAGE)
+@pytest.mark.parametrize(("damage", "message"), DAMAGE.values(), ids=DAMAGE)
 def test_damage_to_what_is_derived_is_found_and_mended(
-    filled: Store, damage: Callable[[Path], object], said: str
+    filled: Store, damage: Callable[[Path], object], message: str
 ) -> None:
     expected = [(h.observation.id, h.score) for h in filled.view().search("mug number 7")]
     filled.close()
@@ -84,7 +84,7 @@ def test_damage_to_what_is_derived_is_found_and_mended(
     with Store.open(filled.folder) as store:
         report = check(store)
         assert not report.ok
-        assert any(said in finding.what and finding.repairable for finding in report.findings)
+        assert any(message in finding.what and finding.repairable for finding in report.findings)
         assert not any(finding.repaired for finding in report.findings)
         assert check(store, repair=True).ok
         assert check(store).findings == ()
@@ -120,9 +120,9 @@ def test_an_index_or_tally_that_differs_from_the_record(filled: Store) -> None:
 def test_a_row_that_is_gone(filled: Store) -> None:
     with filled.connection.transaction() as db:
         db.execute("DELETE FROM observation WHERE n = 12")
-    found = check(filled, repair=True)
-    assert [f.part for f in found.findings] == ["tally", "index", "vectors"]
-    assert found.ok
+    problems = check(filled, repair=True)
+    assert [f.part for f in problems.findings] == ["tally", "index", "vectors"]
+    assert problems.ok
     assert filled.view().count() == len(filled.view().vectors("e")[0]) == 11
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from pydantic import JsonValue, ValidationError
 
@@ -68,8 +68,8 @@ class ReplyCacheStats(NamedTuple):
 class ReplyCache:
     """The replies of one folder; the file is created on the first write. Threads may share it.
 
-    In a read-only folder it reads and adds nothing. `wait` is how many seconds it waits for another
-    program's write.
+    Use it as a context manager, or `close` it. In a read-only folder it reads and adds nothing.
+    `wait` is how many seconds it waits for another program's write.
     """
 
     def __init__(self, folder: Path, wait: float = 10.0) -> None:
@@ -77,7 +77,12 @@ class ReplyCache:
         self._wait = wait
         self._lock = threading.Lock()
         self._db: sqlite3.Connection | None = None
-        self._writable = os.access(folder, os.W_OK)
+        self._closed = False
+
+    @property
+    def _writable(self) -> bool:
+        # Asked each time: a memory's folder is made by the first ingest.
+        return os.access(self.path.parent, os.W_OK)
 
     def get(self, key: str) -> Reply | None:
         """The reply of a key; None where there is none, or where it is not what was written."""
@@ -217,8 +222,15 @@ class ReplyCache:
             self._write(f"DELETE FROM replies WHERE NOT {_IS_SOUND}")
         return int(count[0][0]) if count else 0
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
         with self._lock:
+            self._closed = True
             if self._db is not None:
                 self._db.close()
                 self._db = None
@@ -266,29 +278,39 @@ class ReplyCache:
                     )
 
     def _connection(self, create: bool) -> sqlite3.Connection | None:
+        if self._closed:
+            raise UsageError(f"the replies at {self.path} have been closed", "open them again")
         if self._db is None:
             if not self.path.exists() and not (create and self._writable):
                 return None
-            mode = "rwc" if self._writable else "ro&immutable=1"
-            if self._writable and not self.path.exists():
-                os.close(open_private(self.path, os.O_CREAT | os.O_RDWR))
-            self._db = sqlite3.connect(
-                f"{self.path.resolve().as_uri()}?mode={mode}",
-                uri=True,
-                timeout=self._wait,
-                isolation_level=None,
-                check_same_thread=False,
-            )
-            self._db.create_function("row_checksum", -1, row_checksum, deterministic=True)
+            self._db = self._connect()
+        return self._db if self._writable or not create else None
+
+    def _connect(self) -> sqlite3.Connection:
+        mode = "rwc" if self._writable else "ro&immutable=1"
+        if self._writable and not self.path.exists():
+            os.close(open_private(self.path, os.O_CREAT | os.O_RDWR))
+        db = sqlite3.connect(
+            f"{self.path.resolve().as_uri()}?mode={mode}",
+            uri=True,
+            timeout=self._wait,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        try:
+            db.create_function("row_checksum", -1, row_checksum, deterministic=True)
             if self._writable:
                 # NORMAL: a power cut may lose the last replies, which can be asked again.
                 for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "secure_delete = ON"):
-                    self._db.execute(f"PRAGMA {pragma}")
-                self._db.executescript(_SCHEMA)
-                columns = [row[1] for row in self._db.execute("PRAGMA table_info(replies)")]
+                    db.execute(f"PRAGMA {pragma}")
+                db.executescript(_SCHEMA)
+                columns = [row[1] for row in db.execute("PRAGMA table_info(replies)")]
                 if "checksum" not in columns:
-                    self._db.execute("ALTER TABLE replies ADD COLUMN checksum INTEGER")
-        return self._db if self._writable or not create else None
+                    db.execute("ALTER TABLE replies ADD COLUMN checksum INTEGER")
+        except BaseException:
+            db.close()
+            raise
+        return db
 
     @contextmanager
     def _faults(self) -> Iterator[None]:
@@ -310,20 +332,14 @@ def forget(
     dry_run: bool = False,
 ) -> int:
     """Remove what the folder's replies hold of recordings and texts; see `ReplyCache.forget`."""
-    cache = ReplyCache(folder)
-    try:
+    with ReplyCache(folder) as cache:
         return cache.forget(recordings, texts, dry_run=dry_run)
-    finally:
-        cache.close()
 
 
 def damaged(folder: Path, *, delete: bool = False) -> int:
     """How many replies of the folder are not what was written; see `ReplyCache.damaged`."""
-    cache = ReplyCache(folder)
-    try:
+    with ReplyCache(folder) as cache:
         return cache.damaged(delete=delete)
-    finally:
-        cache.close()
 
 
 def differences(a: Mapping[str, JsonValue], b: Mapping[str, JsonValue]) -> list[str]:
