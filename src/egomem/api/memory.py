@@ -23,6 +23,7 @@ from egomem.defaults import DEFAULT_K
 from egomem.memory import Store, View
 from egomem.memory.moments import moment_of
 from egomem.memory.on_demand import StoreOnDemand
+from egomem.memory.recording_names import find_recording
 from egomem.records import Answer, Question, Recording
 from egomem.sync import blocking, in_thread
 from egomem.timeline import Moment
@@ -300,7 +301,8 @@ class Memory:
         """
         from egomem.memory.export import export, format_of
 
-        view = self.until(at).narrow(recordings=recordings)
+        names = None if recordings is None else [self.recording(name).id for name in recordings]
+        view = self.until(at).narrow(recordings=names)
         return export(view, target, format_of(target, format), sources=sources, tracks=tracks)
 
     def forget(self, *, dry_run: bool = False, **conditions: Unpack[Conditions]) -> ForgetReceipt:
@@ -312,6 +314,8 @@ class Memory:
         """
         from egomem.ingest.recompose import recompose
 
+        if (name := conditions.get("recording")) is not None:
+            conditions["recording"] = self.recording(name).id
         return self._existing.forget(dry_run=dry_run, recompose=recompose, **conditions)
 
     def check(self, *, repair: bool = False) -> Check:
@@ -325,6 +329,10 @@ class Memory:
     def names(self) -> dict[str, str]:
         """Recording id -> the name of its file."""
         return {r.id: r.name for r in self._existing.recordings()}
+
+    def recording(self, name: str) -> Recording:
+        """The recording of a name, an id or the start of an id; see `find_recording`."""
+        return find_recording(self._existing.recordings(), name)
 
     def summary(self) -> MemorySummary:
         """What the memory holds, for `egomem show`."""

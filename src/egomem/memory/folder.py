@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from egomem.errors import DamagedError, FullError, NoMemoryError, reason
+from egomem.errors import DamagedError, FullError, NoMemoryError, missing_folder, reason
 from egomem.memory import index, vectors
 from egomem.memory.checksums import SEAL, file_checksum
 from egomem.memory.connection import Connection
@@ -39,7 +39,7 @@ def prepare_folder(folder: Path, *, create: bool) -> None:
         )
     if not create:
         raise NoMemoryError(
-            f"there is no memory at {folder}",
+            f"there is no memory at {folder}{missing_folder(folder)}",
             "make one with: egomem ingest VIDEO, or name another with --memory",
         )
     try:
