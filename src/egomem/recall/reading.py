@@ -187,7 +187,9 @@ def read_for(
     speakers = speakers_of(view) if speakers is None else speakers
     recordings = view.recordings()
     ends = [end for r in recordings if (end := r.instant(r.duration))]
-    now = now or instant_of(view, view.until) or (max(ends, default=None) if at_end else None)
+    now = now or instant_of(view, view.until)
+    if now is None and at_end:
+        now = max(ends, key=datetime.timestamp, default=None)
     zones = zones_of(recordings)
     query = read_query(text, options, now=now, zones=zones, speakers=speakers)
     longest = max((r.duration for r in recordings), default=0.0)
