@@ -84,7 +84,7 @@ class Row:
     cpu: float
 
 
-def told(caption: str) -> list[tuple[float, float, str]]:
+def stated_lines(caption: str) -> list[tuple[float, float, str]]:
     """The lines that a caption states as fact: start, end, text."""
     rows = []
     for times, text in re.findall(r"^\[(.+?)\] (.*)$", caption, re.MULTILINE):
@@ -95,7 +95,7 @@ def told(caption: str) -> list[tuple[float, float, str]]:
 
 
 def score_bottles(caption: str) -> tuple[int, int, int]:
-    rows = [r for r in told(caption) if re.search(r"leaves|back|put", r[2])]
+    rows = [r for r in stated_lines(caption) if re.search(r"leaves|back|put", r[2])]
     right = 0
     for side, what, when in CHANGES:
         for row in rows:
@@ -104,16 +104,16 @@ def score_bottles(caption: str) -> tuple[int, int, int]:
                 rows.remove(row)
                 right += 1
                 break
-    view = next((t for *_, t in told(caption) if "In view" in t and "bottle" in t), "")
+    view = next((t for *_, t in stated_lines(caption) if "In view" in t and "bottle" in t), "")
     named = sum(side in view for side in ("left", "middle", "right"))
     return right, len(rows), named
 
 
 def score_clock(caption: str) -> tuple[int, int, int]:
     right = wrong = 0
-    for start, _, text in told(caption):
-        if found := re.search(r"00:00:(\d\d):(\d\d)", text):
-            right_time = abs(int(found[1]) + int(found[2]) / 25 - start) <= 0.1
+    for start, _, text in stated_lines(caption):
+        if match := re.search(r"00:00:(\d\d):(\d\d)", text):
+            right_time = abs(int(match[1]) + int(match[2]) / 25 - start) <= 0.1
             right, wrong = right + right_time, wrong + (not right_time)
     return right, wrong, int("1024 x 768 25 fps Photo JPEG 75%" in caption)
 
@@ -140,7 +140,7 @@ def measure(work: Callable[[], CaptionRun]) -> tuple[CaptionRun, float]:
     return done, time.process_time() - start
 
 
-def bottles(data: Path, wanted: str = "") -> list[Row]:
+def bottles(data: Path, only: str = "") -> list[Row]:
     path = data / "bottle-detection.mp4"
     span = Span(0, probe(path).duration)
     whole, squares = Detector(squares=False), Detector()
@@ -153,30 +153,30 @@ def bottles(data: Path, wanted: str = "") -> list[Row]:
         return Tools(scene, file_frames(path), path=path, detector=detector)
 
     def row(way: str, detector: Counted, work: Callable[[], CaptionRun]) -> None:
-        if wanted not in f"{way} {detector.planned}":
+        if only not in f"{way} {detector.planned}":
             return
         done, cpu = measure(work)
         rows.append(Row("bottles", way, detector.shown, *score_bottles(done.caption), cpu))
 
     for count in (9, 18, 36, 54, 90, 128):
-        seen = Counted(whole, count)
+        counted = Counted(whole, count)
         name = "single pass, 1 in 5 s" if count == 9 else "uniform, whole picture"
-        row(name, seen, lambda s=seen, n=count: asyncio.run(
+        row(name, counted, lambda s=counted, n=count: asyncio.run(
             caption_once(tools(s, spread(span, n)), EmbeddedBackend())))  # fmt: skip
     for count in (9, 18, 30, 43):
-        seen = Counted(squares, 3 * count)
-        row("uniform, and squares", seen, lambda s=seen, n=count: asyncio.run(
+        counted = Counted(squares, 3 * count)
+        row("uniform, and squares", counted, lambda s=counted, n=count: asyncio.run(
             caption_once(tools(s, spread(span, n)), EmbeddedBackend())))  # fmt: skip
     for frames in (0, 18, 36, 54, 72, 128):
-        seen = Counted(whole)
+        counted = Counted(whole)
         budget = CaptionBudget(frames=frames, looks=12 if frames else 0)
         name = f"active, {frames} extra" if frames else "asking again, no look"
-        row(name, seen, lambda s=seen, b=budget: asyncio.run(
+        row(name, counted, lambda s=counted, b=budget: asyncio.run(
             caption_actively(tools(s), EmbeddedBackend(), budget=b)))  # fmt: skip
     return rows
 
 
-def clock(data: Path, wanted: str = "") -> list[Row]:
+def clock(data: Path, only: str = "") -> list[Row]:
     path = data / "burnt_in_timecode_16s.mp4"
     span = Span(0, probe(path).duration)
     reader = ScreenText()
@@ -209,9 +209,9 @@ class Made:
 
     def __init__(self, facts: int, lies: int, *, denser: bool = False) -> None:
         self.facts = [f"thing{k} stands at place{k}" for k in range(facts)]
-        shown = self.facts if denser else self.facts[::2]
-        self.shown = set(shown)
-        self.claims = [*shown, *(f"ghost{k} stands at place{k}" for k in range(lies))]
+        facts_shown = self.facts if denser else self.facts[::2]
+        self.shown = set(facts_shown)
+        self.claims = [*facts_shown, *(f"ghost{k} stands at place{k}" for k in range(lies))]
         random.Random(0).shuffle(self.claims)
 
     def _line(self, text: str, *evidence: str) -> CaptionLine:
@@ -234,11 +234,11 @@ class Made:
             ClaimVerdict(claim=c.id, stance="supports", evidence=(i,))
             for i, c in zip(ids, new, strict=True)
         )
-        held = {c.text for c in state.claims}
+        claims = {c.text for c in state.claims}
         gaps = tuple(
             CaptionGap(id="", kind="observation", concern="omission", change=fact, priority=0.5,
                 look=Crop(start=k, end=k))
-            for k, fact in enumerate(self.facts) if fact not in held
+            for k, fact in enumerate(self.facts) if fact not in claims
         )  # fmt: skip
         return Diagnosed(findings=findings, verdicts=verdicts, gaps=gaps)
 
@@ -248,11 +248,11 @@ class Made:
         state: CaptionState,
         gap: CaptionGap,
         look: Inspection,
-        shown: InspectionResult,
+        result: InspectionResult,
     ) -> Inspected:
         (id,) = state.fresh(1)
-        found = Finding(id=id, tool="crop", span=look.span, text=gap.change, conclusive=True)
-        return Inspected(gap=gap.id, look=look, findings=(found,))
+        finding = Finding(id=id, tool="crop", span=look.span, text=gap.change, conclusive=True)
+        return Inspected(gap=gap.id, look=look, findings=(finding,))
 
     async def revise(self, tools: Tools, coarse: Sequence[Frame], state: CaptionState) -> Revised:
         kept = [self._line(c.text) for c in state.claims]
@@ -260,7 +260,7 @@ class Made:
         return Revised(lines=(*kept, *new))
 
 
-def scripted(data: Path, wanted: str = "") -> list[Row]:
+def scripted(data: Path, only: str = "") -> list[Row]:
     def source(times: Sequence[float], side: int | None) -> list[Frame]:
         return [Frame(t, t, np.zeros((8, 8, 3), np.uint8)) for t in times]
 
@@ -280,11 +280,11 @@ def scripted(data: Path, wanted: str = "") -> list[Row]:
             else caption_once(tools, backend)
         )
         done, cpu = measure(lambda w=work: asyncio.run(w))
-        said = [text for *_, text in told(done.caption)]
-        right = len({t for t in said if t in backend.facts})
-        wrong = sum("ghost" in t for t in said)
+        texts = [text for *_, text in stated_lines(done.caption)]
+        right = len({t for t in texts if t in backend.facts})
+        wrong = sum("ghost" in t for t in texts)
         used = len(done.log.scene.coarse) + done.state.pictures
-        rows.append(Row("scripted", way, used, right, wrong, len(said), cpu))
+        rows.append(Row("scripted", way, used, right, wrong, len(texts), cpu))
     return rows
 
 

@@ -48,12 +48,12 @@ def numpy_loop(
 ) -> np.ndarray:
     """One resample at a time: draw videos of each stratum, take their questions, average."""
     questions, members = _videos(videos, strata)
-    held = [np.array(q) for q in questions]
+    arrays = [np.array(q) for q in questions]
     rng = np.random.default_rng(1)
     out = np.empty((resamples, right.shape[1]))
     for r in range(resamples):
         drawn = np.concatenate([rng.choice(m, len(m)) for m in members])
-        out[r] = right[np.concatenate([held[v] for v in drawn])].mean(axis=0)
+        out[r] = right[np.concatenate([arrays[v] for v in drawn])].mean(axis=0)
     return out
 
 

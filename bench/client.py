@@ -90,12 +90,12 @@ def egomem(url: str, at_once: int) -> Ask:
     from egomem.models import ImagePart, ModelClient, Request, RequestPolicy, Role, TextPart
 
     images = tuple(ImagePart(data) for data in pool())
-    held = ModelClient(
+    client = ModelClient(
         {"captioner": f"openai-compatible:m@{url}"},
         policy=RequestPolicy(concurrency=at_once),
         environ={},
     )
-    started = held.__aenter__()
+    started = client.__aenter__()
     opened = False
 
     async def ask(i: int) -> str:
@@ -103,7 +103,7 @@ def egomem(url: str, at_once: int) -> Ask:
         if not opened:
             opened = True
             await started
-        reply = await held.ask(
+        reply = await client.ask(
             Request(Role.CAPTIONER, (*images, TextPart(f"Question {i}?")), "b@1")
         )
         return reply.text

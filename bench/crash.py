@@ -45,7 +45,7 @@ from egomem.timeline import Span
 DIMENSION = 16
 
 
-def write_until_killed(folder: Path, trial: int, said: int) -> None:
+def write_until_killed(folder: Path, trial: int, pipe: int) -> None:
     """Never returns. One line for each acknowledged batch: what was added, and its ids."""
     r = random.Random(trial)
     narrator = Narrator(trial)
@@ -68,10 +68,10 @@ def write_until_killed(folder: Path, trial: int, said: int) -> None:
                 at += 1
             ids = [o.id for o in batch]
             store.add(batch)
-            os.write(said, f"add {' '.join(ids)}\n".encode())
+            os.write(pipe, f"add {' '.join(ids)}\n".encode())
             if r.random() < 0.3:
                 store.add_vectors("e", f"r{trial}", ids, np.ones((len(ids), DIMENSION)))
-                os.write(said, f"vec {' '.join(ids)}\n".encode())
+                os.write(pipe, f"vec {' '.join(ids)}\n".encode())
             if r.random() < 0.1:
                 store.flush()
 
@@ -98,7 +98,7 @@ def killed(work: Callable[[], object], seconds: float | None) -> bool:
 SECRET = "zanzibar"
 
 
-def made(count: int, seed: int) -> list[Observation]:
+def random_observations(count: int, seed: int) -> list[Observation]:
     narrator = Narrator(seed)
     return [
         Observation(
@@ -172,8 +172,8 @@ def traces(folder: Path) -> int:
 
 def others(scratch: Path, kills: int, r: random.Random, video: Path | None) -> Counter[str]:
     """Kill each kind of work, finish it, and compare with the memory that nobody killed."""
-    found: Counter[str] = Counter()
-    observations = made(1500, 1)
+    counts: Counter[str] = Counter()
+    observations = random_observations(1500, 1)
     source = scratch / "r.jsonl"
     lines = [
         {"video_id": "r", "start": o.span.start, "end": o.span.end, "text": o.text}
@@ -204,15 +204,15 @@ def others(scratch: Path, kills: int, r: random.Random, video: Path | None) -> C
             folder = fresh(scratch / f"{name}{trial}")
             # A few times, as each may leave something behind for the next.
             while killed(partial(run, folder), r.uniform(0.0, 1.2 * longest)):
-                found[f"{name}: kills"] += 1
+                counts[f"{name}: kills"] += 1
             if name == "forget":
-                found["forget: traces"] += traces(folder)
-            found[f"{name}: differs"] += content(folder) != content(right)
+                counts["forget: traces"] += traces(folder)
+            counts[f"{name}: differs"] += content(folder) != content(right)
             with Store.open(folder) as store:
-                found[f"{name}: not healed"] += not check(store, repair=True).ok
-                found[f"{name}: not sound"] += len(check(store).findings)
+                counts[f"{name}: not healed"] += not check(store, repair=True).ok
+                counts[f"{name}: not sound"] += len(check(store).findings)
             shutil.rmtree(folder)
-    return found
+    return counts
 
 
 def one_kill(folder: Path, trial: int, seconds: float) -> list[str]:
@@ -236,36 +236,36 @@ def one_kill(folder: Path, trial: int, seconds: float) -> list[str]:
 
 
 def examine(folder: Path, trial: int, lines: list[str]) -> Counter[str]:
-    found: Counter[str] = Counter(kills=1)
+    counts: Counter[str] = Counter(kills=1)
     if not (folder / "memory.db").is_file():
-        return found
+        return counts
     acknowledged: dict[str, list[str]] = {"add": [], "vec": []}
     for line in lines:
         kind, *ids = line.split()
         acknowledged[kind] += ids
     with Store.open(folder) as store:
         view = store.view()
-        held = [o.id for o in view.observations(ids=acknowledged["add"])]
-        found["acknowledged"] = len(acknowledged["add"])
-        found["lost"] = len(set(acknowledged["add"]) - set(held))
+        stored = [o.id for o in view.observations(ids=acknowledged["add"])]
+        counts["acknowledged"] = len(acknowledged["add"])
+        counts["lost"] = len(set(acknowledged["add"]) - set(stored))
         # Not acknowledged and yet there is no fault: the answer was cut off, not the write.
-        known = store.recording(f"r{trial}") is not None
-        mine = view.narrow(recordings=[f"r{trial}"]) if known else None
+        recorded = store.recording(f"r{trial}") is not None
+        mine = view.narrow(recordings=[f"r{trial}"]) if recorded else None
         every = [o.id for o in mine.observations()] if mine else []
-        found["unacknowledged"] = len(set(every) - set(held))
-        found["duplicates"] = len(every) - len(set(every))
+        counts["unacknowledged"] = len(set(every) - set(stored))
+        counts["duplicates"] = len(every) - len(set(every))
         term = f"trial{trial}"
         hits = {h.observation.id for h in view.search(term, k=10**6)}
-        found["not_found"] = len(set(every) ^ hits)
-        found["vectors"] = len(acknowledged["vec"])
+        counts["not_found"] = len(set(every) ^ hits)
+        counts["vectors"] = len(acknowledged["vec"])
         vectors = set(mine.vectors("e")[0]) if mine else set()
-        found["vectors_lost"] = len(set(acknowledged["vec"]) - vectors)
-        found["index_left_over"] = sum(
+        counts["vectors_lost"] = len(set(acknowledged["vec"]) - vectors)
+        counts["index_left_over"] = sum(
             f.part == "index" and "belongs to nothing" in f.what for f in check(store).findings
         )
         store.flush()  # as the next writer does
-        found["not_healed"] = sum(f.part != "vectors" for f in check(store).findings)
-    return found
+        counts["not_healed"] = sum(f.part != "vectors" for f in check(store).findings)
+    return counts
 
 
 def main() -> None:
@@ -289,9 +289,9 @@ def main() -> None:
             total["not_repaired"] = len(check(store).findings)
             total["observations"] = store.view().count()
         more = others(Path(folder), options.others, r, options.video) if options.others else {}
-    wanted = ("kills", "observations", "acknowledged", "unacknowledged", "vectors")
+    columns = ("kills", "observations", "acknowledged", "unacknowledged", "vectors")
     faults = ("lost", "duplicates", "not_found", "vectors_lost", "not_healed", "not_repaired")
-    for name in (*wanted, *faults, "index_left_over"):
+    for name in (*columns, *faults, "index_left_over"):
         print(f"{name.replace('_', ' '):22}{total[name]:8}")
     for name, count in more.items():
         print(f"{name:22}{count:8}")

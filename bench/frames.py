@@ -97,8 +97,8 @@ def pictures(width: int, height: int, count: int) -> Iterator[av.VideoFrame]:
         zoom = 1.05 + 0.1 * np.sin(n / 23)
         x, y, u, v = (int(k) & ~1 for k in (*at, width * zoom, height * zoom))
         crop = far[y : y + v, x : x + u]
-        seen = av.VideoFrame.from_ndarray(np.ascontiguousarray(crop), format="gray")
-        luma = scaler.reformat(seen, width, height, interpolation="BICUBIC").to_ndarray()
+        look = av.VideoFrame.from_ndarray(np.ascontiguousarray(crop), format="gray")
+        luma = scaler.reformat(look, width, height, interpolation="BICUBIC").to_ndarray()
         p = int(width / 3 * (1 + 0.7 * np.sin(n / 19))) & ~1
         q = int(height / 2 * (1 + 0.3 * np.cos(n / 13))) & ~1
         luma[q : q + height // 4, p : p + width // 3] = near[: height // 4, : width // 3]
@@ -170,9 +170,9 @@ def repeat(source: Path, times: int, path: Path) -> None:
         stream = out.add_stream_from_template(first.streams.video[0])
         for k in range(times):
             with av.open(str(source)) as again:
-                shown = again.streams.video[0]
-                shift = k * shown.duration
-                for packet in again.demux(shown):
+                video = again.streams.video[0]
+                shift = k * video.duration
+                for packet in again.demux(video):
                     if packet.size:
                         packet.pts += shift
                         packet.dts += shift
@@ -196,8 +196,8 @@ def read_egomem_keys(path: str, times: list[float]) -> int:
 
 
 def read_pyav(path: str, times: list[float]) -> int:
-    count, wanted = 0, iter(times)
-    target = next(wanted, None)
+    count, times_left = 0, iter(times)
+    target = next(times_left, None)
     with av.open(path) as container:
         stream = container.streams.video[0]
         stream.thread_count = 1
@@ -206,7 +206,7 @@ def read_pyav(path: str, times: list[float]) -> int:
             while target is not None and last is not None and frame.time > target:
                 last.to_ndarray(format="rgb24", width=SIDE, height=SIDE * last.height // last.width)
                 count += 1
-                target = next(wanted, None)
+                target = next(times_left, None)
             last = frame
     return count + (target is not None)
 
@@ -222,9 +222,9 @@ def read_decord(path: str, times: list[float]) -> int:
     import decord
 
     reader = decord.VideoReader(path, num_threads=1, width=SIDE, height=height_of(path))
-    wanted = [min(round(t * FPS), len(reader) - 1) for t in times]
+    indexes = [min(round(t * FPS), len(reader) - 1) for t in times]
     return sum(
-        len(reader.get_batch(wanted[i : i + 30]).asnumpy()) for i in range(0, len(wanted), 30)
+        len(reader.get_batch(indexes[i : i + 30]).asnumpy()) for i in range(0, len(indexes), 30)
     )
 
 
@@ -245,9 +245,9 @@ def read_opencv(path: str, times: list[float]) -> int:
 
     cv2.setNumThreads(1)
     reader = cv2.VideoCapture(path)
-    wanted, number, count = {round(t * FPS) for t in times}, 0, 0
+    numbers, number, count = {round(t * FPS) for t in times}, 0, 0
     while reader.grab():
-        if number in wanted:
+        if number in numbers:
             _, image = reader.retrieve()
             cv2.resize(image, (SIDE, SIDE * image.shape[0] // image.shape[1]))
             count += 1
@@ -312,8 +312,8 @@ def measure(reader: str, path: Path, phase: float, seconds: float) -> tuple[floa
         raise RuntimeError(f"{reader} failed on {path.name}")
     if reader in FFMPEG:
         return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, size
-    told = json.loads(tail)
-    return told["cpu"], usage.ru_maxrss / 1024, told["frames"]
+    figures = json.loads(tail)
+    return figures["cpu"], usage.ru_maxrss / 1024, figures["frames"]
 
 
 # --- the table ---------------------------------------------------------------------------------
@@ -343,14 +343,18 @@ def run(clip: Clip, work: Path, readers: list[str], runs: int) -> Iterator[Row]:
         for phase in ((0.0, 0.5) if reader in BOTH_PHASES else (0.0,))
         if clip.gop == 60 or reader not in DECODE_ALL
     ]
-    found: dict[tuple[str, float], list[tuple[float, float, int]]] = {}
+    results: dict[tuple[str, float], list[tuple[float, float, int]]] = {}
     for k in range(runs):
         for reader, phase in todo:
             if k and reader in DECODE_ALL:
                 continue
-            found.setdefault((reader, phase), []).append(measure(reader, path, phase, clip.seconds))
-    least = {key: min(cpu for cpu, _, _ in each) * 60 / clip.seconds for key, each in found.items()}
-    for (reader, phase), each in found.items():
+            results.setdefault((reader, phase), []).append(
+                measure(reader, path, phase, clip.seconds)
+            )
+    least = {
+        key: min(cpu for cpu, _, _ in each) * 60 / clip.seconds for key, each in results.items()
+    }
+    for (reader, phase), each in results.items():
         cpu = least[reader, phase]
         memory = max(memory for _, memory, _ in each)
         ratio = cpu / least["ffmpeg -f null", 0.0]
@@ -362,9 +366,9 @@ def goals(rows: list[Row]) -> Iterator[tuple[str, float, float]]:
     limit = {30: 0.35, 60: 0.50, 250: 0.60}
     for name in dict.fromkeys(r.clip for r in rows):
         mine = [r for r in rows if r.clip == name and r.reader == "egomem"]
-        for own in mine:
+        for row in mine:
             goal = limit[int(name.split()[-1])]
-            yield f"{name}: of decoding all, {own.phase:g} s off", own.ratio, goal
+            yield f"{name}: of decoding all, {row.phase:g} s off", row.ratio, goal
         for phase in (0.0, 0.5):
             peers = [
                 r
@@ -377,9 +381,9 @@ def goals(rows: list[Row]) -> Iterator[tuple[str, float, float]]:
             ]
             if peers:
                 best = min(peers, key=lambda r: r.cpu)
-                own = next(r for r in mine if r.phase == phase)
+                row = next(r for r in mine if r.phase == phase)
                 goal = 0.95 if "no B" in name else 0.70
-                yield f"{name}: of {best.reader}, {phase:g} s off", own.cpu / best.cpu, goal
+                yield f"{name}: of {best.reader}, {phase:g} s off", row.cpu / best.cpu, goal
         every = {r.reader: r for r in rows if r.clip == name}
         keys = every["egomem key frames"].cpu / every["ffmpeg -skip_frame nokey"].cpu
         yield f"{name}: key frames, of ffmpeg's", keys, 1.15
@@ -409,13 +413,13 @@ def main() -> None:
     for clip in clips(given.quick):
         for row in run(clip, given.work, readers, given.runs):
             rows.append(row)
-            shown = "" if row.reader.startswith("ffmpeg") else row.frames
+            frames = "" if row.reader.startswith("ffmpeg") else row.frames
             print(
                 f"{row.clip:34} {row.reader:26} {row.phase:4.1f} {row.cpu:9.2f} {row.ratio:6.2f}"
-                f" {row.memory:5.0f} {shown}",
+                f" {row.memory:5.0f} {frames}",
                 flush=True,
             )
-    found = list(goals(rows))
+    outcomes = list(goals(rows))
     if given.long:
         short = Clip("h264", 240, 240, True, 60)
         if not short.path(given.work).exists():
@@ -427,14 +431,14 @@ def main() -> None:
             peaks.append(measure("egomem", path, 0.5, minutes * 60)[1])
             path.unlink()
             print(f"egomem, {minutes} min: peak {peaks[-1]:.0f} MB", flush=True)
-        found.append(("memory, 60 minutes of 1", peaks[1] / peaks[0], 1.05))
+        outcomes.append(("memory, 60 minutes of 1", peaks[1] / peaks[0], 1.05))
     print()
-    for what, value, goal in found:
+    for what, value, goal in outcomes:
         print(f"{'ok    ' if value <= goal else 'MISSED'} {value:5.2f} (goal {goal:.2f})  {what}")
     if given.json:
         given.json.write_text(
             json.dumps(
-                {"rows": [asdict(r) for r in rows], "goals": found, "absent": absent}, indent=1
+                {"rows": [asdict(r) for r in rows], "goals": outcomes, "absent": absent}, indent=1
             )
         )
 

@@ -76,7 +76,7 @@ def recordings(size: int, seed: int = 1) -> Iterator[tuple[Recording, list[Obser
         wearer = f"w{number % WEARERS}"
         id = f"r{seed}-{number}"
         count = min(PER_RECORDING, size - number * PER_RECORDING)
-        made = [
+        observations = [
             Observation(
                 recording=id,
                 wearer=wearer,
@@ -89,16 +89,16 @@ def recordings(size: int, seed: int = 1) -> Iterator[tuple[Recording, list[Obser
         ]
         yield (
             Recording(id=id, wearer=wearer, name=id, duration=count * SECONDS, clock=Clock(start)),
-            made,
+            observations,
         )
 
 
 def rows(size: int) -> Iterator[Row]:
     n = 0
-    for recording, made in recordings(size):
+    for recording, observations in recordings(size):
         assert recording.clock is not None
         zero = recording.clock.start.timestamp()
-        for o in made:
+        for o in observations:
             yield Row(n, o.wearer, zero + o.span.end, o.text)
             n += 1
 
@@ -108,9 +108,9 @@ def build(folder: Path, size: int) -> Path:
     if not (folder / "memory.db").is_file():
         with Store.open(folder, create=True) as store:
             store.put_track(TRACK)
-            for recording, made in recordings(size):
+            for recording, observations in recordings(size):
                 store.put_recording(recording)
-                store.add(made)
+                store.add(observations)
     return folder
 
 
@@ -162,12 +162,12 @@ def raw_tantivy(size: int, folder: Path) -> tuple[Search, Callable[[Iterable[Row
             (tantivy.Occur.Should, tantivy.Query.term_query(schema, "terms", term, "freq"))
             for term in dict.fromkeys(terms(query)[0])
         ]
-        wanted = tantivy.Query.boolean_query(words)
+        parsed = tantivy.Query.boolean_query(words)
         if only:
             span = (only.start.timestamp(), only.end.timestamp())
-            wanted = tantivy.Query.boolean_query(
+            parsed = tantivy.Query.boolean_query(
                 [
-                    (tantivy.Occur.Must, wanted),
+                    (tantivy.Occur.Must, parsed),
                     (
                         tantivy.Occur.Must,
                         tantivy.Query.term_query(schema, "wearer", only.wearer, "basic"),
@@ -178,7 +178,7 @@ def raw_tantivy(size: int, folder: Path) -> tuple[Search, Callable[[Iterable[Row
                     ),
                 ]
             )
-        hits = searcher.search(wanted, HITS).hits
+        hits = searcher.search(parsed, HITS).hits
         return len([searcher.doc(address)["text"] for _, address in hits])
 
     return search, add
@@ -204,8 +204,8 @@ def fts5(size: int, folder: Path) -> tuple[Search, Callable[[Iterable[Row]], Non
     add(rows(size))
 
     def search(query: str, only: Filter | None) -> int:
-        wanted = " OR ".join(f'"{word}"' for word in query.split())
-        where, values = "", [wanted]
+        expression = " OR ".join(f'"{word}"' for word in query.split())
+        where, values = "", [expression]
         if only:
             where = "AND row.wearer = ? AND row.end > ? AND row.end <= ?"
             values += [only.wearer, only.start.timestamp(), only.end.timestamp()]
@@ -266,12 +266,12 @@ def lancedb_hybrid(size: int, folder: Path) -> tuple[Search, None]:
     def search(query: str, only: Filter | None) -> int:
         nonlocal asked
         asked += 1
-        wanted = table.search(query_type="hybrid").vector(vectors[asked % 64]).text(query)
+        request = table.search(query_type="hybrid").vector(vectors[asked % 64]).text(query)
         if only:
             span = f"end > {only.start.timestamp()} AND end <= {only.end.timestamp()}"
-            wanted = wanted.where(f"wearer = '{only.wearer}' AND {span}", prefilter=True)
-        found = wanted.rerank(reranker).limit(HITS).to_arrow()
-        return len(found["text"].to_pylist())
+            request = request.where(f"wearer = '{only.wearer}' AND {span}", prefilter=True)
+        hits = request.rerank(reranker).limit(HITS).to_arrow()
+        return len(hits["text"].to_pylist())
 
     return search, None
 
@@ -296,15 +296,15 @@ def timed(search: Search, asked: list[tuple[str, Filter | None]]) -> dict[str, f
     """Milliseconds of wall clock, and of processor time. The first few warm up."""
     for query, only in asked[:5]:
         search(query, only)
-    found, cpu = [], []
+    hits, cpu = [], []
     for query, only in asked:
         begin, busy = time.perf_counter(), time.process_time()
         search(query, only)
-        found.append(1000 * (time.perf_counter() - begin))
+        hits.append(1000 * (time.perf_counter() - begin))
         cpu.append(1000 * (time.process_time() - busy))
-    found.sort()
-    p95 = found[int(0.95 * len(found))]
-    return {"p50": statistics.median(found), "p95": p95, "cpu": statistics.median(cpu)}
+    hits.sort()
+    p95 = hits[int(0.95 * len(hits))]
+    return {"p50": statistics.median(hits), "p95": p95, "cpu": statistics.median(cpu)}
 
 
 def questions(size: int, count: int) -> tuple[list[tuple[str, None]], list[tuple[str, Filter]]]:
@@ -392,13 +392,13 @@ def shell(folder: Path) -> dict[str, float]:
     """Seconds of CPU from the shell: a search, and what importing numpy and tantivy costs."""
 
     def cost(command: list[str]) -> float:
-        found = []
+        hits = []
         for _ in range(5):
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             subprocess.run(command, capture_output=True, check=True)
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            found.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-        return min(found)
+            hits.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+        return min(hits)
 
     command = str(Path(sys.executable).with_name("egomem"))
     return {
@@ -414,14 +414,14 @@ def dense(size: int, folder: Path) -> dict[str, float]:
     queries = unit_rows(random, 30)
     with Store.open(folder, create=True) as store:
         at = 0
-        for recording, made in recordings(size):
+        for recording, observations in recordings(size):
             store.put_recording(recording)
-            store.add(made)
-            ids = [o.id for o in made]
+            store.add(observations)
+            ids = [o.id for o in observations]
             store.add_vectors("e", recording.id, ids, matrix[at : at + len(ids)])
             at += len(ids)
-        ids = [o.id for _, made in recordings(size) for o in made]
-        bare, bare_cpu, found, found_cpu, missed = [], [], [], [], 0
+        ids = [o.id for _, observations in recordings(size) for o in observations]
+        bare, bare_cpu, hybrid, found_cpu, missed = [], [], [], [], 0
         for query in queries:
             begin, busy = time.perf_counter(), time.process_time()
             scores = matrix @ query
@@ -430,12 +430,12 @@ def dense(size: int, folder: Path) -> dict[str, float]:
             bare_cpu.append(1000 * (time.process_time() - busy))
             begin, busy = time.perf_counter(), time.process_time()
             hits = store.view().nearest("e", query, HITS)
-            found.append(1000 * (time.perf_counter() - begin))
+            hybrid.append(1000 * (time.perf_counter() - begin))
             found_cpu.append(1000 * (time.process_time() - busy))
             missed += len({ids[i] for i in best} - {hit.observation.id for hit in hits})
     recall = 1 - missed / (HITS * len(queries))
     return {
-        "ours": statistics.median(found),
+        "ours": statistics.median(hybrid),
         "numpy": statistics.median(bare),
         "ours_cpu": statistics.median(found_cpu),
         "numpy_cpu": statistics.median(bare_cpu),
@@ -475,11 +475,11 @@ def at_size(size: int, options: argparse.Namespace, scratch: Path) -> dict[str, 
     everything, selective = questions(size, options.queries)
     print(f"\n{size:,} observations; ms a query, {HITS} hits with text (p50 / p95 (cpu))")
     print(f"{'engine':12}{'up to now':>26}{'a wearer, an hour':>28}{'adding 1,000 (cpu)':>22}")
-    found: dict[str, Any] = {}
+    figures: dict[str, Any] = {}
 
     def line(name: str, search: Search, add: dict[str, float] | None) -> None:
         now, hour = timed(search, everything), timed(search, selective)
-        found[name] = {"now": now, "hour": hour, "adding": add}
+        figures[name] = {"now": now, "hour": hour, "adding": add}
         cost = f"{add['wall']:.0f} ({add['cpu']:.0f})" if add else ""
         print(
             f"{name:12}{now['p50']:9.2f} /{now['p95']:7.2f} ({now['cpu']:5.2f})"
@@ -503,16 +503,18 @@ def at_size(size: int, options: argparse.Namespace, scratch: Path) -> dict[str, 
             cost = adding(add, rows_)
         line(name, search, cost)
         del search, add
-    found["alone"] = alone(folder, size)
-    found["shell"] = shell(folder)
+    figures["alone"] = alone(folder, size)
+    figures["shell"] = shell(folder)
     # Last, on a copy: what is kept stays as it was.
     with Store.open(copy(folder, scratch / f"grown{size}")) as store:
-        found["egomem"]["adding"] = adding(store.add, fresh(size))
-    cost = found["egomem"]["adding"]
+        figures["egomem"]["adding"] = adding(store.add, fresh(size))
+    cost = figures["egomem"]["adding"]
     print(f"egomem, adding 1,000: {cost['wall']:.0f} ms (cpu {cost['cpu']:.0f})")
-    print("egomem, alone: " + ", ".join(f"{k} {v:.3g}" for k, v in found["alone"].items()))
-    print("from the shell, cpu s: " + ", ".join(f"{k} {v:.2f}" for k, v in found["shell"].items()))
-    return found
+    print("egomem, alone: " + ", ".join(f"{k} {v:.3g}" for k, v in figures["alone"].items()))
+    print(
+        "from the shell, cpu s: " + ", ".join(f"{k} {v:.2f}" for k, v in figures["shell"].items())
+    )
+    return figures
 
 
 def copy(folder: Path, to: Path) -> Path:

@@ -109,9 +109,9 @@ def goalstep(data: Path, folder: str) -> tuple[Store, list[Query], float]:
 
 def nextgqa(data: Path, folder: str) -> tuple[Store, list[Query], float]:
     store = remember(folder, rows(data, "nextgqa/memory"), _caption)
-    known = {r.id for r in store.recordings()}
-    table = [row for row in rows(data, "nextgqa/questions") if row["video_id"] in known]
-    every = tuple(sorted(known))
+    ids = {r.id for r in store.recordings()}
+    table = [row for row in rows(data, "nextgqa/questions") if row["video_id"] in ids]
+    every = tuple(sorted(ids))
     return store, [replace(q, memory=every) for q in _videos(table)], 5.0
 
 
@@ -189,9 +189,9 @@ SETS = {
 Places = list[tuple[str, Span]]
 
 
-def _rank(found: Places, query: Query) -> float:
+def _rank(places: Places, query: Query) -> float:
     """The rank of the first window that overlaps the evidence; infinite where none does."""
-    for rank, (recording, span) in enumerate(found, start=1):
+    for rank, (recording, span) in enumerate(places, start=1):
         if any(recording == r and span.overlaps(e) for r, e in query.evidence):
             return rank
     return math.inf
@@ -199,12 +199,12 @@ def _rank(found: Places, query: Query) -> float:
 
 def _light(text: str) -> list[str]:
     """Words less English stop words, with common endings cut off."""
-    found = []
+    scores = []
     for word in re.findall(r"[a-z0-9]+", text.lower()):
         if word not in _STOP:
             end = next((e for e in ("ing", "ed", "es", "s") if word.endswith(e)), "")
-            found.append(word[: -len(end)] if end and len(word) - len(end) >= 3 else word)
-    return found
+            scores.append(word[: -len(end)] if end and len(word) - len(end) >= 3 else word)
+    return scores
 
 
 _WORDS = """
@@ -314,9 +314,9 @@ def _figures(ranks: np.ndarray[Any, Any]) -> dict[str, float]:
 
 
 def _summary(
-    name: str, method: str, found: Sequence[float], groups: Sequence[str], windows: float, s: float
+    name: str, method: str, scores: Sequence[float], groups: Sequence[str], windows: float, s: float
 ) -> Result:
-    ranks = np.array(found)
+    ranks = np.array(scores)
     unseen = np.array([held_out(group) for group in groups])
     inverse = np.where(np.isfinite(ranks), 1 / ranks, 0.0)
     return Result(
@@ -412,8 +412,8 @@ def main() -> None:
     hybrid = replace(HYBRID, weights=weights, **given)
     figures: dict[str, list[Any]] = {"retrieval": [], "answers": [], "speed": []}
 
-    def keep(part: str, results: Sequence[Any], shown: str) -> None:
-        print(shown, flush=True)
+    def keep(part: str, results: Sequence[Any], method: str) -> None:
+        print(method, flush=True)
         figures[part] += map(asdict, results)
         _write(options.json, figures)
 
@@ -425,8 +425,8 @@ def main() -> None:
     if model is not None and options.vectors:
         model = recall_speed.Kept(model, options.vectors)
     for name in options.only or SETS:
-        found = measure(name, options.data, model, options.sample, hybrid)
-        keep("retrieval", found, table(found))
+        part_figures = measure(name, options.data, model, options.sample, hybrid)
+        keep("retrieval", part_figures, table(part_figures))
     if not options.no_answers:
         for name in recall_answers.SETS:
             answers = recall_answers.measure(options.data, options.embedder, [name])

@@ -70,15 +70,15 @@ def held_out(id: str) -> bool:
 
 def remember(folder: str, table: Iterable[Row], shape: Callable[[Row], Observation]) -> Store:
     """A memory of one recording a video; recordings without a clock, as the data gives none."""
-    held: dict[str, dict[str, Observation]] = defaultdict(dict)
+    by_recording: dict[str, dict[str, Observation]] = defaultdict(dict)
     for row in table:
         o = shape(row)
-        held[o.recording or ""][o.id] = o
+        by_recording[o.recording or ""][o.id] = o
     store = Store.open(folder, create=True)
-    for id, observations in held.items():
+    for id, observations in by_recording.items():
         duration = max(o.span.end for o in observations.values())
         store.put_recording(Recording(id=id, name=id, duration=duration))
-    store.add(o for observations in held.values() for o in observations.values())
+    store.add(o for observations in by_recording.values() for o in observations.values())
     return store
 
 
@@ -234,11 +234,11 @@ def interval(
     names = sorted(set(groups))
     members = [np.flatnonzero(np.array(groups) == name) for name in names]
     random = np.random.default_rng(0)
-    found = []
+    intervals = []
     for _ in range(RESAMPLES):
         drawn = random.integers(len(names), size=len(names))
-        found.append(statistic(values[np.concatenate([members[i] for i in drawn])]))
-    low, high = np.nanpercentile(found, [2.5, 97.5])
+        intervals.append(statistic(values[np.concatenate([members[i] for i in drawn])]))
+    low, high = np.nanpercentile(intervals, [2.5, 97.5])
     return float(low), float(high)
 
 
@@ -249,12 +249,12 @@ def amb(data: Path, model: Embedder | None) -> list[Result]:
     with tempfile.TemporaryDirectory() as folder:
         store = remember(folder, rows(data, "epic_amb/epic_memory"), caption)
         view = store.view()
-        made = [
+        items = [
             choice(f"AMB {q}", view, rows(data, f"epic_amb/amb_{q.lower()}_questions"), None, 0.2)
             for q in ("Q2", "Q3")
         ]
         store.close()
-    return made
+    return items
 
 
 def nextgqa(data: Path, model: Embedder | None) -> list[Result]:
@@ -262,14 +262,14 @@ def nextgqa(data: Path, model: Embedder | None) -> list[Result]:
     with tempfile.TemporaryDirectory() as folder:
         store = remember(folder, rows(data, "nextgqa/memory"), caption)
         table = rows(data, "nextgqa/questions")
-        held = {r.id for r in store.recordings()}
-        table = [row for row in table if row["video_id"] in held]
-        made = [choice("NExT-GQA choice", store.view(), table, None, 0.2)]
+        ids = {r.id for r in store.recordings()}
+        table = [row for row in table if row["video_id"] in ids]
+        results = [choice("NExT-GQA choice", store.view(), table, None, 0.2)]
         if model is not None:
             add_vectors(store, model)
-            made.append(choice("NExT-GQA choice, embedder", store.view(), table, model, 0.2))
+            results.append(choice("NExT-GQA choice, embedder", store.view(), table, model, 0.2))
         store.close()
-    return made
+    return results
 
 
 def locomo(data: Path, model: Embedder | None) -> list[Result]:
@@ -307,13 +307,13 @@ def converse(folder: str, turns: Sequence[Row]) -> Store:
     sessions: dict[str, list[Row]] = defaultdict(list)
     for turn in turns:
         sessions[f"session {turn['session']}"].append(turn)
-    for id, said in sessions.items():
-        begins = datetime.strptime(said[0]["date_time"], "%I:%M %p on %d %B, %Y").replace(
+    for id, spoken in sessions.items():
+        begins = datetime.strptime(spoken[0]["date_time"], "%I:%M %p on %d %B, %Y").replace(
             tzinfo=UTC
         )
         store.put_recording(
             Recording(
-                id=id, name=id, duration=5.0 * len(said), clock=Clock(begins.replace(tzinfo=UTC))
+                id=id, name=id, duration=5.0 * len(spoken), clock=Clock(begins.replace(tzinfo=UTC))
             )
         )
         store.add(
@@ -325,7 +325,7 @@ def converse(folder: str, turns: Sequence[Row]) -> Store:
                 track="speech/chat",
                 data={"speaker": turn["speaker"], "turn": turn["dia_id"]},
             )
-            for i, turn in enumerate(said)
+            for i, turn in enumerate(spoken)
         )
     return store
 

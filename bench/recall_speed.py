@@ -104,7 +104,7 @@ def _one(size: str, count: int, model: Drawn) -> list[Speed]:
     narrator = Narrator()
     texts = list(narrator.texts(count))
     questions = [narrator.query() for _ in range(QUESTIONS)]
-    found: list[Speed] = []
+    speeds: list[Speed] = []
     with tempfile.TemporaryDirectory() as folder, Store.open(f"{folder}/m", create=True) as store:
         for at in range(0, count, 120):
             id = f"hour {at // 120:04d}"
@@ -120,11 +120,11 @@ def _one(size: str, count: int, model: Drawn) -> list[Speed]:
                 for i, text in enumerate(texts[at : at + 120])
             )
         view = store.view()
-        found.append(timed(size, "egomem", lambda q: search(view, q), questions))
+        speeds.append(timed(size, "egomem", lambda q: search(view, q), questions))
         add_vectors(store, model)
         view = store.view()
         view.nearest(model.name, model.embed(["a"], query=True)[0], 1)
-        found += [
+        speeds += [
             timed(size, "part: words", lambda q: search(view, q), questions),
             timed(
                 size, "part: question embedded", lambda q: model.embed([q], query=True), questions
@@ -138,10 +138,10 @@ def _one(size: str, count: int, model: Drawn) -> list[Speed]:
             timed(size, "egomem, hybrid", lambda q: search(view, q, embedder=model), questions),
         ]
         if find_spec("rank_bm25"):
-            found.append(_rank_bm25(size, texts, questions))
+            speeds.append(_rank_bm25(size, texts, questions))
         if find_spec("lancedb"):
-            found.append(_lancedb(size, f"{folder}/lance", texts, questions, model))
-    return found
+            speeds.append(_lancedb(size, f"{folder}/lance", texts, questions, model))
+    return speeds
 
 
 def _rank_bm25(size: str, texts: Sequence[str], questions: Sequence[str]) -> Speed:
@@ -182,17 +182,17 @@ def _lancedb(
     return timed(size, "LanceDB, hybrid", ask, questions)
 
 
-def table(found: Sequence[Speed]) -> str:
+def table(speeds: Sequence[Speed]) -> str:
     lines = [
         f"{'memory':16} {'what':24} {'median ms':>10} {'first ms':>9} {'processor ms':>12}"
         "  ratios (of processor time)"
     ]
-    by = {(s.size, s.what): (s.median, s.processor) for s in found}
-    for s in found:
-        said = ""
+    by = {(s.size, s.what): (s.median, s.processor) for s in speeds}
+    for s in speeds:
+        note = ""
         if s.what == "egomem":
             others = [(o, by.get((s.size, o))) for o in ("rank_bm25", "LanceDB, hybrid")]
-            said = ", ".join(
+            note = ", ".join(
                 f"{o} takes {ms[0] / s.median:.1f}x ({ms[1] / s.processor:.1f}x)"
                 for o, ms in others
                 if ms
@@ -200,8 +200,8 @@ def table(found: Sequence[Speed]) -> str:
         elif s.what == "egomem, hybrid":
             parts = [ms for (size, what), ms in by.items() if size == s.size and "part" in what]
             wall, busy = (sum(column) for column in zip(*parts, strict=True))
-            said = f"{s.median / wall:.2f}x its parts ({s.processor / busy:.2f}x)"
+            note = f"{s.median / wall:.2f}x its parts ({s.processor / busy:.2f}x)"
         lines.append(
-            f"{s.size:16} {s.what:24} {s.median:10.2f} {s.first:9.1f} {s.processor:12.2f}  {said}"
+            f"{s.size:16} {s.what:24} {s.median:10.2f} {s.first:9.1f} {s.processor:12.2f}  {note}"
         )
     return "\n".join(lines)

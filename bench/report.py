@@ -48,7 +48,9 @@ def made_run(folder: Path, count: int) -> Path:
             )
         )
     config = Config(settings=SETTINGS, readers=READERS, gate="report")
-    held = Benchmark(name="made", format="native", videos=tuple(videos), questions=tuple(questions))
+    benchmark = Benchmark(
+        name="made", format="native", videos=tuple(videos), questions=tuple(questions)
+    )
     lines = []
     for column in config.arms():
         for question in questions:
@@ -61,11 +63,11 @@ def made_run(folder: Path, count: int) -> Path:
             answer = Answer(
                 text=label, choice=label, status=Status.PARSED, strategy="made", trace=trace
             )
-            cell = Finished(question=question.id, column=column, parts={}, answer=answer)
+            cell = Finished(question=question.id, arm=column, parts={}, answer=answer)
             lines.append(cell.model_dump_json())
     folder.mkdir()
     (folder / "answers.jsonl").write_text("\n".join(lines) + "\n")
-    (folder / "benchmark.json").write_text(held.model_dump_json())
+    (folder / "benchmark.json").write_text(benchmark.model_dump_json())
     about = {"config": config.model_dump(mode="json"), "config_hash": config.hash}
     (folder / "run.json").write_text(json.dumps(about))
     return folder

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 import egomem
-from egomem.errors import MediaError, TimeError, UsageError
+from egomem.errors import LockedError, MediaError, TimeError, UsageError
+from egomem.memory import Store
+from egomem.memory.replies import ReplyCache
 from egomem.models import ModelClient
 from egomem.records import Observation, Recording, Track
 from egomem.testing import Script, ScriptedServer
@@ -30,8 +32,8 @@ def caption(recording: str, start: float, text: str) -> Observation:
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[egomem.Memory]:
-    with egomem.open(tmp_path / "memory") as held:
-        store = held.store
+    with egomem.open(tmp_path / "memory") as opened:
+        store = opened.store
         store.put_track(TRACK)
         for id, minutes in (("kitchen", 0), ("garden", 30)):
             clock = Clock(BEGAN + timedelta(minutes=minutes))
@@ -45,7 +47,7 @@ def memory(tmp_path: Path) -> Iterator[egomem.Memory]:
                 caption("attic", 0, "I open an old suitcase full of letters"),
             ]
         )
-        yield held
+        yield opened
 
 
 def test_search_finds_the_moment_with_its_time(memory: egomem.Memory) -> None:
@@ -72,7 +74,7 @@ def test_ask_chooses_an_option(memory: egomem.Memory) -> None:
 
 
 @pytest.mark.parametrize(
-    ("at", "seen"),
+    ("at", "texts"),
     [
         (BEGAN + timedelta(seconds=45), {"kitchen"}),
         ("2026-03-02 08:30", {"kitchen"}),
@@ -82,9 +84,9 @@ def test_ask_chooses_an_option(memory: egomem.Memory) -> None:
     ],
 )
 def test_until_sees_the_past_and_nothing_else(
-    memory: egomem.Memory, at: datetime | str | RecordingTime | None, seen: set[str]
+    memory: egomem.Memory, at: datetime | str | RecordingTime | None, texts: set[str]
 ) -> None:
-    assert {o.recording for o in memory.until(at).observations()} == seen
+    assert {o.recording for o in memory.until(at).observations()} == texts
 
 
 def test_nothing_after_the_questions_time_is_used(memory: egomem.Memory) -> None:
@@ -125,10 +127,10 @@ def test_frames_of_a_file_that_was_put_in_the_place_of_another_are_refused(
     memory: egomem.Memory, make_video: MakeVideo
 ) -> None:
     path = make_video("day.mp4")
-    held = Recording(
+    recording = Recording(
         id="day", name="day.mp4", path=str(path), duration=4, facts={"bytes": path.stat().st_size}
     )
-    memory.store.put_recording(held)
+    memory.store.put_recording(recording)
     assert [f.time for f in memory._frames("day", [1.0])] == [1.0]
     make_video("day.mp4", seconds=9)
     with pytest.raises(MediaError, match="not the file that was remembered"):
@@ -154,6 +156,36 @@ def test_opening_where_nothing_is(tmp_path: Path) -> None:
         egomem.open(tmp_path / "nothing", create=False)
 
 
+def test_closing_a_memory_closes_its_record_and_its_replies(tmp_path: Path) -> None:
+    with ScriptedServer(Script()) as server:
+        memory = egomem.open(tmp_path / "m", models={"reader": server.spec})
+        assert memory.models is not None
+        assert isinstance(memory.models.cache, ReplyCache)
+        memory.close()
+        memory.close()
+    with pytest.raises(UsageError, match="closed"):
+        memory.store.connection.select("SELECT 1")
+    with pytest.raises(UsageError, match="closed"):
+        memory.models.cache.stats()
+
+
+def test_a_memory_whose_index_cannot_be_brought_up_to_date_is_closed_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = egomem.open(tmp_path / "m")
+    memory.store.put_recording(Recording(id="attic", name="attic.mp4", duration=60))
+    memory.store.add([caption("attic", 0, "a suitcase")])
+
+    def locked(store: Store) -> None:
+        raise LockedError("another program writes")
+
+    monkeypatch.setattr(Store, "flush", locked)
+    with pytest.raises(LockedError):
+        memory.close()
+    with pytest.raises(UsageError, match="closed"):
+        memory.store.recordings()
+
+
 def test_each_ingest_has_its_own_cost_and_keeps_its_connections_to_its_end(
     tmp_path: Path, make_video: MakeVideo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,15 +201,15 @@ def test_each_ingest_has_its_own_cost_and_keeps_its_connections_to_its_end(
     monkeypatch.setattr(ModelClient, "close", counted)
     with ScriptedServer(Script()) as server:
         spec = f"openai-compatible:fake@{server.url}"
-        with egomem.open(tmp_path / "m", models={"captioner": spec}) as held:
-            first = held.ingest(make_video("a.mp4", seconds=6), window=2)
-            second = held.ingest(make_video("b.mp4", seconds=4, level=50), window=2)
+        with egomem.open(tmp_path / "m", models={"captioner": spec}) as opened:
+            first = opened.ingest(make_video("a.mp4", seconds=6), window=2)
+            second = opened.ingest(make_video("b.mp4", seconds=4, level=50), window=2)
     assert (first.usage.requests, second.usage.requests) == (3, 2)
     assert len(closed) == 2
 
 
 @pytest.mark.parametrize(
-    ("question", "options", "told"),
+    ("question", "options", "explanation"),
     [
         ("  ", (), "the question is empty"),
         ("Which cup?", ("red", " "), "an option is empty"),
@@ -185,7 +217,7 @@ def test_each_ingest_has_its_own_cost_and_keeps_its_connections_to_its_end(
     ],
 )
 def test_questions_that_cannot_be_answered_are_said_to_be_so(
-    memory: egomem.Memory, question: str, options: tuple[str, ...], told: str
+    memory: egomem.Memory, question: str, options: tuple[str, ...], explanation: str
 ) -> None:
-    with pytest.raises(UsageError, match=told):
+    with pytest.raises(UsageError, match=explanation):
         memory.ask(question, options=options)

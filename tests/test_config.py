@@ -44,16 +44,16 @@ def test_one_spec_fills_every_role_and_is_over_roles_set_below(
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("wndow = 3", "'wndow' in egomem.toml"),
         ("window = 0", "'window' in egomem.toml"),
         ("window", "not valid TOML"),
     ],
 )
-def test_a_bad_file_is_named(text: str, said: str) -> None:
+def test_a_bad_file_is_named(text: str, message: str) -> None:
     Path("egomem.toml").write_text(text)
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         load_settings()
 
 

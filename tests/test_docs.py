@@ -24,8 +24,8 @@ def sessions(text: str) -> Iterator[tuple[str, list[str]]]:
     """Each `$ command` of the console blocks, with the lines that stand under it."""
     for block in BLOCK.findall(text):
         for piece in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, *said = piece.rstrip("\n").split("\n")
-            yield command, [line for line in said if line.strip()]
+            command, *output = piece.rstrip("\n").split("\n")
+            yield command, [line for line in output if line.strip()]
 
 
 @pytest.mark.parametrize("page", RUN)
@@ -38,19 +38,19 @@ def test_commands_print_what_the_page_shows(
     monkeypatch.chdir(demo_folder.parent)
     monkeypatch.setenv("EGOMEM_MEMORY", str(demo_folder / "memory"))
     ran = 0
-    for command, shown in sessions((ROOT / page).read_text()):
+    for command, expected in sessions((ROOT / page).read_text()):
         words = shlex.split(command)
         if words[:2] not in [["egomem", c] for c in ("show", "search", "ask", "probe", "doctor")]:
             continue
         if "--model" in words:
             continue
         code = main(words[1:])
-        said = capsys.readouterr().out
+        printed = capsys.readouterr().out
         assert code == 0, command
-        lines = {" ".join(line.split()) for line in said.splitlines()}
-        for line in shown:
+        lines = {" ".join(line.split()) for line in printed.splitlines()}
+        for line in expected:
             if line.strip() != "...":
-                assert " ".join(line.split()) in lines, f"{page}: {command}: {line!r} in {said}"
+                assert " ".join(line.split()) in lines, f"{page}: {command}: {line!r} in {printed}"
         ran += 1
     assert ran >= 3
 
@@ -81,10 +81,10 @@ def options(command: Any, name: str) -> Iterator[tuple[str, str]]:
 
 def test_every_option_stands_in_a_page() -> None:
     texts = [page.read_text() for page in PAGES if page.name != "CHANGELOG.md"]
-    told = {word for text in texts for word in re.findall(r"--[a-z][a-z-]*", text)}
-    found = list(options(typer.main.get_command(app), "egomem"))
-    assert len(found) > 150
-    assert [(name, o) for name, o in found if o not in told] == []
+    documented = {word for text in texts for word in re.findall(r"--[a-z][a-z-]*", text)}
+    options_found = list(options(typer.main.get_command(app), "egomem"))
+    assert len(options_found) > 150
+    assert [(name, o) for name, o in options_found if o not in documented] == []
 
 
 def test_the_page_on_testing_runs() -> None:

@@ -38,8 +38,8 @@ def circles(imports: dict[str, set[str]]) -> list[list[str]]:
 
 def test_no_circle_of_files() -> None:
     graph = grimp.build_graph("egomem", cache_dir=None)
-    found = circles({m: graph.find_modules_directly_imported_by(m) for m in graph.modules})
-    assert found == []
+    rings = circles({m: graph.find_modules_directly_imported_by(m) for m in graph.modules})
+    assert rings == []
 
 
 def is_private(name: str) -> bool:

@@ -58,5 +58,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 def test_importing_loads_nothing_heavy(module: str) -> None:
     heavy = "av", "numpy", "pydantic_ai", "openai", "cv2", "faster_whisper", "onnxruntime", "rich"
     code = f"import sys, {module}; print(*[m for m in {heavy!r} if m in sys.modules])"
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout.split() == []
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.split() == []

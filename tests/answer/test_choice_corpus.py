@@ -43,10 +43,10 @@ CASES = [
 
 @pytest.mark.parametrize(("options", "case"), CASES)
 def test_reading(options: list[Option], case: list[Any]) -> None:
-    reply, wanted, *order = case
+    reply, expected, *order = case
     reading = read_choice(reply, options)
     got = reading.letter if reading.status is Status.PARSED else reading.status.value
-    assert got == wanted
+    assert got == expected
     if order:
         assert list(reading.ranking) == order[0]
 

@@ -85,8 +85,8 @@ def test_relabelling_options_relabels_the_reading(form: str, index: int, labels:
 @given(st.sampled_from(TEXTS), st.permutations("ABCD"))
 def test_a_text_is_read_by_whatever_label_it_has(text: str, labels: list[str]) -> None:
     options = named("".join(labels))
-    wanted = next(o.label for o in options if o.text == text)
-    assert read_choice(f"She left them {text}.", options).letter == wanted
+    label = next(o.label for o in options if o.text == text)
+    assert read_choice(f"She left them {text}.", options).letter == label
 
 
 WRAPPED = st.sampled_from(

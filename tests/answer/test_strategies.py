@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from egomem.answer import Budget, answer, compare
-from egomem.answer.frames import Look
+from egomem.answer.frames import FrameTimes
 from egomem.answer.verify.moments import within
 from egomem.errors import ConfigError
 from egomem.media import Frame
@@ -45,12 +45,12 @@ QUESTION = Question.of("Where were the keys put?", OPTIONS, id="q1", recording="
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(tmp_path / "memory", create=True) as held:
-        held.put_recording(
+    with Store.open(tmp_path / "memory", create=True) as memory:
+        memory.put_recording(
             Recording(id="walk", name="walk.mp4", duration=300.0, clock=Clock(START), path="x")
         )
-        held.put_track(TRACK)
-        held.add(
+        memory.put_track(TRACK)
+        memory.add(
             Observation(
                 recording="walk",
                 span=Span(30.0 * k, 30.0 * (k + 1)),
@@ -60,14 +60,14 @@ def store(tmp_path: Path) -> Iterator[Store]:
             )
             for k, text in enumerate(CAPTIONS)
         )
-        yield held
+        yield memory
 
 
 def pictures(recording: str, times: Sequence[float], side: int | None = None) -> Iterable[Frame]:
     """A frame a second, as a decoder gives them: the last one that was on screen."""
-    for wanted in times:
-        level = int(wanted) % 200
-        yield Frame(float(int(wanted)), wanted, np.full((36, 64, 3), level, np.uint8))
+    for time in times:
+        level = int(time) % 200
+        yield Frame(float(int(time)), time, np.full((36, 64, 3), level, np.uint8))
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def models_of(server: ScriptedServer, **fields: Any) -> ModelClient:
     )
 
 
-def told(server: ScriptedServer, store: Store, strategy: str, **fields: Any) -> Answer:
+def answer_of(server: ScriptedServer, store: Store, strategy: str, **fields: Any) -> Answer:
     """One answer through real HTTP, from the whole memory unless `at` says otherwise."""
     question = fields.pop("question", QUESTION)
     at = fields.pop("at", None)
@@ -108,21 +108,21 @@ def sent(server: ScriptedServer, number: int = -1) -> str:
 
 def test_clean_shows_nothing_of_the_recording(serve: Any, store: Store) -> None:
     server = serve(Rule(reply='{"answer": "B", "scores": {"A": 0.1, "B": 0.6, "C": 0.2, "D": 0}}'))
-    said = told(server, store, "clean")
-    assert (said.status, said.choice, said.text) == (Status.PARSED, "B", "in the drawer")
-    assert said.scores == {"A": 0.1, "B": 0.6, "C": 0.2, "D": 0.0}
+    reply = answer_of(server, store, "clean")
+    assert (reply.status, reply.choice, reply.text) == (Status.PARSED, "B", "in the drawer")
+    assert reply.scores == {"A": 0.1, "B": 0.6, "C": 0.2, "D": 0.0}
     assert not server.requests[0].images
     assert not any(text in sent(server) for text in CAPTIONS)
     assert all(
         f"{label}. {text}" in sent(server) for label, text in zip("ABCD", OPTIONS, strict=True)
     )
-    assert said.usage.requests == 1
-    assert said.usage.tokens_in > 0
+    assert reply.usage.requests == 1
+    assert reply.usage.tokens_in > 0
 
 
 def test_a_letter_alone_is_first_and_the_rest_is_open(serve: Any, store: Store) -> None:
-    said = told(serve(Rule(reply="C")), store, "clean", settings={"format": "letter"})
-    assert (said.choice, said.scores) == ("C", {"C": 1.0})
+    reply = answer_of(serve(Rule(reply="C")), store, "clean", settings={"format": "letter"})
+    assert (reply.choice, reply.scores) == ("C", {"C": 1.0})
 
 
 def test_scores_come_from_log_probabilities_where_the_server_gives_them(
@@ -130,18 +130,18 @@ def test_scores_come_from_log_probabilities_where_the_server_gives_them(
 ) -> None:
     probabilities = {"B": -0.2, " A": -2.0, "(C": -4.0, "The": -3.0}
     server = serve(Rule(reply="B", logprobs=probabilities))
-    said = told(server, store, "clean", settings={"format": "logprobs"})
-    assert said.choice == "B"
-    assert list(said.scores) == ["A", "B", "C"]
-    assert said.scores["B"] > said.scores["A"] > said.scores["C"] > 0
-    assert sum(said.scores.values()) == pytest.approx(1.0)
-    without = told(serve(Rule(reply="B")), store, "clean", settings={"format": "logprobs"})
+    reply = answer_of(server, store, "clean", settings={"format": "logprobs"})
+    assert reply.choice == "B"
+    assert list(reply.scores) == ["A", "B", "C"]
+    assert reply.scores["B"] > reply.scores["A"] > reply.scores["C"] > 0
+    assert sum(reply.scores.values()) == pytest.approx(1.0)
+    without = answer_of(serve(Rule(reply="B")), store, "clean", settings={"format": "logprobs"})
     assert without.scores == {"B": 1.0}
 
 
 def test_a_reply_that_is_no_json_is_read_as_text(serve: Any, store: Store) -> None:
-    said = told(serve(Rule(reply="I think the answer is **B**.")), store, "clean")
-    assert (said.status, said.choice) == (Status.PARSED, "B")
+    reply = answer_of(serve(Rule(reply="I think the answer is **B**.")), store, "clean")
+    assert (reply.status, reply.choice) == (Status.PARSED, "B")
 
 
 @pytest.mark.parametrize(
@@ -158,19 +158,19 @@ def test_a_reply_that_is_no_json_is_read_as_text(serve: Any, store: Store) -> No
 def test_every_ending_is_a_status_and_no_letter(
     serve: Any, store: Store, rule: Rule, status: Status
 ) -> None:
-    said = told(serve(rule), store, "clean")
-    assert (said.status, said.choice, said.text) == (status, None, "")
-    assert said.reason
-    assert said.trace[-1]["status"] in [s.value for s in Status]
+    reply = answer_of(serve(rule), store, "clean")
+    assert (reply.status, reply.choice, reply.text) == (status, None, "")
+    assert reply.reason
+    assert reply.trace[-1]["status"] in [s.value for s in Status]
 
 
 def test_the_key_never_reaches_the_model(serve: Any, store: Store) -> None:
     server = serve(Rule(reply="B"))
     keyed = QUESTION.model_copy(update={"answer": "C", "tags": {"secret": "zebra"}})
-    plain = told(server, store, "clean", question=QUESTION)
-    said = told(server, store, "clean", question=keyed)
+    plain = answer_of(server, store, "clean", question=QUESTION)
+    reply = answer_of(server, store, "clean", question=keyed)
     assert sent(server, 0) == sent(server, 1)
-    assert said.choice == plain.choice
+    assert reply.choice == plain.choice
 
 
 # ------------------------------------------------------------------------------------- caption
@@ -186,12 +186,12 @@ NOTED = reply("B", 3, "[3]", 99, B=0.9, C=0.05)
 
 def test_caption_reads_every_caption_and_no_frame(serve: Any, store: Store) -> None:
     server = serve(Rule(reply=NOTED))
-    said = told(server, store, "caption")
+    reply = answer_of(server, store, "caption")
     text = sent(server)
     assert all(caption in text for caption in CAPTIONS)
     assert not server.requests[0].images
     assert text.index(CAPTIONS[-1]) < text.index(QUESTION.text), "shared context comes first"
-    (evidence,) = said.evidence
+    (evidence,) = reply.evidence
     assert (evidence.recording, evidence.span) == ("walk", Span(60.0, 90.0))
     assert evidence.quote == CAPTIONS[2]
     assert evidence.when is not None
@@ -200,7 +200,7 @@ def test_caption_reads_every_caption_and_no_frame(serve: Any, store: Store) -> N
 
 def test_caption_sees_the_past_alone(serve: Any, store: Store) -> None:
     server = serve(Rule(reply=NOTED))
-    told(server, store, "caption", at=RecordingTime("walk", 95.0))
+    answer_of(server, store, "caption", at=RecordingTime("walk", 95.0))
     assert CAPTIONS[2] in sent(server)
     assert not any(text in sent(server) for text in CAPTIONS[3:])
 
@@ -208,16 +208,16 @@ def test_caption_sees_the_past_alone(serve: Any, store: Store) -> None:
 def test_the_context_of_two_questions_begins_the_same(serve: Any, store: Store) -> None:
     server = serve(Rule(reply=NOTED))
     other = Question.of("What is beside the gate?", ["a bicycle", "a fern"], recording="walk")
-    told(server, store, "caption")
-    told(server, store, "caption", question=other)
+    answer_of(server, store, "caption")
+    answer_of(server, store, "caption", question=other)
     first, second = sent(server, 0), sent(server, 1)
     assert first[: first.index("Question:")] == second[: second.index("Question:")]
 
 
 def test_caption_abstains_over_nothing_and_asks_nobody(serve: Any, store: Store) -> None:
     server = serve(Rule(reply=NOTED))
-    said = told(server, store, "caption", at=RecordingTime("walk", 10.0))
-    assert said.status is Status.ABSTAINED
+    reply = answer_of(server, store, "caption", at=RecordingTime("walk", 10.0))
+    assert reply.status is Status.ABSTAINED
     assert not server.requests
 
 
@@ -239,7 +239,7 @@ LOST = QUESTION.model_copy(update={"recording": "lost"})
 def test_a_reader_is_told_where_nothing_could_be_noted(serve: Any, store: Store) -> None:
     lose(store, 0, 2)
     server = serve(Rule(reply=NOTED.replace("[3]", "[2]")))
-    said = told(server, store, "caption", question=LOST)
+    reply = answer_of(server, store, "caption", question=LOST)
     lines = [line for line in sent(server).splitlines() if line.startswith("[")]
     assert lines == [
         "[-] 0:00-0:30 (nothing could be noted of this stretch)",
@@ -247,14 +247,14 @@ def test_a_reader_is_told_where_nothing_could_be_noted(serve: Any, store: Store)
         "[-] 1:00-1:30 (nothing could be noted of this stretch)",
         "[2] 1:30-2:00 Room 3.",
     ]
-    (step,) = [s for s in said.trace if s["step"] == "notes"]
+    (step,) = [s for s in reply.trace if s["step"] == "notes"]
     assert [(g["start"], g["status"]) for g in step["without"]] == [(0, "refused"), (60, "refused")]
 
 
 def test_what_could_not_be_noted_later_is_not_told(serve: Any, store: Store) -> None:
     lose(store, 0, 2)
     server = serve(Rule(reply=NOTED))
-    told(server, store, "caption", question=LOST, at=RecordingTime("lost", 70.0))
+    answer_of(server, store, "caption", question=LOST, at=RecordingTime("lost", 70.0))
     assert "0:00-0:30 (nothing" in sent(server)
     assert "1:00-1:30" not in sent(server)
 
@@ -262,7 +262,7 @@ def test_what_could_not_be_noted_later_is_not_told(serve: Any, store: Store) -> 
 def test_gaps_stand_under_their_own_recording(serve: Any, store: Store) -> None:
     lose(store, 3)
     server = serve(Rule(reply=NOTED))
-    told(server, store, "caption", question=QUESTION.model_copy(update={"recording": None}))
+    answer_of(server, store, "caption", question=QUESTION.model_copy(update={"recording": None}))
     text = sent(server)
     assert text.index("Recording walk.mp4") < text.index("Recording lost.mp4")
     assert text.index("Room 2.") < text.index("[-] 1:30-2:00")
@@ -273,9 +273,9 @@ def test_nothing_noted_at_all_asks_nobody_and_says_why(serve: Any, store: Store)
     lose(store, 0, 1, 2, 3)
     server = serve(Rule(reply=NOTED))
     settings = {"track": TRACK.id}
-    said = told(server, store, "caption", question=LOST, settings=settings)
-    assert said.status is Status.ABSTAINED
-    assert "4 windows have no caption" in said.reason
+    reply = answer_of(server, store, "caption", question=LOST, settings=settings)
+    assert reply.status is Status.ABSTAINED
+    assert "4 windows have no caption" in reply.reason
     assert not server.requests
 
 
@@ -293,9 +293,9 @@ def test_one_of_two_tracks_is_read_and_a_model_s_before_a_composed_one(
         ]
     )  # fmt: skip
     server = serve(Rule(reply=NOTED))
-    told(server, store, "caption")
+    answer_of(server, store, "caption")
     assert "In view: fern." not in sent(server)
-    told(server, store, "caption", settings={"track": composed.id})
+    answer_of(server, store, "caption", settings={"track": composed.id})
     assert "In view: fern." in sent(server)
     assert CAPTIONS[0] not in sent(server)
 
@@ -306,10 +306,10 @@ def test_open_questions_get_a_sentence_or_none(serve: Any, store: Store) -> None
         Rule(reply='{"answer": "Into the drawer.", "evidence": [3]}', times=1),
         Rule(reply='{"answer": null, "evidence": []}', times=1),
     )
-    said = told(server, store, "caption", question=question)
-    assert (said.status, said.text, said.choice) == (Status.PARSED, "Into the drawer.", None)
-    assert said.evidence[0].quote == CAPTIONS[2]
-    none = told(server, store, "caption", question=question)
+    reply = answer_of(server, store, "caption", question=question)
+    assert (reply.status, reply.text, reply.choice) == (Status.PARSED, "Into the drawer.", None)
+    assert reply.evidence[0].quote == CAPTIONS[2]
+    none = answer_of(server, store, "caption", question=question)
     assert (none.status, none.text) == (Status.ABSTAINED, "")
 
 
@@ -323,62 +323,62 @@ def test_without_a_model_one_line_says_what_to_do(store: Store) -> None:
 
 def test_video_tells_the_times_of_the_frames_sent(serve: Any, store: Store) -> None:
     server = serve(Rule(reply=reply("A", "1:02", "[2:37]", A=1)))
-    said = told(server, store, "video", settings={"frames": 8})
-    (asked,) = [step for step in said.trace if step["step"] == "asked"]
+    result = answer_of(server, store, "video", settings={"frames": 8})
+    (asked,) = [step for step in result.trace if step["step"] == "asked"]
     times = asked["frames"]
     assert times == [float(int((k + 0.5) * 300 / 8)) for k in range(8)]
     assert len(server.requests[0].images) == len(set(server.requests[0].images)) == 8
     assert all(frame_label(t) in sent(server) for t in times)
     assert not any(caption in sent(server) for caption in CAPTIONS)
-    assert [e.span for e in said.evidence] == [], "1:02 and 2:37 are no frames that were sent"
+    assert [e.span for e in result.evidence] == [], "1:02 and 2:37 are no frames that were sent"
     server = serve(Rule(reply=reply("A", "0:56", A=1)))
-    said = told(server, store, "video", settings={"frames": 8})
-    assert [e.span for e in said.evidence] == [Span(56.0, 56.0)]
-    assert said.usage.frames == 8
+    result = answer_of(server, store, "video", settings={"frames": 8})
+    assert [e.span for e in result.evidence] == [Span(56.0, 56.0)]
+    assert result.usage.frames == 8
 
 
 def test_video_looks_at_the_past_alone_and_never_oftener_than_asked(
     serve: Any, store: Store
 ) -> None:
-    said = told(serve(Rule(reply="B")), store, "video", at=RecordingTime("walk", 5.0))
-    (looked,) = [step for step in said.trace if step["step"] == "looked"]
+    reply = answer_of(serve(Rule(reply="B")), store, "video", at=RecordingTime("walk", 5.0))
+    (looked,) = [step for step in reply.trace if step["step"] == "looked"]
     assert [f["time"] for f in looked["frames"]] == [0.0, 1.0, 2.0, 3.0, 4.0]
 
 
 def test_video_keeps_to_the_limit_of_the_reader_and_the_budget(serve: Any, store: Store) -> None:
-    said = told(serve(Rule(reply="B")), store, "video")
-    assert said.usage.frames == 64, "the reader's default limit of images"
-    said = told(serve(Rule(reply="B")), store, "video", budget=Budget(frames=5))
-    assert said.usage.frames == 5
+    reply = answer_of(serve(Rule(reply="B")), store, "video")
+    assert reply.usage.frames == 64, "the reader's default limit of images"
+    reply = answer_of(serve(Rule(reply="B")), store, "video", budget=Budget(frames=5))
+    assert reply.usage.frames == 5
 
 
 def test_frames_go_as_one_video_where_that_is_asked(serve: Any, store: Store) -> None:
     server = serve(Rule(reply="B"))
     models = ModelClient({"all": f"vllm:fake@{server.url}"}, environ={})
     settings = {"frames": 4, "as_video": True}
-    said = told(server, store, "video", settings=settings, models=models)
-    (seen,) = server.requests
-    kinds = [part["type"] for part in seen.body["messages"][-1]["content"]]
+    reply = answer_of(server, store, "video", settings=settings, models=models)
+    (request,) = server.requests
+    kinds = [part["type"] for part in request.body["messages"][-1]["content"]]
     assert kinds.count("video_url") == 1
     assert "image_url" not in kinds
-    assert len(seen.images) == said.usage.frames == 4
-    assert "taken at [0:37], [1:52], [3:07], [4:22]" in seen.text
+    assert len(request.images) == reply.usage.frames == 4
+    assert "taken at [0:37], [1:52], [3:07], [4:22]" in request.text
 
 
 def test_a_question_is_told_what_time_it_is(serve: Any, store: Store) -> None:
     server = serve(Rule(reply=NOTED))
-    told(server, store, "caption", at=datetime.fromisoformat("2026-03-02T09:00:00+01:00"))
-    told(server, store, "caption", at=RecordingTime("walk", 95.0))
-    told(server, store, "caption")
+    answer_of(server, store, "caption", at=datetime.fromisoformat("2026-03-02T09:00:00+01:00"))
+    answer_of(server, store, "caption", at=RecordingTime("walk", 95.0))
+    answer_of(server, store, "caption")
     assert "It is now Monday 2026-03-02T09:00:00+01:00." in sent(server, 0)
     assert "It is now 1:35 of the recording." in sent(server, 1)
     assert "It is now" not in sent(server, 2)
 
 
 def test_video_without_videos_says_so(serve: Any, store: Store) -> None:
-    said = told(serve(), store, "video", frames=None)
-    assert said.status is Status.ERROR
-    assert "not at hand" in said.reason
+    reply = answer_of(serve(), store, "video", frames=None)
+    assert reply.status is Status.ERROR
+    assert "not at hand" in reply.reason
 
 
 # -------------------------------------------------------------------------------------- verify
@@ -388,50 +388,52 @@ def verdict(answer_: str, support: str) -> str:
     return json.dumps({"answer": answer_, "support": support, "reason": "seen at 1:10"})
 
 
-def checked(serve: Any, store: Store, seen: str, **fields: Any) -> tuple[Answer, ScriptedServer]:
+def checked(
+    serve: Any, store: Store, verdict_text: str, **fields: Any
+) -> tuple[Answer, ScriptedServer]:
     server = serve(
-        Rule(when="You check answers", reply=seen),
+        Rule(when="You check answers", reply=verdict_text),
         Rule(when="the few notes", reply=NOTED.replace('"B"', '"C"', 1)),
         Rule(reply=NOTED),
     )
-    return told(server, store, "verify", **fields), server
+    return answer_of(server, store, "verify", **fields), server
 
 
-def decision(said: Answer) -> dict[str, Any]:
-    (step,) = [s for s in said.trace if isinstance(s, dict) and s["step"] == "decision"]
+def decision(reply: Answer) -> dict[str, Any]:
+    (step,) = [s for s in reply.trace if isinstance(s, dict) and s["step"] == "decision"]
     return step
 
 
 def test_strong_support_replaces_the_caption_answer(serve: Any, store: Store) -> None:
     question = QUESTION.model_copy(update={"answer": "A"})
-    said, server = checked(serve, store, verdict("A", "strong"), question=question)
-    assert (said.choice, said.text, said.strategy) == ("A", "on the sofa", "verify")
-    assert max(said.scores, key=said.scores.__getitem__) == "A"
-    assert decision(said)["outcome"] == "overridden"
-    assert (decision(said)["before"], decision(said)["effect"]) == ("B", "fixed")
-    assert "post hoc" in decision(said)["caveat"]
+    reply, server = checked(serve, store, verdict("A", "strong"), question=question)
+    assert (reply.choice, reply.text, reply.strategy) == ("A", "on the sofa", "verify")
+    assert max(reply.scores, key=reply.scores.__getitem__) == "A"
+    assert decision(reply)["outcome"] == "overridden"
+    assert (decision(reply)["before"], decision(reply)["effect"]) == ("B", "fixed")
+    assert "post hoc" in decision(reply)["caveat"]
     frames = [s for s in server.requests if s.images]
     assert len(frames) == 1
     assert 0 < len(frames[0].images) <= 12
-    assert said.usage.requests == 3
-    assert any(Span(60, 90).overlaps(e.span) for e in said.evidence)
-    assert {e.quote for e in said.evidence} == {"seen at 1:10"}
+    assert reply.usage.requests == 3
+    assert any(Span(60, 90).overlaps(e.span) for e in reply.evidence)
+    assert {e.quote for e in reply.evidence} == {"seen at 1:10"}
 
 
 def test_verify_tells_what_the_caption_answer_lacked(serve: Any, store: Store) -> None:
-    said, _ = checked(serve, store, verdict("none", "weak"))
-    assert not any("without" in step for step in said.trace if isinstance(step, dict))
-    (step,) = [s for s in said.trace if isinstance(s, dict) and s["step"] == "baseline"]
+    reply, _ = checked(serve, store, verdict("none", "weak"))
+    assert not any("without" in step for step in reply.trace if isinstance(step, dict))
+    (step,) = [s for s in reply.trace if isinstance(s, dict) and s["step"] == "baseline"]
     assert step["track"] == TRACK.id
     lose(store, 0, 2)
-    said, _ = checked(serve, store, verdict("none", "weak"), question=LOST)
-    (step,) = [s for s in said.trace if isinstance(s, dict) and s["step"] == "baseline"]
+    reply, _ = checked(serve, store, verdict("none", "weak"), question=LOST)
+    (step,) = [s for s in reply.trace if isinstance(s, dict) and s["step"] == "baseline"]
     assert [g["start"] for g in step["without"]] == [0, 60]
     assert (step["choice"], step["sources"]) == ("B", ["caption"])
 
 
 @pytest.mark.parametrize(
-    ("seen", "outcome"),
+    ("verdict_text", "outcome"),
     [
         (verdict("A", "partial"), "blocked"),
         (verdict("A", "weak"), "blocked"),
@@ -444,26 +446,26 @@ def test_verify_tells_what_the_caption_answer_lacked(serve: Any, store: Store) -
     ],
 )
 def test_anything_less_leaves_it_standing(
-    serve: Any, store: Store, seen: str, outcome: str
+    serve: Any, store: Store, verdict_text: str, outcome: str
 ) -> None:
-    said, _ = checked(serve, store, seen)
-    assert said.choice == "B"
-    assert decision(said)["outcome"] == outcome
-    assert said.evidence[0].quote == CAPTIONS[2], "the baseline stands with its evidence"
+    reply, _ = checked(serve, store, verdict_text)
+    assert reply.choice == "B"
+    assert decision(reply)["outcome"] == outcome
+    assert reply.evidence[0].quote == CAPTIONS[2], "the baseline stands with its evidence"
 
 
 def test_a_clock_time_blocks_it_and_a_second_look_may_not(serve: Any, store: Store) -> None:
     question = QUESTION.model_copy(update={"text": "Where were the keys put at 8:11 am?"})
-    said, _ = checked(serve, store, verdict("A", "strong"), question=question)
-    assert (said.choice, decision(said)["outcome"]) == ("B", "blocked")
-    said, _ = checked(
+    reply, _ = checked(serve, store, verdict("A", "strong"), question=question)
+    assert (reply.choice, decision(reply)["outcome"]) == ("B", "blocked")
+    reply, _ = checked(
         serve, store, verdict("A", "strong"), question=question, settings={"second_look": True},
         at=datetime.fromisoformat("2026-03-02T09:00:00+01:00"),
     )  # fmt: skip
-    assert said.choice == "A"
-    (step,) = [s for s in said.trace if s["step"] == "second_look"]
+    assert reply.choice == "A"
+    (step,) = [s for s in reply.trace if s["step"] == "second_look"]
     assert all(55 <= t <= 125 for times in step["times"] for t in times)
-    assert said.usage.frames == 8, "four of the moment found, four of the moment named"
+    assert reply.usage.frames == 8, "four of the moment found, four of the moment named"
 
 
 def test_nothing_supports_any_option(serve: Any, store: Store) -> None:
@@ -473,7 +475,7 @@ def test_nothing_supports_any_option(serve: Any, store: Store) -> None:
             Rule(when="the few notes", reply=reply(None, B=0.1)),
             Rule(reply=NOTED),
         )  # fmt: skip
-        return told(server, store, "verify", settings=settings)
+        return answer_of(server, store, "verify", settings=settings)
 
     assert run().choice == "B", "the paper's rule: the baseline stands"
     extended = run(abstain_unsupported=True)
@@ -489,18 +491,20 @@ def test_a_verifier_gets_no_more_frames_than_it_takes(serve: Any, store: Store) 
     )
     few = models_of(server, limits={Role.VERIFIER: Limits(images=8)})
     question = QUESTION.model_copy(update={"text": "keys bicycle bakery umbrella drawer sign"})
-    said = told(server, store, "verify", question=question, models=few)
-    assert said.choice == "A"
+    reply = answer_of(server, store, "verify", question=question, models=few)
+    assert reply.choice == "A"
     (look,) = [s for s in server.requests if s.images]
-    looks = [Look(Recording(id="r", name="r", duration=90), Span(0, 90), (1.0, 2.0, 3.0, 4.0))] * 3
+    looks = [
+        FrameTimes(Recording(id="r", name="r", duration=90), Span(0, 90), (1.0, 2.0, 3.0, 4.0))
+    ] * 3
     assert 0 < len(look.images) <= 8
     assert [one.times for one in within(looks, 8)] == [(22.5, 67.5)] * 3
     assert within(looks, 12) == looks
 
 
 def test_verify_looks_at_the_past_alone(serve: Any, store: Store) -> None:
-    said, server = checked(serve, store, verdict("A", "strong"), at=RecordingTime("walk", 70.0))
-    times = [t for s in said.trace if s["step"] == "asked" for t in s["frames"]]
+    reply, server = checked(serve, store, verdict("A", "strong"), at=RecordingTime("walk", 70.0))
+    times = [t for s in reply.trace if s["step"] == "asked" for t in s["frames"]]
     assert times
     assert max(times) <= 70.0
     assert CAPTIONS[3] not in "".join(s.text for s in server.requests)
@@ -521,23 +525,23 @@ def test_a_request_of_verify_that_fails_is_no_answer(
     """Not one that was checked and stands; and nothing more is asked for it."""
     rules = (Rule(when="You check answers", reply=verdict("A", "strong")), Rule(reply=NOTED))
     server = serve(Rule(when=prompt, status=status), *rules)
-    said = told(server, store, "verify")
-    assert (said.status, said.choice) == (Status.ERROR, None)
-    assert said.reason.startswith(f"{why}: ")
+    reply = answer_of(server, store, "verify")
+    assert (reply.status, reply.choice) == (Status.ERROR, None)
+    assert reply.reason.startswith(f"{why}: ")
     assert len(server.requests) == requests
-    assert not [s for s in said.trace if s["step"] == "decision"]
+    assert not [s for s in reply.trace if s["step"] == "decision"]
 
 
 def test_a_second_look_that_fails_is_no_answer(serve: Any, store: Store) -> None:
     rules = [Rule(when="You check answers", reply=verdict("A", "weak"), times=1)]
     server = serve(*rules, Rule(when="You check answers", status=500), Rule(reply=NOTED))
     question = QUESTION.model_copy(update={"text": "Where were the keys put at 8:11 am?"})
-    said = told(
+    reply = answer_of(
         server, store, "verify", question=question, settings={"second_look": True},
         at=datetime.fromisoformat("2026-03-02T09:00:00+01:00"),
     )  # fmt: skip
-    assert said.status is Status.ERROR
-    assert "not checked" in said.reason
+    assert reply.status is Status.ERROR
+    assert "not checked" in reply.reason
 
 
 @pytest.mark.parametrize(
@@ -552,15 +556,15 @@ def test_a_verdict_that_is_none_is_said_to_be_what_it_is(
     serve: Any, store: Store, rule: Rule, why: str
 ) -> None:
     server = serve(rule.model_copy(update={"when": "You check answers"}), Rule(reply=NOTED))
-    said = told(server, store, "verify")
-    assert (said.status, said.choice) == (Status.PARSED, "B")
-    assert (decision(said)["outcome"], decision(said)["why"]) == ("kept", why)
+    reply = answer_of(server, store, "verify")
+    assert (reply.status, reply.choice) == (Status.PARSED, "B")
+    assert (decision(reply)["outcome"], decision(reply)["why"]) == ("kept", why)
 
 
 def test_verify_without_videos_has_checked_nothing(serve: Any, store: Store) -> None:
-    said, server = checked(serve, store, verdict("A", "strong"), frames=None)
-    assert said.status is Status.ERROR
-    assert "the videos are not at hand" in said.reason
+    reply, server = checked(serve, store, verdict("A", "strong"), frames=None)
+    assert reply.status is Status.ERROR
+    assert "the videos are not at hand" in reply.reason
     assert not any(s.images for s in server.requests)
 
 
@@ -602,7 +606,7 @@ def test_compare_goes_on_where_one_cannot_run(serve: Any, store: Store) -> None:
 )
 def test_a_budget_is_kept(serve: Any, store: Store, budget: Budget, why: str) -> None:
     server = serve(Rule(reply=NOTED))
-    said = told(server, store, "caption", budget=budget)
-    assert said.status is Status.ERROR
-    assert why in said.reason
+    reply = answer_of(server, store, "caption", budget=budget)
+    assert reply.status is Status.ERROR
+    assert why in reply.reason
     assert not server.requests

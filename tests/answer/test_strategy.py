@@ -16,9 +16,9 @@ from egomem.records import Answer, Status
 
 
 def test_the_built_in_ones_come_first_and_say_what_they_do() -> None:
-    found = strategies()
-    assert list(found)[:5] == ["clean", "video", "caption", "verify", "extractive"]
-    assert all(s.summary.endswith(".") for s in found.values())
+    listed = strategies()
+    assert list(listed)[:5] == ["clean", "video", "caption", "verify", "extractive"]
+    assert all(s.summary.endswith(".") for s in listed.values())
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
@@ -70,9 +70,9 @@ def test_a_broken_package_is_warned_of_and_spoils_nothing(
 ) -> None:
     module(tmp_path, monkeypatch, "broken", "raise RuntimeError('no luck')\n")
     with pytest.warns(UserWarning, match="broken cannot be loaded .*no luck"):
-        found = strategies()
-    assert "broken" not in found
-    assert "caption" in found
+        listed = strategies()
+    assert "broken" not in listed
+    assert "caption" in listed
     with pytest.raises(ConfigError, match="no luck"):
         get("broken")
 

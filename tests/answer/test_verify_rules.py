@@ -31,7 +31,7 @@ def hit(start: float, *, seed: bool, recording: str | None = "r", length: float 
     return Hit(recording, Span(start, start + length), None, (), 1.0, seed=seed)
 
 
-def held(duration: float = 600.0) -> dict[str, Recording]:
+def recordings(duration: float = 600.0) -> dict[str, Recording]:
     return {"r": Recording(id="r", name="r", duration=duration)}
 
 
@@ -89,26 +89,28 @@ def test_clock_times(text: str, cue: bool) -> None:
 
 def test_a_stretch_is_a_seed_its_neighbours_and_five_seconds_clipped() -> None:
     hits = [hit(300, seed=True), hit(270, seed=False), hit(330, seed=False)]
-    (one,) = intervals(hits, held(), most=3, count=4, pad=5)
+    (one,) = intervals(hits, recordings(), most=3, count=4, pad=5)
     assert one.span == Span(265, 365)
     assert one.times == (277.5, 302.5, 327.5, 352.5)
-    (first,) = intervals([hit(0, seed=True), hit(30, seed=False)], held(50), most=3, count=4, pad=5)
+    (first,) = intervals(
+        [hit(0, seed=True), hit(30, seed=False)], recordings(50), most=3, count=4, pad=5
+    )
     assert first.span == Span(0, 50)
 
 
 def test_at_most_three_stretches_and_those_that_overlap_are_one() -> None:
     hits = [hit(s, seed=True) for s in (0, 100, 200, 300)]
-    looks = intervals(hits, held(), most=3, count=4, pad=5)
+    looks = intervals(hits, recordings(), most=3, count=4, pad=5)
     assert [look.span for look in looks] == [Span(0, 35), Span(95, 135), Span(195, 235)]
     near = [hit(100, seed=True), hit(130, seed=False), hit(160, seed=True)]
-    looks = intervals(near, held(), most=3, count=4, pad=5)
+    looks = intervals(near, recordings(), most=3, count=4, pad=5)
     assert [look.span for look in looks] == [Span(95, 195)]
     assert sum(len(look.times) for look in looks) == 4
 
 
 def test_digests_and_what_lies_past_the_end_are_not_looked_at() -> None:
     hits = [hit(0, seed=True, recording=None), hit(900, seed=True)]
-    assert intervals(hits, held(600), most=3, count=4, pad=5) == []
+    assert intervals(hits, recordings(600), most=3, count=4, pad=5) == []
 
 
 def test_merged() -> None:

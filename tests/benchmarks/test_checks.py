@@ -47,8 +47,8 @@ def test_keys_that_sit_in_one_place_are_told() -> None:
     heavy = "".join(rng.choice("BBBBACD") for _ in range(300))  # 57 % at B
     assert kinds(bench(keyed(even))) == []
     assert kinds(bench(keyed(heavy))) == [("", "balance")]
-    said = validate(bench(keyed(heavy)))[0].message
-    assert f"{heavy.count('B')} of 300 keys are at position 2" in said
+    message = validate(bench(keyed(heavy)))[0].message
+    assert f"{heavy.count('B')} of 300 keys are at position 2" in message
     assert kinds(bench(keyed("BBB"))) == []  # three say nothing
     assert kinds(bench(keyed("A" * 100 + "B" * 70 + "CD" * 65))) == []  # p 0.01
     assert kinds(bench(keyed("A" * 115 + "B" * 65 + "CD" * 60))) == [("", "balance")]  # p 3e-6
@@ -68,12 +68,12 @@ def test_ids_licence_and_media(tmp_path: Path) -> None:
     assert kinds(bench(keyed("A"), licence="")) == [("", "licence")]
     video = Video(id="v", duration=3.0, source_dataset="X", licence="MIT", sha256="0" * 64)
     lacking = Video(id="w", duration=3.0, source_dataset="Y")
-    held = bench(keyed("A"), video, lacking)
-    assert kinds(held) == [("", "licence")]
-    assert "Y" in validate(held)[0].message
-    placed = held.with_media(tmp_path)
+    benchmark = bench(keyed("A"), video, lacking)
+    assert kinds(benchmark) == [("", "licence")]
+    assert "Y" in validate(benchmark)[0].message
+    placed = benchmark.with_media(tmp_path)
     assert kinds(placed) == [("w", "media"), ("", "licence")]
-    assert held.with_media(str(tmp_path)) == placed
+    assert benchmark.with_media(str(tmp_path)) == placed
     hashed = validate(placed, hash_media=True)
     assert "is not the file it was" in hashed[0].message
     (tmp_path / "v.mp4").unlink()
@@ -81,28 +81,28 @@ def test_ids_licence_and_media(tmp_path: Path) -> None:
 
 
 def test_videos_without_a_length_are_named_once() -> None:
-    held = bench(keyed("A"), Video(id="v"), Video(id="w"), Video(id="x", duration=1.0))
-    said = [f.message for f in validate(held)]
-    assert len(said) == 1
-    assert "2 of 3 videos state no length, v among them" in said[0]
+    benchmark = bench(keyed("A"), Video(id="v"), Video(id="w"), Video(id="x", duration=1.0))
+    messages = [f.message for f in validate(benchmark)]
+    assert len(messages) == 1
+    assert "2 of 3 videos state no length, v among them" in messages[0]
 
 
 def test_a_manifest_names_sources_and_hashes_and_no_path(tmp_path: Path) -> None:
     (tmp_path / "w.mp4").write_bytes(b"abc")
     (tmp_path / "x.mp4").write_bytes(b"another file than was stated")
     stated = Video(id="x", sha256="a" * 64)
-    held = bench(keyed("AB"), Video(id="w", source_dataset="S", licence="MIT"), stated)
-    held = held.with_media(tmp_path)
-    made = manifest(held, hash_media=True)
-    assert made["videos"][1]["sha256"] == "a" * 64
-    assert made["videos"][:1] == [
+    benchmark = bench(keyed("AB"), Video(id="w", source_dataset="S", licence="MIT"), stated)
+    benchmark = benchmark.with_media(tmp_path)
+    document = manifest(benchmark, hash_media=True)
+    assert document["videos"][1]["sha256"] == "a" * 64
+    assert document["videos"][:1] == [
         {"id": "w", "source_dataset": "S", "source_uid": "", "licence": "MIT", "duration": None,
          "sha256": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"}
     ]  # fmt: skip
-    assert str(tmp_path) not in str(made)
-    changed = bench(keyed("AC"), *held.videos)
-    assert manifest(changed)["questions_sha256"] != made["questions_sha256"]
-    assert manifest(held)["questions_sha256"] == made["questions_sha256"]
+    assert str(tmp_path) not in str(document)
+    changed = bench(keyed("AC"), *benchmark.videos)
+    assert manifest(changed)["questions_sha256"] != document["questions_sha256"]
+    assert manifest(benchmark)["questions_sha256"] == document["questions_sha256"]
 
 
 def test_validate_repeats_what_loading_found() -> None:
@@ -122,7 +122,7 @@ def timed(start: float, end: float, at: float | None = None) -> Question:
 
 
 @pytest.mark.parametrize(
-    ("stated", "question", "found"),
+    ("stated", "question", "faults"),
     [
         (None, timed(40, 61.9), []),
         (None, timed(40, 63), [("q", "evidence")]),
@@ -133,15 +133,15 @@ def timed(start: float, end: float, at: float | None = None) -> Question:
     ],
 )
 def test_times_are_held_against_the_file(
-    tmp_path: Path, stated: float | None, question: Question, found: list[tuple[str, str]]
+    tmp_path: Path, stated: float | None, question: Question, faults: list[tuple[str, str]]
 ) -> None:
     """Of 61.7 s, whatever is stated of it; without it, all but what is stated goes unseen."""
     path = tmp_path / "v.mp4"
     path.touch()
-    held = bench([question], Video(id="v", path=str(path), duration=stated))
-    said = validate(held, length_of=lambda file: 61.7 if file == path else 0.0)
-    assert [(f.id, f.kind) for f in said] == found
-    unmeasured = [f.kind for f in validate(held) if f.kind != "duration"]
+    benchmark = bench([question], Video(id="v", path=str(path), duration=stated))
+    findings = validate(benchmark, length_of=lambda file: 61.7 if file == path else 0.0)
+    assert [(f.id, f.kind) for f in findings] == faults
+    unmeasured = [f.kind for f in validate(benchmark) if f.kind != "duration"]
     assert unmeasured == []
 
 
@@ -155,14 +155,14 @@ def test_a_file_that_cannot_be_read_is_told_and_the_others_are_measured(tmp_path
         return 12.0
 
     videos = [Video(id=v, path=str(tmp_path / v)) for v in ("a", "b", "gone")]
-    said = validate(bench(keyed("AB"), *videos), length_of=length_of)
-    told = [(f.id, f.kind) for f in said]
-    assert told == [("gone", "media"), ("a", "media"), ("", "duration")]
-    assert said[1].message == "a holds no picture"
-    assert "2 of 3 videos state no length" in said[2].message
+    findings = validate(bench(keyed("AB"), *videos), length_of=length_of)
+    rows = [(f.id, f.kind) for f in findings]
+    assert rows == [("gone", "media"), ("a", "media"), ("", "duration")]
+    assert findings[1].message == "a holds no picture"
+    assert "2 of 3 videos state no length" in findings[2].message
 
 
 def test_lengths_fill_what_is_not_stated() -> None:
-    held = bench([], Video(id="a"), Video(id="b", duration=5.0), Video(id="c"))
+    benchmark = bench([], Video(id="a"), Video(id="b", duration=5.0), Video(id="c"))
     lengths = {"a": 7.5, "b": 9.0}
-    assert [v.duration for v in held.with_lengths(lengths).videos] == [7.5, 5.0, None]
+    assert [v.duration for v in benchmark.with_lengths(lengths).videos] == [7.5, 5.0, None]

@@ -14,16 +14,16 @@ from egomem.score import abstain_label, group_accuracy, score_answers
 
 
 def test_it_is_sound_and_can_be_told_from_nothing_but_the_videos() -> None:
-    held = demo()
-    assert validate(held) == []
-    found = stats(held)
-    assert found.questions >= 40
-    assert found.answerable["unanswerable"] >= 8
-    assert set(found.counts["visual"]) == {"object", "attribute", "spatial", "action"}
-    assert max(found.keys.values()) - min(found.keys.values()) <= 1
-    for blind in group_accuracy(score_answers(held.questions, {})).blind.values():
+    benchmark = demo()
+    assert validate(benchmark) == []
+    counts = stats(benchmark)
+    assert counts.questions >= 40
+    assert counts.answerable["unanswerable"] >= 8
+    assert set(counts.counts["visual"]) == {"object", "attribute", "spatial", "action"}
+    assert max(counts.keys.values()) - min(counts.keys.values()) <= 1
+    for blind in group_accuracy(score_answers(benchmark.questions, {})).blind.values():
         assert blind.accuracy < 0.35
-    for question in held.questions:
+    for question in benchmark.questions:
         assert abstain_label(question) is not None
         assert bool(question.evidence) == (question.answerable is True)
         assert (question.answer == abstain_label(question)) == (question.answerable is False)
@@ -44,8 +44,8 @@ def test_its_lengths_are_those_of_the_files(tmp_path: Path) -> None:
         demo_day(tmp_path)
     except WeightsError as fault:
         pytest.skip(str(fault))
-    held = demo().with_media(tmp_path)
-    assert validate(held, hash_media=True) == []
-    for video in held.videos:
+    benchmark = demo().with_media(tmp_path)
+    assert validate(benchmark, hash_media=True) == []
+    for video in benchmark.videos:
         assert video.path is not None
         assert probe(video.path).duration == pytest.approx(video.duration, abs=0.01)

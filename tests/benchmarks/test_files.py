@@ -19,9 +19,9 @@ from egomem.timeline import Span
 ROW = {"id": "q1", "video": "v", "question": "Where?", "options": ["x", "y"], "answer": "A"}
 
 
-def lines(path: Path, *held: Any) -> Path:
+def lines(path: Path, *rows: Any) -> Path:
     path.parent.mkdir(exist_ok=True, parents=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in held), encoding="utf-8")
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
 
 
@@ -38,10 +38,12 @@ def test_a_file_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> 
     lines(tmp_path / "questions.jsonl", ROW)
     (tmp_path / "telemetry.json").write_text("{not json")
     (tmp_path / "other.csv").write_bytes(b"\xff\xfe\x00")
-    held = load(tmp_path)
-    assert [q.id for q in held.questions] == ["q1"]
-    assert [(f.kind, f.line, f.dropped) for f in held.faults] == [("unreadable", None, True)] * 2
-    assert "telemetry.json is not JSON" in held.faults[1].message
+    benchmark = load(tmp_path)
+    assert [q.id for q in benchmark.questions] == ["q1"]
+    assert [(f.kind, f.line, f.dropped) for f in benchmark.faults] == [
+        ("unreadable", None, True)
+    ] * 2
+    assert "telemetry.json is not JSON" in benchmark.faults[1].message
     with pytest.raises(UsageError, match="is not JSON"):
         load(tmp_path / "telemetry.json")
     lines(tmp_path / "videos.jsonl", {"id": "v"})
@@ -74,44 +76,44 @@ def test_csv_may_hold_lists_and_cells_of_several_lines(tmp_path: Path, mark: str
     ]
     text = "\r\n".join(mark.join(row) for row in cells)
     (tmp_path / "q.csv").write_text("\ufeff" + text, encoding="utf-8", newline="")
-    held = load(tmp_path)
-    assert held.format == "native"
-    first, second = held.questions
+    benchmark = load(tmp_path)
+    assert benchmark.format == "native"
+    first, second = benchmark.questions
     assert (first.text.replace("\r", ""), first.answer, first.answerable, first.at) == (
         "Where,\nthen?", "B", True, None,
     )  # fmt: skip
     assert [o.text for o in first.options] == ["on", "in"]
     assert (first.evidence[0].span, first.tags) == (Span(1, 2.5), {"extra": "9"})
     assert (second.text, second.answerable, second.tags) == ("[1] or [2]?", False, {})
-    assert [(f.id, f.line) for f in held.faults] == [("q2", 4)]
+    assert [(f.id, f.line) for f in benchmark.faults] == [("q2", 4)]
 
 
 def test_odd_csv(tmp_path: Path) -> None:
     file = tmp_path / "q.csv"
     file.write_text(f'id,question\nq1,a,b\nq2,{"x" * 200_000}\n\n,"of\nthree\nlines"\n')
-    held = load(file)
-    assert [(q.id, len(q.text)) for q in held.questions] == [("q2", 200_000)]
-    assert [(f.line, f.kind) for f in held.faults] == [(2, "unreadable"), (5, "row")]
-    assert "more cells than the first line names" in held.faults[0].message
+    benchmark = load(file)
+    assert [(q.id, len(q.text)) for q in benchmark.questions] == [("q2", 200_000)]
+    assert [(f.line, f.kind) for f in benchmark.faults] == [(2, "unreadable"), (5, "row")]
+    assert "more cells than the first line names" in benchmark.faults[0].message
     file.write_text("")
     assert list(read_rows(file)) == []
 
 
 def videos(*ids: str, **facts: Any) -> Benchmark:
-    made = tuple(Video(id=id, duration=1.0, **facts) for id in ids)
-    return Benchmark(name="t", format="native", videos=made, questions=(), licence="ours")
+    entries = tuple(Video(id=id, duration=1.0, **facts) for id in ids)
+    return Benchmark(name="t", format="native", videos=entries, questions=(), licence="ours")
 
 
 def test_media_is_told_from_what_lies_beside_it(tmp_path: Path) -> None:
     for name in ("a/v.json", "a/v.srt", "b/v.MP4", "c/w.webm", "d/w.mp4", "d/u.mp4"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"x")
-    held = videos("v", "w", "u", "z").with_media(tmp_path)
-    assert [Path(v.path).name if v.path else None for v in held.videos] == [
+    benchmark = videos("v", "w", "u", "z").with_media(tmp_path)
+    assert [Path(v.path).name if v.path else None for v in benchmark.videos] == [
         "v.MP4", None, "u.mp4", None,
     ]  # fmt: skip
-    assert [(f.id, f.kind) for f in validate(held)] == [("w", "media"), ("z", "media")]
-    assert "2 files have its name" in validate(held)[0].message
+    assert [(f.id, f.kind) for f in validate(benchmark)] == [("w", "media"), ("z", "media")]
+    assert "2 files have its name" in validate(benchmark)[0].message
     named = videos("w", path="c/w.webm").with_media(tmp_path)
     assert named.videos[0].path == str(tmp_path / "c" / "w.webm")
     inside = videos("d/w.mp4").with_media(tmp_path)
@@ -119,8 +121,10 @@ def test_media_is_told_from_what_lies_beside_it(tmp_path: Path) -> None:
 
 
 def test_media_that_is_nowhere_is_told_once(tmp_path: Path) -> None:
-    held = videos("v", "w").with_media(tmp_path)
-    assert [f.message for f in validate(held)] == [f"none of the 2 videos has a file in {tmp_path}"]
+    benchmark = videos("v", "w").with_media(tmp_path)
+    assert [f.message for f in validate(benchmark)] == [
+        f"none of the 2 videos has a file in {tmp_path}"
+    ]
     with pytest.raises(UsageError, match="no folder of media"):
         videos("v").with_media(tmp_path / "none")
 
@@ -131,9 +135,9 @@ def test_columns_that_json_could_not_hold(tmp_path: Path) -> None:
            "video_file": {"bytes": b"\x00", "path": "v.mp4"}, "blob": b"\xff"}  # fmt: skip
     table = pa.Table.from_pylist([{**ROW, **odd, "at": datetime(2024, 5, 2, tzinfo=UTC)}])
     pytest.importorskip("pyarrow.parquet").write_table(table, tmp_path / "q.parquet")
-    held = load(tmp_path)
-    assert held.faults == ()
-    question = held.questions[0]
+    benchmark = load(tmp_path)
+    assert benchmark.faults == ()
+    question = benchmark.questions[0]
     assert question.at == datetime(2024, 5, 2, tzinfo=UTC)
     assert question.tags == {
         "made": "2024-05-01T09:00:00", "cost": 1.5, "video_file": {"bytes": None, "path": "v.mp4"},
@@ -141,8 +145,8 @@ def test_columns_that_json_could_not_hold(tmp_path: Path) -> None:
 
 
 def test_an_index_that_a_gap_made_a_fraction(tmp_path: Path) -> None:
-    held = load(lines(tmp_path / "q.jsonl", {**ROW, "answer": None, "answer_idx": 1.0}))
-    assert held.questions[0].answer == "B"
+    benchmark = load(lines(tmp_path / "q.jsonl", {**ROW, "answer": None, "answer_idx": 1.0}))
+    assert benchmark.questions[0].answer == "B"
 
 
 def test_questions_are_known_by_question_id_too(tmp_path: Path) -> None:
@@ -153,6 +157,8 @@ def test_questions_are_known_by_question_id_too(tmp_path: Path) -> None:
 def test_a_question_of_capmem_without_its_time_is_told(tmp_path: Path) -> None:
     row = {"qid": "c1", "video_id": "v", "question": "?", "options": {"A": "x", "B": "y"},
            "answer": "A", "evidence_time_s": 3}  # fmt: skip
-    held = load(lines(tmp_path / "r.jsonl", row, {**row, "qid": "c2", "evidence_time_s": None}))
-    assert [q.id for q in held.questions] == ["c1", "c2"]
-    assert [(f.id, f.kind, f.dropped) for f in held.faults] == [("c2", "evidence", False)]
+    benchmark = load(
+        lines(tmp_path / "r.jsonl", row, {**row, "qid": "c2", "evidence_time_s": None})
+    )
+    assert [q.id for q in benchmark.questions] == ["c1", "c2"]
+    assert [(f.id, f.kind, f.dropped) for f in benchmark.faults] == [("c2", "evidence", False)]

@@ -24,12 +24,12 @@ CAPMEM = {
 }  # fmt: skip
 
 
-def dump(path: Path, held: Any) -> Path:
+def dump(path: Path, content: Any) -> Path:
     path.parent.mkdir(exist_ok=True, parents=True)
     if path.suffix == ".jsonl":
-        path.write_text("".join(json.dumps(row) + "\n" for row in held), encoding="utf-8")
+        path.write_text("".join(json.dumps(row) + "\n" for row in content), encoding="utf-8")
     else:
-        path.write_text(json.dumps(held), encoding="utf-8")
+        path.write_text(json.dumps(content), encoding="utf-8")
     return path
 
 
@@ -42,24 +42,24 @@ def test_capmem(tmp_path: Path) -> None:
         {**CAPMEM, "qid": "c5", "answer": "E"},
         {**CAPMEM, "qid": "c6", "video_id": None},
     ]
-    held = load(dump(tmp_path / "release.jsonl", rows))
-    assert (held.format, [q.id for q in held.questions]) == ("capmem", ["c1", "c2", "c4"])
-    assert "CC BY-NC 4.0" in held.licence
-    first, second = held.questions[:2]
+    benchmark = load(dump(tmp_path / "release.jsonl", rows))
+    assert (benchmark.format, [q.id for q in benchmark.questions]) == ("capmem", ["c1", "c2", "c4"])
+    assert "CC BY-NC 4.0" in benchmark.licence
+    first, second = benchmark.questions[:2]
     assert (first.answer, first.recording, first.answerable) == ("B", "v1", True)
     assert (first.evidence[0].span, second.evidence[0].span) == (Span(700.25, 700.25), Span(10, 12))
     assert first.tags == {
         "perspective": "ego", "intent": "what", "template_id": "t7", "split": "eval",
         "visual": ["Object", "Action"],
     }  # fmt: skip
-    video = held.by_id["v1"]
+    video = benchmark.by_id["v1"]
     assert (video.duration, video.source_dataset, video.scenario) == (1500.5, "Ego4D", "cooking")
-    assert [(f.id, f.kind, f.line) for f in held.faults] == [
+    assert [(f.id, f.kind, f.line) for f in benchmark.faults] == [
         ("v1", "video", 4), ("c5", "row", 5), ("c6", "row", 6), ("c3", "evidence", 3),
     ]  # fmt: skip
-    assert "duration is 900.0, and was 1500.5" in held.faults[0].message
-    assert "1860" in held.faults[3].message
-    assert "1500.5" in held.faults[3].message
+    assert "duration is 900.0, and was 1500.5" in benchmark.faults[0].message
+    assert "1860" in benchmark.faults[3].message
+    assert "1500.5" in benchmark.faults[3].message
 
 
 def test_egoschema_in_its_three_shapes(tmp_path: Path) -> None:
@@ -81,14 +81,16 @@ def test_egoschema_in_its_three_shapes(tmp_path: Path) -> None:
     assert [(q.id, q.recording, q.answer) for q in both.questions] == [
         ("u1", "u1", None), ("u2", "u2", "D"),
     ]  # fmt: skip
-    flat, held = load(tmp_path / "hub.jsonl"), load(tmp_path / "subset_anno.json")
+    flat, subset = load(tmp_path / "hub.jsonl"), load(tmp_path / "subset_anno.json")
     assert [(q.id, q.recording, q.answer) for q in flat.questions] == [
         ("u1", "u1", None), ("u2", "u2", "D"),
     ]  # fmt: skip
-    assert (held.questions[0].id, held.questions[0].answer) == ("u1", "D")
-    for made in (both, flat, held):
-        assert (made.format, made.faults) == ("egoschema", ())
-        assert [o.text for o in made.questions[0].options] == [f"because {k}" for k in range(5)]
+    assert (subset.questions[0].id, subset.questions[0].answer) == ("u1", "D")
+    for benchmark in (both, flat, subset):
+        assert (benchmark.format, benchmark.faults) == ("egoschema", ())
+        assert [o.text for o in benchmark.questions[0].options] == [
+            f"because {k}" for k in range(5)
+        ]
 
 
 def test_videomme_grouped_and_flat(tmp_path: Path) -> None:
@@ -107,14 +109,14 @@ def test_videomme_grouped_and_flat(tmp_path: Path) -> None:
     dump(tmp_path / "flat.jsonl", [{**shared, **asked, "videoID": "yt", "url": "u"}])
     grouped, flat = load(tmp_path / "grouped.json"), load(tmp_path / "flat.jsonl")
     assert [f.id for f in grouped.faults] == ["001-2"]
-    for held in (grouped, flat):
-        assert held.format == "videomme"
-        question = held.questions[0]
+    for benchmark in (grouped, flat):
+        assert benchmark.format == "videomme"
+        question = benchmark.questions[0]
         assert (question.id, question.recording, question.answer) == ("001-1", "001", "C")
         assert [o.text for o in question.options] == ["One.", "Two.", "Three.", "A. Four"]
         assert question.tags == {"type": "Counting", "length": "short", "sub_category": "Pets"}
-        assert held.by_id["001"].duration is None
-        assert held.by_id["001"].domain == "Life"
+        assert benchmark.by_id["001"].duration is None
+        assert benchmark.by_id["001"].domain == "Life"
     assert flat.by_id["001"].source_uid == "yt"
 
 
@@ -155,18 +157,21 @@ def test_egolifeqa_is_placed_on_the_wearers_timeline(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="numbered days; give the zone"):
         load(file)
     zone = ZoneInfo("Asia/Shanghai")
-    held = load(file, zone=zone, day_one=date(2024, 5, 1))
-    assert held.format == "egolifeqa"
-    assert [q.id for q in held.questions] == ["7", "8", "9", "10", "11"]
-    assert [(f.id, f.line, f.dropped) for f in held.faults] == [("11", 5, False), ("12", 6, True)]
-    assert "the target time 09000000 has no day: it is left out" in held.faults[0].message
-    assert held.questions[4].evidence == ()
-    first = held.questions[0]
+    benchmark = load(file, zone=zone, day_one=date(2024, 5, 1))
+    assert benchmark.format == "egolifeqa"
+    assert [q.id for q in benchmark.questions] == ["7", "8", "9", "10", "11"]
+    assert [(f.id, f.line, f.dropped) for f in benchmark.faults] == [
+        ("11", 5, False),
+        ("12", 6, True),
+    ]
+    assert "the target time 09000000 has no day: it is left out" in benchmark.faults[0].message
+    assert benchmark.questions[4].evidence == ()
+    first = benchmark.questions[0]
     assert first.at == datetime(2024, 5, 2, 11, 21, 2, 850_000, tzinfo=zone)  # frame 17 of 20
     assert (first.answer, first.recording, first.tags["type"]) == ("A", None, "EventRecall")
     at = [e.span.start for e in first.evidence]
     assert at == [datetime(2024, 5, 1, 12, tzinfo=UTC).timestamp()]
-    days = [[e.when for e in q.evidence] for q in held.questions[1:4]]
+    days = [[e.when for e in q.evidence] for q in benchmark.questions[1:4]]
     nine = datetime(2024, 5, 1, 9, tzinfo=zone)
     assert days == [
         [nine, nine.replace(microsecond=500_000)],
@@ -203,16 +208,16 @@ def test_nextgqa_joins_questions_and_spans(tmp_path: Path) -> None:
         csv.writer(file).writerows([columns, *rows])
     spans = {"91": {"duration": 20, "fps": 30, "location": {"3": [[1.5, 4.0], [9, 12]]}}}
     dump(tmp_path / "gsub_val.json", spans)
-    held = load(tmp_path)
-    assert held.format == "nextgqa"
-    assert [(q.id, q.answer, q.tags["type"]) for q in held.questions] == [
+    benchmark = load(tmp_path)
+    assert benchmark.format == "nextgqa"
+    assert [(q.id, q.answer, q.tags["type"]) for q in benchmark.questions] == [
         ("91_3", "C", "CW"), ("91_5", "E", "TN"),
     ]  # fmt: skip
-    assert [e.span for e in held.questions[0].evidence] == [Span(1.5, 4), Span(9, 12)]
-    assert held.questions[1].evidence == ()
-    assert held.by_id["91"].duration == 20
-    assert [(f.id, f.line) for f in held.faults] == [("1", 4)]
-    assert load(tmp_path / "val.csv").questions == held.questions
+    assert [e.span for e in benchmark.questions[0].evidence] == [Span(1.5, 4), Span(9, 12)]
+    assert benchmark.questions[1].evidence == ()
+    assert benchmark.by_id["91"].duration == 20
+    assert [(f.id, f.line) for f in benchmark.faults] == [("1", 4)]
+    assert load(tmp_path / "val.csv").questions == benchmark.questions
 
 
 def test_mvbench_is_a_file_a_task(tmp_path: Path) -> None:
@@ -224,14 +229,18 @@ def test_mvbench_is_a_file_a_task(tmp_path: Path) -> None:
     )
     still = {**item, "video": "b.mp4"}
     dump(tmp_path / "state.json", [still, {**still, "question": "Why?", "answer": "shoe"}])
-    held = load(tmp_path)
-    assert held.format == "mvbench"
-    assert [q.answer for q in held.questions] == ["B", "B", "B"]
-    assert [q.tags["type"] for q in held.questions] == ["object_motion", "object_motion", "state"]
-    assert held.questions[1].evidence[0].span == Span(2, 5)
-    assert len({q.id for q in held.questions}) == 3
-    assert "the answer 'shoe' is none of the options" in held.faults[0].message
-    assert load(tmp_path).questions == held.questions  # ids follow from the content
+    benchmark = load(tmp_path)
+    assert benchmark.format == "mvbench"
+    assert [q.answer for q in benchmark.questions] == ["B", "B", "B"]
+    assert [q.tags["type"] for q in benchmark.questions] == [
+        "object_motion",
+        "object_motion",
+        "state",
+    ]
+    assert benchmark.questions[1].evidence[0].span == Span(2, 5)
+    assert len({q.id for q in benchmark.questions}) == 3
+    assert "the answer 'shoe' is none of the options" in benchmark.faults[0].message
+    assert load(tmp_path).questions == benchmark.questions  # ids follow from the content
 
 
 def test_parquet_of_another_data_set(tmp_path: Path) -> None:
@@ -239,9 +248,9 @@ def test_parquet_of_another_data_set(tmp_path: Path) -> None:
     pq = pytest.importorskip("pyarrow.parquet")
     rows = [{k: v for k, v in CAPMEM.items() if k != "tags"} | {"tags": ["Object"]}]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "release.parquet")
-    held = load(tmp_path)
-    assert (held.format, held.faults) == ("capmem", ())
-    assert [o.label for o in held.questions[0].options] == ["A", "B", "C", "D"]
+    benchmark = load(tmp_path)
+    assert (benchmark.format, benchmark.faults) == ("capmem", ())
+    assert [o.label for o in benchmark.questions[0].options] == ["A", "B", "C", "D"]
 
 
 MVBENCH = {"video": "a.mp4", "question": "What?", "candidates": ["cup", "ball"], "answer": "ball"}
@@ -268,10 +277,10 @@ def test_no_value_of_any_field_stops_the_others(
           "native": "id", "mvbench": "question"}[format]  # fmt: skip
     rows = [row]
     for k, field in enumerate(row):
-        held = {**row, id: f"{row[id]}{k}"} | {field: odd}
-        rows.append({name: value for name, value in held.items() if value is not GONE})
+        benchmark = {**row, id: f"{row[id]}{k}"} | {field: odd}
+        rows.append({name: value for name, value in benchmark.items() if value is not GONE})
     rows.append({**row, id: "last"})
     file = dump(tmp_path / "rows.jsonl", rows)
-    held = load(file, format, zone=UTC, day_one=date(2024, 5, 1))
-    assert len(held.questions) + sum(f.dropped for f in held.faults) >= len(rows) - 1
-    assert held.questions[0].answer == held.questions[-1].answer is not None
+    benchmark = load(file, format, zone=UTC, day_one=date(2024, 5, 1))
+    assert len(benchmark.questions) + sum(f.dropped for f in benchmark.faults) >= len(rows) - 1
+    assert benchmark.questions[0].answer == benchmark.questions[-1].answer is not None

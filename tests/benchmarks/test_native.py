@@ -40,9 +40,9 @@ def test_every_field_has_its_place(tmp_path: Path) -> None:
     save(tmp_path, "questions.jsonl", FULL)
     save(tmp_path, "videos.jsonl", {"id": "v", "duration": 60, "clock": "2026-03-01T09:00:00+02:00",
                                     "source_dataset": "ours", "view": "ego"})  # fmt: skip
-    held = load(tmp_path)
-    assert (held.format, held.faults) == ("native", ())
-    question = held.questions[0]
+    benchmark = load(tmp_path)
+    assert (benchmark.format, benchmark.faults) == ("native", ())
+    question = benchmark.questions[0]
     assert [(o.label, o.text) for o in question.options] == [
         ("A", "on the shelf"), ("B", "in the sink"),
     ]  # fmt: skip
@@ -51,7 +51,7 @@ def test_every_field_has_its_place(tmp_path: Path) -> None:
     assert [e.span for e in question.evidence] == [Span(10, 12.5), Span(20, 20), Span(30, 31)]
     assert question.evidence[2].quote == "a mug"
     assert question.tags == {"visual": ["object"], "type": "place"}
-    video = held.videos[0]
+    video = benchmark.videos[0]
     assert (video.duration, video.source_dataset, video.tags) == (60, "ours", {"view": "ego"})
     assert video.clock is not None
     assert video.clock.start == datetime.fromisoformat("2026-03-01T09:00:00+02:00")
@@ -66,16 +66,16 @@ def test_other_names_and_shapes_of_the_same_things(tmp_path: Path) -> None:
         {"id": "d", "question": "?", "answer": "free text", "tags": ["object"]},
         {"id": "e", "question": "?", "options": ["x", "y"], "answerable": False},
     ]  # fmt: skip
-    held = load(save(tmp_path, "anything.jsonl", *rows))
-    assert held.faults == ()
-    assert [q.answer for q in held.questions] == ["B", "2", "k", "free text", None]
-    assert [o.label for o in held.questions[1].options] == ["1", "2"]
-    assert held.questions[3].tags == {"visual": ["object"]}
-    assert [v.id for v in held.videos] == ["v"]
+    benchmark = load(save(tmp_path, "anything.jsonl", *rows))
+    assert benchmark.faults == ()
+    assert [q.answer for q in benchmark.questions] == ["B", "2", "k", "free text", None]
+    assert [o.label for o in benchmark.questions[1].options] == ["1", "2"]
+    assert benchmark.questions[3].tags == {"visual": ["object"]}
+    assert [v.id for v in benchmark.videos] == ["v"]
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"id": None}, "the field id is missing"),
         ({"question": "  "}, "the field question is missing"),
@@ -106,16 +106,16 @@ def test_other_names_and_shapes_of_the_same_things(tmp_path: Path) -> None:
     ],
 )
 def test_a_faulty_row_is_named_by_line_and_id_and_the_rest_loads(
-    tmp_path: Path, change: dict[str, Any], said: str
+    tmp_path: Path, change: dict[str, Any], message: str
 ) -> None:
     rows = [{**FULL, "id": "first"}, {**FULL, **change}, {**FULL, "id": "last"}]
     save(tmp_path, "questions.jsonl", *rows)
     save(tmp_path, "videos.jsonl", {"id": "v", "duration": 1700})
-    held = load(tmp_path)
-    assert [q.id for q in held.questions] == ["first", "last"]
-    assert len(held.faults) == 1
-    fault = held.faults[0]
-    assert said in fault.message
+    benchmark = load(tmp_path)
+    assert [q.id for q in benchmark.questions] == ["first", "last"]
+    assert len(benchmark.faults) == 1
+    fault = benchmark.faults[0]
+    assert message in fault.message
     assert fault.dropped
     assert fault.id == ("" if change.get("id", 0) is None else "q1")
     assert str(fault).startswith("questions.jsonl:2: ")
@@ -123,25 +123,25 @@ def test_a_faulty_row_is_named_by_line_and_id_and_the_rest_loads(
 
 def test_without_strictness_what_can_be_read_is_kept(tmp_path: Path) -> None:
     rows = [{**FULL, "options": ["x", "x"]}, {**FULL, "id": "q2", "options": ["x", ""]}]
-    held = load(save(tmp_path, "questions.jsonl", *rows), strict=False)
-    assert [q.id for q in held.questions] == ["q1"]
-    assert [f.id for f in held.faults] == ["q2"]
+    benchmark = load(save(tmp_path, "questions.jsonl", *rows), strict=False)
+    assert [q.id for q in benchmark.questions] == ["q1"]
+    assert [f.id for f in benchmark.faults] == ["q2"]
 
 
 def test_a_question_may_have_evidence_on_both_sides_of_its_time(tmp_path: Path) -> None:
-    held = load(save(tmp_path, "questions.jsonl", {**FULL, "at": 15.0}))
-    assert held.faults == ()
-    assert len(held.questions[0].evidence) == 3
+    benchmark = load(save(tmp_path, "questions.jsonl", {**FULL, "at": 15.0}))
+    assert benchmark.faults == ()
+    assert len(benchmark.questions[0].evidence) == 3
 
 
 def test_torn_and_odd_lines(tmp_path: Path) -> None:
     odd = json.dumps({**FULL, "question": "a\u2028b\u0085c"}, ensure_ascii=False)
     save(tmp_path, "questions.jsonl", odd, "", "[1, 2]", '{"id": "q9", "quest')
-    held = load(tmp_path)
-    assert [q.text for q in held.questions] == ["a\u2028b\u0085c"]
-    assert [(f.kind, f.line) for f in held.faults] == [("unreadable", 3), ("unreadable", 4)]
-    assert "not a JSON object" in held.faults[0].message
-    assert "not JSON" in held.faults[1].message
+    benchmark = load(tmp_path)
+    assert [q.text for q in benchmark.questions] == ["a\u2028b\u0085c"]
+    assert [(f.kind, f.line) for f in benchmark.faults] == [("unreadable", 3), ("unreadable", 4)]
+    assert "not a JSON object" in benchmark.faults[0].message
+    assert "not JSON" in benchmark.faults[1].message
 
 
 def test_evidence_in_another_video_is_held_against_that_one(tmp_path: Path) -> None:
@@ -150,9 +150,9 @@ def test_evidence_in_another_video_is_held_against_that_one(tmp_path: Path) -> N
 
     save(tmp_path, "questions.jsonl", asked("in", 30), asked("out", 31))
     save(tmp_path, "videos.jsonl", {"id": "v", "duration": 60}, {"id": "w", "duration": 30})
-    held = load(tmp_path)
-    assert [q.id for q in held.questions] == ["in"]
-    assert "ends at 31 s, and the video at 30 s" in held.faults[0].message
+    benchmark = load(tmp_path)
+    assert [q.id for q in benchmark.questions] == ["in"]
+    assert "ends at 31 s, and the video at 30 s" in benchmark.faults[0].message
     assert [v.id for v in load(tmp_path / "questions.jsonl").videos] == ["v", "w"]
 
 
@@ -162,17 +162,17 @@ def test_other_files_of_a_folder_are_no_questions(tmp_path: Path) -> None:
     save(tmp_path, "part_1.jsonl", nameless, "{torn", FULL)
     save(tmp_path, "part_2.jsonl", {**FULL, "id": "q2"})
     save(tmp_path, "part_3.jsonl", "{torn")
-    held = load(tmp_path)
-    assert [q.id for q in held.questions] == ["q1", "q2"]
-    assert [(f.file, f.line) for f in held.faults] == [
+    benchmark = load(tmp_path)
+    assert [q.id for q in benchmark.questions] == ["q1", "q2"]
+    assert [(f.file, f.line) for f in benchmark.faults] == [
         ("part_1.jsonl", 1), ("part_1.jsonl", 2), ("part_3.jsonl", 1),
     ]  # fmt: skip
 
 
 def test_a_second_question_of_an_id_is_a_fault(tmp_path: Path) -> None:
-    held = load(save(tmp_path, "questions.jsonl", FULL, {**FULL, "answer": "A"}))
-    assert [(q.id, q.answer) for q in held.questions] == [("q1", "B")]
-    assert [(f.id, f.kind, f.line) for f in held.faults] == [("q1", "duplicate", 2)]
+    benchmark = load(save(tmp_path, "questions.jsonl", FULL, {**FULL, "answer": "A"}))
+    assert [(q.id, q.answer) for q in benchmark.questions] == [("q1", "B")]
+    assert [(f.id, f.kind, f.line) for f in benchmark.faults] == [("q1", "duplicate", 2)]
 
 
 def test_gzip_json_and_a_byte_order_mark(tmp_path: Path) -> None:
@@ -207,9 +207,9 @@ def same(one: Benchmark, other: Benchmark) -> bool:
 def test_what_is_written_is_read_back_as_it_was(tmp_path: Path, parquet: bool) -> None:
     if parquet:
         pytest.importorskip("pyarrow")
-    held = demo()
-    write(held, str(tmp_path / "out"), parquet=parquet)
-    assert same(load(tmp_path / "out"), held)
+    benchmark = demo()
+    write(benchmark, str(tmp_path / "out"), parquet=parquet)
+    assert same(load(tmp_path / "out"), benchmark)
     assert {p.suffix for p in (tmp_path / "out").iterdir()} == {
         ".json", ".parquet" if parquet else ".jsonl",
     }  # fmt: skip
@@ -219,8 +219,8 @@ def test_files_belong_to_videos_by_name(tmp_path: Path, make_video: Any) -> None
     make_video("clips/v.mkv", seconds=0.2)
     make_video("clips/other.mp4", seconds=0.2)
     save(tmp_path, "questions.jsonl", FULL, {**FULL, "id": "q2", "video": "w"})
-    held = load(tmp_path, media=tmp_path / "clips")
-    assert held.by_id["v"].path == str(tmp_path / "clips" / "v.mkv")
-    assert held.by_id["w"].path is None
+    benchmark = load(tmp_path, media=tmp_path / "clips")
+    assert benchmark.by_id["v"].path == str(tmp_path / "clips" / "v.mkv")
+    assert benchmark.by_id["w"].path is None
     save(tmp_path, "videos.jsonl", {"id": "v", "path": "clips/other.mp4"})
     assert load(tmp_path).by_id["v"].path == str(tmp_path / "clips" / "other.mp4")

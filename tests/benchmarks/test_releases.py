@@ -17,9 +17,9 @@ NEXT = ["frame_count", "width", "height", "question", "answer", "qid", "type",
         "a0", "a1", "a2", "a3", "a4"]  # fmt: skip
 
 
-def dump(path: Path, held: Any) -> Path:
+def dump(path: Path, content: Any) -> Path:
     path.parent.mkdir(exist_ok=True, parents=True)
-    path.write_text(json.dumps(held), encoding="utf-8")
+    path.write_text(json.dumps(content), encoding="utf-8")
     return path
 
 
@@ -40,13 +40,13 @@ def test_nextgqa_says_video_id_and_the_answers_text(tmp_path: Path) -> None:
     spans = {"41": {"duration": 10, "fps": 29.97, "location": {"3": [[0.5, 2], [7.5, 10]]}}}
     dump(tmp_path / "gsub_val.json", spans)
     dump(tmp_path / "upbd_val.json", {"41": [1.2, 2.2]})
-    held = load(tmp_path)
-    assert (held.format, held.faults) == ("nextgqa", ())
-    assert [(q.id, q.recording, q.answer) for q in held.questions] == [
+    benchmark = load(tmp_path)
+    assert (benchmark.format, benchmark.faults) == ("nextgqa", ())
+    assert [(q.id, q.recording, q.answer) for q in benchmark.questions] == [
         ("41_3", "41", "B"), ("41_5", "41", "C"),
     ]  # fmt: skip
-    assert [e.span for e in held.questions[0].evidence] == [Span(0.5, 2), Span(7.5, 10)]
-    assert held.by_id["41"].duration == 10
+    assert [e.span for e in benchmark.questions[0].evidence] == [Span(0.5, 2), Span(7.5, 10)]
+    assert benchmark.by_id["41"].duration == 10
 
 
 def test_nextqa_says_video_and_the_answers_number(tmp_path: Path) -> None:
@@ -57,17 +57,17 @@ def test_nextqa_says_video_and_the_answers_number(tmp_path: Path) -> None:
            "a0": "5", "a1": "4", "a2": "3", "a3": "2", "a4": "1"}  # fmt: skip
     hub = parquet(tmp_path / "MC" / "test-00000-of-00001.parquet", [row])
     for file in (csv, hub):
-        held = load(file)
-        assert (held.format, held.faults) == ("nextgqa", ())
-        assert [(q.id, q.recording, q.answer) for q in held.questions] == [("41_3", "41", "C")]
+        benchmark = load(file)
+        assert (benchmark.format, benchmark.faults) == ("nextgqa", ())
+        assert [(q.id, q.recording, q.answer) for q in benchmark.questions] == [("41_3", "41", "C")]
 
 
 def test_an_empty_option_does_not_move_the_others(tmp_path: Path) -> None:
     file = tmp_path / "val.csv"
     file.write_text(f"video,{','.join(NEXT)}\n41,300,640,480,what,3,3,DO,a,b,,d,e\n")
-    held = load(file)
-    assert held.questions == ()
-    assert "option C is empty" in held.faults[0].message
+    benchmark = load(file)
+    assert benchmark.questions == ()
+    assert "option C is empty" in benchmark.faults[0].message
 
 
 VIDEOMME = {"video_id": "001", "duration_category": "short", "video_category": "Life",
@@ -84,22 +84,25 @@ def test_videomme_as_its_authors_hand_it_out(tmp_path: Path) -> None:
     row = {named.get(k, k): v for k, v in {**VIDEOMME, **ASKED, "videoID": "aBc"}.items()}
     hub = parquet(tmp_path / "hub" / "test-00000-of-00001.parquet", [row])
     for file in (plain, hub):
-        held = load(file)
-        assert (held.format, held.faults) == ("videomme", ())
-        question = held.questions[0]
+        benchmark = load(file)
+        assert (benchmark.format, benchmark.faults) == ("videomme", ())
+        question = benchmark.questions[0]
         assert [o.text for o in question.options] == ["2.", "7.", "6.", "30."]
         assert (question.answer, question.tags["length"]) == ("B", "short")
-        assert (held.videos[0].domain, held.videos[0].source_uid) == ("Life", "aBc")
-        assert held.videos[0].tags["sub_category"] == "Pets"
-        assert "academic research only" in held.licence
+        assert (benchmark.videos[0].domain, benchmark.videos[0].source_uid) == ("Life", "aBc")
+        assert benchmark.videos[0].tags["sub_category"] == "Pets"
+        assert "academic research only" in benchmark.licence
 
 
 def test_videomme_v2_writes_its_options_on_lines_and_has_no_task(tmp_path: Path) -> None:
     row = {"video_id": "001", "question_id": "001-1", "question": "Who?", "answer": "E",
            "options": "\n".join(f"{a}. one {a}." for a in "ABCDEFGH"), "level": "1"}  # fmt: skip
-    held = load(parquet(tmp_path / "test.parquet", [row]))
-    assert (held.format, held.faults) == ("videomme", ())
-    assert (held.questions[0].answer, held.questions[0].options[4].text) == ("E", "one E.")
+    benchmark = load(parquet(tmp_path / "test.parquet", [row]))
+    assert (benchmark.format, benchmark.faults) == ("videomme", ())
+    assert (benchmark.questions[0].answer, benchmark.questions[0].options[4].text) == (
+        "E",
+        "one E.",
+    )
 
 
 def test_egoschema_on_the_hub_has_its_questions_three_times_and_its_keys_once(
@@ -114,9 +117,13 @@ def test_egoschema_on_the_hub_has_its_questions_three_times_and_its_keys_once(
     for name in ("GENERATION", "MC", "MC_PPL"):
         parquet(tmp_path / name / "test-00000-of-00001.parquet", rows)
     parquet(tmp_path / "Subset" / "test-00000-of-00001.parquet", [{**rows[1], "answer": "4"}])
-    held = load(tmp_path)
-    assert (held.format, held.faults) == ("egoschema", ())
-    assert [(q.id, q.answer) for q in held.questions] == [("u0", None), ("u1", "E"), ("u2", None)]
+    benchmark = load(tmp_path)
+    assert (benchmark.format, benchmark.faults) == ("egoschema", ())
+    assert [(q.id, q.answer) for q in benchmark.questions] == [
+        ("u0", None),
+        ("u1", "E"),
+        ("u2", None),
+    ]
     again = dump(tmp_path / "raw" / "questions.json", [
         {"q_uid": "u0", "google_drive_id": "g", "question": "Why?",
          **{f"option {k}": t for k, t in enumerate(listed)}}
@@ -127,8 +134,11 @@ def test_egoschema_on_the_hub_has_its_questions_three_times_and_its_keys_once(
 @pytest.mark.parametrize("truth", [-1, "None", None, ""])
 def test_egoschemas_keys_that_are_not_public(tmp_path: Path, truth: Any) -> None:
     row = {"question": "Why?", "option 0": "x", "option 1": "y", "truth": truth}
-    held = load(dump(tmp_path / "fullset_anno.json", {"u1": row}))
-    assert ([(q.id, q.answer) for q in held.questions], held.faults) == ([("u1", None)], ())
+    benchmark = load(dump(tmp_path / "fullset_anno.json", {"u1": row}))
+    assert ([(q.id, q.answer) for q in benchmark.questions], benchmark.faults) == (
+        [("u1", None)],
+        (),
+    )
 
 
 EGOLIFE = {
@@ -158,11 +168,11 @@ def test_egolifeqas_target_times_run_together(
 ) -> None:
     zone = ZoneInfo("Asia/Shanghai")
     file = dump(tmp_path / "EgoLifeQA_A1_JAKE.json", [{**EGOLIFE, "target_time": target}])
-    held = load(file, zone=zone, day_one=date(2024, 5, 1))
-    assert held.faults == ()
-    whens = [e.when for e in held.questions[0].evidence]
+    benchmark = load(file, zone=zone, day_one=date(2024, 5, 1))
+    assert benchmark.faults == ()
+    whens = [e.when for e in benchmark.questions[0].evidence]
     assert [(w.day, w.hour) for w in whens if w] == days
-    assert held.questions[0].at == datetime(2024, 5, 6, 20, 0, 0, 950_000, tzinfo=zone)
+    assert benchmark.questions[0].at == datetime(2024, 5, 6, 20, 0, 0, 950_000, tzinfo=zone)
 
 
 def test_what_cannot_be_read_of_egolifeqas_times_is_told(tmp_path: Path) -> None:
@@ -171,20 +181,20 @@ def test_what_cannot_be_read_of_egolifeqas_times_is_told(tmp_path: Path) -> None
         {**EGOLIFE, "ID": "2", "target_time": {"date": "DAY6", "time": "20000100"}},
         {**EGOLIFE, "ID": "3", "query_time": {"date": "DAY1", "time": "09152499"}},
     ]
-    held = load(
+    benchmark = load(
         dump(tmp_path / "q.json", rows),
         zone=ZoneInfo("UTC"),
         day_one=date(2024, 5, 1),
         frame_base=20,
     )
-    assert [(q.id, len(q.evidence)) for q in held.questions] == [("1", 1)]
-    assert [(f.id, f.kind, f.dropped) for f in held.faults] == [
+    assert [(q.id, len(q.evidence)) for q in benchmark.questions] == [("1", 1)]
+    assert [(f.id, f.kind, f.dropped) for f in benchmark.faults] == [
         ("1", "evidence", False), ("1", "evidence", False), ("3", "row", True), ("2", "time", True),
     ]  # fmt: skip
-    assert "frame 99" in held.faults[0].message
-    assert "111 is not" in held.faults[1].message
-    assert "frame 99" in held.faults[2].message
-    assert "before its evidence on 2024-05-06 20:00:01" in held.faults[3].message
+    assert "frame 99" in benchmark.faults[0].message
+    assert "111 is not" in benchmark.faults[1].message
+    assert "frame 99" in benchmark.faults[2].message
+    assert "before its evidence on 2024-05-06 20:00:01" in benchmark.faults[3].message
 
 
 def test_mvbenchs_data_sets_share_names_of_videos(tmp_path: Path, make_video: Any) -> None:
@@ -199,13 +209,15 @@ def test_mvbenchs_data_sets_share_names_of_videos(tmp_path: Path, make_video: An
     dump(tmp_path / "test.json", [{**asked}])
     make_video("v/clevrer/video_validation/video_7.mp4", seconds=0.2)
     make_video("v/perception/videos/video_7.mp4", seconds=0.2)
-    held = load(tmp_path, media=tmp_path / "v")
-    assert held.format == "mvbench"
-    assert sorted(v.id for v in held.videos) == [
+    benchmark = load(tmp_path, media=tmp_path / "v")
+    assert benchmark.format == "mvbench"
+    assert sorted(v.id for v in benchmark.videos) == [
         "clevrer/video_7.mp4", "perception/video_7.mp4", "s01e01_clip_01",
     ]  # fmt: skip
     for id in ("clevrer/video_7.mp4", "perception/video_7.mp4"):
-        assert id.partition("/")[0] in Path(held.by_id[id].path or "").parts
-    assert held.by_id["clevrer/video_7.mp4"].source_dataset == "CLEVRER"
-    assert [q.evidence[0].span for q in held.questions if q.evidence] == [Span(15.5, 19)]
-    assert [(f.kind, f.dropped, f.file) for f in held.faults] == [("duplicate", True, "test.json")]
+        assert id.partition("/")[0] in Path(benchmark.by_id[id].path or "").parts
+    assert benchmark.by_id["clevrer/video_7.mp4"].source_dataset == "CLEVRER"
+    assert [q.evidence[0].span for q in benchmark.questions if q.evidence] == [Span(15.5, 19)]
+    assert [(f.kind, f.dropped, f.file) for f in benchmark.faults] == [
+        ("duplicate", True, "test.json")
+    ]

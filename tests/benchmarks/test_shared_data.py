@@ -22,8 +22,12 @@ from egomem.benchmarks import load, validate, write
     ],
 )
 def test_each_loads(shared_data: Path, file: str, questions: int, videos: int) -> None:
-    held = load(shared_data / file)
-    assert (held.format, len(held.questions), len(held.videos)) == ("native", questions, videos)
+    benchmark = load(shared_data / file)
+    assert (benchmark.format, len(benchmark.questions), len(benchmark.videos)) == (
+        "native",
+        questions,
+        videos,
+    )
 
 
 def test_their_faults_are_found_by_id(shared_data: Path) -> None:
@@ -40,15 +44,15 @@ def test_their_faults_are_found_by_id(shared_data: Path) -> None:
 
 
 def test_skipped_steps_cannot_be_answered(shared_data: Path) -> None:
-    held = load(shared_data / "captaincook4d/step_queries.jsonl.gz")
-    assert sum(q.answerable is False for q in held.questions) == 160
+    benchmark = load(shared_data / "captaincook4d/step_queries.jsonl.gz")
+    assert sum(q.answerable is False for q in benchmark.questions) == 160
 
 
 def test_a_public_set_goes_through_the_native_format_whole(
     shared_data: Path, tmp_path: Path
 ) -> None:
-    held = load(shared_data / "epic_amb/amb_q7_questions.jsonl.gz")
-    write(held, tmp_path)
+    benchmark = load(shared_data / "epic_amb/amb_q7_questions.jsonl.gz")
+    write(benchmark, tmp_path)
     again = load(tmp_path)
-    assert again.questions == held.questions
-    assert again.videos == held.videos
+    assert again.questions == benchmark.questions
+    assert again.videos == benchmark.videos

@@ -23,16 +23,16 @@ def test_the_key_moves_with_its_text(size: int, data: st.DataObject, seed: int) 
     last = "ABCDE"[size - 1]
     given_ = Question.of("?", list(TEXTS[-size:]), id=f"q{seed}", answer=key,
                          tags={"abstain_option": last})  # fmt: skip
-    made = shuffle_options(given_, seed)
-    assert list(texts(made)) == list("ABCDE"[:size])
-    assert Counter(texts(made).values()) == Counter(texts(given_).values())
-    assert texts(made)[made.answer or ""] == texts(given_)[key]
-    assert texts(made)[str(made.tags["abstain_option"])] == TEXTS[-1]
-    origin = made.tags["shuffled_from"]
+    shuffled = shuffle_options(given_, seed)
+    assert list(texts(shuffled)) == list("ABCDE"[:size])
+    assert Counter(texts(shuffled).values()) == Counter(texts(given_).values())
+    assert texts(shuffled)[shuffled.answer or ""] == texts(given_)[key]
+    assert texts(shuffled)[str(shuffled.tags["abstain_option"])] == TEXTS[-1]
+    origin = shuffled.tags["shuffled_from"]
     assert isinstance(origin, list)
-    back = dict(zip(texts(made), (texts(given_)[str(label)] for label in origin), strict=True))
-    assert back == texts(made)
-    twice = shuffle_options(made, seed + 1)
+    back = dict(zip(texts(shuffled), (texts(given_)[str(label)] for label in origin), strict=True))
+    assert back == texts(shuffled)
+    twice = shuffle_options(shuffled, seed + 1)
     again = twice.tags["shuffled_from"]
     assert isinstance(again, list)
     assert [texts(given_)[str(label)] for label in again] == list(texts(twice).values())

@@ -29,28 +29,32 @@ def test_every_number() -> None:
         Question(id="d", text="open?"),
     )
     videos = (Video(id="v", duration=100, source_dataset="S"), Video(id="w", duration=50))
-    held = stats(Benchmark(name="t", format="native", videos=videos, questions=questions))
-    assert (held.questions, held.videos) == (4, 2)
-    assert (held.durations.total, held.durations.least, held.durations.median) == (150, 50, 75)
-    assert (held.evidence_count.n, held.evidence_count.mean) == (2, 1.5)
-    assert (held.evidence_length.most, held.evidence_length.least) == (11, 0)
-    assert (held.evidence_position.least, held.evidence_position.most) == (0.1, 0.5)
-    assert (held.gaps.n, held.gaps.median) == (1, 60)
-    assert held.options == {"2": 3, "open": 1}
-    assert held.keys == {"1": 1, "2": 2}
-    assert held.answerable == {"answerable": 3, "unanswerable": 1}
-    assert held.counts["visual"] == {"o": 2, "s": 1}
-    assert held.counts["source"] == {"S": 3}
-    assert held.videos_by_source == {"S": 1, "not stated": 1}
+    counts = stats(Benchmark(name="t", format="native", videos=videos, questions=questions))
+    assert (counts.questions, counts.videos) == (4, 2)
+    assert (counts.durations.total, counts.durations.least, counts.durations.median) == (
+        150,
+        50,
+        75,
+    )
+    assert (counts.evidence_count.n, counts.evidence_count.mean) == (2, 1.5)
+    assert (counts.evidence_length.most, counts.evidence_length.least) == (11, 0)
+    assert (counts.evidence_position.least, counts.evidence_position.most) == (0.1, 0.5)
+    assert (counts.gaps.n, counts.gaps.median) == (1, 60)
+    assert counts.options == {"2": 3, "open": 1}
+    assert counts.keys == {"1": 1, "2": 2}
+    assert counts.answerable == {"answerable": 3, "unanswerable": 1}
+    assert counts.counts["visual"] == {"o": 2, "s": 1}
+    assert counts.counts["source"] == {"S": 3}
+    assert counts.videos_by_source == {"S": 1, "not stated": 1}
 
 
 def test_tags_that_tell_items_apart_are_no_groups() -> None:
     questions = tuple(
         Question(id=str(k), text="?", tags={"reason": f"reason {k}"}) for k in range(41)
     )
-    held = Benchmark(name="t", format="native", videos=(), questions=questions)
-    assert "reason" not in stats(held).counts
-    assert stats(held.only(str(k) for k in range(40))).counts["reason"]
+    benchmark = Benchmark(name="t", format="native", videos=(), questions=questions)
+    assert "reason" not in stats(benchmark).counts
+    assert stats(benchmark.only(str(k) for k in range(40))).counts["reason"]
 
 
 def test_plots_are_drawn_of_what_there_is(tmp_path: Path) -> None:
@@ -76,10 +80,10 @@ def test_a_data_sets_own_text_neither_breaks_a_plot_nor_leaves_its_folder(tmp_pa
                     at=RecordingTime("v", 8.0))
         for k in range(2)
     )  # fmt: skip
-    held = Benchmark(
+    benchmark = Benchmark(
         name="t", format="native", videos=(Video(id="v", duration=9),), questions=questions
     )
-    files = draw_plots(held, tmp_path / "p")
+    files = draw_plots(benchmark, tmp_path / "p")
     assert sorted(f.name for f in (tmp_path / "p").iterdir()) == sorted(f.name for f in files) == [
         "_up.png", "durations.png", "evidence_count.png", "evidence_position.png", "gaps.png",
     ]  # fmt: skip

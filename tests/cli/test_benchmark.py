@@ -22,9 +22,9 @@ def test_validate_names_every_fault(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert run(capsys, "benchmark", "validate", "demo")[0] == 0
     row = {"id": "q1", "question": "?", "options": ["x", "x"], "answer": "A"}
     (tmp_path / "questions.jsonl").write_text(json.dumps(row) + "\n")
-    code, said, _ = run(capsys, "benchmark", "validate", str(tmp_path))
+    code, printed, _ = run(capsys, "benchmark", "validate", str(tmp_path))
     assert code == 3  # no question is left
-    assert [p["what"] for p in said["problems"]] == [
+    assert [p["what"] for p in printed["problems"]] == [
         "questions.jsonl:1: q1: options A and B are the same: 'x'",
         "no licence of the annotations is stated",
     ]
@@ -58,8 +58,8 @@ def test_bins_and_regimes_of_scores_are_chosen(
     given.write_text("".join(f'{{"id": "q{k}", "choice": "A"}}\n' for k in range(4)))
 
     def tables(*options: str) -> dict[str, dict[str, int]]:
-        said = run(capsys, "score", str(questions), str(given), *options)[1]["result"]["tables"]
-        return {t["view"]: {r["label"]: r["figure"]["n"] for r in t["rows"]} for t in said}
+        printed = run(capsys, "score", str(questions), str(given), *options)[1]["result"]["tables"]
+        return {t["view"]: {r["label"]: r["figure"]["n"] for r in t["rows"]} for t in printed}
 
     chosen = tables("--bins", "0.25,0.5", "--regimes", "5,12.5")
     assert chosen["evidence position"] == {"0%-25%": 1, "25%-50%": 1, "50%-100%": 2}
@@ -101,15 +101,15 @@ def test_egolifes_times_are_placed_by_options(
     given.write_text('{"id": "1", "choice": "a"}\n')
     assert run(capsys, "benchmark", "stats", str(questions))[0] == 2
     place = ["--zone", "Asia/Shanghai", "--day-one", "2024-05-01", "--frame-base", "100"]
-    code, said, _ = run(capsys, "benchmark", "stats", str(questions), *place)
-    assert (code, said["result"]["gaps"]["median"]) == (0, 362.5)
-    code, said, _ = run(capsys, "score", str(questions), str(given), *place)
-    assert (code, said["result"]["accuracy"]["value"]) == (0, 1)
-    code, said, _ = run(
+    code, printed, _ = run(capsys, "benchmark", "stats", str(questions), *place)
+    assert (code, printed["result"]["gaps"]["median"]) == (0, 362.5)
+    code, printed, _ = run(capsys, "score", str(questions), str(given), *place)
+    assert (code, printed["result"]["accuracy"]["value"]) == (0, 1)
+    code, printed, _ = run(
         capsys, "benchmark", "validate", str(questions), *place[:4], "--frame-base", "20"
     )
     assert code == 3
-    assert "frame 50, but a second has 20" in said["problems"][0]["what"]
+    assert "frame 50, but a second has 20" in printed["problems"][0]["what"]
 
 
 def test_stats_counts_and_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -118,18 +118,18 @@ def test_stats_counts_and_draws(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "questions 47, videos 5" in out
     assert "answerable 38, unanswerable 9" in out
     pytest.importorskip("matplotlib")
-    code, said, _ = run(capsys, "benchmark", "stats", "demo", "--plots", str(tmp_path / "p"))
+    code, printed, _ = run(capsys, "benchmark", "stats", "demo", "--plots", str(tmp_path / "p"))
     assert code == 0
-    assert all(Path(p).is_file() for p in said["result"]["plots"])
+    assert all(Path(p).is_file() for p in printed["result"]["plots"])
 
 
 def test_manifest_names_sources_and_hashes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "car.mp4").write_bytes(b"abc")
-    code, said, _ = run(capsys, "benchmark", "manifest", "demo", "--media", str(tmp_path))
+    code, printed, _ = run(capsys, "benchmark", "manifest", "demo", "--media", str(tmp_path))
     assert code == 0
-    videos = {v["id"]: v for v in said["result"]["videos"]}
+    videos = {v["id"]: v for v in printed["result"]["videos"]}
     assert videos["car.mp4"]["sha256"].startswith("ba7816bf")
     assert videos["note.wav"]["source_dataset"] == "pytest-audioeval 0.1.3"
     assert main(["benchmark", "manifest", "demo"]) == 0
@@ -147,8 +147,8 @@ def test_score_a_submission_and_results_with_replies(
     assert run(capsys, "score", str(questions), str(given))[1]["result"]["accuracy"]["value"] == 0.5
     replies = {"u0": "The best answer is: D. because 3", "u1": "I'm sorry, I can't help with that."}
     given.write_text(json.dumps([{"question_id": k, "response": v} for k, v in replies.items()]))
-    code, said, _ = run(capsys, "score", str(questions), str(given))
-    overall = said["result"]["tables"][0]["rows"][0]["figure"]
+    code, printed, _ = run(capsys, "score", str(questions), str(given))
+    overall = printed["result"]["tables"][0]["rows"][0]["figure"]
     assert (code, overall["by_status"]) == (0, {"parsed": 1, "refused": 1})
     given.write_text("")
     assert run(capsys, "score", str(questions), str(given))[0] == 2
@@ -160,9 +160,9 @@ def test_score_anyones_predictions(tmp_path: Path, capsys: pytest.CaptureFixture
     rows.append({"id": questions[-2].id, "status": "refused"})
     file = tmp_path / "p.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    code, said, _ = run(capsys, "score", "demo", str(file))
+    code, printed, _ = run(capsys, "score", "demo", str(file))
     assert code == 0
-    result = said["result"]
+    result = printed["result"]
     assert result["accuracy"]["value"] == pytest.approx(45 / 47)
     assert result["accuracy"]["low"] <= 45 / 47 <= result["accuracy"]["high"]
     overall = result["tables"][0]["rows"][0]["figure"]

@@ -50,17 +50,17 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
     def go(*arguments: str) -> tuple[int, str, str]:
         code = main(list(arguments))
-        said = capsys.readouterr()
-        return code, said.out, said.err
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
 
     return go
 
 
 def body(text: str) -> Any:
     """The one JSON object that a command with --json prints."""
-    found = json.loads(text)
-    assert set(found) == {"command", "ok", "result", "problems"}
-    return found
+    envelope = json.loads(text)
+    assert set(envelope) == {"command", "ok", "result", "problems"}
+    return envelope
 
 
 def test_from_a_file_to_an_answer(run: Run, make_video: MakeVideo) -> None:
@@ -87,9 +87,9 @@ def test_from_a_file_to_an_answer(run: Run, make_video: MakeVideo) -> None:
 def test_the_same_as_json(run: Run, make_video: MakeVideo) -> None:
     video = make_video("day.mp4")
     _, out, err = run("ingest", str(video), "--window", "2", "--json")
-    said = body(out)
-    assert said["ok"] is True
-    assert said["result"]["counts"] == {"done": 1}
+    printed = body(out)
+    assert printed["ok"] is True
+    assert printed["result"]["counts"] == {"done": 1}
     assert err == ""
     _, out, _ = run("ingest", str(video), "--window", "2", "--json")
     assert body(out)["result"]["counts"] == {"unchanged": 1}
@@ -121,11 +121,11 @@ def test_windows_that_a_track_has_nothing_of_are_shown(
 
     monkeypatch.setattr("egomem.ingest.observer_set.DEFAULT_OBSERVERS", (Unwilling(),))
     run("ingest", str(make_video("day.mp4", seconds=8)), "--window", "2")
-    (held,) = body(run("show", "--json")[1])["result"]["recordings"]
-    told = body(run("show", "--json")[1])["result"]["untold"]
+    (recording,) = body(run("show", "--json")[1])["result"]["recordings"]
+    untold = body(run("show", "--json")[1])["result"]["untold"]
     track = Watcher.track.id
-    own = {"track": track, "recording": held["id"], "name": "day.mp4", "status": "refused"}
-    assert told == [{**own, "start": s, "end": s + 2} for s in (2.0, 6.0)]
+    row = {"track": track, "recording": recording["id"], "name": "day.mp4", "status": "refused"}
+    assert untold == [{**row, "start": s, "end": s + 2} for s in (2.0, 6.0)]
     code, out, _ = run("show")
     assert code == 0
     line = f"day.mp4: {track} tells nothing of 2 windows: 0:02-0:04 refused, 0:06-0:08 refused"
@@ -149,7 +149,7 @@ def test_one_broken_file_is_exit_code_1_and_the_rest_goes_on(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "message"),
     [
         (["ingest", "nothing.mp4"], 2, "no such file or folder"),
         (["ingest"], 2, "Missing argument"),
@@ -161,11 +161,11 @@ def test_one_broken_file_is_exit_code_1_and_the_rest_goes_on(
     ],
 )
 def test_a_fault_is_one_line_with_its_exit_code(
-    run: Run, arguments: list[str], code: int, said: str
+    run: Run, arguments: list[str], code: int, message: str
 ) -> None:
     got, out, err = run(*arguments)
     assert got == code
-    assert said in err
+    assert message in err
     assert len(err.strip().splitlines()) == 1
     assert out == ""
     got, out, err = run(*arguments, "--json")
@@ -254,14 +254,14 @@ def test_output_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("raised", "code", "said"),
+    ("raised", "code", "message"),
     [
         (KeyboardInterrupt(), 130, "egomem: stopped; the same command goes on where it stopped"),
         (OSError(28, "No space left on device"), 3, "No space left on device"),
     ],
 )
 def test_what_ends_a_command_from_outside_has_its_own_exit_code(
-    run: Run, monkeypatch: pytest.MonkeyPatch, raised: BaseException, code: int, said: str
+    run: Run, monkeypatch: pytest.MonkeyPatch, raised: BaseException, code: int, message: str
 ) -> None:
     def end(*_: object, **__: object) -> None:
         raise raised
@@ -269,7 +269,7 @@ def test_what_ends_a_command_from_outside_has_its_own_exit_code(
     monkeypatch.setattr("egomem.cli.show.open_memory", end)
     got, out, err = run("show")
     assert (got, out) == (code, "")
-    assert said in err
+    assert message in err
 
 
 @pytest.mark.parametrize("group", [(), ("benchmark",), ("cache",), ("eval",)])
@@ -286,10 +286,14 @@ def test_no_command_offers_to_install_completion(run: Run, command: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "message"),
     [
         (("score", "demo", "no.jsonl"), 2, "no.jsonl cannot be read: *; name a file of JSON*"),
-        (("score", "no", "no"), 2, "there is no benchmark at no; name a folder or file *"),
+        (
+            ("score", "no", "no"),
+            2,
+            "there is no benchmark at no: *; name a folder or file *",
+        ),
         (("benchmark", "stats", "demo", "--media", "no"), 2, "*no folder of media at no; name *"),
         (
             ("benchmark", "stats", "odd"),
@@ -298,18 +302,27 @@ def test_no_command_offers_to_install_completion(run: Run, command: str) -> None
         ),
         (("benchmark", "stats", "demo", "--plots", "file/x"), 2, "file/x cannot be a folder *; *"),
         (("import", "no.srt"), 1, "there is no file no.srt; check the path"),
-        (("cache", "stats", "--memory", "no"), 3, "there is no memory *at no; name the folder *"),
+        (
+            ("cache", "stats", "--memory", "no"),
+            3,
+            "there is no memory *at no: *; name the folder *",
+        ),
+        (("show", "--memory", "no"), 3, "there is no memory at no: that folder does not exist; *"),
+        (("show", "--memory", "odd"), 3, "there is no memory at odd; *"),
+        (("report", "no"), 2, "there is no run at no: that folder does not exist; *"),
+        (("import", "no.srt", "--videos", "no", "-m", "m"), 2, "*no folder of videos at no; *"),
+        (("caption", "no.mp4", "--documents", "no"), 2, "*no folder of documents at no; *"),
     ],
 )
 def test_what_cannot_be_used_is_named_once_with_a_remedy(
-    run: Run, tmp_path: Path, arguments: tuple[str, ...], code: int, said: str
+    run: Run, tmp_path: Path, arguments: tuple[str, ...], code: int, message: str
 ) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "odd").mkdir()
     (tmp_path / "odd" / "a.jsonl.gz").write_bytes(b"no gzip")
     got, _, err = run(*arguments)
     line = err.splitlines()[-1]
-    assert (got, fnmatch(line, f"egomem: {said}")) == (code, True), line
+    assert (got, fnmatch(line, f"egomem: {message}")) == (code, True), line
     assert "Errno" not in line
 
 

@@ -17,8 +17,8 @@ def memory(tmp_path: Path) -> Path:
     folder = tmp_path / "memory"
     clock = Clock(datetime(2026, 3, 2, 8, 0, tzinfo=UTC))
     with Store.open(folder, create=True) as store:
-        for id, known in (("day", clock), ("clip", None)):
-            store.put_recording(Recording(id=id, name=f"{id}.mp4", duration=90, clock=known))
+        for id, start in (("day", clock), ("clip", None)):
+            store.put_recording(Recording(id=id, name=f"{id}.mp4", duration=90, clock=start))
             store.add(
                 Observation(
                     recording=id,
@@ -34,11 +34,11 @@ def memory(tmp_path: Path) -> Path:
 
 def run(folder: Path, *arguments: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
     code = main([*arguments, "--memory", str(folder)])
-    said = capsys.readouterr()
-    return code, said.out, said.err
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err
 
 
-def left(folder: Path) -> list[str]:
+def remaining_texts(folder: Path) -> list[str]:
     with Store.open(folder) as store:
         return [o.text for o in store.view().observations()]
 
@@ -48,10 +48,10 @@ def test_forget_by_text_first_as_a_dry_run(memory: Path, capsys) -> None:
     assert code == 0
     assert '"a letter in the day" (caption)' in out
     assert "would remove: 2 observations" in out
-    assert len(left(memory)) == 6
+    assert len(remaining_texts(memory)) == 6
     code, out, _ = run(memory, "forget", "--match", "letter", capsys=capsys)
     assert (code, out) == (0, "removed: 2 observations\n")
-    assert len(left(memory)) == 4
+    assert len(remaining_texts(memory)) == 4
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_forget_by_time(memory: Path, arguments: list[str], gone: int, capsys) -
     assert code == 0
     assert json.loads(out)["result"]["counts"]["observations"] == gone
     assert json.loads(out)["result"]["observations"] is None
-    assert len(left(memory)) == 6 - gone
+    assert len(remaining_texts(memory)) == 6 - gone
 
 
 def test_forget_without_a_condition_is_refused(memory: Path, capsys) -> None:

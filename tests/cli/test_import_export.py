@@ -16,9 +16,9 @@ def test_import_and_export(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     captions.write_text('{"clip": "a", "t0": 1, "t1": 2, "narration": "a cup"}\n{"clip": "a"}\n')
     mapping = ["--map", "video_id=clip,start=t0", "--map", "end=t1,text=narration"]
     assert main(["import", str(captions), *mapping, *memory]) == 0
-    said = capsys.readouterr().out
-    assert "1 new observation of 1 recording, 0 known, 1 of 2 rows passed over" in said
-    assert "line 2: it has no text" in said
+    printed = capsys.readouterr().out
+    assert "1 new observation of 1 recording, 0 known, 1 of 2 rows passed over" in printed
+    assert "line 2: it has no text" in printed
 
     assert main(["export", str(tmp_path / "a.vtt"), *memory, "--json"]) == 0
     result = json.loads(capsys.readouterr().out)["result"]

@@ -35,7 +35,7 @@ def test_the_check_takes_the_truth_and_nothing_else() -> None:
 def test_six_questions_are_answered_as_it_is_in_truth(
     demo_run: tuple[Path, dict[str, Any], int],
 ) -> None:
-    _, said, code = demo_run
-    assert [a["question"] for a in said["result"]["answers"] if not a["right"]] == []
-    assert said["problems"] == []
+    _, printed, code = demo_run
+    assert [a["question"] for a in printed["result"]["answers"] if not a["right"]] == []
+    assert printed["problems"] == []
     assert code == 0

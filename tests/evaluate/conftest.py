@@ -28,14 +28,14 @@ SECONDS = 4
 LETTERS = "ABCD"
 
 
-def says(seen: ReceivedRequest) -> str | None:
+def says(request: ReceivedRequest) -> str | None:
     """A letter that follows from the question alone, a verdict, or a caption."""
-    if "You check answers" in seen.text:
+    if "You check answers" in request.text:
         return '{"answer": "B", "support": "strong", "reason": "it is there"}'
-    found = re.search(r"Question: .*?(\d+)\?", seen.text)
-    if found is None:
+    match = re.search(r"Question: .*?(\d+)\?", request.text)
+    if match is None:
         return "[0:00-0:02] The wearer opens a red drawer."
-    return LETTERS[int(found[1]) % 4]
+    return LETTERS[int(match[1]) % 4]
 
 
 @pytest.fixture
@@ -120,9 +120,7 @@ def finished() -> Callable[..., Finished]:
             usage=usage,
             trace=({"step": "looked", "frames": []}, asked, "a step of another package"),
         )
-        return Finished(
-            question=id, column=arm, parts={"question": part}, answer=answer, usage=usage
-        )
+        return Finished(question=id, arm=arm, parts={"question": part}, answer=answer, usage=usage)
 
     return made
 
@@ -174,11 +172,11 @@ class Chromium:
         sent = {"id": self._number, "method": method, "params": params}
         self._socket.send(json.dumps(sent))
         while True:
-            said = json.loads(self._socket.recv(timeout=60))
-            if said.get("id") == self._number:
-                assert "error" not in said, said
-                return said["result"]
-            self.events.append(said)
+            reply = json.loads(self._socket.recv(timeout=60))
+            if reply.get("id") == self._number:
+                assert "error" not in reply, reply
+                return reply["result"]
+            self.events.append(reply)
 
     def open(self, address: str) -> None:
         """Load a page, and forget what came before it."""
@@ -193,11 +191,11 @@ class Chromium:
 
     def run(self, script: str) -> Any:
         """The value of an expression in the page; promises are awaited."""
-        said = self.tell(
+        reply = self.tell(
             "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
         )
-        assert "exceptionDetails" not in said, said
-        return said["result"].get("value")
+        assert "exceptionDetails" not in reply, reply
+        return reply["result"].get("value")
 
     def seen(self, method: str) -> list[dict[str, Any]]:
         return [e["params"] for e in self.events if e["method"] == method]
@@ -205,7 +203,7 @@ class Chromium:
 
 @pytest.fixture(scope="module")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
-    program = next((found for name in NAMES if (found := shutil.which(name))), None)
+    program = next((match for name in NAMES if (match := shutil.which(name))), None)
     if program is None:
         pytest.skip(f"no browser is installed (looked for {', '.join(NAMES)})")
     sync = pytest.importorskip("websockets.sync.client")
@@ -219,8 +217,8 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
         command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     ) as process:
         try:
-            found = (re.search(r"//([^/]+)/devtools", line) for line in process.stderr or ())
-            place = next(match[1] for match in found if match)
+            path = (re.search(r"//([^/]+)/devtools", line) for line in process.stderr or ())
+            place = next(match[1] for match in path if match)
             with urllib.request.urlopen(f"http://{place}/json/list") as reply:
                 pages = [t for t in json.load(reply) if t["type"] == "page"]
             with sync.connect(pages[0]["webSocketDebuggerUrl"], max_size=None) as socket:

@@ -75,10 +75,10 @@ def test_a_question_about_everything_needs_the_video_at_whose_seconds_it_is_aske
     open_ = timed.model_copy(update={"questions": tuple(asked)})
     go(open_, both, tmp_path / "run")
     cells = load_run(tmp_path / "run").cells
-    said = {(q, c.setting): f.answer for (q, c), f in cells.items()}
+    answers = {(q, c.setting): f.answer for (q, c), f in cells.items()}
     for setting in ("video", "caption@2"):
-        assert "video v1 is not at hand" in said["q1", setting].reason
-        assert said["q2", setting].status is Status.PARSED
+        assert "video v1 is not at hand" in answers["q1", setting].reason
+        assert answers["q2", setting].status is Status.PARSED
 
 
 def test_a_given_memory_of_other_videos_is_nothing_to_clean(
@@ -107,9 +107,9 @@ def test_another_harness_tells_the_same(
     async def whole() -> list[str]:
         asked = BenchmarkSession.of(timed, None, "clean")
         async with ModelClient({"reader": spec}, environ={}) as models:
-            said = [await asked.answer(q, "clean", {}, models) for q in timed.questions]
+            answers = [await asked.answer(q, "clean", {}, models) for q in timed.questions]
         asked.close()
-        return [a.status.value for a in said]
+        return [a.status.value for a in answers]
 
     assert asyncio.run(whole()) == ["parsed"] * 5
     assert times(server) == TOLD

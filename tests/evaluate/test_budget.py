@@ -26,7 +26,7 @@ PRICED = "openai:gpt-4o-mini"
 
 
 @pytest.fixture
-def held(benchmark: Benchmark, tmp_path: Path) -> Callable[..., RunSummary]:
+def run_once(benchmark: Benchmark, tmp_path: Path) -> Callable[..., RunSummary]:
     """Run in one folder with limits: `held(config, budget=0.1)`."""
 
     def go(config: Config, **limits: Any) -> RunSummary:
@@ -42,57 +42,57 @@ def held(benchmark: Benchmark, tmp_path: Path) -> Callable[..., RunSummary]:
 
 
 def test_each_call_goes_on_and_nothing_is_asked_twice(
-    held: Callable[..., RunSummary], config: Config, server: ScriptedServer, tmp_path: Path
+    run_once: Callable[..., RunSummary], config: Config, server: ScriptedServer, tmp_path: Path
 ) -> None:
     """4 windows and 25 requests of answers, some five at a time: captions first, then cells."""
     for most in (0, 3, 11, 28):
-        outcome = held(config, max_requests=most)
+        outcome = run_once(config, max_requests=most)
         assert len(server.requests) == most
         assert outcome.halted == f"all of --max-requests {most} are sent"
         assert "raise --max-requests" in outcome.remedy
         assert (outcome.errors, outcome.faults) == (0, ())
         assert outcome.left == 20 - len(load_run(tmp_path / "run").cells) > 0
-    last = held(config, max_requests=29)
+    last = run_once(config, max_requests=29)
     assert (last.halted, last.left, last.by_status) == ("", 0, {"parsed": 20})
     assert last.spent_in_all.requests == 29
     assert set(Counter((s.text, s.images) for s in server.requests).values()) == {1}
 
 
 def test_captions_that_were_paid_for_are_kept(
-    held: Callable[..., RunSummary], config: Config, server: ScriptedServer, tmp_path: Path
+    run_once: Callable[..., RunSummary], config: Config, server: ScriptedServer, tmp_path: Path
 ) -> None:
     only = config.model_copy(update={"settings": ("caption@2", "aligned@2"), "frames": 3})
-    assert held(only, max_requests=3).halted
+    assert run_once(only, max_requests=3).halted
     with Store.open(tmp_path / "run" / "memory") as store:
         assert len(list(store.view().observations())) == 3
     assert not load_run(tmp_path / "run").cells
     # The fourth window, then the four of the aligned track, of which one is left.
-    assert held(only, max_requests=7).halted
+    assert run_once(only, max_requests=7).halted
     with Store.open(tmp_path / "run" / "memory") as store:
         assert len(list(store.view().observations())) == 7
-    assert held(only).by_status == {"parsed": 10}
+    assert run_once(only).by_status == {"parsed": 10}
     # Both tracks say the same here, so that one reply answers each question in both columns.
     assert len(server.requests) == 4 + 4 + 5
 
 
 def test_the_gate_is_not_judged_before_stage_1_is_finished(
-    held: Callable[..., RunSummary], config: Config
+    run_once: Callable[..., RunSummary], config: Config
 ) -> None:
     """The reader of the fixture is always right: the gate would stop it."""
     stop = config.model_copy(update={"gate": "stop", "settings": ("clean", "video")})
-    outcome = held(stop, max_requests=3)
+    outcome = run_once(stop, max_requests=3)
     assert (outcome.gates, outcome.stopped) == ((), ())
-    assert held(stop, max_requests=9).stopped == stop.readers
+    assert run_once(stop, max_requests=9).stopped == stop.readers
 
 
 def test_money_is_held_to_and_used(
-    held: Callable[..., RunSummary], config: Config, tmp_path: Path
+    run_once: Callable[..., RunSummary], config: Config, tmp_path: Path
 ) -> None:
     pytest.importorskip("genai_prices")
     with ScriptedServer(Script(delay=0.01, rules=(Rule(reply="B"),))) as server:
         spec = f"{PRICED}@{server.url}"
         only = config.model_copy(update={"readers": (spec,), "settings": ("clean", "video")})
-        whole = held(only)
+        whole = run_once(only)
         cost = whole.spent.cost
         assert cost is not None
         assert whole.unpriced == 0
@@ -101,22 +101,22 @@ def test_money_is_held_to_and_used(
     with ScriptedServer(Script(delay=0.01, rules=(Rule(reply="B"),))) as server:
         spec = f"{PRICED}@{server.url}"
         again = only.model_copy(update={"readers": (spec,)})
-        half = held(again, budget=cost / 2)
+        half = run_once(again, budget=cost / 2)
         assert half.halted
         assert half.spent.cost is not None
         assert 0 < half.spent.cost <= cost / 2
         sent = len(server.requests)
-        same = held(again, budget=cost / 2)
+        same = run_once(again, budget=cost / 2)
         assert (same.asked, len(server.requests)) == (0, sent)
         assert f"(${half.spent.cost:.4f} spent)" in same.halted
-        done = held(again, budget=cost + 4 * each)
+        done = run_once(again, budget=cost + 4 * each)
         assert (done.halted, done.by_status) == ("", {"parsed": 10})
         assert len(server.requests) == 10
         assert done.spent_in_all.cost == pytest.approx(cost)
 
 
 def test_a_guess_that_is_far_off_is_mended_by_the_first_reply(
-    held: Callable[..., RunSummary], config: Config, tmp_path: Path
+    run_once: Callable[..., RunSummary], config: Config, tmp_path: Path
 ) -> None:
     """The server counts 300 tokens for a picture of 64 pixels, which we guess at four."""
     pytest.importorskip("genai_prices")
@@ -124,9 +124,9 @@ def test_a_guess_that_is_far_off_is_mended_by_the_first_reply(
         only = config.model_copy(
             update={"readers": (f"{PRICED}@{server.url}",), "settings": ("video",)}
         )
-        each = held(only, max_requests=1).spent.cost
+        each = run_once(only, max_requests=1).spent.cost
         assert each is not None
-        outcome = held(only, budget=3.5 * each)
+        outcome = run_once(only, budget=3.5 * each)
         assert len(server.requests) == 3
         assert outcome.spent_in_all.cost == pytest.approx(3 * each, rel=0.05)
         assert outcome.spent_in_all.cost < 3.5 * each
@@ -134,24 +134,24 @@ def test_a_guess_that_is_far_off_is_mended_by_the_first_reply(
 
 
 def test_a_budget_without_a_known_price_is_refused(
-    held: Callable[..., RunSummary], config: Config, server: ScriptedServer
+    run_once: Callable[..., RunSummary], config: Config, server: ScriptedServer
 ) -> None:
     with pytest.raises(ConfigError, match=r"no price is known for openai-compatible.*requests"):
-        held(config, budget=5.0)
+        run_once(config, budget=5.0)
     assert not server.requests
 
 
 def test_a_verifier_that_is_not_asked_needs_no_price(
-    held: Callable[..., RunSummary], config: Config
+    run_once: Callable[..., RunSummary], config: Config
 ) -> None:
     pytest.importorskip("genai_prices")
     with ScriptedServer(Script(rules=(Rule(reply="B"),))) as server:
         update = {"readers": (f"{PRICED}@{server.url}",), "verifier": "ollama:x"}
         clean = config.model_copy(update={**update, "settings": ("clean",)})
-        assert held(clean, budget=1.0).by_status == {"parsed": 5}
+        assert run_once(clean, budget=1.0).by_status == {"parsed": 5}
         look = config.model_copy(update={**update, "settings": ("verify@2",)})
         with pytest.raises(ConfigError, match="no price is known for ollama:x"):
-            held(look, budget=1.0)
+            run_once(look, budget=1.0)
 
 
 def request(words: int) -> Request:

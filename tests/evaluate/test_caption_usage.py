@@ -75,13 +75,13 @@ def test_what_is_lost_is_not_counted(
     assert took(load_run(tmp_path / "run"))[1] == ""  # the fourth is in the cache still
     lose_replies(tmp_path / "run")
     assert took(load_run(tmp_path / "run"))[1] == "what 1 window took is not known any more"
-    said = report(tmp_path / "run")
-    assert "Not counted, as what 1 window took is not known any more: caption@2, verify" in said
-    row = next(x for x in said.splitlines() if x.startswith("| caption@2 | 5 | - (not counted)"))
+    text = report(tmp_path / "run")
+    assert "Not counted, as what 1 window took is not known any more: caption@2, verify" in text
+    row = next(x for x in text.splitlines() if x.startswith("| caption@2 | 5 | - (not counted)"))
     cells = [c.strip() for c in row.split("|")]
     assert cells[5:13] == ["-"] * 8
     assert cells[13].startswith("at least ")
-    front = next(x for x in said.splitlines() if x.startswith("| tokens per question at reuse 32"))
+    front = next(x for x in text.splitlines() if x.startswith("| tokens per question at reuse 32"))
     assert front == "| tokens per question at reuse 32 | 1 | video | caption@2, verify@2 |"
 
 
@@ -102,12 +102,12 @@ def test_a_memory_that_was_given_is_not_counted(
     go(benchmark, config, tmp_path / "run")
     reading = config.model_copy(update={"settings": ("clean", "caption@2")})
     go(benchmark, reading, tmp_path / "second", memory=tmp_path / "run" / "memory")
-    found, missing = took(load_run(tmp_path / "second"))
-    assert (found, missing) == (Usage(), "the captions came with the memory that was given")
+    costs, missing = took(load_run(tmp_path / "second"))
+    assert (costs, missing) == (Usage(), "the captions came with the memory that was given")
     assert took(load_run(tmp_path / "second"), "clean") == (Usage(), "")
-    said = report(tmp_path / "second")
-    assert "Not counted, as the captions came with the memory that was given: caption@2." in said
-    assert "| caption@2 | 5 | - (not counted) |" in said
+    text = report(tmp_path / "second")
+    assert "Not counted, as the captions came with the memory that was given: caption@2." in text
+    assert "| caption@2 | 5 | - (not counted) |" in text
 
 
 def test_an_answer_whose_usage_is_lost_is_left_out_of_the_mean(
@@ -119,9 +119,9 @@ def test_an_answer_whose_usage_is_lost_is_left_out_of_the_mean(
     usage.write_text("\n".join(usage.read_text().splitlines()[1:]))
     run = load_run(tmp_path / "run")
     assert len(run.usage(run.columns[0])) == 4
-    said = report(tmp_path / "run")
-    assert "| clean | 4 (of 5) | 0 | " in said
-    assert "The usage of some answers is lost: clean." in said
+    text = report(tmp_path / "run")
+    assert "| clean | 4 (of 5) | 0 | " in text
+    assert "The usage of some answers is lost: clean." in text
 
 
 @pytest.mark.parametrize("written", [True, False])
@@ -138,9 +138,9 @@ def test_merged_shards_know_what_their_captions_took(
             forget_caption_usage(parts[-1])
     merge(tmp_path / "merged", parts)
     lose_replies(tmp_path / "merged")
-    found, missing = took(load_run(tmp_path / "merged"))
+    costs, missing = took(load_run(tmp_path / "merged"))
     want, _ = took(load_run(tmp_path / "whole"))
-    assert (missing, found.frames, found.tokens_in) == ("", want.frames, want.tokens_in)
+    assert (missing, costs.frames, costs.tokens_in) == ("", want.frames, want.tokens_in)
 
 
 @pytest.mark.parametrize(("reply", "asked"), [("", 2), ("[0:02] The wea", 1)])

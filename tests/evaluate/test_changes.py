@@ -32,11 +32,11 @@ class Typed:
     def rows(self, change: Callable[[dict[str, Any]], None] | None = None) -> None:
         """Change each row of the questions' file."""
         file = self.folder / "data" / "questions.jsonl"
-        held = [json.loads(line) for line in file.read_text().splitlines()]
-        for row in held:
+        rows = [json.loads(line) for line in file.read_text().splitlines()]
+        for row in rows:
             if change:
                 change(row)
-        file.write_text("".join(json.dumps(row) + "\n" for row in held))
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
     def __call__(self, *more: str, settings: str = SETTINGS) -> tuple[dict[str, Any], int]:
         """The result, and the requests that were sent. The plan has foretold them."""
@@ -72,14 +72,14 @@ def typed(
     capsys: pytest.CaptureFixture[str],
 ) -> Typed:
     benchmarks.write(benchmark, tmp_path / "data")
-    made = Typed(tmp_path, server, capsys)
-    made.rows()
+    typed_run = Typed(tmp_path, server, capsys)
+    typed_run.rows()
     videos = tmp_path / "data" / "videos.jsonl"
-    held = [json.loads(line) for line in videos.read_text().splitlines()]
-    for row in held:
+    rows = [json.loads(line) for line in videos.read_text().splitlines()]
+    for row in rows:
         row["path"] = str(tmp_path / f"{row['id']}.mp4")
-    videos.write_text("".join(json.dumps(row) + "\n" for row in held))
-    return made
+    videos.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return typed_run
 
 
 def q2(**fields: Any) -> Callable[[dict[str, Any]], None]:
@@ -113,9 +113,9 @@ def test_each_change_asks_exactly_what_it_touches(typed: Typed) -> None:
     assert (again, 1 <= sent <= 2) == ({"question": 2}, True)
     # Tags and the key: nothing, and other figures.
     assert changed(q2(evidence=moved, tags={"visual": ["Text"]}, answer="A")) == ({}, 0)
-    held = load_run(typed.folder / "run")
-    column = next(c for c in held.columns if c.setting == "clean")
-    assert [float(r) for r in held.sheet(column).right] == [1, 1, 0, 1, 1]
+    run = load_run(typed.folder / "run")
+    column = next(c for c in run.columns if c.setting == "clean")
+    assert [float(r) for r in run.sheet(column).right] == [1, 1, 0, 1, 1]
 
 
 def test_a_setting_touches_its_own_columns(typed: Typed) -> None:

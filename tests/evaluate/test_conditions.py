@@ -14,7 +14,7 @@ A, B = "openai-compatible:a@http://h/v1", "openai-compatible:b@http://h/v1"
 
 
 def test_a_setting_says_who_answers_and_what_is_read() -> None:
-    held = {
+    facts = {
         w.name: (w.strategy, w.captions, w.window)
         for w in read_conditions(
             [
@@ -30,7 +30,7 @@ def test_a_setting_says_who_answers_and_what_is_read() -> None:
             ]
         )
     }
-    assert held == {
+    assert facts == {
         "clean": ("clean", "none", None),
         "video": ("video", "none", None),
         "caption@30": ("caption", "windows", 30.0),
@@ -44,13 +44,13 @@ def test_a_setting_says_who_answers_and_what_is_read() -> None:
 
 
 def test_captions_of_the_evidence_are_those_of_the_window_beside_them() -> None:
-    held = {w.name: w.window for w in read_conditions(["caption@60", "caption@evidence"])}
-    assert held["caption@evidence"] == 60.0
+    facts = {w.name: w.window for w in read_conditions(["caption@60", "caption@evidence"])}
+    assert facts["caption@evidence"] == 60.0
     named = ["caption@60", "caption@30@evidence", "aligned@45@evidence", "caption@evidence"]
-    held = {w.name: (w.strategy, w.captions, w.window) for w in read_conditions(named)}
-    assert held["caption@30@evidence"] == ("evidence-captions", "windows", 30.0)
-    assert held["aligned@45@evidence"] == ("evidence-captions", "aligned", 45.0)
-    assert held["caption@evidence"] == ("evidence-captions", "windows", 60.0)
+    facts = {w.name: (w.strategy, w.captions, w.window) for w in read_conditions(named)}
+    assert facts["caption@30@evidence"] == ("evidence-captions", "windows", 30.0)
+    assert facts["aligned@45@evidence"] == ("evidence-captions", "aligned", 45.0)
+    assert facts["caption@evidence"] == ("evidence-captions", "windows", 60.0)
     (_, evidence) = read_conditions(["caption", "caption@evidence"])
     assert (evidence.captions, evidence.window) == ("held", None)
 
@@ -67,7 +67,7 @@ def test_a_setting_that_is_none_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "message"),
     [
         ({"settings": ("clean",)}, "no reader"),
         ({"settings": ("caption",), "readers": (A,)}, "reads a memory"),
@@ -81,10 +81,10 @@ def test_a_setting_that_is_none_is_refused(name: str) -> None:
         ),
     ],
 )
-def test_what_does_not_go_together_is_refused(fields: dict[str, Any], said: str) -> None:
+def test_what_does_not_go_together_is_refused(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         Config(**fields).checked()
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_columns_pair_each_reader_with_its_own_captions() -> None:

@@ -44,12 +44,12 @@ def test_a_run_knows_the_lengths_of_the_files_that_it_asksrun_details(
     tables = [part for part in sections["Accuracy by group"].parts if isinstance(part, ReportTable)]
     assert any("position" in table.title.lower() for table in tables)
     if "video" in ways:
-        (made,) = [
+        (details,) = [
             p
             for p in sections["Cost"].parts
             if isinstance(p, ReportTable) and p.title.startswith("Frames")
         ]
-        counted = [str(row[1]) for row in made.rows if "captions, one window" in str(row[0])]
+        counted = [str(row[1]) for row in details.rows if "captions, one window" in str(row[0])]
         assert counted == ["8"]  # two videos of 4 s
 
 
@@ -81,8 +81,8 @@ def test_a_stated_length_stays_and_a_broken_file_has_none(
     assert video_durations(benchmark.videos) == {}
     Path(unstated.videos[0].path or "").write_bytes(b"no video")
     assert video_durations(unstated.videos) == {"v1": 4.0}
-    known = {"v0": Recording(id="r", name="r", duration=3.5)}
-    assert video_durations(unstated.videos, known) == {"v0": 3.5, "v1": 4.0}
+    recordings = {"v0": Recording(id="r", name="r", duration=3.5)}
+    assert video_durations(unstated.videos, recordings) == {"v0": 3.5, "v1": 4.0}
 
 
 def test_validate_and_stats_read_lengths(

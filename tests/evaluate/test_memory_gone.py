@@ -59,10 +59,10 @@ def test_the_report_opens_without_it_and_says_so(
     figures = [(tmp_path / name / "figures.csv").read_text() for name in ("before", "after")]
     rows = [[r for r in text.splitlines() if ",Accuracy," in r] for text in figures]
     assert rows[0] == rows[1] != []
-    held = load_run(folder)
-    (block,) = browser_data(report_columns([held]))["blocks"]
+    run = load_run(folder)
+    (block,) = browser_data(report_columns([run]))["blocks"]
     assert all((d["pictures"], d["captions"]) == ([], {}) for d in unpack(block))
-    assert status_of(held).captions == ()
+    assert status_of(run).captions == ()
     assert main(["report", str(folder), "--out", str(tmp_path / "cli")]) == 0
     assert "there is no memory at" in capsys.readouterr().out
 

@@ -47,7 +47,7 @@ def test_one_is_never_many(
         "--settings", "clean,video,caption@1,verify@1", "--gate", "report", "--limit", "1",
         "--model", f"reader={spec}", "--out", run,
     )  # fmt: skip
-    said = []
+    printed = []
     for words in (
         (*command, "--max-requests", "1"),  # halted: what is left is said
         command,
@@ -57,9 +57,11 @@ def test_one_is_never_many(
         ("report", run, "--out", str(tmp_path / "report")),
     ):
         main([str(word) for word in words])
-        told = capsys.readouterr()
-        said.append(told.out + told.err)
-    said.append((tmp_path / "report" / "report.md").read_text())
-    wrong = [m[0] for text in said for m in re.finditer(rf".*(?<![\w.,@-])1 (?:{NOUNS})\b.*", text)]
+        captured = capsys.readouterr()
+        printed.append(captured.out + captured.err)
+    printed.append((tmp_path / "report" / "report.md").read_text())
+    wrong = [
+        m[0] for text in printed for m in re.finditer(rf".*(?<![\w.,@-])1 (?:{NOUNS})\b.*", text)
+    ]
     assert wrong == []
-    assert all(len(text) > 30 for text in said)
+    assert all(len(text) > 30 for text in printed)

@@ -38,9 +38,9 @@ def test_oracles_see_the_evidence_alone(
         )
 
     assert (count(whole), count(cut)) == (2, 1)
-    seen = run.cells["q0", Arm(setting="video@evidence", reader=spec)].answer.trace[0]
-    assert isinstance(seen, dict)
-    frames = seen["frames"]
+    step = run.cells["q0", Arm(setting="video@evidence", reader=spec)].answer.trace[0]
+    assert isinstance(step, dict)
+    frames = step["frames"]
     assert isinstance(frames, list)
     times = [f["time"] for f in frames if isinstance(f, dict)]
     assert times
@@ -83,8 +83,8 @@ def test_pieces_of_evidence_that_overlap_are_looked_at_as_one(
     )
     assert go(asked, only, tmp_path / "run").by_status == {"parsed": 1}
     (sent,) = server.requests
-    said = [float(t) for t in re.findall(r"\[0:0(\d(?:\.\d)?)\]", sent.text)]
-    assert (said, len(sent.images)) == (times, len(times))
+    frame_times = [float(t) for t in re.findall(r"\[0:0(\d(?:\.\d)?)\]", sent.text)]
+    assert (frame_times, len(sent.images)) == (times, len(times))
 
 
 def test_a_question_without_evidence_is_no_error_of_an_oracle(

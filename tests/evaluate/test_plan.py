@@ -34,17 +34,17 @@ def planned(benchmark: Benchmark, config: Config, folder: Path) -> RunPlan:
 def test_requests_and_frames_are_those_that_are_sent(
     benchmark: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go
 ) -> None:
-    made = planned(benchmark, config, tmp_path / "run")
+    estimate = planned(benchmark, config, tmp_path / "run")
     assert not server.requests
     go(benchmark, config, tmp_path / "run")
-    assert made.total.requests == len(server.requests)
+    assert estimate.total.requests == len(server.requests)
     captions = sum(len(s.images) for s in server.requests if "Question:" not in s.text)
-    assert made.captions[0].frames == captions
-    by_setting = {p.label.split(" ")[0]: p for p in made.columns}
+    assert estimate.captions[0].frames == captions
+    by_setting = {p.label.split(" ")[0]: p for p in estimate.columns}
     assert by_setting["video"].frames == 5 * 4
     assert by_setting["clean"].frames == 0
-    assert made.total.cost is None
-    assert made.money_is_lower_bound
+    assert estimate.total.cost is None
+    assert estimate.money_is_lower_bound
     after = planned(benchmark, config, tmp_path / "run")
     assert (after.total.cells, after.total.kept, after.total.requests) == (0, 20, 0)
     assert after.captions[0].kept == 4
@@ -63,14 +63,14 @@ def test_a_stopped_run_has_so_much_left(
     with pytest.raises(Stopped):
         go(benchmark, config, folder, on_progress=stop, concurrency=1)
     sent = len(server.requests)
-    made = planned(benchmark, config, folder)
-    assert (made.captions[0].cells, made.captions[0].kept) == (0, 4)
-    assert {p.label.split(" ")[0]: (p.cells, p.kept) for p in made.columns} == {
+    estimate = planned(benchmark, config, folder)
+    assert (estimate.captions[0].cells, estimate.captions[0].kept) == (0, 4)
+    assert {p.label.split(" ")[0]: (p.cells, p.kept) for p in estimate.columns} == {
         "clean": (0, 5), "video": (2, 3), "caption@2": (5, 0), "verify@2": (5, 0),
     }  # fmt: skip
-    assert made.total.requests == 29 - sent == 2 + 5 + 10
-    assert (made.spent.requests, made.replies_cached) == (sent, sent)
-    text = "\n".join(plan_lines(made))
+    assert estimate.total.requests == 29 - sent == 2 + 5 + 10
+    assert (estimate.spent.requests, estimate.replies_cached) == (sent, sent)
+    text = "\n".join(plan_lines(estimate))
     assert f"sent so far: {sent} requests" in text
     go(benchmark, config, folder)
     assert len(server.requests) == 29
@@ -93,13 +93,13 @@ def test_replies_that_are_kept_are_not_to_be_sent(
     names = [(r["question"], r["column"]["setting"]) for r in map(json.loads, lines)]
     lost = [names.index(name) for name in (("q1", "verify@2"), ("q3", "clean"))]
     file.write_bytes(b"".join(line for k, line in enumerate(lines) if k not in lost))
-    made = planned(benchmark, config, folder)
-    by_setting = {p.label.split(" ")[0]: p for p in made.columns}
+    estimate = planned(benchmark, config, folder)
+    by_setting = {p.label.split(" ")[0]: p for p in estimate.columns}
     assert (by_setting["verify@2"].cells, by_setting["verify@2"].cached) == (1, 2)
     assert (by_setting["clean"].cells, by_setting["clean"].cached) == (1, 1)
-    assert (made.total.requests, made.total.frames, made.total.tokens_in) == (0, 0, 0)
+    assert (estimate.total.requests, estimate.total.frames, estimate.total.tokens_in) == (0, 0, 0)
     assert "1 to do, 4 done; 2 replies out of the cache, nothing to send" in "\n".join(
-        plan_lines(made)
+        plan_lines(estimate)
     )
     sent = len(server.requests)
     (folder / "replies.db").unlink()
@@ -117,10 +117,10 @@ def test_a_changed_question_is_named(
     options = (first.options[0].model_copy(update={"text": "pink"}), *first.options[1:])
     changed = (first.model_copy(update={"options": options}), *benchmark.questions[1:])
     other = benchmark.model_copy(update={"questions": changed})
-    made = planned(other, config, tmp_path / "run")
-    assert made.changed_questions == ("q0",)
-    assert [p.changed for p in made.columns] == [{"question": 1}] * 4
-    lines = "\n".join(plan_lines(made))
+    estimate = planned(other, config, tmp_path / "run")
+    assert estimate.changed_questions == ("q0",)
+    assert [p.changed for p in estimate.columns] == [{"question": 1}] * 4
+    lines = "\n".join(plan_lines(estimate))
     assert "changed questions: q0" in lines
     assert "asked again: 1 question" in lines
 
@@ -128,10 +128,10 @@ def test_a_changed_question_is_named(
 def test_known_prices_are_added_up(benchmark: Benchmark, tmp_path: Path) -> None:
     pytest.importorskip("genai_prices")
     config = Config(settings=("clean", "video"), readers=("openai:gpt-4o-mini",), gate="report")
-    made = planned(benchmark, config, tmp_path / "run")
-    assert made.total.cost is not None
-    assert made.total.cost > 0
-    assert not made.money_is_lower_bound
+    estimate = planned(benchmark, config, tmp_path / "run")
+    assert estimate.total.cost is not None
+    assert estimate.total.cost > 0
+    assert not estimate.money_is_lower_bound
 
 
 def test_what_is_finished_costs_nothing_more(
@@ -159,11 +159,11 @@ def test_what_is_finished_costs_nothing_more(
 
 def test_what_is_missing_is_told(benchmark: Benchmark, config: Config, tmp_path: Path) -> None:
     Path(benchmark.videos[0].path or "").unlink()
-    made = planned(benchmark, config, tmp_path / "run")
-    assert list(made.missing) == ["v0"]
-    by_setting = {p.label.split(" ")[0]: p.unable for p in made.columns}
+    estimate = planned(benchmark, config, tmp_path / "run")
+    assert list(estimate.missing) == ["v0"]
+    by_setting = {p.label.split(" ")[0]: p.unable for p in estimate.columns}
     assert (
         by_setting == {"clean": 0, "video": 3, "caption@2": 0, "verify@2": 0}
         or by_setting["video"] == 3
     )
-    assert "1 video is not at hand" in "\n".join(plan_lines(made))
+    assert "1 video is not at hand" in "\n".join(plan_lines(estimate))

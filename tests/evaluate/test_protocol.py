@@ -39,11 +39,11 @@ def gate(
             continue
         status = Status.ERROR if k >= total - errors - missing else Status.PARSED
         choice = None if status is Status.ERROR else "A" if k < right else "B"
-        said = Answer(text="", status=status, choice=choice, strategy="clean")
-        cells[q.id, column] = Finished(question=q.id, column=column, parts={}, answer=said)
-    (made,) = bias_gates(questions, config, cells)
-    assert made.reason
-    return made.passed, made.accuracy
+        answer = Answer(text="", status=status, choice=choice, strategy="clean")
+        cells[q.id, column] = Finished(question=q.id, arm=column, parts={}, answer=answer)
+    (gate_result,) = bias_gates(questions, config, cells)
+    assert gate_result.reason
+    return gate_result.passed, gate_result.accuracy
 
 
 def test_the_gate_holds_both_bounds() -> None:
@@ -84,9 +84,13 @@ def test_a_reader_that_could_not_be_asked_is_judged_when_it_can_be(
             update={"gate": "stop", "settings": ("clean", "video"), "readers": (spec,)}
         )
         outcome = go(benchmark, stop, folder)
-        (made,) = outcome.gates
-        assert (made.passed, made.verdict, outcome.stopped) == (None, "not judged", (spec,))
-        assert "5 of 5 questions ended in an error" in made.reason
+        (gate_result,) = outcome.gates
+        assert (gate_result.passed, gate_result.verdict, outcome.stopped) == (
+            None,
+            "not judged",
+            (spec,),
+        )
+        assert "5 of 5 questions ended in an error" in gate_result.reason
         assert len(server.requests) == 5
         again = go(benchmark, stop, folder)
         assert (again.gates[0].verdict, again.stopped) == ("passes", ())
@@ -184,12 +188,12 @@ def test_aligned_captions_are_those_of_what_each_question_may_see(
         names = {r.id: r.name.removesuffix(".mp4") for r in store.recordings()}
     counts = {}
     for question in asked:
-        seen, read = (
+        visible, read = (
             run.cells[question.id, Arm(setting=s, reader=config.readers[0], captioner=c)].answer
             for s, c in (("video", ""), ("aligned@2", config.readers[0]))
         )
-        (looked,) = [s for s in seen.trace if s["step"] == "looked"]
-        wanted = {(f["recording"], f["time"]) for f in looked["frames"]}
+        (looked,) = [s for s in visible.trace if s["step"] == "looked"]
+        frames_seen = {(f["recording"], f["time"]) for f in looked["frames"]}
         (notes,) = [s for s in read.trace if s["step"] == "notes"]
         captioned = {
             (names[o.recording or ""], t)
@@ -198,8 +202,8 @@ def test_aligned_captions_are_those_of_what_each_question_may_see(
             for t in o.provenance.frames
             if question.recording in (None, names[o.recording or ""])
         }
-        assert captioned == wanted
-        counts[question.id] = (len(wanted), notes["track"].rpartition("-aligned")[2])
+        assert captioned == frames_seen
+        counts[question.id] = (len(frames_seen), notes["track"].rpartition("-aligned")[2])
     assert counts["q0"] == counts["q2"]
     assert counts["q0"] == (min(frames, 12), str(frames))
     assert counts["q1"] == (min(frames, 7), f"{frames}-until2.6")
@@ -208,14 +212,14 @@ def test_aligned_captions_are_those_of_what_each_question_may_see(
     before = len(server.requests)
     assert go(whole, aligned, folder).asked == 0
     assert len(server.requests) == before
-    shown = {}
+    captions = {}
     for question, details in zip(
         asked, unpack(browser_data(report_columns([run]))["blocks"][0]), strict=True
     ):
         if frames == 768:  # else there are windows without a frame, and without a caption
             (read,) = details["captions"]
-            shown[question.id] = read.rpartition("-aligned")[2]
-    assert shown == ({id: cut for id, (_, cut) in counts.items()} if frames == 768 else {})
+            captions[question.id] = read.rpartition("-aligned")[2]
+    assert captions == ({id: cut for id, (_, cut) in counts.items()} if frames == 768 else {})
     column = Arm(setting="aligned@2", reader=config.readers[0], captioner=config.readers[0])
     built = sum(u.frames for u in run.built(column).by_video.values())
     assert built == sum(len(o.provenance.frames) for o in by_id.values())
@@ -269,8 +273,8 @@ def test_the_spread_is_over_captioners_for_each_reader() -> None:
         right = 3 if (column.reader, column.captioner) == ("ollama:r", "ollama:d") else 1
         for k, q in enumerate(questions):
             choice = "A" if k < right else "B"
-            said = Answer(text="", status=Status.PARSED, choice=choice, strategy="caption")
-            cell = Finished(question=q.id, column=column, parts={}, answer=said)
+            answer = Answer(text="", status=Status.PARSED, choice=choice, strategy="caption")
+            cell = Finished(question=q.id, arm=column, parts={}, answer=answer)
             results.cells[cell.key] = cell
     run = Run(Path("run"), {}, config, benchmark, results)
     table = cross_captioning_section(report_columns([run])).parts[0]
@@ -339,9 +343,9 @@ def test_a_window_without_a_caption_is_a_gap_and_no_error(
         assert lost == [("v0", 2, 4, status), ("v1", 2, 4, status)] * 2  # two tracks
         assert sum(SECOND in s.text for s in server.requests) == 2 * sent
         whole = [s.text for s in server.requests if "You get notes that were" in s.text]
-        told = ["[-] 0:02-0:04 (nothing could be noted" in text for text in whole]
+        noted = ["[-] 0:02-0:04 (nothing could be noted" in text for text in whole]
         # Aligned captions say the same here; the oracle's notes end before.
-        assert (sum(told), len(told)) == (5, 10)
+        assert (sum(noted), len(noted)) == (5, 10)
         before = len(server.requests)
         again = go(benchmark, only, folder)
         assert (again.asked, len(server.requests) - before) == (0, 0)
@@ -351,8 +355,8 @@ def test_a_window_without_a_caption_is_a_gap_and_no_error(
     (first, _) = status_of(run).captions
     assert (first.done, first.total, first.without) == (2, 4, {status: 2})
     sections = report_sections([run], report_columns([run]))
-    (made,) = [s for s in sections if s.title == "Missing captions"]
-    (table,) = made.parts
+    (section,) = [s for s in sections if s.title == "Missing captions"]
+    (table,) = section.parts
     assert isinstance(table, ReportTable)
     (row, *_) = [list(map(str, r)) for r in table.rows]
     assert row[1:] == ["caption@2, verify@2, caption@evidence", "v0", "1", f"0:02-0:04 {status}"]
@@ -425,8 +429,8 @@ def test_aligned_captions_that_could_not_be_aligned_say_so(
 def test_evidence_names_the_videos_of_the_benchmark(
     benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
 ) -> None:
-    said = '{"answer": "A", "scores": {"A": 0.9, "B": 0.1, "C": 0, "D": 0}, "evidence": [2]}'
-    rules = (Rule(when="Question:", reply=said), Rule(reply="A drawer."))
+    reply = '{"answer": "A", "scores": {"A": 0.9, "B": 0.1, "C": 0, "D": 0}, "evidence": [2]}'
+    rules = (Rule(when="Question:", reply=reply), Rule(reply="A drawer."))
     with ScriptedServer(Script(rules=rules)) as server:
         spec = f"openai-compatible:fake@{server.url}"
         only = config.model_copy(

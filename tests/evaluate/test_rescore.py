@@ -115,9 +115,9 @@ def test_an_untouched_run_is_what_it_was(
         before = load_run(tmp_path / "run").cells
         files = {p: p.read_bytes() for p in (tmp_path / "run").rglob("*.jsonl")}
         sent = len(server.requests)
-        said = rescore(tmp_path / "run")
+        summary = rescore(tmp_path / "run")
         assert len(server.requests) == sent
-    assert (said.read, said.kept, said.changed) == (len(before), 0, ())
+    assert (summary.read, summary.kept, summary.changed) == (len(before), 0, ())
     assert load_run(tmp_path / "run").cells == before
     assert {p: p.read_bytes() for p in files} == files
     assert len({c.answer.status for c in before.values()}) >= (3 if "video" in settings else 1)
@@ -143,16 +143,16 @@ def test_answers_out_of_a_given_memory_are_what_they_were(
             )
     with ScriptedServer(script(5)) as server:
         spec = f"openai-compatible:fake@{server.url}"
-        held = config.model_copy(
+        given = config.model_copy(
             update={
                 "settings": ("extractive", "extractive@evidence", "caption", "caption@evidence"),
                 "readers": (spec,),
             }
         )
-        go(benchmark, held, tmp_path / "run", memory=memory)
+        go(benchmark, given, tmp_path / "run", memory=memory)
     before = load_run(tmp_path / "run").cells
-    said = rescore(tmp_path / "run")
-    assert (said.read, said.kept, said.changed) == (10, 10, ())
+    summary = rescore(tmp_path / "run")
+    assert (summary.read, summary.kept, summary.changed) == (10, 10, ())
     assert load_run(tmp_path / "run").cells == before
 
 
@@ -183,9 +183,9 @@ def test_a_better_reader_changes_what_it_reads_better_alone(
         ("q2", "caption@2"),
     }
     monkeypatch.setattr(reader, "read_choice", whole)
-    said = rescore(folder)
+    summary = rescore(folder)
     after = load_run(folder).cells
-    assert {(q, now) for q, _, _, now in said.changed} == {("q2", "C"), ("q2", "B")}
+    assert {(q, now) for q, _, _, now in summary.changed} == {("q2", "C"), ("q2", "B")}
     assert all(after[key].answer.choice == "C" for key in lost)
     # What verify would have fixed or broken is told of the answer as it now reads.
     (decision,) = [
@@ -216,9 +216,9 @@ def test_a_decision_that_nobody_checked_is_taken_back(
         go(benchmark, both, folder)
         run = load_run(folder)
         for cell in list(run.cells.values()):
-            if cell.column.setting == "verify@2":
+            if cell.arm.setting == "verify@2":
                 steps = ({"step": "verdict", "verdict": None}, {"step": "decision", "after": "B"})
-                made = cell.answer.model_copy(
+                edited = cell.answer.model_copy(
                     update={
                         "status": Status.PARSED,
                         "choice": "B",
@@ -226,12 +226,12 @@ def test_a_decision_that_nobody_checked_is_taken_back(
                     }
                 )
                 with RunDatabase.open(folder) as record:
-                    record.add(cell.model_copy(update={"answer": made}))
+                    record.add(cell.model_copy(update={"answer": edited}))
         sent = len(server.requests)
-        said = rescore(folder)
-        assert [c[2:] for c in said.changed] == [("B", "error")] * 5
+        summary = rescore(folder)
+        assert [c[2:] for c in summary.changed] == [("B", "error")] * 5
         for cell in load_run(folder).cells.values():
-            if cell.column.setting == "verify@2":
+            if cell.arm.setting == "verify@2":
                 assert cell.failed
                 assert not {"verdict", "decision"} & {s["step"] for s in cell.answer.trace}
         assert not rescore(folder).changed
@@ -259,10 +259,10 @@ def test_a_gate_follows_what_is_read_anew(
     outcome = go(benchmark, only.model_copy(update={"gate_low": 0.2, "gate_high": 0.5}), folder)
     assert outcome.gates[0].accuracy == 0.4  # q0 and q4
     monkeypatch.setattr(reader, "read_choice", whole)
-    said = rescore(folder)
-    assert said.gates == ((only.readers[0], "passes", "fails"),)
-    (held,) = load_run(folder).about["gates"]
-    assert (held["accuracy"], held["passed"]) == (1.0, False)
-    told = CliRunner().invoke(app, ["eval", "status", str(folder)])
-    assert "100.0% right without the video is above" in told.output
+    summary = rescore(folder)
+    assert summary.gates == ((only.readers[0], "passes", "fails"),)
+    (gate,) = load_run(folder).about["gates"]
+    assert (gate["accuracy"], gate["passed"]) == (1.0, False)
+    result = CliRunner().invoke(app, ["eval", "status", str(folder)])
+    assert "100.0% right without the video is above" in result.output
     assert not rescore(folder).gates

@@ -40,13 +40,13 @@ def test_every_setting_is_answered_and_nothing_twice(
 ) -> None:
     outcome = go(benchmark, config, tmp_path / "run")
     assert outcome.by_status == {"parsed": 20}
-    held = asked(server)
-    assert len(held) == len(set(held))
+    requests = asked(server)
+    assert len(requests) == len(set(requests))
     # 4 windows of captions, and for each question: clean, video, caption, candidate and verdict
-    assert len(held) == 4 + 5 * 5
+    assert len(requests) == 4 + 5 * 5
     again = go(benchmark, config, tmp_path / "run")
     assert (again.asked, again.kept) == (0, 20)
-    assert len(server.requests) == len(held)
+    assert len(server.requests) == len(requests)
 
 
 class Stopped(Exception):
@@ -71,8 +71,8 @@ def test_a_run_that_stops_after_any_cell_goes_on_and_asks_nothing_twice(
         else:
             break
     assert stops >= 5
-    held = asked(server)
-    assert len(held) == len(set(held)) == 4 + 5 * 5
+    requests = asked(server)
+    assert len(requests) == len(set(requests)) == 4 + 5 * 5
     run = load_run(folder)
     assert len(run.cells) == 20
 
@@ -167,8 +167,8 @@ def test_a_changed_setting_asks_what_it_touches(
     outcome = go(benchmark, fewer, tmp_path / "run")
     assert (outcome.asked, outcome.asked_again) == (5, {"setting": 5})  # video alone
     assert {len(s.images) for s in server.requests[before:]} == {2}
-    held = go(benchmark, config.model_copy(update={"max_tokens": 100}), tmp_path / "run")
-    assert held.asked == 20
+    summary = go(benchmark, config.model_copy(update={"max_tokens": 100}), tmp_path / "run")
+    assert summary.asked == 20
 
 
 def test_what_was_remembered_anew_is_asked_anew(
@@ -357,9 +357,9 @@ def test_a_key_is_nowhere_in_a_run(
 
         asyncio.run(whole())
         assert any(key in str(s.headers) for s in server.requests)
-    held = [p for p in folder.rglob("*") if p.is_file()]
-    assert len(held) > 5
-    assert not [p for p in held if key.encode() in p.read_bytes()]
+    files = [p for p in folder.rglob("*") if p.is_file()]
+    assert len(files) > 5
+    assert not [p for p in files if key.encode() in p.read_bytes()]
 
 
 def test_a_run_holds_no_pictures_in_its_answers(
@@ -419,7 +419,7 @@ def test_a_check_that_failed_is_an_error_and_tried_again(
         # What had come of a check is not paid for again.
         assert len(server.requests) - before == 3 if which is LOOK else 6
     cells = load_run(tmp_path / "run").cells
-    looked = [c for c in cells.values() if c.column.setting == "verify@2"]
+    looked = [c for c in cells.values() if c.arm.setting == "verify@2"]
     assert {c.answer.choice for c in looked} == {"C"}
 
 
@@ -448,8 +448,8 @@ def test_verify_follows_a_caption_answer_that_was_mended(
             # As an earlier version left it: an answer that starts from what has been mended since.
             leave_text_files(tmp_path / "run")
             file = tmp_path / "run" / ANSWERS
-            held = file.read_text().replace('"baseline": "', '"baseline": "0')
-            file.write_text(held)
+            text = file.read_text().replace('"baseline": "', '"baseline": "0')
+            file.write_text(text)
         again = go(benchmark, both, tmp_path / "run")
         assert again.by_status == {"parsed": 10}
         assert again.asked == (5 if apart else 4)
@@ -458,8 +458,12 @@ def test_verify_follows_a_caption_answer_that_was_mended(
         assert len(server.requests) == before
     for (_, column), cell in load_run(tmp_path / "run").cells.items():
         if column.setting == "verify@2":
-            (made,) = [s for s in cell.answer.trace if s["step"] == "decision"]
-            assert (made["before"], made["outcome"], made["after"]) == ("A", "overridden", "C")
+            (decision,) = [s for s in cell.answer.trace if s["step"] == "decision"]
+            assert (decision["before"], decision["outcome"], decision["after"]) == (
+                "A",
+                "overridden",
+                "C",
+            )
 
 
 def test_a_failed_check_keeps_the_caption_answer_that_it_made_itself(

@@ -71,8 +71,10 @@ def test_an_answer_that_is_replaced_leaves_its_keys_behind(tmp_path: Path, finis
     assert [(row.key[0], row.parts["question"]) for row in stored.earlier.values()] == [
         ("q1", "second"), ("q2", "second"), ("q1", "first"), ("q2", "first")
     ]  # fmt: skip
-    found = [stored.reply_keys(keys[0], {"question": part}) for part in ("first", "third", "never")]
-    assert found == [["key-first"], ["key-third"], []]
+    keys_found = [
+        stored.reply_keys(keys[0], {"question": part}) for part in ("first", "third", "never")
+    ]
+    assert keys_found == [["key-first"], ["key-third"], []]
     with RunDatabase.open(tmp_path) as record:
         record.add(finished("q1", CLEAN, part="first"))
     assert {row.parts["question"] for row in read_run(tmp_path).earlier.values()} == {

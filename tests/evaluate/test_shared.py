@@ -20,11 +20,11 @@ Go = Callable[..., RunSummary]
 LIMIT = 15
 
 
-def last(seen: ReceivedRequest) -> str:
+def last(request: ReceivedRequest) -> str:
     """Always the option that comes last."""
-    if "You check answers" in seen.text:
+    if "You check answers" in request.text:
         return '{"answer": "A", "support": "partial", "reason": "unclear"}'
-    return re.findall(r"^([A-E])\. ", seen.text, re.MULTILINE)[-1]
+    return re.findall(r"^([A-E])\. ", request.text, re.MULTILINE)[-1]
 
 
 def remembered(data: Path, benchmark: Benchmark, folder: Path) -> Path:
@@ -64,9 +64,9 @@ def test_egoexolearn_with_its_captions_as_memory(shared_data: Path, tmp_path: Pa
     column = Arm(setting="caption", reader=spec)
     captioned = sum("Recording" in s.text for s in server.requests)
     assert captioned >= LIMIT  # the notes stand before the question
-    held = run.sheet(column)
+    answers = run.sheet(column)
     truth = sum(q.options[-1].label == q.answer for q in run.questions)
-    assert (len(held), held.right.sum()) == (LIMIT, truth)
+    assert (len(answers), answers.right.sum()) == (LIMIT, truth)
     # What is written for `egomem score` scores the same.
     (file,) = (tmp_path / "run" / "predictions").glob("caption-*.jsonl")
     given = read_predictions(file, run.questions)

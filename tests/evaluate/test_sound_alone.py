@@ -42,10 +42,10 @@ def test_what_has_no_pictures_is_no_error(
     outcome = go(heard, every, tmp_path / "run")
     assert (outcome.by_status, outcome.faults) == ({"parsed": 8, "abstained": 6}, ())
     run = load_run(tmp_path / "run")
-    said = {c.setting: f.answer for (q, c), f in run.cells.items() if q == "q1"}
-    assert said["clean"].status is Status.PARSED
+    rows = {c.setting: f.answer for (q, c), f in run.cells.items() if q == "q1"}
+    assert rows["clean"].status is Status.PARSED
     nothing = "nothing was captioned in this part of the memory"
-    assert {k: a.reason for k, a in said.items() if k != "clean"} == {
+    assert {k: a.reason for k, a in rows.items() if k != "clean"} == {
         "video": "no picture was recorded in this part of the memory",
         "caption@2": nothing,
         "verify@2": nothing,
@@ -79,8 +79,8 @@ def test_its_transcript_is_read_where_speech_is_asked_for(
     with Store.open(tmp_path / "memory", create=True) as store:
         store.put_track(Track(source="speech", observer="made"))
         store.put_recording(Recording(id="v1", name="v1", duration=4, facts={"video": None}))
-        said = {"source": "speech", "track": "speech/made", "text": "One two three."}
-        store.add([Observation(recording="v1", span=Span(0, 1), **said)])
+        rows = {"source": "speech", "track": "speech/made", "text": "One two three."}
+        store.add([Observation(recording="v1", span=Span(0, 1), **rows)])
     about = heard.model_copy(update={"questions": heard.questions[1:]})
     for sources, status in ((["caption"], "abstained"), (["caption", "speech"], "parsed")):
         given = {"settings": ("caption",), "strategies": {"caption": {"sources": sources}}}
@@ -115,8 +115,8 @@ def test_a_look_at_it_is_no_fault(
         store.put_recording(
             Recording(id="v1", name="v1", duration=4, path=path, facts={"video": None})
         )
-        said = {"source": "caption", "track": "caption/made", "text": "A drawer is number 1."}
-        store.add([Observation(recording="v1", span=Span(0, 1), **said)])
+        rows = {"source": "caption", "track": "caption/made", "text": "A drawer is number 1."}
+        store.add([Observation(recording="v1", span=Span(0, 1), **rows)])
     about = heard.model_copy(update={"questions": heard.questions[1:]})
     only = config.model_copy(update={"settings": ("verify",)})
     done = go(about, only, tmp_path / "run", memory=tmp_path / "memory")

@@ -44,11 +44,11 @@ def test_a_halted_call_of_another_configuration(
     go(benchmark, both, folder)
     done = halted(benchmark, both.model_copy(update={"abstain": True}), folder, 16)
     assert (done.left, done.by_status) == (8, {"parsed": 2})
-    held = load_run(folder)
-    now = status(held)
+    run = load_run(folder)
+    now = status(run)
     assert (now.done, now.total, now.stale) == (2, 10, 8)
     assert [(c.done, c.by_status) for c in now.columns] == [(2, {"parsed": 2}), (0, {})]
-    assert [c.setting for c in held.columns] == ["clean"]
+    assert [c.setting for c in run.columns] == ["clean"]
     written = write_report([folder], tmp_path / "report")
     assert any("8 answers are of another configuration" in w for w in written.warnings)
     assert "caption@2" not in (tmp_path / "report" / "figures.csv").read_text()
@@ -70,11 +70,11 @@ def test_a_killed_call_of_another_configuration(
     """Nothing is written at its end, so what it found at its start counts."""
     folder = tmp_path / "run"
     go(benchmark, both, folder)
-    said = []
+    messages = []
 
     def third(progress: object) -> None:
-        said.append(progress)
-        if len(said) == 3:
+        messages.append(progress)
+        if len(messages) == 3:
             raise Stopped
 
     changed = both.model_copy(update={"abstain": True})
@@ -90,8 +90,8 @@ def test_nothing_is_stale_where_a_call_came_to_its_end(
     folder = tmp_path / "run"
     go(benchmark, config, folder)
     go(benchmark, config.model_copy(update={"abstain": True}), folder)
-    found = status(load_run(folder))
-    assert (found.done, found.stale) == (20, 0)
+    state = status(load_run(folder))
+    assert (state.done, state.stale) == (20, 0)
     assert json.loads((folder / "run.json").read_text())["stale"] == {}
 
 
@@ -102,9 +102,9 @@ def test_stale_answers_of_a_shard_are_missing_in_the_whole(
     shards = [tmp_path / f"part{k}" for k in (1, 2)]
     changed = only.model_copy(update={"abstain": True})
     for k, folder in enumerate(shards, 1):
-        own = {"shard": {"index": k, "count": 2}}
-        go(benchmark, Config.model_validate({**only.model_dump(), **own}), folder)
-        new = Config.model_validate({**changed.model_dump(), **own})
+        shard = {"shard": {"index": k, "count": 2}}
+        go(benchmark, Config.model_validate({**only.model_dump(), **shard}), folder)
+        new = Config.model_validate({**changed.model_dump(), **shard})
         halted(benchmark, new, folder, 4 if k == 1 else 9)
     with pytest.raises(UsageError, match="2 of 5 cells are missing"):
         merge(tmp_path / "whole", shards)

@@ -42,20 +42,20 @@ def test_a_run_is_followed_from_outside(
     benchmark: Benchmark, config: Config, tmp_path: Path, go: Go
 ) -> None:
     """Read at every step while it runs: who is at it, captions, cells, what was sent."""
-    seen: list[RunStatus] = []
+    states: list[RunStatus] = []
 
     def look(progress: RunProgress) -> None:
-        seen.append(now(tmp_path / "run"))
+        states.append(now(tmp_path / "run"))
 
     only = config.model_copy(update={"settings": ("caption@2", "caption@4")})
     go(benchmark, only, tmp_path / "run", on_progress=look, concurrency=1)
-    assert {s.state for s in seen} == {"running"}
-    assert all("process" in s.who for s in seen)
-    assert [(t.done, t.total) for t in seen[-1].captions] == [(4, 4), (2, 2)]
-    assert [s.captions[0].done for s in seen[:2]] == [0, 1]
-    assert [s.done for s in seen[-10:]] == list(range(1, 11))
-    assert {s.total for s in seen} == {10}
-    sent = [s.spent.requests for s in seen]
+    assert {s.state for s in states} == {"running"}
+    assert all("process" in s.who for s in states)
+    assert [(t.done, t.total) for t in states[-1].captions] == [(4, 4), (2, 2)]
+    assert [s.captions[0].done for s in states[:2]] == [0, 1]
+    assert [s.done for s in states[-10:]] == list(range(1, 11))
+    assert {s.total for s in states} == {10}
+    sent = [s.spent.requests for s in states]
     assert sent == sorted(sent)
     assert sent[-1] == 16
     last = now(tmp_path / "run")
@@ -70,9 +70,9 @@ def test_errors_are_not_finished(
         spec = f"openai-compatible:fake@{server.url}"
         go(benchmark, config.model_copy(update={"readers": (spec,), "settings": ("clean",)}),
            tmp_path / "run")  # fmt: skip
-    found = now(tmp_path / "run")
-    assert (found.done, found.total, found.errors) == (3, 5, 2)
-    assert found.columns[0].by_status == {"error": 2, "parsed": 3}
+    state = now(tmp_path / "run")
+    assert (state.done, state.total, state.errors) == (3, 5, 2)
+    assert state.columns[0].by_status == {"error": 2, "parsed": 3}
 
 
 def test_a_run_that_was_left_or_halted_says_so(
@@ -90,27 +90,27 @@ def test_a_run_that_was_left_or_halted_says_so(
 
     with pytest.raises(Stopped):
         go(benchmark, only, tmp_path / "run", on_progress=stop, concurrency=1)
-    left = now(tmp_path / "run")
-    assert (left.state, left.done, left.ended) == ("unfinished", 1, None)
+    state = now(tmp_path / "run")
+    assert (state.state, state.done, state.ended) == ("unfinished", 1, None)
 
     async def halted() -> None:
         async with opened(benchmark, only, tmp_path / "run", environ={}, max_requests=3) as work:
             await run(work)
 
     asyncio.run(halted())
-    found = now(tmp_path / "run")
-    assert (found.state, found.done, found.ended) == ("halted", 3, None)
+    state = now(tmp_path / "run")
+    assert (state.state, state.done, state.ended) == ("halted", 3, None)
     leave_text_files(tmp_path / "run")
     file = tmp_path / "run" / ANSWERS
     file.write_bytes(file.read_bytes() + b'{"torn')
     (tmp_path / "run" / USAGE).unlink()
     assert main(["eval", "status", str(tmp_path / "run")]) == 0
-    said = capsys.readouterr().out
-    assert "halted: all of --max-requests 3 are sent; 3 of 5 cells finished" in said
-    assert "3 / 5" in said
-    assert "sent: 3 requests" in said
-    assert "1 line of the answers cannot be read" in said
-    assert "the usage of 3 answers is not known" in said
+    printed = capsys.readouterr().out
+    assert "halted: all of --max-requests 3 are sent; 3 of 5 cells finished" in printed
+    assert "3 / 5" in printed
+    assert "sent: 3 requests" in printed
+    assert "1 line of the answers cannot be read" in printed
+    assert "the usage of 3 answers is not known" in printed
     with locked(tmp_path / "run"):
         assert main(["eval", "status", str(tmp_path / "run"), "--json"]) == 0
     body: dict[str, Any] = json.loads(capsys.readouterr().out)["result"]

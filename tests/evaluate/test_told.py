@@ -65,8 +65,8 @@ def test_no_video_at_hand_is_refused_before_anything_is_asked(
 ) -> None:
     words = command(data, tmp_path / "run", spec, "--gate", "report")
     assert main([*words, "--settings", "clean,video"]) == 2
-    said = capsys.readouterr().err
-    assert "video: no video is at hand (v0: no file); give their folder with --media" in said
+    printed = capsys.readouterr().err
+    assert "video: no video is at hand (v0: no file); give their folder with --media" in printed
     assert not server.requests
     assert main([*words, "--settings", "clean"]) == 0
 
@@ -78,9 +78,11 @@ def test_errors_of_lost_videos_name_the_remedy(
     (tmp_path / "v1.mp4").rename(tmp_path / "some" / "v1.mp4")
     words = command(data, tmp_path / "run", spec, "--settings", "video", "--media")
     assert main([*words, str(tmp_path / "some")]) == 1
-    said = capsys.readouterr().err
-    assert "3 of 5 cells ended in an error; the same command tries them again; 1 video is" in said
-    assert "--media" in said
+    printed = capsys.readouterr().err
+    assert (
+        "3 of 5 cells ended in an error; the same command tries them again; 1 video is" in printed
+    )
+    assert "--media" in printed
 
 
 def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
@@ -103,9 +105,9 @@ def test_errors_of_shards_are_told_when_they_are_joined(
         capsys.readouterr()
         parts = [str(tmp_path / f"part{k}") for k in (1, 2)]
         assert main(["eval", "merge", str(tmp_path / "whole"), *parts]) == 1
-        told = capsys.readouterr()
-        assert "5 cells in" in told.out
-        assert "2 of 5 cells ended in an error" in told.err
+        captured = capsys.readouterr()
+        assert "5 cells in" in captured.out
+        assert "2 of 5 cells ended in an error" in captured.err
         again = command(data, tmp_path / "whole", spec, "--settings", "clean", "--gate", "report")
         assert main([*again, "--json"]) == 0
     outcome = json.loads(capsys.readouterr().out)["result"]["outcome"]
@@ -120,13 +122,13 @@ def test_what_the_gate_holds_back_is_told(
     stop = config.model_copy(update={"gate": "stop"})
     go(benchmark, stop, tmp_path / "run", on_note=notes.append)
     assert "it fails; its other settings are held back (--gate report" in notes[-1]
-    found = status(load_run(tmp_path / "run"))
-    assert (found.state, found.done, found.held_back) == ("finished", 5, 15)
+    state = status(load_run(tmp_path / "run"))
+    assert (state.state, state.done, state.held_back) == ("finished", 5, 15)
     assert main(["eval", "status", str(tmp_path / "run")]) == 0
-    said = capsys.readouterr().out
-    assert "5 of 20 cells finished, 15 held back by the gate" in said
-    assert "above the 15% to 35% that pass (both included): the reader knows the answers" in said
-    assert "--gate report lets them go on" in said
+    printed = capsys.readouterr().out
+    assert "5 of 20 cells finished, 15 held back by the gate" in printed
+    assert "above the 15% to 35% that pass (both included): the reader knows the answers" in printed
+    assert "--gate report lets them go on" in printed
     written = write_report([tmp_path / "run"], tmp_path / "report")
     assert any("the bias gate stopped fake: 3 columns without" in w for w in written.warnings)
     go(benchmark, config, tmp_path / "run", on_note=notes.append)
@@ -163,10 +165,10 @@ def test_wrong_values_name_their_option() -> None:
 def test_an_unknown_setting_is_told_by_the_names_that_settings_have(name: str) -> None:
     with pytest.raises(UsageError, match="there is no setting") as wrong:
         read_conditions([name])
-    known = wrong.value.remedy.removeprefix("use one of: ").split(", ")
-    assert {"caption@30", "aligned@30", "video@evidence", "extractive"} <= set(known)
-    assert not any(k.startswith("evidence-") for k in known)
-    for each in known:
+    names = wrong.value.remedy.removeprefix("use one of: ").split(", ")
+    assert {"caption@30", "aligned@30", "video@evidence", "extractive"} <= set(names)
+    assert not any(k.startswith("evidence-") for k in names)
+    for each in names:
         assert read_conditions([each])[0].name == each
 
 
@@ -212,9 +214,9 @@ async def test_captions_of_a_given_memory_are_counted(
     async with opened(
         benchmark, only, tmp_path / "run", memory=tmp_path / "memory", environ={}
     ) as work:
-        made = plan(work)
+        estimate = plan(work)
     each = 2 * (math.ceil(300 / BYTES_PER_TOKEN) + STAMP_TOKENS)
-    assert made.total.tokens_in == 5 * (PROMPT_TOKENS + each)
+    assert estimate.total.tokens_in == 5 * (PROMPT_TOKENS + each)
 
 
 def test_the_demo_takes_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,8 +25,8 @@ BERLIN = ZoneInfo("Europe/Berlin")
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(tmp_path / "memory", create=True) as held:
-        yield held
+    with Store.open(tmp_path / "memory", create=True) as memory:
+        yield memory
 
 
 def lines(path: Path, *rows: object) -> Path:
@@ -132,8 +132,8 @@ def test_json(store: Store, tmp_path: Path) -> None:
     rows = [{"start": 1, "end": 2, "text": "x"}, 7]
     (tmp_path / "walk_captions.json").write_text(json.dumps(rows))
     assert one(store, tmp_path / "walk_captions.json").problems == ("line 2: it is not an object",)
-    held = {"video_id": "b", "model": "m", "captions": rows[:1]}
-    (tmp_path / "other.json").write_text(json.dumps(held))
+    document = {"video_id": "b", "model": "m", "captions": rows[:1]}
+    (tmp_path / "other.json").write_text(json.dumps(document))
     one(store, tmp_path / "other.json")
     lines(tmp_path / "lines.json", {"start": 3, "end": 4, "text": "y"}, {"start": 5, "text": "z"})
     one(store, tmp_path / "lines.json")
@@ -189,7 +189,7 @@ def test_subtitles(store: Store, tmp_path: Path) -> None:
 def test_whisperx(store: Store, tmp_path: Path) -> None:
     ghost = {"start": 30, "end": 32, "text": "Thanks for watching!", "no_speech_prob": 0.9,
              "avg_logprob": -0.9}  # fmt: skip
-    held = {
+    document = {
         "language": "en",
         "segments": [
             {"start": 1.0, "end": 2.0, "text": " Thank you.", "speaker": "SPEAKER_00", "id": 0,
@@ -200,7 +200,7 @@ def test_whisperx(store: Store, tmp_path: Path) -> None:
         ],
     }  # fmt: skip
     path = tmp_path / "walk_whisperx.json"
-    path.write_text(json.dumps(held))
+    path.write_text(json.dumps(document))
     done = one(store, path)
     assert read(store) == [("walk", 1, 2, "Thank you."), ("walk", 40, 41, "Bye.")]
     assert store.view().observations()[0].data == {
@@ -375,3 +375,23 @@ def test_turns_of_locomo(store: Store, shared_data: Path) -> None:
     assert [t.data["dia_id"] for t in turns[:3]] == ["D1:1", "D1:2", "D1:3"]
     assert turns[0].text == "Caroline: Hey Mel! Good to see you! How have you been?"
     assert "placed by its order" in str(turns[0].provenance.note)
+
+
+def test_starts_with_offsets_take_the_zone_that_is_given(store: Store, tmp_path: Path) -> None:
+    night, local = "2026-10-25T01:00+02:00", "2026-10-25 02:30"
+    named = "2026-10-25T01:00-04:00[America/New_York]"
+    path = lines(
+        tmp_path / "rows.jsonl",
+        {"video_id": "night", "recording_start": night, "start": 9000, "end": 9010, "text": "x"},
+        {"video_id": "local", "recording_start": local, "start": 0, "end": 1, "text": "y"},
+        {"video_id": "named", "recording_start": named, "start": 0, "end": 1, "text": "z"},
+    )
+    done = one(store, path, zone=BERLIN)
+    clocks = {r.id: r.clock for r in store.recordings()}
+    assert {id: str(c.start.tzinfo) for id, c in clocks.items() if c} == {
+        "night": "Europe/Berlin", "local": "Europe/Berlin", "named": "America/New_York",
+    }  # fmt: skip
+    clock = clocks["night"]
+    assert clock is not None
+    assert clock.at(9000).isoformat() == "2026-10-25T02:30:00+01:00"
+    assert done.problems == ("line 2: 02:30 occurs twice that day; read as the first",)

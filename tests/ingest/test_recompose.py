@@ -34,10 +34,10 @@ def test_a_composed_caption_is_made_anew_without_what_was_forgotten(tmp_path: Pa
         }
         assert len(memory.until().observations()) == 3
         memory.forget(match="secret")
-        left = {o.source: o for o in memory.until().observations()}
-        assert left["caption"].text == "In view: 1 cat."
-        assert left["caption"].provenance.rests_on == (parts[0].id,)
-        assert set(left) == {"caption", "object"}
+        remaining = {o.source: o for o in memory.until().observations()}
+        assert remaining["caption"].text == "In view: 1 cat."
+        assert remaining["caption"].provenance.rests_on == (parts[0].id,)
+        assert set(remaining) == {"caption", "object"}
     assert not any(b"4711" in f.read_bytes() for f in tmp_path.rglob("*") if f.is_file())
 
 

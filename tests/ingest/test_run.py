@@ -13,7 +13,7 @@ from egomem.ingest import IngestReport, Observers, SamplingOptions, ingest
 from egomem.media import AudioBlock
 from egomem.memory import Completed, Store
 from egomem.memory.failed_windows import failed_windows
-from egomem.memory.thumbnails import thumbnail_file
+from egomem.memory.thumbnails import Thumbnail, thumbnail_file
 from egomem.observe.window import Window, WindowFailed
 from egomem.records import Observation, Recording, Status, Track
 from egomem.timeline import Span
@@ -26,7 +26,7 @@ class Watcher:
     """Says how many frames it saw; can be told to fail or to be stopped at a window."""
 
     name: str = "watcher"
-    seen: list[Window] = field(default_factory=list)
+    windows: list[Window] = field(default_factory=list)
     fail_at: float | None = None
     stop_at: float | None = None
     window: float | None = 2
@@ -40,7 +40,7 @@ class Watcher:
             raise KeyboardInterrupt
         if window.span.start == self.fail_at:
             raise ModelError("the server has gone", "start it again")
-        self.seen.append(window)
+        self.windows.append(window)
         return [
             Observation(
                 recording=window.recording.id,
@@ -70,8 +70,13 @@ class Listener:
         for block in blocks:
             length = int(len(block.samples) / block.rate)
             for k in range(0, length, 2):
-                said = [self.say(block.start + n, recording) for n in range(k, min(k + 2, length))]
-                yield block.start + k + len(said), [o for o in said if o.span.start < self.silent]
+                observations = [
+                    self.say(block.start + n, recording) for n in range(k, min(k + 2, length))
+                ]
+                yield (
+                    block.start + k + len(observations),
+                    [o for o in observations if o.span.start < self.silent],
+                )
 
     def say(self, at: float, recording: Recording) -> Observation:
         if self.stop_after is not None and len(self.heard) == self.stop_after:
@@ -108,8 +113,8 @@ def test_every_window_is_shown_once_with_its_frames(tmp_path: Path, make_video: 
     watcher = Watcher()
     report = run(tmp_path, [make_video("a.mp4", seconds=5)], watcher)
     assert report.counts == {"done": 1}
-    assert [w.span for w in watcher.seen] == [Span(0, 2), Span(2, 4), Span(4, 5)]
-    assert [[f.time for f in w.frames] for w in watcher.seen] == [
+    assert [w.span for w in watcher.windows] == [Span(0, 2), Span(2, 4), Span(4, 5)]
+    assert [[f.time for f in w.frames] for w in watcher.windows] == [
         [0, 0.5, 1, 1.5],
         [2, 2.5, 3, 3.5],
         [4, 4.5],
@@ -125,11 +130,13 @@ def test_the_same_file_again_does_nothing_wherever_it_lies(
     moved = video.rename(tmp_path / "moved.mp4")
     watcher = Watcher()
     report = run(tmp_path, [moved], watcher)
-    assert report.counts == {"unchanged": 1}
-    assert watcher.seen == []
+    assert report.counts == {"updated": 1}
+    assert report.outcomes[0].notes[0] == f"it was {video}, which is not there any more"
+    assert watcher.windows == []
     with Store.open(tmp_path / "memory") as store:
         (recording,) = store.recordings()
-    assert recording.path == str(moved.resolve())
+    assert (recording.path, recording.name) == (str(moved.resolve()), "moved.mp4")
+    assert run(tmp_path, [moved], watcher).counts == {"unchanged": 1}
 
 
 def test_a_copy_whose_name_tells_nothing_keeps_the_clock(
@@ -142,8 +149,9 @@ def test_a_copy_whose_name_tells_nothing_keeps_the_clock(
     assert report.counts == {"done": 1, "unchanged": 1}
     with Store.open(tmp_path / "memory") as store:
         (recording,) = store.recordings()
-    assert recording.name == "copy.mp4"
+    assert recording.name == "2026-03-02_08-10-00.mp4"
     assert recording.clock is not None
+    assert report.outcomes[1].notes == (f"a copy of {dated} (the same bytes): nothing to do",)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names themselves")
@@ -185,19 +193,24 @@ def test_a_full_disk_ends_the_run(tmp_path: Path, make_video: MakeVideo) -> None
 def test_a_window_is_marked_in_the_transaction_of_what_was_seen(
     tmp_path: Path, make_video: MakeVideo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls: list[tuple[int, int]] = []
+    calls: list[tuple[int, int, int]] = []
     add = Store.add
 
     def counted(
-        store: Store, observations: Iterable[Observation], *, completed: Iterable[Completed] = ()
+        store: Store,
+        observations: Iterable[Observation],
+        *,
+        completed: Iterable[Completed] = (),
+        thumbnails: Iterable[Thumbnail] = (),
     ) -> int:
         observations, completed = list(observations), list(completed)
-        calls.append((len(observations), len(completed)))
-        return add(store, observations, completed=completed)
+        thumbnails = list(thumbnails)
+        calls.append((len(observations), len(completed), len(thumbnails)))
+        return add(store, observations, completed=completed, thumbnails=thumbnails)
 
     monkeypatch.setattr(Store, "add", counted)
     run(tmp_path, [make_video("a.mp4")], Watcher(), Watcher("other"))
-    assert calls == [(2, 2), (2, 2)]
+    assert calls == [(2, 2, 1), (2, 2, 1)]
 
 
 def test_stopped_at_a_window_the_next_run_goes_on_there(
@@ -209,8 +222,8 @@ def test_stopped_at_a_window_the_next_run_goes_on_there(
     assert len(texts(tmp_path)) == 2
     rest = Watcher()
     run(tmp_path, [video], rest)
-    assert [w.span.start for w in rest.seen] == [4, 6]
-    assert [len(w.frames) for w in rest.seen] == [4, 4]
+    assert [w.span.start for w in rest.windows] == [4, 6]
+    assert [len(w.frames) for w in rest.windows] == [4, 4]
     assert len(texts(tmp_path)) == 4
 
 
@@ -224,8 +237,8 @@ def test_a_window_that_failed_is_reported_and_tried_again(
     assert outcome.faults == ("2-4 s, caption: the server has gone; start it again",)
     first, other = Watcher(), Watcher("other")
     assert run(tmp_path, [video], first, other).counts == {"done": 1}
-    assert [w.span.start for w in first.seen] == [2]
-    assert other.seen == []
+    assert [w.span.start for w in first.windows] == [2]
+    assert other.windows == []
 
 
 def test_a_fault_of_many_windows_is_one_line(tmp_path: Path, make_video: MakeVideo) -> None:
@@ -247,12 +260,12 @@ class Unwilling(Watcher):
     max_tokens: int = 100
 
     async def observe(self, window: Window) -> list[Observation]:
-        seen = await super().observe(window)
+        observations = await super().observe(window)
         if window.span.start == 2:
             raise WindowFailed("no caption: refused", status=Status.REFUSED)
         if window.span.start == 4 and self.max_tokens < 500:
             raise WindowFailed("cut off", status=Status.TRUNCATED, tokens=self.max_tokens)
-        return seen
+        return observations
 
 
 def test_a_window_that_cannot_be_told_of_is_reported_and_not_tried_again(
@@ -265,10 +278,10 @@ def test_a_window_that_cannot_be_told_of_is_reported_and_not_tried_again(
     assert len(texts(tmp_path)) == 2
     again = Unwilling()
     (second,) = run(tmp_path, [video], again).outcomes
-    assert again.seen == []
+    assert again.windows == []
     assert second.status == "partial"
-    told = "caption: no observation of 2 windows: 0:02-0:04 refused, 0:04-0:06 truncated"
-    assert second.faults == (told,)
+    line = "caption: no observation of 2 windows: 0:02-0:04 refused, 0:04-0:06 truncated"
+    assert second.faults == (line,)
 
 
 def test_a_window_that_was_cut_off_is_tried_where_more_may_be_said(
@@ -276,10 +289,10 @@ def test_a_window_that_was_cut_off_is_tried_where_more_may_be_said(
 ) -> None:
     video = make_video("a.mp4", seconds=8)
     run(tmp_path, [video], Unwilling())
-    for tokens, shown, lost in ((100, [], 2), (200, [4], 2), (200, [], 2), (500, [4], 1)):
+    for tokens, retried, lost in ((100, [], 2), (200, [4], 2), (200, [], 2), (500, [4], 1)):
         watcher = Unwilling(max_tokens=tokens)
         (outcome,) = run(tmp_path, [video], watcher).outcomes
-        assert [w.span.start for w in watcher.seen] == shown
+        assert [w.span.start for w in watcher.windows] == retried
         track = watcher.track.id
         with Store.open(tmp_path / "memory") as store:
             assert len(failed_windows(store, outcome.recording or "", track)) == lost
@@ -296,8 +309,8 @@ def test_a_new_observer_sees_what_the_others_have_seen_already(
     run(tmp_path, [video], Watcher())
     old, new = Watcher(), Watcher("new")
     run(tmp_path, [video], old, new)
-    assert old.seen == []
-    assert [[o.text for o in w.context] for w in new.seen] == [["watcher saw 4 frames"]] * 2
+    assert old.windows == []
+    assert [[o.text for o in w.context] for w in new.windows] == [["watcher saw 4 frames"]] * 2
 
 
 def test_a_broken_file_is_reported_and_the_rest_goes_on(
@@ -324,9 +337,9 @@ def test_frames_after_the_damage_are_not_made_up(tmp_path: Path, make_video: Mak
     cut.write_bytes(whole[: int(len(whole) * 0.75)])
     watcher = Watcher()
     run(tmp_path, [cut], watcher)
-    times = [f.time for w in watcher.seen for f in w.frames]
+    times = [f.time for w in watcher.windows for f in w.frames]
     assert times == sorted(set(times))
-    counts = [len(w.frames) for w in watcher.seen]
+    counts = [len(w.frames) for w in watcher.windows]
     assert (counts[0], counts[-1]) == (4, 0)
 
 
@@ -340,9 +353,9 @@ def test_speech_goes_on_after_the_last_whole_stretch(
     rest = Listener(silent=silent)
     run(tmp_path, [video], Watcher(), speech=rest)
     assert min(rest.heard) == pytest.approx(begin, abs=0.1)
-    said = [t for t in texts(tmp_path) if t.startswith("second")]
-    assert said == [f"second {k}" for k in range(len(said))]
-    assert len(said) >= min(5, silent)
+    spoken = [t for t in texts(tmp_path) if t.startswith("second")]
+    assert spoken == [f"second {k}" for k in range(len(spoken))]
+    assert len(spoken) >= min(5, silent)
     again = Listener()
     assert run(tmp_path, [video], Watcher(), speech=again).counts == {"unchanged": 1}
     assert again.heard == []
@@ -355,16 +368,16 @@ def test_a_track_without_a_window_is_not_seen_again_in_windows_of_another_length
     run(tmp_path, [video], Watcher(window=None))
     wider, captions = Watcher(window=None), Watcher("captions", window=3)
     run(tmp_path, [video], wider, captions, sampling=SamplingOptions(window=3, fps=2))
-    assert wider.seen == []
-    assert [w.span for w in captions.seen] == [Span(0, 3), Span(3, 6), Span(6, 7)]
+    assert wider.windows == []
+    assert [w.span for w in captions.windows] == [Span(0, 3), Span(3, 6), Span(6, 7)]
     # What it saw before is held, although its windows were others.
-    assert [len(w.context) for w in captions.seen] == [2, 2, 1]
+    assert [len(w.context) for w in captions.windows] == [2, 2, 1]
 
 
 def test_speech_is_held_by_the_windows_it_overlaps(tmp_path: Path, make_video: MakeVideo) -> None:
     watcher = Watcher()
     run(tmp_path, [make_video("a.mp4", sound=True)], watcher, speech=Listener())
-    assert [o.text for o in watcher.seen[0].context] == ["second 0", "second 1"]
+    assert [o.text for o in watcher.windows[0].context] == ["second 0", "second 1"]
 
 
 def test_a_thumbnail_of_each_window_is_kept(tmp_path: Path, make_video: MakeVideo) -> None:

@@ -10,10 +10,12 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from egomem.errors import TimeError
-from egomem.ingest.start_times import chapters, find_start, find_starts, gaps, overlaps
+from egomem.ingest.coverage import gaps, overlaps
+from egomem.ingest.start_times import find_start, find_starts
 from egomem.media import MediaInfo
 from egomem.records import Recording
 from egomem.timeline import Clock
+from egomem.timeline.chapters import Chapter, ChapterFile, chapters_of
 
 BERLIN = ZoneInfo("Europe/Berlin")
 START = datetime(2026, 3, 2, 8, 10, tzinfo=BERLIN)
@@ -23,22 +25,22 @@ def facts(duration: float = 600, created: str | None = None) -> MediaInfo:
     return MediaInfo(path="x", bytes=1, container="mp4", duration=duration, created=created)
 
 
-def sidecar(tmp_path: Path, name: str, **held: object) -> Path:
-    (tmp_path / name).write_text(json.dumps(held))
+def sidecar(tmp_path: Path, name: str, **content: object) -> Path:
+    (tmp_path / name).write_text(json.dumps(content))
     return tmp_path / "walk.mp4"
 
 
 def test_what_the_user_gives_is_over_all_else(tmp_path: Path) -> None:
     path = sidecar(tmp_path, "walk.json", start="2026-03-02T10:10+01:00")
-    found = find_start(path, given=START)
-    assert found.clock == Clock(START, "given")
-    assert found.notes == (
+    start = find_start(path, given=START)
+    assert start.clock == Clock(START, "given")
+    assert start.notes == (
         "the start given is not what the sidecar: 2026-03-02 10:10:00+01:00 says",
     )
 
 
 @pytest.mark.parametrize(
-    ("name", "held"),
+    ("name", "content"),
     [
         ("walk.json", {"start": "2026-03-02T08:10+01:00"}),
         ("walk.mp4.json", {"start_time": "2026-03-02T07:10Z"}),
@@ -49,11 +51,11 @@ def test_what_the_user_gives_is_over_all_else(tmp_path: Path) -> None:
         ("walk.vrs.json", {"start_time": int(START.timestamp() * 1e9)}),
     ],
 )
-def test_sidecars(tmp_path: Path, name: str, held: dict[str, object]) -> None:
-    found = find_start(sidecar(tmp_path, name, **held))
-    assert found.clock is not None
-    assert found.clock.source == "sidecar"
-    assert found.clock.start == START
+def test_sidecars(tmp_path: Path, name: str, content: dict[str, object]) -> None:
+    start = find_start(sidecar(tmp_path, name, **content))
+    assert start.clock is not None
+    assert start.clock.source == "sidecar"
+    assert start.clock.start == START
 
 
 def test_a_sidecar_without_a_zone_is_a_hint(tmp_path: Path) -> None:
@@ -77,7 +79,7 @@ def test_a_sidecar_that_tells_another_length_is_said_so(tmp_path: Path) -> None:
     unix = START.timestamp()
     path = sidecar(tmp_path, "walk.vrs.json", start_time=unix, end_time=unix + 60)
     assert "tells of 60 s, the video has 600 s" in find_start(path, facts()).notes[0]
-    assert find_start(path, facts(60.4)).notes == ()
+    assert find_start(path, facts(60.4), zone=BERLIN).notes == ()
 
 
 @pytest.mark.parametrize(
@@ -95,8 +97,8 @@ def test_a_sidecar_that_tells_another_length_is_said_so(tmp_path: Path) -> None:
 )
 def test_a_name_gives_a_clock_only_with_a_zone(name: str) -> None:
     day_one = date(2026, 3, 1)
-    found = find_start(name, zone=BERLIN, day_one=day_one)
-    assert found.clock == Clock(START, "filename")
+    start = find_start(name, zone=BERLIN, day_one=day_one)
+    assert start.clock == Clock(START, "filename")
     bare = find_start(name, day_one=day_one)
     assert bare.clock is None
     assert [hint.start for hint in bare.hints] == [datetime(2026, 3, 2, 8, 10)]
@@ -106,9 +108,9 @@ def test_a_name_gives_a_clock_only_with_a_zone(name: str) -> None:
     "name", ["GX010123.MP4", "20261302_081000.mp4", "clip_1234567890123456789.mp4", "walk.mp4"]
 )
 def test_names_that_give_no_time(name: str) -> None:
-    found = find_start(name, zone=BERLIN)
-    assert found.hints == ()
-    assert "nothing says when it began" in found.notes[0]
+    start = find_start(name, zone=BERLIN)
+    assert start.hints == ()
+    assert "nothing says when it began" in start.notes[0]
 
 
 def test_pixel_names_are_utc_and_egolife_needs_its_first_day() -> None:
@@ -119,16 +121,30 @@ def test_pixel_names_are_utc_and_egolife_needs_its_first_day() -> None:
 
 
 def test_a_name_in_the_gap_of_the_clocks_is_a_note_and_no_error() -> None:
-    found = find_start("20260329_023000.mp4", zone=BERLIN)
-    assert found.clock is None
-    assert "does not exist" in found.notes[0]
+    start = find_start("20260329_023000.mp4", zone=BERLIN)
+    assert start.clock is None
+    assert "does not exist" in start.notes[0]
+
+
+def test_a_name_in_an_hour_that_comes_twice_says_how_it_is_read() -> None:
+    start = find_start("20261025_023000.mp4", zone=BERLIN)
+    assert start.clock is not None
+    assert start.clock.start.isoformat() == "2026-10-25T02:30:00+02:00"
+    assert "02:30 occurs twice that day; read as the first" in start.notes[0]
+
+
+def test_a_given_start_is_in_the_zone_that_is_given() -> None:
+    given = datetime.fromisoformat("2026-03-28T10:00+01:00")
+    start = find_start("walk.mp4", given=given, zone=BERLIN)
+    assert start.clock is not None
+    assert start.clock.at(86400).isoformat() == "2026-03-29T11:00:00+02:00"
 
 
 def test_a_creation_time_marked_as_utc_is_a_hint_even_with_a_zone() -> None:
     created = facts(created="2026-03-02T08:10:00.000000Z")
-    found = find_start("walk.mp4", created, zone=BERLIN)
-    assert found.clock is None
-    assert "often write local time" in found.notes[0]
+    start = find_start("walk.mp4", created, zone=BERLIN)
+    assert start.clock is None
+    assert "often write local time" in start.notes[0]
     as_local = find_start("walk.mp4", created, zone=BERLIN, container="local")
     assert as_local.clock == Clock(START, "container")
     as_utc = find_start("walk.mp4", created, container="utc")
@@ -136,13 +152,17 @@ def test_a_creation_time_marked_as_utc_is_a_hint_even_with_a_zone() -> None:
 
 
 def test_a_creation_time_with_its_own_zone_counts() -> None:
-    found = find_start("walk.mp4", facts(created="2026-03-02T08:10:00+0100"))
-    assert found.clock == Clock(START, "container")
+    start = find_start("walk.mp4", facts(created="2026-03-02T08:10:00+0100"))
+    assert start.clock == Clock(START, "container")
 
 
 def test_a_creation_time_that_was_never_set_is_no_hint() -> None:
     assert find_start("walk.mp4", facts(created="1904-01-01T00:00:00Z")).hints == ()
     assert "cannot be read" in find_start("walk.mp4", facts(created="yesterday")).notes[0]
+
+
+def grouped(files: dict[Path, MediaInfo]) -> list[tuple[Chapter[Path], ...]]:
+    return chapters_of({p: ChapterFile(p, f.duration, f.created) for p, f in files.items()})
 
 
 # -- chapters --------------------------------------------------------------------------------------
@@ -164,13 +184,13 @@ def test_chapters_become_one_timeline(names: list[str]) -> None:
     lengths = [600.0, 600.0, 300.0]
     files = {Path(n): facts(d, CREATED) for n, d in zip(names, lengths, strict=True)}
     shuffled = {path: files[path] for path in sorted(files, reverse=True)}
-    ((one, two, three),) = chapters(shuffled)
-    assert [str(c.path) for c in (one, two, three)] == names
+    ((one, two, three),) = grouped(shuffled)
+    assert [str(c.id) for c in (one, two, three)] == names
     assert [one.offset, two.offset, three.offset] == [0, 600, 1200]
     starts = find_starts(shuffled, given=START)
     assert list(starts) == list(shuffled)
-    found = [starts[Path(n)].clock for n in names]
-    assert [c.start - START for c in found if c] == [timedelta(seconds=s) for s in (0, 600, 1200)]
+    clocks = [starts[Path(n)].clock for n in names]
+    assert [c.start - START for c in clocks if c] == [timedelta(seconds=s) for s in (0, 600, 1200)]
     assert "chapter 3 of" in starts[Path(names[2])].notes[0]
 
 
@@ -188,11 +208,11 @@ def test_chapters_become_one_timeline(names: list[str]) -> None:
     ],
 )
 def test_what_is_not_chapters_of_one_recording(files: dict[str, str | None]) -> None:
-    held = {Path(name): facts(600, created) for name, created in files.items()}
-    assert len(chapters(held)) == 2
+    files_facts = {Path(name): facts(600, created) for name, created in files.items()}
+    assert len(grouped(files_facts)) == 2
     with pytest.raises(TimeError, match="2 recordings"):
-        find_starts(held, given=START)
-    assert all(start.clock is None for start in find_starts(held).values())
+        find_starts(files_facts, given=START)
+    assert all(start.clock is None for start in find_starts(files_facts).values())
 
 
 # -- gaps and overlaps -----------------------------------------------------------------------------
@@ -204,7 +224,7 @@ def recording(name: str, minute: float, minutes: float, wearer: str = "me") -> R
 
 
 def test_gaps_and_overlaps_of_a_wearer() -> None:
-    held = [
+    recordings = [
         recording("late", 30, 5),
         recording("long", 0, 20),
         recording("inside", 5, 2),
@@ -212,16 +232,16 @@ def test_gaps_and_overlaps_of_a_wearer() -> None:
         recording("elsewhere", 21, 50, wearer="you"),
         Recording(id="unknown", name="unknown", duration=10),
     ]
-    (gap,) = gaps(held)
+    (gap,) = gaps(recordings)
     assert (gap.before.name, gap.after.name) == ("next", "late")
     assert str(gap) == (
         "me: no recording for 4:59 between next and late, from 2026-03-02T08:35:00.600000+01:00"
     )
-    (overlap,) = overlaps(held)
+    (overlap,) = overlaps(recordings)
     assert (overlap.one.name, overlap.other.name) == ("long", "inside")
     assert (overlap.start, overlap.end) == (
         datetime(2026, 3, 2, 7, 15, tzinfo=UTC),
         datetime(2026, 3, 2, 7, 17, tzinfo=UTC),
     )
-    assert [g.after.name for g in gaps(held, min_s=0.5)] == ["next", "late"]
+    assert [g.after.name for g in gaps(recordings, min_s=0.5)] == ["next", "late"]
     assert gaps([]) == overlaps([]) == []

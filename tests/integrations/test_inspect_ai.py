@@ -53,11 +53,11 @@ def test_a_strategy_asks_inspect_s_model_and_is_scored(
     outputs = [ModelOutput.from_content("mockllm/model", r) for r in replies]
     for output in outputs:
         output.usage = used
-    made = memory_qa(
+    task = memory_qa(
         str(tmp_path / "data"), str(memory), settings={"format": "letter", "abstain": False}
     )
     (log,) = run(
-        made,
+        task,
         model=get_model("mockllm/model", custom_outputs=outputs),
         log_dir=str(tmp_path / "logs"),
         display="none",
@@ -72,8 +72,8 @@ def test_a_strategy_asks_inspect_s_model_and_is_scored(
     # v0: 2 of 3 right, v1: 1 of 2; residuals 2 - 3 * 0.6 and 1 - 2 * 0.6, times 2 / (2 - 1)
     assert metrics["stderr"].value == pytest.approx((2 * (0.2**2 + 0.2**2)) ** 0.5 / 5)
     samples = {s.id: s for s in log.samples or []}
-    told = {i: s.scores["right"].metadata for i, s in samples.items() if s.scores}
-    assert {i: m["status"] for i, m in told.items() if m} == {
+    metadata = {i: s.scores["right"].metadata for i, s in samples.items() if s.scores}
+    assert {i: m["status"] for i, m in metadata.items() if m} == {
         "q0": "parsed",
         "q1": "unparsable",
         "q2": "parsed",
@@ -100,11 +100,11 @@ def test_a_video_that_the_memory_lacks_is_an_error_that_counts(
     lost = benchmark.questions[0].model_copy(update={"id": "lost", "recording": "v9"})
     asked = (lost, benchmark.questions[1])
     benchmarks.write(benchmark.model_copy(update={"questions": asked}), tmp_path / "data")
-    told = {"strategy": "caption", "settings": {"format": "letter", "abstain": False}}
+    options = {"strategy": "caption", "settings": {"format": "letter", "abstain": False}}
     output = ModelOutput.from_content("mockllm/model", "B")
     output.usage = ModelUsage(input_tokens=100, output_tokens=2, total_tokens=102)
     (log,) = run(
-        memory_qa(str(tmp_path / "data"), str(memory), **told),
+        memory_qa(str(tmp_path / "data"), str(memory), **options),
         model=get_model("mockllm/model", custom_outputs=[output]),
         log_dir=str(tmp_path / "logs"),
         display="none",
@@ -112,8 +112,8 @@ def test_a_video_that_the_memory_lacks_is_an_error_that_counts(
     assert log.status == "success", log.error
     assert log.results is not None
     assert log.results.scores[0].metrics["accuracy"].value == pytest.approx(1 / 2)
-    found = {s.id: s.scores["right"].metadata for s in log.samples or [] if s.scores}
-    assert {i: m["status"] for i, m in found.items() if m} == {"lost": "error", "q1": "parsed"}
+    metadata = {s.id: s.scores["right"].metadata for s in log.samples or [] if s.scores}
+    assert {i: m["status"] for i, m in metadata.items() if m} == {"lost": "error", "q1": "parsed"}
 
 
 def test_clean_needs_no_memory(benchmark: Benchmark, tmp_path: Path) -> None:
@@ -122,8 +122,8 @@ def test_clean_needs_no_memory(benchmark: Benchmark, tmp_path: Path) -> None:
     benchmarks.write(benchmark, tmp_path / "data")
     with (tmp_path / "data" / "questions.jsonl").open("a") as out:
         out.write('{"id"\n{"id": "q9", "question": "Which?", "options": ["red", "blue"]}\n')
-    made = memory_qa(str(tmp_path / "data"), strategy="clean")
-    assert (len(made.dataset), made.metadata) == (
+    task = memory_qa(str(tmp_path / "data"), strategy="clean")
+    assert (len(task.dataset), task.metadata) == (
         5,
         {"dropped_questions": 1, "unscored_questions": 1},
     )

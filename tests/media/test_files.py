@@ -13,7 +13,7 @@ from egomem.timeline import Span, sample_times, windows
 
 @dataclass(frozen=True)
 class Right:
-    """What probing says; `seen` are the distinct display times of frames at 0, 0.5, 1.0 ..."""
+    """What probing says; `count` are the distinct display times of frames at 0, 0.5, 1.0 ..."""
 
     duration: float
     codec: str | None
@@ -24,17 +24,17 @@ class Right:
     rotation: int = 0
     variable: bool = False
     faults: tuple[str, ...] = ()
-    seen: int = 0
+    count: int = 0
     last: float = 0.0
     decoded_until: float | None = None
 
 
 RIGHT = {
-    "video/bikes.mp4": Right(10.0, "h264", (640, 272), 250, seen=20, last=9.48),
-    "video/bottle-detection.mp4": Right(39.855, "h264", (640, 360), 1189, seen=80, last=39.486),
-    "video/burnt_in_timecode_16s.mp4": Right(16.0, "h264", (640, 480), 400, seen=32, last=15.48),
+    "video/bikes.mp4": Right(10.0, "h264", (640, 272), 250, count=20, last=9.48),
+    "video/bottle-detection.mp4": Right(39.855, "h264", (640, 360), 1189, count=80, last=39.486),
+    "video/burnt_in_timecode_16s.mp4": Right(16.0, "h264", (640, 480), 400, count=32, last=15.48),
     "video/flipping_a_pancake.mkv": Right(
-        10.333, "h264", (426, 240), 310, sounds=1, seen=21, last=10.0
+        10.333, "h264", (426, 240), 310, sounds=1, count=21, last=10.0
     ),
     "video/nasa_13013.mp4": Right(
         13.0,
@@ -42,26 +42,26 @@ RIGHT = {
         (320, 180),
         325,
         sounds=2,
-        seen=26,
+        count=26,
         last=12.48,
     ),
     "video/jfk.flac": Right(11.0, None, sounds=1),
-    "video_bad/av1_video.mkv": Right(5.0, "av1", (640, 360), 125, seen=10, last=4.48),
-    "video_bad/bitmap.mp4": Right(5.0, "h264", (1, 1), 5, seen=5, last=4.0),
+    "video_bad/av1_video.mkv": Right(5.0, "av1", (640, 360), 125, count=10, last=4.48),
+    "video_bad/bitmap.mp4": Right(5.0, "h264", (1, 1), 5, count=5, last=4.0),
     "video_bad/corrupted.mp4": Right(
-        5.0, "h264", (1280, 720), 50, seen=6, last=2.5, decoded_until=2.7
+        5.0, "h264", (1280, 720), 50, count=6, last=2.5, decoded_until=2.7
     ),
-    "video_bad/h265_10bits.mp4": Right(1.0, "hevc", (200, 200), 30, seen=2, last=0.5),
-    "video_bad/minimal.mp4": Right(0.04, "h264", (320, 240), 1, sounds=1, seen=1),
+    "video_bad/h265_10bits.mp4": Right(1.0, "hevc", (200, 200), 30, count=2, last=0.5),
+    "video_bad/minimal.mp4": Right(0.04, "h264", (320, 240), 1, sounds=1, count=1),
     "video_bad/no_duration.webm": Right(
-        4.938, "vp9", (1280, 720), 74, sounds=1, variable=True, seen=10, last=4.474
+        4.938, "vp9", (1280, 720), 74, sounds=1, variable=True, count=10, last=4.474
     ),
     "video_bad/test-segment.ts": Right(
-        8.933, "h264", (391, 300), 134, start=1.4, sounds=1, seen=18, last=8.467
+        8.933, "h264", (391, 300), 134, start=1.4, sounds=1, count=18, last=8.467
     ),
-    "video_bad/transparent.webm": Right(5.0, "vp9", (200, 200), 150, sounds=1, seen=10, last=4.5),
-    "video_bad/unordered.mov": Right(0.125, "h264", (50, 50), 4, seen=1),
-    "video_bad/video_90.mov": Right(0.1, "h264", (320, 568), 3, rotation=90, seen=1),
+    "video_bad/transparent.webm": Right(5.0, "vp9", (200, 200), 150, sounds=1, count=10, last=4.5),
+    "video_bad/unordered.mov": Right(0.125, "h264", (50, 50), 4, count=1),
+    "video_bad/video_90.mov": Right(0.1, "h264", (320, 568), 3, rotation=90, count=1),
 }
 ERRORS = {
     "video_bad/zero_bytes.webm": "zero_bytes.webm is empty (0 bytes)",
@@ -107,7 +107,7 @@ def test_frames(name: str, shared_data: Path) -> None:
     right, path = RIGHT[name], shared_data / name
     reader = frames(path, sample_times(Span(0, right.duration), 2))
     results = list(distinct(reader))
-    assert len(results) == right.seen
+    assert len(results) == right.count
     assert results[0].time == 0
     assert results[-1].time == pytest.approx(right.last, abs=1e-3)
     assert {f.image.shape for f in results} == {(right.size[1], right.size[0], 3)}

@@ -9,6 +9,7 @@ import pytest
 
 from egomem.memory import Store, index
 from egomem.memory.check import check
+from egomem.memory.checksums import OBSERVATION_CHECKED
 from egomem.memory.thumbnails import keep_thumbnail
 
 from .conftest import caption, recording
@@ -17,12 +18,12 @@ from .conftest import caption, recording
 @pytest.fixture
 def filled(store: Store) -> Store:
     store.put_recording(recording("a"))
-    made = [caption("a", i, i + 1, f"red mug number {i}") for i in range(12)]
+    captions = [caption("a", i, i + 1, f"red mug number {i}") for i in range(12)]
     with mock.patch.multiple(index, FLUSH_ROWS=4, MAX_SEGMENT_ROWS=6):
         for at in range(0, 12, 4):
-            store.add(made[at : at + 4])
-    store.add_vectors("e", "a", [o.id for o in made], np.eye(12))
-    keep_thumbnail(store.folder, "a", 0, b"jpeg")
+            store.add(captions[at : at + 4])
+    store.add_vectors("e", "a", [o.id for o in captions], np.eye(12))
+    store.add([], thumbnails=[keep_thumbnail(store.folder, "a", 0, b"jpeg")])
     return store
 
 
@@ -73,9 +74,9 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
-@pytest.mark.parametrize(("damage", "said"), DAMAGE.values(), ids=DAMAGE)
+@pytest.mark.parametrize(("damage", "message"), DAMAGE.values(), ids=DAMAGE)
 def test_damage_to_what_is_derived_is_found_and_mended(
-    filled: Store, damage: Callable[[Path], object], said: str
+    filled: Store, damage: Callable[[Path], object], message: str
 ) -> None:
     expected = [(h.observation.id, h.score) for h in filled.view().search("mug number 7")]
     filled.close()
@@ -83,7 +84,7 @@ def test_damage_to_what_is_derived_is_found_and_mended(
     with Store.open(filled.folder) as store:
         report = check(store)
         assert not report.ok
-        assert any(said in finding.what and finding.repairable for finding in report.findings)
+        assert any(message in finding.what and finding.repairable for finding in report.findings)
         assert not any(finding.repaired for finding in report.findings)
         assert check(store, repair=True).ok
         assert check(store).findings == ()
@@ -106,6 +107,9 @@ def test_a_search_without_its_index_misses_nothing(filled: Store) -> None:
 def test_an_index_or_tally_that_differs_from_the_record(filled: Store) -> None:
     with filled.connection.transaction() as db:
         db.execute("UPDATE observation SET terms = 'blue', length = 1 WHERE n = 3")
+        db.execute(
+            f"UPDATE observation SET checksum = row_checksum({OBSERVATION_CHECKED}) WHERE n = 3"
+        )
     parts = [finding.part for finding in check(filled).findings]
     assert parts == ["tally", "index"]
     assert check(filled, repair=True).ok
@@ -116,9 +120,9 @@ def test_an_index_or_tally_that_differs_from_the_record(filled: Store) -> None:
 def test_a_row_that_is_gone(filled: Store) -> None:
     with filled.connection.transaction() as db:
         db.execute("DELETE FROM observation WHERE n = 12")
-    found = check(filled, repair=True)
-    assert [f.part for f in found.findings] == ["tally", "index", "vectors"]
-    assert found.ok
+    problems = check(filled, repair=True)
+    assert [f.part for f in problems.findings] == ["tally", "index", "vectors"]
+    assert problems.ok
     assert filled.view().count() == len(filled.view().vectors("e")[0]) == 11
 
 

@@ -48,11 +48,11 @@ moments = st.one_of(
 
 def world(starts: list[float | None], rows: list) -> tuple[list[Recording], list[Observation]]:
     recordings = [recording(f"r{i}", at=at, duration=250) for i, at in enumerate(starts)]
-    made = []
+    observations = []
     for where, start, length, text, spoken in rows:
         zero = START.timestamp() if where == 3 else 0.0
         fields = {"source": "speech", "track": SPEECH.id} if spoken else {}
-        made.append(
+        observations.append(
             caption(
                 None if where == 3 else f"r{where}",
                 zero + 10 * start,
@@ -61,20 +61,20 @@ def world(starts: list[float | None], rows: list) -> tuple[list[Recording], list
                 **fields,
             )
         )
-    return recordings, list({o.id: o for o in made}.values())
+    return recordings, list({o.id: o for o in observations}.values())
 
 
-def cut(recordings: list[Recording], made: list[Observation], until: Moment):
+def cut(recordings: list[Recording], observations: list[Observation], until: Moment):
     """By the words of the contract, without any of the store's code."""
     by_id = {r.id: r for r in recordings}
     if isinstance(until, RecordingTime):
-        own = by_id[until.recording]
-        instant = own.clock.start.timestamp() + until.seconds if own.clock else None
+        recording = by_id[until.recording]
+        instant = recording.clock.start.timestamp() + until.seconds if recording.clock else None
     else:
-        own, instant = None, until.timestamp()
+        recording, instant = None, until.timestamp()
 
     def limit(id: str | None) -> float:
-        if own is not None and id == own.id:
+        if recording is not None and id == recording.id:
             return until.seconds
         if id is None:
             return math.inf if instant is None else instant
@@ -93,7 +93,7 @@ def cut(recordings: list[Recording], made: list[Observation], until: Moment):
         for r in recordings
         if limit(r.id) >= 0
     ]
-    return kept, [o for o in made if is_seen(o)]
+    return kept, [o for o in observations if is_seen(o)]
 
 
 def remember(folder: Path, recordings, *batches) -> Store:
@@ -105,28 +105,28 @@ def remember(folder: Path, recordings, *batches) -> Store:
     return store
 
 
-def reads(seen: View, made: list[Observation]) -> dict:
+def reads(view: View, observations: list[Observation]) -> dict:
     """Everything that a question could read of a view, of observations that may be in it."""
-    ids = [o.id for o in made[::2]]
-    found = {
-        "by id": [o.id for o in seen.observations(ids=[*ids, "0" * 20, "no id"])],
-        "spoken, by id": [o.id for o in seen.observations(ids=ids, sources=["speech"])],
-        "recordings": [(r.id, r.duration, r.facts) for r in seen.recordings()],
-        "observations": [(o.id, seen.when(o)) for o in seen.observations()],
-        "speech": [o.id for o in seen.observations(sources=["speech"])],
-        "span": [o.id for o in seen.observations(span=Span(20, 60))],
-        "count": seen.count(),
-        "length": seen.mean_length(),
-        "df": seen.document_frequency(sorted({t for word in WORDS for t in terms(word)[0]})),
+    ids = [o.id for o in observations[::2]]
+    readings = {
+        "by id": [o.id for o in view.observations(ids=[*ids, "0" * 20, "no id"])],
+        "spoken, by id": [o.id for o in view.observations(ids=ids, sources=["speech"])],
+        "recordings": [(r.id, r.duration, r.facts) for r in view.recordings()],
+        "observations": [(o.id, view.when(o)) for o in view.observations()],
+        "speech": [o.id for o in view.observations(sources=["speech"])],
+        "span": [o.id for o in view.observations(span=Span(20, 60))],
+        "count": view.count(),
+        "length": view.mean_length(),
+        "df": view.document_frequency(sorted({t for word in WORDS for t in terms(word)[0]})),
     }
     for query in QUERIES:
         for k in (1, 3, 100):
-            found[f"{query} {k}"] = [
-                (hit.observation.id, hit.score, hit.parts) for hit in seen.search(query, k)
+            readings[f"{query} {k}"] = [
+                (hit.observation.id, hit.score, hit.parts) for hit in view.search(query, k)
             ]
-        near = seen.narrow(span=Span(20, 60))
-        found[f"{query} near"] = [(hit.observation.id, hit.score) for hit in near.search(query)]
-    return found
+        near = view.narrow(span=Span(20, 60))
+        readings[f"{query} near"] = [(hit.observation.id, hit.score) for hit in near.search(query)]
+    return readings
 
 
 @contextmanager
@@ -148,15 +148,18 @@ def small_index(rows: int, few: int) -> Iterator[None]:
     few=st.sampled_from([1, 10**6]),
 )
 def test_a_view_reads_like_a_memory_that_was_cut(starts, rows, later, until, few) -> None:
-    recordings, made = world(starts, rows + later)
-    kept, seen = cut(recordings, made, until)
+    recordings, observations = world(starts, rows + later)
+    kept, view = cut(recordings, observations, until)
     with tempfile.TemporaryDirectory() as folder, small_index(4, few):
-        first, second = made[: len(made) // 2], made[len(made) // 2 :]
+        first, second = (
+            observations[: len(observations) // 2],
+            observations[len(observations) // 2 :],
+        )
         with (
             remember(Path(folder, "full"), recordings, first, second) as full,
-            remember(Path(folder, "cut"), kept, seen) as small,
+            remember(Path(folder, "cut"), kept, view) as small,
         ):
-            assert reads(full.view(until), made) == reads(small.view(), made)
+            assert reads(full.view(until), observations) == reads(small.view(), observations)
 
 
 @settings(max_examples=20)
@@ -171,27 +174,27 @@ def test_a_view_reads_like_a_memory_that_was_cut(starts, rows, later, until, few
     k=st.integers(1, 6),
 )
 def test_search_is_bm25_over_what_is_seen(starts, rows, until, source, ids, span, query, k) -> None:
-    recordings, made = world(starts, rows)
-    seen = cut(recordings, made, until)[1] if until else made
+    recordings, observations = world(starts, rows)
+    visible = cut(recordings, observations, until)[1] if until else observations
     if source:
-        seen = [o for o in seen if o.source == source]
+        visible = [o for o in visible if o.source == source]
     if ids:
-        seen = [o for o in seen if o.recording in ids]
+        visible = [o for o in visible if o.recording in ids]
     if span:
-        seen = [o for o in seen if o.recording and o.span.overlaps(span)]
-    expected = naive(seen, query)
+        visible = [o for o in visible if o.recording and o.span.overlaps(span)]
+    expected = naive(visible, query)
     # From segments on disk, and from rows that none holds yet.
     for size, few in ((3, 1), (3, 10**6), (1000, 1)):
         with (
             tempfile.TemporaryDirectory() as folder,
             small_index(size, few),
-            remember(Path(folder), recordings, made[:7], made[7:]) as store,
+            remember(Path(folder), recordings, observations[:7], observations[7:]) as store,
         ):
             past = store.view(until, recordings=ids, sources=source and [source]).narrow(span=span)
             hits = past.search(query, k)
-            assert past.count() == len(seen)
-            assert sorted(o.id for o in past.observations()) == sorted(o.id for o in seen)
-            named = past.observations(ids=[o.id for o in made])
+            assert past.count() == len(visible)
+            assert sorted(o.id for o in past.observations()) == sorted(o.id for o in visible)
+            named = past.observations(ids=[o.id for o in observations])
             assert named == past.observations()
             near = [("r0", Span(20, 60)), ("r1", Span(30, 30)), ("r0", Span(0, 30))]
             assert past.stretches(near) == [
@@ -205,12 +208,12 @@ def test_search_is_bm25_over_what_is_seen(starts, rows, until, source, ids, span
 def test_stretches_are_what_narrower_views_of_them_hold(store: Store) -> None:
     """By track, by the past, and by a span of the view, each of which leaves something out."""
     rows = [(0, 0, 3, "red mug", False), (0, 2, 1, "the table", True), (0, 4, 1, "walks", False)]
-    recordings, made = world([0.0, 50.0, None], [*rows, (1, 0, 2, "B-17", False)])
+    recordings, observations = world([0.0, 50.0, None], [*rows, (1, 0, 2, "B-17", False)])
     for r in recordings:
         store.put_recording(r)
-    store.add(made)
+    store.add(observations)
     wide = [("r0", Span(0, 100)), ("r1", Span(0, 100))]
-    for view, left in (
+    for view, narrower in (
         (store.view(), {0, 1, 2, 3}),
         (store.view(sources=["caption"]), {0, 2, 3}),
         (store.view(sources=["speech"]), {1}),
@@ -218,26 +221,26 @@ def test_stretches_are_what_narrower_views_of_them_hold(store: Store) -> None:
         (store.view(RecordingTime("r0", 30)), {0, 1}),
         (store.view().narrow(span=Span(25, 45)), {0, 1, 2}),
     ):
-        ids = {made[i].id for i in left}
+        ids = {observations[i].id for i in narrower}
         assert {o.id for o in view.stretches(wide)} == ids
         assert {o.id for o in view.observations()} >= ids
     assert [o.id for o in store.view().stretches([("r0", Span(30, 40))])] == []
-    assert [o.id for o in store.view().stretches([("r0", Span(45, 46))])] == [made[2].id]
+    assert [o.id for o in store.view().stretches([("r0", Span(45, 46))])] == [observations[2].id]
 
 
-def naive(seen: list[Observation], query: str) -> dict[str, float]:
-    wanted = list(dict.fromkeys(terms(query)[0]))
-    documents = {o.id: terms(o.text) for o in seen}
+def naive(observations: list[Observation], query: str) -> dict[str, float]:
+    query_terms = list(dict.fromkeys(terms(query)[0]))
+    documents = {o.id: terms(o.text) for o in observations}
     count = len(documents)
     mean = sum(length for _, length in documents.values()) / count if count else 0
-    df = Counter(term for held, _ in documents.values() for term in set(held))
+    df = Counter(term for counts, _ in documents.values() for term in set(counts))
     scores = {}
-    for id, (held, length) in documents.items():
+    for id, (counts, length) in documents.items():
         gains = [
             math.log(1 + (count - df[term] + 0.5) / (df[term] + 0.5))
-            * (held.count(term) / (held.count(term) + 0.9 * (1 - 0.4 + 0.4 * length / mean)))
-            for term in wanted
-            if term in held
+            * (counts.count(term) / (counts.count(term) + 0.9 * (1 - 0.4 + 0.4 * length / mean)))
+            for term in query_terms
+            if term in counts
         ]
         if gains:
             scores[id] = sum(gains)

@@ -27,9 +27,9 @@ SPEECH = Track(source="speech", observer="whisper")
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(tmp_path / "memory", create=True) as held:
-        fill(held)
-        yield held
+    with Store.open(tmp_path / "memory", create=True) as memory:
+        fill(memory)
+        yield memory
 
 
 def fill(store: Store) -> None:
@@ -43,21 +43,21 @@ def fill(store: Store) -> None:
     store.put_recording(Recording(id="r3", name="empty.mp4", duration=5))
     for track in (CAPTION, SPEECH, Track(source="digest", observer="hours")):
         store.put_track(track)
-    seen = Observation(
+    ocr = Observation(
         recording="r1", span=Span(0, 30), text="I take a red cup.\n\nThen --> I wash it & dry it.",
         source="caption", track=CAPTION.id, data={"objects": ["cup"], "n": 2, "x": 0.1},
         provenance=Provenance(frames=(0.0, 1.001), request="k", note="by a model"),
     )  # fmt: skip
-    said = Observation(
+    heard_words = Observation(
         recording="r2", wearer="you", span=Span(1.25, 2), text="杯子 <here>", source="speech",
         track=SPEECH.id, data={"speaker": "Ann"},
     )  # fmt: skip
     unix = START.timestamp()
     digest = Observation(
         recording=None, span=Span(unix, unix + 3600), text="A morning.", source="digest",
-        track="digest/hours", provenance=Provenance(rests_on=(seen.id,)),
+        track="digest/hours", provenance=Provenance(rests_on=(ocr.id,)),
     )  # fmt: skip
-    store.add([seen, said, digest], completed=[Completed("r1", CAPTION.id, "0-30")])
+    store.add([ocr, heard_words, digest], completed=[Completed("r1", CAPTION.id, "0-30")])
 
 
 def everything(store: Store) -> tuple[object, ...]:
@@ -78,22 +78,22 @@ def test_a_parquet_file_is_the_same_memory_again(store: Store, tmp_path: Path) -
     assert (done.files, done.observations) == ((str(tmp_path / "out" / "m.parquet"),), 3)
     assert [p.name for p in (tmp_path / "out").iterdir()] == ["m.parquet"]
     with Store.open(tmp_path / "again", create=True) as again:
-        held = read_exported_memory(done.files[0])
-        assert held is not None
-        assert restore(again, held) == (3, 3)
+        exported = read_exported_memory(done.files[0])
+        assert exported is not None
+        assert restore(again, exported) == (3, 3)
         assert everything(again) == everything(store)
-        held = read_exported_memory(done.files[0])
-        assert held is not None
-        assert restore(again, held) == (3, 0)
+        exported = read_exported_memory(done.files[0])
+        assert exported is not None
+        assert restore(again, exported) == (3, 0)
 
 
 def test_a_part_of_a_memory_does_not_claim_to_be_finished(store: Store, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     export(store.view(), tmp_path / "m.parquet", "parquet", sources=["speech"])
-    held = read_exported_memory(tmp_path / "m.parquet")
-    assert held is not None
-    assert held.done == ()
-    assert [o.source for o in held.observations] == ["speech"]
+    exported = read_exported_memory(tmp_path / "m.parquet")
+    assert exported is not None
+    assert exported.done == ()
+    assert [o.source for o in exported.observations] == ["speech"]
 
 
 def test_a_past_view_exports_the_past(store: Store, tmp_path: Path) -> None:
@@ -110,9 +110,9 @@ def test_restoring_leaves_what_is_known_alone_but_gives_a_clock(
     export(store.view(), tmp_path / "m.parquet", "parquet")
     with Store.open(tmp_path / "again", create=True) as again:
         again.put_recording(Recording(id="r1", name="mine.mp4", duration=60.5))
-        held = read_exported_memory(tmp_path / "m.parquet")
-        assert held is not None
-        restore(again, held)
+        exported = read_exported_memory(tmp_path / "m.parquet")
+        assert exported is not None
+        restore(again, exported)
         kept = again.recording("r1")
         assert kept is not None
         assert (kept.name, kept.clock) == ("mine.mp4", Clock(START, "sidecar"))
@@ -132,10 +132,10 @@ def test_a_changed_or_damaged_parquet_file_is_refused(store: Store, tmp_path: Pa
     assert read_exported_memory(path) is None
     held_head = {b"egomem": json.dumps({"form": 1, "recordings": [], "tracks": [], "done": []})}
     parquet.write_table(table.from_pylist(rows, table.schema.with_metadata(held_head)), path)
-    held = read_exported_memory(path)
-    assert held is not None
+    exported = read_exported_memory(path)
+    assert exported is not None
     with pytest.raises(MediaError, match="not what was exported"):
-        list(held.observations)
+        list(exported.observations)
     newer = {b"egomem": json.dumps({"form": 99})}
     parquet.write_table(table.from_pylist(rows, table.schema.with_metadata(newer)), path)
     with pytest.raises(UsageError, match="newer egomem"):

@@ -26,11 +26,11 @@ def note(start: float, end: float) -> Observation:
     )
 
 
-def kept(store: Store, *found: FailedWindow) -> None:
+def kept(store: Store, *windows: FailedWindow) -> None:
     store.put_recording(Recording(id="r", name="r.mp4", duration=100.0))
     store.put_track(TRACK)
     store.add([note(0, 30)], completed=[Completed("r", TRACK.id, "0-30")])
-    for gap in found:
+    for gap in windows:
         marks = [Completed("r", TRACK.id, window_unit(gap.span)), to_completed("r", TRACK.id, gap)]
         store.add([], completed=marks)
 
@@ -53,8 +53,8 @@ def test_the_past_has_the_gaps_that_had_ended(tmp_path: Path) -> None:
         kept(store, FailedWindow(Span(30, 60), "refused"), FailedWindow(Span(60, 90), "unparsable"))
         assert failed_windows_in_view(store.view(RecordingTime("r", 59.0)), TRACK.id) == {}
         for at in (60.0, 89.0):
-            found = failed_windows_in_view(store.view(RecordingTime("r", at)), TRACK.id)
-            assert found == {"r": [FailedWindow(Span(30, 60), "refused")]}
+            windows = failed_windows_in_view(store.view(RecordingTime("r", at)), TRACK.id)
+            assert windows == {"r": [FailedWindow(Span(30, 60), "refused")]}
         assert len(failed_windows_in_view(store.view(), TRACK.id)["r"]) == 2
         assert failed_windows_in_view(store.view().narrow(recordings=[]), TRACK.id) == {}
 

@@ -40,13 +40,14 @@ def filled(store: Store) -> Store:
     digest = caption(None, *hour, f"the morning: {SECRET}", provenance=on, **fields)
     on = Provenance(rests_on=(digest.id,))
     day = caption(None, *hour, f"day of {SECRET}", provenance=on, **fields)
-    made = [*kept, secret, other, digest, day]
-    store.add(made, completed=[Completed("a", CAPTION.id, "window 0")])
+    observations = [*kept, secret, other, digest, day]
+    store.add(observations, completed=[Completed("a", CAPTION.id, "window 0")])
     for id in ("a", "b"):
-        ids = [o.id for o in made if o.recording == id]
+        ids = [o.id for o in observations if o.recording == id]
         store.add_vectors("e", id, ids, np.eye(3, 5)[: len(ids)] + 0.123)
         for start in (0, 30, 60, 90):
-            keep_thumbnail(store.folder, id, start, f"{id} {start} ".encode() + JPEG)
+            picture = f"{id} {start} ".encode() + JPEG
+            store.add([], thumbnails=[keep_thumbnail(store.folder, id, start, picture)])
     store.flush()
     return store
 
@@ -60,9 +61,9 @@ def everything(folder: Path) -> bytes:
 
 
 def traces(folder: Path) -> list[str]:
-    held = everything(folder).lower()
+    content = everything(folder).lower()
     words = {*SECRET.lower().split(), *terms(SECRET)[0]} - {"b", "4711"}
-    return sorted(word for word in words if word.encode() in held)
+    return sorted(word for word in words if word.encode() in content)
 
 
 def test_the_search_for_traces_finds_them_before(filled: Store) -> None:
@@ -71,7 +72,7 @@ def test_the_search_for_traces_finds_them_before(filled: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    "wanted",
+    "criteria",
     [
         {"match": "ZANZIBAR-4711"},
         {"recording": "a", "span": Span(40, 50)},
@@ -79,10 +80,10 @@ def test_the_search_for_traces_finds_them_before(filled: Store) -> None:
         {"recording": "a"},
         {"wearer": "me"},
     ],
-    ids=lambda wanted: "+".join(wanted),
+    ids=lambda criteria: "+".join(criteria),
 )
-def test_no_byte_of_what_is_forgotten_stays(filled: Store, wanted: dict) -> None:
-    receipt = filled.forget(**wanted)
+def test_no_byte_of_what_is_forgotten_stays(filled: Store, criteria: dict) -> None:
+    receipt = filled.forget(**criteria)
     assert SECRET in [o.text for o in receipt.observations]
     assert {o.source for o in receipt.dependents} <= {"digest"}
     assert traces(filled.folder) == []
@@ -134,14 +135,14 @@ def test_a_text_is_matched_in_any_case_width_and_spacing(filled: Store, match: s
 
 def test_numbers_and_notes_are_matched_too(store: Store) -> None:
     store.put_recording(recording("a"))
-    made = [
+    observations = [
         caption("a", 0, 1, "one", data={"codes": [{"door": 90210}]}),
         caption("a", 1, 2, "two", provenance=Provenance(note="the door opens with 90210")),
         caption("a", 2, 3, "three"),
     ]
-    store.add(made)
+    store.add(observations)
     store.forget(match="90210")
-    assert store.view().observations() == made[2:]
+    assert store.view().observations() == observations[2:]
 
 
 def test_replies_that_repeat_a_text_go_though_no_observation_holds_it(filled: Store) -> None:
@@ -215,8 +216,8 @@ def test_a_crash_in_the_middle_is_finished_by_the_next_opening(filled: Store, mo
     assert traces(filled.folder) == []
 
 
-@pytest.mark.parametrize("wanted", [{}, {"match": "  "}, {"recording": "nothing"}])
-def test_a_request_without_meaning_is_refused(filled: Store, wanted: dict) -> None:
+@pytest.mark.parametrize("criteria", [{}, {"match": "  "}, {"recording": "nothing"}])
+def test_a_request_without_meaning_is_refused(filled: Store, criteria: dict) -> None:
     with pytest.raises(UsageError):
-        filled.forget(**wanted)
+        filled.forget(**criteria)
     assert filled.view().count() == 6

@@ -62,8 +62,8 @@ def test_a_language_finds_its_own(
     store.put_recording(recording("r"))
     store.add([caption("r", 0, 1, other), caption("r", 1, 2, text)])
     for question in questions:
-        found = [hit.observation.text for hit in store.view().search(question)]
-        assert found[:1] == [text], question
+        texts = [hit.observation.text for hit in store.view().search(question)]
+        assert texts[:1] == [text], question
 
 
 CODES = ["B-17", "10:30", "km/h", "u.s.a", "a_b", "3.5", "e-mail@x.org", "don't"]
@@ -110,10 +110,10 @@ def test_no_text_of_a_query_is_an_error(store: Store, query: str) -> None:
 
 @given(st.text())
 def test_tokens_of_any_text(text: str) -> None:
-    found = tokens(text)
-    assert all(0 < len(token) <= MAX_TOKEN_LENGTH for token in found)
-    assert not any(space in token for token in found for space in " \t\n")
-    assert terms(text)[1] == len(found)
+    words = tokens(text)
+    assert all(0 < len(token) <= MAX_TOKEN_LENGTH for token in words)
+    assert not any(space in token for token in words for space in " \t\n")
+    assert terms(text)[1] == len(words)
 
 
 ENGLISH = [
@@ -127,13 +127,13 @@ ENGLISH = [
 def test_other_languages_do_not_move_english_scores(store: Store, tmp_path) -> None:
     """The marked stems of another language add nothing to a text's length or to English terms."""
     for text in ENGLISH:
-        held, length = terms(text)
-        assert len(held) == length
-        assert not any("·" in term for term in held)
+        counts, length = terms(text)
+        assert len(counts) == length
+        assert not any("·" in term for term in counts)
     german = SPOKEN["German"][0]
-    held, length = terms(german)
+    counts, length = terms(german)
     assert length == len(german.split())
-    assert len(held) == 2 * length
+    assert len(counts) == 2 * length
 
 
 def test_the_same_word_of_two_languages_is_one_in_each() -> None:

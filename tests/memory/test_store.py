@@ -5,6 +5,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -70,8 +71,8 @@ def test_what_is_put_comes_back(store: Store) -> None:
         assert again.tracks() == [track]
         assert again.completed("a") == {Completed("a", track.id, "w 0")}
         assert again.completed("b") == set()
-        (found,) = again.view().observations()
-        assert (found, found.id) == (o, o.id)
+        (observation,) = again.view().observations()
+        assert (observation, observation.id) == (o, o.id)
 
 
 def test_a_clock_keeps_its_zone_over_the_change_of_summer_time(store: Store) -> None:
@@ -79,8 +80,8 @@ def test_a_clock_keeps_its_zone_over_the_change_of_summer_time(store: Store) -> 
     store.put_recording(Recording(id="a", name="a", duration=7200, clock=Clock(start)))
     o = caption("a", 3600, 3601, "an hour later it is half past three")
     store.add([o])
-    assert (found := store.view().when(o))
-    assert found.isoformat() == "2026-03-29T03:30:00+02:00"
+    assert (moment := store.view().when(o))
+    assert moment.isoformat() == "2026-03-29T03:30:00+02:00"
 
 
 def test_the_same_observation_is_kept_once(store: Store) -> None:
@@ -150,9 +151,8 @@ def test_there_is_no_memory(tmp_path: Path) -> None:
 
 def test_a_memory_of_a_newer_form_is_left_alone(store: Store) -> None:
     store.close()
-    with sqlite3.connect(store.folder / "memory.db") as db:
+    with closing(sqlite3.connect(store.folder / "memory.db")) as db, db:
         db.execute(f"PRAGMA user_version = {LATEST + 1}")
-    db.close()
     with pytest.raises(StoreError, match="newer egomem"):
         Store.open(store.folder)
 
@@ -179,28 +179,28 @@ def test_a_memory_of_an_older_form_is_brought_up_to_date(folder: Path) -> None:
     db.execute("PRAGMA user_version = 1")
     db.execute("INSERT INTO recording(id, wearer, name, duration) VALUES ('a', 'me', 'a', 600)")
     db.execute("INSERT INTO track(id, source) VALUES (?, 'caption')", (CAPTION.id,))
-    made = [caption("a", 0, 30, "a red mug"), caption("a", 30, 60, "a blue mug")]
-    for n, o in zip((3, 7), made, strict=True):
+    captions = [caption("a", 0, 30, "a red mug"), caption("a", 30, 60, "a blue mug")]
+    for n, o in zip((3, 7), captions, strict=True):
         db.execute(
             "INSERT INTO observation VALUES (?, ?, 1, 'me', 1, ?, ?, ?, '{}', '{}', ?, 3)",
             (n, o.id, o.span.start, o.span.end, o.text, " ".join(terms(o.text)[0])),
         )
-    db.execute("INSERT INTO rests_on VALUES (?, 7)", (made[0].id,))
+    db.execute("INSERT INTO rests_on VALUES (?, 7)", (captions[0].id,))
     db.execute("INSERT INTO tally VALUES (1, 1, 2, 6, 0, 60)")
     db.execute("INSERT INTO segment VALUES (1, 1, 7, 2, 0)")  # of a form that is no more
     db.execute("UPDATE sqlite_sequence SET seq = 9 WHERE name = 'observation'")  # two forgotten
     db.commit()
     db.close()
     with Store.open(folder) as store:
-        assert store.view().observations() == made
+        assert store.view().observations() == captions
         assert [hit.observation.text for hit in store.view().search("red")] == ["a red mug"]
         more = caption("a", 60, 90, "a green mug")
-        assert store.add([*made, more]) == 1
+        assert store.add([*captions, more]) == 1
         numbers = [n for (n,) in store.connection.select("SELECT n FROM observation ORDER BY n")]
         assert numbers[:2] == [3, 7]
         assert numbers[2] > 9  # a number is never given again
         receipt = store.forget(match="red")
-        assert receipt.dependents == (made[1],)
+        assert receipt.dependents == (captions[1],)
         assert check(store).ok
         assert store.view().observations() == [more]
 
@@ -259,12 +259,12 @@ def test_a_read_only_folder_can_be_read_and_loses_nothing(store: Store, monkeypa
     store.add([caption("a", 0, 1, "mug")])
     store.close()
 
-    def held() -> dict[Path, bytes]:
+    def contents() -> dict[Path, bytes]:
         """All but the line that says who wrote last, and since when."""
         files = (p for p in store.folder.rglob("*") if p.is_file() and p.name != lock.NAME)
         return {p: p.read_bytes() for p in files}
 
-    before = held()
+    before = contents()
     # As os.access says on a read-only disk; a superuser could write in spite of file modes.
     monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
     with Store.open(store.folder) as again:
@@ -276,20 +276,20 @@ def test_a_read_only_folder_can_be_read_and_loses_nothing(store: Store, monkeypa
         ):
             with pytest.raises(FullError, match="nothing was lost"):
                 write()
-    assert held() == before
+    assert contents() == before
 
 
 def test_a_full_disk_is_one_line_and_loses_nothing(store: Store) -> None:
     store.put_recording(recording("a"))
     (pages,) = store.connection.db.execute("PRAGMA page_count").fetchone()
     store.connection.db.execute(f"PRAGMA max_page_count = {pages + 8}")
-    kept, said = 0, ""
-    while not said and kept < 1000:
+    kept, message = 0, ""
+    while not message and kept < 1000:
         try:
             kept += store.add([caption("a", kept, kept + 1, f"mug {kept} " * 100)])
         except FullError as fault:
-            said = str(fault)
-    assert "is full; nothing that was remembered is lost" in said
+            message = str(fault)
+    assert "is full; nothing that was remembered is lost" in message
     assert 0 < kept < 1000
     assert store.view().count() == kept
     store.connection.db.execute("PRAGMA max_page_count = 1000000")
@@ -303,20 +303,20 @@ def test_a_disk_too_full_for_vectors_and_pictures_is_one_line(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.put_recording(recording("a"))
-    seen = caption("a", 0, 1, "a mug")
-    store.add([seen])
+    observation = caption("a", 0, 1, "a mug")
+    store.add([observation])
 
     def full(*_: object) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(vectors, "_write_at", full)
     with pytest.raises(FullError, match="is full"):
-        store.add_vectors("e", "a", [seen.id], [[1.0, 2.0]])
+        store.add_vectors("e", "a", [observation.id], [[1.0, 2.0]])
     monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(FullError, match="is full"):
         keep_thumbnail(store.folder, "a", 0, b"jpeg")
     assert not list((store.folder / "thumbnails" / "a").iterdir())
-    assert store.view().observations() == [seen]
+    assert store.view().observations() == [observation]
     assert store.view().vectors("e")[0] == []
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from egomem.errors import DamagedError
 from egomem.memory import bm25
 from egomem.memory.segment import Segment, id_keys, merge
 from egomem.memory.top_k import QueryPostings, VisibleSegment, document_frequencies, top_rows
@@ -22,96 +23,100 @@ def id_of(n: int) -> str:
     return sha256(b"%d" % n).hexdigest()[:20]
 
 
-def segment(held: list[list[str]], first: int = 1) -> Segment:
+def segment(documents: list[list[str]], first: int = 1) -> Segment:
     rows = [
         (n, 1, 1, 0.0, 0.0, len(words), id_of(n), " ".join(words))
-        for n, words in enumerate(held, start=first)
+        for n, words in enumerate(documents, start=first)
     ]
     return Segment.build(rows)
 
 
-def scores(held: list[list[str]], wanted: list[str]) -> tuple[dict[str, float], float, list[float]]:
-    df = {term: sum(term in words for words in held) for term in wanted}
-    idfs = {term: bm25.idf(len(held), df[term]) for term in wanted}
-    mean = max(sum(map(len, held)) / len(held), 1e-9)
-    every = [sum(bm25.term_scores(idfs, words, len(words), mean).values()) for words in held]
+def scores(
+    documents: list[list[str]], query: list[str]
+) -> tuple[dict[str, float], float, list[float]]:
+    df = {term: sum(term in words for words in documents) for term in query}
+    idfs = {term: bm25.idf(len(documents), df[term]) for term in query}
+    mean = max(sum(map(len, documents)) / len(documents), 1e-9)
+    every = [sum(bm25.term_scores(idfs, words, len(words), mean).values()) for words in documents]
     return idfs, mean, every
 
 
 @settings(max_examples=150)
 @given(
-    held=documents,
-    wanted=st.lists(st.sampled_from(TERMS), min_size=1, unique=True),
+    documents=documents,
+    query=st.lists(st.sampled_from(TERMS), min_size=1, unique=True),
     k=st.integers(1, 8),
     cut=st.integers(0, 30),
     hidden=st.sets(st.integers(0, 29)),
 )
-def test_the_best_are_among_those_found(held, wanted, k, cut, hidden) -> None:
-    pieces = [piece for piece in (held[:cut], held[cut:]) if piece]
+def test_the_best_are_among_those_found(documents, query, k, cut, hidden) -> None:
+    pieces = [piece for piece in (documents[:cut], documents[cut:]) if piece]
     parts, first = [], 0
     for piece in pieces:
         places = [i for i in range(len(piece)) if first + i not in hidden]
         chosen = None if len(places) == len(piece) else np.array(places, dtype=np.int32)
         parts.append(VisibleSegment(segment(piece, 1 + first), chosen))
         first += len(piece)
-    shown = [i for i in range(len(held)) if i not in hidden]
-    if not shown:
+    visible = [i for i in range(len(documents)) if i not in hidden]
+    if not visible:
         return
-    idfs, mean, every = scores([held[i] for i in shown], wanted)
+    idfs, mean, every = scores([documents[i] for i in visible], query)
     postings = [
-        QueryPostings(part, wanted)
+        QueryPostings(part, query)
         for part in parts
         if part.positions is None or len(part.positions)
     ]
-    assert document_frequencies(postings, wanted) == {
-        term: sum(term in held[i] for i in shown) for term in wanted
+    assert document_frequencies(postings, query) == {
+        term: sum(term in documents[i] for i in visible) for term in query
     }
-    found = top_rows(postings, idfs, mean, k).tolist()
-    assert len(found) == len(set(found))
+    best = top_rows(postings, idfs, mean, k).tolist()
+    assert len(best) == len(set(best))
     matching = sorted(
-        ((s, i + 1) for s, i in zip(every, shown, strict=True) if s > 0), reverse=True
+        ((s, i + 1) for s, i in zip(every, visible, strict=True) if s > 0), reverse=True
     )
     least = matching[:k][-1][0] if matching else 0.0
-    assert {n for s, n in matching if s >= least} <= set(found)
-    assert set(found) <= {n for _, n in matching}
+    assert {n for s, n in matching if s >= least} <= set(best)
+    assert set(best) <= {n for _, n in matching}
 
 
 @settings(max_examples=60)
 @given(
-    held=documents,
+    documents=documents,
     cuts=st.tuples(st.integers(0, 30), st.integers(0, 30)),
     gone=st.sets(st.integers(1, 30)),
 )
-def test_merged_segments_are_the_segment_of_all(held, cuts, gone) -> None:
+def test_merged_segments_are_the_segment_of_all(documents, cuts, gone) -> None:
     low, high = sorted(cuts)
-    pieces = [held[:low], held[low:high], held[high:]]
-    made, first = [], 1
+    pieces = [documents[:low], documents[low:high], documents[high:]]
+    segments, first = [], 1
     for piece in pieces:
-        made.append(segment(piece, first))
+        segments.append(segment(piece, first))
         first += len(piece)
-    merged = merge(made, np.array(sorted(gone), dtype=np.int64))
+    merged = merge(segments, np.array(sorted(gone), dtype=np.int64))
     rows = [
         (n, 1, 1, 0.0, 0.0, len(words), id_of(n), " ".join(words))
-        for n, words in enumerate(held, start=1)
+        for n, words in enumerate(documents, start=1)
         if n not in gone
     ]
     whole = Segment.build(rows)
     for name in ("terms", "offsets", "docs", "tf", "by_key", "n", "length", "key"):
         assert np.array_equal(merged.arrays[name], whole.arrays[name]), name
-    wanted = [1, 2, 30, 31]
-    assert merged.rowid[merged.find(id_keys(map(id_of, wanted)))].tolist() == [
-        n for n in wanted if n <= len(held) and n not in gone
+    rows_kept = [1, 2, 30, 31]
+    assert merged.rowid[merged.find(id_keys(map(id_of, rows_kept)))].tolist() == [
+        n for n in rows_kept if n <= len(documents) and n not in gone
     ]
     assert (merged.peak >= whole.peak).all()
 
 
 def test_a_segment_comes_back_from_its_file(tmp_path) -> None:
-    made = segment([["a"] * 300, [], ["b", "a"]])
-    made.write(tmp_path / "x.seg")
-    again = Segment.read(tmp_path / "x.seg")
-    for name, array in made.arrays.items():
+    original = segment([["a"] * 300, [], ["b", "a"]])
+    checksum = original.write(tmp_path / "x.seg")
+    again = Segment.read(tmp_path / "x.seg", checksum)
+    for name, array in original.arrays.items():
         assert np.array_equal(again.arrays[name], array)
     assert again.tf.max() == 300
+    with pytest.raises(DamagedError, match="not what was written"):
+        Segment.read(tmp_path / "x.seg", checksum ^ 1)
 
 
 def test_a_view_of_nothing_finds_nothing() -> None:

@@ -20,27 +20,27 @@ def rows(count: int, seed: int = 0) -> np.ndarray:
 
 def filled(store: Store, count: int = 40) -> tuple[list[str], np.ndarray]:
     """Observations of two recordings in turn, each 10 s long."""
-    made = [caption(f"r{i % 2}", 10 * i, 10 * i + 10, f"text {i}") for i in range(count)]
+    captions = [caption(f"r{i % 2}", 10 * i, 10 * i + 10, f"text {i}") for i in range(count)]
     for id in ("r0", "r1"):
         store.put_recording(recording(id, duration=10 * count + 10))
-    store.add(made)
+    store.add(captions)
     matrix = rows(count)
     for which in (0, 1):
-        ids = [o.id for o in made[which::2]]
+        ids = [o.id for o in captions[which::2]]
         assert store.add_vectors("e", f"r{which}", ids, matrix[which::2]) == len(ids)
-    return [o.id for o in made], matrix
+    return [o.id for o in captions], matrix
 
 
 def cosines(matrix: np.ndarray, query: np.ndarray) -> np.ndarray:
     return matrix @ query / np.linalg.norm(matrix, axis=1) / np.linalg.norm(query)
 
 
-@pytest.mark.parametrize("seen", [40, 17, 1])
-def test_nearest_is_an_exact_scan_of_the_view(store: Store, seen: int) -> None:
+@pytest.mark.parametrize("visible", [40, 17, 1])
+def test_nearest_is_an_exact_scan_of_the_view(store: Store, visible: int) -> None:
     ids, matrix = filled(store)
     query = rows(1, seed=1)[0]
-    hits = store.view(RecordingTime("r0", 10.0 * seen)).nearest("e", query, 5)
-    expected = cosines(matrix[:seen], query)
+    hits = store.view(RecordingTime("r0", 10.0 * visible)).nearest("e", query, 5)
+    expected = cosines(matrix[:visible], query)
     order = np.argsort(-expected)[:5]
     assert [hit.observation.id for hit in hits] == [ids[i] for i in order]
     assert [hit.score for hit in hits] == pytest.approx(expected[order], abs=1e-6)
@@ -49,19 +49,19 @@ def test_nearest_is_an_exact_scan_of_the_view(store: Store, seen: int) -> None:
 def test_a_view_narrows_vectors_as_it_narrows_text(store: Store) -> None:
     ids, matrix = filled(store)
     near = store.view(recordings=["r1"]).narrow(span=Span(100, 200))
-    held, found = near.vectors("e")
-    assert held == [
+    ids_near, matrix_near = near.vectors("e")
+    assert ids_near == [
         ids[i] for i in range(40) if i % 2 and Span(10 * i, 10 * i + 10).overlaps(Span(100, 200))
     ]
-    wanted = [ids.index(id) for id in held]
-    assert found == pytest.approx(
-        matrix[wanted] / np.linalg.norm(matrix[wanted], axis=1, keepdims=True), abs=1e-6
+    order = [ids.index(id) for id in ids_near]
+    assert matrix_near == pytest.approx(
+        matrix[order] / np.linalg.norm(matrix[order], axis=1, keepdims=True), abs=1e-6
     )
-    assert {h.observation.id for h in near.nearest("e", matrix[0])} == set(held)
+    assert {h.observation.id for h in near.nearest("e", matrix[0])} == set(ids_near)
     # By id: of those that the view sees, whatever else is asked for.
     some, of_some = near.vectors("e", [*ids[:16], "0" * 20])
-    assert some == [id for id in held if id in ids[:16]] != []
-    assert (of_some == found[[held.index(id) for id in some]]).all()
+    assert some == [id for id in ids_near if id in ids[:16]] != []
+    assert (of_some == matrix_near[[ids_near.index(id) for id in some]]).all()
     both, of_both = store.view().vectors("e", ids[9:13])
     assert sorted(both) == sorted(ids[9:13])
     unit = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
@@ -75,16 +75,16 @@ def test_later_vectors_change_nothing(tmp_path_factory, seed: int, later: int, k
     """Bit for bit: a product's rounding depends on its size, and scores must not."""
     matrix = rows(13 + later, seed)
     query = rows(1, seed + 1)[0]
-    made = [caption("r", i, i + 1, f"text {i % 3}") for i in range(len(matrix))]
-    found = []
-    for count in (13, len(made)):
+    captions = [caption("r", i, i + 1, f"text {i % 3}") for i in range(len(matrix))]
+    results = []
+    for count in (13, len(captions)):
         with Store.open(tmp_path_factory.mktemp("memory"), create=True) as store:
             store.put_recording(recording("r"))
-            store.add(made[:count])
-            store.add_vectors("e", "r", [o.id for o in made[:count]], matrix[:count])
+            store.add(captions[:count])
+            store.add_vectors("e", "r", [o.id for o in captions[:count]], matrix[:count])
             hits = store.view(RecordingTime("r", 13.0)).nearest("e", query, k)
-            found.append([(hit.observation.id, hit.score) for hit in hits])
-    assert found[0] == found[1]
+            results.append([(hit.observation.id, hit.score) for hit in hits])
+    assert results[0] == results[1]
 
 
 def test_a_torn_tail_heals(store: Store) -> None:
@@ -94,9 +94,9 @@ def test_a_torn_tail_heals(store: Store) -> None:
         with open(path, "ab") as file:
             file.write(b"\x01" * 21)
     with Store.open(store.folder) as again:
-        held, found = again.view().vectors("e")
-        assert held == before[0]
-        assert np.array_equal(found, before[1])
+        ids, vectors = again.view().vectors("e")
+        assert ids == before[0]
+        assert np.array_equal(vectors, before[1])
         more = caption("r0", 401, 402, "more")
         again.add([more])
         assert again.add_vectors("e", "r0", [more.id], rows(1, 5)) == 1

@@ -112,7 +112,7 @@ def wait_for(health: str, server: subprocess.Popen[bytes]) -> None:
     raise AssertionError("the server did not come up")
 
 
-def held(url: str) -> ModelClient:
+def client_of(url: str) -> ModelClient:
     return ModelClient(
         {"reader": f"llamacpp:default@{url}"}, policy=RequestPolicy(deadline=240), environ={}
     )
@@ -123,7 +123,7 @@ WHERE = "Where are the car keys? Answer from the notes, in a few words."
 
 def ask(url: str, question: str = WHERE, **fields: Any) -> Any:
     parts = (TextPart(f"Notes of a day:\n{CAPTIONS}"), TextPart(question))
-    return asyncio.run(held(url).ask(Request(Role.READER, parts, "integration@1", **fields)))
+    return asyncio.run(client_of(url).ask(Request(Role.READER, parts, "integration@1", **fields)))
 
 
 def test_it_reads_captions(url: str) -> None:
@@ -164,7 +164,7 @@ def test_log_probabilities_come_back(url: str) -> None:
 
 
 def test_it_says_what_it_is(url: str) -> None:
-    abilities = asyncio.run(held(url).probe())[Role.READER]
+    abilities = asyncio.run(client_of(url).probe())[Role.READER]
     assert abilities.reachable
     assert abilities.context == 4096
     assert abilities.images is False
@@ -173,6 +173,6 @@ def test_it_says_what_it_is(url: str) -> None:
 
 def test_too_long_a_request_is_a_context_fault(url: str) -> None:
     request = Request(Role.READER, (TextPart(CAPTIONS * 100), TextPart("Where?")), "integration@1")
-    reply = asyncio.run(held(url).ask(request))
+    reply = asyncio.run(client_of(url).ask(request))
     assert reply.status is Status.ERROR
     assert "context" in reply.detail

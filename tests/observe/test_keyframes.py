@@ -13,18 +13,18 @@ def frame(time: float, image: np.ndarray) -> Frame:
 
 def noise(seed: int) -> np.ndarray:
     base = np.full((480, 640, 3), 120, np.int16)
-    made = base + np.random.default_rng(seed).integers(-12, 13, base.shape)
-    return made.astype(np.uint8)
+    noisy = base + np.random.default_rng(seed).integers(-12, 13, base.shape)
+    return noisy.astype(np.uint8)
 
 
 def test_noise_is_no_change_and_one_changed_digit_is() -> None:
     digit = noise(2)
     digit[200:240, 300:325] = 250
     frames = [frame(0, noise(0)), frame(1, noise(1)), frame(2, digit), frame(3, digit)]
-    seen = select_keyframes(frames, Span(0, 4), fps=1)
-    assert [look.frame.time for look in seen] == [0, 2]
-    assert [look.span for look in seen] == [Span(0, 2), Span(2, 4)]
-    assert [look.last for look in seen] == [1, 3]
+    keyframes = select_keyframes(frames, Span(0, 4), fps=1)
+    assert [look.frame.time for look in keyframes] == [0, 2]
+    assert [look.span for look in keyframes] == [Span(0, 2), Span(2, 4)]
+    assert [look.last for look in keyframes] == [1, 3]
 
 
 def test_a_slow_change_is_seen_in_the_end() -> None:
@@ -34,8 +34,8 @@ def test_a_slow_change_is_seen_in_the_end() -> None:
 
 def test_fps_bounds_the_looks_and_zero_change_takes_every_frame() -> None:
     frames = [frame(k / 4, np.zeros((64, 64, 3), np.uint8)) for k in range(16)]
-    seen = select_keyframes(frames, Span(0, 4), fps=2, change=0)
-    assert [look.frame.time for look in seen] == [k / 2 for k in range(8)]
+    keyframes = select_keyframes(frames, Span(0, 4), fps=2, change=0)
+    assert [look.frame.time for look in keyframes] == [k / 2 for k in range(8)]
 
 
 def test_a_frame_from_before_the_window_counts_from_its_start() -> None:

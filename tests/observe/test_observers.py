@@ -44,11 +44,11 @@ def ocr(*results: list[tuple[str, float]]):  # type: ignore[no-untyped-def]
     corners = np.array([[10, 10], [50, 10], [50, 20], [10, 20]], np.float32)
 
     def engine(image: np.ndarray) -> SimpleNamespace:
-        found = next(rest)
+        lines = next(rest)
         return SimpleNamespace(
-            txts=tuple(t for t, _ in found) or None,
-            scores=tuple(s for _, s in found) or None,
-            boxes=np.stack([corners] * len(found)) if found else None,
+            txts=tuple(t for t, _ in lines) or None,
+            scores=tuple(s for _, s in lines) or None,
+            boxes=np.stack([corners] * len(lines)) if lines else None,
         )
 
     return engine
@@ -156,13 +156,15 @@ def test_squares_cover_a_picture_and_touch_its_ends() -> None:
 
 
 def test_one_thing_seen_in_two_crops_is_one_and_neighbours_stay_two() -> None:
-    left, right = (0, 0, 360, 360), (280, 0, 640, 360)
+    left_box, right_box = (0, 0, 360, 360), (280, 0, 640, 360)
     whole = Detection("bottle", 0.9, (0.40, 0.3, 0.50, 0.9))
     part = Detection("bottle", 0.7, (0.46, 0.3, 0.50, 0.9))
     beside = Detection("bottle", 0.8, (0.52, 0.3, 0.60, 0.9))
     other = Detection("person", 0.6, (0.40, 0.3, 0.50, 0.9))
-    found = suppress_overlaps([(part, right), (whole, left), (beside, right), (other, left)])
-    assert found == [whole, beside, other]
+    kept = suppress_overlaps(
+        [(part, right_box), (whole, left_box), (beside, right_box), (other, left_box)]
+    )
+    assert kept == [whole, beside, other]
 
 
 # -- what can run here ------------------------------------------------------------------------

@@ -48,14 +48,14 @@ def watch(observer: Objects | ScreenText, path: Path, times: list[float]) -> lis
 
 def test_the_words_of_a_speech_at_their_times(listener: Speech, video: Path) -> None:
     recording = Recording(id="jfk", name="jfk.flac", duration=11.0)
-    said = all_of(listener.hear(audio(video / "jfk.flac"), recording))
-    text = " ".join(o.text for o in said).lower()
+    heard_words = all_of(listener.hear(audio(video / "jfk.flac"), recording))
+    text = " ".join(o.text for o in heard_words).lower()
     for words in ("my fellow americans", "your country", "do for you"):
         assert words in text
-    spoken: list[Any] = [word for o in said for word in cast("list[Any]", o.data["words"])]
+    spoken: list[Any] = [word for o in heard_words for word in cast("list[Any]", o.data["words"])]
     start, end = next((w[0], w[1]) for w in spoken if "americans" in w[2].lower())
     assert start < 1.8 < end + 0.3
-    assert all(0 <= o.span.start < o.span.end <= 11 for o in said)
+    assert all(0 <= o.span.start < o.span.end <= 11 for o in heard_words)
 
 
 @pytest.mark.parametrize("kind", ["silence", "noise", "hum"])
@@ -74,11 +74,11 @@ def test_nobody_speaks_and_nothing_is_heard(listener: Speech, kind: str) -> None
 def test_burnt_in_text_is_read_and_the_clock_tells_the_time(video: Path) -> None:
     pytest.importorskip("rapidocr", reason="needs the extra 'text'")
     pytest.importorskip("onnxruntime", reason="needs the extra 'text'")
-    seen = watch(ScreenText(), video / "burnt_in_timecode_16s.mp4", [3.0, 4.0])
-    title = [o for o in seen if "Photo JPEG" in o.text]
+    observations = watch(ScreenText(), video / "burnt_in_timecode_16s.mp4", [3.0, 4.0])
+    title = [o for o in observations if "Photo JPEG" in o.text]
     assert [o.span for o in title] == [Span(3, 5)], "one line that stays is one observation"
     assert "1024 x 768" in title[0].text
-    clocks = {o.text: o.span.start for o in seen if o.text.startswith("00:00:")}
+    clocks = {o.text: o.span.start for o in observations if o.text.startswith("00:00:")}
     assert clocks == {"00:00:03:00": 3.0, "00:00:04:00": 4.0}
 
 
@@ -87,7 +87,7 @@ def test_the_bottles_are_counted_and_one_is_taken_away(video: Path) -> None:
     if not weights.available_offline("detector"):
         pytest.skip("no detector weights on this machine")
     times = [5.0, 6.0, 7.0, 8.0]
-    seen = watch(Objects(), video / "bottle-detection.mp4", times)
-    bottles = [o for o in seen if o.data["label"] == "bottle"]
+    observations = watch(Objects(), video / "bottle-detection.mp4", times)
+    bottles = [o for o in observations if o.data["label"] == "bottle"]
     assert [o.text for o in bottles] == ["2 to 3 bottles", "a bottle leaves, 2 bottles remain"]
     assert 5.9 <= bottles[1].span.start < bottles[1].span.end <= 7.1

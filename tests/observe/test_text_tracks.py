@@ -13,20 +13,20 @@ def reads(*looks: list[TextLine]) -> list[OcrResult]:
 
 
 def test_one_line_over_three_looks_is_one_with_the_best_reading_by_vote() -> None:
-    (found,) = track_lines(
+    (track,) = track_lines(
         reads(
             [line("Gate 4 North", 0.8)], [line("Gate 4 Nortn", 0.95)], [line("Gate 4 North", 0.7)]
         )
     )
-    assert found.span == Span(0, 3)
-    assert found.best.text == "Gate 4 North"
-    assert found.best.score == 0.8
-    assert found.times == [0, 1, 2]
+    assert track.span == Span(0, 3)
+    assert track.best.text == "Gate 4 North"
+    assert track.best.score == 0.8
+    assert track.times == [0, 1, 2]
 
 
 def test_a_ticking_clock_is_not_one_line() -> None:
-    found = track_lines(reads([line("00:00:03:05")], [line("00:00:04:05")], [line("00:00:05:05")]))
-    assert [(f.best.text, f.span.start) for f in found] == [
+    tracks = track_lines(reads([line("00:00:03:05")], [line("00:00:04:05")], [line("00:00:05:05")]))
+    assert [(f.best.text, f.span.start) for f in tracks] == [
         ("00:00:03:05", 0),
         ("00:00:04:05", 1),
         ("00:00:05:05", 2),
@@ -34,13 +34,13 @@ def test_a_ticking_clock_is_not_one_line() -> None:
 
 
 def test_equal_lines_in_two_places_stay_two() -> None:
-    found = track_lines(
+    tracks = track_lines(
         reads([line("EXIT"), line("EXIT", x=0.7)], [line("EXIT", x=0.72), line("EXIT", x=0.12)])
     )
-    assert len(found) == 2
-    for standing in found:
-        left = [reading.box[0] for reading in standing.readings]
-        assert max(left) - min(left) < 0.05
+    assert len(tracks) == 2
+    for standing in tracks:
+        left_edges = [reading.box[0] for reading in standing.readings]
+        assert max(left_edges) - min(left_edges) < 0.05
 
 
 def test_a_look_that_misses_a_line_does_not_end_it_but_two_do() -> None:

@@ -36,9 +36,9 @@ ALL = [*BUILTIN, FOREIGN]
 def from_page(language: str) -> str:
     """The first block of a language in the section on benchmarks."""
     section = PAGE.read_text("utf-8").split("## A benchmark", 1)[1]
-    found = re.search(rf"```{language}\n(.*?)```", section, re.DOTALL)
-    assert found is not None
-    return found[1]
+    match = re.search(rf"```{language}\n(.*?)```", section, re.DOTALL)
+    assert match is not None
+    return match[1]
 
 
 @pytest.fixture(autouse=True)

@@ -45,9 +45,9 @@ MakeVideo = Callable[..., Path]
 def from_page(language: str, section: str) -> str:
     """The first block of a language in a section of the page."""
     text = PAGE.read_text("utf-8").split(f"## {section}", 1)[1]
-    found = re.search(rf"```{language}\n(.*?)```", text, re.DOTALL)
-    assert found is not None
-    return found[1]
+    match = re.search(rf"```{language}\n(.*?)```", text, re.DOTALL)
+    assert match is not None
+    return match[1]
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def _pretended_models(monkeypatch: pytest.MonkeyPatch) -> None:
     corners = np.array([[5, 5], [40, 5], [40, 15], [5, 15]], np.float32)
     line = SimpleNamespace(txts=("EXIT 42",), scores=(0.95,), boxes=corners[None])
     cup = Detection("cup", 0.9, (0.1, 0.1, 0.3, 0.3))
-    said = SpeechSegment(start=0.5, end=1.0, text="Good morning.")
+    segment = SpeechSegment(start=0.5, end=1.0, text="Good morning.")
     for module in ("speech", "screen_text", "object_detector", "plugin"):
         monkeypatch.setattr(f"egomem.observe.{module}.are_installed", lambda *modules: True)
     monkeypatch.setattr("egomem.observe.screen_text._load", lambda side: lambda image: line)
@@ -87,7 +87,7 @@ def _pretended_models(monkeypatch: pytest.MonkeyPatch) -> None:
         "egomem.observe.object_detector.Detector.detect", lambda self, image, least: [cup]
     )
     monkeypatch.setattr(
-        "egomem.observe.speech.Speech._transcribe", lambda self, samples: [(said, "en")]
+        "egomem.observe.speech.Speech._transcribe", lambda self, samples: [(segment, "en")]
     )
     monkeypatch.setattr("egomem.observe.speech.voice_segments", lambda samples: [])
     for observer in ("speech.Speech", "objects.Objects"):
@@ -105,8 +105,8 @@ def plugin(request: pytest.FixtureRequest) -> tuple[str, ObserverPlugin]:
 
 
 def setup_of(models: ModelClient, **changed: Any) -> ObserverSetup:
-    seen = SimpleNamespace(track=Track(source="object", observer="seen"))
-    given: dict[str, Any] = {"window": 2.0, "models": models, "earlier": (seen,)}
+    setup = SimpleNamespace(track=Track(source="object", observer="seen"))
+    given: dict[str, Any] = {"window": 2.0, "models": models, "earlier": (setup,)}
     return ObserverSetup(**given | changed)
 
 
@@ -199,18 +199,18 @@ class Ingest:
         """What is finished of each track: windows, or stretches of sound."""
         with egomem.open(self.folder) as memory:
             (recording,) = memory.store.recordings()
-            found: dict[str, set[str]] = {}
+            windows: dict[str, set[str]] = {}
             for mark in memory.store.completed(recording.id):
-                found.setdefault(mark.track, set()).add(mark.unit)
-            return found
+                windows.setdefault(mark.track, set()).add(mark.unit)
+            return windows
 
     def tracks(self) -> dict[str, set[str]]:
         """The observations of each track, by id."""
         with egomem.open(self.folder) as memory:
-            found: dict[str, set[str]] = {}
+            sources: dict[str, set[str]] = {}
             for o in memory.store.view().observations():
-                found.setdefault(o.track, set()).add(o.id)
-            return found
+                sources.setdefault(o.track, set()).add(o.id)
+            return sources
 
 
 @pytest.fixture

@@ -61,8 +61,8 @@ def test_an_object_and_a_module_that_registers_are_both_found(
     install("tool_b", register, GROUP, "first = tool_b")
     monkeypatch.setattr(sys.modules[__name__], "REGISTRY", registry, raising=False)
     assert registry.names() == ["own", "first", "zed"]
-    found = registry.all()
-    assert [found[n].summary for n in ("own", "first", "zed")] == ["Ours.", "first", "A."]
+    plugins = registry.all()
+    assert [plugins[n].summary for n in ("own", "first", "zed")] == ["Ours.", "first", "A."]
     assert registry.names() == ["own", "first", "second", "zed"], "one import may register several"
     assert [str(registry.origin(n)) for n in ("zed", "first", "second")] == [
         "tool_a 2.3",

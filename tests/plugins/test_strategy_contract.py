@@ -129,8 +129,8 @@ class World:
     def remember(self, source: Source, recording: str, text: str) -> None:
         with Store.open(self.folder / "memory") as store:
             track = next(t.id for t in store.tracks() if t.source == source)
-            seen = {"source": source, "track": track, "text": text}
-            store.add([Observation(recording=recording, span=Span(0, 2), **seen)])
+            row = {"source": source, "track": track, "text": text}
+            store.add([Observation(recording=recording, span=Span(0, 2), **row)])
 
     def asked_again(self) -> dict[str, set[str]]:
         """Strategy -> the questions that are asked again."""
@@ -169,7 +169,7 @@ class World:
     def _store(self, run: Any, question: Question, arm: Arm, choice: str) -> None:
         answer = Answer(text="red", status=Status.PARSED, choice=choice, strategy="made")
         parts = run.fingerprints.trial(question, arm).parts
-        done = Finished(question=question.id, column=arm, parts=parts, answer=answer)
+        done = Finished(question=question.id, arm=arm, parts=parts, answer=answer)
         run.record.add(done)
 
     def change(self, **fields: Any) -> None:
@@ -178,10 +178,10 @@ class World:
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
-    made = World(tmp_path / "world")
-    made.answer_all()
-    assert made.asked_again() == {}
-    return made
+    new_world = World(tmp_path / "world")
+    new_world.answer_all()
+    assert new_world.asked_again() == {}
+    return new_world
 
 
 ALL = {f"q{k}" for k in range(4)}
@@ -233,6 +233,12 @@ def test_a_setting_asks_again_what_rests_on_it(name: str, world: World) -> None:
     if free:
         world.change(strategies={})
         assert world.asked_again() == {}
+
+
+def test_a_built_in_strategy_without_prompts_declares_its_version() -> None:
+    strategies = [get(name) for name in STRATEGIES.builtin]
+    assert [s.name for s in strategies if s.texts is None and not s.version] == []
+    assert any(s.texts is None for s in strategies)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -351,12 +357,12 @@ def test_a_plan_counts_the_frames_of_foreign_strategies(world: World) -> None:
         ) as run:  # fmt: skip
             return plan(run)
 
-    made = asyncio.run(planned())
-    frames = {line.label.partition(" ")[0]: line.frames for line in made.columns}
+    estimate = asyncio.run(planned())
+    frames = {line.label.partition(" ")[0]: line.frames for line in estimate.columns}
     assert {name: frames[name] for name in ("stills", "silent", "sage", "echo", "video")} == {
         "stills": 16, "silent": 16, "sage": 0, "echo": 0, "video": 16,
     }  # fmt: skip
-    assert any(note.startswith("silent: does not declare what it reads") for note in made.notes)
+    assert any(note.startswith("silent: does not declare what it reads") for note in estimate.notes)
 
 
 def test_compare_asks_the_foreign_strategies_that_can_run_and_no_oracle(world: World) -> None:

@@ -26,9 +26,9 @@ REPLY = '{"answer": "She asked for salt.", "evidence": [1]}'
 def from_page(language: str) -> str:
     """The first block of a language in the section on strategies."""
     section = PAGE.read_text("utf-8").split("## A strategy", 1)[1]
-    found = re.search(rf"```{language}\n(.*?)```", section, re.DOTALL)
-    assert found is not None
-    return found[1]
+    match = re.search(rf"```{language}\n(.*?)```", section, re.DOTALL)
+    assert match is not None
+    return match[1]
 
 
 @pytest.fixture(autouse=True)

@@ -16,8 +16,10 @@ def test_recall_loads_little():
         "print(*[m for m in sys.modules if m.startswith(('egomem.models', 'asyncio')) "
         "or m == 'egomem.timeline.grammar'])"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.split() == []
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.split() == []
 
 
 def test_every_name_of_models_is_there():

@@ -41,8 +41,8 @@ def test_without_words_it_is_what_lies_where_the_question_points(film):
 
 def test_options_bring_their_own(film):
     view = film(*DAY).view()
-    found, matching, _ = texts(view, "What did I wash?", options=("tea", "a plate"))
-    assert "drinks tea" in found
+    matched, matching, _ = texts(view, "What did I wash?", options=("tea", "a plate"))
+    assert "drinks tea" in matched
     assert matching == 3
 
 
@@ -50,9 +50,13 @@ def test_a_question_is_explained_in_the_same_words_wherever_it_is_asked():
     query = read_query(
         "When did Ana last see the red cup before lunch?", ["noon"], speakers=["Ana"]
     )
-    told = explain(query)
-    assert (told["kind"], told["people"], told["order"]) == ("when", ["Ana"], "last")
-    assert told["options"] == ["noon"]
+    explanation = explain(query)
+    assert (explanation["kind"], explanation["people"], explanation["order"]) == (
+        "when",
+        ["Ana"],
+        "last",
+    )
+    assert explanation["options"] == ["noon"]
     assert explained(query)[0] == "asked for: when, one of the options"
     assert "people: Ana" in explained(query)
 

@@ -141,9 +141,9 @@ def test_a_weak_match_does_not_win_for_being_late(film):
 
 def test_a_clock_time_bounds_the_search(film):
     view = film("a mug", "a mug", "a mug", "a mug", step=600.0, hours=0).view()
-    found = find(view, "Where was the mug at 8:25 am?", now=NOW.replace(day=2))
-    assert found.hits
-    assert all(1170 <= h.span.start <= 1830 for h in found.hits)
+    result = find(view, "Where was the mug at 8:25 am?", now=NOW.replace(day=2))
+    assert result.hits
+    assert all(1170 <= h.span.start <= 1830 for h in result.hits)
     assert find(view, "Where was the mug yesterday?", now=NOW.replace(day=2)).hits == []
 
 
@@ -169,15 +169,15 @@ def test_recordings_without_a_clock_are_left_out_of_a_clock_time_and_that_is_sai
     store.put_recording(recording("a", 60, hours=0))
     store.put_recording(recording("b", 60))
     store.add([observation("a", 0, 9, "a mug"), observation("b", 0, 9, "a mug")])
-    found = find(store.view(), "Where was the mug at 8 am?", now=NOW.replace(day=2))
-    assert [h.recording for h in found.hits] == ["a"]
-    assert "no clock was left out (1 recording)" in found.notes[0]
+    result = find(store.view(), "Where was the mug at 8 am?", now=NOW.replace(day=2))
+    assert [h.recording for h in result.hits] == ["a"]
+    assert "no clock was left out (1 recording)" in result.notes[0]
 
 
 def test_a_time_of_a_recording_bounds_one_recording_only(film):
     store = film(*["a mug"] * 20)
     assert {h.span.start for h in search(store.view(), "the mug at 5:00")} <= {270, 300}
     store.put_recording(recording("s", 60))
-    found = find(store.view(), "the mug at 5:00")
-    assert len(found.hits) == 10
-    assert "one recording" in found.notes[0]
+    result = find(store.view(), "the mug at 5:00")
+    assert len(result.hits) == 10
+    assert "one recording" in result.notes[0]

@@ -50,12 +50,12 @@ def test_items_to_be_ordered():
     assert read_query("What did I see first?").items == ()
 
 
-def meets(asked: str, told: str) -> bool:
-    return bool(words_of(asked)[0].forms & {w.stem for w in words_of(told)})
+def meets(asked: str, text: str) -> bool:
+    return bool(words_of(asked)[0].forms & {w.stem for w in words_of(text)})
 
 
 @pytest.mark.parametrize(
-    ("asked", "told", "met"),
+    ("asked", "text", "met"),
     [
         ("vehicle", "bus", True),
         ("bus", "vehicle", False),
@@ -66,8 +66,8 @@ def meets(asked: str, told: str) -> bool:
         ("cup", "plate", False),
     ],
 )
-def test_forms(asked, told, met):
-    assert meets(asked, told) is met
+def test_forms(asked, text, met):
+    assert meets(asked, text) is met
 
 
 @pytest.mark.parametrize(

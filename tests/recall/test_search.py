@@ -196,14 +196,16 @@ def fill(store: Store, seed: int, upto: float | None) -> None:
     """Two recordings of made-up captions, or what of them ended by `upto` s of recording "a"."""
     draw = random.Random(seed)
     for id, hours in (("a", 0.0), ("b", -2.0)):
-        held = []
+        observations = []
         for i in range(40):
             start = draw.uniform(0, 570)
             text = " ".join(draw.choices(WORDS, k=draw.randint(2, 5)))
-            held.append(observation(id, start, start + draw.uniform(0, 25), f"{text} {i % 7}"))
+            observations.append(
+                observation(id, start, start + draw.uniform(0, 25), f"{text} {i % 7}")
+            )
         duration = 600.0 if upto is None or id == "b" else upto
         store.put_recording(recording(id, duration, hours))
-        store.add(o for o in held if id == "b" or upto is None or o.span.end <= upto)
+        store.add(o for o in observations if id == "b" or upto is None or o.span.end <= upto)
 
 
 @pytest.mark.parametrize("small", [20_000, 0], ids=["scored whole", "by candidates"])
@@ -222,9 +224,9 @@ def test_the_past_is_exactly_the_past(tmp_path, monkeypatch, small, question, up
             for profile in ("default", "capmem"):
                 ask = {"profile": profile, "embedder": embedder}
                 now = START + timedelta(seconds=upto)
-                seen = search(full.view(RecordingTime("a", upto)), question, now=now, **ask)
-                assert seen
-                assert seen == search(cut.view(), question, now=now, **ask)
+                hits = search(full.view(RecordingTime("a", upto)), question, now=now, **ask)
+                assert hits
+                assert hits == search(cut.view(), question, now=now, **ask)
 
 
 def test_what_is_added_later_changes_nothing_of_an_earlier_view(film):

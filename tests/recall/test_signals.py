@@ -20,8 +20,8 @@ from .conftest import observation
 
 
 def corpus(*texts: str) -> Corpus:
-    held = [observation("r", 30 * i, 30 * i + 30, text) for i, text in enumerate(texts)]
-    return Corpus(windows_of(held))
+    corpus_ = [observation("r", 30 * i, 30 * i + 30, text) for i, text in enumerate(texts)]
+    return Corpus(windows_of(corpus_))
 
 
 def plain(text: str):
@@ -30,7 +30,7 @@ def plain(text: str):
 
 def test_bm25_is_lucenes():
     # "cup" is in 2 of 3 windows; lengths without stop words are 2, 3, 1 (mean 2).
-    held = corpus("red cup", "cup cup washed", "goes")
+    corpus_ = corpus("red cup", "cup cup washed", "goes")
     idf = math.log(1 + (3 - 2 + 0.5) / (2 + 0.5))
     k1, b = 1.2, 0.75
     expected = [
@@ -38,12 +38,12 @@ def test_bm25_is_lucenes():
         idf * 2 * (k1 + 1) / (2 + k1 * (1 - b + b * 3 / 2)),
         0.0,
     ]
-    assert signals.bm25(plain("the cup?"), held, k1=k1, b=b) == pytest.approx(expected)
+    assert signals.bm25(plain("the cup?"), corpus_, k1=k1, b=b) == pytest.approx(expected)
 
 
 def test_a_text_without_words_scores_nothing():
-    held = corpus("the", "a red cup", "")
-    assert list(signals.bm25(plain("cup"), held, b=1.0) > 0) == [False, True, False]
+    corpus_ = corpus("the", "a red cup", "")
+    assert list(signals.bm25(plain("cup"), corpus_, b=1.0) > 0) == [False, True, False]
     assert not signals.bm25(plain("cup"), corpus("the"), b=1.0).any()
 
 
@@ -52,59 +52,61 @@ def test_idf_is_never_negative():
 
 
 def test_statistics_of_a_view_stand_for_those_of_the_candidates():
-    held = corpus("red cup")
+    corpus_ = corpus("red cup")
     rare = signals.Statistics(1000, {"cup": 1})
     common = signals.Statistics(1000, {"cup": 900})
-    scores = [signals.bm25(plain("cup"), held, statistics=s)[0] for s in (rare, common)]
+    scores = [signals.bm25(plain("cup"), corpus_, statistics=s)[0] for s in (rare, common)]
     assert scores[0] > 10 * scores[1]
 
 
 def test_a_word_counts_in_all_its_forms():
-    held = corpus("she sits down", "she walks")
-    assert list(signals.bm25(term_query("who sat?"), held) > 0) == [True, False]
-    assert not signals.bm25(plain("who sat?"), held).any()
+    corpus_ = corpus("she sits down", "she walks")
+    assert list(signals.bm25(term_query("who sat?"), corpus_) > 0) == [True, False]
+    assert not signals.bm25(plain("who sat?"), corpus_).any()
 
 
 def test_words_much_like_it_count_less_than_the_word_however_often_they_occur():
-    held = corpus("the couch", "a sofa and a sofa and a sofa", "a chair")
-    score = signals.bm25(term_query("couch"), held, like=0.4, b=0.0)
+    corpus_ = corpus("the couch", "a sofa and a sofa and a sofa", "a chair")
+    score = signals.bm25(term_query("couch"), corpus_, like=0.4, b=0.0)
     assert score[0] > score[1] > score[2] == 0
-    assert signals.bm25(term_query("couch"), held)[1] == 0
+    assert signals.bm25(term_query("couch"), corpus_)[1] == 0
 
 
 def test_the_best_observation_is_scored_by_itself():
-    held = Corpus(
+    corpus_ = Corpus(
         windows_of([observation("r", 0, 9, "red cup"), observation("r", 9, 20, "a wall")])
     )
-    assert list(held.best(signals.bm25(plain("cup"), held, by="observation")) > 0) == [True]
-    assert list(signals.bm25(plain("cup"), held, by="observation") > 0) == [True, False]
+    assert list(corpus_.best(signals.bm25(plain("cup"), corpus_, by="observation")) > 0) == [True]
+    assert list(signals.bm25(plain("cup"), corpus_, by="observation") > 0) == [True, False]
 
 
 def test_pairs_are_found_in_either_order_and_over_stop_words():
-    held = corpus("the rice bag", "a bag of rice", "rice, then a red bag")
-    assert list(signals.pairs(term_query("my rice bag"), held) > 0) == [True, True, False]
+    corpus_ = corpus("the rice bag", "a bag of rice", "rice, then a red bag")
+    assert list(signals.pairs(term_query("my rice bag"), corpus_) > 0) == [True, True, False]
 
 
 def test_overlap_is_a_share_of_the_questions_words():
-    held = corpus("a red cup on a table", "a blue cup", "nothing")
-    assert list(signals.overlap(plain("red cup shelf"), held)) == pytest.approx([2 / 3, 1 / 3, 0])
+    corpus_ = corpus("a red cup on a table", "a blue cup", "nothing")
+    assert list(signals.overlap(plain("red cup shelf"), corpus_)) == pytest.approx(
+        [2 / 3, 1 / 3, 0]
+    )
 
 
 def test_hash_cosine_is_one_for_the_same_text_and_bounded():
-    held = corpus("washes the red cup", "drives to work", "washing red cups")
-    same, other, near = signals.hash_cosine("washes the red cup", held.windows)
+    corpus_ = corpus("washes the red cup", "drives to work", "washing red cups")
+    same, other, near = signals.hash_cosine("washes the red cup", corpus_.windows)
     assert same == pytest.approx(1.0)
     assert near > other
     assert all(abs(x) <= 1 for x in (same, other, near))
-    assert signals.hash_cosine("", held.windows).tolist() == [0, 0, 0]
+    assert signals.hash_cosine("", corpus_.windows).tolist() == [0, 0, 0]
 
 
 def test_time_hints_fade_with_the_distance():
-    held = corpus("a", "b", "c", "d")
-    end = signals.time_hints(held.windows, {"r": 120.0}, {"r": (1.0,)})
+    corpus_ = corpus("a", "b", "c", "d")
+    end = signals.time_hints(corpus_.windows, {"r": 120.0}, {"r": (1.0,)})
     assert list(np.argsort(end)) == [0, 1, 2, 3]
     assert end[3] == pytest.approx(math.exp(-(1 - 105 / 120) / 0.2))
-    assert not signals.time_hints(held.windows, {"r": 120.0}, {"r": ()}).any()
+    assert not signals.time_hints(corpus_.windows, {"r": 120.0}, {"r": ()}).any()
 
 
 @given(arrays(np.float64, st.integers(0, 6), elements=st.floats(-1e6, 1e6)))
@@ -125,15 +127,15 @@ def test_scores_that_hardly_differ_stay_low():
 
 
 def test_others_near_the_nearest_count_with_it():
-    held = Corpus(
+    corpus_ = Corpus(
         windows_of([observation("r", s, s + 1, f"t{s}") for s in (0, 1, 31, 61, 62, 63)], 30)
     )
     cosines = np.array([0.5, 0.5, 0.5, 0.6, -0.9, -0.9])
-    soft = signals.nearest(cosines, held, softness=0.1)
+    soft = signals.nearest(cosines, corpus_, softness=0.1)
     assert soft.tolist() == pytest.approx([0.5 + 0.1 * math.log(2), 0.5, 0.6], abs=1e-6)
-    assert signals.nearest(cosines, held, softness=0).tolist() == [0.5, 0.5, 0.6]
+    assert signals.nearest(cosines, corpus_, softness=0).tolist() == [0.5, 0.5, 0.6]
     # Many that are all on the other side do not add up to a match.
-    assert (signals.nearest(-np.abs(cosines) / 10, held, softness=0.1) < 0).all()
+    assert (signals.nearest(-np.abs(cosines) / 10, corpus_, softness=0.1) < 0).all()
 
 
 def test_a_lone_candidate_that_speaks_scores():
@@ -176,7 +178,7 @@ def test_a_part_of_a_name_that_two_share_names_neither():
 
 
 def test_an_answer_earns_from_the_question_before_it():
-    held = Corpus(
+    corpus_ = Corpus(
         windows_of(
             [
                 speech(0, "Where do you keep the ladder?", "Ana"),
@@ -185,10 +187,10 @@ def test_an_answer_earns_from_the_question_before_it():
             ]
         )
     )
-    of_each = signals.bm25(term_query("ladder"), held, by="observation")
-    assert list(signals.reply(of_each, held) > 0) == [False, True, False]
-    assert list(signals.speaker(["Bo"], held)) == [0, 1, 0]
-    assert not signals.speaker(["Bo", "Ana"], held).any()
+    of_each = signals.bm25(term_query("ladder"), corpus_, by="observation")
+    assert list(signals.reply(of_each, corpus_) > 0) == [False, True, False]
+    assert list(signals.speaker(["Bo"], corpus_)) == [0, 1, 0]
+    assert not signals.speaker(["Bo", "Ana"], corpus_).any()
 
 
 def test_options_count_their_share_and_a_shared_word_in_full():

@@ -46,12 +46,12 @@ def test_the_last_window_ends_with_the_recording():
 
 
 def test_the_text_holds_each_caption_once_in_time_order():
-    held = [
+    observations = [
         observation("r", 9, 12, "Opens the door."),
         observation("r", 2, 4, "walks"),
         observation("r", 15, 17, "opens the  door", track="caption/other"),
     ]
-    (window,) = windows_of(held)
+    (window,) = windows_of(observations)
     assert window.text == "walks\nOpens the door."
 
 
@@ -67,9 +67,9 @@ def test_a_window_needs_a_length():
 
 @given(st.lists(st.tuples(st.floats(0, 500), st.floats(0, 90)), max_size=12))
 def test_windows_hold_exactly_what_overlaps_them(times):
-    held = [observation("r", a, a + d, f"text {i}") for i, (a, d) in enumerate(times)]
-    for w in windows_of(held):
-        for o in held:
+    observations = [observation("r", a, a + d, f"text {i}") for i, (a, d) in enumerate(times)]
+    for w in windows_of(observations):
+        for o in observations:
             if o.span.length > 1e-3 and abs(o.span.end - w.span.start) > 1e-3:
                 assert (o in w.observations) == (
                     o.span.overlaps(w.span)

@@ -28,11 +28,11 @@ def run(
     results = StoredRun()
     for column in config.arms():
         for q in questions:
-            said = Answer(text="", status=Status.PARSED, choice="A", strategy="x")
-            cell = Finished(question=q.id, column=column, parts={}, answer=said)
+            reply = Answer(text="", status=Status.PARSED, choice="A", strategy="x")
+            cell = Finished(question=q.id, arm=column, parts={}, answer=reply)
             results.cells[cell.key] = cell
-    made = Benchmark(name="b", format="native", videos=(), questions=tuple(questions))
-    return Run(Path(name), {}, config, made, results)
+    bench = Benchmark(name="b", format="native", videos=(), questions=tuple(questions))
+    return Run(Path(name), {}, config, bench, results)
 
 
 def asked(count: int, **fields: object) -> list[Question]:
@@ -44,21 +44,21 @@ def test_questions_of_two_runs_are_one_where_they_are_the_same() -> None:
     """Two of three; the third has another text, and each run has one that the other has not."""
     one, two = asked(4), asked(5)
     two[2] = two[2].model_copy(update={"text": "changed"})
-    held = browser_data(report_columns([run("r", one), run("s", two)]))
+    data = browser_data(report_columns([run("r", one), run("s", two)]))
     right = ["parsed", True, "A"]
-    said = {q["id"]: q["answers"] for q in held["questions"]}
-    assert said["q0"] == [right] * 4
-    assert said["q2"] == [right, right, None, None]
-    assert said["q2 in s"] == [None, None, right, right]
-    assert said["q4"] == [None, None, right, right]
-    assert len(said) == 6
+    answers = {q["id"]: q["answers"] for q in data["questions"]}
+    assert answers["q0"] == [right] * 4
+    assert answers["q2"] == [right, right, None, None]
+    assert answers["q2 in s"] == [None, None, right, right]
+    assert answers["q4"] == [None, None, right, right]
+    assert len(answers) == 6
 
 
 def test_an_answer_without_a_key_is_neither_right_nor_wrong() -> None:
-    made = run("r", asked(2, answer=None))
-    missing = next(key for key in made.cells if key[0] == "q1")
-    del made.stored.cells[missing]
-    first, second = browser_data(report_columns([made]))["questions"]
+    run_ = run("r", asked(2, answer=None))
+    missing = next(key for key in run_.cells if key[0] == "q1")
+    del run_.stored.cells[missing]
+    first, second = browser_data(report_columns([run_]))["questions"]
     assert first["answers"] == [["parsed", None, "A"]] * 2
     assert second["answers"] == [["missing", None, None], ["parsed", None, "A"]]
 
@@ -69,15 +69,15 @@ def test_details_are_packed_in_the_order_of_the_questions() -> None:
         q.model_copy(update={"evidence": (Evidence(recording=None, span=Span(k, k + 1)),)})
         for k, q in enumerate(questions)
     ]
-    held = browser_data(report_columns([run("r", questions)]))
-    blocks = [unpack(block) for block in held["blocks"]]
+    data = browser_data(report_columns([run("r", questions)]))
+    blocks = [unpack(block) for block in data["blocks"]]
     assert [len(b) for b in blocks] == [BLOCK_SIZE, 3]
     assert blocks[1][0]["evidence"] == ["0:20-0:21"]
 
 
 def test_no_reason_is_given_where_nothing_was_read() -> None:
-    held = browser_data(report_columns([run("r", asked(1, answer="B"), ("clean", "video"))]))
-    clean, video = held["questions"][0]["answers"]
+    data = browser_data(report_columns([run("r", asked(1, answer="B"), ("clean", "video"))]))
+    clean, video = data["questions"][0]["answers"]
     assert clean == ["parsed", False, "A"]
     assert len(video) == 4
 
@@ -103,10 +103,10 @@ def remembering(tmp_path: Path) -> Run:
     for start in (0.0, 30.0, 60.0):
         keep_thumbnail(tmp_path / "memory", "r0", start, b"\xff\xd8" + bytes(98))
     pieces = (Evidence(recording="v0", span=Span(40.0, 65.0)),)
-    made = run(str(tmp_path), asked(2, recording="v0", evidence=pieces))
-    label = next(c.label for c in made.config.arms() if c.setting == "caption@30")
-    made.about = {"recordings": {"v0": "r0"}, "tracks": {label: tracks[0].id}}
-    return made
+    run_ = run(str(tmp_path), asked(2, recording="v0", evidence=pieces))
+    label = next(c.label for c in run_.config.arms() if c.setting == "caption@30")
+    run_.about = {"recordings": {"v0": "r0"}, "tracks": {label: tracks[0].id}}
+    return run_
 
 
 def test_what_the_memory_holds_of_the_evidence(remembering: Run) -> None:
@@ -127,12 +127,12 @@ def test_a_setting_that_chooses_by_itself_may_have_read_any_caption(remembering:
 def test_aligned_captions_are_those_that_the_question_was_read_from(tmp_path: Path) -> None:
     """Each question may see as much as it may; one whose answer tells no track has the setting's,
     and a window that was refused is told with the setting that reads it."""
-    made = run(
+    run_ = run(
         str(tmp_path),
         asked(3, recording="v0", evidence=(Evidence(recording="v0", span=Span(40.0, 50.0)),)),
         ("aligned@30",),
     )
-    (column,) = made.config.arms()
+    (column,) = run_.config.arms()
     whole = Track(
         source="caption", observer="vlm", model="ollama:one", prompt="p@1", window=30.0,
         sampling="1fps-aligned3",
@@ -141,12 +141,12 @@ def test_aligned_captions_are_those_that_the_question_was_read_from(tmp_path: Pa
     tracks = [whole.model_copy(update={"sampling": s}) for s in cut]
     with Store.open(tmp_path / "memory", create=True) as store:
         store.put_recording(Recording(id="r0", name="v0", duration=90.0))
-        for track, said in zip(tracks, ("all", "until 55", "until 60"), strict=True):
+        for track, words in zip(tracks, ("all", "until 55", "until 60"), strict=True):
             store.put_track(track)
             store.add(
                 [
                     Observation(
-                        recording="r0", span=Span(30, 60), text=said, source="caption",
+                        recording="r0", span=Span(30, 60), text=words, source="caption",
                         track=track.id,
                     )
                 ]
@@ -154,15 +154,15 @@ def test_aligned_captions_are_those_that_the_question_was_read_from(tmp_path: Pa
         gap = FailedWindow(Span(0, 30), "refused")
         store.add([], completed=[to_completed("r0", tracks[1].id, gap)])
     for id, read in (("q0", tracks[1]), ("q1", tracks[2])):
-        cell = made.stored.cells[id, column]
+        cell = run_.stored.cells[id, column]
         trace = ({"step": "notes", "track": read.id, "observations": 2},)
         answer = cell.answer.model_copy(update={"trace": trace})
-        made.stored.cells[id, column] = cell.model_copy(update={"answer": answer})
-    made.about = {"recordings": {"v0": "r0"}, "tracks": {column.label: whole.id}}
-    held = unpack(browser_data(report_columns([made]))["blocks"][0])
-    told = [list(details["captions"].values()) for details in held]
-    assert told == [[[f"0:30-1:00 {said}"]] for said in ("until 55", "until 60", "all")]
-    ((table,),) = [gaps_of([made]).parts]
+        run_.stored.cells[id, column] = cell.model_copy(update={"answer": answer})
+    run_.about = {"recordings": {"v0": "r0"}, "tracks": {column.label: whole.id}}
+    details_of = unpack(browser_data(report_columns([run_]))["blocks"][0])
+    captions = [list(details["captions"].values()) for details in details_of]
+    assert captions == [[[f"0:30-1:00 {words}"]] for words in ("until 55", "until 60", "all")]
+    ((table,),) = [gaps_of([run_]).parts]
     assert isinstance(table, ReportTable)
     (row,) = [list(map(str, r)) for r in table.rows]
     assert row[:2] == [tracks[1].id, "aligned@30"]
@@ -172,16 +172,16 @@ def test_pictures_that_have_no_room_are_counted(
     remembering: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(held_pictures, "MAX_PICTURE_BYTES", 350)  # 100 bytes each
-    held = browser_data(report_columns([remembering]))
-    counts = [len(details["pictures"]) for details in unpack(held["blocks"][0])]
-    assert (counts, held["pictures_left_out"]) == ([2, 1], 1)
+    data = browser_data(report_columns([remembering]))
+    counts = [len(details["pictures"]) for details in unpack(data["blocks"][0])]
+    assert (counts, data["pictures_left_out"]) == ([2, 1], 1)
 
 
 def test_steps_of_a_trace_are_told_for_a_person() -> None:
     frames = [{"recording": "v", "time": float(t)} for t in range(MAX_ITEMS + 5)]
     hit = {"recording": "v", "start": 0.0, "end": 30.0, "seed": True, "score": 0.25,
            "parts": {"bm25": 0.1, "time": 0.0}}  # fmt: skip
-    looked, found, asked, other = trace_steps(
+    looked, hits, asked, other = trace_steps(
         (
             {"step": "looked", "frames": frames, "missing": []},
             {"step": "found", "hits": [hit], "notes": ["one", "two"]},
@@ -193,8 +193,8 @@ def test_steps_of_a_trace_are_told_for_a_person() -> None:
     )  # fmt: skip
     assert looked["lines"][0].startswith("35 frames of v: 0:00, 0:01, 0:02")
     assert looked["lines"][0].endswith("0:29 and 5 more")
-    assert found["facts"] == ["notes one, two"]
-    assert found["lines"] == ["v 0:00-0:30; seed; score 0.25; parts: bm25 0.1, time 0"]
+    assert hits["facts"] == ["notes one, two"]
+    assert hits["lines"] == ["v 0:00-0:30; seed; score 0.25; parts: bm25 0.1, time 0"]
     assert asked == {
         "title": "asked reader p@1",
         "facts": ["3 frames", "7 tokens in, 2 out", "0.50 s"],

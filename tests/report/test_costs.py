@@ -44,8 +44,10 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
                 seconds=1.0,
                 cost=0.25 if column.reader == PRICED else None,
             )
-            said = Answer(text="", status=Status.PARSED, choice="A" if right else "B", strategy="x")
-            cell = Finished(question=q.id, column=column, parts={}, answer=said, usage=used)
+            answer = Answer(
+                text="", status=Status.PARSED, choice="A" if right else "B", strategy="x"
+            )
+            cell = Finished(question=q.id, arm=column, parts={}, answer=answer, usage=used)
             results.cells[cell.key] = cell
     whole = CaptionUsage(
         by_video={
@@ -59,48 +61,48 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
 
     monkeypatch.setattr(Run, "built", built)
     about = {"tracks": {c.label: c.setting[-2:] + c.reader for c in config.arms()}}
-    made = Benchmark(name="b", format="native", videos=videos, questions=questions)
-    return Run(Path("run"), about, config, made, results)
+    benchmark = Benchmark(name="b", format="native", videos=videos, questions=questions)
+    return Run(Path("run"), about, config, benchmark, results)
 
 
 def rows(run: Run, title: str) -> list[list[str]]:
-    (made,) = (p for p in cost_section(report_columns([run])).parts if p.title.startswith(title))
-    assert isinstance(made, ReportTable)
-    return [[str(cell) for cell in row] for row in made.rows]
+    (table,) = (p for p in cost_section(report_columns([run])).parts if p.title.startswith(title))
+    assert isinstance(table, ReportTable)
+    return [[str(cell) for cell in row] for row in table.rows]
 
 
 def test_settings_that_can_be_used_make_the_front_at_reuse_1_and_32(run: Run) -> None:
     """Captions cost 650 tokens once and 69 often; clean and the evidence's frames would win."""
-    found = {row[0]: row[1:] for row in rows(run, "Front of cost")}
+    cells = {row[0]: row[1:] for row in rows(run, "Front of cost")}
     a, b = "gpt-5.2", "gemma3:4b"
     whole = f"caption@30 {b}, caption@30 {a}, verify@30 {b}, verify@30 {a}"
-    assert found["tokens per question at reuse 1"] == ["6", whole, ""]
-    assert found["tokens per question at reuse 32"] == ["6", whole, ""]
+    assert cells["tokens per question at reuse 1"] == ["6", whole, ""]
+    assert cells["tokens per question at reuse 32"] == ["6", whole, ""]
     free = f"video {b}, caption@30 {b}, verify@30 {b}"
-    assert found["US dollars per question at reuse 1"] == [
+    assert cells["US dollars per question at reuse 1"] == [
         "3", f"video {a}, verify@30 {a}", free
     ]  # fmt: skip
-    assert found["US dollars per question at reuse 32"][1] == f"video {a}, verify@30 {a}"
+    assert cells["US dollars per question at reuse 32"][1] == f"video {a}, verify@30 {a}"
     charts = [p.title for p in cost_section(report_columns([run])).parts if isinstance(p, Chart)]
-    assert charts[1:] == [f"Cost and accuracy: {name}" for name in found]
+    assert charts[1:] == [f"Cost and accuracy: {name}" for name in cells]
 
 
 def test_frames_by_accounting_and_as_they_were(run: Run) -> None:
-    found = {row[0]: row[1:] for row in rows(run, "Frames")}
-    assert found["by accounting: captions, one window length"] == ["1,536", "1,536 each"]
-    assert found["by accounting: frames for each question"] == [
+    cells = {row[0]: row[1:] for row in rows(run, "Frames")}
+    assert cells["by accounting: captions, one window length"] == ["1,536", "1,536 each"]
+    assert cells["by accounting: frames for each question"] == [
         "3,072", "2.00 times the captions"
     ]  # fmt: skip
-    assert found["as made: captions of caption@30 gpt-5.2"] == ["2,000", "1,000.0 a video"]
-    assert found["as sent: video gpt-5.2"] == ["3,072", "768.0 a question, at most 768"]
-    assert found["as sent: video gemma3:4b"] == ["32", "8.0 a question, at most 8"]
+    assert cells["as made: captions of caption@30 gpt-5.2"] == ["2,000", "1,000.0 a video"]
+    assert cells["as sent: video gpt-5.2"] == ["3,072", "768.0 a question, at most 768"]
+    assert cells["as sent: video gemma3:4b"] == ["32", "8.0 a question, at most 8"]
 
 
 def test_the_note_on_frames_explains_the_rows_that_are_there(run: Run) -> None:
-    def note(held: Run) -> str:
-        (made,) = (p for p in cost_section(report_columns([held])).parts if p.title == "Frames")
-        assert isinstance(made, ReportTable)
-        return made.note
+    def note(run: Run) -> str:
+        (table,) = (p for p in cost_section(report_columns([run])).parts if p.title == "Frames")
+        assert isinstance(table, ReportTable)
+        return table.note
 
     blind = run.config.model_copy(update={"settings": ("clean",)})
     assert note(Run(run.folder, run.about, blind, run.benchmark, run.stored)).endswith(
@@ -110,9 +112,9 @@ def test_the_note_on_frames_explains_the_rows_that_are_there(run: Run) -> None:
 
 
 def test_money_of_a_model_without_a_price_is_a_lower_bound(run: Run) -> None:
-    found = {row[0]: row for row in rows(run, "Tokens per question")}
-    heads = found["caption@30 gpt-5.2"]
+    table_rows = {row[0]: row for row in rows(run, "Tokens per question")}
+    heads = table_rows["caption@30 gpt-5.2"]
     assert heads[1:6] == ["4", "600", "50", "650", "350"]
     assert (heads[-2], heads[-1]) == ("8.0", "2.0000")
-    assert found["caption@30 gemma3:4b"][-1] == "at least 1.0000"
-    assert found["video gemma3:4b"][-1] == "-"
+    assert table_rows["caption@30 gemma3:4b"][-1] == "at least 1.0000"
+    assert table_rows["video gemma3:4b"][-1] == "-"

@@ -47,8 +47,8 @@ def test_weights_follow_from_the_name_and_not_from_the_server(spec: str, kind: s
 def test_what_a_user_states_overrules_the_table() -> None:
     specs = ["vllm:mine@http://h.test/v1", "openrouter:qwen/qwen3-max", "ollama:gemma3:4b"]
     assert list(classify_weights(specs).values()) == ["not known", "closed", "open"]
-    told = classify_weights(specs, open=["qwen/qwen3-max"], closed=["mine", "ollama:gemma3:4b"])
-    assert list(told.values()) == ["closed", "open", "closed"]
+    weights = classify_weights(specs, open=["qwen/qwen3-max"], closed=["mine", "ollama:gemma3:4b"])
+    assert list(weights.values()) == ["closed", "open", "closed"]
     with pytest.raises(UsageError, match="--open gemma: no reader has that name"):
         classify_weights(specs, open=["gemma"])
     with pytest.raises(UsageError, match="both open and closed"):

@@ -55,11 +55,11 @@ def jpeg() -> bytes:
 
 def asked(count: int) -> tuple[Question, ...]:
     """Questions about six videos, two of them long; the first one means harm."""
-    found = []
+    questions = []
     for k in range(count):
         text = EVIL if k == 0 else f"Which drawer is number {k}?"
         options = [EVIL if k == 0 else f"red {k}", "green", "blue", "black"]
-        found.append(
+        questions.append(
             Question.of(
                 text,
                 options,
@@ -70,7 +70,7 @@ def asked(count: int) -> tuple[Question, ...]:
                 tags={"visual": [(EVIL, "Action", "Object")[k % 3]]},
             )
         )
-    return tuple(found)
+    return tuple(questions)
 
 
 def answered(question: Question, k: int, column: int) -> Answer:
@@ -78,16 +78,16 @@ def answered(question: Question, k: int, column: int) -> Answer:
     status = list(Status)[(k * 7 + column) % 6] if (k + column) % 5 == 0 else Status.PARSED
     away = 0 if (k * 7 + column * 3) % 5 < 2 else 1 + k % 3  # those that are wrong agree
     choice = "ABCD"[(k + away) % 4] if status is Status.PARSED else None
-    said = EVIL if k == 0 else f"reply {k}"
+    text = EVIL if k == 0 else f"reply {k}"
     return Answer(
-        text=said,
+        text=text,
         status=status,
         choice=choice,
         strategy="x",
-        reason=said,
+        reason=text,
         trace=(
             {"step": "looked", "frames": [{"recording": "v0", "time": 31.5}], "missing": []},
-            {"step": "asked", "role": "reader", "raw": f"raw {said}", "usage": {"tokens_in": 7}},
+            {"step": "asked", "role": "reader", "raw": f"raw {text}", "usage": {"tokens_in": 7}},
         ),
     )
 
@@ -95,16 +95,16 @@ def answered(question: Question, k: int, column: int) -> Answer:
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("page") / "run"
-    made = asked(COUNT)
+    questions = asked(COUNT)
     videos = tuple(Video(id=f"v{k}", duration=2400.0 if k > 3 else 300.0) for k in range(6))
     settings = ("video", "caption@30")
     config = Config(settings=settings, readers=READERS, gate="report")
     results = StoredRun()
     for c, column in enumerate(config.arms()):
-        for k, q in enumerate(made):
+        for k, q in enumerate(questions):
             if (k, c) != (5, 0):  # one cell is missing
                 cell = Finished(
-                    question=q.id, column=column, parts={"prompt": "abc"},
+                    question=q.id, arm=column, parts={"prompt": "abc"},
                     answer=answered(q, k, c), usage=Usage(requests=1, tokens_in=9), version="0.1.0",
                 )  # fmt: skip
                 results.cells[cell.key] = cell
@@ -127,14 +127,14 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         "command": ["egomem", "eval", EVIL],
         "config_hash": config.hash,
     }
-    benchmark = Benchmark(name=EVIL, format="native", videos=videos, questions=made)
+    benchmark = Benchmark(name=EVIL, format="native", videos=videos, questions=questions)
     return Run(folder, about, config, benchmark, results)
 
 
 @pytest.fixture(scope="module")
 def address(run: Run, tmp_path_factory: pytest.TempPathFactory) -> str:
-    held = report_columns([run])
-    text = render_html(EVIL, report_sections([run], held, [EVIL]), browser_data(held))
+    columns = report_columns([run])
+    text = render_html(EVIL, report_sections([run], columns, [EVIL]), browser_data(columns))
     path = tmp_path_factory.mktemp("html") / "report.html"
     path.write_text(text, encoding="utf-8")
     return path.as_uri()
@@ -156,23 +156,23 @@ def requests(page: Any) -> list[str]:
     return [url for url in sent if not url.startswith(("data:", "blob:"))]
 
 
-def go_to(page: Any, **wanted: str) -> str:
+def go_to(page: Any, **filters: str) -> str:
     """Change the address as a link would; what the page then says of its questions."""
-    hash = json.dumps(f"#questions?{urlencode(wanted)}")
+    hash = json.dumps(f"#questions?{urlencode(filters)}")
     page.run(
         "new Promise((done) => { addEventListener('hashchange', () => setTimeout(done),"
         f" {{once: true}}); location.hash = {hash}; }})"
     )
-    said: str = page.run("document.getElementById('count').firstChild.textContent")
-    return said
+    count: str = page.run("document.getElementById('count').firstChild.textContent")
+    return count
 
 
-def shown(page: Any) -> list[str]:
+def listed_texts(page: Any) -> list[str]:
     """The texts of the questions in the list."""
-    found: list[str] = page.run(
+    texts: list[str] = page.run(
         "[...document.querySelectorAll('.question .text')].map((e) => e.textContent)"
     )
-    return found
+    return texts
 
 
 Said = dict[str, tuple[str, bool, str | None, str | None]]
@@ -183,23 +183,23 @@ A, B, C, D = "video one", "video two", "caption@30 one", "caption@30 two"
 
 @pytest.fixture(scope="module")
 def truth(run: Run) -> list[tuple[Question, Said]]:
-    held = report_columns([run])
-    assert [e.name for e in held] == [A, B, C, D]
-    why = {e.name: explain_column(e, held) for e in held}
-    found = []
+    columns = report_columns([run])
+    assert [e.name for e in columns] == [A, B, C, D]
+    why = {e.name: explain_column(e, columns) for e in columns}
+    rows = []
     for q in run.questions:
-        said: Said = {}
-        for e in held:
+        verdicts: Said = {}
+        for e in columns:
             answer = e.answers.get(q.id)
             because = why[e.name][q.id]
-            said[e.name] = (
+            verdicts[e.name] = (
                 answer.status.value if answer else "missing",
                 answer is not None and answer.choice == q.answer,
                 answer.choice if answer else None,
                 because.why.value if because else None,
             )
-        found.append((q, said))
-    return found
+        rows.append((q, verdicts))
+    return rows
 
 
 Fits = Callable[[Question, Said], bool]
@@ -254,23 +254,23 @@ FILTERS: list[tuple[dict[str, str], Fits]] = [
 def test_filters_show_exactly_the_questions_that_fit(
     page: Any, truth: list[tuple[Question, Said]]
 ) -> None:
-    for wanted, fits in FILTERS:
-        expected = [q.text for q, said in truth if fits(q, said)]
-        assert 0 < len(expected) < COUNT, wanted
-        assert go_to(page, **wanted) == f"{len(expected)} of {COUNT} questions", wanted
-        assert shown(page) == expected[:50], wanted
+    for choices, fits in FILTERS:
+        expected = [q.text for q, verdicts in truth if fits(q, verdicts)]
+        assert 0 < len(expected) < COUNT, choices
+        assert go_to(page, **choices) == f"{len(expected)} of {COUNT} questions", choices
+        assert listed_texts(page) == expected[:50], choices
     # One answer has to be all that is asked; that others are right or refused is not enough.
-    said = [list(s.values()) for _, s in truth]
-    assert any(any(v[1] for v in s) and any(v[0] == "refused" for v in s) for s in said)
+    verdicts = [list(s.values()) for _, s in truth]
+    assert any(any(v[1] for v in s) and any(v[0] == "refused" for v in s) for s in verdicts)
     assert go_to(page, answer="right", status="refused") == f"0 of {COUNT} questions"
     assert not complaints(page)
 
 
 def test_the_page_asks_for_nothing_and_complains_of_nothing(page: Any, address: str) -> None:
     assert page.run("document.getElementById('count').textContent") == f"60 of {COUNT} questions"
-    assert len(shown(page)) == 50
+    assert len(listed_texts(page)) == 50
     page.run("[...document.querySelectorAll('#list > button')].at(-1).click()")
-    assert len(shown(page)) == COUNT
+    assert len(listed_texts(page)) == COUNT
     page.run("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     assert requests(page) == [address]
     assert not complaints(page)
@@ -283,15 +283,15 @@ def test_what_is_chosen_stands_in_the_address(page: Any, address: str) -> None:
         ".filter((s) => s.getAttribute('aria-label') === 'status'); select.value = 'refused';"
         " select.dispatchEvent(new Event('input')); })()"
     )
-    hash, before = page.run("location.hash"), shown(page)
+    hash, before = page.run("location.hash"), listed_texts(page)
     assert hash == "#questions?status=refused"
     page.open(address + hash)
-    assert shown(page) == before
+    assert listed_texts(page) == before
     counts = page.run("[...document.querySelectorAll('#filters option')].map((o) => o.text)")
     assert f"refused ({len(before)})" in counts
     page.run("document.querySelector('#count button').click()")
     assert page.run("location.hash") == "#questions"
-    assert len(shown(page)) == 50
+    assert len(listed_texts(page)) == 50
 
 
 def test_a_count_of_wrong_answers_leads_to_their_questions(page: Any) -> None:
@@ -304,8 +304,8 @@ def test_a_count_of_wrong_answers_leads_to_their_questions(page: Any) -> None:
             "new Promise((done) => { addEventListener('hashchange', () => setTimeout(done),"
             f" {{once: true}}); document.querySelector(`#why-wrong a[href='{hash}']`).click(); }})"
         )
-        said = page.run("document.getElementById('count').firstChild.textContent")
-        assert said == f"{count} of {COUNT} questions"
+        count_text = page.run("document.getElementById('count').firstChild.textContent")
+        assert count_text == f"{count} of {COUNT} questions"
 
 
 def test_a_question_opens_with_evidence_frames_and_trace(page: Any, address: str) -> None:
@@ -338,7 +338,7 @@ def test_texts_that_mean_harm_are_shown_and_do_nothing(page: Any, address: str) 
         f"(async () => {{ while (!{body}?.querySelector('.answer')) "
         "await new Promise((done) => setTimeout(done, 5)); })()"
     )
-    assert shown(page)[0] == EVIL
+    assert listed_texts(page)[0] == EVIL
     text = page.run(f"{body}.textContent")
     # option, evidence, caption, tag, then text, reason and raw reply of four settings
     assert text.count(EVIL) == 4 + 4 * 3
@@ -403,16 +403,17 @@ def broad(tmp_path_factory: pytest.TempPathFactory) -> str:
     for c, column in enumerate(config.arms()):
         for k, q in enumerate(asks, 1):
             used = Usage(requests=1, tokens_in=123_456, frames=768, seconds=4321.0, cost=12.5)
-            said = answered(q, k, c)
-            cell = Finished(question=q.id, column=column, parts={}, answer=said, usage=used)
+            answer = answered(q, k, c)
+            cell = Finished(question=q.id, arm=column, parts={}, answer=answer, usage=used)
             results.cells[cell.key] = cell
     videos = tuple(Video(id=f"v{k}", duration=2400.0 if k > 3 else 300.0) for k in range(6))
     benchmark = Benchmark(name="b", format="native", videos=videos, questions=asks)
     loaded = Run(folder, {}, config, benchmark, results)
-    held = report_columns([loaded])
+    columns = report_columns([loaded])
     path = folder / "report.html"
     path.write_text(
-        render_html("b", report_sections([loaded], held), browser_data(held)), encoding="utf-8"
+        render_html("b", report_sections([loaded], columns), browser_data(columns)),
+        encoding="utf-8",
     )
     return path.as_uri()
 

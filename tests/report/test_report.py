@@ -106,10 +106,10 @@ def test_texts_of_others_cannot_leave_their_place(
 
 def test_a_place_that_cannot_hold_a_report_is_named_once(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "seven").touch()
-    with pytest.raises(FullError) as said:
+    with pytest.raises(FullError) as caught:
         write_report([str(folder)], str(tmp_path / "seven" / "x"))
-    assert said.value.message.endswith("seven/x: Not a directory")
-    assert "--out" in said.value.remedy
+    assert caught.value.message.endswith("seven/x: Not a directory")
+    assert "--out" in caught.value.remedy
 
 
 def test_every_figure_leads_back_to_its_run(folder: Path) -> None:
@@ -156,12 +156,12 @@ def test_the_model_table_sets_the_better_window_against_frames() -> None:
     for column in config.arms():
         for k, q in enumerate(questions):
             choice = "A" if k < right[column.reader, column.setting] else "B"
-            said = Answer(text="", status=Status.PARSED, choice=choice, strategy="x")
-            cell = Finished(question=q.id, column=column, parts={}, answer=said)
+            answer = Answer(text="", status=Status.PARSED, choice=choice, strategy="x")
+            cell = Finished(question=q.id, arm=column, parts={}, answer=answer)
             results.cells[cell.key] = cell
-    made = Benchmark(name="b", format="native", videos=(), questions=tuple(questions))
-    held = report_columns([Run(Path("run"), {}, config, made, results)])
-    section = model_section(bootstrap_columns(held))
+    benchmark = Benchmark(name="b", format="native", videos=(), questions=tuple(questions))
+    columns = report_columns([Run(Path("run"), {}, config, benchmark, results)])
+    section = model_section(bootstrap_columns(columns))
     assert section.text[0].startswith(
         "Readers that do better with captions than with frames: caption@30 0 of 2, caption@60 1 "
         "of 2; with the better window of each reader, by weights: open 1 of 1, closed 0 of 1."
@@ -187,10 +187,10 @@ def test_runs_that_differ_are_refused_by_name(
     go(less, fewer, tmp_path / "two")
     with pytest.raises(UsageError) as caught:
         write_report([folder, tmp_path / "two"], tmp_path / "report")
-    said = str(caught.value)
-    assert "--frames is 768 in one and 2 in two" in said
-    assert "one asks 5, two asks 3, 3 in both" in said
-    assert "--force" in said
+    message = str(caught.value)
+    assert "--frames is 768 in one and 2 in two" in message
+    assert "one asks 5, two asks 3, 3 in both" in message
+    assert "--force" in message
     written = write_report([folder, tmp_path / "two"], tmp_path / "report", force=True)
     assert any("--frames is 768 in one and 2 in two" in w for w in written.warnings)
     text = (tmp_path / "report" / "report.md").read_text()
@@ -242,8 +242,8 @@ def test_bins_and_regimes_reach_every_table(
 ) -> None:
     """Ten videos of 2 to 20 minutes, evidence at a tenth more of each."""
     choices = ReportOptions(bins=(0.25, 0.5), regimes=(300.0, 840.0))
-    held = report_columns([graded_run], choices)
-    text = render_markdown("", report_sections([graded_run], held))
+    columns = report_columns([graded_run], choices)
+    text = render_markdown("", report_sections([graded_run], columns))
     table = text.split("### Evidence position, accuracy %")[1].split("###")[0]
     assert "| 0%-25% (n 3) | 25%-50% (n 2) | 50%-100% (n 5) |" in table
     assert "| <= 5 min (n 2) | 5-14 min (n 5) | > 14 min (n 3) |" in text
@@ -259,14 +259,14 @@ def test_bins_and_regimes_reach_every_table(
     )
     assert (alone.low, alone.high) == pytest.approx((0.3, 0.3))
     assert whole.low < 0.2
-    regimes = {q["regime"] for q in browser_data(held)["questions"]}
+    regimes = {q["regime"] for q in browser_data(columns)["questions"]}
     assert regimes == {"<= 5 min", "5-14 min", "> 14 min"}
 
 
 def test_weights_that_are_stated_stand_in_the_table_of_models(graded_run: Run) -> None:
     def table(choices: ReportOptions) -> str:
-        made = report_sections([graded_run], report_columns([graded_run], choices))
-        return render_markdown("", made).split("### Accuracy % by reader")[1].split("###")[0]
+        sections = report_sections([graded_run], report_columns([graded_run], choices))
+        return render_markdown("", sections).split("### Accuracy % by reader")[1].split("###")[0]
 
     assert "| r | not known | 10 |" in table(ReportOptions())
     assert "| r | open | 10 |" in table(ReportOptions(open=("r",)))
@@ -290,22 +290,22 @@ def graded_run() -> Run:
     for column in config.arms():
         for k, q in enumerate(questions):
             choice = "A" if k < 3 and column.setting == "caption@30" else "B"
-            said = Answer(text="", status=Status.PARSED, choice=choice, strategy="x")
-            cell = Finished(question=q.id, column=column, parts={}, answer=said)
+            answer = Answer(text="", status=Status.PARSED, choice=choice, strategy="x")
+            cell = Finished(question=q.id, arm=column, parts={}, answer=answer)
             results.cells[cell.key] = cell
-    made = Benchmark(name="b", format="native", videos=videos, questions=questions)
-    return Run(Path("run"), {}, config, made, results)
+    benchmark = Benchmark(name="b", format="native", videos=videos, questions=questions)
+    return Run(Path("run"), {}, config, benchmark, results)
 
 
 def loaded(name: str, **fields: Any) -> Run:
     """A run of two readers without answers, in memory alone."""
     given = {"settings": ("video", "verify@30"), "readers": ("ollama:r", "openai:s"), **fields}
-    made = Benchmark(name="b", format="native", videos=(), questions=())
-    return Run(Path(name), {}, Config(**given), made, StoredRun())
+    benchmark = Benchmark(name="b", format="native", videos=(), questions=())
+    return Run(Path(name), {}, Config(**given), benchmark, StoredRun())
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "message"),
     [
         ({"frame_limits": {"ollama:r": 5}}, "the frames of ollama:r are 768 in a and 5 in b"),
         ({"frame_limits": {"ollama:r": 900}}, ""),
@@ -326,12 +326,12 @@ def loaded(name: str, **fields: Any) -> Run:
         ({"track": "import"}, "--track is not given in a and import in b"),
     ],
 )
-def test_what_differs_is_found_in_either_order(fields: dict[str, Any], said: str) -> None:
+def test_what_differs_is_found_in_either_order(fields: dict[str, Any], message: str) -> None:
     a, b = loaded("a"), loaded("b", **fields)
     for first, second in ((a, b), (b, a)):
-        found = differences(first, second)
-        assert len(found) == bool(said)
-    assert said in "".join(differences(a, b))
+        reasons = differences(first, second)
+        assert len(reasons) == bool(message)
+    assert message in "".join(differences(a, b))
 
 
 def test_every_run_is_compared_with_every_other() -> None:
@@ -356,8 +356,8 @@ def test_runs_with_other_prompts_are_refused(
     registered = replace(get("clean"), texts=prompts.reader_texts(other))
     monkeypatch.setitem(STRATEGIES._plugins, "clean", registered)
     go(benchmark, config.model_copy(update={"settings": ("clean",)}), tmp_path / "two")
-    found = differences(load_run(folder), load_run(tmp_path / "two"))
-    assert found == ["the prompts of clean differ between one and two"]
+    reasons = differences(load_run(folder), load_run(tmp_path / "two"))
+    assert reasons == ["the prompts of clean differ between one and two"]
 
 
 def test_runs_of_the_same_kind_stand_side_by_side(
@@ -389,18 +389,18 @@ def test_why_an_answer_is_wrong_comes_from_trace_and_oracles(
         )  # fmt: skip
         wrong = config.model_copy(update={"settings": settings, "readers": (spec,)})
         go(benchmark, wrong, tmp_path / "run")
-    held = report_columns([load_run(tmp_path / "run")])
-    why = explain_column(held[0], held)
+    columns = report_columns([load_run(tmp_path / "run")])
+    why = explain_column(columns[0], columns)
     assert why["q1"] is None  # its key is B
     assert why["q0"] is not None
     assert (why["q0"].why.value, why["q0"].sure) == ("not observed", True)
     assert "(caption@evidence)" in why["q0"].because
     for name in ("caption@1", "aligned@2"):
-        (entry,) = (e for e in held if e.arm.setting == name)
-        own = explain_column(entry, held)["q0"]
-        assert own is not None
-        assert (own.why.value, own.sure) == ("not observed", True)
-        assert f"({name}@evidence)" in own.because
+        (entry,) = (e for e in columns if e.arm.setting == name)
+        reasons = explain_column(entry, columns)["q0"]
+        assert reasons is not None
+        assert (reasons.why.value, reasons.sure) == ("not observed", True)
+        assert f"({name}@evidence)" in reasons.because
     assert why["q2"] is not None
     assert why["q2"].why.value == "misread"  # its key is C: wrong from the frames, too
 
@@ -417,8 +417,8 @@ def test_numbers_of_the_cost_table_follow_from_what_was_sent(folder: Path) -> No
     assert sum(u.frames for u in built.values()) == 8
     assert len(asked) == 5
     assert all(u.requests == 1 and u.frames == 0 for u in asked.values())
-    held = amortise(asked, built)
-    assert held.tokens[32] < held.tokens[1]
+    costs = amortise(asked, built)
+    assert costs.tokens[32] < costs.tokens[1]
     verify = next(c for c in run.columns if c.setting == "verify@2")
     assert all(u.requests == 3 for u in run.usage(verify).values())  # caption, candidate, verdict
 

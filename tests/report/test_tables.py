@@ -46,7 +46,7 @@ READERS = ("ollama:a", "ollama:b", "openai:c")
 SETTINGS = ("clean", "video", "caption@30", "caption@60", "verify@30", "aligned@30")
 
 
-def made(
+def random_run(
     folder: str = "run",
     readers: Sequence[str] = READERS,
     settings: Sequence[str] = SETTINGS,
@@ -76,11 +76,11 @@ def made(
     rng = random.Random(seed)
     results = StoredRun()
     for column, question in product(config.arms(), questions):
-        said = rng.random()
-        choice = question.answer if said < 0.45 else "A"
-        status = Status.PARSED if said < 0.9 else Status.UNPARSABLE
-        answer = Answer(text="", status=status, choice=choice if said < 0.9 else None, strategy="x")
-        cell = Finished(question=question.id, column=column, parts={}, answer=answer)
+        draw = rng.random()
+        choice = question.answer if draw < 0.45 else "A"
+        status = Status.PARSED if draw < 0.9 else Status.UNPARSABLE
+        answer = Answer(text="", status=status, choice=choice if draw < 0.9 else None, strategy="x")
+        cell = Finished(question=question.id, arm=column, parts={}, answer=answer)
         results.cells[cell.key] = cell
     benchmark = Benchmark(name="b", format="native", videos=videos, questions=questions)
     return Run(Path(folder), {}, config, benchmark, results)
@@ -103,24 +103,24 @@ def right(
     run: Run, setting: str, reader: str, question: Question, captioner: str | None = None
 ) -> int:
     """Written again: the letter is the key."""
-    said = [
+    answers = [
         cell.answer.choice
         for (asked, column), cell in run.cells.items()
         if (asked, column.setting, column.reader) == (question.id, setting, reader)
         and captioner in (None, column.captioner)
     ]
-    assert len(said) == 1
-    return int(said[0] == question.answer)
+    assert len(answers) == 1
+    return int(answers[0] == question.answer)
 
 
 def videos_of(run: Run, keep: Callable[[float], bool]) -> dict[str, list[Question]]:
-    held: dict[str, list[Question]] = {
+    by_video: dict[str, list[Question]] = {
         v.id: [] for v in run.benchmark.videos if v.duration and keep(v.duration)
     }
     for q in run.questions:
-        if (q.recording or "") in held:
-            held[q.recording or ""].append(q)
-    return held
+        if (q.recording or "") in by_video:
+            by_video[q.recording or ""].append(q)
+    return by_video
 
 
 REGIMES: dict[str, Callable[[float], bool]] = {
@@ -148,12 +148,12 @@ def interval(gaps: dict[str, list[float]], strata: Iterable[list[str]]) -> tuple
 
 def p_of(gaps: Iterable[list[float]]) -> float:
     """Every way to swap the sides of whole videos; only for few videos."""
-    sums = [sum(own) for own in gaps]
-    seen = abs(sum(sums)) - 1e-9
+    sums = [sum(gaps_of_video) for gaps_of_video in gaps]
+    observed = abs(sum(sums)) - 1e-9
     ways = list(product((1, -1), repeat=len(sums)))
-    return sum(abs(sum(s * x for s, x in zip(w, sums, strict=True))) >= seen for w in ways) / len(
-        ways
-    )
+    return sum(
+        abs(sum(s * x for s, x in zip(w, sums, strict=True))) >= observed for w in ways
+    ) / len(ways)
 
 
 def assert_holm(rows: list[dict[str, CellValue]]) -> None:
@@ -167,7 +167,7 @@ def assert_holm(rows: list[dict[str, CellValue]]) -> None:
 
 def test_the_headline_is_that_of_plain_loops() -> None:
     """The mean over three readers of captions less frames: value, interval, p and wins."""
-    run = made()
+    run = random_run()
     section = captions_vs_video_section(bootstrap_columns(report_columns([run])))
     table = grids(section)["Captions less video, mean of 3 readers"]
     rows = {(r["setting"].text, r["videos"].text): r for r in rows_of(table)}
@@ -175,7 +175,7 @@ def test_the_headline_is_that_of_plain_loops() -> None:
     assert list(rows) == list(product(settings, REGIMES))
     for setting, (name, keep) in product(settings, REGIMES.items()):
         row, videos = rows[setting, name], videos_of(run, keep)
-        asked = [q for own in videos.values() for q in own]
+        asked = [q for questions in videos.values() for q in questions]
         each = {
             reader: [right(run, setting, reader, q) - right(run, "video", reader, q) for q in asked]
             for reader in READERS
@@ -192,9 +192,9 @@ def test_the_headline_is_that_of_plain_loops() -> None:
     gaps = {
         v: [
             sum(right(run, "caption@30", r, q) - right(run, "video", r, q) for r in READERS) / 3
-            for q in own
+            for q in questions
         ]
-        for v, own in videos_of(run, REGIMES["all"]).items()
+        for v, questions in videos_of(run, REGIMES["all"]).items()
     }
     row = rows["caption@30", "all"]
     assert row["p"].value == pytest.approx(p_of(gaps.values()))
@@ -208,8 +208,8 @@ def test_the_headline_is_that_of_plain_loops() -> None:
 
 
 def test_the_headline_says_who_wins_on_long_videos() -> None:
-    run = made()
-    asked = [q for own in videos_of(run, REGIMES["> 20 min"]).values() for q in own]
+    run = random_run()
+    asked = [q for questions in videos_of(run, REGIMES["> 20 min"]).values() for q in questions]
     wins = 0
     for reader in READERS:
         gaps = [right(run, "caption@30", reader, q) - right(run, "video", reader, q) for q in asked]
@@ -217,42 +217,44 @@ def test_the_headline_says_who_wins_on_long_videos() -> None:
     text = captions_vs_video_section(bootstrap_columns(report_columns([run]))).text[0]
     assert text.startswith("caption@30 less video, mean of 3 readers: ")
     assert f"on videos > 20 min ({wins} of 3 readers above)" in text
-    outside = captions_vs_video_section(bootstrap_columns(report_columns([made(seed=3)]))).text
+    outside = captions_vs_video_section(
+        bootstrap_columns(report_columns([random_run(seed=3)]))
+    ).text
     assert any("failed the bias gate" in line for line in outside)
 
 
 def test_ties_of_the_headline_stand_beside_its_wins() -> None:
-    run = made(readers=READERS[:1], settings=("video", "caption@30"), minutes=(5, 6, 30))
+    run = random_run(readers=READERS[:1], settings=("video", "caption@30"), minutes=(5, 6, 30))
     for q in run.questions:
         columns = {c.setting: c for c in run.columns}
-        said = run.cells[q.id, columns["video"]].answer
+        answer = run.cells[q.id, columns["video"]].answer
         old = run.cells[q.id, columns["caption@30"]]
-        run.cells[old.key] = old.model_copy(update={"answer": said})
+        run.cells[old.key] = old.model_copy(update={"answer": answer})
     text = captions_vs_video_section(bootstrap_columns(report_columns([run]))).text[0]
     assert text.count("(0 of 1 reader above, 1 tied)") == 3
 
 
 def test_a_reader_that_the_gate_stops_in_two_runs_is_named_with_each() -> None:
     settings = ("clean", "video", "caption@30")
-    runs = [made(name, READERS[:1], settings, gate_low=0.97) for name in ("one", "two")]
-    (said,) = [
+    runs = [random_run(name, READERS[:1], settings, gate_low=0.97) for name in ("one", "two")]
+    (line,) = [
         x
         for x in captions_vs_video_section(bootstrap_columns(report_columns(runs))).text
         if "failed the bias gate" in x
     ]
-    assert said.endswith("failed the bias gate: a (one), a (two).")
+    assert line.endswith("failed the bias gate: a (one), a (two).")
     (gate,) = [s for s in report_sections(runs, report_columns(runs)) if s.title == "Bias gate"]
     assert [r["reader"].text for r in rows_of(*grids(gate).values())] == ["one: a", "two: a"]
-    (said,) = [
+    (line,) = [
         x
         for x in captions_vs_video_section(bootstrap_columns(report_columns(runs[:1]))).text
         if "failed the bias gate" in x
     ]
-    assert said.endswith("failed the bias gate: a.")
+    assert line.endswith("failed the bias gate: a.")
 
 
 def test_a_regime_that_holds_all_videos_is_not_said_twice() -> None:
-    run = made(settings=("video", "caption@30"), minutes=(5, 6, 7))
+    run = random_run(settings=("video", "caption@30"), minutes=(5, 6, 7))
     (mean, each) = grids(
         captions_vs_video_section(bootstrap_columns(report_columns([run])))
     ).values()
@@ -262,9 +264,9 @@ def test_a_regime_that_holds_all_videos_is_not_said_twice() -> None:
 
 def test_differences_are_those_of_plain_loops() -> None:
     """verify less the caption answer it starts from, aligned less video, reader less reader."""
-    run = made()
-    held = grids(paired_tests_section(bootstrap_columns(report_columns([run]))))
-    assert list(held) == [
+    run = random_run()
+    tables = grids(paired_tests_section(bootstrap_columns(report_columns([run]))))
+    assert list(tables) == [
         "Captions less video",
         "Strategies less the answers that they start from",
         "Readers",
@@ -274,8 +276,8 @@ def test_differences_are_those_of_plain_loops() -> None:
 
     def check(row: dict[str, CellValue], a: tuple[str, str], b: tuple[str, str]) -> None:
         gaps = {
-            v: [float(right(run, *a, q) - right(run, *b, q)) for q in own]
-            for v, own in by_video.items()
+            v: [float(right(run, *a, q) - right(run, *b, q)) for q in questions]
+            for v, questions in by_video.items()
         }
         assert row["points"].value == pytest.approx(100 * sum(map(sum, gaps.values())) / len(every))
         assert row["%"].value == pytest.approx(
@@ -285,28 +287,30 @@ def test_differences_are_those_of_plain_loops() -> None:
         assert row["n"].text == str(len(every))
 
     names = dict(zip("abc", READERS, strict=True))
-    rows = {(r["reader"].text, r["setting"].text): r for r in rows_of(held["Captions less video"])}
+    rows = {
+        (r["reader"].text, r["setting"].text): r for r in rows_of(tables["Captions less video"])
+    }
     assert set(rows) == set(product("abc", ("caption@30", "caption@60", "aligned@30")))
     check(rows["b", "aligned@30"], ("aligned@30", names["b"]), ("video", names["b"]))
-    looks = rows_of(held["Strategies less the answers that they start from"])
+    looks = rows_of(tables["Strategies less the answers that they start from"])
     assert [(r["reader"].text, r["setting"].text) for r in looks] == [
         (x, "verify@30 less caption@30") for x in "abc"
     ]
     check(looks[2], ("verify@30", names["c"]), ("caption@30", names["c"]))
     pairs = {
-        (r["setting"].text, r["reader"].text, r["less"].text): r for r in rows_of(held["Readers"])
+        (r["setting"].text, r["reader"].text, r["less"].text): r for r in rows_of(tables["Readers"])
     }
     every_pair = product(SETTINGS, [(b, a) for a, b in combinations("abc", 2)])
     assert set(pairs) == {(s, *pair) for s, pair in every_pair}
     check(pairs["video", "c", "a"], ("video", names["c"]), ("video", names["a"]))
-    for part in held.values():
+    for part in tables.values():
         assert_holm(rows_of(part))
         assert f"adjusted for {len(part.rows)} tests" in part.note
         assert "longest option" in part.note
 
 
 def test_of_many_readers_each_is_set_against_the_best() -> None:
-    run = made(readers=[f"ollama:{x}" for x in "abcdef"], settings=("video",))
+    run = random_run(readers=[f"ollama:{x}" for x in "abcdef"], settings=("video",))
     (part,) = grids(paired_tests_section(bootstrap_columns(report_columns([run])))).values()
     rows = rows_of(part)
     share = {x: sum(right(run, "video", f"ollama:{x}", q) for q in run.questions) for x in "abcdef"}
@@ -317,15 +321,15 @@ def test_of_many_readers_each_is_set_against_the_best() -> None:
 
 def test_captioners_are_set_against_each_other() -> None:
     captioners = ("ollama:a", "ollama:d")
-    run = made(settings=("caption@30",), captioners=captioners, cross=True)
-    held = grids(paired_tests_section(bootstrap_columns(report_columns([run]))))
+    run = random_run(settings=("caption@30",), captioners=captioners, cross=True)
+    tables = grids(paired_tests_section(bootstrap_columns(report_columns([run]))))
     # Readers are compared on the captions of each captioner, whoever of them wrote these.
     readers = [
-        (r["setting"].text, r["reader"].text, r["less"].text) for r in rows_of(held["Readers"])
+        (r["setting"].text, r["reader"].text, r["less"].text) for r in rows_of(tables["Readers"])
     ]
     pairs = [("b", "a"), ("c", "a"), ("c", "b")]
     assert sorted(readers) == sorted((f"caption@30 < {c}", *p) for c in "ad" for p in pairs)
-    rows = rows_of(held["Captioners"])
+    rows = rows_of(tables["Captioners"])
     assert [(r["reader"].text, r["captions by"].text, r["less"].text) for r in rows] == [
         (x, "d", "a") for x in "abc"
     ]
@@ -339,10 +343,13 @@ def test_captioners_are_set_against_each_other() -> None:
 
 
 def test_two_runs_of_the_same_questions_are_paired() -> None:
-    one, two = made("one", settings=("video",)), made("two", settings=("video",), seed=1)
-    held = grids(paired_tests_section(bootstrap_columns(report_columns([one, two]))))
-    assert list(held) == ["Readers", "Runs"]
-    rows = rows_of(held["Runs"])
+    one, two = (
+        random_run("one", settings=("video",)),
+        random_run("two", settings=("video",), seed=1),
+    )
+    tables = grids(paired_tests_section(bootstrap_columns(report_columns([one, two]))))
+    assert list(tables) == ["Readers", "Runs"]
+    rows = rows_of(tables["Runs"])
     assert [(r["reader"].text, r["run"].text, r["less"].text) for r in rows] == [
         (x, "two", "one") for x in "abc"
     ]
@@ -352,15 +359,15 @@ def test_two_runs_of_the_same_questions_are_paired() -> None:
         )
         assert row["points"].value == pytest.approx(100 * gap / len(one.questions))
     # Readers are compared within each run, not once more across the two.
-    assert len(held["Readers"].rows) == 6
-    assert all(r["reader"].text[:3] == r["less"].text[:3] for r in rows_of(held["Readers"]))
+    assert len(tables["Readers"].rows) == 6
+    assert all(r["reader"].text[:3] == r["less"].text[:3] for r in rows_of(tables["Readers"]))
 
 
 def test_a_reader_of_two_runs_is_not_averaged_with_itself() -> None:
     settings = ("video", "caption@30")
-    one, two = made("one", settings=settings), made("two", settings=settings, seed=1)
-    held = grids(captions_vs_video_section(bootstrap_columns(report_columns([one, two]))))
-    rows = rows_of(held["Captions less video, mean of 3 readers"])
+    one, two = random_run("one", settings=settings), random_run("two", settings=settings, seed=1)
+    tables = grids(captions_vs_video_section(bootstrap_columns(report_columns([one, two]))))
+    rows = rows_of(tables["Captions less video, mean of 3 readers"])
     assert [r["setting"].text for r in rows[:: len(REGIMES)]] == [
         "one: caption@30",
         "two: caption@30",
@@ -371,8 +378,8 @@ def test_a_reader_of_two_runs_is_not_averaged_with_itself() -> None:
 
 
 def test_readers_of_two_runs_are_paired() -> None:
-    one = made("one", readers=READERS[:1], settings=("video",))
-    two = made("two", readers=READERS[1:2], settings=("video",))
+    one = random_run("one", readers=READERS[:1], settings=("video",))
+    two = random_run("two", readers=READERS[1:2], settings=("video",))
     (row,) = rows_of(
         grids(paired_tests_section(bootstrap_columns(report_columns([one, two]))))["Readers"]
     )
@@ -380,8 +387,8 @@ def test_readers_of_two_runs_are_paired() -> None:
 
 
 def test_tables_of_two_sets_of_questions_tell_which() -> None:
-    one, two = made("one"), made("two", minutes=MINUTES[:5])
-    again = made("again", minutes=MINUTES[:5], seed=1)  # shares the questions of two
+    one, two = random_run("one"), random_run("two", minutes=MINUTES[:5])
+    again = random_run("again", minutes=MINUTES[:5], seed=1)  # shares the questions of two
     sections = report_sections([one, two, again], report_columns([one, two, again]))
     titles = [part.title for s in sections for part in s.parts if s.title != "Accuracy by group"]
     assert [t for t, n in Counter(titles).items() if n > 1] == []
@@ -398,15 +405,15 @@ def test_tables_of_two_sets_of_questions_tell_which() -> None:
 
 
 def test_other_questions_are_not_paired() -> None:
-    one = made("one", readers=READERS[:1], settings=("video",))
-    two = made("two", readers=READERS[1:2], settings=("video",), minutes=MINUTES[:-1])
+    one = random_run("one", readers=READERS[:1], settings=("video",))
+    two = random_run("two", readers=READERS[1:2], settings=("video",), minutes=MINUTES[:-1])
     assert paired_tests_section(bootstrap_columns(report_columns([one, two]))).parts == ()
 
 
 def test_few_videos_are_warned_of_and_nothing_is_detectable() -> None:
-    run = made(readers=READERS[:1], settings=("video", "caption@30"), minutes=(5, 30))
-    held = bootstrap_columns(report_columns([run]))
-    (row,) = rows_of(grids(paired_tests_section(held))["Captions less video"])
+    run = random_run(readers=READERS[:1], settings=("video", "caption@30"), minutes=(5, 30))
+    columns = bootstrap_columns(report_columns([run]))
+    (row,) = rows_of(grids(paired_tests_section(columns))["Captions less video"])
     assert row["points"].low < row["points"].high  # alone in their regimes, so drawn together
     assert row["points"].detail == "few"
     plain = bootstrap_columns(report_columns([run], ReportOptions(intervals="percentile")))
@@ -416,7 +423,7 @@ def test_few_videos_are_warned_of_and_nothing_is_detectable() -> None:
     assert row["MDD"].text == "-"
     strict = rows_of(grids(accuracy_section(plain[0].columns, plain))["Overall"])[0]["strict %"]
     assert strict.detail == "few, no spread"
-    enough = made(readers=READERS[:1], settings=("video", "caption@30"))
+    enough = random_run(readers=READERS[:1], settings=("video", "caption@30"))
     (row,) = rows_of(
         grids(paired_tests_section(bootstrap_columns(report_columns([enough]))))[
             "Captions less video"
@@ -424,7 +431,7 @@ def test_few_videos_are_warned_of_and_nothing_is_detectable() -> None:
     )
     assert row["points"].detail == ""
     assert (row["MDD"].value or 0) > 0
-    one = made(readers=READERS[:1], settings=("video", "caption@30"), minutes=(5,))
+    one = random_run(readers=READERS[:1], settings=("video", "caption@30"), minutes=(5,))
     (row,) = rows_of(
         grids(paired_tests_section(bootstrap_columns(report_columns([one]))))["Captions less video"]
     )
@@ -432,18 +439,20 @@ def test_few_videos_are_warned_of_and_nothing_is_detectable() -> None:
 
 
 def test_questions_about_no_video_are_not_counted_as_videos() -> None:
-    run = made(readers=READERS[:1], settings=("video", "caption@30"), minutes=(5, 30))
+    run = random_run(readers=READERS[:1], settings=("video", "caption@30"), minutes=(5, 30))
     lone = run.questions[0].model_copy(update={"recording": None, "evidence": ()})
     questions = (lone, *run.questions[1:])
     run.benchmark = run.benchmark.model_copy(update={"questions": questions})
-    held = bootstrap_columns(report_columns([run]))
-    said = "2 videos and 1 lone question"
-    mean = rows_of(grids(captions_vs_video_section(held))["Captions less video, mean of 1 reader"])[
-        0
-    ]
-    assert mean["n"].detail == said
-    assert grids(paired_tests_section(held))["Captions less video"].note.startswith(f"{said}; ")
-    first = rows_of(grids(accuracy_section(held[0].columns, held))["Overall"])[0]
+    columns = bootstrap_columns(report_columns([run]))
+    counted = "2 videos and 1 lone question"
+    mean = rows_of(
+        grids(captions_vs_video_section(columns))["Captions less video, mean of 1 reader"]
+    )[0]
+    assert mean["n"].detail == counted
+    assert grids(paired_tests_section(columns))["Captions less video"].note.startswith(
+        f"{counted}; "
+    )
+    first = rows_of(grids(accuracy_section(columns[0].columns, columns))["Overall"])[0]
     assert first["clusters"].text == "3"
 
 
@@ -454,7 +463,7 @@ def test_a_p_too_small_to_print_is_a_figure_all_the_same() -> None:
 
 
 def test_columns_that_do_not_differ_say_so_however_many_videos() -> None:
-    run = made(readers=READERS[:1], settings=("video", "caption@30"))
+    run = random_run(readers=READERS[:1], settings=("video", "caption@30"))
     video, caption = run.columns
     for q in run.questions:
         same = run.cells[q.id, video].answer
@@ -467,14 +476,17 @@ def test_columns_that_do_not_differ_say_so_however_many_videos() -> None:
 
 
 def test_three_accuracies_stand_with_their_n() -> None:
-    run = made(readers=READERS[:1], settings=("video",))
-    held = bootstrap_columns(report_columns([run]))
-    row = rows_of(grids(accuracy_section(held[0].columns, held))["Overall"])[0]
+    run = random_run(readers=READERS[:1], settings=("video",))
+    columns = bootstrap_columns(report_columns([run]))
+    row = rows_of(grids(accuracy_section(columns[0].columns, columns))["Overall"])[0]
     answers = [cell.answer for cell in run.cells.values()]
     read = [a for a in answers if a.status is Status.PARSED]
     good = sum(right(run, "video", READERS[0], q) for q in run.questions)
     videos = videos_of(run, REGIMES["all"]).values()
-    macro = [sum(right(run, "video", READERS[0], q) for q in own) / len(own) for own in videos]
+    macro = [
+        sum(right(run, "video", READERS[0], q) for q in questions) / len(questions)
+        for questions in videos
+    ]
     assert row["strict %"].value == pytest.approx(100 * good / len(answers))
     assert row["answered %"].value == pytest.approx(100 * good / len(read))
     assert row["macro %"].value == pytest.approx(100 * sum(macro) / 12)
@@ -493,7 +505,7 @@ NINE = (
 
 @pytest.fixture(scope="module")
 def large() -> list[Section]:
-    run = made(readers=MANY, settings=NINE)
+    run = random_run(readers=MANY, settings=NINE)
     return report_sections([run], report_columns([run]))
 
 
@@ -518,8 +530,8 @@ def test_tables_of_many_readers_grow_downwards(large: list[Section]) -> None:
         "option overlap",
         "always abstain",
     ]
-    run = made(readers=MANY, settings=NINE)
-    short = [q for own in videos_of(run, REGIMES["<= 12 min"]).values() for q in own]
+    run = random_run(readers=MANY, settings=NINE)
+    short = [q for questions in videos_of(run, REGIMES["<= 12 min"]).values() for q in questions]
     cell = part.rows[4][4]
     assert isinstance(cell, CellValue)
     good = sum(right(run, "video", MANY[4], q) for q in short)
@@ -545,33 +557,33 @@ def test_every_table_of_figures_has_n_and_baselines(large: list[Section]) -> Non
                 heads = " ".join(map(str, part.headings))
                 assert re.search(r"\bn\b|^n ", heads), part.title
                 first = " ".join(str(row[0]) for row in part.rows)
-                told = "longest option" in first + heads + part.note or "best blind" in heads
-                assert told or "by reader" in part.title or "fixed position" in first, part.title
+                stated = "longest option" in first + heads + part.note or "best blind" in heads
+                assert stated or "by reader" in part.title or "fixed position" in first, part.title
 
 
 def test_many_groups_stand_below_each_other() -> None:
-    run = made(minutes=[5 + k for k in range(11)])
+    run = random_run(minutes=[5 + k for k in range(11)])
     videos = [
         v.model_copy(update={"tags": {"scenario": f"place {v.id}"}}) for v in run.benchmark.videos
     ]
     run.benchmark = run.benchmark.model_copy(update={"videos": tuple(videos)})
-    held = grids(slices_section(report_columns([run])))
-    names = [title for title in held if title.startswith("Scenario")]
+    tables = grids(slices_section(report_columns([run])))
+    names = [title for title in tables if title.startswith("Scenario")]
     assert names == [
         *(f"Scenario, accuracy %: {s}" for s in SETTINGS),
         "Scenario, accuracy %: blind baselines",
     ]
-    part = held["Scenario, accuracy %: video"]
+    part = tables["Scenario, accuracy %: video"]
     assert list(map(str, part.headings)) == ["", "n", "a", "b", "c"]
-    own = [q for q in run.questions if q.recording == "v04"]
+    questions = [q for q in run.questions if q.recording == "v04"]
     cell = part.rows[4][3]
     assert isinstance(cell, CellValue)
     assert cell.value == pytest.approx(
-        100 * sum(right(run, "video", READERS[1], q) for q in own) / len(own)
+        100 * sum(right(run, "video", READERS[1], q) for q in questions) / len(questions)
     )
-    blind = held["Scenario, accuracy %: blind baselines"]
+    blind = tables["Scenario, accuracy %: blind baselines"]
     assert "longest option" in map(str, blind.headings)
-    assert str(blind.rows[4][1]) == str(len(own))
+    assert str(blind.rows[4][1]) == str(len(questions))
 
 
 def test_cut_tables_fit_a_page_and_lose_nothing(large: list[Section]) -> None:
@@ -625,9 +637,9 @@ def test_latex_compiles_within_a_page(large: list[Section], tmp_path: Path) -> N
 
 
 def test_the_csv_holds_all_that_the_tables_show(large: list[Section]) -> None:
-    run = made(readers=MANY, settings=NINE)
+    run = random_run(readers=MANY, settings=NINE)
     rows = list(csv.DictReader(io.StringIO(render_csv(large, [run]))))
-    shown = Counter(
+    cells = Counter(
         (section.title, part.title, str(cell))
         for section in large
         for part in section.parts
@@ -636,7 +648,7 @@ def test_the_csv_holds_all_that_the_tables_show(large: list[Section]) -> None:
         for cell in row[count_label_columns(part) :]
         if str(cell)
     )
-    assert Counter((r["section"], r["table"], r["text"]) for r in rows) == shown
+    assert Counter((r["section"], r["table"], r["text"]) for r in rows) == cells
     assert {r["run"] for r in rows} == {"run"}
     assert {r["config_hash"] for r in rows} == {run.config.hash}
     (row,) = (
@@ -644,7 +656,7 @@ def test_the_csv_holds_all_that_the_tables_show(large: list[Section]) -> None:
         if r["table"] == "Duration, accuracy %: clean, video, caption@30"
         and (r["row"], r["column"]) == ("maker/model-4-instruct", "video, <= 12 min")
     )  # fmt: skip
-    short = [q for own in videos_of(run, REGIMES["<= 12 min"]).values() for q in own]
+    short = [q for questions in videos_of(run, REGIMES["<= 12 min"]).values() for q in questions]
     good = sum(right(run, "video", MANY[4], q) for q in short)
     assert float(row["value"]) == pytest.approx(100 * good / len(short))
     assert (row["setting"], row["reader"], row["n"]) == ("video", MANY[4], str(len(short)))

@@ -44,23 +44,23 @@ def uneven(ask: Any, say: Any) -> list[ScoredAnswers]:
         for k, video in enumerate(videos)
         for i in range(k + 1)
     ]
-    made = []
+    runs = []
     for _ in range(2):
         answers = {}
         for q in questions:
-            said = rng.random()
-            if said < 0.15:
+            draw = rng.random()
+            if draw < 0.15:
                 answers[q.id] = say(status=Status.UNPARSABLE)
-            elif said < 0.2:
+            elif draw < 0.2:
                 answers[q.id] = say()  # abstained: read, and wrong
-            elif said < 0.97:
+            elif draw < 0.97:
                 answers[q.id] = say("A" if rng.random() < 0.3 + 0.05 * len(q.id) else "B")
-        made.append(score_answers(questions, answers, videos=videos))
-    return made
+        runs.append(score_answers(questions, answers, videos=videos))
+    return runs
 
 
 def test_the_three_accuracies_are_those_of_a_loop(uneven: list[ScoredAnswers]) -> None:
-    for held, one in zip(accuracies(uneven), uneven, strict=True):
+    for three, one in zip(accuracies(uneven), uneven, strict=True):
         right = read = 0
         by_video: dict[str | None, list[float]] = defaultdict(list)
         for question, answer in zip(one.questions, one.answers, strict=True):
@@ -68,15 +68,15 @@ def test_the_three_accuracies_are_those_of_a_loop(uneven: list[ScoredAnswers]) -
             right += good
             read += answer is not None and answer.status in (Status.PARSED, Status.ABSTAINED)
             by_video[question.recording].append(float(good))
-        means = [sum(own) / len(own) for own in by_video.values()]
-        assert held.n == len(one) == 78
-        assert held.strict.value == pytest.approx(right / 78)
-        assert held.n_answered == read < 78
-        assert held.answered is not None
-        assert held.answered.value == pytest.approx(right / read)
-        assert held.macro.value == pytest.approx(sum(means) / 12)
-        assert held.clusters == 12
-        assert len({held.strict.value, held.answered.value, held.macro.value}) == 3
+        means = [sum(marks) / len(marks) for marks in by_video.values()]
+        assert three.n == len(one) == 78
+        assert three.strict.value == pytest.approx(right / 78)
+        assert three.n_answered == read < 78
+        assert three.answered is not None
+        assert three.answered.value == pytest.approx(right / read)
+        assert three.macro.value == pytest.approx(sum(means) / 12)
+        assert three.clusters == 12
+        assert len({three.strict.value, three.answered.value, three.macro.value}) == 3
 
 
 def test_their_intervals_are_those_of_a_loop_over_videos(uneven: list[ScoredAnswers]) -> None:
@@ -98,9 +98,9 @@ def test_their_intervals_are_those_of_a_loop_over_videos(uneven: list[ScoredAnsw
         drawn["answered"].append(sum(one.right[i] for i in picked) / sum(read[i] for i in picked))
         means = [sum(one.right[i] for i in by_video[v]) / len(by_video[v]) for v in videos]
         drawn["macro"].append(sum(means) / len(means))
-    held = accuracies([one], duration_strata(one), intervals="percentile")[0]
+    three = accuracies([one], duration_strata(one), intervals="percentile")[0]
     for name, draws in drawn.items():
-        interval = getattr(held, name)
+        interval = getattr(three, name)
         ends = sorted(draws)[100], sorted(draws)[3899]
         assert (interval.low, interval.high) == pytest.approx(ends, abs=0.012)
 
@@ -109,8 +109,8 @@ def test_macro_draws_within_strata_as_the_others_do(graded: Any) -> None:
     """All right on short videos and all wrong on long ones: no draw can differ."""
     rows = [(f"v{k}", 60.0 if k % 2 else 3000.0, "A", "A" if k % 2 else "B") for k in range(12)]
     one = graded(rows)
-    held = accuracies([one], duration_strata(one))[0]
-    assert (held.macro.low, held.macro.high) == (0.5, 0.5)
+    three = accuracies([one], duration_strata(one))[0]
+    assert (three.macro.low, three.macro.high) == (0.5, 0.5)
     assert accuracies([one])[0].macro.has_spread
 
 
@@ -140,11 +140,11 @@ def test_the_middle_drop_has_the_interval_of_a_loop(ask: Any, say: Any) -> None:
         for _ in range(4000)
     )
     strata = duration_strata(one)
-    held = middle_drop_interval(one, by_evidence_position(), strata, intervals="percentile")
-    assert held is not None
-    assert held.value == pytest.approx(drop(list(range(len(one)))))
-    assert held.value == pytest.approx(middle_drop(slice_table(one, by_evidence_position())))
-    assert (held.low, held.high) == pytest.approx((drawn[100], drawn[3899]), abs=0.025)
+    interval = middle_drop_interval(one, by_evidence_position(), strata, intervals="percentile")
+    assert interval is not None
+    assert interval.value == pytest.approx(drop(list(range(len(one)))))
+    assert interval.value == pytest.approx(middle_drop(slice_table(one, by_evidence_position())))
+    assert (interval.low, interval.high) == pytest.approx((drawn[100], drawn[3899]), abs=0.025)
     assert (
         middle_drop_interval(
             one.only([q.id[-1] in "0123" for q in questions]), by_evidence_position()
@@ -152,17 +152,16 @@ def test_the_middle_drop_has_the_interval_of_a_loop(ask: Any, say: Any) -> None:
         is None
     )
     assert middle_drop_interval(one, by_evidence_position(2)) is None
-    assert (
-        middle_drop_interval(one, by_evidence_position(), intervals="percentile") != held
-    )  # strata count
+    unstratified = middle_drop_interval(one, by_evidence_position(), intervals="percentile")
+    assert unstratified != interval
     wider = middle_drop_interval(one, by_evidence_position(), strata)
     assert wider is not None
-    assert wider.low < held.low < held.high < wider.high
+    assert wider.low < interval.low < interval.high < wider.high
 
 
 def test_nothing_read_has_no_answered_accuracy(ask: Any, say: Any) -> None:
-    held = score_answers([ask("a"), ask("b", video="w")], {"a": say(status=Status.REFUSED)})
-    got = accuracies([held])[0]
+    scored = score_answers([ask("a"), ask("b", video="w")], {"a": say(status=Status.REFUSED)})
+    got = accuracies([scored])[0]
     assert (got.answered, got.n_answered, got.strict.value) == (None, 0, 0.0)
     assert accuracies([]) == []
 
@@ -190,8 +189,8 @@ def test_a_mean_over_models_is_that_of_a_loop() -> None:
     kinds = ["long" if int(v[1:]) < 9 else "short" for v in videos]
     right = rng.integers(0, 2, (150, 6)).astype(float)
     right[:, 3:] = np.maximum(right[:, 3:], rng.random((150, 3)) < 0.2)
-    held = bootstrap(right, videos, kinds, intervals="percentile")
-    gap = held.difference([3, 4, 5], [0, 1, 2])
+    draws = bootstrap(right, videos, kinds, intervals="percentile")
+    gap = draws.difference([3, 4, 5], [0, 1, 2])
     each = [sum(right[i][3 + m] - right[i][m] for i in range(150)) / 150 for m in range(3)]
     assert gap.value == pytest.approx(sum(each) / 3)
     by_video = defaultdict(list)
@@ -205,7 +204,7 @@ def test_a_mean_over_models_is_that_of_a_loop() -> None:
         drawn.append(sum(gaps) / 3)
     drawn.sort()
     assert (gap.low, gap.high) == pytest.approx((drawn[100], drawn[3899]), abs=0.012)
-    assert held.standard_error([3, 4, 5], [0, 1, 2]) == pytest.approx(np.std(drawn), rel=0.06)
+    assert draws.standard_error([3, 4, 5], [0, 1, 2]) == pytest.approx(np.std(drawn), rel=0.06)
 
 
 def test_the_test_of_a_mean_swaps_all_models_of_a_video() -> None:
@@ -215,9 +214,9 @@ def test_the_test_of_a_mean_swaps_all_models_of_a_video() -> None:
     gaps = right[:, :2] - right[:, 2:]
     got = permutation_tests(np.column_stack([gaps.mean(axis=1), gaps[:, 0]]), videos)
     by_video = [sum(gaps[i].mean() for i in range(60) if videos[i] == f"v{k}") for k in range(8)]
-    seen = abs(sum(by_video)) - 1e-9
+    observed = abs(sum(by_video)) - 1e-9
     as_far = [
-        abs(sum(s * g for s, g in zip(signs, by_video, strict=True))) >= seen
+        abs(sum(s * g for s, g in zip(signs, by_video, strict=True))) >= observed
         for signs in itertools.product((1, -1), repeat=8)
     ]
     assert got[0] == pytest.approx(sum(as_far) / 256)

@@ -28,9 +28,9 @@ def test_frames(capmem: tuple[list[Video], list[Question]]) -> None:
     videos, questions = capmem
     assert (len(videos), len(questions)) == (75, 1000)
     assert sum(v.duration or 0 for v in videos) / 3600 == pytest.approx(33.7, abs=0.01)
-    found = count_frames(videos, questions, cap=768, fps=1.0, passes=2)
-    assert (found.per_pass, found.build, found.direct) == (50_907, 101_814, 725_973)
-    assert found.ratio == pytest.approx(7.130, abs=5e-4)
+    frames = count_frames(videos, questions, cap=768, fps=1.0, passes=2)
+    assert (frames.per_pass, frames.build, frames.direct) == (50_907, 101_814, 725_973)
+    assert frames.ratio == pytest.approx(7.130, abs=5e-4)
     assert count_frames(videos, questions, cap=None).per_pass > 121_000
 
 
@@ -39,18 +39,18 @@ def test_tokens_at_reuse() -> None:
         (326_200, 3_800, 330_000, 14_000),
         (325_000, 9_800, 334_800, 20_000),
     ):
-        found = tokens_per_question(build, ask)
-        assert list(found) == [1, 2, 4, 8, 16, 32]
-        assert found[1] == once
-        assert found[32] == pytest.approx(often, abs=50)
-        assert found[2] == (found[1] - ask) / 2 + ask
+        tokens = tokens_per_question(build, ask)
+        assert list(tokens) == [1, 2, 4, 8, 16, 32]
+        assert tokens[1] == once
+        assert tokens[32] == pytest.approx(often, abs=50)
+        assert tokens[2] == (tokens[1] - ask) / 2 + ask
 
 
 def test_a_video_of_unknown_length_is_counted_apart_and_frames_are_whole() -> None:
     videos = [Video(id="a", duration=29.999), Video(id="b"), Video(id="c", duration=30.0)]
     questions = [Question(id=v, text="?", recording=v) for v in "abc"]
-    found = count_frames(videos, questions, cap=None, passes=1)
-    assert (found.per_pass, found.direct, found.unknown) == (59, 59, 1)
+    frames = count_frames(videos, questions, cap=None, passes=1)
+    assert (frames.per_pass, frames.direct, frames.unknown) == (59, 59, 1)
     assert count_frames(videos, questions, cap=None, fps=0.1, passes=1).per_pass == 5
     assert count_frames([], []).ratio is None
 
@@ -63,11 +63,11 @@ def test_costs_per_question_and_money_as_a_lower_bound() -> None:
     built = {
         v: Usage(requests=3, tokens_in=3000, tokens_out=200, frames=60, cost=0.2) for v in "ab"
     }
-    found = amortise(asked, built, reuse=(1, 4))
-    assert found.tokens == {1: 3300.0, 4: 900.0}
-    assert found.frames == {1: 64.0, 4: 19.0}
-    assert found.money == pytest.approx(0.48)
-    assert not found.money_is_lower_bound
+    costs = amortise(asked, built, reuse=(1, 4))
+    assert costs.tokens == {1: 3300.0, 4: 900.0}
+    assert costs.frames == {1: 64.0, 4: 19.0}
+    assert costs.money == pytest.approx(0.48)
+    assert not costs.money_is_lower_bound
     asked["8"] = Usage(requests=1, tokens_in=5)
     assert amortise(asked, built).money_is_lower_bound
     assert not amortise({"9": Usage()}).money_is_lower_bound  # nothing was asked: it cost nothing
@@ -77,8 +77,8 @@ def test_money_is_a_lower_bound_where_one_of_a_questions_requests_has_no_price()
     """A reader without a price and a verifier with one, and the other way round."""
     free, priced = Usage(requests=2, tokens_in=40), Usage(requests=1, tokens_in=9, cost=0.5)
     for both in (free + priced, priced + free, Usage() + free + priced):
-        found = amortise({"q": both})
-        assert (found.money, found.money_is_lower_bound) == (0.5, True)
+        costs = amortise({"q": both})
+        assert (costs.money, costs.money_is_lower_bound) == (0.5, True)
     assert amortise({"q": Usage()}, {"v": free + priced}).money_is_lower_bound
     assert not amortise({"q": priced + priced, "r": Usage() + priced}).money_is_lower_bound
 

@@ -78,19 +78,19 @@ def test_memory_is_bounded_whatever_the_number_of_videos(monkeypatch: pytest.Mon
 def test_questions_of_a_video_stay_together() -> None:
     # Two videos, one all right and one all wrong: a draw can only have 0, a half or 1.
     right = np.array([1.0] * 50 + [0.0] * 50)
-    held = bootstrap(right, ["a"] * 50 + ["b"] * 50, resamples=300)
-    assert set(np.unique(held.samples)) == {0.0, 0.5, 1.0}
+    draws = bootstrap(right, ["a"] * 50 + ["b"] * 50, resamples=300)
+    assert set(np.unique(draws.samples)) == {0.0, 0.5, 1.0}
 
 
 def test_differences_are_paired_on_the_same_draws() -> None:
     rng = np.random.default_rng(2)
     base = rng.integers(0, 2, 200).astype(float)
     videos = [f"v{k % 20}" for k in range(200)]
-    held = bootstrap(np.column_stack([base, base, 1 - base]), videos, resamples=500)
-    same = held.difference(0, 1)
+    draws = bootstrap(np.column_stack([base, base, 1 - base]), videos, resamples=500)
+    same = draws.difference(0, 1)
     assert (same.value, same.low, same.high) == (0.0, 0.0, 0.0)
-    assert held.interval(0).high > held.interval(0).low
-    mean = held.difference([0, 2], [1, 1])
+    assert draws.interval(0).high > draws.interval(0).low
+    mean = draws.difference([0, 2], [1, 1])
     assert mean.value == pytest.approx(((1 - base).mean() - base.mean()) / 2)
 
 
@@ -138,14 +138,14 @@ def test_the_detectable_difference_is_found_with_its_power() -> None:
 
 def test_the_standard_error_is_that_of_a_mean() -> None:
     right = np.random.default_rng(0).integers(0, 2, 400).astype(float)
-    held = bootstrap(np.column_stack([right, np.roll(right, 1)]), [str(k) for k in range(400)])
-    assert held.standard_error(0) == pytest.approx(right.std() / 20, rel=0.03)
+    draws = bootstrap(np.column_stack([right, np.roll(right, 1)]), [str(k) for k in range(400)])
+    assert draws.standard_error(0) == pytest.approx(right.std() / 20, rel=0.03)
     gap = right - np.roll(right, 1)
-    assert held.standard_error(0, 1) == pytest.approx(gap.std() / 20, rel=0.03)
+    assert draws.standard_error(0, 1) == pytest.approx(gap.std() / 20, rel=0.03)
 
 
 @pytest.mark.parametrize(
-    ("count", "lone", "said"),
+    ("count", "lone", "message"),
     [
         (7, 0, "7 videos"),
         (7, 2, "5 videos and 2 lone questions"),
@@ -154,5 +154,7 @@ def test_the_standard_error_is_that_of_a_mean() -> None:
         (0, 0, "0 videos"),
     ],
 )
-def test_questions_about_no_video_are_not_called_videos(count: int, lone: int, said: str) -> None:
-    assert describe_clusters(count, lone) == said
+def test_questions_about_no_video_are_not_called_videos(
+    count: int, lone: int, message: str
+) -> None:
+    assert describe_clusters(count, lone) == message

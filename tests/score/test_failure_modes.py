@@ -13,7 +13,7 @@ from egomem.timeline import Span
 READ_ALL = ({"step": "notes", "observations": 7},)
 
 
-def found(*spans: tuple[float, float], recording: str = "v") -> tuple[Any, ...]:
+def retrieved(*spans: tuple[float, float], recording: str = "v") -> tuple[Any, ...]:
     hits = [{"recording": recording, "start": a, "end": b} for a, b in spans]
     return ({"step": "found", "hits": hits},)
 
@@ -24,13 +24,13 @@ def found(*spans: tuple[float, float], recording: str = "v") -> tuple[Any, ...]:
         ("B", "A", READ_ALL, "B", FailureMode.NOT_OBSERVED, True),
         ("B", None, READ_ALL, "B", FailureMode.NOT_OBSERVED, False),
         ("B", "C", READ_ALL, "B", FailureMode.MISREAD, True),
-        ("A", None, found((0, 30), (60, 90)), "B", FailureMode.NOT_RETRIEVED, True),
-        ("A", None, found((30, 60)), "B", FailureMode.MISREAD, True),
+        ("A", None, retrieved((0, 30), (60, 90)), "B", FailureMode.NOT_RETRIEVED, True),
+        ("A", None, retrieved((30, 60)), "B", FailureMode.MISREAD, True),
         ("A", None, READ_ALL, "B", FailureMode.MISREAD, True),
         ("A", None, READ_ALL, None, FailureMode.WRONGLY_ABSTAINED, True),
         (None, None, READ_ALL, None, FailureMode.WRONGLY_ABSTAINED, False),
-        ("A", None, found((60, 90)), None, FailureMode.NOT_RETRIEVED, True),
-        ("A", None, found(), None, FailureMode.NOT_RETRIEVED, True),
+        ("A", None, retrieved((60, 90)), None, FailureMode.NOT_RETRIEVED, True),
+        ("A", None, retrieved(), None, FailureMode.NOT_RETRIEVED, True),
         (None, None, (), "B", FailureMode.MISREAD, False),
     ],
 )
@@ -77,8 +77,8 @@ def test_evidence_without_a_caption_was_not_observed(
     ask: Any, say: Any, at: tuple[float, float], without: list[tuple[float, float, str]],
     sources: list[str], captions: str | None, why: FailureMode, sure: bool,
 ) -> None:  # fmt: skip
-    told = [{"recording": "v", "start": a, "end": b, "status": s} for a, b, s in without]
-    read = {"sources": sources, "without": told}
+    failed = [{"recording": "v", "start": a, "end": b, "status": s} for a, b, s in without]
+    read = {"sources": sources, "without": failed}
     notes = ({"step": "notes", "observations": 7, **read},)
     verified = ({"step": "baseline", **read}, {"step": "decision", "outcome": "kept"})
     oracle = say(captions) if captions else None
@@ -98,8 +98,8 @@ def test_evidence_in_two_places_is_lost_where_both_are(ask: Any, say: Any) -> No
     question = ask(key="A").model_copy(update={"evidence": pieces})
 
     def why(*recordings: str) -> FailureMode:
-        told = [{"recording": r, "start": 30, "end": 60, "status": "refused"} for r in recordings]
-        notes = {"step": "notes", "observations": 7, "sources": ["caption"], "without": told}
+        failed = [{"recording": r, "start": 30, "end": 60, "status": "refused"} for r in recordings]
+        notes = {"step": "notes", "observations": 7, "sources": ["caption"], "without": failed}
         got = explain_failure(question, say("B", trace=(notes,)))
         assert got is not None
         return got.why
@@ -141,7 +141,7 @@ def test_frames_looked_at_count_within_their_slack(ask: Any, say: Any) -> None:
     assert explain_failure(question, looked(10.0, 38.5)).why is FailureMode.NOT_OBSERVED  # type: ignore[union-attr]
     assert explain_failure(question, looked(39.4)).why is FailureMode.MISREAD  # type: ignore[union-attr]
     assert explain_failure(question, looked(38.5), slack=2.0).why is FailureMode.MISREAD  # type: ignore[union-attr]
-    other = say("B", trace=found((0, 90), recording="w"))
+    other = say("B", trace=retrieved((0, 90), recording="w"))
     assert explain_failure(question, other).why is FailureMode.NOT_RETRIEVED  # type: ignore[union-attr]
 
 
@@ -161,7 +161,7 @@ def test_a_wrong_override_is_the_doing_of_the_look(
     frames = [{"recording": "v", "time": t} for t in times]
     steps = (
         {"step": "baseline", "choice": before},
-        *found((60, 90)),
+        *retrieved((60, 90)),
         {"step": "looked", "frames": frames},
     )
     kept = say("B", trace=(*steps, {"step": "decision", "outcome": "kept", "before": before}))
@@ -217,7 +217,7 @@ def test_an_oracle_of_other_captions_shows_nothing_for_sure_and_is_named(
             assert "(video@evidence)" in got.because
 
 
-def seen(*times: float) -> tuple[Any, ...]:
+def looked_at(*times: float) -> tuple[Any, ...]:
     frames = [{"recording": "v", "time": t} for t in times]
     return ({"step": "looked", "frames": frames},)
 
@@ -246,9 +246,9 @@ def test_an_answer_from_frames_is_explained_by_the_oracle_of_frames(
 ) -> None:
     question = ask(key="A", at=(40.0, 45.0))
     ideal = oracle and OracleAnswer(
-        answer=say(oracle, trace=seen(38.0, 40.0, 42.0, 44.0, 48.0)), name="video@evidence"
+        answer=say(oracle, trace=looked_at(38.0, 40.0, 42.0, 44.0, 48.0)), name="video@evidence"
     )
-    got = explain_failure(question, say(choice, trace=seen(*times)), oracle_frames=ideal)
+    got = explain_failure(question, say(choice, trace=looked_at(*times)), oracle_frames=ideal)
     assert got is not None
     assert (got.why, got.sure) == (why, sure)
     if oracle and why is not FailureMode.NOT_OBSERVED:
@@ -258,7 +258,7 @@ def test_an_answer_from_frames_is_explained_by_the_oracle_of_frames(
     # An oracle of captions says nothing of frames.
     also = explain_failure(
         question,
-        say(choice, trace=seen(*times)),
+        say(choice, trace=looked_at(*times)),
         oracle_captions=say("B"),
         oracle_frames=ideal,
     )
@@ -266,7 +266,7 @@ def test_an_answer_from_frames_is_explained_by_the_oracle_of_frames(
 
 
 def test_what_was_not_retrieved_is_sure_where_its_captions_tell_it(ask: Any, say: Any) -> None:
-    question, wrong = ask(key="A", at=40.0), say("B", trace=found((60, 90)))
+    question, wrong = ask(key="A", at=40.0), say("B", trace=retrieved((60, 90)))
     for captions, sure in ((say("A"), True), (None, False)):
         got = explain_failure(question, wrong, oracle_captions=captions)
         assert got is not None

@@ -14,15 +14,24 @@ from egomem.records import Option, Question, Status
 from egomem.score import read_predictions
 
 
-def save(folder: Path, held: Any, name: str = "p.json") -> Path:
+def save(folder: Path, content: Any, name: str = "p.json") -> Path:
     file = folder / name
-    file.write_text(held if isinstance(held, str) else json.dumps(held), encoding="utf-8")
+    file.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
     return file
 
 
 def test_a_map_of_id_to_answer_is_a_submission(ask: Any, tmp_path: Path) -> None:
-    held = {"a": 0, "b": "3", "c": "d", "d": None, "e": 4, "f": -1, "g": True, "h": {"choice": "B"}}
-    got = read_predictions(save(tmp_path, held), [ask(k) for k in "abcdefgh"])
+    content = {
+        "a": 0,
+        "b": "3",
+        "c": "d",
+        "d": None,
+        "e": 4,
+        "f": -1,
+        "g": True,
+        "h": {"choice": "B"},
+    }
+    got = read_predictions(save(tmp_path, content), [ask(k) for k in "abcdefgh"])
     assert {id: a.choice for id, a in got.answers.items()} == {
         "a": "A", "b": "D", "c": "D", "d": None, "h": "B",
     }  # fmt: skip
@@ -51,8 +60,8 @@ def result(id: str, response: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("grouped", [True, False])
 def test_results_of_video_mme_are_read(ask: Any, tmp_path: Path, grouped: bool) -> None:
     asked = [result("a", "B"), result("b", "(c)."), result("c", "The answer is D"), result("d", "")]
-    held = [{"video_id": "001", "questions": asked}] if grouped else asked
-    file, questions = save(tmp_path, held), [ask(k) for k in "abcde"]
+    content = [{"video_id": "001", "questions": asked}] if grouped else asked
+    file, questions = save(tmp_path, content), [ask(k) for k in "abcde"]
     submissions = submission_readers()
     got = read_predictions(file, questions, submissions=submissions)
     assert {id: a.choice for id, a in got.answers.items()} == {
@@ -84,7 +93,7 @@ def test_words_are_no_choice(ask: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("held", "said"),
+    ("content", "message"),
     [
         ("", "answers none of the questions;"),
         ("[]", "answers none of the questions;"),
@@ -95,7 +104,7 @@ def test_words_are_no_choice(ask: Any, tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_answers_nothing_is_no_result(
-    ask: Any, tmp_path: Path, held: Any, said: str
+    ask: Any, tmp_path: Path, content: Any, message: str
 ) -> None:
-    with pytest.raises(UsageError, match=said):
-        read_predictions(save(tmp_path, held), [ask("a")])
+    with pytest.raises(UsageError, match=message):
+        read_predictions(save(tmp_path, content), [ask("a")])

@@ -51,7 +51,7 @@ def test_rows_become_answers_with_a_status(ask: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         ('{"id": "a", "choice": ', "p.jsonl:1: "),
         ("[1]", "not a JSON object with an 'id' field"),
@@ -72,12 +72,12 @@ def test_rows_become_answers_with_a_status(ask: Any, tmp_path: Path) -> None:
     ],
 )
 def test_a_damaged_row_is_a_problem_and_its_question_is_missing(
-    ask: Any, tmp_path: Path, row: Any, said: str
+    ask: Any, tmp_path: Path, row: Any, message: str
 ) -> None:
     file = write(tmp_path / "p.jsonl", row, {"id": "b", "choice": "A"})
     got = read_predictions(file, [ask("a"), ask("b")])
     assert len(got.problems) == 1
-    assert said in got.problems[0]
+    assert message in got.problems[0]
     assert got.missing == ("a",)
     assert set(got.answers) == {"b"}
     assert got.verdicts == {}

@@ -82,9 +82,9 @@ def test_the_mean_is_of_reciprocals_and_leaves_out_what_cannot_be_ranked(
     scores = {"A": 0.9, "B": 0.5, "C": 0.3, "D": 0.1}
     questions = [ask("first", "A"), ask("last", "D"), Question(id="open", text="?", answer="x")]
     answers = {q.id: say("A", scores=scores, text="x") for q in questions}
-    found = mrr(score_answers(questions, answers))
-    assert found.value == pytest.approx((1 + 1 / 4) / 2)
-    assert (found.n, found.left_out) == (2, 1)
+    value = mrr(score_answers(questions, answers))
+    assert value.value == pytest.approx((1 + 1 / 4) / 2)
+    assert (value.n, value.left_out) == (2, 1)
 
 
 @settings(max_examples=60)
@@ -96,12 +96,12 @@ def test_the_mean_is_of_reciprocals_and_leaves_out_what_cannot_be_ranked(
 def test_retrieval_agrees_with_ir_measures(ranked: list[int], gold: set[int], k: int) -> None:
     qrels = [ir_measures.Qrel("q", str(d), 1) for d in gold]
     run = [ir_measures.ScoredDoc("q", str(d), -float(r)) for r, d in enumerate(ranked)]
-    wanted = [ir_measures.R @ k, ir_measures.RR @ k, ir_measures.Success @ k]
+    metrics = [ir_measures.R @ k, ir_measures.RR @ k, ir_measures.Success @ k]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        expected = ir_measures.calc_aggregate(wanted, qrels, run)
+        expected = ir_measures.calc_aggregate(metrics, qrels, run)
     got = [f(ranked, gold, k) for f in (recall_at, reciprocal_rank_at, hit_at)]
-    assert got == pytest.approx([expected[m] for m in wanted])
+    assert got == pytest.approx([expected[m] for m in metrics])
 
 
 def test_edge_rules() -> None:
@@ -123,8 +123,8 @@ def test_moments_hit_where_they_overlap_evidence_of_their_recording() -> None:
         "a": [("w", Span(0, 30)), ("v", Span(20, 30)), ("v", Span(90, 120)), ("v", Span(0, 11))],
         "none": [("v", Span(0, 30))],
     }
-    found = retrieval_metrics(retrieved, questions, ks=(2, 3, 10))
-    assert (found.n, found.left_out) == (2, 1)
-    assert found.hit == {2: 0.0, 3: 0.5, 10: 0.5}
-    assert found.recall == {2: 0.0, 3: 0.25, 10: 0.5}
-    assert found.mrr == {2: 0.0, 3: pytest.approx(1 / 6), 10: pytest.approx(1 / 6)}
+    values = retrieval_metrics(retrieved, questions, ks=(2, 3, 10))
+    assert (values.n, values.left_out) == (2, 1)
+    assert values.hit == {2: 0.0, 3: 0.5, 10: 0.5}
+    assert values.recall == {2: 0.0, 3: 0.25, 10: 0.5}
+    assert values.mrr == {2: 0.0, 3: pytest.approx(1 / 6), 10: pytest.approx(1 / 6)}

@@ -34,9 +34,9 @@ def test_errors_stay_in_the_denominator(ask: Any, say: Any) -> None:
     questions = [ask(f"q{k}", "A") for k in range(8)]
     answers = {f"q{k}": say("A") for k in range(2)} | {f"q{k}": say("B") for k in range(2, 5)}
     answers |= {f"q{k}": say(status=Status.ERROR) for k in (5, 6)}
-    held = group_accuracy(score_answers(questions, answers))
-    assert held.accuracy == 0.25
-    assert held.by_status == {"parsed": 5, "error": 2, "missing": 1}
+    accuracy = group_accuracy(score_answers(questions, answers))
+    assert accuracy.accuracy == 0.25
+    assert accuracy.by_status == {"parsed": 5, "error": 2, "missing": 1}
 
 
 def test_an_item_that_cannot_be_answered_is_right_where_the_answer_abstains(
@@ -72,6 +72,6 @@ def test_open_answers_take_a_verdict_or_are_compared_when_normalised(say: Any) -
 
 def test_questions_without_a_key_are_left_out_and_counted(ask: Any, say: Any) -> None:
     questions = [ask("a", "A"), ask("b", None), ask("c", None, answerable=False)]
-    held = score_answers(questions, {"a": say("A"), "b": say("A")})
-    assert [q.id for q in held.questions] == ["a", "c"]
-    assert held.unscored == 1
+    accuracy = score_answers(questions, {"a": say("A"), "b": say("A")})
+    assert [q.id for q in accuracy.questions] == ["a", "c"]
+    assert accuracy.unscored == 1

@@ -31,19 +31,19 @@ from egomem.score import baselines as baselines
 from egomem.timeline import Span
 
 
-def counts(made: Any) -> dict[str, int]:
-    return {row.label: row.figure.n for row in made.rows}
+def counts(table: Any) -> dict[str, int]:
+    return {row.label: row.figure.n for row in table.rows}
 
 
 def test_regimes_hold_their_upper_edge(graded: Any) -> None:
     lengths = (720.0, 720.5, 1200.0, 1200.5, 30.0)
-    held = graded([(f"v{d}", d, "A", "A") for d in lengths])
-    assert counts(slice_table(held, by_duration())) == {
+    scored = graded([(f"v{d}", d, "A", "A") for d in lengths])
+    assert counts(slice_table(scored, by_duration())) == {
         "<= 12 min": 2,
         "12-20 min": 2,
         "> 20 min": 1,
     }
-    assert counts(slice_table(held, by_duration((1200,)))) == {"<= 20 min": 4, "> 20 min": 1}
+    assert counts(slice_table(scored, by_duration((1200,)))) == {"<= 20 min": 4, "> 20 min": 1}
     cap = counts(
         slice_table(graded([("a", 768.9, "A", "A"), ("b", 769.0, "A", "A")]), by_frame_cap())
     )
@@ -53,9 +53,9 @@ def test_regimes_hold_their_upper_edge(graded: Any) -> None:
 def test_a_video_of_unknown_length_is_in_no_regime_and_under_no_cap(ask: Any, say: Any) -> None:
     questions = [ask("known"), ask("bare", video="w"), ask("about nothing", video=None)]
     answers = {q.id: say("A") for q in questions}
-    held = score_answers(questions, answers, videos=[Video(id="v", duration=30.0), Video(id="w")])
-    assert counts(slice_table(held, by_frame_cap())) == {"within 768 frames": 1, "not stated": 2}
-    assert counts(slice_table(held, by_duration())) == {"<= 12 min": 1, "not stated": 2}
+    scored = score_answers(questions, answers, videos=[Video(id="v", duration=30.0), Video(id="w")])
+    assert counts(slice_table(scored, by_frame_cap())) == {"within 768 frames": 1, "not stated": 2}
+    assert counts(slice_table(scored, by_duration())) == {"<= 12 min": 1, "not stated": 2}
 
 
 def test_evidence_falls_into_bins_by_where_it_begins(ask: Any, say: Any) -> None:
@@ -63,16 +63,16 @@ def test_evidence_falls_into_bins_by_where_it_begins(ask: Any, say: Any) -> None
     at = [0.0, 29.9, 30.0, 59.9, 60.0, 90.0, (29.0, 80.0)]
     questions = [ask(f"q{k}", "A", at=t) for k, t in enumerate(at)] + [ask("none")]
     answers = {q.id: say("A" if q.id in ("q0", "q2", "q4", "q5") else "B") for q in questions}
-    held = score_answers(questions, answers, videos=[video])
-    made = slice_table(held, by_evidence_position())
-    assert counts(made) == {"0%-33%": 3, "33%-67%": 2, "67%-100%": 2, "no evidence": 1}
-    assert middle_drop(made) == pytest.approx((1 / 3 + 1) / 2 - 1 / 2)
-    assert counts(slice_table(held, by_evidence_position((0.5,)))) == {
+    scored = score_answers(questions, answers, videos=[video])
+    table = slice_table(scored, by_evidence_position())
+    assert counts(table) == {"0%-33%": 3, "33%-67%": 2, "67%-100%": 2, "no evidence": 1}
+    assert middle_drop(table) == pytest.approx((1 / 3 + 1) / 2 - 1 / 2)
+    assert counts(slice_table(scored, by_evidence_position((0.5,)))) == {
         "0%-50%": 4,
         "50%-100%": 3,
         "no evidence": 1,
     }
-    assert middle_drop(slice_table(held, by_evidence_position((0.5,)))) is None
+    assert middle_drop(slice_table(scored, by_evidence_position((0.5,)))) is None
 
 
 def test_the_middle_drop_is_that_of_the_bins_that_begin_and_end_the_video(
@@ -83,8 +83,8 @@ def test_the_middle_drop_is_that_of_the_bins_that_begin_and_end_the_video(
 
     def drop(bins: int | tuple[float, ...], *at: int) -> float | None:
         questions = [ask(str(t), at=float(t)) for t in at]
-        held = score_answers(questions, answers, videos=[Video(id="v", duration=100.0)])
-        return middle_drop(slice_table(held, by_evidence_position(bins)))
+        scored = score_answers(questions, answers, videos=[Video(id="v", duration=100.0)])
+        return middle_drop(slice_table(scored, by_evidence_position(bins)))
 
     assert drop(5, 10, 30, 50, 70, 90) == pytest.approx(1 - 1 / 3)
     assert drop(5, 10, 30, 90) == 1.0  # bins that hold nothing say nothing
@@ -98,8 +98,8 @@ def test_the_position_is_within_the_questions_own_video(ask: Any) -> None:
     elsewhere = Evidence(recording="w", span=Span(1.0, 2.0))
     here = Evidence(recording="v", span=Span(80.0, 81.0))
     questions = [ask("a", evidence=(elsewhere, here)), ask("b", evidence=(elsewhere,))]
-    held = score_answers(questions, {}, videos=[Video(id="v", duration=90.0)])
-    assert counts(slice_table(held, by_evidence_position())) == {"67%-100%": 1, "no evidence": 1}
+    scored = score_answers(questions, {}, videos=[Video(id="v", duration=90.0)])
+    assert counts(slice_table(scored, by_evidence_position())) == {"67%-100%": 1, "no evidence": 1}
 
 
 def test_a_question_counts_in_each_of_its_tags_once(ask: Any, say: Any) -> None:
@@ -108,32 +108,32 @@ def test_a_question_counts_in_each_of_its_tags_once(ask: Any, say: Any) -> None:
         ask("b", tags={"visual": ["object"]}),
         ask("c"),
     ]
-    held = score_answers(questions, {"a": say("A")})
-    made = slice_table(held, Slice("visual tags", by_tag("visual")))
-    assert counts(made) == {"action": 1, "object": 2, "not stated": 1}
-    assert made.figure("object").accuracy == 0.5
-    assert made.figure("object").by_status == {"parsed": 1, "missing": 1}
+    scored = score_answers(questions, {"a": say("A")})
+    table = slice_table(scored, Slice("visual tags", by_tag("visual")))
+    assert counts(table) == {"action": 1, "object": 2, "not stated": 1}
+    assert table.figure("object").accuracy == 0.5
+    assert table.figure("object").by_status == {"parsed": 1, "missing": 1}
     with pytest.raises(KeyError):
-        made.figure("spatial")
+        table.figure("spatial")
 
 
 def test_groups_are_by_equality_of_a_field(ask: Any) -> None:
     # "ego" is part of "ego4d": a substring test would put both in one row.
     videos = [Video(id="v", source_dataset="ego"), Video(id="w", source_dataset="ego4d")]
     questions = [ask("a"), ask("b", video="w"), ask("c", video="w")]
-    held = score_answers(questions, {}, videos=videos)
+    scored = score_answers(questions, {}, videos=videos)
     view = Slice("source", by_video_field("source_dataset"))
-    assert counts(slice_table(held, view)) == {"ego": 1, "ego4d": 2}
-    assert counts(leave_one_out(held, view)) == {"without ego": 2, "without ego4d": 1}
-    assert leave_one_out(held.only([True, False, False]), view).rows == ()
+    assert counts(slice_table(scored, view)) == {"ego": 1, "ego4d": 2}
+    assert counts(leave_one_out(scored, view)) == {"without ego": 2, "without ego4d": 1}
+    assert leave_one_out(scored.only([True, False, False]), view).rows == ()
 
 
 def test_views_that_say_nothing_are_left_out(graded: Any) -> None:
-    made = slice_tables(graded([("v", 800.0, "A", "B"), ("w", 60.0, "A", "A")]))
-    assert list(made) == [
+    tables = slice_tables(graded([("v", 800.0, "A", "B"), ("w", 60.0, "A", "A")]))
+    assert list(tables) == [
         "overall", "evidence position", "duration", "long", "frame cap", "answerable",
     ]  # fmt: skip
-    assert made["overall"].figure("all").accuracy == 0.5
+    assert tables["overall"].figure("all").accuracy == 0.5
 
 
 def test_the_groups_of_video_mme_are_views(tmp_path: Path) -> None:
@@ -152,11 +152,11 @@ def test_the_groups_of_video_mme_are_views(tmp_path: Path) -> None:
         for n, (id, length, kind) in enumerate(groups, 1)
     ]  # fmt: skip
     (tmp_path / "mme.json").write_text(json.dumps(rows))
-    held = load(tmp_path / "mme.json")
-    made = slice_tables(score_answers(held.questions, {}, videos=held.videos))
-    assert list(counts(made["length"]).items()) == [("short", 2), ("medium", 3), ("long", 1)]
-    assert counts(made["sub-category"]) == {"Basketball": 3, "Cooking": 3}
-    assert "duration" not in made  # no seconds are stated
+    benchmark = load(tmp_path / "mme.json")
+    tables = slice_tables(score_answers(benchmark.questions, {}, videos=benchmark.videos))
+    assert list(counts(tables["length"]).items()) == [("short", 2), ("medium", 3), ("long", 1)]
+    assert counts(tables["sub-category"]) == {"Basketball": 3, "Cooking": 3}
+    assert "duration" not in tables  # no seconds are stated
 
 
 def blind(name: str, *questions: Question) -> list[float]:
@@ -192,10 +192,10 @@ def test_blind_baselines_share_ties_and_stay_silent_where_they_cannot_tell(ask: 
 def test_known_shortcuts_of_public_sets_show(
     shared_data: Path, file: str, name: str, accuracy: float
 ) -> None:
-    held: ScoredAnswers = score_answers(load(shared_data / file).questions, {})
-    found = group_accuracy(held).blind[name]
-    assert found.accuracy == pytest.approx(accuracy, abs=0.008)
-    assert found.n == len(held)
+    scored: ScoredAnswers = score_answers(load(shared_data / file).questions, {})
+    baseline = group_accuracy(scored).blind[name]
+    assert baseline.accuracy == pytest.approx(accuracy, abs=0.008)
+    assert baseline.n == len(scored)
 
 
 def test_kept_baselines_are_those_of_the_very_questions(
@@ -211,13 +211,13 @@ def test_kept_baselines_are_those_of_the_very_questions(
         for j, g in enumerate((5, 5, 2, 7, 3, 4))
     ]
     for group in (*groups, *groups):
-        made = group_accuracy(score_answers(group, {}))
+        accuracy = group_accuracy(score_answers(group, {}))
         for name, baseline in BASELINES.items():
             got = baseline(group)
-            known = got[~np.isnan(got)]
-            assert (name in made.blind) == bool(len(known))
-            if len(known):
-                assert made.blind[name].accuracy == pytest.approx(known.mean())
-                assert made.blind[name].n == len(known)
-        assert made.chance == 0.25
+            values = got[~np.isnan(got)]
+            assert (name in accuracy.blind) == bool(len(values))
+            if len(values):
+                assert accuracy.blind[name].accuracy == pytest.approx(values.mean())
+                assert accuracy.blind[name].n == len(values)
+        assert accuracy.chance == 0.25
         assert len(baselines._MEANS_CACHE) <= 3

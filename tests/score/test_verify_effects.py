@@ -50,6 +50,6 @@ def test_levels_stand_from_strong_to_none_in_whatever_order_they_occur(ask: Any,
     for question, support in zip(questions, met, strict=True):
         decision = {"outcome": "kept", "before": "A", "proposed": None, "support": support}
         answers[question.id] = say("A", trace=({"step": "decision", **decision},))
-    for held in (questions, questions[::-1]):
-        order = list(effects_by_support(score_answers(held, answers)))
+    for ordered in (questions, questions[::-1]):
+        order = list(effects_by_support(score_answers(ordered, answers)))
         assert order == ["all", "strong", "partial", "weak", "none", "odd", "no verdict"]

@@ -37,7 +37,7 @@ def post(server: ScriptedServer, text: str = "hello", **fields: Any) -> tuple[in
             return error.code, json.load(error)
 
 
-def said(server: ScriptedServer, text: str = "hello", **fields: Any) -> str:
+def reply_of(server: ScriptedServer, text: str = "hello", **fields: Any) -> str:
     return str(post(server, text, **fields)[1]["choices"][0]["message"]["content"])
 
 
@@ -47,7 +47,7 @@ def test_rules_in_order_and_used_up(serve: Fixture) -> None:
         Rule(reply="first", times=1),
         Rule(reply="{n} of {images}"),
     )
-    assert [said(server, t) for t in ("a", "the mug", "a", "a")] == [
+    assert [reply_of(server, t) for t in ("a", "the mug", "a", "a")] == [
         "first",
         "On the table.",
         "3 of 0",
@@ -98,7 +98,7 @@ def test_a_schema_gets_a_fitting_value(serve: Fixture) -> None:
         "required": ["letter", "items", "why", "sure"],
     }
     form = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}
-    value = json.loads(said(serve(), response_format=form))
+    value = json.loads(reply_of(serve(), response_format=form))
     assert schema_error(value, schema) == ""
     assert value["letter"] == "B"
 
@@ -108,7 +108,7 @@ def test_a_function_answers_before_the_rules(serve: Fixture) -> None:
         return "two" if "one" in received.text else None
 
     server = serve(Rule(reply="rule"), answer=answer)
-    assert [said(server, "one"), said(server, "else")] == ["two", "rule"]
+    assert [reply_of(server, "one"), reply_of(server, "else")] == ["two", "rule"]
 
 
 def test_bad_requests_are_said_to_be_bad(serve: Fixture) -> None:

@@ -6,7 +6,7 @@ from egomem.text import plural
 
 
 @pytest.mark.parametrize(
-    ("n", "said"),
+    ("n", "verb"),
     [
         (0, "0 windows have"),
         (1, "1 window has"),
@@ -14,6 +14,6 @@ from egomem.text import plural
         (2000, "2,000 windows have"),
     ],
 )
-def test_a_verb_follows_its_number(n: int, said: str) -> None:
-    assert plural(n, "window has", "windows have") == said
-    assert plural(n, "window") == said.rpartition(" ")[0]
+def test_a_verb_follows_its_number(n: int, verb: str) -> None:
+    assert plural(n, "window has", "windows have") == verb
+    assert plural(n, "window") == verb.rpartition(" ")[0]

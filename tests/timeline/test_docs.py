@@ -9,10 +9,10 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "time.md"
 
 
 def test_the_page_on_time() -> None:
-    found = doctest.DocTestParser().get_doctest(
+    examples = doctest.DocTestParser().get_doctest(
         PAGE.read_text(encoding="utf-8").replace("```", ""), {}, PAGE.name, str(PAGE), 0
     )
     runner = doctest.DocTestRunner()
-    runner.run(found)
+    runner.run(examples)
     assert runner.tries == 7
     assert runner.failures == 0

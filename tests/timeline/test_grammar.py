@@ -372,9 +372,9 @@ def test_relative_words_are_read_in_the_recordings_zone() -> None:
     ],
 )  # fmt: skip
 def test_cues_in_a_sentence(sentence: str, cues: list[str]) -> None:
-    found = find_times(sentence, now=NOW)
-    assert [sentence[slice(*cue.text_span)] for cue in found] == [cue.text for cue in found]
-    assert [cue.text for cue in found] == cues
+    mentions = find_times(sentence, now=NOW)
+    assert [sentence[slice(*cue.text_span)] for cue in mentions] == [cue.text for cue in mentions]
+    assert [cue.text for cue in mentions] == cues
 
 
 def test_a_cue_without_a_clock_is_unresolved_and_says_why() -> None:

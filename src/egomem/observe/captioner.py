@@ -29,11 +29,13 @@ MORE_TOKENS_REMEDY = "allow more with --caption-tokens or EGOMEM_CAPTION_TOKENS"
 class CaptionerStats(Record):
     """What a captioner has done so far: windows by the status of their reply, and the cost.
 
-    `outside` counts written times that lay outside of their window.
+    `outside` counts written times that lay outside of their window, `unread` lines that begin with
+    what looks like a time and could not be read.
     """
 
     windows: dict[str, int] = Field(default_factory=dict)
     outside: int = 0
+    unread: int = 0
     usage: Usage = Usage()
 
 
@@ -74,6 +76,7 @@ class Captioner:
         self._spent = 0.0
         self._reply_statuses: Counter[str] = Counter()
         self._outside = 0
+        self._unread = 0
         self._usage = Usage()
         self._track = Track(
             source="caption",
@@ -103,7 +106,10 @@ class Captioner:
     @property
     def stats(self) -> CaptionerStats:
         return CaptionerStats(
-            windows=dict(self._reply_statuses), outside=self._outside, usage=self._usage
+            windows=dict(self._reply_statuses),
+            outside=self._outside,
+            unread=self._unread,
+            usage=self._usage,
         )
 
     def plan(self, recordings: Iterable[Recording], window: float) -> str:
@@ -136,8 +142,10 @@ class Captioner:
         self._reply_statuses[reply.status.value] += 1
         if not reply.ok:
             raise self._failure(reply, usage)
-        caption = resolve_times(reply.text, window.span)
+        frame_times = [image.time for image in images if image.time is not None]
+        caption = resolve_times(reply.text, window.span, frame_times)
         self._outside += len(caption.outside)
+        self._unread += caption.unread
         return [self._observation(window, reply, caption, speech)]
 
     async def _ask(self, request: Request) -> tuple[Reply, Usage]:
@@ -181,6 +189,8 @@ class Captioner:
             data["events"] = list(caption.events)
         if caption.outside:
             data["outside"] = list(caption.outside)
+        if caption.unread:
+            data["times_unread"] = caption.unread
         if caption.time_base == "window":
             data["times_written"] = "window"
         if left_out := reply.dropped + max(0, len(window.frames) - self.max_images):

@@ -17,7 +17,7 @@ from egomem.timeline import Clock, Moment, Span
 Ask = Callable[..., Answer]
 
 
-def seen(
+def caption(
     recording: str,
     start: float,
     end: float,
@@ -60,34 +60,36 @@ def lived(store: Store) -> Store:
     store.put_recording(recording("call", 30, "2026-03-02T09:00:00+01:00"))
     store.put_recording(recording("kitchen", 60, "2026-03-02T12:00:00+01:00"))
     street = [
-        seen("street", 0, 12, "1 to 3 cars", "object", label="car", min_count=1, max_count=3),
-        seen("street", 4, 7, "1 bus", "object", label="bus", min_count=1, max_count=1),
-        seen("street", 3, 4, "a bus appears", "object", label="bus", event="appears"),
-        seen("street", 6, 7, "a bus leaves, none remains", "object", label="bus", event="leaves"),
-        seen("street", 15, 18, "1 bus", "object", label="bus", min_count=1, max_count=1),
-        seen("street", 9, 11, "MARKET HALL", "screen_text"),
+        caption("street", 0, 12, "1 to 3 cars", "object", label="car", min_count=1, max_count=3),
+        caption("street", 4, 7, "1 bus", "object", label="bus", min_count=1, max_count=1),
+        caption("street", 3, 4, "a bus appears", "object", label="bus", event="appears"),
+        caption(
+            "street", 6, 7, "a bus leaves, none remains", "object", label="bus", event="leaves"
+        ),
+        caption("street", 15, 18, "1 bus", "object", label="bus", min_count=1, max_count=1),
+        caption("street", 9, 11, "MARKET HALL", "screen_text"),
     ]
-    composed = seen(
+    composed = caption(
         "street", 0, 20, "In view: 3 cars, 1 bus. Text in view: “MARKET HALL”.", rests_on=street
     )
     store.add([*street, composed])
     store.add(
         [
-            seen("call", 1, 4, "Where did you leave the spare key?", "speech", speaker="Ben"),
-            seen("call", 5, 8, "Under the blue flower pot.", "speech", speaker="Ana"),
-            seen("call", 9, 12, "My dog ate the concert tickets.", "speech", speaker="Ana"),
-            seen("call", 13, 16, "I bought a new drum kit.", "speech", speaker="Ben"),
-            seen("call", 20, 24, "Mañana vamos al mercado de pescado.", "speech", speaker="Ana"),
+            caption("call", 1, 4, "Where did you leave the spare key?", "speech", speaker="Ben"),
+            caption("call", 5, 8, "Under the blue flower pot.", "speech", speaker="Ana"),
+            caption("call", 9, 12, "My dog ate the concert tickets.", "speech", speaker="Ana"),
+            caption("call", 13, 16, "I bought a new drum kit.", "speech", speaker="Ben"),
+            caption("call", 20, 24, "Mañana vamos al mercado de pescado.", "speech", speaker="Ana"),
         ]
     )
     store.add(
         [
-            seen("kitchen", 0, 4, "I open the fridge and take two eggs"),
-            seen("kitchen", 6, 12, "I crack the eggs into a bowl"),
-            seen("kitchen", 14, 20, "I whisk the eggs with a fork"),
-            seen("kitchen", 24, 27, "I open the fridge again"),
-            seen("kitchen", 30, 40, "I wash the bowl in the sink"),
-            seen("kitchen", 45, 50, "我把红色杯子放在桌子上", "speech"),
+            caption("kitchen", 0, 4, "I open the fridge and take two eggs"),
+            caption("kitchen", 6, 12, "I crack the eggs into a bowl"),
+            caption("kitchen", 14, 20, "I whisk the eggs with a fork"),
+            caption("kitchen", 24, 27, "I open the fridge again"),
+            caption("kitchen", 30, 40, "I wash the bowl in the sink"),
+            caption("kitchen", 45, 50, "我把红色杯子放在桌子上", "speech"),
         ]
     )
     return store
@@ -123,9 +125,9 @@ def run_fixture() -> Callable[..., Answer]:
     return run
 
 
-@pytest.fixture(name="seen")
+@pytest.fixture(name="caption")
 def seen_fixture() -> Callable[..., Observation]:
-    return seen
+    return caption
 
 
 @pytest.fixture(name="recording")

@@ -48,13 +48,13 @@ def test_the_order_of_options_does_not_matter(ask):
     assert by_text == dict(zip(options[::-1], other.scores.values(), strict=True))
 
 
-def test_a_mention_belongs_to_the_more_specific_option(store, seen, recording, run):
+def test_a_mention_belongs_to_the_more_specific_option(store, caption, recording, run):
     store.put_recording(recording("k", 60, None))
     store.add(
         [
-            seen("k", 0, 3, "take the pan"),
-            seen("k", 4, 6, "take the pot lid"),
-            seen("k", 8, 9, "close the jar lid"),
+            caption("k", 0, 3, "take the pan"),
+            caption("k", 4, 6, "take the pot lid"),
+            caption("k", 8, 9, "close the jar lid"),
         ]
     )
     asked = Question.of("What did I use after the pan at 0:02?", ("lid", "pot lid"))
@@ -64,14 +64,14 @@ def test_a_mention_belongs_to_the_more_specific_option(store, seen, recording, r
     assert run(store.view(), alone).choice == "B"
 
 
-def test_the_gap_counts_from_the_end_of_an_event(store, seen, recording, run):
+def test_the_gap_counts_from_the_end_of_an_event(store, caption, recording, run):
     """The pan is taken long before the fork ends: by middles, it would be the nearer."""
     store.put_recording(recording("k", 200, None))
     store.add(
         [
-            seen("k", 0, 100, "stir with the fork"),
-            seen("k", 101, 140, "scrub the plate"),
-            seen("k", 104, 106, "take the cup"),
+            caption("k", 0, 100, "stir with the fork"),
+            caption("k", 101, 140, "scrub the plate"),
+            caption("k", 104, 106, "take the cup"),
         ]
     )
     asked = Question.of("What did I use after the fork at 0:50?", ("cup", "plate"))
@@ -83,9 +83,9 @@ def test_none_of_these_is_chosen_where_nothing_supports_another(ask):
     answer = ask("Where is my umbrella?", options)
     assert answer.choice == "C" == best(answer)
     assert answer.status is Status.PARSED
-    known = ask("Who bought a drum kit?", ("Ben bought a drum kit", "Ana", "None of these"))
-    assert known.choice == "A"
-    assert known.scores["C"] == 0.0
+    supported = ask("Who bought a drum kit?", ("Ben bought a drum kit", "Ana", "None of these"))
+    assert supported.choice == "A"
+    assert supported.scores["C"] == 0.0
 
 
 def test_it_abstains_where_no_option_is_observed(ask):
@@ -95,10 +95,10 @@ def test_it_abstains_where_no_option_is_observed(ask):
     assert set(answer.scores) == {"A", "B"}
 
 
-def test_a_common_word_tells_less_than_a_rare_one(store, seen, recording, run):
+def test_a_common_word_tells_less_than_a_rare_one(store, caption, recording, run):
     store.put_recording(recording("k", 100, None))
-    store.add(seen("k", i, i + 1, f"a man in a room, number {i}") for i in range(20))
-    store.add([seen("k", 30, 31, "a woman with a violin")])
+    store.add(caption("k", i, i + 1, f"a man in a room, number {i}") for i in range(20))
+    store.add([caption("k", 30, 31, "a woman with a violin")])
     asked = Question.of("What is there?", ("a man", "a violin"))
     narrow = run(store.view(), asked)
     assert narrow.scores["B"] > narrow.scores["A"]
@@ -118,15 +118,15 @@ class Toy:
         return np.array([one(t) for t in texts], dtype=np.float32)
 
 
-def test_an_embedder_helps_where_no_word_is_shared(store, seen, recording, run):
+def test_an_embedder_helps_where_no_word_is_shared(store, caption, recording, run):
     store.put_recording(recording("k", 100, None))
-    store.add([seen("k", 0, 1, "waves roll in"), seen("k", 2, 3, "a street with shops")])
+    store.add([caption("k", 0, 1, "waves roll in"), caption("k", 2, 3, "a street with shops")])
     asked = Question.of("Where was I?", ("in a forest", "at the coast"))
     assert run(store.view(), asked).abstained
     assert run(store.view(), asked, embedder=Toy()).choice == "B"
 
 
-def test_what_is_near_to_everything_tells_nothing(store, seen, recording, run):
+def test_what_is_near_to_everything_tells_nothing(store, caption, recording, run):
     class Usual(Toy):
         dimensions = 2
 
@@ -136,15 +136,15 @@ def test_what_is_near_to_everything_tells_nothing(store, seen, recording, run):
 
     store.put_recording(recording("k", 100, None))
     texts = ["grey wall", "white wall", "long corridor", "marimba"]
-    store.add(seen("k", i, i + 1, text) for i, text in enumerate(texts))
+    store.add(caption("k", i, i + 1, text) for i, text in enumerate(texts))
     asked = Question.of("What was there?", ("furniture", "xylophone"))
     assert run(store.view(), asked, embedder=Usual()).choice == "B"
 
 
-def test_the_event_nearest_to_a_time_is_the_one_asked_about(store, seen, recording, run):
+def test_the_event_nearest_to_a_time_is_the_one_asked_about(store, caption, recording, run):
     store.put_recording(recording("k", 60, None))
     texts = ["take the fork", "take the plate", "take the fork", "take the cup"]
-    store.add(seen("k", 4 * i, 4 * i + 2, text) for i, text in enumerate(texts))
+    store.add(caption("k", 4 * i, 4 * i + 2, text) for i, text in enumerate(texts))
     view = store.view()
     assert (
         run(view, Question.of("What came after the fork at 0:01?", ("cup", "plate"))).choice == "B"

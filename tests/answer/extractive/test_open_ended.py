@@ -107,15 +107,17 @@ def test_nothing_after_the_moment_is_seen(ask):
     assert ask("Who bought a drum kit?", at=morning).abstained
 
 
-def test_a_recording_without_a_clock_is_never_put_on_a_day(store, seen, recording, run):
+def test_a_recording_without_a_clock_is_never_put_on_a_day(store, caption, recording, run):
     store.put_recording(recording("attic", 30, None))
     store.put_recording(recording("garden", 30, "2026-03-02T08:10:00+01:00"))
-    store.add([seen("attic", 3, 5, "I find a lantern"), seen("garden", 1, 2, "I plant a tulip")])
+    store.add(
+        [caption("attic", 3, 5, "I find a lantern"), caption("garden", 1, 2, "I plant a tulip")]
+    )
     view = store.view()
-    found = run(view, Question.of("When did I find the lantern?"))
-    assert "0:03-0:05 in attic.mp4" in found.text
-    assert "2026" not in found.text
-    assert found.evidence[0].when is None
+    answer = run(view, Question.of("When did I find the lantern?"))
+    assert "0:03-0:05 in attic.mp4" in answer.text
+    assert "2026" not in answer.text
+    assert answer.evidence[0].when is None
     assert run(view, Question.of("What came first, the lantern or the tulip?")).abstained
 
 
@@ -137,14 +139,14 @@ def test_a_question_about_one_recording_stays_in_it(ask):
     assert not ask("How many cars were there?", recording="street").abstained
 
 
-def test_captions_may_tell_what_a_sign_or_a_person_said(store, seen, recording, run):
+def test_captions_may_tell_what_a_sign_or_a_person_said(store, caption, recording, run):
     store.put_recording(recording("k", 100, None))
     store.add(
         [
-            seen("k", 0, 5, "A green sign above the door reads EXIT"),
-            seen("k", 6, 9, "The wearer walks past a door with a sign"),
-            seen("k", 10, 12, "A waiter says that the soup is cold"),
-            seen("k", 20, 22, "BREAD 2.50", "screen_text"),
+            caption("k", 0, 5, "A green sign above the door reads EXIT"),
+            caption("k", 6, 9, "The wearer walks past a door with a sign"),
+            caption("k", 10, 12, "A waiter says that the soup is cold"),
+            caption("k", 20, 22, "BREAD 2.50", "screen_text"),
         ]
     )
     view = store.view()
@@ -153,21 +155,23 @@ def test_captions_may_tell_what_a_sign_or_a_person_said(store, seen, recording, 
     assert run(view, Question.of("What did the policeman say?")).abstained
 
 
-def test_last_means_the_last_that_holds_all_of_it(store, seen, recording, run):
+def test_last_means_the_last_that_holds_all_of_it(store, caption, recording, run):
     store.put_recording(recording("k", 100, None))
     texts = ["I wash the red cup", "I wash the red cup", "I wash the large cup"]
     texts += ["a red car passes"] * 6  # "red" tells little, but it is asked for
-    store.add(seen("k", 10 * i, 10 * i + 4, text) for i, text in enumerate(texts))
+    store.add(caption("k", 10 * i, 10 * i + 4, text) for i, text in enumerate(texts))
     answer = run(store.view(), Question.of("When did I last wash the red cup?"))
     assert answer.text.startswith("At 0:10-0:14")
 
 
 def test_what_nearly_touches_is_one_episode_but_a_detector_is_taken_at_its_word(
-    store, seen, recording, run
+    store, caption, recording, run
 ):
     store.put_recording(recording("k", 100, None))
-    store.add(seen("k", 5 * i, 5 * i + 3, "I juggle", window=i) for i in range(4))
-    store.add(seen("k", 50 + 5 * i, 53 + 5 * i, "1 cat", "object", label="cat") for i in range(4))
+    store.add(caption("k", 5 * i, 5 * i + 3, "I juggle", window=i) for i in range(4))
+    store.add(
+        caption("k", 50 + 5 * i, 53 + 5 * i, "1 cat", "object", label="cat") for i in range(4)
+    )
     view = store.view()
     assert run(view, Question.of("How many times did I juggle?")).text.startswith("Observed once")
     assert "18.0 s: 0:00-0:18" in run(view, Question.of("How long did I juggle?")).text

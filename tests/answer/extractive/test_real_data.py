@@ -36,12 +36,12 @@ def test_the_wrong_person_is_told_apart(bench, tmp_path):
     rows = [r for r in bench.rows(DATA, "locomo/questions") if r["conv_id"] == "30"]
     with bench.converse(str(tmp_path), turns) as store:
         view = store.view()
-        said = [bench.ask(view, Question.of(r["question"]), None).confidence for r in rows]
-    known = np.array([r["answerable"] for r in rows])
-    confidence = np.array(said)
-    assert bench.auroc(confidence[known], confidence[~known]) > 0.82
-    assert (confidence[known] >= 0.35).mean() > 0.6
-    assert (confidence[~known] >= 0.35).mean() < 0.3
+        confidences = [bench.ask(view, Question.of(r["question"]), None).confidence for r in rows]
+    answerable = np.array([r["answerable"] for r in rows])
+    confidence = np.array(confidences)
+    assert bench.auroc(confidence[answerable], confidence[~answerable]) > 0.82
+    assert (confidence[answerable] >= 0.35).mean() > 0.6
+    assert (confidence[~answerable] >= 0.35).mean() < 0.3
 
 
 def test_what_came_next_in_a_kitchen(bench, tmp_path):

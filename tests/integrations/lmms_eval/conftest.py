@@ -50,8 +50,8 @@ def memory(benchmark: Benchmark, tmp_path: Path, request: pytest.FixtureRequest)
         for id in ("v0", "v1"):
             store.put_recording(Recording(id=id, name=id, duration=4, path=files.get(id)))
             text = f"The drawer of {id} is opened."
-            said = {"source": "caption", "track": "caption/made"}
-            store.add([Observation(recording=id, span=Span(0, 1), text=text, **said)])
+            row = {"source": "caption", "track": "caption/made"}
+            store.add([Observation(recording=id, span=Span(0, 1), text=text, **row)])
     return tmp_path / "memory"
 
 

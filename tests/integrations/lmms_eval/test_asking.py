@@ -47,8 +47,8 @@ def test_the_json_file_is_over_the_environment(
 ) -> None:
     monkeypatch.setenv("EGOMEM_MEMORY", str(tmp_path / "none"))
     monkeypatch.setenv("EGOMEM_DATA", str(tmp_path / "none"))
-    told = {"data": str(tmp_path / "data"), "memory": str(tmp_path / "memory"), "format": None}
-    rows = lmms_eval.rows(place("caption", **told))
+    options = {"data": str(tmp_path / "data"), "memory": str(tmp_path / "memory"), "format": None}
+    rows = lmms_eval.rows(place("caption", **options))
     assert [r["fault"] for r in rows] == [""] * 5
     assert "The drawer of v1" in lmms_eval.doc_to_text(rows[1])
 
@@ -57,12 +57,12 @@ def test_a_question_is_asked_as_its_strategy_asks_it(place: Place) -> None:
     captioned = lmms_eval.rows(place("caption"))[1]
     system, user = lmms_eval.doc_to_messages(captioned)
     assert (system["role"], user["role"]) == ("system", "user")
-    said = text_of([system, user])
-    assert said[0].startswith("You answer questions")
-    assert "The drawer of v1 is opened." in said[1]
-    assert "v0" not in said[1]
-    assert said[2].startswith("Question: Which drawer is number 1?\nA. red\nB. green")
-    assert lmms_eval.doc_to_text(captioned) == "\n\n".join(said)
+    text = text_of([system, user])
+    assert text[0].startswith("You answer questions")
+    assert "The drawer of v1 is opened." in text[1]
+    assert "v0" not in text[1]
+    assert text[2].startswith("Question: Which drawer is number 1?\nA. red\nB. green")
+    assert lmms_eval.doc_to_text(captioned) == "\n\n".join(text)
     assert lmms_eval.doc_to_visual(captioned) == []
 
     blind = lmms_eval.doc_to_text(lmms_eval.rows(place("clean"))[1])
@@ -82,22 +82,22 @@ def test_clean_needs_no_memory(place: Place, monkeypatch: pytest.MonkeyPatch) ->
 def test_each_frame_is_told_with_its_time(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     # Four frames of four seconds, at the centres of their quarters.
     doc = lmms_eval.rows(place("video", settings={**place("video")["settings"], "frames": 4}))[1]
-    said = text_of(lmms_eval.doc_to_messages(doc))
+    text = text_of(lmms_eval.doc_to_messages(doc))
     times = ["[0:00.5]", "[0:01.5]", "[0:02.5]", "[0:03.5]"]
-    assert said[1:9] == [x for t in times for x in (t, "<image>")]
+    assert text[1:9] == [x for t in times for x in (t, "<image>")]
     levels = [p.convert("L").getpixel((9, 9)) for p in lmms_eval.doc_to_visual(doc)]
     assert levels == pytest.approx([25, 35, 45, 55], abs=2)
     system, frames, asked = lmms_eval.doc_to_text(doc).split("\n\n", 2)
     assert frames == f"Frames of the recording, taken at {', '.join(times)}."
-    assert (system, asked) == (said[0], said[9])
+    assert (system, asked) == (text[0], text[9])
 
     def gone(*_: object, **__: object) -> Any:
         raise AssertionError("nothing is decoded to read a reply")
 
     monkeypatch.setattr("egomem.integrations.harness.frames", gone)
-    found = lmms_eval.process_results(doc, ["B"])
-    assert found["accuracy"] == {"video": "v1", "score": 1.0}
-    assert found["request"]["frames"] == 4
+    result = lmms_eval.process_results(doc, ["B"])
+    assert result["accuracy"] == {"video": "v1", "score": 1.0}
+    assert result["request"]["frames"] == 4
 
 
 def test_a_strategy_of_others_sees_the_question_s_video_alone(
@@ -108,8 +108,8 @@ def test_a_strategy_of_others_sees_the_question_s_video_alone(
     @register("whole", ReaderSettings)
     async def whole(task: Task[ReaderSettings]) -> Answer:
         """Asks with all that it can see."""
-        seen = [TextPart(o.text) for o in task.view.observations()]
-        return await ask_reader(task, task.settings, CAPTION, seen, strategy="whole")
+        captions = [TextPart(o.text) for o in task.view.observations()]
+        return await ask_reader(task, task.settings, CAPTION, captions, strategy="whole")
 
     text = lmms_eval.doc_to_text(lmms_eval.rows(place("whole"))[1])
     assert "drawer of v1" in text
@@ -125,16 +125,16 @@ def test_what_a_strategy_answers_without_a_model_is_its_answer(
     assert "nothing to answer from" in lmms_eval.doc_to_text(docs[0])
     assert text_of(lmms_eval.doc_to_messages(docs[0])) == [lmms_eval.doc_to_text(docs[0])]
     assert lmms_eval.doc_to_visual(docs[0]) == []
-    found = lmms_eval.process_results(docs[0], ["A"])  # the key, had it been asked
-    assert (found["prediction"]["status"], found["accuracy"]["score"]) == ("abstained", 0.0)
+    result = lmms_eval.process_results(docs[0], ["A"])  # the key, had it been asked
+    assert (result["prediction"]["status"], result["accuracy"]["score"]) == ("abstained", 0.0)
     # v1 is not in that memory: an error of that question, which counts, and the run goes on.
-    found = lmms_eval.process_results(docs[1], ["B"])
-    assert (found["prediction"]["status"], found["accuracy"]["score"]) == ("error", 0.0)
-    assert found["request"]["reason"].startswith("video v1 is not at hand")
+    result = lmms_eval.process_results(docs[1], ["B"])
+    assert (result["prediction"]["status"], result["accuracy"]["score"]) == ("error", 0.0)
+    assert result["request"]["reason"].startswith("video v1 is not at hand")
 
 
 @pytest.mark.parametrize(
-    ("told", "line"),
+    ("options", "line"),
     [
         ({"strategy": "verify"}, "verify asks more than once .* use clean, caption or video here"),
         ({"strategy": "extractive", "settings": {}}, "asks no model; run it with: egomem eval"),
@@ -147,13 +147,13 @@ def test_what_a_strategy_answers_without_a_model_is_its_answer(
     ],
 )
 def test_what_cannot_be_asked_is_told_in_one_line(
-    place: Place, tmp_path: Path, told: dict[str, Any], line: str
+    place: Place, tmp_path: Path, options: dict[str, Any], line: str
 ) -> None:
     with Store.open(tmp_path / "other", create=True) as store:
         store.put_recording(Recording(id="x", name="x", duration=4))
-    if told.get("memory") == "other":
-        told = {**told, "memory": str(tmp_path / "other")}
-    (first, *_) = lmms_eval.rows(place(**told))
+    if options.get("memory") == "other":
+        options = {**options, "memory": str(tmp_path / "other")}
+    (first, *_) = lmms_eval.rows(place(**options))
     with pytest.raises(UsageError, match=line) as fault:
         lmms_eval.doc_to_text(first)
     assert "\n" not in str(fault.value)
@@ -188,17 +188,17 @@ def test_the_task_files_name_what_there_is(place: Place) -> None:
     Loader.add_constructor("!function", named)
     shared = yaml.load((lmms_eval.FOLDER / "_egomem").read_text(), Loader)
     assert shared["metadata"]["data"] == os.environ["EGOMEM_DATA"]
-    found = lmms_eval.process_results(lmms_eval.rows(place("clean"))[0], ["A"])
+    result = lmms_eval.process_results(lmms_eval.rows(place("clean"))[0], ["A"])
     metrics = [m["metric"] for m in shared["metric_list"]]
-    assert set(metrics) == set(found) - {"prediction", "request"}
+    assert set(metrics) == set(result) - {"prediction", "request"}
     tasks = [yaml.load(p.read_text(), Loader) for p in lmms_eval.FOLDER.glob("*.yaml")]
     assert sorted(t["task"] for t in tasks) == ["egomem_caption", "egomem_clean", "egomem_video"]
     for task in tasks:
-        told = json.loads(
+        document = json.loads(
             (lmms_eval.FOLDER / task["dataset_kwargs"]["data_files"]["test"]).read_text()
         )
-        assert task["task"] == f"egomem_{told['strategy']}"
-        assert [r["fault"] for r in lmms_eval.rows(told)] == [""] * 5
+        assert task["task"] == f"egomem_{document['strategy']}"
+        assert [r["fault"] for r in lmms_eval.rows(document)] == [""] * 5
 
 
 def test_the_folder_is_told(capsys: pytest.CaptureFixture[str]) -> None:

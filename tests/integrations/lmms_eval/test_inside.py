@@ -31,10 +31,10 @@ inside = [needs_lmms, pytest.mark.filterwarnings("ignore")]
 def scripted(replies: Replies) -> Iterator[ScriptedServer]:
     """A server that gives the replies by the question's number; null where it is empty."""
 
-    def says(seen: ReceivedRequest) -> str | None:
-        found = re.search(r"Question: .*?(\d+)\?", seen.text)
-        assert found is not None
-        return list(replies)[int(found[1])] or None
+    def says(request: ReceivedRequest) -> str | None:
+        match = re.search(r"Question: .*?(\d+)\?", request.text)
+        assert match is not None
+        return list(replies)[int(match[1])] or None
 
     with ScriptedServer(Script(rules=(Rule(null=True),)), answer=says) as running:
         yield running
@@ -55,7 +55,7 @@ def evaluated(server: ScriptedServer, tasks: list[str], **more: Any) -> dict[str
     from lmms_eval.evaluator import simple_evaluate
     from lmms_eval.tasks import TaskManager
 
-    found: dict[str, Any] = simple_evaluate(
+    results: dict[str, Any] = simple_evaluate(
         model="openai",
         model_args=f"model=fake,base_url={server.url},max_retries=1,num_concurrent=1",
         tasks=tasks,
@@ -63,7 +63,7 @@ def evaluated(server: ScriptedServer, tasks: list[str], **more: Any) -> dict[str
         batch_size=1,
         **more,
     )
-    return found
+    return results
 
 
 @pytest.mark.usefixtures("offline", "films", "place")
@@ -74,16 +74,16 @@ class TestInside:
     def test_every_task_asks_the_model_and_is_scored(
         self, scripted: ScriptedServer, replies: Replies, simple: bool
     ) -> None:
-        found = evaluated(scripted, ["egomem"], force_simple=simple)
-        assert set(found["results"]) == {"egomem_caption", "egomem_clean", "egomem_video"}
-        for task, samples in found["samples"].items():
-            figures = found["results"][task]
+        results = evaluated(scripted, ["egomem"], force_simple=simple)
+        assert set(results["results"]) == {"egomem_caption", "egomem_clean", "egomem_video"}
+        for task, samples in results["samples"].items():
+            figures = results["results"][task]
             assert figures["accuracy,none"] == pytest.approx(2 / 5), task
             assert figures["chance,none"] == pytest.approx(1 / 4)
             assert figures["n,none"] == 5
             assert (figures["n_parsed,none"], figures["n_unparsable,none"]) == (3, 2)
-            said = [(s["prediction"]["status"], s["accuracy"]["score"]) for s in samples]
-            assert said == list(replies.values())
+            statuses = [(s["prediction"]["status"], s["accuracy"]["score"]) for s in samples]
+            assert statuses == list(replies.values())
         sent = Counter((len(s.images), "drawer of" in s.text) for s in scripted.requests)
         # 4 s at one frame a second; captions or frames, or neither
         assert sent == {(0, True): 5, (0, False): 5, (4, False): 5}
@@ -92,8 +92,8 @@ class TestInside:
     def test_a_server_that_fails_is_an_error_that_counts(self, scripted: ScriptedServer) -> None:
         broken = Script(rules=(Rule(status=400, error="B is not to be had"),))
         with ScriptedServer(broken) as server:
-            found = evaluated(server, ["egomem_clean"])
-        figures = found["results"]["egomem_clean"]
+            results = evaluated(server, ["egomem_clean"])
+        figures = results["results"]["egomem_clean"]
         assert (figures["n_error,none"], figures["n,none"]) == (5, 5)
         assert figures["accuracy,none"] == 0.0
 
@@ -116,8 +116,8 @@ class TestInside:
 
     def test_a_fault_is_the_last_line(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("EGOMEM_DATA")
-        said = self.command("--tasks", "egomem_caption", "--model", "dummy")
-        last = said.strip().splitlines()[-1]
+        output = self.command("--tasks", "egomem_caption", "--model", "dummy")
+        last = output.strip().splitlines()[-1]
         assert "Error during evaluation: no questions are named; set EGOMEM_DATA" in last
 
     def command(self, *arguments: str) -> str:

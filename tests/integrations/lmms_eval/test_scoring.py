@@ -38,12 +38,12 @@ Replies = dict[str, tuple[str, float]]
 def test_a_reply_is_read_and_counted(
     place: Place, reply: str | None, status: str, choice: str | None, score: float
 ) -> None:
-    found = lmms_eval.process_results(lmms_eval.rows(place("caption"))[1], [reply])
-    assert found["accuracy"] == {"video": "v1", "score": score}
-    assert found["prediction"]["status"] == status
-    assert found["prediction"].get("choice") == choice
-    assert found["prediction"].get("raw") == (reply or "")
-    counted = {k for k, v in found.items() if v == {"count": 1}}
+    results = lmms_eval.process_results(lmms_eval.rows(place("caption"))[1], [reply])
+    assert results["accuracy"] == {"video": "v1", "score": score}
+    assert results["prediction"]["status"] == status
+    assert results["prediction"].get("choice") == choice
+    assert results["prediction"].get("raw") == (reply or "")
+    counted = {k for k, v in results.items() if v == {"count": 1}}
     assert counted == {"n", f"n_{status}"}
 
 
@@ -57,40 +57,40 @@ def test_no_question_leaves_the_denominator(
     more = benchmark.model_copy(update={"questions": (*benchmark.questions, *extra)})
     benchmarks.write(more, tmp_path / "more")
     docs = lmms_eval.rows(place("caption", data=str(tmp_path / "more")))
-    found = [
+    results = [
         lmms_eval.process_results(d, [r]) for d, r in zip(docs, [*replies, "A", "B"], strict=True)
     ]
     # q5 has no key; q6 is about the whole memory, and right. 3 of 6 with a key.
-    assert lmms_eval.accuracy([f["accuracy"] for f in found]) == pytest.approx(3 / 6)
-    assert lmms_eval.guessing([f["chance"] for f in found]) == pytest.approx((5 / 4 + 1 / 2) / 6)
-    totals = {k: lmms_eval.count([f[k] for f in found]) for k in found[0] if k.startswith("n")}
+    assert lmms_eval.accuracy([f["accuracy"] for f in results]) == pytest.approx(3 / 6)
+    assert lmms_eval.guessing([f["chance"] for f in results]) == pytest.approx((5 / 4 + 1 / 2) / 6)
+    totals = {k: lmms_eval.count([f[k] for f in results]) for k in results[0] if k.startswith("n")}
     assert {k: n for k, n in totals.items() if n} == {
         "n": 7,
         "n_unscored": 1,
         "n_parsed": 5,
         "n_unparsable": 2,
     }
-    assert math.isnan(lmms_eval.accuracy([found[5]["accuracy"]]))
-    assert found[6]["accuracy"]["video"] == "question q6"
+    assert math.isnan(lmms_eval.accuracy([results[5]["accuracy"]]))
+    assert results[6]["accuracy"]["video"] == "question q6"
 
 
 def test_an_open_answer_is_read_out_of_its_json(
     place: Place, benchmark: Benchmark, tmp_path: Path
 ) -> None:
-    told = Question(id="q", text="Where is the key?", recording="v0", answer="The drawer")
-    benchmarks.write(benchmark.model_copy(update={"questions": (told,)}), tmp_path / "open")
+    question = Question(id="q", text="Where is the key?", recording="v0", answer="The drawer")
+    benchmarks.write(benchmark.model_copy(update={"questions": (question,)}), tmp_path / "open")
     (doc,) = lmms_eval.rows(place("caption", data=str(tmp_path / "open")))
-    found = lmms_eval.process_results(doc, ['{"answer": "the drawer.", "evidence": [1]}'])
-    assert found["prediction"]["text"] == "the drawer."
-    assert (found["accuracy"]["score"], found["chance"]) == (1.0, {})
+    results = lmms_eval.process_results(doc, ['{"answer": "the drawer.", "evidence": [1]}'])
+    assert results["prediction"]["text"] == "the drawer."
+    assert (results["accuracy"]["score"], results["chance"]) == (1.0, {})
 
 
 def test_the_log_of_samples_can_be_scored(
     place: Place, benchmark: Benchmark, replies: Replies, tmp_path: Path
 ) -> None:
     docs = lmms_eval.rows(place("caption"))
-    found = [lmms_eval.process_results(d, [r]) for d, r in zip(docs, replies, strict=True)]
-    lines = [json.dumps({"doc_id": k, "target": "A", **f}) + "\n" for k, f in enumerate(found)]
+    results = [lmms_eval.process_results(d, [r]) for d, r in zip(docs, replies, strict=True)]
+    lines = [json.dumps({"doc_id": k, "target": "A", **f}) + "\n" for k, f in enumerate(results)]
     (tmp_path / "log.jsonl").write_text("".join(lines))
     read = read_predictions(tmp_path / "log.jsonl", benchmark.questions)
     assert [a.status.value for a in read.answers.values()] == [x for x, _ in replies.values()]
@@ -104,5 +104,5 @@ def test_rows_that_cannot_be_read_are_counted(
     with (tmp_path / "data" / "questions.jsonl").open("a") as out:
         out.write('{"id": "q7", "question": "Which?", "options": ["red"], "answer": "Z"}\n{"id"\n')
     docs = lmms_eval.rows(place("caption"))
-    found = [lmms_eval.process_results(d, [r]) for d, r in zip(docs, replies, strict=True)]
-    assert [f["n_dropped"]["count"] for f in found] == [2, 0, 0, 0, 0]
+    results = [lmms_eval.process_results(d, [r]) for d, r in zip(docs, replies, strict=True)]
+    assert [f["n_dropped"]["count"] for f in results] == [2, 0, 0, 0, 0]

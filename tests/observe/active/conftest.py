@@ -65,16 +65,16 @@ class Scripted:
 
     async def ask(self, request: Request) -> Reply:
         self.asked.append(request)
-        said = self.answers[kind_of(request)](Asked(request))
+        reply = self.answers[kind_of(request)](Asked(request))
         usage = Usage(requests=1, tokens_in=self.tokens, tokens_out=self.tokens)
-        if isinstance(said, Reply):
-            return said
+        if isinstance(reply, Reply):
+            return reply
         if request.schema is None:
-            return Reply(status=Status.PARSED, text=said, usage=usage)
-        found = find_json(said if isinstance(said, str) else json.dumps(said), request.schema)
-        if found.value is None:
-            return Reply(status=Status.UNPARSABLE, detail=found.problem, usage=usage)
-        return Reply(status=Status.PARSED, text="{}", data=found.value, usage=usage)
+            return Reply(status=Status.PARSED, text=reply, usage=usage)
+        parsed = find_json(reply if isinstance(reply, str) else json.dumps(reply), request.schema)
+        if parsed.value is None:
+            return Reply(status=Status.UNPARSABLE, detail=parsed.problem, usage=usage)
+        return Reply(status=Status.PARSED, text="{}", data=parsed.value, usage=usage)
 
 
 def kind_of(request: Request) -> str:

@@ -62,15 +62,15 @@ class Squares:
         height, width = image.shape[:2]
         columns = np.flatnonzero((image[:, :, 0] > 200).any(axis=0))
         groups = np.split(columns, np.flatnonzero(np.diff(columns) > 4) + 1) if columns.size else []
-        found = []
+        detections = []
         for group in groups:
             rows = np.flatnonzero((image[:, group, 0] > 200).any(axis=1))
             box = (group[0] / width, rows[0] / height, (group[-1] + 1) / width,
                    (rows[-1] + 1) / height)  # fmt: skip
             small = (width, height) == (SIZE[1], SIZE[0]) and 0.4 < box[0] < 0.6
             if not small:
-                found.append(Detection("sports ball", 0.9, box))
-        return found
+                detections.append(Detection("sports ball", 0.9, box))
+        return detections
 
 
 def always(name: str, t: float) -> bool:
@@ -96,9 +96,9 @@ def test_denser_looks_place_a_coming_and_a_going(make_tools: Make) -> None:
 
     done = run(make_tools(source=ball_source(there), detector=Squares()))
     spans = {c.text: c.span for c in done.state.asserted}
-    left = spans["The sports ball at the left leaves."]
-    assert left.start < 6.2 <= left.end
-    assert left.length <= 1.1
+    leaving = spans["The sports ball at the left leaves."]
+    assert leaving.start < 6.2 <= leaving.end
+    assert leaving.length <= 1.1
     back = spans["A sports ball is back at the left."]
     assert back.start < 13.1 <= back.end
     assert back.length <= 1.1
@@ -178,7 +178,9 @@ def test_nothing_installed_and_nothing_known_is_no_caption(make_tools: Make) -> 
 # -- places, tools ---------------------------------------------------------------------------------
 
 
-def seen(id: str, time: float, *things: tuple[Any, ...], region: Any = (0, 0, 1, 1)) -> Finding:
+def detection(
+    id: str, time: float, *things: tuple[Any, ...], region: Any = (0, 0, 1, 1)
+) -> Finding:
     data: Any = {
         "seen": [{"time": time, "region": list(region), "things": [list(t) for t in things]}]
     }
@@ -186,23 +188,23 @@ def seen(id: str, time: float, *things: tuple[Any, ...], region: Any = (0, 0, 1,
 
 
 def test_what_is_put_back_a_little_beside_is_one_place() -> None:
-    found = find_regions(
+    regions = find_regions(
         detected_frames(
             [
-                seen("e1", 0, ("bottle", 0.9, 0.10, 0.3, 0.20, 0.9)),
-                seen("e2", 5),
-                seen("e3", 10, ("bottle", 0.9, 0.12, 0.3, 0.22, 0.9)),
-                seen("e4", 15, ("vase", 0.6, 0.12, 0.3, 0.22, 0.9)),
+                detection("e1", 0, ("bottle", 0.9, 0.10, 0.3, 0.20, 0.9)),
+                detection("e2", 5),
+                detection("e3", 10, ("bottle", 0.9, 0.12, 0.3, 0.22, 0.9)),
+                detection("e4", 15, ("vase", 0.6, 0.12, 0.3, 0.22, 0.9)),
             ]
         )
     )
-    (place,) = found
+    (place,) = regions
     assert (place.label, place.side) == ("bottle", "left")
     assert [(c.comes, c.span) for c in region_changes(place)] == [
         (False, Span(0, 5)),
         (True, Span(5, 10)),
     ]
-    assert max_simultaneous(found) == 1
+    assert max_simultaneous(regions) == 1
 
 
 def test_the_whole_picture_does_not_deny_what_only_an_enlargement_saw() -> None:
@@ -211,24 +213,29 @@ def test_the_whole_picture_does_not_deny_what_only_an_enlargement_saw() -> None:
     (place,) = find_regions(
         detected_frames(
             [
-                seen("e1", 0),
-                seen("e2", 0, thing, region=close),
-                seen("e3", 5),
-                seen("e4", 6, thing, region=close),
+                detection("e1", 0),
+                detection("e2", 0, thing, region=close),
+                detection("e3", 5),
+                detection("e4", 6, thing, region=close),
             ]
         )
     )
     assert region_changes(place) == []
     (place,) = find_regions(
-        detected_frames([seen("e1", 0, thing, region=close), seen("e2", 2, thing, region=close),
-               seen("e3", 4, region=close)])
-    )  # fmt: skip
+        detected_frames(
+            [
+                detection("e1", 0, thing, region=close),
+                detection("e2", 2, thing, region=close),
+                detection("e3", 4, region=close),
+            ]
+        )
+    )
     assert [c.comes for c in region_changes(place)] == [False]
 
 
 def test_one_dense_look_that_disagrees_with_its_neighbours_is_flicker() -> None:
     thing = ("cup", 0.9, 0.45, 0.3, 0.55, 0.9)
-    steps = [seen(f"e{k}", k * 0.5, *([thing] if k != 3 else [])) for k in range(8)]
+    steps = [detection(f"e{k}", k * 0.5, *([thing] if k != 3 else [])) for k in range(8)]
     (place,) = find_regions(detected_frames(steps))
     assert region_changes(place) == []
 
@@ -242,8 +249,8 @@ def test_looks_are_clamped() -> None:
     assert clamp(Crop(start=12, end=12), bounds, frames_left=0, most=16).look is None
     box = clamp(Crop(start=12, end=12, boxes=((0.9, 2, 0.9, -1),)), bounds, frames_left=9, most=16)
     assert box.look is not None
-    left, top, right, bottom = box.look.boxes[0]
-    assert 0 <= left < right <= 1
+    x0, top, right, bottom = box.look.boxes[0]
+    assert 0 <= x0 < right <= 1
     assert (top, bottom) == (0, 1)
     assert Dense(start=0, end=8, count=5).times == (0, 2, 4, 6, 8)
     assert Dense(start=0, end=8).times == (4,)
@@ -276,10 +283,10 @@ def test_a_thing_that_a_crop_cuts_is_not_counted() -> None:
 @pytest.mark.parametrize("shape", [(360, 640), (640, 360), (480, 640), (500, 500), (90, 900)])
 def test_tiles_cover_the_picture(shape: tuple[int, int]) -> None:
     grid = np.zeros((20, 20), bool)
-    for left, top, right, bottom in tiles(shape):
-        assert 0 <= left < right <= 1.0001
+    for x0, top, right, bottom in tiles(shape):
+        assert 0 <= x0 < right <= 1.0001
         assert 0 <= top < bottom <= 1.0001
-        grid[round(top * 20) : round(bottom * 20), round(left * 20) : round(right * 20)] = True
+        grid[round(top * 20) : round(bottom * 20), round(x0 * 20) : round(right * 20)] = True
     assert grid.all()
 
 
@@ -287,8 +294,8 @@ def test_gaze_and_missing_tools(make_tools: Make) -> None:
     from egomem.observe.active import CaptionState
 
     tools = make_tools(gaze=[(5.0, 0.9, 0.5)])
-    shown = tools.carry_out(GazeCrop(start=5, end=5), CaptionState())
-    assert shown.pictures[0].box == (0.7, 0.35, 1.0, 0.65)
+    result = tools.carry_out(GazeCrop(start=5, end=5), CaptionState())
+    assert result.pictures[0].box == (0.7, 0.35, 1.0, 0.65)
     assert tools.carry_out(GazeCrop(start=9, end=9), CaptionState()).refused
     assert tools.carry_out(Detect(start=1, end=1), CaptionState()).refused
     assert tools.carry_out(ReadText(start=1, end=1), CaptionState()).pictures, "a model may read it"
@@ -316,5 +323,5 @@ def test_the_coarse_view_is_taken_from_frames_that_are_there(make_tools: Make) -
 
 
 def test_held_frames_stand_in_for_a_file() -> None:
-    held = [Frame(t, t, np.zeros((4, 4, 3), np.uint8)) for t in (0.0, 1.0, 2.0)]
-    assert [f.time for f in decoded_frames(held)([0.5, 0.9, 2.7], None)] == [0.0, 2.0]
+    frames = [Frame(t, t, np.zeros((4, 4, 3), np.uint8)) for t in (0.0, 1.0, 2.0)]
+    assert [f.time for f in decoded_frames(frames)([0.5, 0.9, 2.7], None)] == [0.0, 2.0]

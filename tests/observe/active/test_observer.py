@@ -161,10 +161,10 @@ def test_words_said_after_the_window_are_not_told() -> None:
         Observation(recording="rec", span=Span(a, b), text=text, source="speech", track="speech/x")
         for a, b, text in ((40, 44, "The keys."), (58, 63, "Tomorrow."))
     ]
-    held = tuple(words)
+    words_of_window = tuple(words)
     recording = Recording(id="rec", name="rec.mp4", duration=90.0)
-    seen = window()
-    later = Window(recording, seen.span, seen.frames, held)
+    window_seen = window()
+    later = Window(recording, window_seen.span, window_seen.frames, words_of_window)
     (caption,) = asyncio.run(ActiveCaptioner(window=30).observe(later))
     assert "The keys." in caption.text
     assert "Tomorrow" not in caption.text
@@ -218,7 +218,7 @@ def test_active_captions_take_the_place_of_the_others() -> None:
 # -- the command ---------------------------------------------------------------------------------
 
 
-def said(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any]]:
+def run_json(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any]]:
     code = main(["caption", *words, "--json"])
     return code, json.loads(capsys.readouterr().out)
 
@@ -243,7 +243,7 @@ def test_the_command_with_a_model_compares_both_ways(
 ) -> None:
     path, page, log = make_video("a.mp4", seconds=4), tmp_path / "a.html", tmp_path / "a.json"
     words = [str(path), "--model", f"openai-compatible:fake@{server.url}", "--compare"]
-    code, body = said(capsys, *words, "--html", str(page), "--log", str(log))
+    code, body = run_json(capsys, *words, "--html", str(page), "--log", str(log))
     assert code == 0
     direct, active = body["result"]["direct"], body["result"]["active"]
     assert direct["caption"] == "[0:01-0:03] A grey picture."
@@ -252,7 +252,7 @@ def test_the_command_with_a_model_compares_both_ways(
     assert active["usage"]["requests"] > direct["usage"]["requests"] - 1
     assert "<h2>Round 1</h2>" in page.read_text()
     asked = len(server.requests)
-    code, again = said(capsys, *words[:-1], "--log", str(log))
+    code, again = run_json(capsys, *words[:-1], "--log", str(log))
     assert again["result"]["claims"] == active["claims"]
     assert len(server.requests) == asked, "a finished run is not run again"
 
@@ -261,8 +261,8 @@ def test_the_log_of_another_video_is_not_taken_for_this_one(
     make_video: Make, server: ScriptedServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model = ["--model", f"openai-compatible:fake@{server.url}", "--log", str(tmp_path / "a.json")]
-    said(capsys, str(make_video("a.mp4", seconds=4)), *model)
-    code, body = said(capsys, str(make_video("b.mp4", seconds=4, level=90)), *model)
+    run_json(capsys, str(make_video("a.mp4", seconds=4)), *model)
+    code, body = run_json(capsys, str(make_video("b.mp4", seconds=4, level=90)), *model)
     assert code == 2
     assert "another run" in body["problems"][0]["what"]
 
@@ -271,9 +271,9 @@ def test_wrong_usage_and_files_without_a_picture(
     make_video: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = str(make_video("a.mp4", seconds=2))
-    code, body = said(capsys, path, "--direct", "--compare")
+    code, body = run_json(capsys, path, "--direct", "--compare")
     assert (code, body["ok"]) == (2, False)
-    code, body = said(capsys, str(tmp_path / "none.mp4"))
+    code, body = run_json(capsys, str(tmp_path / "none.mp4"))
     assert code == 3
     assert len(body["problems"]) == 1
 

@@ -50,20 +50,20 @@ def placed(done: CaptionRun, within: float = 1.5) -> int:
     """How many of the true changes the caption states, with both ends of the time it gives (one
     caption line each) no further than `within` seconds off."""
     rows = re.findall(r"^\[(.+?)\] (.*)$", done.caption, re.MULTILINE)
-    told = []
+    lines = []
     for times, text in rows:
         ends = [_seconds(t) for t in times.split("-")]
-        told.append((min(ends), max(ends), text))
+        lines.append((min(ends), max(ends), text))
     count = 0
     for side, what, when in COMINGS_AND_GOINGS:
         near = [
-            row for row in told
+            row for row in lines
             if side in row[2] and what in row[2] and "Not certain" not in row[2]
             and max(abs(row[0] - when), abs(row[1] - when)) <= within
         ]  # fmt: skip
         count += bool(near)
         if near:
-            told.remove(near[0])
+            lines.remove(near[0])
     return count
 
 

@@ -89,8 +89,8 @@ def test_the_trace_tells_every_round(make_tools: Make, scripted: Make) -> None:
         assert part in lines
     assert any("Look for g" in line and "crop 0:05" in line for line in lines)
     assert any(line.strip() == "+ a blue cup stands left" for line in lines)
-    said = as_json(done)
-    assert json.loads(json.dumps(said))["frames"] == {"coarse": 5, "extra": 1}
+    document = as_json(done)
+    assert json.loads(json.dumps(document))["frames"] == {"coarse": 5, "extra": 1}
     page = as_html(done, tools)
     assert page.count("<img ") >= 1
     assert "a blue cup stands left" in page

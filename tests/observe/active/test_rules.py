@@ -124,34 +124,36 @@ def test_atoms_cover_a_line_only_with_all_that_it_says() -> None:
 def state_with(
     *claims: tuple[str, ClaimStatus], findings: tuple[Finding, ...] = ()
 ) -> CaptionState:
-    made = tuple(
+    stated_claims = tuple(
         Claim(id=f"c{k + 1}", text=text, span=ALL, line=k, standing=standing,
               supports=("e1",) if standing is ClaimStatus.SUPPORTED else ())
         for k, (text, standing) in enumerate(claims)
     )  # fmt: skip
-    lines = tuple(CaptionLine(span=ALL, text=c.text, claims=(c.text,)) for c in made)
-    return CaptionState(claims=made, lines=lines, findings=findings, made=len(made))
+    lines = tuple(CaptionLine(span=ALL, text=c.text, claims=(c.text,)) for c in stated_claims)
+    return CaptionState(
+        claims=stated_claims, lines=lines, findings=findings, made=len(stated_claims)
+    )
 
 
 def revised(state: CaptionState, *lines: CaptionLine) -> CaptionState:
     return merge(state, lines)
 
 
-def said(text: str, *evidence: str, span: Span = ALL) -> CaptionLine:
+def caption_line(text: str, *evidence: str, span: Span = ALL) -> CaptionLine:
     return CaptionLine(span=span, text=text, claims=(text,), evidence=(evidence,))
 
 
 def test_an_edit_with_newer_proof_passes_and_one_with_older_does_not() -> None:
-    seen = (finding("2 bottles stand left"), finding("3 bottles stand left", "e2"))
-    state = state_with(("2 bottles stand left", ClaimStatus.SUPPORTED), findings=seen)
-    assert render_caption(revised(state, said("3 bottles stand left", "e2"))).endswith(
+    findings = (finding("2 bottles stand left"), finding("3 bottles stand left", "e2"))
+    state = state_with(("2 bottles stand left", ClaimStatus.SUPPORTED), findings=findings)
+    assert render_caption(revised(state, caption_line("3 bottles stand left", "e2"))).endswith(
         "3 bottles stand left"
     )
     older = state_with(
         ("3 bottles stand left", ClaimStatus.SUPPORTED),
         findings=(finding("3 bottles stand left"), finding("x", "e2")),
     )
-    assert revised(older, said("bottles stand left", "e1")).edits == (
+    assert revised(older, caption_line("bottles stand left", "e1")).edits == (
         Edit(
             kind="changed",
             before="3 bottles stand left",
@@ -194,28 +196,28 @@ def test_what_is_uncertain_is_hedged_and_what_is_unsupported_left_out() -> None:
 def test_an_unsupported_claim_may_be_dropped_and_weakened() -> None:
     state = state_with(("a red cup stands left", ClaimStatus.UNSUPPORTED))
     assert [e.accepted for e in revised(state).edits] == [True]
-    weaker_ = revised(state, said("a cup stands left"))
+    weaker_ = revised(state, caption_line("a cup stands left"))
     assert [c.text for c in weaker_.claims] == ["a cup stands left"]
     assert weaker_.asserted == ()
 
 
 def test_edits_are_computed_whatever_a_reviser_claims() -> None:
-    seen = (finding("a cup"), finding("a spoon lies left", "e2"))
+    findings = (finding("a cup"), finding("a spoon lies left", "e2"))
     state = state_with(("a cup", ClaimStatus.SUPPORTED), ("a fork", ClaimStatus.UNSUPPORTED),
-                       findings=seen)  # fmt: skip
-    after = revised(state, said("a cup"), said("a spoon lies left", "e2"))
+                       findings=findings)  # fmt: skip
+    after = revised(state, caption_line("a cup"), caption_line("a spoon lies left", "e2"))
     assert [(e.kind, e.before, e.after, e.accepted) for e in after.edits] == [
         ("added", None, "a spoon lies left", True),
         ("removed", "a fork", None, True),
     ]
     assert after.quiet == 0
-    assert revised(after, said("a cup"), said("a spoon lies left")).quiet == 1
+    assert revised(after, caption_line("a cup"), caption_line("a spoon lies left")).quiet == 1
 
 
 def test_a_statement_that_is_made_twice_is_one() -> None:
-    seen = (finding("a cup stands left"),)
-    copies = said("a cup stands left"), said("A cup stands left.", "e1")
-    after = revised(state_with(findings=seen), *copies)
+    findings = (finding("a cup stands left"),)
+    copies = caption_line("a cup stands left"), caption_line("A cup stands left.", "e1")
+    after = revised(state_with(findings=findings), *copies)
     assert [(c.text, c.standing) for c in after.claims] == [
         ("a cup stands left", ClaimStatus.SUPPORTED)
     ]
@@ -311,7 +313,9 @@ def events(draw: Any) -> CaptionEvent:
 @settings(max_examples=60)
 def test_with_inconclusive_looks_nothing_is_ever_asserted(given_events: list[CaptionEvent]) -> None:
     state = apply(
-        CaptionState(), Drafted(lines=(said("red ball", "e1"), said("dragon"))), CaptionBudget()
+        CaptionState(),
+        Drafted(lines=(caption_line("red ball", "e1"), caption_line("dragon"))),
+        CaptionBudget(),
     )
     for event in given_events:
         state = apply(state, event, CaptionBudget())
@@ -326,9 +330,13 @@ def test_with_inconclusive_looks_the_asserted_claims_never_grow(
     given_events: list[CaptionEvent],
 ) -> None:
     """From a caption that states all that its evidence shows, whatever a model proposes."""
-    held = (finding("red ball lies", tool="check"), finding("“exit”", "e2", tool="ocr"))
-    lines = (said("red ball lies", "e1"), said("text “exit”", "e2"), said("green dragon"))
-    state = apply(CaptionState(), Drafted(lines=lines, findings=held), CaptionBudget())
+    findings = (finding("red ball lies", tool="check"), finding("“exit”", "e2", tool="ocr"))
+    lines = (
+        caption_line("red ball lies", "e1"),
+        caption_line("text “exit”", "e2"),
+        caption_line("green dragon"),
+    )
+    state = apply(CaptionState(), Drafted(lines=lines, findings=findings), CaptionBudget())
     start = {(c.text, c.span) for c in state.asserted}
     assert len(start) == 2
     for event in given_events:

@@ -79,8 +79,9 @@ class VlmBackend:
         step = self._step(tools)
         span = tools.scene.span
         speech = [o for o in tools.context if o.source == "speech" and o.span.overlaps(span)]
+        images = await step.images(coarse, Role.CAPTIONER)
         request = caption_request(
-            await step.images(coarse, Role.CAPTIONER),
+            images,
             span,
             spoken_lines(speech, span),
             tags=step.tags,
@@ -97,7 +98,8 @@ class VlmBackend:
                 faults=tuple(step.faults),
                 status=reply.status if reply is not None else None,
             )
-        lines = draft_lines(reply.text, span)
+        frame_times = [image.time for image in images if image.time is not None]
+        lines = draft_lines(reply.text, span, frame_times)
         if split and lines:
             numbered = "\n".join(f"{k}: {line.text}" for k, line in enumerate(lines))
             data = await step.ask_json(

@@ -38,9 +38,9 @@ class Sight(NamedTuple):
     stance: Stance
 
 
-def draft_lines(caption: str, span: Span) -> list[CaptionLine]:
+def draft_lines(caption: str, span: Span, frame_times: Sequence[float] = ()) -> list[CaptionLine]:
     """A captioner's text as lines; one without a time stands for the whole span."""
-    resolved = resolve_times(caption, span)
+    resolved = resolve_times(caption, span, frame_times)
     events = iter([*resolved.events, None])
     event = next(events)
     lines = []
