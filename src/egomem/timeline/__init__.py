@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     )
     from egomem.timeline.grammar import find_times, read_moment, read_start, read_time
     from egomem.timeline.mentions import DEFAULT_CONVENTIONS, Conventions, Instants, TimeMention
+    from egomem.timeline.time_of_day import names_time_of_day
 
 __all__ = [
     "DEFAULT_CONVENTIONS",
@@ -40,6 +41,7 @@ __all__ = [
     "format_span",
     "format_time",
     "format_when",
+    "names_time_of_day",
     "read_moment",
     "read_start",
     "read_time",
@@ -52,6 +54,7 @@ __all__ = [
 _LATER = {
     "grammar": ("find_times", "read_moment", "read_start", "read_time"),
     "dst": ("zone_of",),
+    "time_of_day": ("names_time_of_day",),
     "mentions": ("DEFAULT_CONVENTIONS", "Conventions", "Instants", "TimeMention"),
 }
 
