@@ -130,11 +130,13 @@ def test_the_same_file_again_does_nothing_wherever_it_lies(
     moved = video.rename(tmp_path / "moved.mp4")
     watcher = Watcher()
     report = run(tmp_path, [moved], watcher)
-    assert report.counts == {"unchanged": 1}
+    assert report.counts == {"updated": 1}
+    assert report.outcomes[0].notes[0] == f"it was {video}, which is not there any more"
     assert watcher.windows == []
     with Store.open(tmp_path / "memory") as store:
         (recording,) = store.recordings()
-    assert recording.path == str(moved.resolve())
+    assert (recording.path, recording.name) == (str(moved.resolve()), "moved.mp4")
+    assert run(tmp_path, [moved], watcher).counts == {"unchanged": 1}
 
 
 def test_a_copy_whose_name_tells_nothing_keeps_the_clock(
@@ -147,8 +149,9 @@ def test_a_copy_whose_name_tells_nothing_keeps_the_clock(
     assert report.counts == {"done": 1, "unchanged": 1}
     with Store.open(tmp_path / "memory") as store:
         (recording,) = store.recordings()
-    assert recording.name == "copy.mp4"
+    assert recording.name == "2026-03-02_08-10-00.mp4"
     assert recording.clock is not None
+    assert report.outcomes[1].notes == (f"a copy of {dated} (the same bytes): nothing to do",)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names themselves")

@@ -164,7 +164,11 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
     else:
         mode = "mode=ro" if Path(f"{path}-wal").exists() else "immutable=1"
     db = sqlite3.connect(f"{uri}?{mode}", uri=True, isolation_level=None)
-    db.execute("PRAGMA query_only = ON")
+    try:
+        db.execute("PRAGMA query_only = ON")
+    except BaseException:
+        db.close()
+        raise
     return db
 
 

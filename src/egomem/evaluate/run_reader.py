@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -102,7 +101,7 @@ class Run:
         video_ids = {q.recording for q in self.questions}
         by_video: dict[str, Usage] = {}
         unknown = 0
-        with closing(ReplyCache(self.folder)) as cache, Store.open(self.memory) as store:
+        with ReplyCache(self.folder) as cache, Store.open(self.memory) as store:
             tracks = track_with_cuts(store, track)
             for video, recording in self.about.get("recordings", {}).items():
                 if video not in video_ids and None not in video_ids:

@@ -75,14 +75,18 @@ def _connect(folder: Path, *, wait: float, read_only: bool) -> sqlite3.Connectio
         # Without its WAL files a database in a folder that cannot change will not change either.
         uri += "?mode=ro" if Path(f"{path}-wal").exists() else "?immutable=1"
     db = sqlite3.connect(uri, uri=True, timeout=wait, isolation_level=None, check_same_thread=False)
-    db.execute("PRAGMA foreign_keys = ON")
-    db.execute("PRAGMA cache_size = -16384")
-    if not read_only:
-        # Write-ahead logging lets readers work while one writes; FULL makes a commit wait for the
-        # disk; secure_delete overwrites what is forgotten.
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = FULL")
-        db.execute("PRAGMA secure_delete = ON")
+    try:
+        db.execute("PRAGMA foreign_keys = ON")
+        db.execute("PRAGMA cache_size = -16384")
+        if not read_only:
+            # Write-ahead logging lets readers work while one writes; FULL makes a commit wait for
+            # the disk; secure_delete overwrites what is forgotten.
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = FULL")
+            db.execute("PRAGMA secure_delete = ON")
+    except BaseException:
+        db.close()
+        raise
     return db
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from pydantic import JsonValue, ValidationError
 
@@ -60,8 +60,8 @@ class ReplyCacheStats(NamedTuple):
 class ReplyCache:
     """The replies of one folder; the file is created on the first write. Threads may share it.
 
-    In a read-only folder it reads and adds nothing. `wait` is how many seconds it waits for another
-    program's write.
+    Use it as a context manager, or `close` it. In a read-only folder it reads and adds nothing.
+    `wait` is how many seconds it waits for another program's write.
     """
 
     def __init__(self, folder: Path, wait: float = 10.0) -> None:
@@ -69,6 +69,7 @@ class ReplyCache:
         self._wait = wait
         self._lock = threading.Lock()
         self._db: sqlite3.Connection | None = None
+        self._closed = False
         self._writable = os.access(folder, os.W_OK)
 
     def get(self, key: str) -> Reply | None:
@@ -190,8 +191,15 @@ class ReplyCache:
         self._scrub()
         return len(forgotten)
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
         with self._lock:
+            self._closed = True
             if self._db is not None:
                 self._db.close()
                 self._db = None
@@ -239,23 +247,33 @@ class ReplyCache:
                     )
 
     def _connection(self, create: bool) -> sqlite3.Connection | None:
+        if self._closed:
+            raise UsageError(f"the replies at {self.path} have been closed", "open them again")
         if self._db is None:
             if not self.path.exists() and not (create and self._writable):
                 return None
-            mode = "rwc" if self._writable else "ro&immutable=1"
-            self._db = sqlite3.connect(
-                f"{self.path.resolve().as_uri()}?mode={mode}",
-                uri=True,
-                timeout=self._wait,
-                isolation_level=None,
-                check_same_thread=False,
-            )
+            self._db = self._connect()
+        return self._db if self._writable or not create else None
+
+    def _connect(self) -> sqlite3.Connection:
+        mode = "rwc" if self._writable else "ro&immutable=1"
+        db = sqlite3.connect(
+            f"{self.path.resolve().as_uri()}?mode={mode}",
+            uri=True,
+            timeout=self._wait,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        try:
             if self._writable:
                 # NORMAL: a power cut may lose the last replies, which can be asked again.
                 for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "secure_delete = ON"):
-                    self._db.execute(f"PRAGMA {pragma}")
-                self._db.executescript(_SCHEMA)
-        return self._db if self._writable or not create else None
+                    db.execute(f"PRAGMA {pragma}")
+                db.executescript(_SCHEMA)
+        except BaseException:
+            db.close()
+            raise
+        return db
 
     @contextmanager
     def _faults(self) -> Iterator[None]:
@@ -279,11 +297,8 @@ def forget(
     dry_run: bool = False,
 ) -> int:
     """Remove what the folder's replies hold of recordings and texts; see `ReplyCache.forget`."""
-    cache = ReplyCache(folder)
-    try:
+    with ReplyCache(folder) as cache:
         return cache.forget(recordings, texts, dry_run=dry_run)
-    finally:
-        cache.close()
 
 
 def differences(a: Mapping[str, JsonValue], b: Mapping[str, JsonValue]) -> list[str]:

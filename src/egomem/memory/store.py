@@ -99,9 +99,11 @@ class Store(MemoryReader):
 
     def close(self) -> None:
         """Bring the index up to date and close the files."""
-        if self._index_is_behind:
-            self.flush()
-        self.connection.close()
+        try:
+            if self._index_is_behind:
+                self.flush()
+        finally:
+            self.connection.close()
 
     def __enter__(self) -> Self:
         return self

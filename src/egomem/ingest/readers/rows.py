@@ -14,7 +14,7 @@ from pydantic import JsonValue, ValidationError
 
 from egomem.errors import MediaError, TimeError, UsageError
 from egomem.ingest.readers.transcripts import time_fields
-from egomem.ingest.start_times import instant_of
+from egomem.ingest.sidecars import instant_of
 from egomem.media import LineWarning
 from egomem.records import Observation, Provenance, Recording, Source, Track
 from egomem.timeline import DEFAULT_CONVENTIONS, Clock, Conventions, Span, read_time, zone_of

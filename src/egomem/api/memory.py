@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, ExitStack, nullcontext
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -29,8 +29,9 @@ from egomem.timeline import Moment, Span
 if TYPE_CHECKING:
     from egomem.answer import StrategyResult
     from egomem.config import Settings
-    from egomem.ingest import IngestReport, ObserverSet, OnStep
+    from egomem.ingest import IngestReport, OnStep
     from egomem.ingest.importing import ImportOutcome
+    from egomem.ingest.observer_set import ObserverSets
     from egomem.ingest.summary import MemorySummary
     from egomem.media import Frame
     from egomem.memory.check import CheckReport as Check
@@ -48,7 +49,8 @@ class Memory:
     def __init__(self, store: Store, settings: Settings) -> None:
         self.store = store
         self.settings = settings
-        self._observer_sets: dict[str, ObserverSet] = {}
+        self._owned = ExitStack()
+        self._owned.callback(store.close)
 
     def __enter__(self) -> Self:
         return self
@@ -63,8 +65,15 @@ class Memory:
     def folder(self) -> Path:
         return self.store.folder
 
+    @cached_property
+    def _observer_sets(self) -> ObserverSets:
+        from egomem.ingest.observer_set import ObserverSets
+
+        return ObserverSets()
+
     def close(self) -> None:
-        self.store.close()
+        """Close the store and the cached replies."""
+        self._owned.close()
 
     # -- the past -----------------------------------------------------------------------------
 
@@ -106,45 +115,42 @@ class Memory:
         (such as what captioning will cost), `on_step` the progress. Returns the outcome of each
         file; a bad file does not stop the others.
         """
-        from egomem.ingest import SamplingOptions, choose_observers, ingest, media_files
+        from egomem.ingest import SamplingOptions, find_media, ingest
         from egomem.timeline import read_start, zone_of
 
-        files = media_files(paths)
+        files = find_media(paths)
         window = self.settings.window if window is None else window
         fps = self.settings.fps if fps is None else fps
         recording_zone = zone_of(zone) if zone else None
         start_instant = read_start(start, zone=recording_zone) if isinstance(start, str) else start
-        choice: dict[str, Any] = {
-            "window": window,
-            "fps": fps,
-            "observers": tuple(observers),
-            "settings": {name: dict(v) for name, v in (observer_settings or {}).items()},
-            "budget": budget,
-            "caption": caption,
-            "max_tokens": caption_tokens or self.settings.caption_tokens,
-            "transcriber": self.settings.model.get("transcriber", "embedded"),
-        }
-        key = repr(choice)
-        observer_set = self._observer_sets.get(key)
-        if observer_set is None:
-            observer_set = await asyncio.to_thread(choose_observers, self.models, **choice)
-        # Models are loaded once; an observer that asks one counts the cost of a single ingest.
-        if not observer_set.asking and all(isinstance(observer, str) for observer in observers):
-            self._observer_sets[key] = observer_set
+        observer_set = await asyncio.to_thread(
+            self._observer_sets.choose,
+            self.models,
+            window=window,
+            fps=fps,
+            observers=tuple(observers),
+            settings={name: dict(v) for name, v in (observer_settings or {}).items()},
+            budget=budget,
+            caption=caption,
+            max_tokens=caption_tokens or self.settings.caption_tokens,
+            transcriber=self.settings.model.get("transcriber", "embedded"),
+        )
 
         def plan(recordings: list[Recording]) -> None:
             if line := observer_set.plan(recordings, window):
                 on_note(line)
 
-        for note in observer_set.notes:
+        notes = (*files.notes, *observer_set.notes)
+        for note in notes:
             on_note(note)
         report = await ingest(
             self.store,
-            files,
+            files.files,
             observer_set.observers,
-            notes=observer_set.notes,
+            notes=notes,
             sampling=SamplingOptions(window=window, fps=fps, concurrency=observer_set.concurrency),
-            wearer=wearer or self.settings.wearer,
+            wearer=wearer,
+            default_wearer=self.settings.wearer,
             start=start_instant,
             zone=recording_zone,
             on_plan=plan,
@@ -344,7 +350,8 @@ class Memory:
         from egomem.memory.replies import ReplyCache
         from egomem.models import ModelClient
 
-        return ModelClient.from_settings(self.settings, cache=ReplyCache(self.folder))
+        cache = self._owned.enter_context(ReplyCache(self.folder))
+        return ModelClient.from_settings(self.settings, cache=cache)
 
     @cached_property
     def embedder(self) -> Embedder | None:
@@ -373,27 +380,3 @@ class Memory:
         from egomem.memory.frames import recorded_frames  # decoding is loaded when it is needed
 
         return recorded_frames(self.store, recording, times, side)
-
-
-def open_memory(
-    folder: str | Path | None = None,
-    *,
-    create: bool | None = None,
-    models: Iterable[str] | Mapping[str, str] = (),
-    fit: bool | None = None,
-) -> Memory:
-    """Open the memory in `folder`; without one, that of the settings (see `egomem.config`).
-
-    `create`: make it where there is none (the default here); False raises NoMemoryError instead.
-    `models`: `{role: spec}` or ["role=spec", ...]; a spec without a role fills every role. `fit`:
-    shrink requests that are over a limit, and record it.
-    """
-    from egomem.config import load_settings, model_table
-
-    table = dict(models) if isinstance(models, Mapping) else model_table(models)
-    settings = load_settings(memory=Path(folder) if folder else None, model=table or None, fit=fit)
-    if settings.model:
-        from egomem.models.roles import read_specs
-
-        read_specs(settings.model)  # a bad spec is refused before anything is done
-    return Memory(Store.open(settings.memory, create=create is not False), settings)
