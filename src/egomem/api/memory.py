@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from egomem.defaults import DEFAULT_K
 from egomem.memory import Store, View
 from egomem.memory.moments import moment_of
+from egomem.memory.recording_names import find_recording
 from egomem.records import Answer, Question, Recording
 from egomem.sync import blocking, in_thread
 from egomem.timeline import Moment, Span
@@ -289,7 +290,8 @@ class Memory:
         """
         from egomem.memory.export import export, format_of
 
-        view = self.until(at).narrow(recordings=recordings)
+        names = None if recordings is None else [self.recording(name).id for name in recordings]
+        view = self.until(at).narrow(recordings=names)
         return export(view, target, format_of(target, format), sources=sources, tracks=tracks)
 
     def forget(
@@ -308,7 +310,7 @@ class Memory:
         captions that rested on it are composed again from what remains. `dry_run` changes nothing.
         """
         receipt = self.store.forget(
-            recording=recording,
+            recording=None if recording is None else self.recording(recording).id,
             span=span,
             between=between,
             wearer=wearer,
@@ -332,6 +334,10 @@ class Memory:
     def names(self) -> dict[str, str]:
         """Recording id -> the name of its file."""
         return {r.id: r.name for r in self.store.recordings()}
+
+    def recording(self, name: str) -> Recording:
+        """The recording of a name, an id or the start of an id; see `find_recording`."""
+        return find_recording(self.store.recordings(), name)
 
     def summary(self) -> MemorySummary:
         """What the memory holds, for `egomem show`."""

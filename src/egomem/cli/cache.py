@@ -106,13 +106,14 @@ def clear(memory: MemoryOption = None, json: JsonOption = False) -> None:
 
 def _reply_cache(memory: Path | None) -> ReplyCache:
     from egomem.config import load_settings
-    from egomem.errors import NoMemoryError
+    from egomem.errors import NoMemoryError, missing_folder
     from egomem.memory.replies import ReplyCache
 
     folder = load_settings(memory=memory).memory
     if not folder.is_dir():
         raise NoMemoryError(
-            f"there is no memory or run at {folder}", "name the folder with --memory"
+            f"there is no memory or run at {folder}{missing_folder(folder)}",
+            "name the folder with --memory",
         )
     return ReplyCache(folder)
 

@@ -28,7 +28,11 @@ def forget(
         str | None, typer.Option("--until", metavar="TIME", help="Until this time.")
     ] = None,
     recording: Annotated[
-        str | None, typer.Option(metavar="ID", help="Only this recording; alone: all of it.")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Only this recording, by name, id or the start of its id; alone: all of it.",
+        ),
     ] = None,
     match: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Only observations that contain this text.")
@@ -46,6 +50,8 @@ def forget(
     from egomem.memory.moments import bounds_of
 
     with open_memory(memory) as opened:
+        if recording is not None:
+            recording = opened.recording(recording).id
         span, between = bounds_of(opened.store, start, end, recording)
         # Times and names are looked up before their records are removed.
         view, names = opened.until(), opened.names()

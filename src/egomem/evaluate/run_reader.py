@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from egomem.benchmarks import Benchmark
-from egomem.errors import UsageError
+from egomem.errors import UsageError, missing_folder
 from egomem.evaluate.caption_usage import CaptionUsage, cached_usage, failed_window_key
 from egomem.evaluate.captions import Uncaptioned, track_with_cuts, uncaptioned
 from egomem.evaluate.config import Arm, Config
@@ -152,7 +152,9 @@ class Run:
 def check_run(folder: Path) -> None:
     """Raises UsageError where a folder holds no run."""
     if not (folder / ABOUT).is_file():
-        raise UsageError(f"there is no run at {folder}", "name the folder given to --out")
+        raise UsageError(
+            f"there is no run at {folder}{missing_folder(folder)}", "name the folder given to --out"
+        )
 
 
 def load_run(folder: Path, stored: StoredRun | None = None) -> Run:

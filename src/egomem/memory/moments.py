@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from egomem.errors import TimeError
 from egomem.memory.reader import MemoryReader
+from egomem.memory.recording_names import find_recording, matching_recordings
 from egomem.timeline import Moment, RecordingTime, Span
 
 _ENDLESS_S = 1e12
@@ -14,23 +15,41 @@ _ENDLESS_S = 1e12
 def moment_of(store: MemoryReader, text: Moment | str | None) -> Moment | None:
     """The moment that a text names: a wall clock, or "street.mp4 1:20", a second of a recording.
 
-    In a memory of one recording its name may be left out. Relative times count from `latest_end`.
-    A moment is returned as it is. Raises TimeError where the text cannot be read.
+    The recording is named as in `find_recording`; in a memory of one recording its name may be left
+    out. Relative times count from `latest_end`. A moment is returned as it is. Raises TimeError
+    where the text cannot be read, UsageError where a name means several recordings.
     """
     if not isinstance(text, str):
         return text
     from egomem.timeline import read_moment  # the grammar takes a tenth of the time of opening
 
     recordings = store.recordings()
-    for recording in recordings:
-        for name in (recording.name, recording.id):
-            if text.startswith(name + " "):
-                moment = read_moment(text[len(name) :].strip(), recording=recording.id)
-                # "day.mp4 yesterday" names no second of the recording; it is read as a whole below.
-                if isinstance(moment, RecordingTime):
-                    return moment
+    exactly = {name for r in recordings for name in (r.name, r.id)}
+    splits = [(text[:i], text[i:].strip()) for i, c in enumerate(text) if c == " "]
+    # The longest name first: "my walk 0:45" may be of "my walk.mp4" and not of "my.mp4".
+    named = [(name, rest) for name, rest in reversed(splits) if _reads_as_seconds(rest)]
+    for name, rest in named:
+        if name in exactly:
+            return read_moment(rest, recording=find_recording(recordings, name).id)
     only = recordings[0].id if len(recordings) == 1 else None
-    return read_moment(text, now=latest_end(store), recording=only)
+    try:
+        return read_moment(text, now=latest_end(store), recording=only)
+    except TimeError:
+        # Only now: "2026-03-02 10:30" is a time, also where the id of a recording starts like it.
+        for name, rest in named:
+            if matching_recordings(recordings, name):
+                return read_moment(rest, recording=find_recording(recordings, name).id)
+        raise
+
+
+def _reads_as_seconds(text: str) -> bool:
+    """Whether a text names a second of a recording: "day.mp4 yesterday" does not."""
+    from egomem.timeline import read_moment
+
+    try:
+        return isinstance(read_moment(text, recording="any"), RecordingTime)
+    except TimeError:
+        return False
 
 
 def latest_end(store: MemoryReader) -> datetime | None:
@@ -58,7 +77,7 @@ def bounds_of(
         if recording is None or not all(isinstance(t, RecordingTime) for t in ends):
             raise TimeError(
                 f"{start or ''} to {end or ''} names seconds of a recording",
-                "add --recording ID, or write two instants",
+                "add --recording NAME, or write two instants",
             )
         return Span(*(t.seconds for t in ends if isinstance(t, RecordingTime))), None
     # Stored instants are aware, and Python refuses to compare them with naive ones.

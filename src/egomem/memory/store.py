@@ -12,7 +12,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from egomem.errors import FullError, LockedError, NoMemoryError, UsageError
+from egomem.errors import FullError, LockedError, NoMemoryError, UsageError, missing_folder
 from egomem.memory import index, rows, vectors
 from egomem.memory.connection import Connection
 from egomem.memory.database_errors import DATABASE_NAME
@@ -48,7 +48,7 @@ class Store(MemoryReader):
         if not (folder / DATABASE_NAME).is_file():
             if not create:
                 raise NoMemoryError(
-                    f"there is no memory at {folder}",
+                    f"there is no memory at {folder}{missing_folder(folder)}",
                     "make one with: egomem ingest VIDEO, or name another with --memory",
                 )
             try:
