@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from egomem.answer.frames import Look
+from egomem.answer.frames import FrameTimes
 from egomem.answer.strategy import Task
 from egomem.answer.verify.settings import VerifySettings
 from egomem.recall import Hit, Query
@@ -15,7 +15,7 @@ from egomem.timeline import Span, uniform_times
 
 def intervals(
     hits: Sequence[Hit], recordings: dict[str, Recording], *, most: int, count: int, pad: float
-) -> list[Look]:
+) -> list[FrameTimes]:
     """An interval for each of at most `most` seeds: the seed's window, the neighbours that adjoin
     it and `pad` seconds on each side, clipped to what has passed of the recording.
 
@@ -23,7 +23,7 @@ def intervals(
     overlap. Digests are no moments of a recording and are not looked at.
     """
     seeds = [h for h in hits if h.seed and h.recording in recordings][:most]
-    looks: list[Look] = []
+    looks: list[FrameTimes] = []
     for seed in seeds:
         recording = recordings[seed.recording or ""]
         beside = [h.span for h in hits if h.recording == seed.recording]
@@ -35,7 +35,7 @@ def intervals(
                 end = max(end, span.end)
         wide = Span(max(0.0, start - pad), end + pad).clip(Span(0.0, recording.duration))
         if wide is not None:
-            looks.append(Look(recording, wide, tuple(uniform_times(wide, count))))
+            looks.append(FrameTimes(recording, wide, tuple(uniform_times(wide, count))))
     return looks
 
 
@@ -55,7 +55,7 @@ def merged(spans: Sequence[Span]) -> list[Span]:
 
 def named_moments(
     task: Task[VerifySettings], query: Query, recordings: dict[str, Recording]
-) -> list[Look]:
+) -> list[FrameTimes]:
     """Where the times that the question names lie in the recordings: stretches to look at."""
     spans: dict[str, list[Span]] = {}
     for when in query.times:
@@ -63,10 +63,10 @@ def named_moments(
             span = None
             if when.span is not None and len(recordings) == 1:
                 span = when.span
-            elif when.instants is not None and recording.clock is not None:
-                clock = recording.clock
-                first, last = when.instants.start, when.instants.end
-                span = Span(clock.seconds(first), clock.seconds(last))
+            elif (clock := recording.clock) is not None:
+                instants = when.instants_in(clock.start.tzinfo)
+                if instants is not None:
+                    span = Span(clock.seconds(instants.start), clock.seconds(instants.end))
             if span is None:
                 continue
             pad = task.settings.pad
@@ -75,19 +75,19 @@ def named_moments(
                 spans.setdefault(recording.id, []).append(inside)
     settings = task.settings
     looks = [
-        Look(recordings[id], span, tuple(uniform_times(span, settings.frames)))
+        FrameTimes(recordings[id], span, tuple(uniform_times(span, settings.frames)))
         for id in recordings
         for span in merged(spans.get(id, ()))
     ]
     return looks[: settings.intervals]
 
 
-def within(looks: Sequence[Look], images: int) -> list[Look]:
+def within(looks: Sequence[FrameTimes], images: int) -> list[FrameTimes]:
     """The first looks whose frames one request may hold; the others are left out.
 
     Where not even the first one fits, it keeps so many frames as do.
     """
-    kept: list[Look] = []
+    kept: list[FrameTimes] = []
     for one in looks:
         if _count_times([*kept, one]) <= images:
             kept.append(one)
@@ -97,14 +97,18 @@ def within(looks: Sequence[Look], images: int) -> list[Look]:
     return kept
 
 
-def by_recording(looks: Sequence[Look], recordings: Mapping[str, Recording]) -> list[Look]:
+def by_recording(
+    looks: Sequence[FrameTimes], recordings: Mapping[str, Recording]
+) -> list[FrameTimes]:
     """The looks as one for each recording, with all of their times in order, equal ones once."""
-    joined: list[Look] = []
+    joined: list[FrameTimes] = []
     for id, recording in recordings.items():
         its_looks = [one for one in looks if one.recording.id == id]
         if its_looks:
             times = sorted({time for one in its_looks for time in one.times})
-            joined.append(Look(recording, _hull([one.span for one in its_looks]), tuple(times)))
+            joined.append(
+                FrameTimes(recording, _hull([one.span for one in its_looks]), tuple(times))
+            )
     return joined
 
 
@@ -112,5 +116,5 @@ def _hull(spans: Sequence[Span]) -> Span:
     return Span(min(span.start for span in spans), max(span.end for span in spans))
 
 
-def _count_times(looks: Sequence[Look]) -> int:
+def _count_times(looks: Sequence[FrameTimes]) -> int:
     return len({(one.recording.id, time) for one in looks for time in one.times})

@@ -15,7 +15,7 @@ from pydantic import JsonValue
 from egomem.answer import prompts
 from egomem.answer.context import chosen_track, notes, scope
 from egomem.answer.estimate import Effort, Outlook
-from egomem.answer.frames import Look, Looked, look
+from egomem.answer.frames import FrameTimes, ShownFrames, show_frames
 from egomem.answer.reader import ask_reader, counted, models_of, send
 from egomem.answer.strategy import Task, register
 from egomem.answer.verify.decision import (
@@ -183,7 +183,7 @@ class _Check(NamedTuple):
 
 
 async def _look(
-    task: Task[VerifySettings], looks: Sequence[Look], candidate: Answer
+    task: Task[VerifySettings], looks: Sequence[FrameTimes], candidate: Answer
 ) -> tuple[_Check, tuple[Evidence, ...]]:
     """What the verifier says of frames of the moments, and the evidence for it.
 
@@ -200,7 +200,7 @@ async def _look(
         left_out=[_interval_step(one) for one in looks[len(kept) :]],
     )
     recordings = {one.recording.id: one.recording for one in kept}
-    looked = await look(task, by_recording(kept, recordings), limits)
+    looked = await show_frames(task, by_recording(kept, recordings), limits)
     if not looked.images:
         return _Check(why_not=unread(None), fault="; ".join(looked.missing)), ()
     question = task.question
@@ -238,7 +238,7 @@ def _read(base: Answer) -> dict[str, JsonValue]:
 
 
 def _evidence(
-    looks: Sequence[Look], looked: Looked, verdict: Verdict | None
+    looks: Sequence[FrameTimes], looked: ShownFrames, verdict: Verdict | None
 ) -> tuple[Evidence, ...]:
     """The frames that the verifier cites; where it cites none, the stretches that it was shown."""
     quote = verdict.reason if verdict else ""
@@ -253,7 +253,7 @@ def _evidence(
     )
 
 
-def _interval_step(one: Look) -> dict[str, JsonValue]:
+def _interval_step(one: FrameTimes) -> dict[str, JsonValue]:
     return {
         "recording": one.recording.id,
         "start": one.span.start,
