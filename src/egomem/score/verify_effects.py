@@ -48,10 +48,12 @@ def effects_by_support(scored: ScoredAnswers) -> dict[str, OverrideCounts]:
         decision = _last_step(answer, "decision")
         if decision is None:
             continue
+        # A verifier's reply that could not be read is no weak support: it is shown by itself.
         support = str(decision.get("support") or NO_VERDICT)
         was_right = decision.get("before") == question.answer
         outcome = _Outcome(
             str(decision.get("outcome")),
+            # 1 mends, -1 breaks, 0 changes one wrong answer into another (or nothing).
             (decision.get("proposed") == question.answer) - was_right,
             was_right,
             answer is not None and answer.choice == question.answer,
