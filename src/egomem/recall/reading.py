@@ -13,6 +13,7 @@ from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from egomem.recall.asked_source import QUOTED, asked_source
+from egomem.recall.instructions import without_instructions
 from egomem.recall.query import Anchor, Kind, Order, Part, Query, Relation
 from egomem.recall.speech import names_in, speakers_of, without
 from egomem.recall.words import heavy_words_of, says, stem_set, words_of
@@ -115,6 +116,7 @@ def read_query(
         find_times,
     )
 
+    as_written, text = text, without_instructions(text)
     times = tuple(
         find_times(text, now=now, zone=zone, conventions=conventions or DEFAULT_CONVENTIONS)
     )
@@ -147,7 +149,7 @@ def read_query(
     carried = {word.stem for word in carrier}
     by_carrier = [who for name, who in names.items() if not carried.isdisjoint(stem_set(name))]
     return Query(
-        text=text,
+        text=as_written,
         search_text=search_text or text,
         target_text=target_text,
         kind=kind,
