@@ -13,7 +13,7 @@ from egomem.ingest import IngestReport, Observers, SamplingOptions, ingest
 from egomem.media import AudioBlock
 from egomem.memory import Completed, Store
 from egomem.memory.failed_windows import failed_windows
-from egomem.memory.thumbnails import thumbnail_file
+from egomem.memory.thumbnails import Thumbnail, thumbnail_file
 from egomem.observe.window import Window, WindowFailed
 from egomem.records import Observation, Recording, Status, Track
 from egomem.timeline import Span
@@ -193,19 +193,24 @@ def test_a_full_disk_ends_the_run(tmp_path: Path, make_video: MakeVideo) -> None
 def test_a_window_is_marked_in_the_transaction_of_what_was_seen(
     tmp_path: Path, make_video: MakeVideo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls: list[tuple[int, int]] = []
+    calls: list[tuple[int, int, int]] = []
     add = Store.add
 
     def counted(
-        store: Store, observations: Iterable[Observation], *, completed: Iterable[Completed] = ()
+        store: Store,
+        observations: Iterable[Observation],
+        *,
+        completed: Iterable[Completed] = (),
+        thumbnails: Iterable[Thumbnail] = (),
     ) -> int:
         observations, completed = list(observations), list(completed)
-        calls.append((len(observations), len(completed)))
-        return add(store, observations, completed=completed)
+        thumbnails = list(thumbnails)
+        calls.append((len(observations), len(completed), len(thumbnails)))
+        return add(store, observations, completed=completed, thumbnails=thumbnails)
 
     monkeypatch.setattr(Store, "add", counted)
     run(tmp_path, [make_video("a.mp4")], Watcher(), Watcher("other"))
-    assert calls == [(2, 2), (2, 2)]
+    assert calls == [(2, 2, 1), (2, 2, 1)]
 
 
 def test_stopped_at_a_window_the_next_run_goes_on_there(

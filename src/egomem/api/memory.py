@@ -17,15 +17,16 @@ from contextlib import AbstractAsyncContextManager, ExitStack, nullcontext
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
 from egomem.defaults import DEFAULT_K
 from egomem.memory import Store, View
 from egomem.memory.moments import moment_of
+from egomem.memory.on_demand import StoreOnDemand
 from egomem.memory.recording_names import find_recording
 from egomem.records import Answer, Question, Recording
 from egomem.sync import blocking, in_thread
-from egomem.timeline import Moment, Span
+from egomem.timeline import Moment
 
 if TYPE_CHECKING:
     from egomem.answer import StrategyResult
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from egomem.memory.check import CheckReport as Check
     from egomem.memory.export import ExportReport
     from egomem.memory.forget import ForgetReceipt
+    from egomem.memory.forget_selection import Conditions
     from egomem.models import ModelClient
     from egomem.models.embedders import Embedder
     from egomem.observe import AnyObserver
@@ -47,11 +49,11 @@ if TYPE_CHECKING:
 class Memory:
     """One memory in one folder. Use it as a context manager, or call `close`."""
 
-    def __init__(self, store: Store, settings: Settings) -> None:
-        self.store = store
+    def __init__(self, stores: StoreOnDemand, settings: Settings) -> None:
+        self._stores = stores
         self.settings = settings
         self._owned = ExitStack()
-        self._owned.callback(store.close)
+        self._owned.callback(stores.close)
 
     def __enter__(self) -> Self:
         return self
@@ -64,7 +66,16 @@ class Memory:
 
     @property
     def folder(self) -> Path:
-        return self.store.folder
+        return self.settings.memory
+
+    @property
+    def store(self) -> Store:
+        """The store that is written to; it is made where there is none."""
+        return self._stores.to_write()
+
+    @property
+    def _existing(self) -> Store:
+        return self._stores.to_read()
 
     @cached_property
     def _observer_sets(self) -> ObserverSets:
@@ -84,7 +95,7 @@ class Memory:
         `at` may be written: "2026-03-02 10:30", "yesterday evening", or a second of one recording
         as "street.mp4 1:20". Raises TimeError where it cannot be read.
         """
-        return self.store.view(moment_of(self.store, at))
+        return self._existing.view(moment_of(self._existing, at))
 
     # -- ingest, search, ask, compare ---------------------------------------------------------
 
@@ -216,11 +227,11 @@ class Memory:
         """
         from egomem.answer import answer, question_of
 
-        question = question_of(question, options, moment_of(self.store, at))
+        question = question_of(question, options, moment_of(self._existing, at))
         name = strategy or ("caption" if self._has_reader() else "extractive")
         return await answer(
             question,
-            self.store.view(question.at),
+            self._existing.view(question.at),
             name,
             settings=settings,
             models=self.models,
@@ -245,12 +256,12 @@ class Memory:
         from egomem.answer import compare, question_of
         from egomem.answer import strategies as registered
 
-        question = question_of(question, options, moment_of(self.store, at))
+        question = question_of(question, options, moment_of(self._existing, at))
         reads = self._has_reader()
         able = [n for n, s in registered().items() if not s.oracle and (reads or not s.roles)]
         return await compare(
             question,
-            self.store.view(question.at),
+            self._existing.view(question.at),
             list(strategies) or able,
             models=self.models,
             embedder=self.embedder,
@@ -294,56 +305,40 @@ class Memory:
         view = self.until(at).narrow(recordings=names)
         return export(view, target, format_of(target, format), sources=sources, tracks=tracks)
 
-    def forget(
-        self,
-        *,
-        recording: str | None = None,
-        span: Span | None = None,
-        between: tuple[datetime, datetime] | None = None,
-        wearer: str | None = None,
-        match: str | None = None,
-        dry_run: bool = False,
-    ) -> ForgetReceipt:
+    def forget(self, *, dry_run: bool = False, **conditions: Unpack[Conditions]) -> ForgetReceipt:
         """Delete every trace of what meets all conditions given, wherever it lies in the folder.
 
-        `span`: seconds of `recording`; `between`: two aware instants; `match`: a text. Composed
-        captions that rested on it are composed again from what remains. `dry_run` changes nothing.
+        Conditions: `recording` (id), `span` (seconds of it), `between` (two aware instants),
+        `wearer`, `match` (a text). Composed captions that rested on it are composed again from what
+        remains. `dry_run` changes nothing.
         """
-        receipt = self.store.forget(
-            recording=None if recording is None else self.recording(recording).id,
-            span=span,
-            between=between,
-            wearer=wearer,
-            match=match,
-            dry_run=dry_run,
-        )
-        if not dry_run:
-            from egomem.ingest.recompose import recompose
+        from egomem.ingest.recompose import recompose
 
-            recompose(self.store, [*receipt.observations, *receipt.dependents])
-        return receipt
+        if (name := conditions.get("recording")) is not None:
+            conditions["recording"] = self.recording(name).id
+        return self._existing.forget(dry_run=dry_run, recompose=recompose, **conditions)
 
     def check(self, *, repair: bool = False) -> Check:
         """Verify the folder: record, index, vectors, thumbnails. `repair` rebuilds derived data."""
         from egomem.memory.check import check
 
-        return check(self.store, repair=repair)
+        return check(self._existing, repair=repair)
 
     # -- contents -----------------------------------------------------------------------------
 
     def names(self) -> dict[str, str]:
         """Recording id -> the name of its file."""
-        return {r.id: r.name for r in self.store.recordings()}
+        return {r.id: r.name for r in self._existing.recordings()}
 
     def recording(self, name: str) -> Recording:
         """The recording of a name, an id or the start of an id; see `find_recording`."""
-        return find_recording(self.store.recordings(), name)
+        return find_recording(self._existing.recordings(), name)
 
     def summary(self) -> MemorySummary:
         """What the memory holds, for `egomem show`."""
         from egomem.ingest.summary import summarise
 
-        return summarise(self.store)
+        return summarise(self._existing)
 
     # -- models and frames --------------------------------------------------------------------
 
@@ -385,4 +380,4 @@ class Memory:
     ) -> Iterable[Frame]:
         from egomem.memory.frames import recorded_frames  # decoding is loaded when it is needed
 
-        return recorded_frames(self.store, recording, times, side)
+        return recorded_frames(self._existing, recording, times, side)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from egomem.api.memory import Memory
-from egomem.memory import Store
+from egomem.memory.on_demand import StoreOnDemand
 
 
 def open_memory(
@@ -18,7 +18,8 @@ def open_memory(
 ) -> Memory:
     """Open the memory in `folder`; without one, that of the settings (see `egomem.config`).
 
-    `create`: make it where there is none (the default here); False raises NoMemoryError instead.
+    `create`: True makes it where there is none, False raises NoMemoryError; without either, it is
+    made by the first ingest or import.
     `models`: `{role: spec}` or ["role=spec", ...]; a spec without a role fills every role. `fit`:
     shrink requests that are over a limit, and record it.
     """
@@ -30,4 +31,4 @@ def open_memory(
         from egomem.models.roles import read_specs
 
         read_specs(settings.model)  # a bad spec is refused before anything is done
-    return Memory(Store.open(settings.memory, create=create is not False), settings)
+    return Memory(StoreOnDemand(settings.memory, create), settings)

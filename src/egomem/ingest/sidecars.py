@@ -149,7 +149,7 @@ def _time(
         start = start.astimezone(zone)
     end = values.get("end_time")
     if facts and isinstance(value, int | float) and isinstance(end, int | float):
-        length = (instant_of(end, zone or its_zone)[0] - start).total_seconds()
+        length = instant_of(end, zone or its_zone)[0].timestamp() - start.timestamp()
         if abs(length - facts.duration) > max(TOLERANCE_S, 0.05 * facts.duration):
             notes.append(f"{name} tells of {length:.0f} s, the video has {facts.duration:.0f} s")
     yield SidecarTime(start, doubt)

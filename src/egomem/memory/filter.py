@@ -101,7 +101,7 @@ class ViewFilter:
 
     def between(self, start: datetime, end: datetime) -> Self:
         low, high = _seconds(self.catalog, start), _seconds(self.catalog, end)
-        if end < start:
+        if end.timestamp() < start.timestamp():
             raise TimeError(f"{end.isoformat()} is before {start.isoformat()}")
         return replace(self, spans=(*self.spans, (low, high)))
 
@@ -254,14 +254,18 @@ class ViewFilter:
             visible &= is_chosen[track]
         for lows, highs in self.spans:
             low, high = lows[timeline], highs[timeline]
-            visible &= np.where(
-                low == high,
-                (start <= low) & ((low < end) | (start == low)),
-                np.where(
-                    start == end, (low <= start) & (start < high), (start < high) & (low < end)
-                ),
-            )
+            visible &= overlap_flags(start, end, low, high)
         return np.asarray(visible, dtype=bool)
+
+
+def overlap_flags(start: Floats, end: Floats, low: Floats, high: Floats) -> Flags:
+    """`Span.overlaps` of each span [start, end) with its bounds; bounds of NaN overlap nothing."""
+    flags = np.where(
+        low == high,
+        (start <= low) & ((low < end) | (start == low)),
+        np.where(start == end, (low <= start) & (start < high), (start < high) & (low < end)),
+    )
+    return np.asarray(flags, dtype=bool)
 
 
 def _overlaps(low: float, high: float) -> tuple[str, list[object]]:

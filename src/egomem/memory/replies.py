@@ -20,6 +20,8 @@ from typing import Any, NamedTuple, Self
 from pydantic import JsonValue, ValidationError
 
 from egomem.errors import LockedError, StoreError, UsageError
+from egomem.memory.checksums import row_checksum
+from egomem.memory.permissions import open_private
 from egomem.models import LedgerEntry, LedgerTotal, Reply, RequestTags, Role, sum_entries
 from egomem.records import Usage
 from egomem.text import normalise_phrase
@@ -29,7 +31,7 @@ NAME = "replies.db"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS replies (
     key TEXT PRIMARY KEY, made TEXT NOT NULL, recording TEXT, question TEXT,
-    request TEXT NOT NULL, reply TEXT NOT NULL
+    request TEXT NOT NULL, reply TEXT NOT NULL, checksum INTEGER
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS spent (
     at TEXT NOT NULL, role TEXT NOT NULL, model TEXT NOT NULL, recording TEXT, question TEXT,
@@ -38,6 +40,12 @@ CREATE TABLE IF NOT EXISTS spent (
     frames INTEGER NOT NULL, seconds REAL NOT NULL, cost REAL
 );
 """
+
+
+_DELETE = "delete the file; its replies can be asked again"
+_COLUMNS = "key, made, recording, question, request, reply"
+# Replies of before have no checksum.
+_IS_SOUND = f"(checksum IS NULL OR checksum = row_checksum({_COLUMNS}))"
 
 
 class CachedReply(NamedTuple):
@@ -70,24 +78,34 @@ class ReplyCache:
         self._lock = threading.Lock()
         self._db: sqlite3.Connection | None = None
         self._closed = False
-        self._writable = os.access(folder, os.W_OK)
+
+    @property
+    def _writable(self) -> bool:
+        # Asked each time: a memory's folder is made by the first ingest.
+        return os.access(self.path.parent, os.W_OK)
 
     def get(self, key: str) -> Reply | None:
-        rows = self._read("SELECT reply FROM replies WHERE key = ?", key)
+        """The reply of a key; None where there is none, or where it is not what was written."""
+        rows = self._read(f"SELECT reply, {_IS_SOUND} FROM replies WHERE key = ?", key)
         try:
-            return Reply.model_validate_json(rows[0][0]) if rows else None
+            return Reply.model_validate_json(rows[0][0]) if rows and rows[0][1] else None
         except ValidationError:  # written by a release whose replies had other fields
             return None
 
     def put(self, reply: Reply, key_fields: Mapping[str, JsonValue], tags: RequestTags) -> None:
         self._write(
-            "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?)",
-            reply.key,
-            _now(),
-            tags.recording,
-            tags.question,
-            json.dumps(key_fields, ensure_ascii=False),
-            reply.model_dump_json(),
+            f"INSERT OR REPLACE INTO replies({_COLUMNS}, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            *(
+                row := (
+                    reply.key,
+                    _now(),
+                    tags.recording,
+                    tags.question,
+                    json.dumps(key_fields, ensure_ascii=False),
+                    reply.model_dump_json(),
+                )
+            ),
+            row_checksum(*row),
         )
 
     def record(self, entry: LedgerEntry) -> None:
@@ -191,6 +209,19 @@ class ReplyCache:
         self._scrub()
         return len(forgotten)
 
+    def damaged(self, *, delete: bool = False) -> int:
+        """How many replies are not what was written; with `delete`, they are deleted.
+
+        Raises StoreError where the file cannot be read.
+        """
+        lines = self._read("PRAGMA integrity_check(1)")
+        if lines and lines[0][0] != "ok":
+            raise StoreError(f"{self.path}: {lines[0][0]}", _DELETE)
+        count = self._read(f"SELECT count(*) FROM replies WHERE NOT {_IS_SOUND}")
+        if delete:
+            self._write(f"DELETE FROM replies WHERE NOT {_IS_SOUND}")
+        return int(count[0][0]) if count else 0
+
     def __enter__(self) -> Self:
         return self
 
@@ -257,6 +288,8 @@ class ReplyCache:
 
     def _connect(self) -> sqlite3.Connection:
         mode = "rwc" if self._writable else "ro&immutable=1"
+        if self._writable and not self.path.exists():
+            os.close(open_private(self.path, os.O_CREAT | os.O_RDWR))
         db = sqlite3.connect(
             f"{self.path.resolve().as_uri()}?mode={mode}",
             uri=True,
@@ -265,11 +298,15 @@ class ReplyCache:
             check_same_thread=False,
         )
         try:
+            db.create_function("row_checksum", -1, row_checksum, deterministic=True)
             if self._writable:
                 # NORMAL: a power cut may lose the last replies, which can be asked again.
                 for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "secure_delete = ON"):
                     db.execute(f"PRAGMA {pragma}")
                 db.executescript(_SCHEMA)
+                columns = [row[1] for row in db.execute("PRAGMA table_info(replies)")]
+                if "checksum" not in columns:
+                    db.execute("ALTER TABLE replies ADD COLUMN checksum INTEGER")
         except BaseException:
             db.close()
             raise
@@ -280,9 +317,7 @@ class ReplyCache:
         try:
             yield
         except sqlite3.Error as error:
-            raise StoreError(
-                f"{self.path}: {error}", "delete the file; its replies can be asked again"
-            ) from None
+            raise StoreError(f"{self.path}: {error}", _DELETE) from None
 
 
 # Of one request: its price is known or not, and there is nothing that a sum could leave out.
@@ -299,6 +334,12 @@ def forget(
     """Remove what the folder's replies hold of recordings and texts; see `ReplyCache.forget`."""
     with ReplyCache(folder) as cache:
         return cache.forget(recordings, texts, dry_run=dry_run)
+
+
+def damaged(folder: Path, *, delete: bool = False) -> int:
+    """How many replies of the folder are not what was written; see `ReplyCache.damaged`."""
+    with ReplyCache(folder) as cache:
+        return cache.damaged(delete=delete)
 
 
 def differences(a: Mapping[str, JsonValue], b: Mapping[str, JsonValue]) -> list[str]:

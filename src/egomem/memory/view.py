@@ -17,17 +17,11 @@ from egomem.errors import UsageError
 from egomem.memory import bm25, rows
 from egomem.memory.columns import ViewColumns, holding
 from egomem.memory.filter import ViewFilter
+from egomem.memory.nearest import mean_row, nearest_rows, visible_rows
 from egomem.memory.reader import MemoryReader
 from egomem.memory.segment import id_keys
 from egomem.memory.top_k import QueryPostings, VisibleSegment, document_frequencies, top_rows
-from egomem.memory.vectors import (
-    Matrix,
-    VectorFile,
-    mean_row,
-    nearest_rows,
-    normalise_rows,
-    visible_rows,
-)
+from egomem.memory.vectors import Matrix, VectorFile, normalise_rows
 from egomem.records import Observation, Recording, Source
 from egomem.text import terms
 from egomem.timeline import Moment, Span
@@ -128,8 +122,9 @@ class View:
             return r.instant(o.span.start) if r else None
         instant = rows.instant_of(o.span.start)
         starts = [r.clock.start for r in self.recordings() if r.clock and r.wearer == o.wearer]
-        earlier_starts = [start for start in starts if start <= instant]
-        return instant.astimezone(max(earlier_starts).tzinfo) if earlier_starts else instant
+        earlier_starts = [start for start in starts if start.timestamp() <= o.span.start]
+        latest = max(earlier_starts, key=datetime.timestamp, default=None)
+        return instant.astimezone(latest.tzinfo) if latest else instant
 
     # ------------------------------------------------------------------------------- observations
 

@@ -189,9 +189,11 @@ def read_for(
     speakers = speakers_of(view) if speakers is None else speakers
     recordings = view.recordings()
     ends = [end for r in recordings if (end := r.instant(r.duration))]
-    now = now or instant_of(view, view.until) or (max(ends, default=None) if at_end else None)
+    now = now or instant_of(view, view.until)
+    if now is None and at_end:
+        now = max(ends, key=datetime.timestamp, default=None)
     starts = [r.clock.start for r in recordings if r.clock]
-    zone = max(starts).tzinfo if starts else None
+    zone = max(starts, key=datetime.timestamp).tzinfo if starts else None
     query = read_query(text, options, now=now, zone=zone, speakers=speakers)
     longest = max((r.duration for r in recordings), default=0.0)
     if now is not None and query.at is not None and query.at > longest:
