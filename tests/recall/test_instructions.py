@@ -46,6 +46,8 @@ def test_the_moment_when_is_a_question_of_when() -> None:
         "What happens at the end of the video?",
         "find",
         "name tag",
+        "Find the pan",
+        "Check the oven",
         "Did Ana say \u201cplease tell me\u201d?",
         "Search",
     ],

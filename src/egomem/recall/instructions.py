@@ -25,8 +25,10 @@ _LEADS = tuple(
         rf"(?:according to|based on|going by|judging by|from|in) {_OURS}",
         rf"(?:look|looking|search|searching|check|go) (?:in |into |at |through )?{_OURS}(?: for)?",
         rf"(?:do|does|did) {_OURS} (?:tell|show|say|know|hold|contain)(?: me)?(?= (?:{_ASKS})\b)",
-        rf"(?:find|find out|check|recall|remember|say|describe|list|name|give)"
-        rf"(?= (?:{_ASKS}|all|every|everything|the|my|a|an|exactly|for)\b)",
+        # "Check the oven" and "find the pan" are what people do, and are looked for.
+        rf"(?:find|find out|check|recall|remember|say|describe|list|name|give)(?= (?:{_ASKS})\b)",
+        r"(?:find|give|name)(?= (?:the |every |all )(?:exact |precise )?(?:moment|time|point)s?\b)",
+        r"(?:describe|list)(?= (?:all|every|everything|the|my|a|an)\b)",
     )
 )
 _MOMENT = re.compile(
@@ -47,7 +49,6 @@ _ASIDES = tuple(
             r"(?:recordings|videos|clips|memories|memory)\b",
             " ",
         ),
-        (r"^\s*what (?:is|was) the name of\b", "what is"),
         (r"^\s*what(?: is| was)?(?: the)? number of\b", "how many"),
     )
 )

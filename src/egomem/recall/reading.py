@@ -47,6 +47,7 @@ _VISIBLE = re.compile(
 )
 _SAYING = re.compile(r"\b(say|says|said|saying|reads?|written|tell|tells|told|shows?|shown)\b")
 _COMES = re.compile(r"\b(come|comes|came|coming) (in|into) (view|sight)\b")
+_NAME_OF = re.compile(r"\bthe (exact )?names? of\b")
 _GOES = re.compile(r"\b(go|goes|went|going) out of (view|sight)\b|\bgo(es)? away\b|\bwent away\b")
 
 _PLACE = r"\b(?:at|in|near|towards?|during) the (?:very )?"
@@ -133,6 +134,7 @@ def read_query(
     order = _order(placed_text)
     search_text, target_text = (" ".join(_without_order(t).split()) for t in (plain, target))
     low = _GOES.sub("disappear", _COMES.sub("appear", _lowered(placed_text)))
+    low = _NAME_OF.sub(" ", low)
     kind: Kind = next((kind for kind, form in _KINDS if re.search(form, low)), "what")
     items: tuple[str, ...] = ()
     whole = _lowered(without(plain, lost))
