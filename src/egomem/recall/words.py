@@ -49,6 +49,7 @@ def words_of(text: str) -> tuple[Word, ...]:
 
     Light words ("appear", "time") count only where nothing else is left.
     """
+    # "How much time did it take?" has nothing but light words.
     return heavy_words_of(text) or _words([t for t in tokens(text) if t not in PLAIN])
 
 

@@ -38,9 +38,11 @@ def effects_by_support(scored: ScoredAnswers) -> dict[str, OverrideCounts]:
         decision = _last_step(answer, "decision")
         if decision is None:
             continue
+        # A verifier's reply that could not be read is no weak support: it is shown by itself.
         support = str(decision.get("support") or NO_VERDICT)
         before, proposed = decision.get("before"), decision.get("proposed")
         outcome = str(decision.get("outcome"))
+        # 1 mends, -1 breaks, 0 changes one wrong answer into another (or nothing).
         gain = (proposed == question.answer) - (before == question.answer)
         for level in ("all", support):
             outcomes_by_level.setdefault(level, []).append((outcome, gain))

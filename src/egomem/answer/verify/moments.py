@@ -67,10 +67,10 @@ def named_moments(
             span = None
             if when.span is not None and len(recordings) == 1:
                 span = when.span
-            elif when.instants is not None and recording.clock is not None:
-                clock = recording.clock
-                first, last = when.instants.start, when.instants.end
-                span = Span(clock.seconds(first), clock.seconds(last))
+            elif (clock := recording.clock) is not None:
+                instants = when.instants_in(clock.start.tzinfo)
+                if instants is not None:
+                    span = Span(clock.seconds(instants.start), clock.seconds(instants.end))
             if span is None:
                 continue
             pad = task.settings.pad
