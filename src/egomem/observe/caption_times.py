@@ -140,7 +140,7 @@ def _seconds(time: WrittenTime, reading: _Reading, span: Span) -> float | None:
 def _choose_reading(times: Sequence[WrittenTime], span: Span) -> _Reading | None:
     """How most of the times fit the window; where several do, the recording's seconds, as asked."""
     times = [time for time in times if time.unit != "frame"]
-    # Below a second nothing tells seconds from milliseconds, so they are seconds.
+    # Smaller numbers may be either, and are taken for seconds, as asked for.
     is_long = any(t.unit == "number" and t.value >= _MIN_MILLISECONDS for t in times)
     readings = [reading for reading in _READINGS if reading.unit_s == 1.0 or is_long]
     fits = [sum(_in(_seconds(t, reading, span), span) for t in times) for reading in readings]

@@ -194,7 +194,6 @@ class Captioner:
     ) -> Observation:
         data: dict[str, JsonValue] = {}
         if caption.events:
-            # Search and the extractive reader place lines within the window by these.
             data["events"] = list(caption.events)
         if caption.outside:
             data["outside"] = list(caption.outside)
@@ -238,8 +237,8 @@ def spread(frames: Sequence[Frame], most: int) -> Sequence[Frame]:
     count = max(1, most)
     if len(frames) <= count:
         return frames
-    # The middles of equal parts: both ends of a window are the neighbours' middle ground, and the
-    # ends of equal steps would fall there.
+    # Middles of equal parts: the ends of equal steps lie on the window's edges, which its
+    # neighbours show, too.
     return [frames[int((k + 0.5) * len(frames) / count)] for k in range(count)]
 
 
