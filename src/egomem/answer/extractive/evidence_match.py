@@ -17,7 +17,7 @@ from egomem.recall.local_times import span_there
 from egomem.recall.matches import AROUND_S, beside
 from egomem.recall.reading import instant_of
 from egomem.recall.speech import speakers_of
-from egomem.recall.words import Word, stem_set, thing_words_of, words_of
+from egomem.recall.words import ATTRIBUTES, STANDS, Word, stem_set, thing_words_of, words_of
 from egomem.records import Observation, Source
 from egomem.timeline import Span
 
@@ -234,7 +234,7 @@ def _weigh(
         coverage = by_named([score if a else 0.0 for a in able])
         return coverage, SupportScore(max(coverage, default=0.0), score, 1.0, ())
     both = (*words, *(w for w in placed if w not in words))
-    joint = only_able(coverages(index, both))
+    joint = only_able(_of_the_thing(index, both))
     joined = support(index, both, joint, speakers, settings.doubt)
     if query.relation in ("before", "after") and anchor is not None:
         weights = {w: index.weight(w) for w in both}
@@ -249,6 +249,15 @@ def _weigh(
     return by_named(joint), joined
 
 
+def _of_the_thing(index: ViewIndex, words: Sequence[Word]) -> Sequence[float]:
+    """Coverage of each entry; a colour without the thing it is asked of covers nothing."""
+    whole = coverages(index, words)
+    things = [w for w in words if w.stem not in ATTRIBUTES]
+    if not things or len(things) == len(words):
+        return whole
+    return [min(a, b) for a, b in zip(whole, coverages(index, things), strict=True)]
+
+
 def _carried(
     index: ViewIndex, query: Query, able: Sequence[bool]
 ) -> tuple[tuple[float, ...], SupportScore]:
@@ -261,7 +270,12 @@ def _carried(
     words = [w for w in query.carrier if w.stem not in names]
     # A sign's text seldom says "sign".
     observed_words = [w for w in words if index.anywhere(w)]
-    if observed_words:
+    if query.kind == "read" and all(w.stem in STANDS for w in words):
+        near = coverages(index, observed_words) if observed_words else [0.0]
+        coverage = (
+            near if any(c for c, a in zip(near, able, strict=False) if a) else [1.0] * len(able)
+        )
+    elif observed_words:
         coverage = coverages(index, observed_words)
     else:
         coverage = [1.0 if not words else CARRIED if query.speakers else 0.0] * len(able)
