@@ -75,8 +75,10 @@ def bootstrap_columns(columns: Sequence[ReportColumn]) -> list[ColumnBootstrap]:
     for column in columns:
         scored = column.scored
         keys = tuple((q.id, q.answer) for q in scored.questions)
+        # Keys are part of it: a mended key makes other questions of the same ids.
         group = (keys, scored.clusters, tuple(_strata(column, scored)))
         groups.setdefault(group, []).append(column)
+    # A set without keys has nothing to resample.
     results = [bootstrap_questions(group) for group in groups.values() if len(group[0].scored)]
     if len(results) < 2:
         return results
