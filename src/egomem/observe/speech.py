@@ -40,6 +40,7 @@ _MIN_PAUSE_S = 0.3
 
 def default_threads() -> int:
     """All cores but one, so that decoding goes on beside the model."""
+    # With all cores the model's threads and the decoder wait for each other.
     return max(1, (os.cpu_count() or 1) - 1)
 
 
@@ -63,6 +64,7 @@ class Speech:
     ) -> None:
         if not are_installed("faster_whisper"):
             raise MissingExtraError("faster-whisper", "speech")
+        # A shorter stretch has no second half with a pause to be cut in.
         if stretch < 2:
             raise UsageError(f"a stretch of sound must last 2 s at least, not {stretch:g}")
         self.model, self.language, self.stretch, self.beam = model, language, stretch, beam
@@ -113,6 +115,7 @@ class Speech:
             yield start + samples.size / SAMPLE_RATE, observations
 
     def _transcribe(self, samples: Samples) -> Iterator[tuple[SpeechSegment, str]]:
+        # Whisper invents sentences over silence, so it never gets any.
         if not voice_segments(samples):
             return
         results, info = self._model().transcribe(
@@ -128,6 +131,7 @@ class Speech:
         segments = [
             SpeechSegment(
                 start=float(s.start),
+                # Whisper gives a last segment that ends before it starts at times.
                 end=float(max(s.start, s.end)),
                 text=" ".join(s.text.split()),
                 no_speech_prob=float(s.no_speech_prob),
@@ -143,6 +147,8 @@ class Speech:
         kept, dropped = self.segment_filter.sift(segments)
         self.dropped.update(dropped)
         for segment in kept:
+            # A segment may join sentences minutes apart, and its times would cover the silence
+            # between.
             for part in cut_at_gaps(segment):
                 yield part, info.language
 
@@ -155,6 +161,8 @@ class Speech:
                 device="cpu",
                 compute_type="int8",
                 cpu_threads=self.threads,
+                # Without it the library asks its hub whether there is a newer one, and fails
+                # without a network.
                 local_files_only=True,
             )
         return self._engine
@@ -164,6 +172,7 @@ def voice_segments(samples: Samples) -> list[tuple[int, int]]:
     """Where somebody speaks, in samples; segments less than a pause apart are one."""
     from faster_whisper.vad import VadOptions, get_speech_timestamps
 
+    # No padding: a pause is looked for, and padding would close the short ones.
     options = VadOptions(min_silence_duration_ms=int(_MIN_PAUSE_S * 1000), speech_pad_ms=0)
     return [(s["start"], s["end"]) for s in get_speech_timestamps(samples, options)]
 
@@ -206,6 +215,8 @@ def cut_point(samples: Samples, spoken: Sequence[tuple[int, int]]) -> int:
         if end - max(begin, length // 2) >= _MIN_PAUSE_S * SAMPLE_RATE
     ]
     if pauses:
+        # The last pause, so that stretches are as long as may be: each begins without what came
+        # before it.
         return sum(pauses[-1]) // 2
     step = SAMPLE_RATE // 10
     half = samples[length // 2 :]

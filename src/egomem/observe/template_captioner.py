@@ -35,6 +35,7 @@ class TemplateCaptioner:
     @property
     def track(self) -> Track:
         named = ";".join(f"{source} {id}" for source, id in sorted(self.of.items()))
+        # The names of all tracks would be longer than an id may be.
         mark = hash_text(named)[:TRACK_LENGTH]
         sources = "+".join(sorted(self.of))
         return Track(
@@ -88,6 +89,7 @@ def compose(parts: Sequence[Observation]) -> str:
         sentences.append(f"In view: {_join(_unique(o.text for o in presences))}.")
     sentences += [f"At {format_time(round(o.span.end))} {o.text}." for o in events]
     lines = [o for o in parts if o.source == "screen_text"]
+    # What stood longest is the scene's; what flickered past seldom matters.
     longest = sorted(lines, key=lambda o: -o.span.length)[:MAX_TEXTS]
     if texts := _unique(o.text for o in lines if o in longest):
         sentences.append(f"Text in view: {_join(_quoted(texts))}.")

@@ -35,6 +35,7 @@ def slice_tables(
 
     `figures` has the figures of each of `columns`; a column may lack a label.
     """
+    # n and the baselines of a label are the same for all columns that have it.
     first = {label: next(f[label] for f in figures if label in f) for label in labels}
     if len(labels) > MAX_GROUPS_ACROSS:
         return list(_row_per_label(title, columns, first, figures, note))
@@ -125,6 +126,7 @@ T = TypeVar("T")
 
 def split_evenly(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     """Parts of at most `size`, in order and about equally long, so that none has a lone item."""
+    # Two tables of seven rather than one of twelve and one of two.
     count = -(-len(items) // size)
     return (items[k * len(items) // count : (k + 1) * len(items) // count] for k in range(count))
 
