@@ -40,7 +40,6 @@ _MIN_PAUSE_S = 0.3
 
 def default_threads() -> int:
     """All cores but one, so that decoding goes on beside the model."""
-    # With all cores the model's threads and the decoder wait for each other.
     return max(1, (os.cpu_count() or 1) - 1)
 
 
@@ -131,7 +130,6 @@ class Speech:
         segments = [
             SpeechSegment(
                 start=float(s.start),
-                # Whisper gives a last segment that ends before it starts at times.
                 end=float(max(s.start, s.end)),
                 text=" ".join(s.text.split()),
                 no_speech_prob=float(s.no_speech_prob),
@@ -161,8 +159,6 @@ class Speech:
                 device="cpu",
                 compute_type="int8",
                 cpu_threads=self.threads,
-                # Without it the library asks its hub whether there is a newer one, and fails
-                # without a network.
                 local_files_only=True,
             )
         return self._engine

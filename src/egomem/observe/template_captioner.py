@@ -35,7 +35,6 @@ class TemplateCaptioner:
     @property
     def track(self) -> Track:
         named = ";".join(f"{source} {id}" for source, id in sorted(self.of.items()))
-        # The names of all tracks would be longer than an id may be.
         mark = hash_text(named)[:TRACK_LENGTH]
         sources = "+".join(sorted(self.of))
         return Track(

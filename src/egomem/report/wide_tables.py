@@ -126,7 +126,6 @@ T = TypeVar("T")
 
 def split_evenly(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     """Parts of at most `size`, in order and about equally long, so that none has a lone item."""
-    # Two tables of seven rather than one of twelve and one of two.
     count = -(-len(items) // size)
     return (items[k * len(items) // count : (k + 1) * len(items) // count] for k in range(count))
 
