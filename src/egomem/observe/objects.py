@@ -108,7 +108,7 @@ class Objects:
                 "boxes": [[round(v, 4) for v in d.box] for d in detections[look]],
                 "scores": [round(d.score, 3) for d in detections[look]],
             }
-            # First, middle and last show where it was; one for each keyframe would outweigh the text.
+            # First, middle and last: one for each keyframe would outweigh the text.
             for look in sorted({first, (first + past - 1) // 2, past - 1})
         ]
         return self._make(
