@@ -21,6 +21,7 @@ from egomem.records import Recording
 from egomem.timeline import Clock, format_time, read_start, read_time
 from egomem.timeline.chapters import Chapter, ChapterFile, chapter_name, chapters_of
 from egomem.timeline.clock import ClockSource
+from egomem.timeline.dst import occurs_twice
 from egomem.timeline.file_names import DAY_ONLY, named_time
 
 MAX_DIFFERENCE_S = 60
@@ -303,7 +304,11 @@ def _name(
         elif named.doubt:
             yield Hint("filename", start, named.doubt)
         else:
-            yield Hint("filename", read_start(start.isoformat(), zone=zone))
+            start = read_start(start.isoformat(), zone=zone)
+            if occurs_twice(start):
+                what = f"{start:%H:%M} occurs twice that day; read as the first"
+                notes.append(f"{path.name}: {what} (give --start to say otherwise)")
+            yield Hint("filename", start)
     except TimeError as error:
         notes.append(f"{path.name}: {error}")
         return

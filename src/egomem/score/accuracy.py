@@ -49,10 +49,14 @@ def accuracies(
     if not answer_sets:
         return []
     clusters = answer_sets[0].clusters
+    # One call for all sets: figures that are compared must rest on the same draws of videos, else
+    # chance between draws widens their difference.
     right = np.column_stack([s.right for s in answer_sets])
     read = np.column_stack([read_mask(s) for s in answer_sets])
     draws = bootstrap(np.column_stack([right, read]), clusters, strata, seed=seed)
     cluster_values = _cluster_means(right, clusters, strata)
+    # The mean over videos needs draws of its own: its unit is the video, so each counts once and
+    # has no size to be weighed by.
     macro = bootstrap(*cluster_values, seed=seed)
     columns, answered = len(answer_sets), _answered_accuracy(draws, len(answer_sets))
     return [
@@ -61,6 +65,8 @@ def accuracies(
             n_answered=int(read[:, i].sum()),
             clusters=len(cluster_values[1]),
             strict=draws.interval(i),
+            # Without a reply that was read there is no accuracy among read ones; 0 would look like
+            # a bad reader.
             answered=answered.interval(i) if draws.values[columns + i] else None,
             macro=macro.interval(i),
         )
@@ -70,6 +76,8 @@ def accuracies(
 
 def _answered_accuracy(draws: Bootstrap, columns: int) -> Bootstrap:
     """Right among what was read (nothing else is right); NaN in a draw in which nothing was."""
+    # A draw may hold only videos whose replies all failed. Its NaN is left out of the quantiles; 0
+    # would pull the interval down.
     with np.errstate(invalid="ignore", divide="ignore"):
         return Bootstrap(
             draws.values[:columns] / draws.values[columns:],

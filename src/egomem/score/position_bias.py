@@ -28,6 +28,8 @@ def middle_drop_interval(
     inner = [b for b in bins if b not in (first, last)]
     if first is None or last is None or not inner:
         return None
+    # Right answers and questions of each bin are drawn together: a bin's size varies from draw to
+    # draw.
     in_bin = np.array([[float(x == b) for b in (first, *inner, last)] for x in labels])
     draws = bootstrap(
         np.column_stack([scored.right[:, None] * in_bin, in_bin]),
@@ -36,6 +38,7 @@ def middle_drop_interval(
         seed=seed,
     )
     bin_count = in_bin.shape[1]
+    # As `middle_drop`: a mean of bins, not of questions, so a full bin does not drown an empty one.
     shares = np.array([0.5, *[-1 / len(inner)] * len(inner), 0.5])
     with np.errstate(invalid="ignore", divide="ignore"):
         value = (draws.values[:bin_count] / draws.values[bin_count:]) @ shares

@@ -76,6 +76,8 @@ def read_predictions(
         try:
             if isinstance(row, ValueError):
                 raise row
+            # A log of samples of lmms-eval holds what its task's `process_results` gave under this
+            # name.
             if isinstance(row, dict) and isinstance(row.get("prediction"), dict):
                 row = row["prediction"]
             if not isinstance(row, dict) or not row.get("id"):
@@ -89,6 +91,7 @@ def read_predictions(
                 f"{path.name}: lines {line_of_id[id]} and {number} both answer {id}",
                 "keep one row for each question",
             )
+        # Noted before the row is read: a damaged first answer and a good second one are still two.
         line_of_id[id] = number
         if id not in question_of:
             unknown.append(id)
@@ -100,6 +103,7 @@ def read_predictions(
         except (ValueError, TypeError) as error:
             answers.pop(id, None)
             problems.append(f"{path.name}:{number}: {id}: {_error_text(error)}")
+    # Else a file for another benchmark would score 0 % with every question missing.
     if question_of and not answers:
         first_unknown = [f"{id} is none of them" for id in unknown]
         raise UsageError(
@@ -122,6 +126,7 @@ def _read_text(path: Path) -> str:
         content = path.read_bytes()
         if path.name.lower().endswith(".gz"):
             content = gzip.decompress(content)
+        # Editors on Windows write a byte-order mark, which is no JSON.
         return content.decode("utf-8-sig")
     except (OSError, EOFError, UnicodeDecodeError) as error:
         raise UsageError(
@@ -140,6 +145,7 @@ def _answer_from_row(row: Mapping[str, Any], question: Question, read: ReplyRead
     raw, text = row.get("raw"), str(row.get("text") or "")
     if row.get("response") is not None and choice is None:
         raw = str(row["response"])
+        # The reader of choices is strict here; of an open question the whole reply is the answer.
         if question.options:
             status, choice = read(raw, question.options)
         else:
@@ -163,6 +169,8 @@ def _choice_of_row(
     choice, index = row.get("choice"), row.get("index")
     if choice is None and index is not None:
         size = len(question.options)
+        # Counting from 0, as EgoSchema does. A negative one would silently count from the end in
+        # Python.
         if not str(index).isdecimal() or int(index) >= size:
             raise ValueError(f"the index {index!r} is none of {size} options, counting from 0")
         return question.options[int(index)].label
@@ -170,6 +178,7 @@ def _choice_of_row(
         return None
     if str(choice).casefold() not in labels:
         offered = ", ".join(labels.values()) or "none: it is an open question"
+        # `"choice": 2` may mean B or C; guessing would shift every answer by one.
         hint = "; an option's number is its index" if isinstance(choice, int) else ""
         raise ValueError(f"the choice {choice!r} is none of the options ({offered}){hint}")
     return labels[str(choice).casefold()]
@@ -191,6 +200,7 @@ def _status_of_row(
     except ValueError:
         statuses = ", ".join(s.value for s in Status)
         raise ValueError(f"the status {stated!r} is none of {statuses}") from None
+    # Such a row would be wrong without showing up among the replies that failed.
     if status is Status.PARSED and not has_answer:
         raise ValueError("the status is parsed, and there is no choice and no text")
     return status

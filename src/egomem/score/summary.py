@@ -64,8 +64,10 @@ def summarise(
     """
     views = standard_slices(bins=bins, regimes=regimes)
     slices_of_sheet = list(slice_tables(scored, views).values())
+    # 56 of CapMem's 75 videos come from one source: a figure over all may be a figure of that one.
     without = leave_one_out(scored, next(view for view in views if view.name == "source"))
     accuracy = (
+        # Within short and long, as CapMem draws: the mix of lengths is the data set's design.
         accuracies([scored], duration_strata(scored, regimes[-1:]), seed=seed)[0]
         if len(scored)
         else None
@@ -82,6 +84,7 @@ def summarise(
         if accuracy
         else "",
         mrr=mrr(scored),
+        # Where everything can be answered, F1 says only how often a reader abstained.
         answerability=answerability(scored) if has_unanswerable else None,
         tables=(*slices_of_sheet, *([without] if without.rows else [])),
     )
