@@ -12,7 +12,9 @@ from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
+from egomem.errors import UsageError
 from egomem.recall.asked_source import QUOTED, asked_source
+from egomem.recall.instructions import without_instructions
 from egomem.recall.local_times import zones_of
 from egomem.recall.query import Anchor, Kind, Order, Part, Query, Relation
 from egomem.recall.speech import names_in, speakers_of, without
@@ -47,6 +49,7 @@ _VISIBLE = re.compile(
 )
 _SAYING = re.compile(r"\b(say|says|said|saying|reads?|written|tell|tells|told|shows?|shown)\b")
 _COMES = re.compile(r"\b(come|comes|came|coming) (in|into) (view|sight)\b")
+_NAME_OF = re.compile(r"\bthe (exact )?names? of\b")
 _GOES = re.compile(r"\b(go|goes|went|going) out of (view|sight)\b|\bgo(es)? away\b|\bwent away\b")
 
 _PLACE = r"\b(?:at|in|near|towards?|during) the (?:very )?"
@@ -97,6 +100,20 @@ _LEADING = re.compile(
 _ASKS = re.compile(r"\s*(what|who|where|how|why|which)\b", re.IGNORECASE)
 
 
+MAX_QUESTION_CHARS = 10_000
+"""Of a question with its options. No question of a person is that long, and reading takes time."""
+
+
+def check_length(text: str, options: Sequence[str] = ()) -> None:
+    """Raises UsageError for a question that is too long to be read."""
+    length = len(text) + sum(map(len, options))
+    if length > MAX_QUESTION_CHARS:
+        raise UsageError(
+            f"the question has {length:,} characters; the limit is {MAX_QUESTION_CHARS:,}",
+            "ask in fewer words; a file's content goes in with: egomem import",
+        )
+
+
 def read_query(
     text: str,
     options: Sequence[str] = (),
@@ -116,6 +133,7 @@ def read_query(
     from egomem.timeline import DEFAULT_CONVENTIONS
     from egomem.timeline.local_times import find_local_times
 
+    as_written, text = text, without_instructions(text)
     conventions = conventions or DEFAULT_CONVENTIONS
     times = tuple(find_local_times(text, zones, now=now, conventions=conventions))
     # Times are taken out first: "last Tuesday" is a time, and "last" in it no order.
@@ -133,6 +151,7 @@ def read_query(
     search_text, target_text = (" ".join(_without_order(t).split()) for t in (plain, target))
     # Two words for one event: "go" and "come" alone would match every walk.
     low = _GOES.sub("disappear", _COMES.sub("appear", _lowered(placed_text)))
+    low = _NAME_OF.sub(" ", low)
     kind: Kind = next((kind for kind, form in _KINDS if re.search(form, low)), "what")
     items: tuple[str, ...] = ()
     whole = _lowered(without(plain, lost))
@@ -151,7 +170,7 @@ def read_query(
     # "What did Ana say about Ben": Ana speaks, and both are named.
     by_carrier = [who for name, who in names.items() if not carried.isdisjoint(stem_set(name))]
     return Query(
-        text=text,
+        text=as_written,
         search_text=search_text or text,
         target_text=target_text,
         kind=kind,

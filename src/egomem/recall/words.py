@@ -18,6 +18,9 @@ from egomem.text import stems, terms, tokens
 PLAIN = frozenset(wordlists.PLAIN.split() + wordlists.PLAIN_ELSEWHERE.split())
 MEDIA = frozenset(wordlists.MEDIA.split())
 LIGHT = frozenset(wordlists.LIGHT.split())
+ATTRIBUTES = frozenset(stems(wordlists.ATTRIBUTES.split()))
+STANDS = frozenset(stems(wordlists.STANDS.split()))
+MEDIA_STEMS = frozenset(stems(wordlists.MEDIA.split()))
 NUMBERS = {word: number for number, word in enumerate(wordlists.NUMBERS.split())}
 """Number words, zero to twelve."""
 

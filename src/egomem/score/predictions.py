@@ -9,6 +9,7 @@ docs/reference/benchmark-formats.md. A line of a harness's log may hold it as it
 from __future__ import annotations
 
 import gzip
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -166,10 +167,8 @@ def _answer_from_row(row: Mapping[str, Any], question: Question, read: ReplyRead
         choice=choice,
         status=status or _status_of_row(row, choice, text, question),
         strategy=str(row.get("strategy") or "given"),
-        scores={
-            labels.get(k.casefold(), k): float(v) for k, v in (row.get("scores") or {}).items()
-        },
-        usage=Usage.model_validate(row.get("usage") or {}),
+        scores=_scores_of_row(row, labels),
+        usage=_usage_of_row(row),
         trace=({"step": "given", "raw": raw},) if raw is not None else (),
     )
 
@@ -182,17 +181,39 @@ def _choice_of_row(
         size = len(question.options)
         # Counting from 0, as EgoSchema does. A negative one would silently count from the end in
         # Python.
-        if not str(index).isdecimal() or int(index) >= size:
+        digits = str(index).strip()
+        if not digits.isdecimal() or int(digits) >= size:
             raise ValueError(f"the index {index!r} is none of {size} options, counting from 0")
-        return question.options[int(index)].label
+        return question.options[int(digits)].label
     if choice is None:
         return None
-    if str(choice).casefold() not in labels:
+    label = str(choice).strip().casefold()
+    if label not in labels:
         offered = ", ".join(labels.values()) or "none: it is an open question"
         # `"choice": 2` may mean B or C; guessing would shift every answer by one.
         hint = "; an option's number is its index" if isinstance(choice, int) else ""
         raise ValueError(f"the choice {choice!r} is none of the options ({offered}){hint}")
-    return labels[str(choice).casefold()]
+    return labels[label]
+
+
+def _scores_of_row(row: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, float]:
+    given = row.get("scores") or {}
+    if not isinstance(given, Mapping):
+        raise ValueError(f"the scores {given!r} are not a map of label to number")
+    scores = {labels.get(k.strip().casefold(), k): float(v) for k, v in given.items()}
+    # A NaN is above and below nothing: options would rank as they happen to be sorted.
+    for label, score in scores.items():
+        if not math.isfinite(score):
+            raise ValueError(f"the score of {label} is {score}, which is no number to rank by")
+    return scores
+
+
+def _usage_of_row(row: Mapping[str, Any]) -> Usage:
+    usage = Usage.model_validate(row.get("usage") or {})
+    for name, amount in usage:
+        if amount is not None and not (math.isfinite(amount) and amount >= 0):
+            raise ValueError(f"usage: {name} is {amount}, and has to be a number from 0 on")
+    return usage
 
 
 def _status_of_row(

@@ -26,6 +26,7 @@ from egomem.score.slices import (
     slice_tables,
     standard_slices,
 )
+from egomem.score.small_samples import IntervalMethod
 
 
 class ScoreSummary(Record):
@@ -67,6 +68,7 @@ def summarise(
     bins: int | Sequence[float] = 3,
     regimes: Sequence[float] = DURATION_EDGES_S,
     seed: int = 0,
+    intervals: IntervalMethod = "widened",
 ) -> ScoreSummary:
     """Accuracy with its interval, MRR, Ans-F1 where items cannot be answered, and every view.
 
@@ -78,7 +80,9 @@ def summarise(
     without = leave_one_out(scored, next(view for view in views if view.name == "source"))
     accuracy = (
         # Within short and long, as CapMem draws: the mix of lengths is the data set's design.
-        accuracies([scored], duration_strata(scored, regimes[-1:]), seed=seed)[0]
+        accuracies([scored], duration_strata(scored, regimes[-1:]), seed=seed, intervals=intervals)[
+            0
+        ]
         if len(scored)
         else None
     )
