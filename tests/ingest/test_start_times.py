@@ -126,6 +126,20 @@ def test_a_name_in_the_gap_of_the_clocks_is_a_note_and_no_error() -> None:
     assert "does not exist" in start.notes[0]
 
 
+def test_a_name_in_an_hour_that_comes_twice_says_how_it_is_read() -> None:
+    start = find_start("20261025_023000.mp4", zone=BERLIN)
+    assert start.clock is not None
+    assert start.clock.start.isoformat() == "2026-10-25T02:30:00+02:00"
+    assert "02:30 occurs twice that day; read as the first" in start.notes[0]
+
+
+def test_a_given_start_is_in_the_zone_that_is_given() -> None:
+    given = datetime.fromisoformat("2026-03-28T10:00+01:00")
+    start = find_start("walk.mp4", given=given, zone=BERLIN)
+    assert start.clock is not None
+    assert start.clock.at(86400).isoformat() == "2026-03-29T11:00:00+02:00"
+
+
 def test_a_creation_time_marked_as_utc_is_a_hint_even_with_a_zone() -> None:
     created = facts(created="2026-03-02T08:10:00.000000Z")
     start = find_start("walk.mp4", created, zone=BERLIN)

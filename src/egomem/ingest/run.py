@@ -62,6 +62,8 @@ async def ingest(
         try:
             _check_name(path)
             facts = await asyncio.to_thread(probe, path)
+            # All files before the first is observed: chapters, copies and the plan need them
+            # together.
             probed[path] = facts, await asyncio.to_thread(content_hash, path)
         except Exception as error:
             outcomes[path] = _failed(path, error)
@@ -88,7 +90,10 @@ async def ingest(
             given=start,
             zone=zone,
         )
+        # What is remembered of a recording is not changed by a later option; that it was not has to
+        # be said.
         notes_of[path] += ignored_wearer(recordings[path], wearer)
+    # Before anything is paid for.
     on_plan(list(recordings.values()))
     for path, recording in recordings.items():
         try:
@@ -145,14 +150,17 @@ async def _ingest_file(job: FileJob, notes: list[str]) -> FileOutcome:
     todo = unfinished_windows(store, recording, observers.frames, job.sampling.window)
     progress.faults += past_failures(store, recording, observers.frames, todo)
     unheard = [o for o in observers.sound if not is_transcribed(store, recording, o)]
+    # A file without sound is heard to its end by definition.
     if not job.info.audio:
         unheard = []
     stored = store.recording(recording.id)
     is_updated = stored is not None and is_changed(stored, recording)
+    # Before its observations: they refer to it.
     if is_updated or stored != recording:
         store.put_recording(recording)
     worked = bool(todo or unheard)
     started = time.perf_counter()
+    # Sound first: composed captions and transcripts of a window need what was said in it.
     for observer in unheard:
         await observe_sound(job, observer)
     if worked:

@@ -21,6 +21,7 @@ from egomem.records import Recording
 from egomem.timeline import Clock, format_time, read_start, read_time
 from egomem.timeline.chapters import Chapter, ChapterFile, chapter_name, chapters_of
 from egomem.timeline.clock import ClockSource
+from egomem.timeline.dst import occurs_twice
 from egomem.timeline.file_names import DAY_ONLY, named_time
 
 MAX_DIFFERENCE_S = 60
@@ -89,7 +90,10 @@ def find_start(
         *_name(path, zone, day_one, notes),
         *_container(facts, zone, container, notes),
     ]
+    # What the user says is over all else, and where a file contradicts it by more than a minute
+    # that is said: one of them is wrong.
     if given is not None:
+        # In the zone of the recording, so that "yesterday evening" is an evening there.
         clock = Clock(given.astimezone(zone) if zone else given, "given")
         notes += [
             f"the start given is not what the {hint} says"
@@ -303,7 +307,11 @@ def _name(
         elif named.doubt:
             yield Hint("filename", start, named.doubt)
         else:
-            yield Hint("filename", read_start(start.isoformat(), zone=zone))
+            start = read_start(start.isoformat(), zone=zone)
+            if occurs_twice(start):
+                what = f"{start:%H:%M} occurs twice that day; read as the first"
+                notes.append(f"{path.name}: {what} (give --start to say otherwise)")
+            yield Hint("filename", start)
     except TimeError as error:
         notes.append(f"{path.name}: {error}")
         return

@@ -37,6 +37,7 @@ def insert(
     tally: dict[tuple[int, int], tuple[int, int, float, float]] = {}
     new = 0
     for o in observations:
+        # Looked up once a call: the rows of one call are mostly of one recording.
         number = recordings.get((o.recording, o.wearer))
         if number is None:
             number = recordings[o.recording, o.wearer] = _recording_number(db, o)
@@ -59,6 +60,7 @@ def insert(
             " ".join(words),
             length,
         )
+        # Ids are hashes of content, so the database itself tells what is there already.
         cursor = db.execute(_INSERT, (*row, row_checksum(*row)))
         # Already there, and counted: a repeated import changes nothing.
         if not cursor.rowcount:
@@ -70,6 +72,7 @@ def insert(
                 "INSERT OR IGNORE INTO rests_on VALUES (?, ?)",
                 [(rowid, basis) for basis in rests_on],
             )
+        # Kept as sums, so that statistics of a view over whole recordings need no scan.
         _count(tally, (number, track), length, o.span.start, o.span.end)
     db.executemany(
         "INSERT INTO tally VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, tzinfo
 
 from egomem.errors import TimeError
 from egomem.memory.reader import MemoryReader
 from egomem.memory.recording_names import find_recording, matching_recordings
+from egomem.records import Recording
 from egomem.timeline import Moment, RecordingTime, Span
 
 _ENDLESS_S = 1e12
@@ -16,8 +18,9 @@ def moment_of(store: MemoryReader, text: Moment | str | None) -> Moment | None:
     """The moment that a text names: a wall clock, or "street.mp4 1:20", a second of a recording.
 
     The recording is named as in `find_recording`; in a memory of one recording its name may be left
-    out. Relative times count from `latest_end`. A moment is returned as it is. Raises TimeError
-    where the text cannot be read, UsageError where a name means several recordings.
+    out. Relative times count from `latest_end`, and a local time is that of where the wearer was
+    then. A moment is returned as it is. Raises TimeError where the text cannot be read, UsageError
+    where a name means several recordings.
     """
     if not isinstance(text, str):
         return text
@@ -32,14 +35,41 @@ def moment_of(store: MemoryReader, text: Moment | str | None) -> Moment | None:
         if name in exactly:
             return read_moment(rest, recording=find_recording(recordings, name).id)
     only = recordings[0].id if len(recordings) == 1 else None
+    now = latest_end(store)
     try:
-        return read_moment(text, now=latest_end(store), recording=only)
+        moment = read_moment(text, now=now, recording=only)
     except TimeError:
         # Only now: "2026-03-02 10:30" is a time, also where the id of a recording starts like it.
         for name, rest in named:
             if matching_recordings(recordings, name):
                 return read_moment(rest, recording=find_recording(recordings, name).id)
         raise
+    if now is None or not isinstance(moment, datetime):
+        return moment
+    return _where_it_was(recordings, moment, lambda zone: read_moment(text, now=now, zone=zone))
+
+
+def _where_it_was(
+    recordings: Sequence[Recording], moment: datetime, read: Callable[[tzinfo], Moment]
+) -> Moment:
+    """A local time read by the clocks of where the wearer was then, not of where they are now.
+
+    That is the zone of the last recording that had begun by then, as that zone tells it.
+    """
+    # By the instant: datetimes of one zone are compared by their local times.
+    clocks = sorted((r.clock.start for r in recordings if r.clock), key=datetime.timestamp)
+    zones = {str(start.tzinfo): start.tzinfo for start in reversed(clocks)}
+    for name, zone in zones.items():
+        try:
+            there = read(zone) if zone is not None else moment
+        except TimeError:  # the clocks there skip that time
+            continue
+        if isinstance(there, datetime):
+            before = there.timestamp()
+            begun = [start for start in clocks if start.timestamp() <= before] or clocks[:1]
+            if str(begun[-1].tzinfo) == name:
+                return there
+    return moment
 
 
 def _reads_as_seconds(text: str) -> bool:

@@ -9,16 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from egomem.memory import View
 from egomem.memory.bm25 import idf
+from egomem.recall.local_times import spans_by_line
 from egomem.recall.query import PART_PLACES, Part, Query, Relation
 from egomem.recall.words import Word, stem_set, words_of
 from egomem.records import Observation, Source
 from egomem.timeline import Span
+
+if TYPE_CHECKING:
+    from egomem.timeline import TimeMention
 
 Flags = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -62,8 +67,8 @@ class Matches:
         weights: Floats = np.exp(-_from_part(self.view, part) / width)
         return weights
 
-    def observed(self, sources: Iterable[Source] = (), bounds: Sequence[Span] = ()) -> bool:
-        """Whether the view holds anything of some sources, and in some stretches of wall clock."""
+    def observed(self, sources: Iterable[Source] = (), bounds: Sequence[TimeMention] = ()) -> bool:
+        """Whether the view holds anything of some sources, and at some times of the wall clock."""
         columns = self.view.columns
         flags = np.ones(len(columns), dtype=bool)
         if source_names := list(sources):
@@ -92,6 +97,8 @@ def matches(
     score = np.zeros(len(columns))
     for word, kinds in zip(asked, flags[len(every) :], strict=True):
         weight = idf(len(columns), int(holds[word].sum()))
+        # A detector knows 80 kinds: its "person" may be the woman asked for, and counts half. A
+        # caption that says "person" chose that word.
         score += weight * np.maximum(holds[word], 0.5 * (kinds & objects))
     chosen = score > 0
     matching = int(chosen.sum())
@@ -100,6 +107,8 @@ def matches(
     latest = query.order == "last"
     cut = int(chosen.sum()) > most
     if cut:
+        # Words of options must not crowd out the question's own, so they get a share of their own
+        # below.
         chosen = _first(view, score > 0, most, score=score, latest=latest)
         for words in options:
             mine = sum((_weighed(holds[word]) for word in words), np.zeros(len(columns)))
@@ -107,10 +116,12 @@ def matches(
     pointed = _pointed_at(view, query, asked, slack, part_width)
     if int(pointed.sum()) > most:
         cut = True
+        # "First" and "last" lie at the ends.
         ends = (_first(view, pointed, most // 2, latest=late) for late in (False, True))
         pointed = np.logical_or(*ends)
     chosen |= pointed
     if query.at is not None and len(columns):
+        # A caption may lie a few seconds beside a time that the question names.
         chosen[int(np.argmin(_away(view, query.at)))] = True
     read = view.read(columns.rows[chosen].tolist())
     more = _replies(view, read)
@@ -201,10 +212,12 @@ def _pointed_at(
         if any(not word.forms.isdisjoint(stems) for word in asked):
             catalog = view.filter.catalog
             named = named | (columns.lines == catalog.numbers[catalog.positions[recording.id]])
+    # A question with words is answered by what holds them; reading all of its hour beside would
+    # drown it.
     if query.words or (query.anchor_words and query.relation) or query.items:
         return near | named
     region = near if query.at is not None else ~nothing
-    if bounds := [t.instants.span for t in query.times if t.instants is not None]:
+    if bounds := [t for t in query.times if t.instants is not None]:
         inside = _within(view, bounds, 0.0)
         region = region & (inside if inside.any() else _within(view, bounds, AROUND_S))
     if query.part:
@@ -218,15 +231,16 @@ def _overlapping(starts: Floats, ends: Floats, span: Span) -> Flags:
     return np.asarray((starts <= span.end) & (ends >= span.start), dtype=bool)
 
 
-def _within(view: View, bounds: Sequence[Span], margin: float) -> Flags:
-    """What overlaps some stretches of wall clock, or lies at most `margin` seconds beside."""
+def _within(view: View, bounds: Sequence[TimeMention], margin: float) -> Flags:
+    """What overlaps some times of the wall clock, or lies at most `margin` seconds beside."""
     columns = view.columns
     starts, ends = columns.zeros + columns.starts, columns.zeros + columns.ends
     flags = np.zeros(len(columns), dtype=bool)
-    for span in bounds:
-        wide = Span(span.start - margin, span.end + margin)
+    for mention in bounds:
+        lows, highs = spans_by_line(view, mention)
+        low, high = lows[columns.lines] - margin, highs[columns.lines] + margin
         with np.errstate(invalid="ignore"):  # an unknown clock is NaN, and in no stretch
-            flags |= _overlapping(starts, ends, wide)
+            flags |= (starts <= high) & (ends >= low)
     return flags
 
 
@@ -249,6 +263,7 @@ def _away(view: View, at: float) -> Floats:
 
 def _replies(view: View, read: Iterable[Observation]) -> list[Observation]:
     """The speech that follows what asks something: an answer inherits the words of its question."""
+    # "Where is the key?" holds the words of the question and "Under the pot" holds the answer.
     asks = [o for o in read if o.source == "speech" and "?" in o.text and o.recording is not None]
     if not asks:
         return []
@@ -275,6 +290,7 @@ def _surrounded(
         if o.recording is None or o.source in ("speech", "screen_text"):
             continue
         if not forms.isdisjoint(stem_set(o.text)):
+            # Whole stretches, so that the same ones come up whatever observation names them.
             start = o.span.start // STRETCH_S * STRETCH_S
             end = (o.span.end // STRETCH_S + 1) * STRETCH_S
             spans.append((o.recording, Span(start, end)))
