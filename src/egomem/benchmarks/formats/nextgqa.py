@@ -88,6 +88,7 @@ def _read_row(
 def _video(row: Fields) -> Video:
     duration = number_field(row["about"], "duration")
     fps, frames = number_field(row["about"], "fps"), number_field(row, "frame_count")
+    # The file of spans states lengths for the videos of its split alone.
     if duration is None and fps and frames:
         duration = frames / fps
     return Video(id=text_field(row, "video"), duration=duration)
@@ -101,6 +102,7 @@ def _question(row: Fields) -> Question:
     if not isinstance(spans, dict):
         raise InvalidRowError("location is not a map of question to spans")
     return Question(
+        # `qid` counts within a video.
         id=f"{video}_{qid}",
         text=text_field(row, "question"),
         options=choices,
