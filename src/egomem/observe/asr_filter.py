@@ -19,7 +19,7 @@ Reason = Literal["no speech", "unsure", "repetition", "too fast"]
 class SpeechSegment:
     """One segment of a transcript. Times in seconds; the figures are Whisper's.
 
-    `words` are (start, end, word, probability).
+    `words` are (start, end, word, probability, None where unknown).
     """
 
     start: float
@@ -27,7 +27,7 @@ class SpeechSegment:
     text: str
     no_speech_prob: float = 0.0
     avg_logprob: float = 0.0
-    words: Sequence[tuple[float, float, str, float]] = ()
+    words: Sequence[tuple[float, float, str, float | None]] = ()
 
 
 @dataclass(frozen=True, slots=True)

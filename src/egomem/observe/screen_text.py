@@ -16,6 +16,7 @@ from egomem.errors import MissingExtraError
 from egomem.extras import are_installed, install_line
 from egomem.observe.keyframes import MIN_CHANGE, select_keyframes
 from egomem.observe.plugin import ObserverPlugin, ObserverSetup
+from egomem.observe.text_orientation import best_reading
 from egomem.observe.text_tracks import OcrResult, TextLine, TextTrack, track_lines
 from egomem.observe.window import Window
 from egomem.records import Observation, Provenance, Track
@@ -48,6 +49,7 @@ class ScreenText:
         self.side, self.change = side, change
         self.dropped: Counter[str] = Counter()
         self._engine: Any = None
+        # The engine keeps state between its steps; several windows are read at once.
         self._one_at_a_time = threading.Lock()
 
     @property
@@ -79,20 +81,30 @@ class ScreenText:
         """Return the lines in an (H, W, 3) uint8 RGB picture to keep, top to bottom."""
         with self._one_at_a_time:
             engine = self._engine = self._engine or _load(self.side)
+            # RapidOCR expects BGR, as OpenCV reads pictures.
             result = engine(np.ascontiguousarray(image[:, :, ::-1]))
-        height, width = image.shape[:2]
-        lines = []
-        boxes = result.boxes if result.boxes is not None else ()
-        for text, score, corners in zip(result.txts or (), result.scores or (), boxes, strict=True):
-            left, top = corners.min(axis=0) / (width, height)
-            right, bottom = corners.max(axis=0) / (width, height)
-            box = (float(left), float(top), float(right), float(bottom))
-            lines.append(TextLine(text.strip(), float(score), box))
+            height, width = image.shape[:2]
+            lines = []
+            boxes = result.boxes if result.boxes is not None else ()
+            for text, score, corners in zip(
+                result.txts or (), result.scores or (), boxes, strict=True
+            ):
+                left, top = corners.min(axis=0) / (width, height)
+                right, bottom = corners.max(axis=0) / (width, height)
+                box = (float(left), float(top), float(right), float(bottom))
+                line = TextLine(text.strip(), float(score), box)
+                lines.append(best_reading(line, image, self._read_line))
         return self._worth_keeping(lines)
+
+    def _read_line(self, crop: npt.NDArray[np.uint8]) -> tuple[str, float] | None:
+        """The text of a picture that is one line, and its score."""
+        result = self._engine.recognize_txt([np.ascontiguousarray(crop[:, :, ::-1])])
+        return (result.txts[0], float(result.scores[0])) if result.txts else None
 
     def _worth_keeping(self, lines: list[TextLine]) -> list[TextLine]:
         kept = []
         for line in lines:
+            # Recognisers see an "I" or an "o" in every edge and knob.
             if sum(c.isalnum() for c in line.text) < 2:
                 self.dropped["one character"] += 1
             elif line.score < self.score:
@@ -116,7 +128,8 @@ class ScreenText:
                 "score": round(best.score, 3),
                 "readings": len(text_track.readings),
                 "variants": [*variants],
-            },
+            }
+            | ({} if best.orientation == "upright" else {"orientation": best.orientation}),
             provenance=Provenance(frames=tuple(text_track.times)),
         )
 

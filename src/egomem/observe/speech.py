@@ -19,6 +19,7 @@ from egomem.models import weights
 from egomem.models.weights import WeightsOrigin
 from egomem.observe.asr_filter import SegmentFilter, SpeechSegment
 from egomem.observe.plugin import ObserverPlugin, ObserverSetup
+from egomem.observe.speech_cuts import cut_at_gaps
 from egomem.records import Observation, Provenance, Recording, Track
 from egomem.timeline import Span
 
@@ -43,7 +44,7 @@ def default_threads() -> int:
 
 
 class Speech:
-    """Transcribes blocks of sound; each segment is one observation.
+    """Transcribes blocks of sound; each segment, cut at gaps of its words, is one observation.
 
     `model`: a Whisper size or a folder. `language`: an ISO 639-1 code, None to detect it in each
     stretch. `stretch`: seconds of sound transcribed at once; it is cut at a pause, so memory is
@@ -62,6 +63,7 @@ class Speech:
     ) -> None:
         if not are_installed("faster_whisper"):
             raise MissingExtraError("faster-whisper", "speech")
+        # A shorter stretch has no second half with a pause to be cut in.
         if stretch < 2:
             raise UsageError(f"a stretch of sound must last 2 s at least, not {stretch:g}")
         self.model, self.language, self.stretch, self.beam = model, language, stretch, beam
@@ -101,7 +103,7 @@ class Speech:
                         "no_speech_prob": round(segment.no_speech_prob, 3),
                         "avg_logprob": round(segment.avg_logprob, 3),
                         "words": [
-                            [round(start + w0, 2), round(start + w1, 2), word, round(p, 2)]
+                            [round(start + w0, 2), round(start + w1, 2), word, p and round(p, 2)]
                             for w0, w1, word, p in segment.words
                         ],
                     },
@@ -112,6 +114,7 @@ class Speech:
             yield start + samples.size / SAMPLE_RATE, observations
 
     def _transcribe(self, samples: Samples) -> Iterator[tuple[SpeechSegment, str]]:
+        # Whisper invents sentences over silence, so it never gets any.
         if not voice_segments(samples):
             return
         results, info = self._model().transcribe(
@@ -142,7 +145,10 @@ class Speech:
         kept, dropped = self.segment_filter.sift(segments)
         self.dropped.update(dropped)
         for segment in kept:
-            yield segment, info.language
+            # A segment may join sentences minutes apart, and its times would cover the silence
+            # between.
+            for part in cut_at_gaps(segment):
+                yield part, info.language
 
     def _model(self) -> Any:
         if self._engine is None:
@@ -162,6 +168,7 @@ def voice_segments(samples: Samples) -> list[tuple[int, int]]:
     """Where somebody speaks, in samples; segments less than a pause apart are one."""
     from faster_whisper.vad import VadOptions, get_speech_timestamps
 
+    # No padding: a pause is looked for, and padding would close the short ones.
     options = VadOptions(min_silence_duration_ms=int(_MIN_PAUSE_S * 1000), speech_pad_ms=0)
     return [(s["start"], s["end"]) for s in get_speech_timestamps(samples, options)]
 
@@ -204,6 +211,8 @@ def cut_point(samples: Samples, spoken: Sequence[tuple[int, int]]) -> int:
         if end - max(begin, length // 2) >= _MIN_PAUSE_S * SAMPLE_RATE
     ]
     if pauses:
+        # The last pause, so that stretches are as long as may be: each begins without what came
+        # before it.
         return sum(pauses[-1]) // 2
     step = SAMPLE_RATE // 10
     half = samples[length // 2 :]

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from typing import Literal
 
 from egomem.timeline import Span
 
@@ -20,6 +21,8 @@ MAX_DISTANCE = 0.25
 MAX_MISSED = 1
 """Keyframes in a row that may miss a line before it counts as gone."""
 
+Orientation = Literal["upright", "upside down", "mirrored", "mirrored upside down"]
+
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom, each 0-1 of the picture's width or height."""
 
@@ -31,6 +34,7 @@ class TextLine:
     text: str
     score: float
     box: Box
+    orientation: Orientation = "upright"
 
 
 @dataclass(frozen=True, slots=True)
