@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, tzinfo
 from pathlib import Path
 
-from egomem.errors import EgomemError, MediaError, StoreError
+from egomem.errors import EgomemError, ForgottenError, MediaError, StoreError, UsageError
 from egomem.hashing import recording_id
 from egomem.ingest.completion import is_transcribed, unfinished_windows
 from egomem.ingest.job import DAMAGE, FileJob, FileProgress, Observers, SamplingOptions
@@ -102,6 +102,13 @@ async def ingest(
                 store, path, facts_of[path], recording, observers, sampling, progress, on_step
             )
             outcomes[path] = await _ingest_file(job, notes_of[path])
+        except (ForgottenError, UsageError) as error:
+            # Somebody may forget a recording while it is being ingested, which ends this one alone.
+            if store.recording(recording.id) is not None:
+                outcomes[path] = _failed(path, error)
+                continue
+            await asyncio.to_thread(_forget_replies, store.folder, [recording.id])
+            outcomes[path] = _failed(path, _forgotten(path))
         except StoreError:
             raise
         except Exception as error:
@@ -109,6 +116,22 @@ async def ingest(
             outcomes[path] = _failed(path, error)
     outcomes |= {path: _copied(path, outcomes[first]) for path, first in copies.items()}
     return IngestReport(outcomes=tuple(outcomes[path] for path in files), notes=tuple(notes))
+
+
+def _forgotten(path: Path) -> ForgottenError:
+    return ForgottenError(
+        f"{path.name} was forgotten while it was being ingested, and nothing of it is stored",
+        "ingest it again to remember it",
+    )
+
+
+def _forget_replies(folder: Path, recordings: list[str]) -> None:
+    """Delete the cached replies of recordings: a request under way may have ended after the
+    forgetting.
+    """
+    from egomem.memory import replies  # which knows of models
+
+    replies.forget(folder, recordings=recordings)
 
 
 def _copied(path: Path, outcome: FileOutcome) -> FileOutcome:
