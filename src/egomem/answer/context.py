@@ -36,9 +36,11 @@ class Notes:
             text = _NOTE.sub("", str(value)).strip("[]() #.")
             if match := _NUMBERS.fullmatch(text):
                 first, last = int(match[1]), int(match[2] or match[1])
+                # Bounded: "1-99999999" must not make a hundred million numbers.
                 numbers |= dict.fromkeys(range(first, min(last, len(self.observations)) + 1))
             elif times := [time.value for time in parse_times(value) if time.unit == "seconds"]:
                 numbers |= dict.fromkeys(self._numbers_at(times[0], times[-1]))
+        # A number of no note cites nothing, and is no reason to doubt the answer.
         inside = [number for number in numbers if 1 <= number <= len(self.observations)]
         return [evidence_of(self.observations[number - 1], self.view) for number in inside]
 
@@ -120,6 +122,8 @@ def scope(view: View, question: Question) -> View:
     if question.recording is None:
         return view
     ids = {r.id for r in view.recordings()}
+    # A recording that the view lacks gives an empty part, not the whole memory: its answer would be
+    # from other videos.
     return view.narrow(recordings=[question.recording] if question.recording in ids else [])
 
 
@@ -141,6 +145,7 @@ def chosen_track(view: View, track: str | None = None) -> str | None:
     def rank(id: str) -> tuple[bool, float, float, str]:
         stored: Track | None = tracks.get(id)
         composed = stored is not None and stored.model is None
+        # By its id at last, so that two equal tracks are chosen alike on every machine.
         return composed, -covered[id], (stored.window or 0.0) if stored else 0.0, id
 
     return min(covered, key=rank)
@@ -161,6 +166,8 @@ def captions(task: Task[Any], track: str | None, sources: Sequence[Source]) -> R
     others = {s for s in sources if s != "caption"}
     tracks = [t.id for t in view.store.tracks() if t.source in others]
     observations = view.observations(tracks=[chosen, *tracks] if chosen else tracks)
+    # Told in the trace, too, so that a wrong answer there can be explained by what was never
+    # captioned.
     gaps = failed_windows_in_view(view, chosen) if chosen else {}
     without_caption: list[JsonValue] = [
         {"recording": id, "start": g.span.start, "end": g.span.end, "status": g.status}

@@ -30,12 +30,14 @@ from typer.core import TyperGroup
 
 from egomem.cli.exit_codes import ExitCode, exit_code_of
 from egomem.cli.lazy_help import LazyHelpCommand
+from egomem.cli.terminal import escaped_output
 from egomem.errors import EgomemError, reason
 
 COMMANDS: dict[str, str] = {
     "ingest": "egomem.cli.ingest:ingest",
     "search": "egomem.cli.search:search",
     "ask": "egomem.cli.ask:ask",
+    "look": "egomem.cli.look:look",
     "compare": "egomem.cli.compare:compare",
     "show": "egomem.cli.show:show",
     "probe": "egomem.cli.probe:probe",
@@ -115,6 +117,11 @@ _DISK = "check that path, its permissions and the room on the disk"
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command line; returns its exit code."""
+    with escaped_output():
+        return _main(arguments)
+
+
+def _main(arguments: list[str] | None) -> int:
     from egomem.cli.output import print_error
 
     arguments = sys.argv[1:] if arguments is None else arguments

@@ -7,13 +7,17 @@ import math
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
 from egomem.cli.exit_codes import ExitCode
+from egomem.cli.terminal import escaped_json, make_console
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console, JustifyMethod
     from rich.table import Table
 
@@ -59,13 +63,9 @@ class LazyConsole:
 
     def __getattr__(self, name: str) -> Any:
         if self._made is None:
-            from rich.console import Console
-
-            self._made = Console(
+            self._made = make_console(
                 highlight=False,
                 soft_wrap=True,
-                emoji=False,
-                markup=False,
                 width=None if sys.stdout.isatty() else PIPE_WIDTH,
             )
         return getattr(self._made, name)
@@ -91,7 +91,7 @@ def _print_json(command: str | None, result: Any, problems: Sequence[tuple[str, 
         text = json_.dumps(body, ensure_ascii=not wide, default=str, allow_nan=False)
     except ValueError:
         text = json_.dumps(_finite(body), ensure_ascii=not wide, default=str)
-    print(text)
+    print(escaped_json(text))
 
 
 def _finite(value: Any) -> Any:
@@ -136,14 +136,22 @@ def format_place(
     return f"{names.get(recording, recording)} {format_span(span)}, {clock}"
 
 
-def print_answer(out: Console, answer: Answer, names: Mapping[str, str]) -> None:
+def print_answer(
+    out: Console,
+    answer: Answer,
+    names: Mapping[str, str],
+    pictures: Sequence[Path | None] = (),
+) -> None:
+    """Print an answer and its evidence; `pictures` are paths, one for each piece of evidence."""
     if answer.text:
         out.print(f"  {answer.text}", style="bold")
     if answer.abstained and answer.reason not in answer.text:
         out.print(f"  {answer.reason}")
-    for piece in answer.evidence:
+    for piece, picture in zip_longest(answer.evidence, pictures[: len(answer.evidence)]):
         place = format_place(piece.recording, piece.span, piece.when, names)
         out.print(f'    {place}: "{piece.quote}" ({piece.source})')
+        if picture is not None:
+            out.print(f"      {picture}")
 
 
 def format_usage(usage: Usage) -> str:

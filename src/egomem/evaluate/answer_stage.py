@@ -205,14 +205,11 @@ class AnswerStage:
 
     def _count(self, answer: Answer, progress: RunProgress) -> None:
         self.answered += 1
-        progress.done += 1
-        progress.spent = self._run.budget.spent()
         failed = answer.status is Status.ERROR
+        progress.advance((answer.reason or "error") if failed else "")
+        progress.spent = self._run.budget.spent()
         if answer.trace:  # a trial for which nothing was sent says nothing about a server
             self._consecutive_errors = self._consecutive_errors + 1 if failed else 0
-        if failed:
-            progress.errors += 1
-            progress.last_error = answer.reason
         self._on_progress(progress)
         # A wrong key fails at every request: going on would store thousands of errors, and cost
         # hours of waiting.

@@ -11,7 +11,7 @@ from dataclasses import InitVar, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
-from egomem.errors import EgomemError, MediaError, StoreError, UsageError
+from egomem.errors import EgomemError, ForgottenError, MediaError, StoreError, UsageError
 from egomem.hashing import recording_id
 from egomem.ingest.readers import ImportOptions, RowReader, file_rows
 from egomem.ingest.readers.files import stem_of
@@ -128,6 +128,8 @@ def import_files(
             done = _import(
                 store, path, options or ImportOptions(), Path(videos) if videos else None
             )
+        except ForgottenError as error:  # while it was being imported, which ends this file alone
+            done = ImportOutcome(path=str(path), fault=error.message, remedy=error.remedy)
         except StoreError:
             raise
         except EgomemError as error:
@@ -153,6 +155,7 @@ def _import(store: Store, path: Path, options: ImportOptions, videos: Path | Non
     new = read = 0
     stored: dict[str, Recording] = {}
     observations = iter(reading)
+    # In batches: a file of a year of captions need not fit into memory.
     while batch := list(islice(observations, BATCH_SIZE)):
         _put(store, reading, stored)  # observations need their recording in the memory
         new += store.add(batch)
@@ -226,6 +229,7 @@ class _RecordingFinder:
             self.notes.append(str(error))
             return None
         digest = content_hash(path)
+        # The same bytes under another name are the same recording.
         if recording_id(digest) in self._by_id:
             return self._by_id[recording_id(digest)]
         options = self.options

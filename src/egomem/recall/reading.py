@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
+from egomem.errors import UsageError
 from egomem.recall.asked_source import QUOTED, asked_source
 from egomem.recall.instructions import without_instructions
 from egomem.recall.local_times import zones_of
@@ -97,6 +98,20 @@ _LEADING = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _ASKS = re.compile(r"\s*(what|who|where|how|why|which)\b", re.IGNORECASE)
+
+
+MAX_QUESTION_CHARS = 10_000
+"""Of a question with its options. No question of a person is that long, and reading takes time."""
+
+
+def check_length(text: str, options: Sequence[str] = ()) -> None:
+    """Raises UsageError for a question that is too long to be read."""
+    length = len(text) + sum(map(len, options))
+    if length > MAX_QUESTION_CHARS:
+        raise UsageError(
+            f"the question has {length:,} characters; the limit is {MAX_QUESTION_CHARS:,}",
+            "ask in fewer words; a file's content goes in with: egomem import",
+        )
 
 
 def read_query(

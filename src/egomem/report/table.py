@@ -82,9 +82,10 @@ class Chart(Record):
 
 
 class Section(Record):
-    """A titled part of the report: paragraphs, then tables and charts."""
+    """A titled part of the report: a `lead` in large print, paragraphs, then tables and charts."""
 
     title: str
+    lead: str = ""
     text: tuple[str, ...] = ()
     parts: tuple[ReportTable | Chart, ...] = ()
 
@@ -115,6 +116,7 @@ def build_table(
 
 def _cell(value: object) -> Cell:
     if isinstance(value, CellValue):
+        # Names of models and data sets are texts of others, too.
         printable = {"text": one_line(value.text), "detail": one_line(value.detail)}
         return value.model_copy(update=printable)
     return "" if value is None else one_line(str(value))

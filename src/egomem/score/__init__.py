@@ -35,6 +35,12 @@ from egomem.score.cluster_bootstrap import (
     permutation_test,
     permutation_tests,
 )
+from egomem.score.evidence_rows import evidence_rows, read_evidence
+from egomem.score.evidence_times import (
+    EvidenceTimes,
+    evidence_baselines,
+    evidence_times,
+)
 from egomem.score.failure_modes import (
     Explanation,
     FailureMode,
@@ -83,6 +89,7 @@ from egomem.score.slices import (
     slice_tables,
     standard_slices,
 )
+from egomem.score.small_samples import IntervalMethod
 from egomem.score.summary import ScoreSummary, duration_strata, summarise
 from egomem.score.verify_effects import OverrideCounts, effects_by_support
 
@@ -100,11 +107,13 @@ __all__ = [
     "AnswerableOutcomes",
     "BaselineAccuracy",
     "Bootstrap",
+    "EvidenceTimes",
     "Explanation",
     "FailureMode",
     "FrameCounts",
     "GroupAccuracy",
     "Interval",
+    "IntervalMethod",
     "Mrr",
     "OracleAnswer",
     "OverrideCounts",
@@ -133,6 +142,9 @@ __all__ = [
     "count_frames",
     "duration_strata",
     "effects_by_support",
+    "evidence_baselines",
+    "evidence_rows",
+    "evidence_times",
     "explain_failure",
     "group_accuracy",
     "hit_at",
@@ -147,6 +159,7 @@ __all__ = [
     "pareto_front",
     "permutation_test",
     "permutation_tests",
+    "read_evidence",
     "read_predictions",
     "recall_at",
     "reciprocal_rank",

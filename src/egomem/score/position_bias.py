@@ -6,13 +6,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from egomem.score.cluster_bootstrap import Bootstrap, Interval, bootstrap
+from egomem.score.cluster_bootstrap import Interval, bootstrap
 from egomem.score.scored_answers import ScoredAnswers
 from egomem.score.slices import NOT_STATED, Slice
+from egomem.score.small_samples import IntervalMethod
 
 
 def middle_drop_interval(
-    scored: ScoredAnswers, positions: Slice, strata: Sequence[str] | None = None, *, seed: int = 0
+    scored: ScoredAnswers,
+    positions: Slice,
+    strata: Sequence[str] | None = None,
+    *,
+    seed: int = 0,
+    intervals: IntervalMethod = "widened",
 ) -> Interval | None:
     """`middle_drop` of a view of evidence positions, drawn as the accuracies are.
 
@@ -36,6 +42,7 @@ def middle_drop_interval(
         scored.clusters,
         strata,
         seed=seed,
+        intervals=intervals,
     )
     bin_count = in_bin.shape[1]
     # As `middle_drop`: a mean of bins, not of questions, so a full bin does not drown an empty one.
@@ -43,7 +50,7 @@ def middle_drop_interval(
     with np.errstate(invalid="ignore", divide="ignore"):
         value = (draws.values[:bin_count] / draws.values[bin_count:]) @ shares
         samples = (draws.samples[:, :bin_count] / draws.samples[:, bin_count:]) @ shares
-    return Bootstrap(np.array([value]), samples[:, None], draws.level).interval(0)
+    return draws.derived(np.array([value]), samples[:, None], (-1.0, 1.0)).interval(0)
 
 
 def _is_first_bin(name: str) -> bool:

@@ -2,13 +2,14 @@
 
 A row is `{"id": "...", "choice": "B"}`, with any of `index` or `response` (instead of `choice`: the
 option's number from 0, or a reply to read), `text` (an open answer), `status`, `scores` (label ->
-number), `raw` (the reply), `verdict` (a judge's 0 to 1) and `usage`; the whole is in
+number), `raw` (the reply), `verdict` (a judge's 0 to 1), `evidence` and `usage`; the whole is in
 docs/reference/benchmark-formats.md. A line of a harness's log may hold it as its `prediction`.
 """
 
 from __future__ import annotations
 
 import gzip
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,11 +19,12 @@ from pydantic import ValidationError
 
 from egomem.errors import UsageError, reason
 from egomem.records import Answer, Option, Question, Status, Usage
+from egomem.score.evidence_rows import read_evidence
 from egomem.score.prediction_formats import SubmissionReader, prediction_rows
 
 _ROW_FIELDS = frozenset(
     ("id", "choice", "index", "response", "text", "status", "scores", "raw", "verdict", "usage",
-     "strategy")
+     "strategy", "evidence")
 )  # fmt: skip
 
 ReplyReader = Callable[[str, Sequence[Option]], tuple[Status, str | None]]
@@ -33,7 +35,8 @@ ReplyReader = Callable[[str, Sequence[Option]], tuple[Status, str | None]]
 class Predictions:
     """Answers and verdicts by question id; `problems` are rows that could not be used.
 
-    `missing` questions have no row, `unknown` ids are of no question.
+    `without_evidence` are rows whose answer counts and whose evidence could not be read. `missing`
+    questions have no row, `unknown` ids are of no question.
     """
 
     answers: dict[str, Answer]
@@ -41,6 +44,7 @@ class Predictions:
     missing: tuple[str, ...]
     unknown: tuple[str, ...]
     problems: tuple[str, ...]
+    without_evidence: tuple[str, ...] = ()
 
 
 def read_lone_label(reply: str, options: Sequence[Option]) -> tuple[Status, str | None]:
@@ -70,6 +74,7 @@ def read_predictions(
     answers: dict[str, Answer] = {}
     verdicts: dict[str, float] = {}
     problems: list[str] = []
+    without_evidence: list[str] = []
     unknown: list[str] = []
     line_of_id: dict[str, int] = {}
     for number, row in prediction_rows(_read_text(path), submissions):
@@ -100,6 +105,12 @@ def read_predictions(
             answers[id] = _answer_from_row(row, question_of[id], read)
             if row.get("verdict") is not None:
                 verdicts[id] = _parse_verdict(row["verdict"])
+            try:
+                evidence = read_evidence(row.get("evidence"), question_of[id])
+                answers[id] = answers[id].model_copy(update={"evidence": evidence})
+            except ValueError as error:
+                # The answer counts: it is the moment that nobody can check.
+                without_evidence.append(f"{path.name}:{number}: {id}: {error}")
         except (ValueError, TypeError) as error:
             answers.pop(id, None)
             problems.append(f"{path.name}:{number}: {id}: {_error_text(error)}")
@@ -118,6 +129,7 @@ def read_predictions(
         missing=tuple(id for id in question_of if id not in answers),
         unknown=tuple(unknown),
         problems=tuple(problems),
+        without_evidence=tuple(without_evidence),
     )
 
 
@@ -155,10 +167,8 @@ def _answer_from_row(row: Mapping[str, Any], question: Question, read: ReplyRead
         choice=choice,
         status=status or _status_of_row(row, choice, text, question),
         strategy=str(row.get("strategy") or "given"),
-        scores={
-            labels.get(k.casefold(), k): float(v) for k, v in (row.get("scores") or {}).items()
-        },
-        usage=Usage.model_validate(row.get("usage") or {}),
+        scores=_scores_of_row(row, labels),
+        usage=_usage_of_row(row),
         trace=({"step": "given", "raw": raw},) if raw is not None else (),
     )
 
@@ -171,17 +181,39 @@ def _choice_of_row(
         size = len(question.options)
         # Counting from 0, as EgoSchema does. A negative one would silently count from the end in
         # Python.
-        if not str(index).isdecimal() or int(index) >= size:
+        digits = str(index).strip()
+        if not digits.isdecimal() or int(digits) >= size:
             raise ValueError(f"the index {index!r} is none of {size} options, counting from 0")
-        return question.options[int(index)].label
+        return question.options[int(digits)].label
     if choice is None:
         return None
-    if str(choice).casefold() not in labels:
+    label = str(choice).strip().casefold()
+    if label not in labels:
         offered = ", ".join(labels.values()) or "none: it is an open question"
         # `"choice": 2` may mean B or C; guessing would shift every answer by one.
         hint = "; an option's number is its index" if isinstance(choice, int) else ""
         raise ValueError(f"the choice {choice!r} is none of the options ({offered}){hint}")
-    return labels[str(choice).casefold()]
+    return labels[label]
+
+
+def _scores_of_row(row: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, float]:
+    given = row.get("scores") or {}
+    if not isinstance(given, Mapping):
+        raise ValueError(f"the scores {given!r} are not a map of label to number")
+    scores = {labels.get(k.strip().casefold(), k): float(v) for k, v in given.items()}
+    # A NaN is above and below nothing: options would rank as they happen to be sorted.
+    for label, score in scores.items():
+        if not math.isfinite(score):
+            raise ValueError(f"the score of {label} is {score}, which is no number to rank by")
+    return scores
+
+
+def _usage_of_row(row: Mapping[str, Any]) -> Usage:
+    usage = Usage.model_validate(row.get("usage") or {})
+    for name, amount in usage:
+        if amount is not None and not (math.isfinite(amount) and amount >= 0):
+            raise ValueError(f"usage: {name} is {amount}, and has to be a number from 0 on")
+    return usage
 
 
 def _status_of_row(

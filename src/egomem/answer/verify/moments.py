@@ -29,6 +29,8 @@ def intervals(
         beside = [h.span for h in hits if h.recording == seed.recording]
         start, end = seed.span.start, seed.span.end
         for span in beside:
+            # CapMem centres an interval on each seed. Merging overlapping ones first left four
+            # frames for stretches of up to 550 s.
             if abs(span.end - seed.span.start) < _NOTHING:
                 start = min(start, span.start)
             if abs(span.start - seed.span.end) < _NOTHING:

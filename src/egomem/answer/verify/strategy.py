@@ -91,6 +91,7 @@ async def verify(task: Task[VerifySettings]) -> Answer:
     base = await task.memo("caption")
     status, read = base.status.value, _read(base)
     task.note("baseline", choice=base.choice, text=base.text, status=status, **read)
+    # Without the caption answer there is nothing to keep or replace.
     if base.status is Status.ERROR:
         return failed(NO_BASE, base.reason, base.usage)
     view = scope(task.view, question)
@@ -100,6 +101,8 @@ async def verify(task: Task[VerifySettings]) -> Answer:
     task.note("read", **explain(query))
     hits, remarks = await asyncio.to_thread(_find, task, view, query)
     task.note("found", hits=[_hit_step(hit) for hit in hits], notes=list(remarks))
+    # CapMem's harness checks an intermediate answer from the windows found, not the answer over all
+    # captions, which it may only replace.
     candidate = await _candidate(task, view, hits)
     usage = base.usage + candidate.usage
     if candidate.status is Status.ERROR:
@@ -117,6 +120,7 @@ async def verify(task: Task[VerifySettings]) -> Answer:
     decision = decide(
         question, base, verdict, clock_cue=has_clock_cue(question), why_not=check.why_not
     )
+    # Ours, not CapMem's: it is off unless it is set.
     if settings.second_look and decision.outcome != "overridden":
         again = named_moments(task, query, recordings)
         if again:
@@ -125,6 +129,8 @@ async def verify(task: Task[VerifySettings]) -> Answer:
             if recheck.fault:
                 return failed(NO_LOOK, recheck.fault, usage)
             task.note("second_look", times=[list(one.times) for one in again])
+            # The second look is at the very times that the question names, so a clock time in it
+            # blocks no longer.
             other = decide(question, base, recheck.verdict, clock_cue=False)
             if other.outcome == "overridden":
                 verdict, evidence, decision = recheck.verdict, evidence_again, other
@@ -193,6 +199,7 @@ async def _look(
     images = limits.images
     if task.budget.frames is not None:
         images = min(images, max(1, task.budget.frames))
+    # The best seeds come first: what is left out is what recall trusted least.
     kept = within(looks, images)
     task.note(
         "intervals",
@@ -245,10 +252,10 @@ def _evidence(
     cited = looked.parse_evidence(list(verdict.cited)) if verdict else []
     if cited:
         return tuple(piece.model_copy(update={"quote": quote}) for piece in cited)
-    shown = {recording.id: recording for recording, _ in looked.images}
+    recordings = {recording.id: recording for recording, _ in looked.images}
     return tuple(
         Evidence(recording=recording.id, span=span, quote=quote, when=recording.instant(span.start))
-        for recording in shown.values()
+        for recording in recordings.values()
         for span in merged([one.span for one in looks if one.recording.id == recording.id])
     )
 
