@@ -70,6 +70,12 @@ class ReplyCache:
     def path(self) -> Path:
         return self._file.path
 
+    @property
+    def _log(self) -> int:
+        """Bytes of the write-ahead log."""
+        log = self.path.with_name(f"{NAME}-wal")
+        return log.stat().st_size if log.exists() else 0
+
     def get(self, key: str) -> Reply | None:
         """The reply of a key; None where there is none, or where it is not what was written."""
         if (late := self._unwritten.get(key)) is not None:
@@ -176,6 +182,14 @@ class ReplyCache:
         Raises StoreError where the file cannot be read.
         """
         lines = self._file.read("PRAGMA integrity_check(1)")
+        pages, page_size = (
+            self._file.read(f"PRAGMA {name}") for name in ("page_count", "page_size")
+        )
+        # SQLite takes what a file lacks at its end for zeros.
+        if pages and self.path.stat().st_size < pages[0][0] * page_size[0][0] and not self._log:
+            raise StoreError(f"{self.path} is cut short", KEEP)
+        if lines and lines[0][0] != "ok":
+            raise StoreError(f"{self.path}: {lines[0][0]}", KEEP)
         if lines and lines[0][0] != "ok":
             raise StoreError(f"{self.path}: {lines[0][0]}", KEEP)
         count = self._file.read(f"SELECT count(*) FROM replies WHERE NOT {_IS_SOUND}")

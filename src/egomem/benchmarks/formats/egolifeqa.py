@@ -153,7 +153,6 @@ def _target_times(value: object, read_instant: ReadInstant) -> tuple[list[dateti
             instants.append(read_instant(day, time))
         except (InvalidRowError, TimeError) as error:
             messages.append(f"{error}: it is left out of the evidence")
-    # Released rows name some moments twice.
     return list(dict.fromkeys(instants)), messages
 
 

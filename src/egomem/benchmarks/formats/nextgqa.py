@@ -88,7 +88,6 @@ def _read_row(
 def _video(row: Fields) -> Video:
     duration = number_field(row["about"], "duration")
     fps, frames = number_field(row["about"], "fps"), number_field(row, "frame_count")
-    # The file of spans states lengths for the videos of its split alone.
     if duration is None and fps and frames:
         duration = frames / fps
     return Video(id=text_field(row, "video"), duration=duration)
