@@ -95,6 +95,9 @@ def find_start(
     if given is not None:
         # In the zone of the recording, so that "yesterday evening" is an evening there.
         clock = Clock(given.astimezone(zone) if zone else given, "given")
+        if occurs_twice(given):
+            what = f"{given:%H:%M} occurs twice that day"
+            notes.append(f"{what}; read as the first (write it with an offset to say otherwise)")
         notes += [
             f"the start given is not what the {hint} says"
             for hint in hints
