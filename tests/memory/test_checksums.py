@@ -219,6 +219,19 @@ def test_an_empty_record_beside_the_rest_is_damage(copy: Path, beside: str) -> N
         Store.open(copy, create=True)
 
 
+def test_a_folder_with_things_of_others_can_become_a_memory(tmp_path: Path) -> None:
+    for name in ("index/page.html", "vectors/logo.svg", "thumbnails/cat.jpg"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_bytes(b"x")
+    tmp_path.chmod(0o755)
+    with Store.open(tmp_path, create=True) as store:
+        store.put_recording(recording("a"))
+        store.add([caption("a", 0, 1, "x")])
+        assert check(store, repair=True).findings == ()
+    assert (tmp_path / "thumbnails" / "cat.jpg").is_file()
+    assert tmp_path.stat().st_mode & 0o777 == 0o755  # it was not made for the memory
+
+
 def test_reading_makes_no_memory(tmp_path: Path) -> None:
     import egomem
 
