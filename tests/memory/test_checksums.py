@@ -99,6 +99,7 @@ def test_a_changed_row_is_noticed_when_memory_db_went_on_since(copy: Path) -> No
         "recording": "UPDATE recording SET clock = replace(clock, '08:', '09:')",
         "track": "UPDATE track SET id = id || 'x'",
         "provenance": "UPDATE observation SET provenance = '{}' WHERE provenance <> '{}'",
+        "terms": "UPDATE observation SET terms = 'blue', length = 1 WHERE n = 6",
         "rests_on": "DELETE FROM rests_on WHERE n = 41",
     }
     before = (copy / "memory.db").read_bytes()

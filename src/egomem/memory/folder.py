@@ -51,7 +51,7 @@ def prepare_folder(folder: Path, *, create: bool) -> None:
 
 
 def _remains(folder: Path) -> list[str]:
-    """What of a memory lies in a folder beside its record; folders of such names may be anybody's."""
+    """What of a memory lies beside its record; folders of such names may be anybody's."""
     pictures = (thumbnail_files(Path(entry.path)) for entry in entries(folder / THUMBNAILS))
     files = (
         files_named(Path(entry.path), vectors.FILE_NAME) for entry in entries(folder / "vectors")
