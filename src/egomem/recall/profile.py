@@ -50,6 +50,7 @@ class Profile:
     forms: bool = True
     like: float = 0.4
     options: float = 0.3
+    asking: float = 1.0
     hash_dimensions: int = 1024
     time_language: bool = True
     softness: float = 0.2

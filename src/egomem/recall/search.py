@@ -184,7 +184,7 @@ def _scores(
     only_order = query.anchor is not None and not telling(query.target_text)
     # Who is named is a matter of who speaks, not of the words: the other one says the name.
     text = without(query.search_text, query.name_texts)
-    question = term_query(text, query.options, share=recipe.options, related=recipe.forms)
+    question = term_query(text, query.options, share=recipe.options, related=recipe.forms, asking=recipe.asking)
     bm25 = partial(signals.bm25, corpus=corpus, like=recipe.like, statistics=pool.statistics)
     of_each = partial(bm25, k1=recipe.best_k1, b=recipe.best_b, by="observation")
     best = of_each(question)
@@ -193,7 +193,7 @@ def _scores(
     for name in weights if not only_order else ("order",):
         match name:
             case "bm25":
-                parts[name] = bm25(question, k1=recipe.k1, b=recipe.b)
+                parts[name] = bm25(question, k1=recipe.k1, b=recipe.b*(1-1/corpus.lines_a_window) if recipe.time_language else recipe.b)
             case "best":
                 parts[name] = corpus.best(best)
             case "pairs":

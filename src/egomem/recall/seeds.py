@@ -12,6 +12,7 @@ from heapq import heapify, heappop, heappush
 from egomem.recall.corpus import Corpus, Scores
 from egomem.recall.moments import MomentWindow
 
+REPEATED=0.5
 
 def varied(ranked: Sequence[int], total: Scores, corpus: Corpus, *, same: float) -> Iterator[int]:
     """Windows best first, where one beside a better one counts less for saying the same.
@@ -40,8 +41,8 @@ def varied(ranked: Sequence[int], total: Scores, corpus: Corpus, *, same: float)
                 common = len(words(n) & words(i)) / max(1, min(len(words(n)), len(words(i))))
                 score[n] *= 1 - same * common
         for n in _shared(i, windows):
-            if ids(n) <= ids(i):
-                score.pop(n, None)
+            if n in score and ids(n) <= ids(i):
+                score[n] *= REPEATED
 
 
 def _shared(i: int, windows: Sequence[MomentWindow]) -> Iterator[int]:
