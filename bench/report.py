@@ -63,7 +63,7 @@ def made_run(folder: Path, count: int) -> Path:
             answer = Answer(
                 text=label, choice=label, status=Status.PARSED, strategy="made", trace=trace
             )
-            cell = Finished(question=question.id, column=column, parts={}, answer=answer)
+            cell = Finished(question=question.id, arm=column, parts={}, answer=answer)
             lines.append(cell.model_dump_json())
     folder.mkdir()
     (folder / "answers.jsonl").write_text("\n".join(lines) + "\n")

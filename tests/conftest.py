@@ -7,6 +7,9 @@ import importlib.util
 import io
 import json
 import os
+import sqlite3
+import sys
+import warnings
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -21,6 +24,43 @@ settings.register_profile("egomem", deadline=None)  # a loaded machine is no fau
 settings.load_profile("egomem")
 
 MakeVideo = Callable[..., Path]
+
+
+class WatchedConnection(sqlite3.Connection):
+    """Warns where nobody closed it, and names who opened it.
+
+    Python 3.13 warns of that itself, but names nobody; earlier ones keep silent.
+    """
+
+    opened_at = ""
+
+    def __init__(self, *args: Any, **fields: Any) -> None:
+        super().__init__(*args, **fields)
+        self.is_open = True
+        frame, callers = sys._getframe(1), []
+        while frame.f_back is not None and len(callers) < 8:
+            callers.append(f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}")
+            frame = frame.f_back
+        self.opened_at = " < ".join(callers)
+
+    def close(self) -> None:
+        super().close()  # raises in another thread than its own, and leaves it open
+        self.is_open = False
+
+    def __del__(self) -> None:
+        if getattr(self, "is_open", False):
+            super().close()
+            warnings.warn(f"nobody closed {self.opened_at}", ResourceWarning, stacklevel=1)
+
+
+_connect = sqlite3.connect
+
+
+def _watched(*args: Any, **fields: Any) -> sqlite3.Connection:
+    return _connect(*args, **{"factory": WatchedConnection, **fields})
+
+
+sqlite3.connect = _watched
 
 
 @pytest.fixture

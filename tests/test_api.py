@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 import egomem
-from egomem.errors import MediaError, TimeError, UsageError
+from egomem.errors import LockedError, MediaError, TimeError, UsageError
+from egomem.memory import Store
+from egomem.memory.replies import ReplyCache
 from egomem.models import ModelClient
 from egomem.records import Observation, Recording, Track
 from egomem.testing import Script, ScriptedServer
@@ -152,6 +154,36 @@ def test_the_summary_counts_and_names_gaps(memory: egomem.Memory) -> None:
 def test_opening_where_nothing_is(tmp_path: Path) -> None:
     with pytest.raises(egomem.EgomemError, match="there is no memory at"):
         egomem.open(tmp_path / "nothing", create=False)
+
+
+def test_closing_a_memory_closes_its_record_and_its_replies(tmp_path: Path) -> None:
+    with ScriptedServer(Script()) as server:
+        memory = egomem.open(tmp_path / "m", models={"reader": server.spec})
+        assert memory.models is not None
+        assert isinstance(memory.models.cache, ReplyCache)
+        memory.close()
+        memory.close()
+    with pytest.raises(UsageError, match="closed"):
+        memory.store.connection.select("SELECT 1")
+    with pytest.raises(UsageError, match="closed"):
+        memory.models.cache.stats()
+
+
+def test_a_memory_whose_index_cannot_be_brought_up_to_date_is_closed_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = egomem.open(tmp_path / "m")
+    memory.store.put_recording(Recording(id="attic", name="attic.mp4", duration=60))
+    memory.store.add([caption("attic", 0, "a suitcase")])
+
+    def locked(store: Store) -> None:
+        raise LockedError("another program writes")
+
+    monkeypatch.setattr(Store, "flush", locked)
+    with pytest.raises(LockedError):
+        memory.close()
+    with pytest.raises(UsageError, match="closed"):
+        memory.store.recordings()
 
 
 def test_each_ingest_has_its_own_cost_and_keeps_its_connections_to_its_end(

@@ -20,6 +20,8 @@ unreadable) is not an exception: it is the reply's status, see `egomem.records.S
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from egomem.extras import install_line
 
 
@@ -42,6 +44,11 @@ class EgomemError(Exception):
 def reason(fault: BaseException) -> str:
     """The cause as text, without the number and path of an OSError, which our messages name."""
     return str(getattr(fault, "strerror", None) or fault or type(fault).__name__)
+
+
+def missing_folder(path: Path) -> str:
+    """What a message adds of a folder whose name is mistyped: "" where it exists."""
+    return "" if path.exists() else ": that folder does not exist"
 
 
 class UsageError(EgomemError):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from egomem.answer import Budget, answer, compare
-from egomem.answer.frames import Look
+from egomem.answer.frames import FrameTimes
 from egomem.answer.verify.moments import within
 from egomem.errors import ConfigError
 from egomem.media import Frame
@@ -494,7 +494,9 @@ def test_a_verifier_gets_no_more_frames_than_it_takes(serve: Any, store: Store) 
     reply = answer_of(server, store, "verify", question=question, models=few)
     assert reply.choice == "A"
     (look,) = [s for s in server.requests if s.images]
-    looks = [Look(Recording(id="r", name="r", duration=90), Span(0, 90), (1.0, 2.0, 3.0, 4.0))] * 3
+    looks = [
+        FrameTimes(Recording(id="r", name="r", duration=90), Span(0, 90), (1.0, 2.0, 3.0, 4.0))
+    ] * 3
     assert 0 < len(look.images) <= 8
     assert [one.times for one in within(looks, 8)] == [(22.5, 67.5)] * 3
     assert within(looks, 12) == looks

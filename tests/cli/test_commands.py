@@ -289,7 +289,11 @@ def test_no_command_offers_to_install_completion(run: Run, command: str) -> None
     ("arguments", "code", "message"),
     [
         (("score", "demo", "no.jsonl"), 2, "no.jsonl cannot be read: *; name a file of JSON*"),
-        (("score", "no", "no"), 2, "there is no benchmark at no; name a folder or file *"),
+        (
+            ("score", "no", "no"),
+            2,
+            "there is no benchmark at no: *; name a folder or file *",
+        ),
         (("benchmark", "stats", "demo", "--media", "no"), 2, "*no folder of media at no; name *"),
         (
             ("benchmark", "stats", "odd"),
@@ -298,7 +302,16 @@ def test_no_command_offers_to_install_completion(run: Run, command: str) -> None
         ),
         (("benchmark", "stats", "demo", "--plots", "file/x"), 2, "file/x cannot be a folder *; *"),
         (("import", "no.srt"), 1, "there is no file no.srt; check the path"),
-        (("cache", "stats", "--memory", "no"), 3, "there is no memory *at no; name the folder *"),
+        (
+            ("cache", "stats", "--memory", "no"),
+            3,
+            "there is no memory *at no: *; name the folder *",
+        ),
+        (("show", "--memory", "no"), 3, "there is no memory at no: that folder does not exist; *"),
+        (("show", "--memory", "odd"), 3, "there is no memory at odd; *"),
+        (("report", "no"), 2, "there is no run at no: that folder does not exist; *"),
+        (("import", "no.srt", "--videos", "no", "-m", "m"), 2, "*no folder of videos at no; *"),
+        (("caption", "no.mp4", "--documents", "no"), 2, "*no folder of documents at no; *"),
     ],
 )
 def test_what_cannot_be_used_is_named_once_with_a_remedy(

@@ -25,6 +25,18 @@ def test_what_does_not_fit_is_wrapped_and_not_cut() -> None:
     assert "".join(out.getvalue().replace("7", "").split()) == "x" * 49 + "a" + "x" * 49 + "b"
 
 
+def test_a_piped_table_has_a_line_a_row(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = [f"{'a very long name of a walk by the river ' * 4}{i}.mp4" for i in range(3)]
+    with Store.open(tmp_path, create=True) as store:
+        for name in names:
+            store.put_recording(Recording(id=name[-5:], name=name, duration=60))
+    assert main(["show", "--memory", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    for line, name in zip(lines[1:], names, strict=False):
+        assert line.startswith(name)
+        assert line.split()[-1] == "1:00"
+
+
 def test_names_in_brackets_are_printed_as_they_are(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

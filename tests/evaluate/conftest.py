@@ -120,9 +120,7 @@ def finished() -> Callable[..., Finished]:
             usage=usage,
             trace=({"step": "looked", "frames": []}, asked, "a step of another package"),
         )
-        return Finished(
-            question=id, column=arm, parts={"question": part}, answer=answer, usage=usage
-        )
+        return Finished(question=id, arm=arm, parts={"question": part}, answer=answer, usage=usage)
 
     return made
 

@@ -40,7 +40,7 @@ def gate(
         status = Status.ERROR if k >= total - errors - missing else Status.PARSED
         choice = None if status is Status.ERROR else "A" if k < right else "B"
         answer = Answer(text="", status=status, choice=choice, strategy="clean")
-        cells[q.id, column] = Finished(question=q.id, column=column, parts={}, answer=answer)
+        cells[q.id, column] = Finished(question=q.id, arm=column, parts={}, answer=answer)
     (gate_result,) = bias_gates(questions, config, cells)
     assert gate_result.reason
     return gate_result.passed, gate_result.accuracy
@@ -274,7 +274,7 @@ def test_the_spread_is_over_captioners_for_each_reader() -> None:
         for k, q in enumerate(questions):
             choice = "A" if k < right else "B"
             answer = Answer(text="", status=Status.PARSED, choice=choice, strategy="caption")
-            cell = Finished(question=q.id, column=column, parts={}, answer=answer)
+            cell = Finished(question=q.id, arm=column, parts={}, answer=answer)
             results.cells[cell.key] = cell
     run = Run(Path("run"), {}, config, benchmark, results)
     table = cross_captioning_section(report_columns([run])).parts[0]

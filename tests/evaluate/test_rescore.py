@@ -216,7 +216,7 @@ def test_a_decision_that_nobody_checked_is_taken_back(
         go(benchmark, both, folder)
         run = load_run(folder)
         for cell in list(run.cells.values()):
-            if cell.column.setting == "verify@2":
+            if cell.arm.setting == "verify@2":
                 steps = ({"step": "verdict", "verdict": None}, {"step": "decision", "after": "B"})
                 edited = cell.answer.model_copy(
                     update={
@@ -231,7 +231,7 @@ def test_a_decision_that_nobody_checked_is_taken_back(
         summary = rescore(folder)
         assert [c[2:] for c in summary.changed] == [("B", "error")] * 5
         for cell in load_run(folder).cells.values():
-            if cell.column.setting == "verify@2":
+            if cell.arm.setting == "verify@2":
                 assert cell.failed
                 assert not {"verdict", "decision"} & {s["step"] for s in cell.answer.trace}
         assert not rescore(folder).changed

@@ -419,7 +419,7 @@ def test_a_check_that_failed_is_an_error_and_tried_again(
         # What had come of a check is not paid for again.
         assert len(server.requests) - before == 3 if which is LOOK else 6
     cells = load_run(tmp_path / "run").cells
-    looked = [c for c in cells.values() if c.column.setting == "verify@2"]
+    looked = [c for c in cells.values() if c.arm.setting == "verify@2"]
     assert {c.answer.choice for c in looked} == {"C"}
 
 

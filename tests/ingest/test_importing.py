@@ -375,3 +375,23 @@ def test_turns_of_locomo(store: Store, shared_data: Path) -> None:
     assert [t.data["dia_id"] for t in turns[:3]] == ["D1:1", "D1:2", "D1:3"]
     assert turns[0].text == "Caroline: Hey Mel! Good to see you! How have you been?"
     assert "placed by its order" in str(turns[0].provenance.note)
+
+
+def test_starts_with_offsets_take_the_zone_that_is_given(store: Store, tmp_path: Path) -> None:
+    night, local = "2026-10-25T01:00+02:00", "2026-10-25 02:30"
+    named = "2026-10-25T01:00-04:00[America/New_York]"
+    path = lines(
+        tmp_path / "rows.jsonl",
+        {"video_id": "night", "recording_start": night, "start": 9000, "end": 9010, "text": "x"},
+        {"video_id": "local", "recording_start": local, "start": 0, "end": 1, "text": "y"},
+        {"video_id": "named", "recording_start": named, "start": 0, "end": 1, "text": "z"},
+    )
+    done = one(store, path, zone=BERLIN)
+    clocks = {r.id: r.clock for r in store.recordings()}
+    assert {id: str(c.start.tzinfo) for id, c in clocks.items() if c} == {
+        "night": "Europe/Berlin", "local": "Europe/Berlin", "named": "America/New_York",
+    }  # fmt: skip
+    clock = clocks["night"]
+    assert clock is not None
+    assert clock.at(9000).isoformat() == "2026-10-25T02:30:00+01:00"
+    assert done.problems == ("line 2: 02:30 occurs twice that day; read as the first",)

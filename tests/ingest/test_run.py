@@ -13,7 +13,7 @@ from egomem.ingest import IngestReport, Observers, SamplingOptions, ingest
 from egomem.media import AudioBlock
 from egomem.memory import Completed, Store
 from egomem.memory.failed_windows import failed_windows
-from egomem.memory.thumbnails import thumbnail_file
+from egomem.memory.thumbnails import Thumbnail, thumbnail_file
 from egomem.observe.window import Window, WindowFailed
 from egomem.records import Observation, Recording, Status, Track
 from egomem.timeline import Span
@@ -130,11 +130,13 @@ def test_the_same_file_again_does_nothing_wherever_it_lies(
     moved = video.rename(tmp_path / "moved.mp4")
     watcher = Watcher()
     report = run(tmp_path, [moved], watcher)
-    assert report.counts == {"unchanged": 1}
+    assert report.counts == {"updated": 1}
+    assert report.outcomes[0].notes[0] == f"it was {video}, which is not there any more"
     assert watcher.windows == []
     with Store.open(tmp_path / "memory") as store:
         (recording,) = store.recordings()
-    assert recording.path == str(moved.resolve())
+    assert (recording.path, recording.name) == (str(moved.resolve()), "moved.mp4")
+    assert run(tmp_path, [moved], watcher).counts == {"unchanged": 1}
 
 
 def test_a_copy_whose_name_tells_nothing_keeps_the_clock(
@@ -147,8 +149,9 @@ def test_a_copy_whose_name_tells_nothing_keeps_the_clock(
     assert report.counts == {"done": 1, "unchanged": 1}
     with Store.open(tmp_path / "memory") as store:
         (recording,) = store.recordings()
-    assert recording.name == "copy.mp4"
+    assert recording.name == "2026-03-02_08-10-00.mp4"
     assert recording.clock is not None
+    assert report.outcomes[1].notes == (f"a copy of {dated} (the same bytes): nothing to do",)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names themselves")
@@ -190,19 +193,24 @@ def test_a_full_disk_ends_the_run(tmp_path: Path, make_video: MakeVideo) -> None
 def test_a_window_is_marked_in_the_transaction_of_what_was_seen(
     tmp_path: Path, make_video: MakeVideo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls: list[tuple[int, int]] = []
+    calls: list[tuple[int, int, int]] = []
     add = Store.add
 
     def counted(
-        store: Store, observations: Iterable[Observation], *, completed: Iterable[Completed] = ()
+        store: Store,
+        observations: Iterable[Observation],
+        *,
+        completed: Iterable[Completed] = (),
+        thumbnails: Iterable[Thumbnail] = (),
     ) -> int:
         observations, completed = list(observations), list(completed)
-        calls.append((len(observations), len(completed)))
-        return add(store, observations, completed=completed)
+        thumbnails = list(thumbnails)
+        calls.append((len(observations), len(completed), len(thumbnails)))
+        return add(store, observations, completed=completed, thumbnails=thumbnails)
 
     monkeypatch.setattr(Store, "add", counted)
     run(tmp_path, [make_video("a.mp4")], Watcher(), Watcher("other"))
-    assert calls == [(2, 2), (2, 2)]
+    assert calls == [(2, 2, 1), (2, 2, 1)]
 
 
 def test_stopped_at_a_window_the_next_run_goes_on_there(

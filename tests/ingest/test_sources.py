@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from egomem.errors import UsageError
-from egomem.ingest import media_files
+from egomem.ingest import find_media, media_files
 
 
 @pytest.fixture
@@ -46,3 +46,33 @@ def test_what_is_not_there_is_said(folder: Path, missing: str) -> None:
     (folder / "empty").mkdir()
     with pytest.raises(UsageError, match=r"no (such file|video or audio)"):
         media_files([folder / missing])
+
+
+def test_what_cameras_and_nas_leave_is_passed_over_with_a_line(tmp_path: Path) -> None:
+    names = (
+        "GX010063.MP4", "GL010063.LRV", "GX010063.THM", "._GX010063.MP4", "@eaDir/GX010063.MP4",
+        "#recycle/old.mov", "VID_20250102_101112_00_001.insv", "LRV_20250102_101112_01_001.insv",
+        "DJI_0042.MP4", "DJI_0042.LRF", "CLIP/C0007.MP4", "SUB/C0007S03.MP4", "cut.mov",
+        "cut_Proxy.mov", "GL010099.LRV",
+    )  # fmt: skip
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    found = find_media([tmp_path])
+    assert [p.name for p in found.files] == [
+        "C0007.MP4", "DJI_0042.MP4", "GL010099.LRV", "GX010063.MP4",
+        "VID_20250102_101112_00_001.insv", "cut.mov",
+    ]  # fmt: skip
+    lines = " | ".join(found.notes)
+    assert "passed over: 1 thumbnail of a camera (GX010063.THM)" in lines
+    assert "3 files of a NAS or a system" in lines
+    assert "5 low-resolution copies" in lines
+
+
+def test_a_low_resolution_copy_that_is_named_alone_is_taken(tmp_path: Path) -> None:
+    for name in ("GX010063.MP4", "GL010063.LRV"):
+        (tmp_path / name).touch()
+    proxy = tmp_path / "GL010063.LRV"
+    assert find_media([proxy]).files == (proxy,)
+    both = find_media([tmp_path / "GX010063.MP4", proxy])
+    assert [p.name for p in both.files] == ["GX010063.MP4"]

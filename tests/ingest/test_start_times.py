@@ -10,10 +10,12 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from egomem.errors import TimeError
-from egomem.ingest.start_times import chapters, find_start, find_starts, gaps, overlaps
+from egomem.ingest.coverage import gaps, overlaps
+from egomem.ingest.start_times import find_start, find_starts
 from egomem.media import MediaInfo
 from egomem.records import Recording
 from egomem.timeline import Clock
+from egomem.timeline.chapters import Chapter, ChapterFile, chapters_of
 
 BERLIN = ZoneInfo("Europe/Berlin")
 START = datetime(2026, 3, 2, 8, 10, tzinfo=BERLIN)
@@ -77,7 +79,7 @@ def test_a_sidecar_that_tells_another_length_is_said_so(tmp_path: Path) -> None:
     unix = START.timestamp()
     path = sidecar(tmp_path, "walk.vrs.json", start_time=unix, end_time=unix + 60)
     assert "tells of 60 s, the video has 600 s" in find_start(path, facts()).notes[0]
-    assert find_start(path, facts(60.4)).notes == ()
+    assert find_start(path, facts(60.4), zone=BERLIN).notes == ()
 
 
 @pytest.mark.parametrize(
@@ -124,6 +126,20 @@ def test_a_name_in_the_gap_of_the_clocks_is_a_note_and_no_error() -> None:
     assert "does not exist" in start.notes[0]
 
 
+def test_a_name_in_an_hour_that_comes_twice_says_how_it_is_read() -> None:
+    start = find_start("20261025_023000.mp4", zone=BERLIN)
+    assert start.clock is not None
+    assert start.clock.start.isoformat() == "2026-10-25T02:30:00+02:00"
+    assert "02:30 occurs twice that day; read as the first" in start.notes[0]
+
+
+def test_a_given_start_is_in_the_zone_that_is_given() -> None:
+    given = datetime.fromisoformat("2026-03-28T10:00+01:00")
+    start = find_start("walk.mp4", given=given, zone=BERLIN)
+    assert start.clock is not None
+    assert start.clock.at(86400).isoformat() == "2026-03-29T11:00:00+02:00"
+
+
 def test_a_creation_time_marked_as_utc_is_a_hint_even_with_a_zone() -> None:
     created = facts(created="2026-03-02T08:10:00.000000Z")
     start = find_start("walk.mp4", created, zone=BERLIN)
@@ -145,6 +161,10 @@ def test_a_creation_time_that_was_never_set_is_no_hint() -> None:
     assert "cannot be read" in find_start("walk.mp4", facts(created="yesterday")).notes[0]
 
 
+def grouped(files: dict[Path, MediaInfo]) -> list[tuple[Chapter[Path], ...]]:
+    return chapters_of({p: ChapterFile(p, f.duration, f.created) for p, f in files.items()})
+
+
 # -- chapters --------------------------------------------------------------------------------------
 
 CREATED = "2026-03-02T08:10:00.000000Z"
@@ -164,8 +184,8 @@ def test_chapters_become_one_timeline(names: list[str]) -> None:
     lengths = [600.0, 600.0, 300.0]
     files = {Path(n): facts(d, CREATED) for n, d in zip(names, lengths, strict=True)}
     shuffled = {path: files[path] for path in sorted(files, reverse=True)}
-    ((one, two, three),) = chapters(shuffled)
-    assert [str(c.path) for c in (one, two, three)] == names
+    ((one, two, three),) = grouped(shuffled)
+    assert [str(c.id) for c in (one, two, three)] == names
     assert [one.offset, two.offset, three.offset] == [0, 600, 1200]
     starts = find_starts(shuffled, given=START)
     assert list(starts) == list(shuffled)
@@ -189,7 +209,7 @@ def test_chapters_become_one_timeline(names: list[str]) -> None:
 )
 def test_what_is_not_chapters_of_one_recording(files: dict[str, str | None]) -> None:
     files_facts = {Path(name): facts(600, created) for name, created in files.items()}
-    assert len(chapters(files_facts)) == 2
+    assert len(grouped(files_facts)) == 2
     with pytest.raises(TimeError, match="2 recordings"):
         find_starts(files_facts, given=START)
     assert all(start.clock is None for start in find_starts(files_facts).values())

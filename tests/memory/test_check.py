@@ -9,6 +9,7 @@ import pytest
 
 from egomem.memory import Store, index
 from egomem.memory.check import check
+from egomem.memory.checksums import OBSERVATION_CHECKED
 from egomem.memory.thumbnails import keep_thumbnail
 
 from .conftest import caption, recording
@@ -22,7 +23,7 @@ def filled(store: Store) -> Store:
         for at in range(0, 12, 4):
             store.add(captions[at : at + 4])
     store.add_vectors("e", "a", [o.id for o in captions], np.eye(12))
-    keep_thumbnail(store.folder, "a", 0, b"jpeg")
+    store.add([], thumbnails=[keep_thumbnail(store.folder, "a", 0, b"jpeg")])
     return store
 
 
@@ -106,6 +107,9 @@ def test_a_search_without_its_index_misses_nothing(filled: Store) -> None:
 def test_an_index_or_tally_that_differs_from_the_record(filled: Store) -> None:
     with filled.connection.transaction() as db:
         db.execute("UPDATE observation SET terms = 'blue', length = 1 WHERE n = 3")
+        db.execute(
+            f"UPDATE observation SET checksum = row_checksum({OBSERVATION_CHECKED}) WHERE n = 3"
+        )
     parts = [finding.part for finding in check(filled).findings]
     assert parts == ["tally", "index"]
     assert check(filled, repair=True).ok

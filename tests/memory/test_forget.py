@@ -46,7 +46,8 @@ def filled(store: Store) -> Store:
         ids = [o.id for o in observations if o.recording == id]
         store.add_vectors("e", id, ids, np.eye(3, 5)[: len(ids)] + 0.123)
         for start in (0, 30, 60, 90):
-            keep_thumbnail(store.folder, id, start, f"{id} {start} ".encode() + JPEG)
+            picture = f"{id} {start} ".encode() + JPEG
+            store.add([], thumbnails=[keep_thumbnail(store.folder, id, start, picture)])
     store.flush()
     return store
 

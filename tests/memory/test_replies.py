@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sqlite3
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,12 @@ from egomem.models import (
 from egomem.records import Status, Usage
 
 SPEC = ModelSpec("vllm", "qwen", "http://127.0.0.1:8000/v1")
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Iterator[ReplyCache]:
+    with ReplyCache(tmp_path, wait=0.05) as opened:
+        yield opened
 
 
 def kept(
@@ -46,16 +53,17 @@ def on_disk(folder: Path) -> bytes:
 
 
 def test_a_reply_comes_back_as_it_was(tmp_path: Path) -> None:
-    first = kept(
-        ReplyCache(tmp_path),
-        "a mug «zwölf» \ud83e\udd64".encode("utf-16", "surrogatepass").decode("utf-16"),
-    )
-    assert ReplyCache(tmp_path).get(first.key) == first
-    assert ReplyCache(tmp_path).get("0" * 64) is None
+    with ReplyCache(tmp_path) as cache:
+        first = kept(
+            cache,
+            "a mug «zwölf» \ud83e\udd64".encode("utf-16", "surrogatepass").decode("utf-16"),
+        )
+    with ReplyCache(tmp_path) as cache:
+        assert cache.get(first.key) == first
+        assert cache.get("0" * 64) is None
 
 
-def test_nothing_is_made_by_looking(tmp_path: Path) -> None:
-    cache = ReplyCache(tmp_path)
+def test_nothing_is_made_by_looking(tmp_path: Path, cache: ReplyCache) -> None:
     assert cache.get("ab") is None
     assert cache.stats().replies == 0
     assert forget(tmp_path, ["r1"], ["mug"]) == 0
@@ -76,12 +84,12 @@ def test_no_text_of_a_request_is_stored(tmp_path: Path) -> None:
     for secret in (b"SECRETPIXELS", b"4417", b"4418"):
         assert secret not in data
     assert image.sha256.encode() in data
-    assert ReplyCache(tmp_path).find(reply.key[:12]).request == described
+    with ReplyCache(tmp_path) as cache:
+        assert cache.find(reply.key[:12]).request == described
 
 
-def test_forgetting_leaves_no_byte(tmp_path: Path) -> None:
+def test_forgetting_leaves_no_byte(tmp_path: Path, cache: ReplyCache) -> None:
     """With another connection open, and what was deleted still in the write-ahead log."""
-    cache = ReplyCache(tmp_path)
     stay = kept(cache, "a green door", "r2")
     for i in range(200):
         kept(cache, f"a violet umbrella {i}", "r1")
@@ -101,8 +109,7 @@ def test_forgetting_leaves_no_byte(tmp_path: Path) -> None:
     assert [e.recording for e in cache.entries()] == ["r2"]
 
 
-def test_a_reader_that_holds_deleted_bytes_is_said(tmp_path: Path) -> None:
-    cache = ReplyCache(tmp_path, wait=0.05)
+def test_a_reader_that_holds_deleted_bytes_is_said(tmp_path: Path, cache: ReplyCache) -> None:
     kept(cache, "a violet umbrella")
     reader = sqlite3.connect(tmp_path / NAME, isolation_level=None)
     reader.execute("BEGIN")
@@ -114,20 +121,18 @@ def test_a_reader_that_holds_deleted_bytes_is_said(tmp_path: Path) -> None:
     assert b"violet" not in on_disk(tmp_path)
 
 
-def test_forgetting_texts_alone_spares_the_rest(tmp_path: Path) -> None:
-    cache = ReplyCache(tmp_path)
+def test_forgetting_texts_alone_spares_the_rest(tmp_path: Path, cache: ReplyCache) -> None:
     for text in ("a blue van", "a red van"):
         kept(cache, text)
     assert forget(tmp_path, texts=["blue", ""]) == 1
     assert [k.reply.text for k in cache.latest()] == ["a red van"]
 
 
-def test_the_ledger_adds_up(tmp_path: Path) -> None:
-    cache = ReplyCache(tmp_path)
+def test_the_ledger_adds_up(cache: ReplyCache) -> None:
     spend(cache, "r1")
     spend(cache, "r2", cost=None)
     cache.record(LedgerEntry(role=Role.CAPTIONER, model="m", status=Status.PARSED, cached=True))
-    total = ReplyCache(tmp_path).stats().spent[Role.CAPTIONER]
+    total = cache.stats().spent[Role.CAPTIONER]
     assert (total.asked, total.cached, total.failed, total.unpriced) == (3, 1, 0, 1)
     assert (total.usage.tokens_in, total.usage.tokens_cached, total.usage.frames) == (200, 80, 6)
     assert total.usage.cost == 0.5
@@ -143,8 +148,7 @@ def test_explaining_two_keys_names_what_differs(tmp_path: Path) -> None:
     ]
 
 
-def test_an_unclear_key_is_named(tmp_path: Path) -> None:
-    cache = ReplyCache(tmp_path)
+def test_an_unclear_key_is_named(cache: ReplyCache) -> None:
     kept(cache, "one")
     kept(cache, "two")
     with pytest.raises(UsageError, match="more than one"):
@@ -153,8 +157,7 @@ def test_an_unclear_key_is_named(tmp_path: Path) -> None:
         cache.find("zz")
 
 
-def test_clearing(tmp_path: Path) -> None:
-    cache = ReplyCache(tmp_path)
+def test_clearing(cache: ReplyCache) -> None:
     kept(cache, "one")
     spend(cache, "r1")
     assert cache.clear() == 1
@@ -176,10 +179,19 @@ def test_a_folder_that_cannot_be_written_is_read(
     closed.close()
     tmp_path.chmod(stat.S_IRWXU)
     monkeypatch.undo()
-    assert ReplyCache(tmp_path).stats().replies == 1
+    with ReplyCache(tmp_path) as cache:
+        assert cache.stats().replies == 1
 
 
 def test_a_damaged_file_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / NAME).write_bytes(b"not a database at all" * 100)
-    with pytest.raises(StoreError, match="delete the file"):
-        ReplyCache(tmp_path).get("ab")
+    with ReplyCache(tmp_path) as cache, pytest.raises(StoreError, match="delete the file"):
+        cache.get("ab")
+
+
+def test_a_closed_cache_says_so_and_opens_nothing_again(tmp_path: Path) -> None:
+    with ReplyCache(tmp_path) as cache:
+        kept(cache, "one")
+    for use in (cache.stats, cache.clear, lambda: kept(cache, "two")):
+        with pytest.raises(UsageError, match="closed"):
+            use()

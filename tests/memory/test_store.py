@@ -5,6 +5,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -150,9 +151,8 @@ def test_there_is_no_memory(tmp_path: Path) -> None:
 
 def test_a_memory_of_a_newer_form_is_left_alone(store: Store) -> None:
     store.close()
-    with sqlite3.connect(store.folder / "memory.db") as db:
+    with closing(sqlite3.connect(store.folder / "memory.db")) as db, db:
         db.execute(f"PRAGMA user_version = {LATEST + 1}")
-    db.close()
     with pytest.raises(StoreError, match="newer egomem"):
         Store.open(store.folder)
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from egomem.errors import DamagedError
 from egomem.memory import bm25
 from egomem.memory.segment import Segment, id_keys, merge
 from egomem.memory.top_k import QueryPostings, VisibleSegment, document_frequencies, top_rows
@@ -109,11 +110,13 @@ def test_merged_segments_are_the_segment_of_all(documents, cuts, gone) -> None:
 
 def test_a_segment_comes_back_from_its_file(tmp_path) -> None:
     original = segment([["a"] * 300, [], ["b", "a"]])
-    original.write(tmp_path / "x.seg")
-    again = Segment.read(tmp_path / "x.seg")
+    checksum = original.write(tmp_path / "x.seg")
+    again = Segment.read(tmp_path / "x.seg", checksum)
     for name, array in original.arrays.items():
         assert np.array_equal(again.arrays[name], array)
     assert again.tf.max() == 300
+    with pytest.raises(DamagedError, match="not what was written"):
+        Segment.read(tmp_path / "x.seg", checksum ^ 1)
 
 
 def test_a_view_of_nothing_finds_nothing() -> None:

@@ -169,9 +169,10 @@ def test_cache_command(
 ) -> None:
     from egomem.memory.replies import ReplyCache
 
-    client = models(serve(Rule(reply="{n}")), cache=ReplyCache(tmp_path))
-    for temperature in (0.0, 0.7):
-        ask(client, Request(Role.READER, (TextPart("q"),), "r@1", temperature=temperature))
+    with ReplyCache(tmp_path) as cache:
+        client = models(serve(Rule(reply="{n}")), cache=cache)
+        for temperature in (0.0, 0.7):
+            ask(client, Request(Role.READER, (TextPart("q"),), "r@1", temperature=temperature))
     folder = ["--memory", str(tmp_path)]
     assert main(["cache", "explain", *folder, "--json"]) == 0
     keys = [r["key"] for r in json.loads(capsys.readouterr().out)["result"]["replies"]]

@@ -101,8 +101,10 @@ def test_a_second_run_asks_nothing(
     serve: Fixture, models: Fixture, ask: Fixture, tmp_path: Any
 ) -> None:
     server = serve(Rule(reply="{n}"))
-    fresh = ask(models(server, cache=ReplyCache(tmp_path)), BASE)[0]
-    again = ask(models(server, cache=ReplyCache(tmp_path)), BASE)[0]
+    with ReplyCache(tmp_path) as cache:
+        fresh = ask(models(server, cache=cache), BASE)[0]
+    with ReplyCache(tmp_path) as cache:
+        again = ask(models(server, cache=cache), BASE)[0]
     assert (again.text, again.cached, fresh.cached, len(server.requests)) == ("1", True, False, 1)
     assert again.model_copy(update={"cached": False}) == fresh
 

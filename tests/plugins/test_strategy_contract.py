@@ -169,7 +169,7 @@ class World:
     def _store(self, run: Any, question: Question, arm: Arm, choice: str) -> None:
         answer = Answer(text="red", status=Status.PARSED, choice=choice, strategy="made")
         parts = run.fingerprints.trial(question, arm).parts
-        done = Finished(question=question.id, column=arm, parts=parts, answer=answer)
+        done = Finished(question=question.id, arm=arm, parts=parts, answer=answer)
         run.record.add(done)
 
     def change(self, **fields: Any) -> None:
@@ -233,6 +233,12 @@ def test_a_setting_asks_again_what_rests_on_it(name: str, world: World) -> None:
     if free:
         world.change(strategies={})
         assert world.asked_again() == {}
+
+
+def test_a_built_in_strategy_without_prompts_declares_its_version() -> None:
+    strategies = [get(name) for name in STRATEGIES.builtin]
+    assert [s.name for s in strategies if s.texts is None and not s.version] == []
+    assert any(s.texts is None for s in strategies)
 
 
 @pytest.mark.parametrize("name", NAMES)

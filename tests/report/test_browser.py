@@ -29,7 +29,7 @@ def run(
     for column in config.arms():
         for q in questions:
             reply = Answer(text="", status=Status.PARSED, choice="A", strategy="x")
-            cell = Finished(question=q.id, column=column, parts={}, answer=reply)
+            cell = Finished(question=q.id, arm=column, parts={}, answer=reply)
             results.cells[cell.key] = cell
     bench = Benchmark(name="b", format="native", videos=(), questions=tuple(questions))
     return Run(Path(name), {}, config, bench, results)

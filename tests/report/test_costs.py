@@ -47,7 +47,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
             answer = Answer(
                 text="", status=Status.PARSED, choice="A" if right else "B", strategy="x"
             )
-            cell = Finished(question=q.id, column=column, parts={}, answer=answer, usage=used)
+            cell = Finished(question=q.id, arm=column, parts={}, answer=answer, usage=used)
             results.cells[cell.key] = cell
     whole = CaptionUsage(
         by_video={

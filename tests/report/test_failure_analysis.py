@@ -33,7 +33,7 @@ def run(*settings: str, answers: dict[str, Answer] | None = None, tracks: bool =
         trace = ({"step": "notes", "observations": 4},)
         plain = Answer(text="", status=Status.PARSED, choice=choice, strategy="x", trace=trace)
         answer = (answers or {}).get(column.setting, plain)
-        cell = Finished(question="q", column=column, parts={}, answer=answer)
+        cell = Finished(question="q", arm=column, parts={}, answer=answer)
         results.cells[cell.key] = cell
     about = {}
     if tracks:

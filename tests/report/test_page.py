@@ -104,7 +104,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         for k, q in enumerate(questions):
             if (k, c) != (5, 0):  # one cell is missing
                 cell = Finished(
-                    question=q.id, column=column, parts={"prompt": "abc"},
+                    question=q.id, arm=column, parts={"prompt": "abc"},
                     answer=answered(q, k, c), usage=Usage(requests=1, tokens_in=9), version="0.1.0",
                 )  # fmt: skip
                 results.cells[cell.key] = cell
@@ -404,7 +404,7 @@ def broad(tmp_path_factory: pytest.TempPathFactory) -> str:
         for k, q in enumerate(asks, 1):
             used = Usage(requests=1, tokens_in=123_456, frames=768, seconds=4321.0, cost=12.5)
             answer = answered(q, k, c)
-            cell = Finished(question=q.id, column=column, parts={}, answer=answer, usage=used)
+            cell = Finished(question=q.id, arm=column, parts={}, answer=answer, usage=used)
             results.cells[cell.key] = cell
     videos = tuple(Video(id=f"v{k}", duration=2400.0 if k > 3 else 300.0) for k in range(6))
     benchmark = Benchmark(name="b", format="native", videos=videos, questions=asks)

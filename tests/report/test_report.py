@@ -157,7 +157,7 @@ def test_the_model_table_sets_the_better_window_against_frames() -> None:
         for k, q in enumerate(questions):
             choice = "A" if k < right[column.reader, column.setting] else "B"
             answer = Answer(text="", status=Status.PARSED, choice=choice, strategy="x")
-            cell = Finished(question=q.id, column=column, parts={}, answer=answer)
+            cell = Finished(question=q.id, arm=column, parts={}, answer=answer)
             results.cells[cell.key] = cell
     benchmark = Benchmark(name="b", format="native", videos=(), questions=tuple(questions))
     columns = report_columns([Run(Path("run"), {}, config, benchmark, results)])
@@ -291,7 +291,7 @@ def graded_run() -> Run:
         for k, q in enumerate(questions):
             choice = "A" if k < 3 and column.setting == "caption@30" else "B"
             answer = Answer(text="", status=Status.PARSED, choice=choice, strategy="x")
-            cell = Finished(question=q.id, column=column, parts={}, answer=answer)
+            cell = Finished(question=q.id, arm=column, parts={}, answer=answer)
             results.cells[cell.key] = cell
     benchmark = Benchmark(name="b", format="native", videos=videos, questions=questions)
     return Run(Path("run"), {}, config, benchmark, results)

@@ -78,7 +78,7 @@ def random_run(
         choice = question.answer if draw < 0.45 else "A"
         status = Status.PARSED if draw < 0.9 else Status.UNPARSABLE
         answer = Answer(text="", status=status, choice=choice if draw < 0.9 else None, strategy="x")
-        cell = Finished(question=question.id, column=column, parts={}, answer=answer)
+        cell = Finished(question=question.id, arm=column, parts={}, answer=answer)
         results.cells[cell.key] = cell
     benchmark = Benchmark(name="b", format="native", videos=videos, questions=questions)
     return Run(Path(folder), {}, config, benchmark, results)

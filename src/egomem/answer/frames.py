@@ -23,7 +23,7 @@ NEAR = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class FrameTimes:
     """Times to look at in one recording, in seconds, ascending; `span` is what they stand for."""
 
     recording: Recording
@@ -32,12 +32,12 @@ class Look:
 
 
 @dataclass
-class Looked:
+class ShownFrames:
     """What was seen: the parts of a request, the images by recording, and what could not be had."""
 
     parts: list[ContentPart] = field(default_factory=list)
     images: list[tuple[Recording, ImagePart]] = field(default_factory=list)
-    looks: list[Look] = field(default_factory=list)
+    looks: list[FrameTimes] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
 
     def parse_evidence(self, listed: JsonValue) -> list[Evidence]:
@@ -61,16 +61,16 @@ class Looked:
         return evidence
 
 
-async def look(
-    task: Task[Any], looks: Sequence[Look], limits: Limits, *, as_video: bool = False
-) -> Looked:
+async def show_frames(
+    task: Task[Any], looks: Sequence[FrameTimes], limits: Limits, *, as_video: bool = False
+) -> ShownFrames:
     """Fetch frames and make them parts: a heading for each recording, then its frames. A recording
     of sound alone has none, which is no fault.
 
     `as_video`: each look's frames as one video part, with their times in a text before it. A
     recording whose video cannot be used is noted in `missing`, and the others are looked at.
     """
-    looked = Looked()
+    looked = ShownFrames()
     several = len({look.recording.id for look in looks}) > 1
     last = ""
     for one in looks:
@@ -100,7 +100,7 @@ async def look(
     return looked
 
 
-def _fetch(task: Task[Any], one: Look, limits: Limits) -> tuple[ImagePart, ...]:
+def _fetch(task: Task[Any], one: FrameTimes, limits: Limits) -> tuple[ImagePart, ...]:
     if task.frames is None:
         raise UsageError("the videos are not at hand")
     return encode_frames(

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from egomem.answer.context import chosen_track, notes, scope
 from egomem.answer.estimate import Effort, Outlook
-from egomem.answer.frames import Look, look
+from egomem.answer.frames import FrameTimes, show_frames
 from egomem.answer.prompts import CAPTION, VIDEO, reader_texts
 from egomem.answer.reader import ask_reader, models_of
 from egomem.answer.reread import reread_reply
@@ -135,8 +135,8 @@ async def frames(task: Task[FramesSettings]) -> Answer:
         for span in merged(spans[id]):
             joined = sum(span.start <= s.start <= span.end for s in spans[id])
             count = max(1, min(joined * most, round(span.length)))
-            looks.append(Look(pictured[id], span, tuple(uniform_times(span, count))))
-    looked = await look(task, looks, limits)
+            looks.append(FrameTimes(pictured[id], span, tuple(uniform_times(span, count))))
+    looked = await show_frames(task, looks, limits)
     if not looked.images:
         if not looked.missing:
             return _nothing(FRAMES, "no picture was recorded where the evidence lies")

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from egomem.answer.context import scope
 from egomem.answer.estimate import Effort, Outlook
-from egomem.answer.frames import Look, look
+from egomem.answer.frames import FrameTimes, show_frames
 from egomem.answer.prompts import VIDEO, reader_texts
 from egomem.answer.reader import ask_reader, models_of
 from egomem.answer.reread import reread_reply
@@ -53,7 +53,7 @@ async def video(task: Task[VideoSettings]) -> Answer:
         most = min(most, task.budget.frames)
     recordings = scope(task.view, task.question).recordings()
     looks = spread(recordings, most, settings.fps)
-    looked = await look(task, looks, limits, as_video=settings.as_video)
+    looked = await show_frames(task, looks, limits, as_video=settings.as_video)
     if not looked.images:
         reason = "; ".join(looked.missing) or "no picture was recorded in this part of the memory"
         status = Status.ERROR if looked.missing else Status.ABSTAINED
@@ -72,7 +72,7 @@ async def video(task: Task[VideoSettings]) -> Answer:
     return answer
 
 
-def spread(recordings: Sequence[Recording], most: int, fps: float) -> list[Look]:
+def spread(recordings: Sequence[Recording], most: int, fps: float) -> list[FrameTimes]:
     """At most `most` times, evenly over the joined length of the recordings that have pictures.
 
     `min(most, floor(seconds * fps))` of them, and at least one where anything was recorded: at the
@@ -82,11 +82,11 @@ def spread(recordings: Sequence[Recording], most: int, fps: float) -> list[Look]
     length = sum(r.duration for r in recordings)
     count = max(1, min(most, int(length * fps + 1e-6))) if length > 0 else 0
     positions = [(k + 0.5) * length / count for k in range(count)]
-    looks: list[Look] = []
+    looks: list[FrameTimes] = []
     begin = 0.0
     for recording in recordings:
         end = begin + recording.duration
         times = tuple(t - begin for t in positions if begin <= t < end)
-        looks.append(Look(recording, Span(0.0, recording.duration), times))
+        looks.append(FrameTimes(recording, Span(0.0, recording.duration), times))
         begin = end
     return looks

@@ -6,6 +6,7 @@ import math
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
 
 from egomem.benchmarks.benchmark import Benchmark, BenchmarkFault
@@ -143,9 +144,10 @@ def _time_faults(question: Question, videos: Mapping[str, Video]) -> Iterator[tu
             yield "time", f"it is asked at {at.seconds:g} s, before its evidence at {first:g} s"
     elif at is not None:
         instants = [e.when for e in question.evidence if e.when is not None]
-        if instants and min(instants) > at:
+        first_evidence = min(instants, key=datetime.timestamp, default=None)
+        if first_evidence and first_evidence.timestamp() > at.timestamp():
             message = f"it is asked on {at:%Y-%m-%d %H:%M:%S}, before its evidence on "
-            yield "time", message + f"{min(instants):%Y-%m-%d %H:%M:%S}"
+            yield "time", message + f"{first_evidence:%Y-%m-%d %H:%M:%S}"
 
 
 def _duplicate_faults(benchmark: Benchmark) -> Iterator[BenchmarkFault]:

@@ -20,7 +20,7 @@ from egomem.benchmarks.rows import (
     base_name,
     read_rows,
 )
-from egomem.errors import UsageError, reason
+from egomem.errors import UsageError, missing_folder, reason
 from egomem.records import Video
 
 SAMPLE_ROWS = 20
@@ -85,7 +85,8 @@ def _files(path: Path) -> list[Path]:
         return [path, *(p for p in neighbours if _is_companion(p, companions))]
     if not path.is_dir():
         raise UsageError(
-            f"there is no benchmark at {path}", "name a folder or file of questions, or 'demo'"
+            f"there is no benchmark at {path}{missing_folder(path)}",
+            "name a folder or file of questions, or 'demo'",
         )
     files = [
         p for p in sorted(path.rglob("*")) if p.is_file() and base_name(p).endswith(FILE_ENDINGS)

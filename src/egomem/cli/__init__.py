@@ -118,7 +118,7 @@ def main(arguments: list[str] | None = None) -> int:
     from egomem.cli.output import print_error
 
     arguments = sys.argv[1:] if arguments is None else arguments
-    as_json = "--json" in arguments
+    as_json = any(a.partition("=")[0] == "--json" for a in _options(arguments))
     try:
         code = app(args=arguments, standalone_mode=False, prog_name="egomem")
     except EgomemError as error:
@@ -136,6 +136,9 @@ def main(arguments: list[str] | None = None) -> int:
         # Wrong usage. Some releases of typer carry a click of their own, so the kind is recognised
         # by what all of click's errors have and no other exception has.
         if not hasattr(error, "format_message"):
+            if as_json:  # a script that reads JSON gets some, and a person the traceback
+                fault = f"a fault of egomem: {type(error).__name__}: {error}"
+                print_error(fault, "report it with the traceback", json=True)
             raise
         if type(error).__name__ == "NoArgsIsHelpError":  # its message is the whole help
             typer.echo(error.format_message(), err=True)
@@ -147,6 +150,11 @@ def main(arguments: list[str] | None = None) -> int:
     if code == ExitCode.STOPPED:  # typer keeps the interrupt to itself
         print_error(*_STOPPED, json=as_json)
     return code if isinstance(code, int) else ExitCode.DONE
+
+
+def _options(arguments: list[str]) -> list[str]:
+    """The arguments before a lone `--`, behind which nothing is an option."""
+    return arguments[: arguments.index("--")] if "--" in arguments else arguments
 
 
 def run() -> None:

@@ -51,6 +51,7 @@ def ask(
     json: JsonOption = False,
 ) -> None:
     """Answer QUESTION from the memory, with evidence and times, or say that it does not know."""
+    from egomem.recall import times_read
     from egomem.records import Status
 
     with open_memory(memory, models=model, fit=fit) as opened:
@@ -64,14 +65,18 @@ def ask(
         query = opened.read_question(question, options=option or (), at=at) if explain else None
         names = opened.names()
 
+    times = times_read(answer.trace)
+
     def show(out: Console) -> None:
         print_answer(out, answer, names)
+        for line in times:
+            out.print(f"  {line}")
         if query is not None:
             print_query(query)
         for step in answer.trace if explain else ():
             out.print_json(data=step)
 
-    result = answer_json(answer, names)
+    result = answer_json(answer, names) | {"times": times}
     if query is not None:
         result["query"] = query_json(query)
         result["trace"] = list(answer.trace)

@@ -34,8 +34,8 @@ def explain(
     """Print the parts of a reply's key. Without a KEY, list the latest replies."""
     from egomem.memory.replies import differences
 
-    reply_cache = _reply_cache(memory)
-    replies = [reply_cache.find(k) for k in (key, other) if k] or reply_cache.latest()
+    with _reply_cache(memory) as reply_cache:
+        replies = [reply_cache.find(k) for k in (key, other) if k] or reply_cache.latest()
     differences_found = differences(replies[0].request, replies[1].request) if other else []
 
     def show(out: Console) -> None:
@@ -58,7 +58,8 @@ def explain(
 @cache.command()
 def stats(memory: MemoryOption = None, json: JsonOption = False) -> None:
     """Count the cached replies, and print what each role has used."""
-    counted = _reply_cache(memory).stats()
+    with _reply_cache(memory) as reply_cache:
+        counted = reply_cache.stats()
 
     def show(out: Console) -> None:
         out.print(f"{counted.replies} replies, {counted.bytes / 1e6:.1f} MB")
@@ -96,7 +97,8 @@ def stats(memory: MemoryOption = None, json: JsonOption = False) -> None:
 @cache.command()
 def clear(memory: MemoryOption = None, json: JsonOption = False) -> None:
     """Remove all cached replies and the ledger. Observations stay."""
-    removed = _reply_cache(memory).clear()
+    with _reply_cache(memory) as reply_cache:
+        removed = reply_cache.clear()
     print_result(
         "cache clear", {"removed": removed}, show=lambda o: o.print(f"{removed} removed"), json=json
     )
@@ -104,13 +106,14 @@ def clear(memory: MemoryOption = None, json: JsonOption = False) -> None:
 
 def _reply_cache(memory: Path | None) -> ReplyCache:
     from egomem.config import load_settings
-    from egomem.errors import NoMemoryError
+    from egomem.errors import NoMemoryError, missing_folder
     from egomem.memory.replies import ReplyCache
 
     folder = load_settings(memory=memory).memory
     if not folder.is_dir():
         raise NoMemoryError(
-            f"there is no memory or run at {folder}", "name the folder with --memory"
+            f"there is no memory or run at {folder}{missing_folder(folder)}",
+            "name the folder with --memory",
         )
     return ReplyCache(folder)
 

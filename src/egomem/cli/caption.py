@@ -58,64 +58,46 @@ def caption(
     """Caption FILE; what could not be established is hedged or left out."""
     from egomem.errors import UsageError
     from egomem.observe.active import CaptionBudget, DocumentFolder
-    from egomem.observe.active.files import installed_tools, tools_for
+    from egomem.observe.active.files import caption_in_modes, installed_tools, tools_for
     from egomem.observe.active.trace import as_html, as_json, as_text
 
     if active + direct + compare > 1:
         raise UsageError("--active, --direct and --compare exclude each other", "give one of them")
     budget = CaptionBudget(rounds=rounds, looks=looks, frames=frames)
     parts = installed_tools()
-    ways = {"direct": False} if direct else {"active": True}
-    ways = {"direct": False, "active": True} if compare else ways
+    modes = {"direct": False} if direct else {"active": True}
+    modes = {"direct": False, "active": True} if compare else modes
     retriever = DocumentFolder(documents) if documents is not None else None
-    runs = asyncio.run(_run(file, ways, model or [], budget, parts, retriever, log))
-    if html is not None:
-        last = list(runs.values())[-1]
-        html.write_text(as_html(last, tools_for(file, parts)), "utf-8")
-
-    def show(out: Console) -> None:
-        for way, run in runs.items():
-            if explain:
-                for line in as_text(run):
-                    out.print(line)
-            if compare or explain:
-                out.print(f"\n{way}: {_cost(run)}")
-            out.print(run.caption or "Nothing could be established.")
-        for line in parts.missing:
-            out.print(f"without a tool: {line}")
-
-    result: dict[str, Any] = {way: as_json(run) for way, run in runs.items()}
-    print_result(
-        "caption", result if compare else next(iter(result.values())), show=show, json=json
-    )
-
-
-async def _run(
-    file: Path,
-    ways: dict[str, bool],
-    specs: list[str],
-    budget: Any,
-    parts: Any,
-    retriever: Any,
-    log: Path | None,
-) -> dict[str, CaptionRun]:
-    from egomem.observe.active.files import caption_file
-
-    models = _models(specs)
-    runs = {}
-    for way, active in ways.items():
-        runs[way] = await caption_file(
+    runs = asyncio.run(
+        caption_in_modes(
             file,
-            models=models,
-            active=active,
+            modes,
+            models=_models(model or []),
             budget=budget,
             parts=parts,
             retriever=retriever,
             log=log,
         )
-    if models is not None:
-        await models.close()
-    return runs
+    )
+    if html is not None:
+        last = list(runs.values())[-1]
+        html.write_text(as_html(last, tools_for(file, parts)), "utf-8")
+
+    def show(out: Console) -> None:
+        for mode, run in runs.items():
+            if explain:
+                for line in as_text(run):
+                    out.print(line)
+            if compare or explain:
+                out.print(f"\n{mode}: {_cost(run)}")
+            out.print(run.caption or "Nothing could be established.")
+        for line in parts.missing:
+            out.print(f"without a tool: {line}")
+
+    result: dict[str, Any] = {mode: as_json(run) for mode, run in runs.items()}
+    print_result(
+        "caption", result if compare else next(iter(result.values())), show=show, json=json
+    )
 
 
 def _models(specs: list[str]) -> Any:

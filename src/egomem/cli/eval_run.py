@@ -18,12 +18,6 @@ if TYPE_CHECKING:
     from egomem.records import Usage
 
 
-UNCAPTIONED_REMEDY = (
-    "questions are answered without them; another captioner may write them, and a higher "
-    "--caption-tokens those that are truncated"
-)
-
-
 def run_evaluation(
     benchmark: Benchmark,
     config: Config,
@@ -38,7 +32,7 @@ def run_evaluation(
     from egomem.cli.progress import ProgressDisplay
     from egomem.config import load_settings
     from egomem.evaluate import opened, plan, run
-    from egomem.evaluate.captions import uncaptioned_text
+    from egomem.evaluate.run_problems import run_problems
     from egomem.models import RequestPolicy
     from egomem.text import plural
 
@@ -78,22 +72,7 @@ def run_evaluation(
         "plan": planned.model_dump(mode="json"),
         "outcome": summary.model_dump(mode="json") if summary else None,
     }
-    problems: list[tuple[str, str]] = []
-    if summary is not None:
-        problems += [(fault, "run the same command again") for fault in summary.faults]
-        if summary.uncaptioned:
-            problems.append((uncaptioned_text(summary.uncaptioned), UNCAPTIONED_REMEDY))
-        if summary.errors:
-            what = f"{summary.errors} of {plural(summary.cells, 'cell')} ended in an error"
-            remedy = "the same command tries them again"
-            if planned.total.unable and planned.missing:
-                missing_videos = plural(len(planned.missing), "video is", "videos are")
-                remedy += f"; {missing_videos} not at hand: give them with --media or --memory"
-            problems.append((what, remedy))
-        if summary.halted:
-            are = "is" if summary.left == 1 else "are"
-            unanswered = f"{summary.left} of {plural(summary.cells, 'cell')} {are} not answered"
-            problems.append((f"{summary.halted}; {unanswered}", summary.remedy))
+    problems = list(run_problems(summary, planned)) if summary else []
 
     def show(console: Console) -> None:
         if summary is None:

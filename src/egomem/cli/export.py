@@ -31,7 +31,11 @@ def export(
     ] = None,
     track: Annotated[list[str] | None, typer.Option(help="Only this track. Repeatable.")] = None,
     recording: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="Only this recording. Repeatable.")
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Only this recording, by name, id or the start of its id. Repeatable.",
+        ),
     ] = None,
     at: AtOption = None,
     memory: MemoryOption = None,

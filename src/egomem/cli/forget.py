@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,9 +12,7 @@ from egomem.cli.output import format_place, print_result
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from egomem.api import Memory
     from egomem.records import Observation
-    from egomem.timeline import Span
 
 
 def forget(
@@ -31,7 +28,11 @@ def forget(
         str | None, typer.Option("--until", metavar="TIME", help="Until this time.")
     ] = None,
     recording: Annotated[
-        str | None, typer.Option(metavar="ID", help="Only this recording; alone: all of it.")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Only this recording, by name, id or the start of its id; alone: all of it.",
+        ),
     ] = None,
     match: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Only observations that contain this text.")
@@ -46,8 +47,12 @@ def forget(
     json: JsonOption = False,
 ) -> None:
     """Remove every trace of a time, a recording or a text."""
+    from egomem.memory.moments import bounds_of
+
     with open_memory(memory) as opened:
-        span, between = _times(opened, start, end, recording)
+        if recording is not None:
+            recording = opened.recording(recording).id
+        span, between = bounds_of(opened.store, start, end, recording)
         # Times and names are looked up before their records are removed.
         view, names = opened.until(), opened.names()
         receipt = opened.forget(
@@ -79,28 +84,3 @@ def forget(
         "observations": [o.model_dump(mode="json") for o in observations] if dry_run else None,
     }
     print_result("forget", result, show=show, json=json)
-
-
-def _times(
-    memory: Memory, start: str | None, end: str | None, recording: str | None
-) -> tuple[Span | None, tuple[datetime, datetime] | None]:
-    """The written times as a span of one recording, or as two instants; an open end is infinite."""
-    from egomem.errors import TimeError
-    from egomem.timeline import RecordingTime, Span
-
-    if start is None and end is None:
-        return None, None
-    first, last = (
-        memory.until(text if recording is None else f"{recording} {text}").until if text else None
-        for text in (start, end)
-    )
-    if isinstance(first, RecordingTime) or isinstance(last, RecordingTime):
-        ends = [first or RecordingTime(recording or "", 0.0), last or RecordingTime("", 1e12)]
-        if recording is None or not all(isinstance(t, RecordingTime) for t in ends):
-            raise TimeError(
-                f"{start or ''} to {end or ''} names seconds of a recording",
-                "add --recording ID, or write two instants",
-            )
-        return Span(*(t.seconds for t in ends if isinstance(t, RecordingTime))), None
-    lowest, highest = (bound.replace(tzinfo=UTC) for bound in (datetime.min, datetime.max))
-    return None, (first or lowest, last or highest)

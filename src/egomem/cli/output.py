@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_
+import math
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from egomem.recall import Query
     from egomem.records import Answer, Usage
     from egomem.timeline import Span
+
+
+PIPE_WIDTH = 100_000
+"""Columns of an output that is no terminal: rows of a table stay lines, for grep and awk."""
 
 
 def print_result(
@@ -56,7 +61,13 @@ class LazyConsole:
         if self._made is None:
             from rich.console import Console
 
-            self._made = Console(highlight=False, soft_wrap=True, emoji=False, markup=False)
+            self._made = Console(
+                highlight=False,
+                soft_wrap=True,
+                emoji=False,
+                markup=False,
+                width=None if sys.stdout.isatty() else PIPE_WIDTH,
+            )
         return getattr(self._made, name)
 
 
@@ -76,7 +87,20 @@ def _print_json(command: str | None, result: Any, problems: Sequence[tuple[str, 
         "problems": [{"what": what, "remedy": remedy} for what, remedy in problems],
     }
     wide = (sys.stdout.encoding or "").lower() in ("utf-8", "utf8")
-    print(json_.dumps(body, ensure_ascii=not wide, default=str))
+    try:
+        text = json_.dumps(body, ensure_ascii=not wide, default=str, allow_nan=False)
+    except ValueError:
+        text = json_.dumps(_finite(body), ensure_ascii=not wide, default=str)
+    print(text)
+
+
+def _finite(value: Any) -> Any:
+    """A value whose NaN and infinities, which JSON has no form for, are None."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(v) for key, v in value.items()}
+    return [_finite(v) for v in value] if isinstance(value, list | tuple) else value
 
 
 def _one_line(what: str, remedy: str) -> str:

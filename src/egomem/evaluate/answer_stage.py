@@ -155,7 +155,7 @@ class AnswerStage:
         with_video_names = self._run.videos.named
         return Finished(
             question=trial.question.id,
-            column=trial.arm,
+            arm=trial.arm,
             parts=trial.parts,
             answer=with_video_names(answer),
             base=with_video_names(base) if base else None,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from egomem.answer.frames import Look
+from egomem.answer.frames import FrameTimes
 from egomem.defaults import DEFAULT_WINDOW
 from egomem.errors import ConfigError, EgomemError, StoreError, UsageError
 from egomem.evaluate.budget import BudgetExhausted
@@ -51,7 +51,7 @@ class FrameSelection:
     cut: str
 
     @classmethod
-    def of(cls, looks: Sequence[Look], whole: Mapping[str, float]) -> FrameSelection:
+    def of(cls, looks: Sequence[FrameTimes], whole: Mapping[str, float]) -> FrameSelection:
         """`whole`: the full length of each recording in seconds."""
         recordings = tuple(look.recording for look in looks)
         times = {look.recording.id: look.times for look in looks}

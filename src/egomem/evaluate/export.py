@@ -92,7 +92,7 @@ def _prediction_line(id: str, answer: Answer) -> str:
 
 
 def _answer_line(cell: Finished) -> str:
-    fields = cell.model_dump(mode="json", exclude={"at", "usage", "answer", "base"})
+    fields = cell.model_dump(mode="json", exclude={"at", "usage", "answer", "base"}, by_alias=True)
     fields["answer"] = without_measures(cell.answer)
     if cell.base is not None:
         fields["base"] = without_measures(cell.base)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -134,9 +133,9 @@ def _joined(cells: Sequence[Finished], loaded: Sequence[Run]) -> StoredRun:
 
 def _memories(target: Path, loaded: Sequence[Run], record: RunDatabase) -> None:
     """Join the captions and replies, so that the merged run can go on."""
-    with closing(ReplyCache(target)) as replies:
+    with ReplyCache(target) as replies:
         for shard in loaded:
-            with closing(ReplyCache(shard.folder)) as source:
+            with ReplyCache(shard.folder) as source:
                 for kept in source.latest(sys.maxsize):
                     replies.put(kept.reply, kept.request, RequestTags())
         with_memory = [s for s in loaded if s.remembers and not s.config.given_memory]
@@ -162,9 +161,9 @@ def _add_memory(store: Store, folder: Path) -> None:
 
 def _ledgers(target: Path, loaded: Sequence[Run]) -> None:
     """Join the ledgers: what all shards have sent."""
-    with closing(ReplyCache(target)) as replies:
+    with ReplyCache(target) as replies:
         for shard in loaded:
-            with closing(ReplyCache(shard.folder)) as source:
+            with ReplyCache(shard.folder) as source:
                 for entry in source.entries():
                     replies.record(entry)
 

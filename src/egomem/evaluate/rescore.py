@@ -92,10 +92,10 @@ def reread(
 
     `starts`: the answers of other columns that it starts from, as they now read.
     """
-    *before, strategy = config.condition(stored.column).lineage
+    *before, strategy = config.condition(stored.arm).lineage
     if strategy.reread is None:
         return None
-    settings = config.configured(stored.column, None)
+    settings = config.configured(stored.arm, None)
     base = None
     if stored.base is not None and before and (start := before[0]).name not in starts:
         if start.reread is not None:

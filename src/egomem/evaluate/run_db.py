@@ -26,6 +26,7 @@ from egomem.evaluate.stored_run import (
 )
 from egomem.evaluate.versions import version
 from egomem.records import Usage
+from egomem.sqlite_errors import sqlite_fault
 from egomem.text import plural
 
 NAME = "run.db"
@@ -164,7 +165,11 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
     else:
         mode = "mode=ro" if Path(f"{path}-wal").exists() else "immutable=1"
     db = sqlite3.connect(f"{uri}?{mode}", uri=True, isolation_level=None)
-    db.execute("PRAGMA query_only = ON")
+    try:
+        db.execute("PRAGMA query_only = ON")
+    except BaseException:
+        db.close()
+        raise
     return db
 
 
@@ -223,27 +228,18 @@ def _faults(path: Path) -> Iterator[None]:
     except OSError as fault:
         raise _full(path, reason(fault)) from fault
     except sqlite3.DatabaseError as fault:
-        code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
-        if code in _UNWRITABLE:
+        kind = sqlite_fault(fault)
+        if kind in ("full", "unwritable"):
             raise _full(path, str(fault)) from fault
-        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        if kind == "busy":
             raise LockedError(f"{path} is in use by another program", "try again") from fault
-        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        if kind == "damaged":
             raise DamagedError(
                 f"{path} is damaged ({fault})",
                 "restore it from a backup, or remove it: answers.jsonl and usage.jsonl beside it "
                 "are read instead, and the same command answers what they lack",
             ) from fault
         raise StoreError(f"{path}: {fault}", "run the same command again") from fault
-
-
-_UNWRITABLE = (
-    sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_IOERR,  # a write past a quota reads as an input/output error
-    sqlite3.SQLITE_READONLY,
-    sqlite3.SQLITE_CANTOPEN,
-    sqlite3.SQLITE_PERM,
-)
 
 
 def _full(path: Path, why: str) -> FullError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from egomem.benchmarks import Benchmark
-from egomem.errors import UsageError
+from egomem.errors import UsageError, missing_folder
 from egomem.evaluate.caption_usage import CaptionUsage, cached_usage, failed_window_key
 from egomem.evaluate.captions import Uncaptioned, track_with_cuts, uncaptioned
 from egomem.evaluate.config import Arm, Config
@@ -102,7 +101,7 @@ class Run:
         video_ids = {q.recording for q in self.questions}
         by_video: dict[str, Usage] = {}
         unknown = 0
-        with closing(ReplyCache(self.folder)) as cache, Store.open(self.memory) as store:
+        with ReplyCache(self.folder) as cache, Store.open(self.memory) as store:
             tracks = track_with_cuts(store, track)
             for video, recording in self.about.get("recordings", {}).items():
                 if video not in video_ids and None not in video_ids:
@@ -153,7 +152,9 @@ class Run:
 def check_run(folder: Path) -> None:
     """Raises UsageError where a folder holds no run."""
     if not (folder / ABOUT).is_file():
-        raise UsageError(f"there is no run at {folder}", "name the folder given to --out")
+        raise UsageError(
+            f"there is no run at {folder}{missing_folder(folder)}", "name the folder given to --out"
+        )
 
 
 def load_run(folder: Path, stored: StoredRun | None = None) -> Run:

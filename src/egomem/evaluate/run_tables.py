@@ -154,7 +154,7 @@ def read(db: sqlite3.Connection) -> StoredRun:
             start = with_measures(Answer.model_validate_json(base), json.loads(of_base or "{}"))
         cell = Finished(
             question=question,
-            column=_arm(*arm),
+            arm=_arm(*arm),
             parts=json.loads(parts),
             answer=whole,
             base=start,

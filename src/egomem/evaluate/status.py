@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from contextlib import closing
 from typing import Literal
 
 from pydantic import Field
@@ -106,7 +105,7 @@ def _column(run: Run, arm: Arm, question_ids: set[str]) -> ArmStatus:
 
 
 def _spent(run: Run) -> list[LedgerTotal]:
-    with closing(ReplyCache(run.folder)) as cache:
+    with ReplyCache(run.folder) as cache:
         return list(cache.stats().spent.values())
 
 

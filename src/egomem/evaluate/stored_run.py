@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from pydantic import ConfigDict, Field
+
 from egomem.evaluate.config import Arm
 from egomem.evaluate.measures import ascii_json, measures_of, reply_keys
 from egomem.records import Answer, Record, Status, Usage
@@ -31,8 +33,11 @@ class Finished(Record):
     measured of it is lost.
     """
 
+    model_config = ConfigDict(populate_by_name=True)
+
     question: str
-    column: Arm
+    # Stored runs of earlier releases, and programs that read `answers.jsonl`, call it "column".
+    arm: Arm = Field(alias="column")
     parts: dict[str, str]
     answer: Answer
     base: Answer | None = None
@@ -42,7 +47,7 @@ class Finished(Record):
 
     @property
     def key(self) -> TrialKey:
-        return self.question, self.column
+        return self.question, self.arm
 
     @property
     def failed(self) -> bool:

@@ -116,8 +116,11 @@ def import_files(
 
     A row goes to the recording that the memory holds by that id or name, else to the video of that
     name in `videos` or beside the file, else to a recording without a file. A Parquet file that
-    egomem exported is restored as it was. A StoreError ends the run; what was stored stays.
+    egomem exported is restored as it was. A StoreError ends the run; what was stored stays. Raises
+    UsageError where `videos` is no folder.
     """
+    if videos and not Path(videos).is_dir():
+        raise UsageError(f"there is no folder of videos at {videos}", "check the path")
     outcomes = []
     for name in paths:
         path = Path(name)

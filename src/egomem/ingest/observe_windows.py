@@ -96,8 +96,13 @@ async def _observe(job: FileJob, window: Window) -> None:
         observations += new
         completed.append(mark)
         window = replace(window, context=(*window.context, *new))
-    _keep_thumbnail(job, window)
-    job.progress.observations += store.add(observations, completed=completed)
+    picture = _picture(job, window)
+    with store.writing():  # or the recording could be forgotten between the two
+        thumbnails = []
+        if picture and store.recording(recording.id):
+            thumbnails = [keep_thumbnail(store.folder, recording.id, span.start, picture)]
+        new_count = store.add(observations, completed=completed, thumbnails=thumbnails)
+    job.progress.observations += new_count
     job.progress.windows += 1
 
 
@@ -122,12 +127,12 @@ def _by_window(
         yield span, tuple(distinct(window_frames))
 
 
-def _keep_thumbnail(job: FileJob, window: Window) -> None:
+def _picture(job: FileJob, window: Window) -> bytes | None:
+    """The JPEG of a window's middle frame; None where there is none, or none is kept."""
     if not job.sampling.thumbnail or not window.frames:
-        return
+        return None
     middle = window.frames[len(window.frames) // 2]
-    picture = jpeg(middle, side=job.sampling.thumbnail)
-    keep_thumbnail(job.store.folder, window.recording.id, window.span.start, picture)
+    return jpeg(middle, side=job.sampling.thumbnail)
 
 
 def _damage(report: DecodeReport, facts: MediaInfo) -> str:

@@ -166,6 +166,26 @@ def choose_observers(
     )
 
 
+class ObserverSets:
+    """Makes observers, and makes equal ones once: their models take long to load."""
+
+    def __init__(self) -> None:
+        self._by_choice: dict[str, ObserverSet] = {}
+
+    def choose(
+        self, models: ModelClient | None, *, observers: Sequence[str | AnyObserver], **choice: Any
+    ) -> ObserverSet:
+        """As `choose_observers`."""
+        key = repr((observers, choice))
+        observer_set = self._by_choice.get(key)
+        if observer_set is None:
+            observer_set = choose_observers(models, observers=observers, **choice)
+        # An observer that asks a model counts the cost of a single ingest.
+        if not observer_set.asking and all(isinstance(observer, str) for observer in observers):
+            self._by_choice[key] = observer_set
+        return observer_set
+
+
 def _captioner(models: ModelClient | None, caption: Caption) -> str:
     """The default captioner."""
     if caption == "active":

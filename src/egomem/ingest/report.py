@@ -9,14 +9,15 @@ from typing import Literal
 
 from egomem.records import Record, Usage
 
-FileStatus = Literal["done", "partial", "unchanged", "failed"]
+FileStatus = Literal["done", "partial", "updated", "unchanged", "failed"]
 
 
 class FileOutcome(Record):
     """Result of one file. `seconds` is the recording's duration, `observations` counts new ones.
 
     `partial`: some of it could not be used, as `faults` say; the same command again tries the
-    unfinished parts. `failed`: nothing of it was stored.
+    unfinished parts. `updated`: its name, file or start changed, as `notes` say, and nothing was
+    left to observe. `failed`: nothing of it was stored.
     """
 
     path: str

@@ -18,6 +18,7 @@ from egomem.errors import EgomemError, MediaError, StoreError
 from egomem.hashing import recording_id
 from egomem.ingest.completion import is_transcribed, unfinished_windows
 from egomem.ingest.job import DAMAGE, FileJob, FileProgress, Observers, SamplingOptions
+from egomem.ingest.known_files import ignored_wearer, is_changed, known_recording, originals
 from egomem.ingest.observe_sound import observe_sound
 from egomem.ingest.observe_windows import observe_windows
 from egomem.ingest.report import FileOutcome, IngestReport, OnStep, Step
@@ -36,7 +37,8 @@ async def ingest(
     observers: Observers,
     *,
     sampling: SamplingOptions | None = None,
-    wearer: str = "me",
+    wearer: str | None = None,
+    default_wearer: str = "me",
     start: datetime | None = None,
     zone: tzinfo | None = None,
     notes: Sequence[str] = (),
@@ -46,10 +48,11 @@ async def ingest(
     """Ingest files one by one; a file that cannot be used is reported, and the rest are ingested.
 
     `start` is the instant of the first file's second 0 and overrides every other source; the other
-    files must then be chapters of the same recording. `zone` is where names and sidecars without a
-    zone were written. `on_plan` gets the recordings before the first is observed, and may raise to
-    stop. A StoreError ends the run, because nothing could be stored after it; what was stored
-    stays.
+    files must then be chapters of the same recording. `zone` is where it was recorded. `wearer` is
+    who the user says wore the camera; it counts for files that are new, as `default_wearer` does
+    without it. Of files with the same bytes one is ingested. `on_plan` gets the recordings before
+    the first is observed, and may raise to stop. A StoreError ends the run, because nothing could
+    be stored after it; what was stored stays.
     """
     sampling = sampling or SamplingOptions()
     outcomes: dict[Path, FileOutcome] = {}
@@ -63,14 +66,29 @@ async def ingest(
         except Exception as error:
             outcomes[path] = _failed(path, error)
         on_step(Step(str(path), "reading", 1, 1))
-    facts_of = {path: facts for path, (facts, _) in probed.items()}
-    starts = find_starts(facts_of, given=start, zone=zone) if probed else {}
+    stored_recordings = store.recordings()
+    digests = {path: digest for path, (_, digest) in probed.items()}
+    copies = originals(digests, {r.path for r in stored_recordings})
+    facts_of = {path: facts for path, (facts, _) in probed.items() if path not in copies}
+    starts: dict[Path, Start] = {}
+    if probed:
+        starts = find_starts(facts_of, given=start, zone=zone, stored=stored_recordings)
     recordings: dict[Path, Recording] = {}
-    for path, (facts, digest) in probed.items():
-        # Two files with the same bytes are one recording: the later name is kept.
-        twins = (r for r in reversed(recordings.values()) if r.sha256 == digest)
-        stored = next(twins, None) or store.recording(recording_id(digest))
-        recordings[path] = _recording(path, digest, facts, wearer, starts[path], stored)
+    notes_of: dict[Path, list[str]] = {}
+    for path, facts in facts_of.items():
+        digest = probed[path][1]
+        stored = store.recording(recording_id(digest))
+        recordings[path], notes_of[path] = known_recording(
+            path,
+            digest,
+            facts,
+            starts[path],
+            stored,
+            wearer=wearer or default_wearer,
+            given=start,
+            zone=zone,
+        )
+        notes_of[path] += ignored_wearer(recordings[path], wearer)
     on_plan(list(recordings.values()))
     for path, recording in recordings.items():
         try:
@@ -78,13 +96,25 @@ async def ingest(
             job = FileJob(
                 store, path, facts_of[path], recording, observers, sampling, progress, on_step
             )
-            outcomes[path] = await _ingest_file(job, starts[path])
+            outcomes[path] = await _ingest_file(job, notes_of[path])
         except StoreError:
             raise
         except Exception as error:
             # Whatever is wrong with one file, the others are still worth ingesting.
             outcomes[path] = _failed(path, error)
+    outcomes |= {path: _copied(path, outcomes[first]) for path, first in copies.items()}
     return IngestReport(outcomes=tuple(outcomes[path] for path in files), notes=tuple(notes))
+
+
+def _copied(path: Path, outcome: FileOutcome) -> FileOutcome:
+    """The outcome of a file whose bytes are those of another one."""
+    return FileOutcome(
+        path=str(path),
+        status="unchanged",
+        recording=outcome.recording,
+        seconds=outcome.seconds,
+        notes=(f"a copy of {outcome.path} (the same bytes): nothing to do",),
+    )
 
 
 def _check_name(path: Path) -> None:
@@ -106,10 +136,9 @@ def _failed(path: Path, error: Exception) -> FileOutcome:
     )
 
 
-async def _ingest_file(job: FileJob, start: Start) -> FileOutcome:
+async def _ingest_file(job: FileJob, notes: list[str]) -> FileOutcome:
     store, recording, progress = job.store, job.recording, job.progress
-    # A stored recording may keep an older clock; notes on a start that is not used would mislead.
-    notes = list(start.notes) if start.clock == recording.clock else []
+    notes = list(notes)
     if damage := recording.facts.get(DAMAGE):
         notes.append(f"known to be damaged: {damage}")
     observers = job.observers
@@ -118,7 +147,9 @@ async def _ingest_file(job: FileJob, start: Start) -> FileOutcome:
     unheard = [o for o in observers.sound if not is_transcribed(store, recording, o)]
     if not job.info.audio:
         unheard = []
-    if store.recording(recording.id) != recording:
+    stored = store.recording(recording.id)
+    is_updated = stored is not None and is_changed(stored, recording)
+    if is_updated or stored != recording:
         store.put_recording(recording)
     worked = bool(todo or unheard)
     started = time.perf_counter()
@@ -130,32 +161,17 @@ async def _ingest_file(job: FileJob, start: Start) -> FileOutcome:
     faults = progress.error_lines()
     return FileOutcome(
         path=str(job.path),
-        status="partial" if faults else "done" if worked else "unchanged",
+        status="partial"
+        if faults
+        else "done"
+        if worked
+        else "updated"
+        if is_updated
+        else "unchanged",
         recording=recording.id,
         seconds=recording.duration,
         windows=progress.windows,
         observations=progress.observations,
         notes=tuple(notes),
         faults=faults,
-    )
-
-
-def _recording(
-    path: Path, digest: str, facts: MediaInfo, wearer: str, start: Start, stored: Recording | None
-) -> Recording:
-    """The recording of a file. One that is stored keeps its wearer, and its clock unless a start
-    was found.
-    """
-    fact_values = facts.model_dump(mode="json", exclude={"path"})
-    if stored is not None and DAMAGE in stored.facts:
-        fact_values[DAMAGE] = stored.facts[DAMAGE]
-    return Recording(
-        id=recording_id(digest),
-        wearer=stored.wearer if stored else wearer,
-        name=path.name,
-        path=str(path.resolve()),
-        sha256=digest,
-        duration=facts.duration,
-        clock=start.clock or (stored.clock if stored else None),
-        facts=fact_values,
     )

@@ -7,34 +7,25 @@ names carry no zone.
 
 from __future__ import annotations
 
-import glob
-import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, tzinfo
 from pathlib import Path
 from typing import Literal
 
-from egomem.errors import TimeError, reason
-from egomem.ingest.coverage import TOLERANCE_S, CoverageGap, Overlap, gaps, overlaps
+from egomem.errors import TimeError
+from egomem.ingest.sidecars import Folders, sidecar_times
 from egomem.media import MediaInfo
-from egomem.timeline import Clock, format_time, read_start, read_time, zone_of
+from egomem.records import Recording
+from egomem.timeline import Clock, format_time, read_start, read_time
+from egomem.timeline.chapters import Chapter, ChapterFile, chapter_name, chapters_of
 from egomem.timeline.clock import ClockSource
+from egomem.timeline.dst import occurs_twice
+from egomem.timeline.file_names import DAY_ONLY, named_time
 
-__all__ = [
-    "Chapter",
-    "CoverageGap",
-    "Hint",
-    "Overlap",
-    "Start",
-    "chapters",
-    "find_start",
-    "find_starts",
-    "gaps",
-    "instant_of",
-    "overlaps",
-]
+MAX_DIFFERENCE_S = 60
+"""Seconds that two sources may differ by before it is said: cameras and phones are set by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +37,9 @@ class Hint:
     note: str = ""
 
     def __str__(self) -> str:
-        return f"{self.source}: {self.start.isoformat(' ')}" + (
-            f" ({self.note})" if self.note else ""
-        )
+        start = self.start.date() if self.note.startswith(DAY_ONLY) else self.start
+        text = f"{self.source}: {start!s}"
+        return text + (f" ({self.note})" if self.note else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +55,13 @@ class Start:
     notes: tuple[str, ...] = ()
 
 
+_REASONS = {
+    "sidecar": "a file beside it says so",
+    "filename": "its name says so, in the zone given",
+    "container": "its creation time has a zone",
+}
+
+
 def find_start(
     path: str | Path,
     facts: MediaInfo | None = None,
@@ -72,46 +70,61 @@ def find_start(
     zone: tzinfo | None = None,
     day_one: date | None = None,
     container: Literal["hint", "utc", "local"] = "hint",
+    folders: Folders | None = None,
 ) -> Start:
     """Find the start of one file: `given`, else a sidecar's, else its name's in `zone`, else
     unknown.
 
-    `zone` is where it was recorded: without it, times without a zone stay hints. `day_one` is the
-    date of EgoLife's DAY1. `container` says how to take a creation time that is marked as UTC; one
-    with another offset was set by a device that knows its zone, and counts.
+    `zone` is where it was recorded: without it, times without a zone stay hints; with it, every
+    start is in that zone. `day_one` is the date of EgoLife's DAY1. `container` says how to take a
+    creation time that is marked as UTC; one with another offset was set by a device that knows its
+    zone, and counts. `folders` remembers what was read of folders.
     """
     path = Path(path)
     notes: list[str] = []
     hints = [
-        *_sidecar(path, facts, zone, notes),
+        *(
+            Hint("sidecar", t.start, t.doubt)
+            for t in sidecar_times(path, facts, zone, notes, folders)
+        ),
         *_name(path, zone, day_one, notes),
         *_container(facts, zone, container, notes),
     ]
     if given is not None:
-        clock = Clock(given, "given")
+        clock = Clock(given.astimezone(zone) if zone else given, "given")
         notes += [
             f"the start given is not what the {hint} says"
             for hint in hints
-            if hint.start.tzinfo and not hint.note and abs(clock.seconds(hint.start)) > 60
+            if hint.start.tzinfo
+            and (not hint.note or hint.source == "sidecar")
+            and abs(clock.seconds(hint.start)) > MAX_DIFFERENCE_S
         ]
         return Start(clock, "it was given", tuple(hints), tuple(notes))
     for hint in hints:
         if hint.start.tzinfo is not None and (hint.source == "sidecar" or not hint.note):
-            reason = {
-                "sidecar": "a file beside it says so",
-                "filename": "its name says so, in the zone given",
-                "container": "its creation time has a zone",
-            }[hint.source]
-            return Start(Clock(hint.start, hint.source), reason, tuple(hints), tuple(notes))
-    if hints:
-        hint_texts = "; ".join(map(str, hints))
-        notes.append(
-            f"{path.name}: when it began is only hinted at ({hint_texts}); "
-            f"if that is right, give --start {_suggestion(hints[0].start)}"
-        )
-    else:
-        notes.append(f"{path.name}: nothing says when it began; give --start to place it in time")
+            if hint.note:
+                notes.append(f"{path.name}: its sidecar tells an instant; {hint.note}: give --zone")
+            clock = Clock(hint.start, hint.source)
+            return Start(clock, _REASONS[hint.source], tuple(hints), tuple(notes))
+    notes.append(_unknown(path, hints))
     return Start(None, "no source gives both a time and its zone", tuple(hints), tuple(notes))
+
+
+def _unknown(path: Path, hints: Sequence[Hint]) -> str:
+    if not hints:
+        return f"{path.name}: nothing says when it began; give --start to place it in time"
+    hint_texts = "; ".join(map(str, hints))
+    what = f"{path.name}: when it began is only hinted at ({hint_texts}); if that is right, give"
+    first = hints[0]
+    if first.note == _NO_ZONE or first.note == _IN_UTC:
+        return f"{what} --zone, where it was filmed (such as Europe/Berlin)"
+    if first.note.startswith(DAY_ONLY):
+        return f"{what} --start {first.start.date()}THH:MM+HH:MM"
+    start = first.start.isoformat()
+    return f"{what} --start {start}" + ("" if first.start.tzinfo else "+HH:MM with your offset")
+
+
+# -- several files ---------------------------------------------------------------------------------
 
 
 def find_starts(
@@ -121,188 +134,186 @@ def find_starts(
     zone: tzinfo | None = None,
     day_one: date | None = None,
     container: Literal["hint", "utc", "local"] = "hint",
+    stored: Sequence[Recording] = (),
 ) -> dict[Path, Start]:
     """Find the starts of several files; chapters of one recording follow each other.
 
-    `given` is the start of the first file's recording. Raises TimeError where the files are more
-    than one recording.
+    `given` is the start of the first of these files' recording. `stored` are recordings of earlier:
+    a chapter of one of them follows it. A chapter's own sidecar is over where it would follow.
+    Raises TimeError where a start is given and the files are more than one recording.
     """
-    groups = chapters(files)
+    folders = Folders()
+    starts = {
+        path: find_start(
+            path, facts, zone=zone, day_one=day_one, container=container, folders=folders
+        )
+        for path, facts in files.items()
+    }
+    groups = _groups(files, starts, stored, alone=given is None)
     if given is not None and len(groups) > 1:
+        names = ", ".join(group[0].file.path.name for group in groups[:5])
+        more = f" and {len(groups) - 5} more" if len(groups) > 5 else ""
         raise TimeError(
-            f"one start was given for {len(groups)} recordings", "ingest them one by one"
+            f"one start was given for {len(groups)} recordings ({names}{more})",
+            "ingest them one by one",
         )
-    starts: dict[Path, Start] = {}
+    by_path = {Path(r.path): r for r in stored if r.path}
     for group in groups:
-        first = group[0].path
-        start = find_start(
-            first, files[first], given=given, zone=zone, day_one=day_one, container=container
-        )
-        for number, chapter in enumerate(group, 1):
-            if number == 1:
-                starts[chapter.path] = start
-                continue
-            note = f"{chapter.path.name}: chapter {number} of {first.name}, "
-            note += f"{format_time(chapter.offset)} after its start"
-            clock = (
-                replace(start.clock, start=start.clock.at(chapter.offset)) if start.clock else None
-            )
-            starts[chapter.path] = Start(clock, f"it follows {first.name}", start.hints, (note,))
-    return {path: starts[path] for path in files}
+        _follow(group, files, starts, by_path, given, zone)
+    return starts
 
 
-# -- chapters of one recording ---------------------------------------------------------------------
+def _groups(
+    files: Mapping[Path, MediaInfo],
+    starts: Mapping[Path, Start],
+    stored: Sequence[Recording],
+    *,
+    alone: bool,
+) -> list[tuple[Chapter[Path], ...]]:
+    """The recordings that the files are of, with their stored chapters.
 
-
-@dataclass(frozen=True, slots=True)
-class Chapter:
-    """A file of a recording that the camera split, `offset` seconds after its start."""
-
-    path: Path
-    offset: float
-
-
-def chapters(files: Mapping[Path, MediaInfo]) -> list[tuple[Chapter, ...]]:
-    """Group files into recordings, each in the order in which it was filmed.
-
-    Chapters carry GoPro's numbers (GX010123, GX020123; GOPR0123, GP010123), or the same creation
-    time and names that differ only in their last number. All chapters of a camera may carry one
-    creation time, so the offset is the sum of the durations before.
+    With `alone`, a file of one creation time with others that has a sidecar of its own is no
+    chapter: that it is one was a guess.
     """
-    keyed: dict[tuple[str, ...], list[tuple[int, Path]]] = {}
-    for path, facts in files.items():
-        key, number = _chapter_key(path, facts)
-        keyed.setdefault(key, []).append((number, path))
-    groups = []
-    for members in keyed.values():
-        offset, group = 0.0, []
-        for _, path in sorted(members):
-            group.append(Chapter(path, offset))
-            offset += files[path].duration
-        groups.append(tuple(group))
-    return groups
+    chapter_files = {p: ChapterFile(p, f.duration, f.created) for p, f in files.items()}
+    for recording in stored:
+        path = Path(recording.path) if recording.path else None
+        if path is not None and path not in chapter_files:
+            created = recording.facts.get("created")
+            chapter_files[path] = ChapterFile(
+                path, recording.duration, created if isinstance(created, str) else None
+            )
+    lone: list[tuple[Chapter[Path], ...]] = []
+    if alone:
+        for path in [p for p in files if _has_own_sidecar(starts[p])]:
+            name = chapter_name(chapter_files[path])
+            if name is None or not name.numbered:
+                file = chapter_files.pop(path)
+                lone.append((Chapter(path, file, 0, 0.0),))
+    groups = [g for g in chapters_of(chapter_files) if any(c.id in files for c in g)]
+    return groups + lone
 
 
-def _chapter_key(path: Path, facts: MediaInfo) -> tuple[tuple[str, ...], int]:
-    folder, suffix, stem = str(path.parent), path.suffix.lower(), path.stem
-    if match := re.fullmatch(r"(G[HXLS])(\d\d)(\d{4})", stem, re.IGNORECASE):
-        return (folder, suffix, match[1].upper(), match[3]), int(match[2])
-    if match := re.fullmatch(r"GOPR(\d{4})|GP(\d\d)(\d{4})", stem, re.IGNORECASE):
-        return (folder, suffix, "GOPR", match[1] or match[3]), int(match[2] or 0)
-    match = re.fullmatch(r"(.*?)(\d+)", stem)
-    timed = match is not None and _named_time(stem) != _named_time(match[1])
-    if match is None or not facts.created or timed:
-        return (str(path),), 0
-    return (folder, suffix, match[1], facts.created), int(match[2])
+def _follow(
+    group: Sequence[Chapter[Path]],
+    files: Mapping[Path, MediaInfo],
+    starts: dict[Path, Start],
+    stored: Mapping[Path, Recording],
+    given: datetime | None,
+    zone: tzinfo | None,
+) -> None:
+    """Set the start of each chapter of a recording to follow those before it."""
+    first = group[0].file.path.name
+    origin: tuple[Clock, float] | None = None
+    was_given = False
+    for place, chapter in enumerate(group):
+        path, own = chapter.id, starts.get(chapter.id)
+        if chapter.offset is None and place:
+            origin = None
+        notes = list(_missing(group, place))
+        clock, reason = None, ""
+        if own is None:
+            clock = stored[path].clock
+            if clock is not None and chapter.offset is not None:
+                origin = clock, chapter.offset
+            continue
+        if given is not None and not was_given:
+            was_given = True
+            own = find_start(path, files[path], given=given, zone=zone)
+            clock, reason = own.clock, own.reason
+            notes += own.notes
+        elif place == 0 or (_has_own_sidecar(own) and given is None):
+            clock, reason = own.clock, own.reason
+            notes += own.notes
+            if place and own.clock is not None and origin is not None:
+                apart = own.clock.seconds(_after(origin, chapter.offset or 0.0).start)
+                if abs(apart) > MAX_DIFFERENCE_S:
+                    notes.append(f"{path.name}: its sidecar is over its place as a chapter")
+        elif origin is not None and chapter.offset is not None:
+            clock, reason = _after(origin, chapter.offset), f"it follows {first}"
+        elif chapter.offset is None:
+            own_clock = own.clock
+            clock, reason = own_clock, own.reason
+        if place and chapter.offset is not None and reason != _REASONS["sidecar"]:
+            notes.append(
+                f"{path.name}: chapter {place + 1} of {first}, "
+                f"{format_time(chapter.offset)} after its start"
+            )
+        if place and chapter.offset is None and clock is None:
+            notes.append(f"{path.name}: when it began is not known; give it a --start of its own")
+        starts[path] = Start(clock, reason or own.reason, own.hints, tuple(notes))
+        if clock is not None and chapter.offset is not None:
+            origin = clock, chapter.offset
+
+
+def _after(origin: tuple[Clock, float], offset: float) -> Clock:
+    clock, zero = origin
+    return replace(clock, start=clock.at(offset - zero))
+
+
+def _missing(group: Sequence[Chapter[Path]], place: int) -> Iterator[str]:
+    chapter = group[place]
+    if not chapter.missing:
+        return
+    numbers = ", ".join(str(number) for number in chapter.missing)
+    noun = "chapter" if len(chapter.missing) == 1 else "chapters"
+    verb = "is" if len(chapter.missing) == 1 else "are"
+    before = (
+        f"before {chapter.file.path.name}"
+        if not place
+        else (f"between {group[place - 1].file.path.name} and {chapter.file.path.name}")
+    )
+    yield f"{noun} {numbers} of the recording {verb} missing, {before}"
+
+
+def _has_own_sidecar(start: Start) -> bool:
+    return start.clock is not None and start.clock.source == "sidecar"
 
 
 # -- sources ---------------------------------------------------------------------------------------
 
-
-def _sidecar(
-    path: Path, facts: MediaInfo | None, zone: tzinfo | None, notes: list[str]
-) -> Iterator[Hint]:
-    """Hints from `<stem>.json`, `<name>.json`, `<stem>*.vrs.json`: `start` or `start_time`."""
-    stem = glob.escape(path.stem)
-    vrs = [p for p in sorted(path.parent.glob(f"{stem}*.vrs.json")) if _belongs(path.stem, p.name)]
-    for beside in (path.with_suffix(".json"), path.with_name(path.name + ".json"), *vrs):
-        if not beside.is_file():
-            continue
-        try:
-            sidecar = json.loads(beside.read_text(encoding="utf-8-sig"))
-        except (ValueError, OSError) as error:
-            notes.append(f"{beside.name} cannot be read: {reason(error)}")
-            continue
-        start_value = (
-            sidecar.get("start", sidecar.get("start_time")) if isinstance(sidecar, dict) else None
-        )
-        if start_value is None or isinstance(start_value, bool):
-            continue
-        zone_name = sidecar.get("zone") or sidecar.get("timezone") or sidecar.get("time_zone")
-        try:
-            sidecar_zone = zone_of(zone_name) if isinstance(zone_name, str) else zone
-            start, note = instant_of(start_value, sidecar_zone)
-        except (TimeError, ValueError, OverflowError, OSError) as error:
-            notes.append(f"{beside.name}: {error}")
-            continue
-        end = sidecar.get("end_time")
-        if facts and isinstance(start_value, int | float) and isinstance(end, int | float):
-            length = (instant_of(end, sidecar_zone)[0] - start).total_seconds()
-            if abs(length - facts.duration) > max(TOLERANCE_S, 0.05 * facts.duration):
-                notes.append(
-                    f"{beside.name} tells of {length:.0f} s, the video has {facts.duration:.0f} s"
-                )
-        yield Hint("sidecar", start, note)
-
-
-def _belongs(stem: str, name: str) -> bool:
-    """False for `cam10.vrs.json` beside `cam1.mp4`."""
-    return not name[len(stem) : len(stem) + 1].isalnum()
-
-
-def instant_of(value: object, zone: tzinfo | None) -> tuple[datetime, str]:
-    """A sidecar's time: ISO 8601, or a count since 1970 in s, ms, us or ns; and a note on it."""
-    if isinstance(value, str):
-        try:
-            return read_start(value, zone=zone), ""
-        except TimeError as error:
-            if "has no zone" not in error.message:
-                raise
-            return datetime.fromisoformat(value), "it has no zone"
-    assert isinstance(value, int | float), value
-    seconds = float(value)
-    while seconds > 1e11:  # the year 5138 in seconds, 1973 in milliseconds
-        seconds /= 1000
-    local = datetime.fromtimestamp(seconds, UTC)
-    return (local.astimezone(zone), "") if zone else (local, "local times are shown in UTC")
-
-
-_DATED = re.compile(
-    r"(?<!\d)(20\d\d)([-._]?)(\d\d)\2(\d\d)"  # 2026-03-02, 20260302
-    r"(?:[-_T ]|\s+at\s+)?(\d\d)([-._]?)(\d\d)\6(\d\d)(?!\d{5})",  # 08.10.00, 081000
-    re.IGNORECASE,
-)
 _EGOLIFE = re.compile(r"(DAY\d+)_.*?_?(\d{8})$", re.IGNORECASE)
-
-
-def _named_time(stem: str) -> datetime | tuple[str, ...] | None:
-    """The local time in a file's name, or EgoLife's day and time."""
-    if match := _EGOLIFE.search(stem):
-        return (match[1], match[2])
-    if match := _DATED.search(stem):
-        try:
-            return datetime(*(int(match[k]) for k in (1, 3, 4, 5, 7, 8)))  # type: ignore[arg-type]
-        except ValueError:
-            return None
-    return None
+_NO_ZONE = "a name has no zone"
+_IN_UTC = "the name is in UTC"
 
 
 def _name(
     path: Path, zone: tzinfo | None, day_one: date | None, notes: list[str]
 ) -> Iterator[Hint]:
-    named_time = _named_time(path.stem)
-    if named_time is None:
-        return
     try:
-        if isinstance(named_time, tuple):
-            when = read_time(" ".join(named_time), zone=zone or UTC, day_one=day_one)
+        if match := _EGOLIFE.search(path.stem):
+            when = read_time(f"{match[1]} {match[2]}", zone=zone or UTC, day_one=day_one)
             assert when.instants is not None
             start = when.instants.start
-            named_time = start.replace(tzinfo=None)
-        elif path.stem.upper().startswith("PXL_"):
-            # Pixel phones write UTC into the name, not local time.
-            utc = named_time.replace(tzinfo=UTC)
-            yield Hint("filename", utc.astimezone(zone) if zone else utc, "" if zone else _PIXEL)
+            yield (
+                Hint("filename", start)
+                if zone
+                else Hint("filename", start.replace(tzinfo=None), _NO_ZONE)
+            )
             return
-        elif zone:
-            start = read_start(named_time.isoformat(), zone=zone)
+        named = named_time(path.stem)
+        if named is None:
+            return
+        start = named.start
+        if start.tzinfo is not None:
+            known = zone is not None or named.zoned
+            start = start.astimezone(zone) if zone else start
+            yield Hint("filename", start, named.doubt or ("" if known else _IN_UTC))
+        elif zone is None:
+            yield Hint("filename", start, named.doubt or _NO_ZONE)
+        elif named.doubt:
+            yield Hint("filename", start, named.doubt)
+        else:
+            start = read_start(start.isoformat(), zone=zone)
+            if occurs_twice(start):
+                what = f"{start:%H:%M} occurs twice that day; read as the first"
+                notes.append(f"{path.name}: {what} (give --start to say otherwise)")
+            yield Hint("filename", start)
     except TimeError as error:
         notes.append(f"{path.name}: {error}")
         return
-    yield Hint("filename", start) if zone else Hint("filename", named_time, "a name has no zone")
-
-
-_PIXEL = "Pixel phones name files in UTC, as far as we know"
+    if named.note:
+        notes.append(f"{path.name}: {named.note}")
 
 
 def _container(
@@ -334,8 +345,4 @@ def _container(
             note = "marked as UTC, but cameras often write local time there"
             yield Hint("container", start, note)
         return
-    yield Hint("container", start)
-
-
-def _suggestion(start: datetime) -> str:
-    return start.isoformat() if start.tzinfo else f"{start.isoformat()}+HH:MM with your offset"
+    yield Hint("container", start.astimezone(zone) if zone else start)

@@ -55,15 +55,18 @@ class BenchmarkSession:
         if memory is None:
             raise UsageError(f"strategy {strategy} reads a memory, and none is named")
         store = Store.open(memory)
-        places = videos_in_memory(benchmark, store)
-        if benchmark.videos and not places.recordings:
+        try:
+            places = videos_in_memory(benchmark, store)
+            if benchmark.videos and not places.recordings:
+                raise UsageError(
+                    f"the memory at {memory} holds none of the "
+                    f"{plural(len(benchmark.videos), 'video')} of "
+                    f"{benchmark.name} ({benchmark.videos[0].id}, ...)",
+                    "its recordings need the ids, hashes or file names of the videos",
+                )
+        except BaseException:
             store.close()
-            raise UsageError(
-                f"the memory at {memory} holds none of the "
-                f"{plural(len(benchmark.videos), 'video')} of "
-                f"{benchmark.name} ({benchmark.videos[0].id}, ...)",
-                "its recordings need the ids, hashes or file names of the videos",
-            )
+            raise
         return cls(benchmark, places, store)
 
     def close(self) -> None:

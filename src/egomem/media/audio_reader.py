@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from egomem.errors import MediaError
-from egomem.media.container import DecodeError, audio_streams, open_media, video_streams
+from egomem.media.container import DecodeError, audio_streams, is_cut_off, open_media, video_streams
 from egomem.media.decode import first_frame, open_video
 from egomem.timeline import Span
 
@@ -86,7 +86,7 @@ class AudioReader(Iterator[AudioBlock]):
             pending: list[NDArray[np.float32]] = []
             count = 0  # samples pending
             start: float | None = None  # time of the first of them
-            for time, samples in self._pieces(container, stream, rate, zero):
+            for time, samples in self._pieces(container, stream, path, rate, zero):
                 if time >= end:
                     break
                 due = begin if start is None else start + count / rate
@@ -113,6 +113,7 @@ class AudioReader(Iterator[AudioBlock]):
         self,
         container: av.container.InputContainer,
         stream: av.AudioStream,
+        path: Path,
         rate: int,
         zero: Fraction,
     ) -> Iterator[tuple[float, NDArray[np.float32]]]:
@@ -121,7 +122,7 @@ class AudioReader(Iterator[AudioBlock]):
         layout: tuple[object, ...] = ()
         begin = expected = 0.0  # when a run of gapless sound begins; when its next frame is due
         produced = 0  # samples of the run
-        for frame in self._frames(container, stream):
+        for frame in self._frames(container, stream, path):
             time = expected
             if frame.pts is not None and frame.time_base is not None:
                 time = float(frame.pts * frame.time_base - zero)
@@ -141,7 +142,7 @@ class AudioReader(Iterator[AudioBlock]):
             yield begin + produced / rate, _samples(piece)
 
     def _frames(
-        self, container: av.container.InputContainer, stream: av.AudioStream
+        self, container: av.container.InputContainer, stream: av.AudioStream, path: Path
     ) -> Iterator[av.AudioFrame]:
         """Decoded frames; packets that fail are counted and left out."""
         packets = container.demux(stream)
@@ -149,6 +150,7 @@ class AudioReader(Iterator[AudioBlock]):
             try:
                 packet = next(packets, None)
                 if packet is None:
+                    self.failed += is_cut_off(container, stream, path)
                     return
                 decoded = packet.decode()
             except DecodeError:

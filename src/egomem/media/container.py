@@ -74,3 +74,21 @@ def pixel_aspect(stream: VideoStream) -> float:
     aspect = stream.sample_aspect_ratio
     value = float(aspect) if aspect else 1.0
     return value if 0.1 < value < 10 else 1.0
+
+
+def is_cut_off(container: InputContainer, stream: Stream, path: Path) -> bool:
+    """Whether the index of a file names packets of the stream that lie past the file's end.
+
+    Only MP4 and its kin have an index of all packets; for others this is False.
+    """
+    # FFmpeg ends a stream without an error where a file stops exactly between two packets, so half
+    # a recording would pass for a whole one. The stated duration proves nothing: many tools write
+    # a wrong one into files that are whole.
+    if "mp4" not in container.format.name.split(","):
+        return False
+    entries = stream.index_entries
+    if not len(entries):
+        return False
+    # Packets are stored in decoding order, so the last is the first to be lost.
+    last = entries[len(entries) - 1]
+    return last.pos + last.size > path.stat().st_size

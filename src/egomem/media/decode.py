@@ -12,7 +12,7 @@ from av.container.input import InputContainer
 from av.video.stream import VideoStream
 
 from egomem.errors import MediaError, reason
-from egomem.media.container import DecodeError, open_media, video_streams
+from egomem.media.container import DecodeError, is_cut_off, open_media, video_streams
 from egomem.media.display_clock import DisplayClock, Timing, frame_step
 
 MAX_HEAD_PACKETS = 64
@@ -23,6 +23,8 @@ ORDER_CHECK_FRAMES = 16
 
 IndexedPicture = tuple[int, int, av.VideoFrame]
 """The index of a requested time, the picture's display time in ticks, the picture."""
+
+CUT_OFF = "the file ends before its last packets"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +175,7 @@ def intact_frames(
     clock = DisplayClock(stream_timing.timing, stream_timing.step)
     with opened.container:
         trusted = True
-        for packet in _packets(opened, begin, stats):
+        for packet in _packets(opened, stream_timing.path, begin, stats):
             if (one_by_one or not trusted) and not packet.is_keyframe:
                 continue
             if not trusted:
@@ -209,7 +211,7 @@ def intact_frames(
 
 
 def _packets(
-    opened: OpenVideo, begin: int | None, stats: DecodeStats
+    opened: OpenVideo, path: Path, begin: int | None, stats: DecodeStats
 ) -> Iterator[av.Packet[VideoStream]]:
     """The stream's packets from the key frame at `begin` to the end, or to where reading fails."""
     packets = opened.packets
@@ -227,6 +229,8 @@ def _packets(
             stats.record_failure(reason(error))
             return
         if packet is None:
+            if is_cut_off(opened.container, opened.stream, path):
+                stats.record_failure(CUT_OFF)
             return
         before_begin = before_begin and not (packet.is_keyframe and packet.pts == begin)
         if not before_begin:

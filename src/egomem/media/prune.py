@@ -25,8 +25,8 @@ from av.video.stream import VideoStream
 
 from egomem.errors import reason
 from egomem.media.bitstream import HeaderReader, PacketHeader, Restart, UnsafeToPrune, header_reader
-from egomem.media.container import DecodeError
-from egomem.media.decode import DecodeStats, IndexedPicture, OpenVideo, StreamTiming
+from egomem.media.container import DecodeError, is_cut_off
+from egomem.media.decode import CUT_OFF, DecodeStats, IndexedPicture, OpenVideo, StreamTiming
 
 VideoPacket: TypeAlias = "av.Packet[VideoStream]"
 
@@ -109,6 +109,8 @@ class Pruner:
                 except DecodeError as error:
                     raise UnsafeToPrune(reason(error)) from error
                 if packet is None or not packet.size:  # PyAV ends a stream with an empty packet
+                    if is_cut_off(container, stream, self._timing.path):
+                        raise UnsafeToPrune(CUT_OFF)  # full decoding counts what is lost
                     break
                 if packet.is_corrupt or packet.has_sidedata("new_extradata"):
                     raise UnsafeToPrune(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import PurePath
 from typing import Self
 
 import numpy as np
@@ -18,6 +19,7 @@ import numpy.typing as npt
 
 from egomem.memory import rows
 from egomem.records import Recording
+from egomem.timeline.chapters import ChapterFile, chapters_of
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -131,6 +133,24 @@ class Catalog:
         return {w: np.asarray(wearers == w, dtype=bool) for w in set(self.wearers)}
 
     @cached_property
+    def chapter_places(self) -> dict[str, tuple[str, float]]:
+        """Recording id -> the id of the first chapter, and the seconds since that one began, of
+        recordings without a clock that are chapters: their order is known, though no time of day.
+        """
+        files = {
+            r.id: ChapterFile(PurePath(r.path or r.name), r.duration, _created(r))
+            for r in self.recordings
+            if r.clock is None
+        }
+        places: dict[str, tuple[str, float]] = {}
+        for group in chapters_of(files) if len(files) > 1 else ():
+            seconds = 0.0
+            for chapter in group if len(group) > 1 else ():
+                places[chapter.id] = group[0].id, seconds
+                seconds += chapter.file.duration
+        return places
+
+    @cached_property
     def by_id(self) -> dict[str, Recording]:
         return {r.id: r for r in self.recordings}
 
@@ -140,6 +160,11 @@ _STATE = """
            (SELECT value FROM state WHERE name = 'recordings'),
            coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'observation'), 0)
 """
+
+
+def _created(r: Recording) -> str | None:
+    created = r.facts.get("created")
+    return created if isinstance(created, str) else None
 
 
 def _start(r: Recording | None) -> float:

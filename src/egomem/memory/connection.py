@@ -6,12 +6,15 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from egomem.errors import EgomemError
+from egomem.memory.checksums import break_seal, row_checksum, seal
 from egomem.memory.database_errors import DATABASE_NAME, cannot_write, translated_errors
 from egomem.memory.lock import WriterLock
+from egomem.memory.permissions import open_private
 
 
 class Connection:
@@ -24,6 +27,7 @@ class Connection:
     def __init__(self, folder: Path, *, wait: float) -> None:
         self.folder = folder
         self.read_only = not _writable(folder)
+        self.changed = False
         self.lock = WriterLock(folder, wait)
         self._threads = threading.RLock()
         with translated_errors(folder):
@@ -52,6 +56,8 @@ class Connection:
         if self.read_only:
             raise cannot_write(self.folder)
         with self.lock.held(), self.exclusive() as db:
+            break_seal(self.folder)
+            self.changed = True
             db.execute("BEGIN IMMEDIATE")
             try:
                 yield db
@@ -60,6 +66,32 @@ class Connection:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
                 raise
+
+    @contextmanager
+    def changing(self) -> Iterator[sqlite3.Connection]:
+        """As `writing`, for what begins and ends its transactions by itself."""
+        with self.lock.held(), self.exclusive() as db:
+            break_seal(self.folder)
+            self.changed = True
+            yield db
+
+    def seal(self) -> None:
+        """Note the checksum of memory.db where this connection wrote to it.
+
+        Another program that writes or reads at this moment keeps it from being noted.
+        """
+        if not self.changed:
+            return
+        lock = self.lock
+        lock.wait, wait = 0.0, lock.wait
+        try:
+            with suppress(EgomemError, OSError), lock.held(), self.exclusive() as db:
+                (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                if not busy:
+                    seal(self.folder)
+                    self.changed = False
+        finally:
+            lock.wait = wait
 
     def select(self, sql: str, values: Iterable[object] = ()) -> list[tuple[Any, ...]]:
         """All rows of a query."""
@@ -74,16 +106,28 @@ def _connect(folder: Path, *, wait: float, read_only: bool) -> sqlite3.Connectio
     if read_only:
         # Without its WAL files a database in a folder that cannot change will not change either.
         uri += "?mode=ro" if Path(f"{path}-wal").exists() else "?immutable=1"
+    if not read_only and not path.exists():
+        # SQLite would make it for all to read; its log gets the permissions of the database.
+        os.close(open_private(path, os.O_CREAT | os.O_RDWR))
     db = sqlite3.connect(uri, uri=True, timeout=wait, isolation_level=None, check_same_thread=False)
+    try:
+        _configure(db, read_only=read_only)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _configure(db: sqlite3.Connection, *, read_only: bool) -> None:
     db.execute("PRAGMA foreign_keys = ON")
     db.execute("PRAGMA cache_size = -16384")
+    db.create_function("row_checksum", -1, row_checksum, deterministic=True)
     if not read_only:
         # Write-ahead logging lets readers work while one writes; FULL makes a commit wait for the
         # disk; secure_delete overwrites what is forgotten.
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")
         db.execute("PRAGMA secure_delete = ON")
-    return db
 
 
 def _writable(folder: Path) -> bool:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from egomem.errors import DamagedError, FullError, LockedError, StoreError, UsageError
+from egomem.sqlite_errors import is_out_of_space, sqlite_fault
 
 DATABASE_NAME = "memory.db"
 
@@ -29,14 +30,14 @@ def translated_errors(folder: Path) -> Iterator[None]:
             raise
         raise UsageError(f"the memory at {folder} has been closed", "open it again") from error
     except sqlite3.DatabaseError as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _disk_is_full(folder)):
+        fault = sqlite_fault(error)
+        if fault == "full" and (is_out_of_space(error) or _disk_is_full(folder)):
             raise _full(folder) from error
-        if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        if fault == "unwritable":
             raise cannot_write(folder) from error
-        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        if fault == "busy":
             raise LockedError(f"{folder} is in use by another program", "try again") from error
-        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        if fault == "damaged":
             raise DamagedError(
                 f"{folder / DATABASE_NAME} is damaged ({error})",
                 "restore it from a backup; run: egomem check",

@@ -7,7 +7,6 @@ clocks, tracks, finished work). The other formats hold what they can express.
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -23,6 +22,7 @@ from egomem.media.subtitle_writer import write_srt, write_webvtt
 from egomem.memory.reader import Completed
 from egomem.memory.store import Store
 from egomem.memory.view import View, view_of
+from egomem.paths import file_name
 from egomem.records import Observation, Provenance, Record, Recording, Source, Track
 from egomem.timeline import Clock, Span, format_instant, zone_of
 
@@ -133,11 +133,12 @@ def _export_subtitles(view: View, target: Path, format: Literal["webvtt", "srt"]
             f"{len(recordings)} recordings do not go into the one file {target}", "name a folder"
         )
     names = Counter(Path(r.name).stem for r, _ in recordings)
+    names_used: set[str] = set()
     files, count = [], 0
     for recording, observations in recordings:
         stem = Path(recording.name).stem
         name = f"{stem}.{recording.id}" if names[stem] > 1 else stem
-        path = target if single else target / f"{_safe(name)}{suffix}"
+        path = target if single else target / f"{_unique_name(name, names_used)}{suffix}"
         cues = [_cue(o) for o in observations]
         text = (
             write_srt(cues)
@@ -169,9 +170,14 @@ def _notes(recording: Recording, observations: Iterable[Observation]) -> list[st
     return ["\n".join([*lines, *(f"track: {t}" for t in tracks), *(f"note: {n}" for n in notes)])]
 
 
-def _safe(name: str) -> str:
-    """A file name without the characters that file systems forbid."""
-    return re.sub(r'[\x00-\x1f/\\:*?"<>|]', "_", name).strip(". ") or "recording"
+def _unique_name(name: str, names_used: set[str]) -> str:
+    """A file name that is not used yet, also where upper and lower case are one."""
+    safe = unique = file_name(name, "recording")
+    number = 2
+    while unique.casefold() in names_used:
+        unique, number = f"{safe}-{number}", number + 1
+    names_used.add(unique.casefold())
+    return unique
 
 
 # -- JSON Lines ------------------------------------------------------------------------------------

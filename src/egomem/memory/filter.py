@@ -6,9 +6,9 @@ counts that mostly come from the tally.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 from functools import cached_property
 from typing import Protocol, Self
 
@@ -17,6 +17,9 @@ import numpy as np
 from egomem.errors import TimeError, UsageError
 from egomem.memory.catalog import Catalog, Flags, Floats, Integers, Positions
 from egomem.timeline import Moment, Span
+
+LocalStretch = Callable[[tzinfo | None], tuple[datetime, datetime] | None]
+"""A zone -> the bounds of a stretch of wall clock there."""
 
 _NONE, _ALL, _SOME = 0, 1, 2
 _FOREVER = 1e300
@@ -101,9 +104,29 @@ class ViewFilter:
 
     def between(self, start: datetime, end: datetime) -> Self:
         low, high = _seconds(self.catalog, start), _seconds(self.catalog, end)
-        if end < start:
+        if end.timestamp() < start.timestamp():
             raise TimeError(f"{end.isoformat()} is before {start.isoformat()}")
         return replace(self, spans=(*self.spans, (low, high)))
+
+    def during(self, stretch: LocalStretch) -> Self:
+        """Only what overlaps a stretch of wall clock, which each zone may read as another one.
+
+        `stretch` gives the bounds for a zone (None for digests and unknown clocks), None for none.
+        """
+        bounds: dict[tzinfo | None, tuple[float, float]] = {}
+        lows, highs = [], []
+        for id, start in zip(self.catalog.ids, self.catalog.starts.tolist(), strict=True):
+            recording = self.catalog.by_id.get(id) if id is not None else None
+            zone = recording.clock.start.tzinfo if recording and recording.clock else None
+            if zone not in bounds:
+                instants = stretch(zone)
+                low, high = instants or (None, None)
+                bounds[zone] = (
+                    (low.timestamp(), high.timestamp()) if low and high else (np.nan, np.nan)
+                )
+            lows.append(bounds[zone][0] - start)
+            highs.append(bounds[zone][1] - start)
+        return replace(self, spans=(*self.spans, (_exact(np.array(lows)), _exact(np.array(highs)))))
 
     # --------------------------------------------------------------------------------- figures
 
@@ -254,14 +277,18 @@ class ViewFilter:
             visible &= is_chosen[track]
         for lows, highs in self.spans:
             low, high = lows[timeline], highs[timeline]
-            visible &= np.where(
-                low == high,
-                (start <= low) & ((low < end) | (start == low)),
-                np.where(
-                    start == end, (low <= start) & (start < high), (start < high) & (low < end)
-                ),
-            )
+            visible &= overlap_flags(start, end, low, high)
         return np.asarray(visible, dtype=bool)
+
+
+def overlap_flags(start: Floats, end: Floats, low: Floats, high: Floats) -> Flags:
+    """`Span.overlaps` of each span [start, end) with its bounds; bounds of NaN overlap nothing."""
+    flags = np.where(
+        low == high,
+        (start <= low) & ((low < end) | (start == low)),
+        np.where(start == end, (low <= start) & (start < high), (start < high) & (low < end)),
+    )
+    return np.asarray(flags, dtype=bool)
 
 
 def _overlaps(low: float, high: float) -> tuple[str, list[object]]:

@@ -1,53 +1,46 @@
 """Forgetting: remove every trace of something from every file of a memory's folder.
 
-The order makes a crash harmless: either everything is still there, or the next opening finishes the
-work. Cached replies and thumbnails are deleted; the rows are deleted and a mark is set, in one
-transaction; index and vector files are rewritten without them; free pages and the write-ahead log
-are emptied; the mark is cleared. A receipt without content stays.
+A kill at any moment is harmless: either everything is still there, or the next opening finishes the
+work. One transaction deletes the rows, stores what is composed again from the rest, and notes as
+`pending` what lies outside of memory.db, under a mark. Then pictures and cached replies are
+deleted, index and vector files are rewritten, free pages and the write-ahead log are emptied, and
+the mark is cleared. A receipt without content stays.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from shutil import rmtree
 
 import numpy as np
 
-from egomem.errors import LockedError, UsageError
+from egomem.errors import DamagedError, LockedError
 from egomem.memory import index, rows, vectors
 from egomem.memory.connection import Connection
+from egomem.memory.forget_files import links_in_the_way, remove_pending, replies_to_forget
+from egomem.memory.forget_selection import (
+    ForgetRequest,
+    Rows,
+    dependents,
+    in_time_order,
+    matching,
+    mentions,
+    pictures,
+    whole_recordings,
+)
+from egomem.memory.insert import insert
 from egomem.memory.reader import MemoryReader
-from egomem.memory.thumbnails import FOLDER as THUMBNAILS
-from egomem.memory.thumbnails import thumbnail_start
-from egomem.memory.view import view_of
+from egomem.memory.thumbnails import thumbnail_file
 from egomem.records import Observation, Recording
 from egomem.text import normalise_phrase
-from egomem.timeline import Span
 
-
-@dataclass(frozen=True, slots=True)
-class ForgetRequest:
-    """What to forget: observations that meet all conditions given.
-
-    `span` is in seconds of the recording, `between` two aware instants, `match` a text that occurs
-    in the observation's text, data or note, whatever its case, width and spaces.
-    """
-
-    recording: str | None = None
-    span: Span | None = None
-    between: tuple[datetime, datetime] | None = None
-    wearer: str | None = None
-    match: str | None = None
-
-    @property
-    def kind(self) -> str:
-        names = ("recording", "span", "between", "wearer", "match")
-        return "+".join(name for name in names if getattr(self, name) is not None)
+Recompose = Callable[[Observation, Sequence[Observation]], Observation | None]
+"""(a forgotten caption, the parts of it that remain) -> the caption of those, or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +49,7 @@ class ForgetReceipt:
 
     `observations` met the request. `dependents` rest on them, or may, and are deleted too; digests
     among them can be composed again from what remains. `recordings` are deleted as a whole.
+    `notes` name links that are not followed: what lies behind them is not removed.
     """
 
     at: datetime
@@ -67,6 +61,7 @@ class ForgetReceipt:
     thumbnails: int
     vectors: int
     replies: int
+    notes: tuple[str, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -80,47 +75,52 @@ class ForgetReceipt:
         }
 
 
-def forget(store: MemoryReader, request: ForgetRequest, *, dry_run: bool) -> ForgetReceipt:
+def forget(
+    store: MemoryReader,
+    request: ForgetRequest,
+    *,
+    dry_run: bool,
+    recompose: Recompose = lambda caption, parts: None,
+) -> ForgetReceipt:
     """Delete what a request selects, with everything that rests on it; see `Store.forget`."""
-    if not request.kind:
-        raise UsageError("nothing was named to forget", "give a recording, a time or a text")
-    if request.match is not None and not normalise_phrase(request.match):
-        raise UsageError("an empty text matches everything", "give a word, or a recording")
+    request = request.checked(store)
     with store.connection.writing():
         # Everything is worked out before anything is deleted: the receipt and a dry run need it.
-        whole = _whole_recordings(store, request)
-        matches = _matching(store, request, whole)
-        resting = _dependents(store, matches)
-        deleted = (*matches, *resting)
+        whole = whole_recordings(store, request)
+        matches = matching(store, request, whole)
+        resting = dependents(store, matches)
+        deleted = matches | resting
         ids = [r.id for r in whole]
-        pictures = _thumbnails(store, request, deleted, ids)
-        texts = {o.text for o in deleted if o.text} | ({request.match} if request.match else set())
-        recording_ids = sorted({o.recording for o in deleted if o.recording} | set(ids))
-        vector_count = _vectors_of(store, deleted)
-        from egomem.memory import replies  # which knows of models: not for every opening
-
-        reply_count = replies.forget(
-            store.folder, recordings=recording_ids, texts=sorted(texts), dry_run=dry_run
-        )
-        if not dry_run:
-            for picture in pictures:
-                picture.unlink(missing_ok=True)
-            for id in ids:
-                rmtree(store.folder / THUMBNAILS / id, ignore_errors=True)
+        thumbnails = pictures(store, request, deleted.values(), ids)
+        notes = links_in_the_way(store, ids, dry_run=dry_run)
+        texts = {o.text for o in deleted.values() if o.text}
+        texts |= {request.match} if request.match else set()
+        recording_ids = sorted({o.recording for o in deleted.values() if o.recording} | set(ids))
+        pending = [
+            *(("picture", rows.to_json(picture)) for picture in thumbnails),
+            *(("folder", id) for id in ids),
+            *(("recording", id) for id in recording_ids),
+            *(("text", text) for text in sorted(texts)),
+        ]
         receipt = ForgetReceipt(
             datetime.now(UTC),
             request.kind,
             dry_run,
-            tuple(matches),
-            tuple(resting),
+            in_time_order(store, matches),
+            in_time_order(store, resting),
             tuple(whole),
-            len(pictures),
-            vector_count,
-            reply_count,
+            sum(thumbnail_file(store.folder, *picture).is_file() for picture in thumbnails),
+            _vector_count(store, list(deleted)),
+            # Also a file of replies that cannot be read is noticed before anything is deleted.
+            replies_to_forget(store.folder, pending),
+            notes,
         )
         if not dry_run:
+            composed = _composed_again(store, request, deleted, recompose)
             with store.connection.transaction() as db:
-                _delete(db, receipt)
+                _delete(db, deleted, receipt)
+                insert(db, composed, {})
+                db.executemany("INSERT INTO pending VALUES (?, ?)", pending)
             finish_forgetting(store.connection)
     return receipt
 
@@ -134,18 +134,19 @@ def receipts(store: MemoryReader) -> list[tuple[datetime, str, dict[str, int]]]:
 
 
 def finish_forgetting(connection: Connection) -> None:
-    """Remove what deleted rows left in the index, vectors and database files; repeatable after a
-    crash.
+    """Remove what deleted rows left in other files and in free pages; repeatable after a kill.
 
     Raises LockedError where another program keeps reading: the mark stays, and the next opening
     finishes.
     """
     folder = connection.folder
-    with connection.writing(), connection.exclusive() as db:
+    with connection.changing() as db:
         index.scrub(db, folder)
         index.sweep(db, folder)
         _scrub_vectors(db, folder)
         vectors.sweep(db, folder)
+        # Its rows repeat what is forgotten, so that they go before free pages are emptied.
+        remove_pending(db, folder)
         db.execute("VACUUM")
         (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
@@ -156,156 +157,58 @@ def finish_forgetting(connection: Connection) -> None:
         db.execute("UPDATE state SET value = 0 WHERE name = 'forgetting'")
 
 
-# ------------------------------------------------------------------------------------ what it is
-
-
-def _matching(
-    store: MemoryReader, request: ForgetRequest, whole: Sequence[Recording]
+def _composed_again(
+    store: MemoryReader, request: ForgetRequest, deleted: Rows, recompose: Recompose
 ) -> list[Observation]:
-    view = view_of(store).narrow(
-        wearer=request.wearer,
-        recordings=None if request.recording is None else [request.recording],
-    )
-    matches = view.narrow(span=request.span, between=request.between).observations()
-    if request.match is None:
-        # A point in time at the very end of a recording overlaps no span, but goes with the rest.
-        match_ids = {o.id for o in matches}
-        rest = view.narrow(recordings=[r.id for r in whole]).observations() if whole else []
-        return matches + [o for o in rest if o.id not in match_ids]
-    match = normalise_phrase(request.match)
-    return [o for o in matches if _holds([o.text, o.data, o.provenance.note], match)]
-
-
-def _holds(value: object, match: str) -> bool:
-    if isinstance(value, dict):
-        return any(_holds(v, match) for v in (*value.keys(), *value.values()))
-    if isinstance(value, list):
-        return any(_holds(v, match) for v in value)
-    return value is not None and match in normalise_phrase(str(value))
-
-
-def _dependents(store: MemoryReader, matches: Sequence[Observation]) -> list[Observation]:
-    """Observations that rest on the matches, directly or not, and digests that do not say what they
-    rest on.
-    """
-    match_ids = {o.id for o in matches}
-    dependents_of: dict[str, list[str]] = {}
-    for basis, id in store.connection.select(
-        "SELECT r.basis, o.id FROM rests_on r JOIN observation o USING (n)"
-    ):
-        dependents_of.setdefault(basis, []).append(id)
-    new_ids: Iterable[str] = match_ids
-    dependent_ids: set[str] = set()
-    while new_ids:
-        new_ids = (
-            {id for basis in new_ids for id in dependents_of.get(basis, ())}
-            - match_ids
-            - dependent_ids
-        )
-        dependent_ids |= new_ids
-    view = view_of(store)
-    clocks = {r.id: r for r in view.recordings()}
-    spans: dict[str, list[Span]] = {}
-    for o in matches:
-        r = clocks.get(o.recording or "")
-        if r and r.clock:
-            zero = r.clock.start.timestamp()
-            spans.setdefault(r.wearer, []).append(o.span.shift(zero))
-    if spans:
-        for digest in view.observations(sources=["digest"]):
-            if digest.recording is None and not digest.provenance.rests_on:
-                nearby = spans.get(digest.wearer, ())
-                if digest.id not in match_ids and any(digest.span.overlaps(s) for s in nearby):
-                    dependent_ids.add(digest.id)
-    return view.observations(ids=sorted(dependent_ids)) if dependent_ids else []
-
-
-def _whole_recordings(store: MemoryReader, request: ForgetRequest) -> list[Recording]:
-    """Recordings that are named, or lie entirely within the time: nothing of them stays."""
-    if request.match is not None or request.span is not None:
-        return []
-    recordings = []
-    for r in store.recordings():
-        if request.recording not in (None, r.id) or request.wearer not in (None, r.wearer):
+    """What can be composed again of the deleted, from parts that remain."""
+    gone = {r.id for r in whole_recordings(store, request)}
+    deleted_ids = {(o.recording, o.id) for o in deleted.values()}
+    composed = []
+    for caption in deleted.values():
+        if caption.recording is None or caption.recording in gone:
             continue
-        if request.between is not None:
-            start, end = request.between
-            if not (r.clock and start <= r.clock.start and r.clock.at(r.duration) <= end):
-                continue
-        recordings.append(r)
-    return recordings
+        parts = [o for o in _parts(store, caption) if (o.recording, o.id) not in deleted_ids]
+        again = recompose(caption, parts)
+        # Parts side by side may make up the very text that is to be forgotten.
+        if again and not (request.match and mentions(again, normalise_phrase(request.match))):
+            composed.append(again)
+    return composed
 
 
-def _thumbnails(
-    store: MemoryReader,
-    request: ForgetRequest,
-    deleted: Sequence[Observation],
-    whole: Sequence[str],
-) -> list[Path]:
-    """Thumbnails of windows that overlap what is deleted: a window ends where the next starts."""
-    spans: dict[str, list[Span]] = {}
-    for o in deleted:
-        if o.recording:
-            spans.setdefault(o.recording, []).append(o.span)
-    if request.match is None:
-        for r in store.recordings():
-            if request.recording in (None, r.id) and request.wearer in (None, r.wearer):
-                spans.setdefault(r.id, []).extend(_span_within(r, request))
-    files = []
-    for folder in (store.folder / THUMBNAILS).glob("*"):
-        spans_here = spans.get(folder.name, [])
-        pictures = sorted(folder.glob("*.jpg"), key=thumbnail_start)
-        ends = [thumbnail_start(picture) for picture in pictures[1:]] + [float("1e300")]
-        for picture, end in zip(pictures, ends, strict=True):
-            window = Span(thumbnail_start(picture), end)
-            if folder.name in whole or any(window.overlaps(span) for span in spans_here):
-                files.append(picture)
-    return files
+def _parts(store: MemoryReader, caption: Observation) -> list[Observation]:
+    """What a caption rests on, from the record."""
+    matches: list[Observation] = []
+    for basis in caption.provenance.rests_on:
+        sql = (
+            f"SELECT {rows.OBSERVATION_COLUMNS} FROM {rows.OBSERVATION_TABLES} "
+            "WHERE r.id = ? AND o.id = ?"
+        )
+        found = store.connection.select(sql, (caption.recording, basis))
+        matches += [rows.read_observation(row) for row in found]
+    return matches
 
 
-def _span_within(r: Recording, request: ForgetRequest) -> list[Span]:
-    """The part of a recording that the request's times select."""
-    span = request.span
-    if request.between is not None:
-        if r.clock is None:
-            return []
-        low, high = (r.clock.seconds(instant) for instant in request.between)
-        between = Span(low, high)
-        span = between if span is None else span.clip(between)
-    return [span] if span else []
-
-
-def _numbers(db: sqlite3.Connection, observations: Sequence[Observation]) -> list[int]:
-    return [
-        row[0]
-        for o in observations
-        for row in db.execute(
-            "SELECT o.n FROM recording r JOIN observation o ON o.recording = r.number "
-            "WHERE r.id IS ? AND o.wearer = ? AND o.id = ?",
-            (o.recording, o.wearer, o.id),
-        ).fetchall()
-    ]
-
-
-def _vectors_of(store: MemoryReader, observations: Sequence[Observation]) -> int:
-    numbers = np.array(_numbers(store.connection.db, observations), dtype=np.int64)
+def _vector_count(store: MemoryReader, numbers: Sequence[int]) -> int:
+    gone = np.array(numbers, dtype=np.int64)
     count = 0
     for entries in vectors.vector_file_entries(store.connection.db).values():
-        count += sum(int(np.isin(e.read(store.folder).rowid, numbers).sum()) for e in entries)
+        for entry in entries:
+            with suppress(DamagedError):  # which goes as a whole
+                count += int(np.isin(entry.read(store.folder).rowid, gone).sum())
     return count
 
 
 # ------------------------------------------------------------------------------------- removing
 
 
-def _delete(db: sqlite3.Connection, receipt: ForgetReceipt) -> None:
-    numbers = _numbers(db, (*receipt.observations, *receipt.dependents))
+def _delete(db: sqlite3.Connection, deleted: Iterable[int], receipt: ForgetReceipt) -> None:
+    numbers = [(n,) for n in deleted]
     timelines = {
         row[0]
         for n in numbers
-        for row in db.execute("SELECT recording FROM observation WHERE n = ?", (n,)).fetchall()
+        for row in db.execute("SELECT recording FROM observation WHERE n = ?", n).fetchall()
     }
-    db.executemany("DELETE FROM observation WHERE n = ?", [(n,) for n in numbers])
+    db.executemany("DELETE FROM observation WHERE n = ?", numbers)
     ids = [o.id for o in (*receipt.observations, *receipt.dependents)]
     db.executemany("DELETE FROM rests_on WHERE basis = ?", [(id,) for id in ids])
     for timeline in timelines:
@@ -314,6 +217,7 @@ def _delete(db: sqlite3.Connection, receipt: ForgetReceipt) -> None:
         (number,) = db.execute("SELECT number FROM recording WHERE id = ?", (r.id,)).fetchone()
         db.execute("DELETE FROM done WHERE recording = ?", (r.id,))
         db.execute("DELETE FROM vectors WHERE recording = ?", (number,))
+        db.execute("DELETE FROM picture WHERE recording = ?", (number,))
         db.execute("DELETE FROM recording WHERE number = ?", (number,))
     db.execute(
         "DELETE FROM recording WHERE id IS NULL AND number NOT IN (SELECT recording FROM tally)"
@@ -344,7 +248,13 @@ def _scrub_vectors(db: sqlite3.Connection, folder: Path) -> None:
                 rowids = db.execute(
                     "SELECT n FROM observation WHERE recording = ?", (entry.recording,)
                 ).fetchall()
-                keep = np.isin(entry.read(folder).rowid, np.array(rowids, dtype=np.int64).ravel())
+                try:
+                    file = entry.read(folder)
+                except DamagedError:
+                    # Nobody can say any more which of them are forgotten.
+                    vectors.drop(db, entry)
+                    continue
+                keep = np.isin(file.rowid, np.array(rowids, dtype=np.int64).ravel())
                 if not keep.all():
                     vectors.rewrite(db, folder, entry, keep)
         db.execute("COMMIT")

@@ -8,6 +8,8 @@ are indexed in memory when a search needs them, so that a search never misses on
 
 from __future__ import annotations
 
+import logging
+import re
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +18,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from egomem.errors import DamagedError
+from egomem.memory.permissions import make_private_folder
 from egomem.memory.segment import ROW_COLUMNS, Segment, merge
+from egomem.paths import files_named, inside
+
+log = logging.getLogger(__name__)
+
+FILE_NAME = re.compile(r"\d{6,}\.(seg|part)")
 
 FLUSH_ROWS = 1024
 """Rows past the watermark that are worth a segment."""
@@ -75,11 +84,13 @@ class SegmentCache:
             segment = self._open.get(entry.number)
             if segment is None:
                 try:
-                    segment = self._open[entry.number] = Segment.read(
-                        path_of(self.folder, entry.number)
-                    )
-                except FileNotFoundError:
-                    return self._reread(db, horizon, entry.number)
+                    segment = read_segment(self.folder, entry)
+                except (FileNotFoundError, DamagedError) as fault:
+                    self._known = None
+                    if entry not in self._listed(db):  # a writer has merged it away
+                        return self.segments(db, horizon)
+                    segment = rebuilt_segment(db, self.folder, entry, fault)
+                self._open[entry.number] = segment
             segments.append(segment)
             last = entry.last
         if last < horizon:
@@ -96,18 +107,34 @@ class SegmentCache:
             self._tail = None  # rows of it may be in a segment now
         return self._known[1]
 
-    def _reread(self, db: sqlite3.Connection, horizon: int, number: int) -> list[Segment]:
-        """The segments after a file vanished: a writer merged it away, or somebody deleted it."""
-        self._known = None
-        if number in {entry.number for entry in self._listed(db)}:
-            # The rows are all there; an index that is lost slows a search and no more.
-            return [self._unindexed(db, 0, horizon)]
-        return self.segments(db, horizon)
-
     def _unindexed(self, db: sqlite3.Connection, after: int, horizon: int) -> Segment:
         if self._tail is None or self._tail[0] != (after, horizon):
             self._tail = ((after, horizon), build(db, after, horizon))
         return self._tail[1]
+
+
+def read_segment(folder: Path, entry: SegmentEntry) -> Segment:
+    """Map a listed segment. Raises FileNotFoundError; DamagedError for another in its place."""
+    return Segment.read(path_of(folder, entry.number), entry.checksum)
+
+
+def rebuilt_segment(
+    db: sqlite3.Connection, folder: Path, entry: SegmentEntry, fault: Exception
+) -> Segment:
+    """The segment of a listed file that is gone or damaged, built anew from the record."""
+    # The rows are all there: a part of the index that is lost slows a search down, and no more.
+    name = path_of(folder, entry.number)
+    what = "is missing" if isinstance(fault, FileNotFoundError) else "is damaged"
+    log.warning("%s %s; it is built anew for now; run: egomem check --repair", name, what)
+    return build(db, entry.first - 1, entry.last)
+
+
+def listed_segment(db: sqlite3.Connection, folder: Path, entry: SegmentEntry) -> Segment:
+    """A listed segment; where its file is gone or damaged, as the record has it."""
+    try:
+        return read_segment(folder, entry)
+    except (FileNotFoundError, DamagedError) as fault:
+        return rebuilt_segment(db, folder, entry, fault)
 
 
 def build(db: sqlite3.Connection, after: int, last: int) -> Segment:
@@ -132,7 +159,8 @@ def flush(db: sqlite3.Connection, folder: Path) -> None:
     Small segments are merged: a new one absorbs its predecessor while that one is not much larger.
     So a memory has few segments, and each row is rewritten only a few times.
     """
-    (folder / "index").mkdir(exist_ok=True)
+    make_private_folder(folder / "index")
+    inside(folder, folder / "index")
     sweep(db, folder)
     while True:
         entries = segment_entries(db)
@@ -151,7 +179,7 @@ def flush(db: sqlite3.Connection, folder: Path) -> None:
             merged_entries.insert(0, entries.pop())
             total += merged_entries[0].rows
         if merged_entries:
-            old = [Segment.read(path_of(folder, entry.number)) for entry in merged_entries]
+            old = [listed_segment(db, folder, entry) for entry in merged_entries]
             segment = merge([*old, segment])
             after = merged_entries[0].first - 1
         replace(db, folder, merged_entries, segment, after + 1, last)
@@ -202,7 +230,7 @@ def scrub(db: sqlite3.Connection, folder: Path) -> None:
         rowids = rows_between(db, entry.first, entry.last)
         if len(rowids) == entry.rows:
             continue
-        old = Segment.read(path_of(folder, entry.number))
+        old = listed_segment(db, folder, entry)
         new = merge([old], np.setdiff1d(old.rowid, rowids))
         replace(db, folder, [entry], new, entry.first, entry.last)
 
@@ -222,9 +250,17 @@ def rebuild(db: sqlite3.Connection, folder: Path) -> None:
 
 
 def sweep(db: sqlite3.Connection, folder: Path) -> list[Path]:
-    """Delete files that are not listed, which a crash left. The caller holds the writers' lock."""
-    listed_paths = {path_of(folder, entry.number) for entry in segment_entries(db)}
-    strays = [path for path in (folder / "index").glob("*") if path not in listed_paths]
+    """Delete our files that are not listed, which a crash left; not those of others.
+
+    The caller holds the writers' lock.
+    """
+    strays = stray_files(db, folder)
     for path in strays:
         path.unlink(missing_ok=True)
     return strays
+
+
+def stray_files(db: sqlite3.Connection, folder: Path) -> list[Path]:
+    """Files of `index/` that are ours by their name, and not listed."""
+    listed_paths = {path_of(folder, entry.number) for entry in segment_entries(db)}
+    return [path for path in files_named(folder / "index", FILE_NAME) if path not in listed_paths]

@@ -8,8 +8,19 @@ from math import inf
 
 from egomem.errors import StoreError
 from egomem.memory import rows
+from egomem.memory.checksums import (
+    OBSERVATION_CHECKED,
+    RECORDING_CHECKED,
+    TRACK_CHECKED,
+    row_checksum,
+)
 from egomem.records import Observation
 from egomem.text import terms
+
+_INSERT = (
+    f"INSERT INTO observation({OBSERVATION_CHECKED}, checksum) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(recording, id) DO NOTHING"
+)
 
 
 def insert(
@@ -34,24 +45,21 @@ def insert(
             track = track_numbers[o.track, o.source] = _track_number(db, o)
         # The terms are stored, so that rebuilding the index needs no stemmer and gives the same.
         words, length = terms(o.text)
-        cursor = db.execute(
-            "INSERT INTO observation(id, recording, wearer, track, start, end, text, data, "
-            "provenance, terms, length) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
-            "ON CONFLICT(recording, id) DO NOTHING",
-            (
-                o.id,
-                number,
-                o.wearer,
-                track,
-                o.span.start,
-                o.span.end,
-                o.text,
-                rows.to_json(o.data) if o.data else "{}",
-                rows.provenance_json(o.provenance),
-                " ".join(words),
-                length,
-            ),
+        row = (
+            o.id,
+            number,
+            o.wearer,
+            track,
+            # As SQLite returns them, of which the checksum is: floats, and no -0.0.
+            float(o.span.start) + 0.0,
+            float(o.span.end) + 0.0,
+            o.text,
+            rows.to_json(o.data) if o.data else "{}",
+            rows.provenance_json(o.provenance),
+            " ".join(words),
+            length,
         )
+        cursor = db.execute(_INSERT, (*row, row_checksum(*row)))
         # Already there, and counted: a repeated import changes nothing.
         if not cursor.rowcount:
             continue
@@ -85,24 +93,47 @@ def _count(
 
 def _recording_number(db: sqlite3.Connection, o: Observation) -> int:
     if o.recording is not None:
-        row = db.execute("SELECT number FROM recording WHERE id = ?", (o.recording,)).fetchone()
-        if row is None:
-            raise StoreError(f"recording {o.recording!r} is not in this memory", "put it first")
-        return int(row[0])
+        return recording_number(db, o.recording)
     where = "id IS NULL AND wearer = ?"
     row = db.execute(f"SELECT number FROM recording WHERE {where}", (o.wearer,)).fetchone()
     if row is None:
         db.execute(
             "INSERT INTO recording(id, wearer, name, duration) VALUES (NULL, ?, '', 0)", (o.wearer,)
         )
+        renew_recording_checksum(db, None, o.wearer)
         db.execute("UPDATE state SET value = value + 1 WHERE name = 'recordings'")
         return _recording_number(db, o)
     return int(row[0])
 
 
+def recording_number(db: sqlite3.Connection, id: str) -> int:
+    """The number of a recording. Raises StoreError where it is not in the memory."""
+    row = db.execute("SELECT number FROM recording WHERE id = ?", (id,)).fetchone()
+    if row is None:
+        raise StoreError(f"recording {id!r} is not in this memory", "put it first")
+    return int(row[0])
+
+
 def _track_number(db: sqlite3.Connection, o: Observation) -> int:
     db.execute("INSERT OR IGNORE INTO track(id, source) VALUES (?, ?)", (o.track, o.source))
-    (number,) = db.execute(
-        "SELECT number FROM track WHERE id = ? AND source = ?", (o.track, o.source)
+    (number, checksum) = db.execute(
+        "SELECT number, checksum FROM track WHERE id = ? AND source = ?", (o.track, o.source)
     ).fetchone()
+    if checksum is None:
+        renew_track_checksum(db, o.track, o.source)
     return int(number)
+
+
+def renew_recording_checksum(db: sqlite3.Connection, id: str | None, wearer: str) -> None:
+    """Compute the checksum of a recording that was put (None: of a wearer's timeline) anew."""
+    which = "id = ?" if id is not None else "id IS NULL AND wearer = ?"
+    sql = f"UPDATE recording SET checksum = row_checksum({RECORDING_CHECKED}) WHERE {which}"
+    db.execute(sql, (wearer if id is None else id,))
+
+
+def renew_track_checksum(db: sqlite3.Connection, id: str, source: str) -> None:
+    """Compute the checksum of a track that was put anew."""
+    db.execute(
+        f"UPDATE track SET checksum = row_checksum({TRACK_CHECKED}) WHERE id = ? AND source = ?",
+        (id, source),
+    )

@@ -19,6 +19,7 @@ from datetime import datetime
 from pathlib import Path
 
 from egomem.errors import FullError, LockedError, StoreError
+from egomem.memory.permissions import open_private
 
 NAME = "writer.lock"
 _RETRY_S = 0.02
@@ -55,7 +56,7 @@ class WriterLock:
 
     def _take(self) -> int:
         try:
-            handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
+            handle = open_private(self.path, os.O_RDWR | os.O_CREAT)
         except FileNotFoundError as fault:
             raise StoreError(
                 f"there is no folder {self.path.parent}", "name one that is there, or make it"

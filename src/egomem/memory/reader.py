@@ -86,3 +86,8 @@ class MemoryReader:
             sql = f"SELECT {columns} FROM {table} WHERE o.n IN ({', '.join('?' * len(batch))})"
             matches += self.connection.select(sql, batch)
         return matches
+
+
+def relative_name(store: MemoryReader, path: Path) -> str:
+    """A path in a memory's folder as messages name it: from the folder on."""
+    return path.relative_to(store.folder).as_posix()

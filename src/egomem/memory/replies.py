@@ -15,11 +15,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from pydantic import JsonValue, ValidationError
 
 from egomem.errors import LockedError, StoreError, UsageError
+from egomem.memory.checksums import row_checksum
+from egomem.memory.permissions import open_private
 from egomem.models import LedgerEntry, LedgerTotal, Reply, RequestTags, Role, sum_entries
 from egomem.records import Usage
 from egomem.text import normalise_phrase
@@ -29,7 +31,7 @@ NAME = "replies.db"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS replies (
     key TEXT PRIMARY KEY, made TEXT NOT NULL, recording TEXT, question TEXT,
-    request TEXT NOT NULL, reply TEXT NOT NULL
+    request TEXT NOT NULL, reply TEXT NOT NULL, checksum INTEGER
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS spent (
     at TEXT NOT NULL, role TEXT NOT NULL, model TEXT NOT NULL, recording TEXT, question TEXT,
@@ -38,6 +40,12 @@ CREATE TABLE IF NOT EXISTS spent (
     frames INTEGER NOT NULL, seconds REAL NOT NULL, cost REAL
 );
 """
+
+
+_DELETE = "delete the file; its replies can be asked again"
+_COLUMNS = "key, made, recording, question, request, reply"
+# Replies of before have no checksum.
+_IS_SOUND = f"(checksum IS NULL OR checksum = row_checksum({_COLUMNS}))"
 
 
 class CachedReply(NamedTuple):
@@ -60,8 +68,8 @@ class ReplyCacheStats(NamedTuple):
 class ReplyCache:
     """The replies of one folder; the file is created on the first write. Threads may share it.
 
-    In a read-only folder it reads and adds nothing. `wait` is how many seconds it waits for another
-    program's write.
+    Use it as a context manager, or `close` it. In a read-only folder it reads and adds nothing.
+    `wait` is how many seconds it waits for another program's write.
     """
 
     def __init__(self, folder: Path, wait: float = 10.0) -> None:
@@ -69,24 +77,35 @@ class ReplyCache:
         self._wait = wait
         self._lock = threading.Lock()
         self._db: sqlite3.Connection | None = None
-        self._writable = os.access(folder, os.W_OK)
+        self._closed = False
+
+    @property
+    def _writable(self) -> bool:
+        # Asked each time: a memory's folder is made by the first ingest.
+        return os.access(self.path.parent, os.W_OK)
 
     def get(self, key: str) -> Reply | None:
-        rows = self._read("SELECT reply FROM replies WHERE key = ?", key)
+        """The reply of a key; None where there is none, or where it is not what was written."""
+        rows = self._read(f"SELECT reply, {_IS_SOUND} FROM replies WHERE key = ?", key)
         try:
-            return Reply.model_validate_json(rows[0][0]) if rows else None
+            return Reply.model_validate_json(rows[0][0]) if rows and rows[0][1] else None
         except ValidationError:  # written by a release whose replies had other fields
             return None
 
     def put(self, reply: Reply, key_fields: Mapping[str, JsonValue], tags: RequestTags) -> None:
         self._write(
-            "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?)",
-            reply.key,
-            _now(),
-            tags.recording,
-            tags.question,
-            json.dumps(key_fields, ensure_ascii=False),
-            reply.model_dump_json(),
+            f"INSERT OR REPLACE INTO replies({_COLUMNS}, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            *(
+                row := (
+                    reply.key,
+                    _now(),
+                    tags.recording,
+                    tags.question,
+                    json.dumps(key_fields, ensure_ascii=False),
+                    reply.model_dump_json(),
+                )
+            ),
+            row_checksum(*row),
         )
 
     def record(self, entry: LedgerEntry) -> None:
@@ -190,8 +209,28 @@ class ReplyCache:
         self._scrub()
         return len(forgotten)
 
+    def damaged(self, *, delete: bool = False) -> int:
+        """How many replies are not what was written; with `delete`, they are deleted.
+
+        Raises StoreError where the file cannot be read.
+        """
+        lines = self._read("PRAGMA integrity_check(1)")
+        if lines and lines[0][0] != "ok":
+            raise StoreError(f"{self.path}: {lines[0][0]}", _DELETE)
+        count = self._read(f"SELECT count(*) FROM replies WHERE NOT {_IS_SOUND}")
+        if delete:
+            self._write(f"DELETE FROM replies WHERE NOT {_IS_SOUND}")
+        return int(count[0][0]) if count else 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
         with self._lock:
+            self._closed = True
             if self._db is not None:
                 self._db.close()
                 self._db = None
@@ -239,32 +278,46 @@ class ReplyCache:
                     )
 
     def _connection(self, create: bool) -> sqlite3.Connection | None:
+        if self._closed:
+            raise UsageError(f"the replies at {self.path} have been closed", "open them again")
         if self._db is None:
             if not self.path.exists() and not (create and self._writable):
                 return None
-            mode = "rwc" if self._writable else "ro&immutable=1"
-            self._db = sqlite3.connect(
-                f"{self.path.resolve().as_uri()}?mode={mode}",
-                uri=True,
-                timeout=self._wait,
-                isolation_level=None,
-                check_same_thread=False,
-            )
+            self._db = self._connect()
+        return self._db if self._writable or not create else None
+
+    def _connect(self) -> sqlite3.Connection:
+        mode = "rwc" if self._writable else "ro&immutable=1"
+        if self._writable and not self.path.exists():
+            os.close(open_private(self.path, os.O_CREAT | os.O_RDWR))
+        db = sqlite3.connect(
+            f"{self.path.resolve().as_uri()}?mode={mode}",
+            uri=True,
+            timeout=self._wait,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        try:
+            db.create_function("row_checksum", -1, row_checksum, deterministic=True)
             if self._writable:
                 # NORMAL: a power cut may lose the last replies, which can be asked again.
                 for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "secure_delete = ON"):
-                    self._db.execute(f"PRAGMA {pragma}")
-                self._db.executescript(_SCHEMA)
-        return self._db if self._writable or not create else None
+                    db.execute(f"PRAGMA {pragma}")
+                db.executescript(_SCHEMA)
+                columns = [row[1] for row in db.execute("PRAGMA table_info(replies)")]
+                if "checksum" not in columns:
+                    db.execute("ALTER TABLE replies ADD COLUMN checksum INTEGER")
+        except BaseException:
+            db.close()
+            raise
+        return db
 
     @contextmanager
     def _faults(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:
-            raise StoreError(
-                f"{self.path}: {error}", "delete the file; its replies can be asked again"
-            ) from None
+            raise StoreError(f"{self.path}: {error}", _DELETE) from None
 
 
 # Of one request: its price is known or not, and there is nothing that a sum could leave out.
@@ -279,11 +332,14 @@ def forget(
     dry_run: bool = False,
 ) -> int:
     """Remove what the folder's replies hold of recordings and texts; see `ReplyCache.forget`."""
-    cache = ReplyCache(folder)
-    try:
+    with ReplyCache(folder) as cache:
         return cache.forget(recordings, texts, dry_run=dry_run)
-    finally:
-        cache.close()
+
+
+def damaged(folder: Path, *, delete: bool = False) -> int:
+    """How many replies of the folder are not what was written; see `ReplyCache.damaged`."""
+    with ReplyCache(folder) as cache:
+        return cache.damaged(delete=delete)
 
 
 def differences(a: Mapping[str, JsonValue], b: Mapping[str, JsonValue]) -> list[str]:

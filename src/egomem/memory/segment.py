@@ -31,6 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from egomem.errors import DamagedError
+from egomem.memory.permissions import open_private
 
 Array = npt.NDArray[Any]
 
@@ -148,7 +149,7 @@ class Segment:
         checksum = 0
         draft = path.with_suffix(".part")
         try:
-            with open(draft, "wb") as file:
+            with open(open_private(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
                 for piece in self._pieces(packed):
                     checksum = zlib.crc32(piece, checksum)
                     file.write(piece)
@@ -169,12 +170,18 @@ class Segment:
             yield b"\0" * (-array.nbytes % _ALIGN)
 
     @classmethod
-    def read(cls, path: Path) -> Self:
-        """Map a segment's file. Raises FileNotFoundError, DamagedError where it is incomplete."""
+    def read(cls, path: Path, checksum: int) -> Self:
+        """Map the file of a segment that was written with a checksum.
+
+        Raises FileNotFoundError, and DamagedError where it is not what was written.
+        """
         # As a plain array: slicing a memmap object costs several times as much.
         empty = path.stat().st_size == 0
         raw = np.zeros(0, "u1") if empty else np.memmap(path, np.uint8, "r").view(np.ndarray)
         try:
+            # Read as a whole, once for each opening: a changed bit would change what is found.
+            if zlib.crc32(raw.data) != checksum:
+                raise ValueError("not what was written")
             if raw[:8].tobytes() != _MAGIC:
                 raise ValueError("not a segment")
             size = int.from_bytes(raw[8:16].tobytes(), "little")
@@ -193,14 +200,6 @@ class Segment:
                 f"{path} is damaged ({fault})", "run: egomem check --repair"
             ) from None
         return cls(arrays)
-
-
-def checksum(path: Path) -> int:
-    crc = 0
-    with open(path, "rb") as file:
-        while piece := file.read(1 << 20):
-            crc = zlib.crc32(piece, crc)
-    return crc
 
 
 def sync_folder(folder: Path) -> None:

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
-from datetime import datetime
 from pathlib import Path
-from typing import Self
+from typing import Self, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from egomem.errors import FullError, LockedError, NoMemoryError, UsageError
+from egomem.errors import LockedError, StoreError, UsageError
 from egomem.memory import index, rows, vectors
 from egomem.memory.connection import Connection
-from egomem.memory.database_errors import DATABASE_NAME
-from egomem.memory.forget import ForgetReceipt, ForgetRequest, finish_forgetting, forget
-from egomem.memory.insert import insert
+from egomem.memory.folder import list_derived_files, prepare_folder
+from egomem.memory.forget import ForgetReceipt, Recompose, finish_forgetting, forget
+from egomem.memory.forget_selection import Conditions, ForgetRequest
+from egomem.memory.insert import (
+    insert,
+    recording_number,
+    renew_recording_checksum,
+    renew_track_checksum,
+)
 from egomem.memory.reader import Completed, MemoryReader
 from egomem.memory.schema import LATEST, migrate
+from egomem.memory.thumbnails import Thumbnail
 from egomem.memory.view import View, view_of
 from egomem.records import Observation, Recording, Source, Track
-from egomem.timeline import Moment, Span
+from egomem.timeline import Moment
+
+log = logging.getLogger(__name__)
 
 
 class Store(MemoryReader):
@@ -45,16 +54,7 @@ class Store(MemoryReader):
         none (and `create` is off), FullError where it cannot be made, DamagedError, StoreError.
         """
         folder = Path(folder)
-        if not (folder / DATABASE_NAME).is_file():
-            if not create:
-                raise NoMemoryError(
-                    f"there is no memory at {folder}",
-                    "make one with: egomem ingest VIDEO, or name another with --memory",
-                )
-            try:
-                folder.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise FullError(f"cannot make the folder {folder}: {error.strerror}") from error
+        prepare_folder(folder, create=create)
         store = cls(Connection(folder, wait=wait))
         try:
             store._migrate()
@@ -71,7 +71,7 @@ class Store(MemoryReader):
                 return
             (version,) = db.execute("PRAGMA user_version").fetchone()
             if version != LATEST:
-                with self.writing():
+                with self.connection.changing():
                     migrate(db)
 
     def _recover(self) -> None:
@@ -81,27 +81,41 @@ class Store(MemoryReader):
         """
         if self.read_only:
             return
-        (mark,) = self.connection.select("SELECT value FROM state WHERE name = 'forgetting'")[0]
+        states = dict(self.connection.select("SELECT name, value FROM state"))
         behind = index.rows_behind(self.connection.db) >= index.FLUSH_ROWS
-        if not mark and not behind:
+        if not (states["forgetting"] or states["unlisted"] or behind):
             return
         lock = self.connection.lock
         lock.wait, wait = 0.0, lock.wait
         try:
             with suppress(LockedError):
+                if states["unlisted"]:
+                    list_derived_files(self.connection)
                 # Forgetting first: what was forgotten must not enter a new segment.
-                if mark:
-                    finish_forgetting(self.connection)
+                if states["forgetting"]:
+                    self._finish_forgetting()
                 if behind:
                     self.flush()
         finally:
             lock.wait = wait
 
+    def _finish_forgetting(self) -> None:
+        try:
+            finish_forgetting(self.connection)
+        except LockedError:
+            raise
+        except StoreError as error:
+            # What is remembered can be read all the same; the mark stays, and `check` reports it.
+            log.warning("forgetting could not be finished yet: %s", error)
+
     def close(self) -> None:
         """Bring the index up to date and close the files."""
-        if self._index_is_behind:
-            self.flush()
-        self.connection.close()
+        try:
+            if self._index_is_behind:
+                self.flush()
+            self.connection.seal()
+        finally:
+            self.connection.close()
 
     def __enter__(self) -> Self:
         return self
@@ -126,6 +140,7 @@ class Store(MemoryReader):
                 f"ON CONFLICT(id) DO UPDATE SET {update}",
                 rows.recording_row(r),
             )
+            renew_recording_checksum(db, r.id, r.wearer)
             db.execute("UPDATE state SET value = value + 1 WHERE name = 'recordings'")
 
     def put_track(self, t: Track) -> None:
@@ -138,20 +153,35 @@ class Store(MemoryReader):
                 f"ON CONFLICT(id, source) DO UPDATE SET {update}",
                 rows.track_row(t),
             )
+            renew_track_checksum(db, t.id, t.source)
 
     def add(
-        self, observations: Iterable[Observation], *, completed: Iterable[Completed] = ()
+        self,
+        observations: Iterable[Observation],
+        *,
+        completed: Iterable[Completed] = (),
+        thumbnails: Iterable[Thumbnail] = (),
     ) -> int:
         """Store observations durably, in one transaction; returns how many were new.
 
         An observation that is already there (by id) is skipped; `completed` is marked as finished
-        in the same transaction. Raises StoreError for an unknown recording: call `put_recording`
-        first.
+        and `thumbnails` are listed in the same transaction. Raises StoreError for an unknown
+        recording: call `put_recording` first.
         """
+        completed, thumbnails = list(completed), list(thumbnails)
         try:
             with self.connection.transaction() as db:
                 new = insert(db, observations, self._track_numbers)
+                # A recording may have been forgotten since: no mark of it must come back.
+                numbers = {
+                    id: recording_number(db, id)
+                    for id in {c.recording for c in completed} | {t.recording for t in thumbnails}
+                }
                 db.executemany("INSERT OR IGNORE INTO done VALUES (?, ?, ?)", completed)
+                db.executemany(
+                    "INSERT OR REPLACE INTO picture VALUES (?, ?, ?)",
+                    [(numbers[t.recording], t.start, t.checksum) for t in thumbnails],
+                )
         except BaseException:
             self._track_numbers.clear()  # the numbers that the undone transaction gave
             raise
@@ -191,19 +221,18 @@ class Store(MemoryReader):
     def forget(
         self,
         *,
-        recording: str | None = None,
-        span: Span | None = None,
-        between: tuple[datetime, datetime] | None = None,
-        wearer: str | None = None,
-        match: str | None = None,
         dry_run: bool = False,
+        recompose: Recompose = lambda caption, parts: None,
+        **conditions: Unpack[Conditions],
     ) -> ForgetReceipt:
-        """Delete every trace of what meets all conditions given; see `egomem.memory.forget`.
+        """Delete every trace of what meets all conditions given; see `ForgetRequest` for them.
 
-        Raises UsageError where no condition is given, or the recording is unknown.
+        `recompose` gives a caption that rested on it anew, from the parts that remain. Raises
+        UsageError where no condition is given, or the recording is unknown.
         """
-        request = ForgetRequest(recording, span, between, wearer, match)
-        return forget(self, request, dry_run=dry_run)
+        receipt = forget(self, ForgetRequest(**conditions), dry_run=dry_run, recompose=recompose)
+        self._index_is_behind |= not dry_run
+        return receipt
 
     def flush(self) -> None:
         """Bring the index up to date with the record. `add` and `close` call it.
@@ -214,7 +243,7 @@ class Store(MemoryReader):
         if self.read_only:
             return
         out_of_space = OSError, sqlite3.OperationalError
-        with self.writing(), self.connection.exclusive() as db, suppress(*out_of_space):
+        with self.connection.changing() as db, suppress(*out_of_space):
             index.flush(db, self.folder)
             self._index_is_behind = False
 

@@ -9,7 +9,9 @@ Bytes past that are a write that a crash cut off; the next one overwrites them.
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,16 +21,19 @@ import numpy as np
 import numpy.typing as npt
 
 from egomem.errors import DamagedError, UsageError, reason
-from egomem.memory.catalog import Positions
-from egomem.memory.filter import ViewFilter
+from egomem.memory.checksums import file_checksum
+from egomem.memory.permissions import make_private_folder, open_private
 from egomem.memory.segment import sync_folder
+from egomem.paths import entries as folder_entries
+from egomem.paths import files_named, inside
+
+FILE_NAME = re.compile(r"\d+-\d+\.(f32|row)")
+_FOLDER_NAME = re.compile(r"\d+")
 
 Matrix = npt.NDArray[np.float32]
 ROW_DTYPE = np.dtype(
     [("n", "<i8"), ("track", "<i4"), ("_", "<i4"), ("start", "<f8"), ("end", "<f8")]
 )
-_TOLERANCE = 1e-5
-"""Far above the rounding error of a dot product of two unit vectors in 32 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +94,7 @@ def append(
     new = 0
     for timeline in np.unique(timelines).tolist():
         at = np.flatnonzero(timelines == timeline)
-        row_count, edition = _rows(db, number, timeline)
+        row_count, edition, crc, row_crc = _rows(db, number, timeline)
         path = path_of(folder, number, timeline, edition)
         stored = _facts(path, row_count)["n"] if row_count else np.zeros(0, dtype=np.int64)
         facts = np.array(
@@ -98,29 +103,41 @@ def append(
         is_new = ~np.isin(facts["n"], stored)
         if not is_new.any():
             continue
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _write_at(path, row_count * dimension * 4, matrix[at[is_new]].astype("<f4").tobytes())
-        _write_at(path.with_suffix(".row"), row_count * ROW_DTYPE.itemsize, facts[is_new].tobytes())
+        make_private_folder(folder / "vectors")
+        make_private_folder(inside(folder, path.parent))
+        new_vectors = matrix[at[is_new]].astype("<f4").tobytes()
+        new_facts = facts[is_new].tobytes()
+        _write_at(path, row_count * dimension * 4, new_vectors)
+        _write_at(path.with_suffix(".row"), row_count * ROW_DTYPE.itemsize, new_facts)
         if not row_count:
             sync_folder(path.parent)
         count = int(is_new.sum())
         db.execute(
-            "INSERT INTO vectors VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE "
-            "SET rows = excluded.rows",
-            (number, timeline, row_count + count, edition),
+            "INSERT INTO vectors(embedder, recording, rows, edition, checksum, row_checksum) "
+            "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET rows = excluded.rows, "
+            "checksum = excluded.checksum, row_checksum = excluded.row_checksum",
+            (
+                number,
+                timeline,
+                row_count + count,
+                edition,
+                zlib.crc32(new_vectors, crc),
+                zlib.crc32(new_facts, row_crc),
+            ),
         )
         new += count
     db.execute("UPDATE state SET value = value + 1 WHERE name = 'vectors'")
     return new
 
 
-def _rows(db: sqlite3.Connection, embedder: int, timeline: int) -> tuple[int, int]:
-    """The number of valid rows of a file, and its edition."""
+def _rows(db: sqlite3.Connection, embedder: int, timeline: int) -> tuple[int, int, int, int]:
+    """The number of valid rows of a file, its edition, and the checksums of both files."""
     row = db.execute(
-        "SELECT rows, edition FROM vectors WHERE embedder = ? AND recording = ?",
+        "SELECT rows, edition, checksum, row_checksum FROM vectors "
+        "WHERE embedder = ? AND recording = ?",
         (embedder, timeline),
     ).fetchone()
-    return (int(row[0]), int(row[1])) if row else (0, 1)
+    return (int(row[0]), int(row[1]), int(row[2]), int(row[3])) if row else (0, 1, 0, 0)
 
 
 def _facts(path: Path, count: int) -> npt.NDArray[Any]:
@@ -128,8 +145,7 @@ def _facts(path: Path, count: int) -> npt.NDArray[Any]:
 
 
 def _write_at(path: Path, offset: int, content: bytes) -> None:
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
-    with open(handle, "r+b") as file:
+    with open(open_private(path, os.O_RDWR | os.O_CREAT), "r+b") as file:
         file.truncate(offset)  # what a crash left past the valid rows
         file.seek(offset)
         file.write(content)
@@ -137,23 +153,29 @@ def _write_at(path: Path, offset: int, content: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def read(path: Path, timeline: int, count: int, dimension: int) -> VectorFile:
-    """Map the valid rows of a file. Raises DamagedError where the file is shorter."""
+def read(path: Path, entry: VectorFileEntry) -> VectorFile:
+    """Map the valid rows of a file. Raises DamagedError where they are not what was written."""
+    count = entry.rows
     try:
         facts = np.fromfile(path.with_suffix(".row"), dtype=ROW_DTYPE, count=count)
-        mapped = np.memmap(path, dtype="<f4", mode="r", shape=(count, dimension))
+        mapped = np.memmap(path, dtype="<f4", mode="r", shape=(count, entry.dimension))
     except (OSError, ValueError) as fault:
         raise DamagedError(
             f"{path} is damaged ({reason(fault)})", "run: egomem check --repair"
         ) from None
     if len(facts) < count:
         raise DamagedError(f"{path} is cut short", "run: egomem check --repair")
+    if (entry.checksum, entry.row_checksum) != (
+        zlib.crc32(mapped.view(np.ndarray).data),
+        zlib.crc32(facts.data),
+    ):
+        raise DamagedError(f"{path} is not what was written", "run: egomem check --repair")
     columns = [np.ascontiguousarray(facts[name]) for name in ("n", "track", "start", "end")]
     n, track, start, end = columns
     return VectorFile(
         mapped.view(np.ndarray),
         n,
-        np.full(count, timeline, dtype=np.int32),
+        np.full(count, entry.recording, dtype=np.int32),
         track,
         start,
         end,
@@ -169,20 +191,24 @@ class VectorFileEntry(NamedTuple):
     recording: int
     rows: int
     edition: int
+    checksum: int
+    row_checksum: int
     dimension: int
 
     def path(self, folder: Path) -> Path:
         return path_of(folder, self.embedder, self.recording, self.edition)
 
     def read(self, folder: Path) -> VectorFile:
-        return read(self.path(folder), self.recording, self.rows, self.dimension)
+        """The file. Raises DamagedError where it is not what was written."""
+        return read(self.path(folder), self)
 
 
 def vector_file_entries(db: sqlite3.Connection) -> dict[str, list[VectorFileEntry]]:
     """Embedder's name -> its valid files."""
     table: dict[str, list[VectorFileEntry]] = {}
     for name, *entry in db.execute(
-        "SELECT e.name, e.number, v.recording, v.rows, v.edition, e.dimension "
+        "SELECT e.name, e.number, v.recording, v.rows, v.edition, "
+        "coalesce(v.checksum, 0), coalesce(v.row_checksum, 0), e.dimension "
         "FROM vectors v JOIN embedder e ON e.number = v.embedder ORDER BY v.recording"
     ):
         table.setdefault(name, []).append(VectorFileEntry(*entry))
@@ -221,22 +247,39 @@ def rewrite(
     """Write a new edition of a file with the rows to `keep`; the caller commits, then calls
     `sweep`.
     """
+    if not keep.any():
+        drop(db, entry)
+        return
     # A new file, and not a change in place: readers may have the old one mapped.
     edition = entry.edition + 1
     path = path_of(folder, entry.embedder, entry.recording, edition)
     matrix = np.memmap(entry.path(folder), "<f4", "r", shape=(len(keep), entry.dimension))
     facts = _facts(entry.path(folder), len(keep))
-    _write_at(path, 0, matrix[keep].tobytes())
-    _write_at(path.with_suffix(".row"), 0, facts[keep].tobytes())
+    kept_vectors, kept_facts = matrix[keep].tobytes(), facts[keep].tobytes()
+    _write_at(path, 0, kept_vectors)
+    _write_at(path.with_suffix(".row"), 0, kept_facts)
     sync_folder(path.parent)
-    key = (entry.embedder, entry.recording)
-    if keep.any():
-        db.execute(
-            "UPDATE vectors SET rows = ?, edition = ? WHERE embedder = ? AND recording = ?",
-            (int(keep.sum()), edition, *key),
-        )
-    else:
-        db.execute("DELETE FROM vectors WHERE embedder = ? AND recording = ?", key)
+    db.execute(
+        "UPDATE vectors SET rows = ?, edition = ?, checksum = ?, row_checksum = ? "
+        "WHERE embedder = ? AND recording = ?",
+        (
+            int(keep.sum()),
+            edition,
+            zlib.crc32(kept_vectors),
+            zlib.crc32(kept_facts),
+            entry.embedder,
+            entry.recording,
+        ),
+    )
+    db.execute("UPDATE state SET value = value + 1 WHERE name = 'vectors'")
+
+
+def drop(db: sqlite3.Connection, entry: VectorFileEntry) -> None:
+    """List a file no more; the caller commits, then calls `sweep`."""
+    db.execute(
+        "DELETE FROM vectors WHERE embedder = ? AND recording = ?",
+        (entry.embedder, entry.recording),
+    )
     db.execute("UPDATE state SET value = value + 1 WHERE name = 'vectors'")
 
 
@@ -251,89 +294,49 @@ def cut_to_whole(
     rows = min(entry.rows, sizes[0] // (4 * entry.dimension), sizes[1] // ROW_DTYPE.itemsize)
     if rows == entry.rows:
         return entry
-    key = (entry.embedder, entry.recording)
-    if rows:
-        sql = "UPDATE vectors SET rows = ? WHERE embedder = ? AND recording = ?"
-        db.execute(sql, (rows, *key))
-    else:
-        db.execute("DELETE FROM vectors WHERE embedder = ? AND recording = ?", key)
+    if not rows:
+        drop(db, entry)
+        return None
+    return note_checksums(db, folder, entry._replace(rows=rows))
+
+
+def note_checksums(db: sqlite3.Connection, folder: Path, entry: VectorFileEntry) -> VectorFileEntry:
+    """List a file with the checksums that its valid rows have now; the caller commits."""
+    path = entry.path(folder)
+    sums = (
+        file_checksum(path, entry.rows * 4 * entry.dimension),
+        file_checksum(path.with_suffix(".row"), entry.rows * ROW_DTYPE.itemsize),
+    )
+    db.execute(
+        "UPDATE vectors SET rows = ?, checksum = ?, row_checksum = ? "
+        "WHERE embedder = ? AND recording = ?",
+        (entry.rows, *sums, entry.embedder, entry.recording),
+    )
     db.execute("UPDATE state SET value = value + 1 WHERE name = 'vectors'")
-    return entry._replace(rows=rows) if rows else None
+    return entry._replace(checksum=sums[0], row_checksum=sums[1])
 
 
 def sweep(db: sqlite3.Connection, folder: Path) -> list[Path]:
-    """Delete files that are not listed. The caller holds the writers' lock."""
-    listed_paths = {
-        entry.path(folder) for entries in vector_file_entries(db).values() for entry in entries
-    }
-    listed_paths |= {path.with_suffix(".row") for path in listed_paths}
-    strays = [path for path in (folder / "vectors").glob("*/*") if path not in listed_paths]
+    """Delete our files that are not listed; not those of others.
+
+    The caller holds the writers' lock.
+    """
+    strays = stray_files(db, folder)
     for path in strays:
         path.unlink(missing_ok=True)
     return strays
 
 
-def nearest_rows(
-    files: Sequence[VectorFile], filter: ViewFilter, vector: Matrix, k: int
-) -> list[tuple[int, float]]:
-    """The k row ids with the largest cosine, and all that share the last place, best first.
-
-    One matrix product over all visible rows finds candidates. They are computed again in 64 bits,
-    in an order of operations that does not depend on the other rows, so that equal views give equal
-    scores.
-    """
-    scanned: list[tuple[VectorFile, Positions | None]] = []
-    scores: list[Matrix] = []
-    for file in files:
-        at = filter.positions(file)
-        if at is not None and not len(at):
-            continue
-        if at is None:
-            rows = file.matrix
-        elif at[-1] - at[0] + 1 == len(at):
-            rows = file.matrix[at[0] : at[-1] + 1]  # a stretch of time is a slice: no copy
-        else:
-            rows = file.matrix[at]
-        scanned.append((file, at))
-        scores.append(np.asarray(rows @ vector))
-    if not scores:
-        return []
-    all_scores = np.concatenate(scores)
-    threshold = (
-        np.partition(all_scores, len(all_scores) - k)[len(all_scores) - k] - _TOLERANCE
-        if k < len(all_scores)
-        else -2
-    )
-    candidates = np.flatnonzero(all_scores >= threshold)
-    begins = np.cumsum([0, *map(len, scores)])
-    file_numbers = np.searchsorted(begins, candidates, side="right") - 1
-    wide = vector.astype(np.float64)
-    exact: list[tuple[int, float]] = []
-    for which, row in zip(
-        file_numbers.tolist(), (candidates - begins[file_numbers]).tolist(), strict=True
-    ):
-        file, at = scanned[which]
-        place = row if at is None else int(at[row])
-        cosine = float((file.matrix[place].astype(np.float64) * wide).sum())
-        exact.append((int(file.rowid[place]), cosine))
-    exact.sort(key=lambda pair: -pair[1])
-    if len(exact) > k:
-        last = exact[k - 1][1]
-        exact = [pair for pair in exact if pair[1] >= last]
-    return exact
-
-
-def visible_rows(file: VectorFile, filter: ViewFilter) -> Positions | slice:
-    """What to index a file's columns with for the rows that a view sees."""
-    positions = filter.positions(file)
-    return slice(None) if positions is None else positions
-
-
-def mean_row(files: Sequence[VectorFile], filter: ViewFilter) -> Matrix | None:
-    """The mean of all vectors that a view sees; None where it sees none."""
-    parts = [file.matrix[visible_rows(file, filter)] for file in files]
-    count = sum(map(len, parts))
-    if not count:
-        return None
-    total = np.sum([part.sum(axis=0, dtype=np.float64) for part in parts], axis=0)
-    return np.asarray(total / count, dtype=np.float32)
+def stray_files(db: sqlite3.Connection, folder: Path) -> list[Path]:
+    """Files of `vectors/E/` that are ours by their names, and not listed."""
+    listed_paths = {
+        entry.path(folder) for entries in vector_file_entries(db).values() for entry in entries
+    }
+    listed_paths |= {path.with_suffix(".row") for path in listed_paths}
+    return [
+        path
+        for child in folder_entries(folder / "vectors")
+        if _FOLDER_NAME.fullmatch(child.name)
+        for path in files_named(Path(child.path), FILE_NAME)
+        if path not in listed_paths
+    ]

@@ -16,18 +16,12 @@ import numpy.typing as npt
 from egomem.errors import UsageError
 from egomem.memory import bm25, rows
 from egomem.memory.columns import ViewColumns, holding
-from egomem.memory.filter import ViewFilter
+from egomem.memory.filter import LocalStretch, ViewFilter
+from egomem.memory.nearest import mean_row, nearest_rows, visible_rows
 from egomem.memory.reader import MemoryReader
 from egomem.memory.segment import id_keys
 from egomem.memory.top_k import QueryPostings, VisibleSegment, document_frequencies, top_rows
-from egomem.memory.vectors import (
-    Matrix,
-    VectorFile,
-    mean_row,
-    nearest_rows,
-    normalise_rows,
-    visible_rows,
-)
+from egomem.memory.vectors import Matrix, VectorFile, normalise_rows
 from egomem.records import Observation, Recording, Source
 from egomem.text import terms
 from egomem.timeline import Moment, Span
@@ -68,13 +62,13 @@ class View:
         sources: Iterable[Source] | None = None,
         tracks: Iterable[str] | None = None,
         span: Span | None = None,
-        between: tuple[datetime, datetime] | None = None,
+        between: tuple[datetime, datetime] | LocalStretch | None = None,
     ) -> Self:
         """A smaller view, with statistics of its own; it never sees more than this one.
 
         `span` is in seconds of each recording (and leaves digests out), `between` two aware
-        instants: what overlaps them is kept. Raises UsageError for an unknown recording, TimeError
-        for an instant without a zone.
+        instants, or what gives them for a zone: what overlaps them is kept. Raises UsageError for
+        an unknown recording, TimeError for an instant without a zone.
         """
         filter = self.filter
         if until is not None:
@@ -88,7 +82,7 @@ class View:
         if span is not None:
             filter = filter.within(span)
         if between is not None:
-            filter = filter.between(*between)
+            filter = filter.during(between) if callable(between) else filter.between(*between)
         return type(self)(self.store, filter, self.until if until is None else until)
 
     # --------------------------------------------------------------------------------- recordings
@@ -128,8 +122,9 @@ class View:
             return r.instant(o.span.start) if r else None
         instant = rows.instant_of(o.span.start)
         starts = [r.clock.start for r in self.recordings() if r.clock and r.wearer == o.wearer]
-        earlier_starts = [start for start in starts if start <= instant]
-        return instant.astimezone(max(earlier_starts).tzinfo) if earlier_starts else instant
+        earlier_starts = [start for start in starts if start.timestamp() <= o.span.start]
+        latest = max(earlier_starts, key=datetime.timestamp, default=None)
+        return instant.astimezone(latest.tzinfo) if latest else instant
 
     # ------------------------------------------------------------------------------- observations
 

@@ -4,7 +4,7 @@ for hit in search(view, "Where did I leave the red mug?"):
     print(hit.recording, hit.span, hit.score, hit.parts)
 """
 
-from egomem.recall.explaining import explain, explained
+from egomem.recall.explaining import explain, explained, times_read
 from egomem.recall.matches import Matches, matches
 from egomem.recall.moments import MomentWindow, windows_of
 from egomem.recall.profile import CAPMEM, DEFAULT, HYBRID, PROFILES, SIGNALS, Profile
@@ -35,5 +35,6 @@ __all__ = [
     "read_for",
     "read_query",
     "search",
+    "times_read",
     "windows_of",
 ]

@@ -70,20 +70,30 @@ class Candidates:
             lines, zeros = [], []
             for o in self.corpus.observations:
                 place, zero = self._zeros.get(o.recording or "", (-1, 0.0))
-                if place == len(self.recordings):
+                if place == self._shared:
                     place += wearers.setdefault(o.wearer, len(wearers))
                 lines.append(place)
                 zeros.append(zero)
             self.corpus.timelines = np.array(lines), np.array(zeros)
         return self.corpus.timelines
 
+    @property
+    def _shared(self) -> int:
+        """The number of the timeline of known clocks, above those of all recordings."""
+        return 2 * len(self.recordings)
+
     @cached_property
     def _zeros(self) -> dict[str, tuple[int, float]]:
         """Of each recording its timeline and second 0: known clocks (and digests) share one."""
-        shared_timeline = len(self.recordings)
-        zeros = {"": (shared_timeline, 0.0)}
-        for place, r in enumerate(self.recordings.values()):
-            zeros[r.id] = (shared_timeline, r.clock.start.timestamp()) if r.clock else (place, 0.0)
+        shared = self._shared
+        zeros = {"": (shared, 0.0)}
+        numbers = {id: number for number, id in enumerate(self.recordings)}
+        chapters = self.view.filter.catalog.chapter_places
+        for r in self.recordings.values():
+            # A first chapter may be out of the view: its number stands for the timeline.
+            first, zero = chapters.get(r.id, (r.id, 0.0))
+            number = numbers.setdefault(first, len(numbers))
+            zeros[r.id] = (shared, r.clock.start.timestamp()) if r.clock else (number, zero)
         return zeros
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
@@ -9,7 +10,7 @@ from pydantic import JsonValue
 from egomem.recall.query import Query
 
 if TYPE_CHECKING:
-    from egomem.timeline import TimeMention
+    from egomem.timeline import Instants, TimeMention
 
 _KINDS = {
     "what": "what",
@@ -68,12 +69,35 @@ def explained(query: Query) -> list[str]:
     return [*lines, *(f"not used: {note}" for note in query.unresolved)]
 
 
+def times_read(trace: Sequence[JsonValue]) -> list[str]:
+    """How an answer read the times of its question, in lines, from the answer's trace."""
+    steps = [step for step in trace if isinstance(step, dict) and step.get("step") == "read"]
+    times = steps[0].get("times") if steps else None
+    lines = []
+    for time in times if isinstance(times, list) else []:
+        if isinstance(time, dict):
+            note = f" ({time['note']})" if time.get("note") else ""
+            lines.append(f"“{time.get('text')}” was read as {time.get('read')}{note}")
+    return lines
+
+
+def _stretch(instants: Instants) -> str:
+    from egomem.timeline import format_instant
+
+    start, end = format_instant(instants.start), format_instant(instants.end)
+    return start if instants.seconds == 0 else f"{start} to {end}"
+
+
 def _time(time: TimeMention) -> str:
-    from egomem.timeline import format_instant, format_span
+    from egomem.timeline import format_span
 
     if time.instants is not None:
-        start, end = format_instant(time.instants.start), format_instant(time.instants.end)
-        return start if time.is_point else f"{start} to {end}"
+        # Each recording reads a local time in its own zone.
+        others = [
+            f"{_stretch(instants) if instants else 'no time'} where {zone} is the zone"
+            for zone, instants in time.by_zone
+        ]
+        return ", ".join([_stretch(time.instants), *others])
     if time.span is not None:
         relation = "" if time.relation == "at" else f"{time.relation} "
         return f"{relation}{format_span(time.span)} of the recording"

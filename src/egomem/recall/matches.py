@@ -9,16 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from egomem.memory import View
 from egomem.memory.bm25 import idf
+from egomem.recall.local_times import spans_by_line
 from egomem.recall.query import PART_PLACES, Part, Query, Relation
 from egomem.recall.words import Word, stem_set, words_of
 from egomem.records import Observation, Source
 from egomem.timeline import Span
+
+if TYPE_CHECKING:
+    from egomem.timeline import TimeMention
 
 Flags = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -62,8 +67,8 @@ class Matches:
         weights: Floats = np.exp(-_from_part(self.view, part) / width)
         return weights
 
-    def observed(self, sources: Iterable[Source] = (), bounds: Sequence[Span] = ()) -> bool:
-        """Whether the view holds anything of some sources, and in some stretches of wall clock."""
+    def observed(self, sources: Iterable[Source] = (), bounds: Sequence[TimeMention] = ()) -> bool:
+        """Whether the view holds anything of some sources, and at some times of the wall clock."""
         columns = self.view.columns
         flags = np.ones(len(columns), dtype=bool)
         if source_names := list(sources):
@@ -204,7 +209,7 @@ def _pointed_at(
     if query.words or (query.anchor_words and query.relation) or query.items:
         return near | named
     region = near if query.at is not None else ~nothing
-    if bounds := [t.instants.span for t in query.times if t.instants is not None]:
+    if bounds := [t for t in query.times if t.instants is not None]:
         inside = _within(view, bounds, 0.0)
         region = region & (inside if inside.any() else _within(view, bounds, AROUND_S))
     if query.part:
@@ -218,15 +223,16 @@ def _overlapping(starts: Floats, ends: Floats, span: Span) -> Flags:
     return np.asarray((starts <= span.end) & (ends >= span.start), dtype=bool)
 
 
-def _within(view: View, bounds: Sequence[Span], margin: float) -> Flags:
-    """What overlaps some stretches of wall clock, or lies at most `margin` seconds beside."""
+def _within(view: View, bounds: Sequence[TimeMention], margin: float) -> Flags:
+    """What overlaps some times of the wall clock, or lies at most `margin` seconds beside."""
     columns = view.columns
     starts, ends = columns.zeros + columns.starts, columns.zeros + columns.ends
     flags = np.zeros(len(columns), dtype=bool)
-    for span in bounds:
-        wide = Span(span.start - margin, span.end + margin)
+    for mention in bounds:
+        lows, highs = spans_by_line(view, mention)
+        low, high = lows[columns.lines] - margin, highs[columns.lines] + margin
         with np.errstate(invalid="ignore"):  # an unknown clock is NaN, and in no stretch
-            flags |= _overlapping(starts, ends, wide)
+            flags |= (starts <= high) & (ends >= low)
     return flags
 
 

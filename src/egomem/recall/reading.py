@@ -13,6 +13,7 @@ from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from egomem.recall.asked_source import QUOTED, asked_source
+from egomem.recall.local_times import zones_of
 from egomem.recall.query import Anchor, Kind, Order, Part, Query, Relation
 from egomem.recall.speech import names_in, speakers_of, without
 from egomem.recall.words import heavy_words_of, says, stem_set, words_of
@@ -101,23 +102,22 @@ def read_query(
     options: Sequence[str] = (),
     *,
     now: datetime | None = None,
-    zone: tzinfo | None = None,
+    zones: Sequence[tzinfo] = (),
     conventions: Conventions | None = None,
     speakers: Sequence[str] = (),
 ) -> Query:
     """Reads a question. Never raises on any text.
 
-    `now` is the instant that it is asked at, where that is known; `zone` where the wearer is then;
+    `now` is the instant that it is asked at, where that is known; `zones` are those in which was
+    recorded, first the one where the wearer is then: each has days and hours of its own;
     `conventions` say how bare times are read; `speakers` are the people who speak in the memory.
     """
-    from egomem.timeline import (  # the grammar of time is loaded when needed
-        DEFAULT_CONVENTIONS,
-        find_times,
-    )
+    # The grammar of time is loaded when needed.
+    from egomem.timeline import DEFAULT_CONVENTIONS
+    from egomem.timeline.local_times import find_local_times
 
-    times = tuple(
-        find_times(text, now=now, zone=zone, conventions=conventions or DEFAULT_CONVENTIONS)
-    )
+    conventions = conventions or DEFAULT_CONVENTIONS
+    times = tuple(find_local_times(text, zones, now=now, conventions=conventions))
     plain = _cut(text, [t.text_span for t in times if not t.unresolved])
     part = next((part for part, pattern in _PARTS if pattern.search(plain)), None)
     for _, pattern in _PARTS:
@@ -187,17 +187,18 @@ def read_for(
     speakers = speakers_of(view) if speakers is None else speakers
     recordings = view.recordings()
     ends = [end for r in recordings if (end := r.instant(r.duration))]
-    now = now or instant_of(view, view.until) or (max(ends, default=None) if at_end else None)
-    starts = [r.clock.start for r in recordings if r.clock]
-    zone = max(starts).tzinfo if starts else None
-    query = read_query(text, options, now=now, zone=zone, speakers=speakers)
+    now = now or instant_of(view, view.until)
+    if now is None and at_end:
+        now = max(ends, key=datetime.timestamp, default=None)
+    zones = zones_of(recordings)
+    query = read_query(text, options, now=now, zones=zones, speakers=speakers)
     longest = max((r.duration for r in recordings), default=0.0)
     if now is not None and query.at is not None and query.at > longest:
         from egomem.timeline import DEFAULT_CONVENTIONS
 
         on_the_clock = replace(DEFAULT_CONVENTIONS, bare="wall")
         return read_query(
-            text, options, now=now, zone=zone, conventions=on_the_clock, speakers=speakers
+            text, options, now=now, zones=zones, conventions=on_the_clock, speakers=speakers
         )
     return query
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from egomem.memory import View
 from egomem.recall import signals
 from egomem.recall.candidates import Candidates, candidates
 from egomem.recall.corpus import Scores
+from egomem.recall.local_times import narrowed
 from egomem.recall.profile import Profile, profile_of
 from egomem.recall.query import PART_PLACES, Query
 from egomem.recall.reading import read_for
@@ -261,8 +262,7 @@ def _bounded(
                 lost = plural(unknown, "recording")
                 notes.append(f"“{t.text}”: what has no clock was left out ({lost})")
             # A point is looked for within a window on each side.
-            wide = timedelta(seconds=0.0 if t.instants.seconds else window)
-            view = view.narrow(between=(t.instants.start - wide, t.instants.end + wide))
+            view = narrowed(view, t, 0.0 if t.instants.seconds else window)
         elif t.span is not None:
             if len(view.recordings()) != 1:
                 notes.append(f"“{t.text}” was not used: it is a time of one recording")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from egomem.evaluate.run_reader import Run
 from egomem.memory import Store
-from egomem.memory.thumbnails import FOLDER, thumbnail_start
+from egomem.memory.thumbnails import thumbnail_files, thumbnail_folder
 from egomem.records import Evidence, Observation, Question
 from egomem.report.columns import ReportColumn, short_model
 from egomem.report.trace_view import truncate
@@ -55,7 +55,8 @@ class EvidenceReader:
         pictures: list[EvidencePicture] = []
         for piece in question.evidence[:MAX_EVIDENCE]:
             recording = _recording_id(run, piece)
-            files = self._thumbnail_files(run.memory / FOLDER / recording) if recording else []
+            folder = thumbnail_folder(run.memory, recording)
+            files = self._thumbnail_files(folder) if recording else []
             before = [item for item in files if item[0] <= piece.span.start][-1:]
             inside = [item for item in files if piece.span.start < item[0] < piece.span.end]
             for start, path in [*before, *inside][:MAX_PICTURES]:
@@ -114,8 +115,7 @@ class EvidenceReader:
     def _thumbnail_files(self, folder: Path) -> list[tuple[float, Path]]:
         """The pictures of a recording as (start in seconds, file), in order."""
         if folder not in self._thumbnails:
-            files = folder.glob("*.jpg") if folder.is_dir() else []
-            self._thumbnails[folder] = sorted((thumbnail_start(file), file) for file in files)
+            self._thumbnails[folder] = thumbnail_files(folder)
         return self._thumbnails[folder]
 
 

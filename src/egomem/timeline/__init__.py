@@ -14,7 +14,6 @@ from egomem.timeline.span import Span
 from egomem.timeline.windows import sample_times, uniform_times, windows
 
 if TYPE_CHECKING:
-    from egomem.timeline.dst import zone_of
     from egomem.timeline.format import (
         format_instant,
         format_instants,
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     )
     from egomem.timeline.grammar import find_times, read_moment, read_start, read_time
     from egomem.timeline.mentions import DEFAULT_CONVENTIONS, Conventions, Instants, TimeMention
+    from egomem.timeline.zone_names import zone_of
 
 __all__ = [
     "DEFAULT_CONVENTIONS",
@@ -51,7 +51,7 @@ __all__ = [
 
 _LATER = {
     "grammar": ("find_times", "read_moment", "read_start", "read_time"),
-    "dst": ("zone_of",),
+    "zone_names": ("zone_of",),
     "mentions": ("DEFAULT_CONVENTIONS", "Conventions", "Instants", "TimeMention"),
 }
 

@@ -14,7 +14,7 @@ _YEARS = (1800, 9000)
 """Starts outside of them are slips, and their ends may be no dates that Python knows."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Clock:
     """The instant of a recording's second 0, in the zone where it was recorded.
 
@@ -44,7 +44,20 @@ class Clock:
 
     def seconds(self, instant: datetime) -> float:
         """The second of the recording at an instant (negative before it starts)."""
-        return (instant - self.start).total_seconds()
+        # In UTC: Python subtracts and compares two times of one zone by what the clock on the wall
+        # says, which is an hour off where a clock change lies between them.
+        return (instant.astimezone(UTC) - self.start.astimezone(UTC)).total_seconds()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Clock):
+            return NotImplemented
+        return (self.start.astimezone(UTC), self.source) == (
+            other.start.astimezone(UTC),
+            other.source,
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.start.astimezone(UTC), self.source))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,23 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from egomem.errors import TimeError
 
 _SECOND = timedelta(seconds=1)
-
-
-def zone_of(name: str) -> tzinfo:
-    """The zone of an IANA name such as Europe/Berlin, or of UTC or Z. Raises TimeError."""
-    if name.upper() in ("Z", "UTC"):
-        return UTC
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise TimeError(
-            f"{name!r} is not a time zone", "use an IANA name such as Europe/Berlin, or an offset"
-        ) from None
 
 
 def local_instant(day: date, clock: time, zone: tzinfo) -> datetime:
@@ -47,6 +34,16 @@ def day_hour_instant(day: date, hours: float, zone: tzinfo, *, last: bool = Fals
     naive = datetime.combine(day, time()) + timedelta(hours=hours)
     local = naive.replace(tzinfo=zone, fold=int(last))
     return local if _exists(local) else _jump(local)
+
+
+def in_named_zone(start: datetime, zone: tzinfo | None) -> datetime:
+    """An instant in `zone`, where it has a mere offset: that of another day may be another.
+
+    A start in a named zone stays in it.
+    """
+    if zone is None or getattr(start.tzinfo, "key", None) is not None:
+        return start
+    return start.astimezone(zone)
 
 
 def occurs_twice(local: datetime) -> bool:

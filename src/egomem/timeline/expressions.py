@@ -15,18 +15,23 @@ class UnresolvedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a time is relative to."""
+    """What a time is relative to.
+
+    `zone` is where local times are read, `here` (else `zone`) where "today" is counted from.
+    """
 
     now: datetime | None
     zone: tzinfo | None
     day_one: date | None
     conventions: Conventions
+    here: tzinfo | None = None
 
     def need_now(self) -> datetime:
-        """The question's time, in the zone that local times are read in. Raises UnresolvedError."""
+        """The question's time, where it is asked. Raises UnresolvedError."""
         if self.now is None:
             raise UnresolvedError("it is relative to the question's time, which is not known")
-        return self.now if self.zone is None else self.now.astimezone(self.zone)
+        zone = self.here or self.zone
+        return self.now if zone is None else self.now.astimezone(zone)
 
     @property
     def today(self) -> date:

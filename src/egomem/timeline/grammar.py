@@ -96,14 +96,16 @@ def find_times(
     zone: tzinfo | None = None,
     day_one: date | None = None,
     conventions: Conventions = DEFAULT_CONVENTIONS,
+    here: tzinfo | None = None,
 ) -> list[TimeMention]:
     """Find the times inside a sentence, in order, with their character offsets.
 
     A time that cannot be resolved (relative words without a clock, an impossible time) is a
     `TimeMention` with a `problem`. Never raises. Arguments are those of `read_time`. A range is one
     mention, and so is everything that belongs to one time ("last Tuesday at ten past four").
+    `here` is where the question is asked, and "today" counted from, if that is not `zone`.
     """
-    context = _context(now, zone, day_one, conventions)
+    context = _context(now, zone, day_one, conventions, here)
     words = tokens(text)
     parser = Parser(words, context)
     cues: list[TimeMention] = []
@@ -191,11 +193,15 @@ def read_moment(
 
 
 def _context(
-    now: datetime | None, zone: tzinfo | None, day_one: date | None, conventions: Conventions
+    now: datetime | None,
+    zone: tzinfo | None,
+    day_one: date | None,
+    conventions: Conventions,
+    here: tzinfo | None = None,
 ) -> Context:
     if now is not None and now.utcoffset() is None:
         raise TimeError("the question's time has no zone", "give an aware datetime")
-    return Context(now, zone or (now.tzinfo if now else None), day_one, conventions)
+    return Context(now, zone or (now.tzinfo if now else None), day_one, conventions, here)
 
 
 def _expression(parser: Parser, i: int) -> _ParsedTime | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from typing import Literal
 
 from egomem.errors import TimeError
@@ -53,7 +53,8 @@ class TimeMention:
     could not be resolved) is set. `text` is the part matched, `text_span` its character offsets in
     the input. `note` says how an ambiguous time was read. `relation` is "after" or "before" where
     the words say so. The stretch already reflects it, except for "after 5:00" of a recording, which
-    is the point 5:00, because the end of the recording is not known here.
+    is the point 5:00, because the end of the recording is not known here. `by_zone` holds, by the
+    zones' names, the stretches of zones in which the words name another one.
     """
 
     text: str
@@ -63,6 +64,14 @@ class TimeMention:
     problem: str = ""
     note: str = ""
     relation: Relation = "at"
+    by_zone: tuple[tuple[str, Instants | None], ...] = ()
+
+    def instants_in(self, zone: tzinfo | None) -> Instants | None:
+        """The stretch that the words name where the clocks are those of `zone`.
+
+        "29 March" is a day of each place that has one of its own. None where there is no such time.
+        """
+        return dict(self.by_zone).get(str(zone), self.instants)
 
     @property
     def kind(self) -> Literal["recording", "wall", "unresolved"]:

@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 from egomem.timeline.clock_times import ClockTimeParser
 from egomem.timeline.day_parts import PARTS
 from egomem.timeline.days import DayParser
-from egomem.timeline.dst import zone_of
 from egomem.timeline.durations import ParseResult
 from egomem.timeline.expressions import ClockTime, TimeExpression, UnresolvedError
 from egomem.timeline.wordlists import STARTS, Unit
+from egomem.timeline.zone_names import zone_in, zone_of
 
 _LINKS = (("in", "the"), ("of", "the"), ("at",), ("on",), ("in",), ("of",), ("the",), (",",), ())
 _ONE_DAY = timedelta(days=1)
@@ -76,9 +76,8 @@ class Parser(DayParser, ClockTimeParser):
 
     def _next(self, i: int, whole: TimeExpression) -> ParseResult:
         """What may extend a combination at token i."""
-        placed = whole.clock or (whole.absolute and whole.evident)
-        if placed and not whole.zone and i < len(self.tokens) and self.tokens[i].kind == "zone":
-            return replace(whole, zone=zone_of(self.word(i).strip("[]"))), i + 1
+        if not whole.zone and i < len(self.tokens) and (named := self._zone(i, whole)):
+            return named
         if whole.absolute:
             return None
         if not (whole.days or whole.problem) and (result := self.day(i)):
@@ -92,6 +91,20 @@ class Parser(DayParser, ClockTimeParser):
         if not whole.clock and (result := self.clock_time(i, bool(whole.days or whole.problem))):
             return _join(whole, result[0]), result[1]
         return None
+
+    def _zone(self, i: int, whole: TimeExpression) -> ParseResult:
+        """The zone of a time that was read: [Europe/Berlin], UTC, New York time, CET."""
+        placed = whole.clock or (whole.absolute and whole.evident)
+        if placed and self.tokens[i].kind == "zone" and self.word(i + 1) not in ("+", "-"):
+            return replace(whole, zone=zone_of(self.word(i).strip("[]"))), i + 1
+        # A day or a part of it may have a zone, too: "on 29 March, New York time".
+        if not (placed or whole.days or whole.part):
+            return None
+        j = i + int(self.word(i) == ",")
+        j += int(self.word(j) == "in")
+        if (named := zone_in([token.text.casefold() for token in self.tokens[j : j + 6]])) is None:
+            return None
+        return replace(whole, zone=named[0]), j + named[1]
 
     def part(self, i: int) -> ParseResult:
         """Morning, late afternoon, this evening, lunch; noon and midnight are clock times."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from egomem.answer.context import scope
 from egomem.answer.extractive.anchors import LocatedAnchor, find_anchor, part_weights
@@ -13,12 +13,16 @@ from egomem.answer.extractive.support import SupportScore, coverages, other, sup
 from egomem.answer.extractive.view_index import IndexedObservation, ViewIndex, index_matches
 from egomem.answer.strategy import Task
 from egomem.recall import Matches, Query, matches, read_for
+from egomem.recall.local_times import span_there
 from egomem.recall.matches import AROUND_S, beside
 from egomem.recall.reading import instant_of
 from egomem.recall.speech import speakers_of
 from egomem.recall.words import Word, stem_set, thing_words_of, words_of
 from egomem.records import Observation, Source
 from egomem.timeline import Span
+
+if TYPE_CHECKING:
+    from egomem.timeline import TimeMention
 
 CARRIED = 0.5
 """Support for what a named person said where nothing else of the question is known."""
@@ -142,7 +146,7 @@ def _able(
             a and entry.direct and entry.observation.source not in ("speech", "sound")
             for a, entry in zip(able, entries, strict=True)
         ]
-    bounds = [t.instants.span for t in query.times if t.instants is not None]
+    bounds = [t for t in query.times if t.instants is not None]
     if bounds:
         # What is told of an event may be told at another time.
         told_later = bool(query.words) and query.kind != "said"
@@ -151,7 +155,7 @@ def _able(
         able = [
             a
             and (
-                _within(entry, bounds, margin)
+                _within(index, entry, bounds, margin)
                 or (told_later and entry.observation.source == "speech")
             )
             for a, entry in zip(able, entries, strict=True)
@@ -178,10 +182,14 @@ def _able(
     return able
 
 
-def _within(entry: IndexedObservation, bounds: Sequence[Span], margin: float) -> bool:
-    return entry.timeline == "" and any(
-        entry.span.overlaps(Span(b.start - margin, b.end + margin)) for b in bounds
-    )
+def _within(
+    index: ViewIndex, entry: IndexedObservation, bounds: Sequence[TimeMention], margin: float
+) -> bool:
+    if entry.timeline != "":
+        return False
+    recording = index.matches.view.filter.catalog.by_id.get(entry.observation.recording or "")
+    spans = [span for mention in bounds if (span := span_there(mention, recording)) is not None]
+    return any(entry.span.overlaps(Span(s.start - margin, s.end + margin)) for s in spans)
 
 
 def _weigh(

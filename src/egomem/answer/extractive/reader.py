@@ -13,8 +13,12 @@ from egomem.answer.strategy import Task, register
 from egomem.recall import explain
 from egomem.records import Answer, Source
 
+# No prompt shows that this reader has changed: raise it with each change that moves answers.
+# "2" is the reader whose candidates come from recall.
+VERSION = "2"
 
-@register(NAME, ExtractiveSettings, reads=get_args(Source))
+
+@register(NAME, ExtractiveSettings, reads=get_args(Source), version=VERSION)
 async def extractive(task: Task[ExtractiveSettings]) -> Answer:
     """Answers out of the observations alone: quotes with times, or the best-supported option."""
     match = match_task(task)

@@ -6,11 +6,12 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from functools import partial
 from types import MappingProxyType
 
 from egomem.memory import View
 from egomem.memory.bm25 import idf
+from egomem.memory.places import place_of
 from egomem.recall import Matches, Query
 from egomem.recall.matches import REPLY_S, STRETCH_S
 from egomem.recall.speech import said
@@ -27,7 +28,7 @@ class IndexedObservation:
     """An observation with its stems, its speaker, and its place on a timeline.
 
     Two can be put in order where their `timeline` is the same: the wearer's ("", POSIX seconds)
-    where the clock is known, else their recording's own.
+    where the clock is known, else their recording's own, or that of its first chapter.
     """
 
     observation: Observation
@@ -74,7 +75,7 @@ class ViewIndex:
     def entry(self, view: View, observation: Observation) -> IndexedObservation:
         """The entry of an observation, laid out now if recall did not bring it."""
         entries = (e for e in self.entries if e.observation.id == observation.id)
-        return next(entries, None) or lay_out([observation], view.when)[0]
+        return next(entries, None) or lay_out([observation], partial(place_of, view))[0]
 
     def among(self, word: Word) -> int:
         """In how many of the memory's observations a word is met."""
@@ -103,7 +104,9 @@ def index_matches(view: View, matches: Matches, query: Query) -> ViewIndex:
     surroundings = bool(query.sources)
     forms = sorted({form for word in matches.holds for form in word.forms})
     names = {r.id: stem_set(r.name.rpartition(".")[0] or r.name) for r in matches.view.recordings()}
-    entries = lay_out(matches.observations, view.when, names, telling=not surroundings)
+    entries = lay_out(
+        matches.observations, partial(place_of, view), names, telling=not surroundings
+    )
     return ViewIndex(
         tuple(_surrounded(entries)) if surroundings else entries,
         matches,
@@ -114,7 +117,7 @@ def index_matches(view: View, matches: Matches, query: Query) -> ViewIndex:
 
 def lay_out(
     observations: Sequence[Observation],
-    when: Callable[[Observation], datetime | None],
+    place: Callable[[Observation], tuple[str, float]],
     names: Mapping[str, frozenset[str]] = MappingProxyType({}),
     telling: bool = True,
 ) -> tuple[IndexedObservation, ...]:
@@ -126,9 +129,7 @@ def lay_out(
     entries: list[IndexedObservation] = []
     last_said: dict[str, IndexedObservation] = {}
     for o in observations:
-        instant = when(o)
-        start = instant.timestamp() if instant else o.span.start
-        timeline = "" if instant else o.recording or f"days of {o.wearer}"
+        timeline, start = place(o)
         speaker = said(o)[0] or None
         question_stems: frozenset[str] = frozenset()
         before = last_said.get(timeline) if o.source == "speech" else None

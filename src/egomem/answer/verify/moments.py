@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from egomem.answer.frames import Look
+from egomem.answer.frames import FrameTimes
 from egomem.answer.strategy import Task
 from egomem.answer.verify.settings import VerifySettings
 from egomem.recall import Hit, Query
@@ -15,7 +15,7 @@ from egomem.timeline import Span, uniform_times
 
 def intervals(
     hits: Sequence[Hit], recordings: dict[str, Recording], *, most: int, count: int, pad: float
-) -> list[Look]:
+) -> list[FrameTimes]:
     """At most `most` stretches: each seed with the neighbours that adjoin it and `pad` seconds on
     each side, clipped to what has passed of the recording; those that overlap are one.
 
@@ -37,7 +37,7 @@ def intervals(
         if wide is not None:
             spans.setdefault(seed.recording or "", []).append(wide)
     return [
-        Look(recording, span, tuple(uniform_times(span, count)))
+        FrameTimes(recording, span, tuple(uniform_times(span, count)))
         for id, recording in recordings.items()
         for span in merged(spans.get(id, ()))
     ]
@@ -59,7 +59,7 @@ def merged(spans: Sequence[Span]) -> list[Span]:
 
 def named_moments(
     task: Task[VerifySettings], query: Query, recordings: dict[str, Recording]
-) -> list[Look]:
+) -> list[FrameTimes]:
     """Where the times that the question names lie in the recordings: stretches to look at."""
     spans: dict[str, list[Span]] = {}
     for when in query.times:
@@ -67,10 +67,10 @@ def named_moments(
             span = None
             if when.span is not None and len(recordings) == 1:
                 span = when.span
-            elif when.instants is not None and recording.clock is not None:
-                clock = recording.clock
-                first, last = when.instants.start, when.instants.end
-                span = Span(clock.seconds(first), clock.seconds(last))
+            elif (clock := recording.clock) is not None:
+                instants = when.instants_in(clock.start.tzinfo)
+                if instants is not None:
+                    span = Span(clock.seconds(instants.start), clock.seconds(instants.end))
             if span is None:
                 continue
             pad = task.settings.pad
@@ -79,14 +79,14 @@ def named_moments(
                 spans.setdefault(recording.id, []).append(inside)
     settings = task.settings
     looks = [
-        Look(recordings[id], span, tuple(uniform_times(span, settings.frames)))
+        FrameTimes(recordings[id], span, tuple(uniform_times(span, settings.frames)))
         for id in recordings
         for span in merged(spans.get(id, ()))
     ]
     return looks[: settings.intervals]
 
 
-def within(looks: Sequence[Look], images: int) -> list[Look]:
+def within(looks: Sequence[FrameTimes], images: int) -> list[FrameTimes]:
     """The looks with so many frames in all that one request may hold, the same for each."""
     most = max(1, images // max(1, len(looks)))
     return [

@@ -15,7 +15,7 @@ from pydantic import JsonValue
 from egomem.answer import prompts
 from egomem.answer.context import chosen_track, notes, scope
 from egomem.answer.estimate import Effort, Outlook
-from egomem.answer.frames import Look, Looked, look
+from egomem.answer.frames import FrameTimes, ShownFrames, show_frames
 from egomem.answer.reader import ask_reader, counted, models_of, send
 from egomem.answer.strategy import Task, register
 from egomem.answer.verify.decision import (
@@ -182,11 +182,11 @@ class _Check(NamedTuple):
 
 
 async def _look(
-    task: Task[VerifySettings], looks: Sequence[Look], candidate: Answer
-) -> tuple[_Check, Looked]:
+    task: Task[VerifySettings], looks: Sequence[FrameTimes], candidate: Answer
+) -> tuple[_Check, ShownFrames]:
     """Frames of the moments, and what the verifier says of them."""
     limits = models_of(task).limits(Role.VERIFIER)
-    looked = await look(task, within(looks, limits.images), limits)
+    looked = await show_frames(task, within(looks, limits.images), limits)
     if not looked.images:
         return _Check(why_not=unread(None), fault="; ".join(looked.missing)), looked
     question = task.question
@@ -222,7 +222,7 @@ def _read(base: Answer) -> dict[str, JsonValue]:
     return {name: read[name] for name in ("track", "sources", "without") if read.get(name)}
 
 
-def _seen(looked: Looked, verdict: Verdict | None) -> tuple[Evidence, ...]:
+def _seen(looked: ShownFrames, verdict: Verdict | None) -> tuple[Evidence, ...]:
     """The stretches whose frames were looked at."""
     return tuple(
         Evidence(

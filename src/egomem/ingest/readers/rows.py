@@ -14,10 +14,11 @@ from pydantic import JsonValue, ValidationError
 
 from egomem.errors import MediaError, TimeError, UsageError
 from egomem.ingest.readers.transcripts import time_fields
-from egomem.ingest.start_times import instant_of
+from egomem.ingest.sidecars import instant_of
 from egomem.media import LineWarning
 from egomem.records import Observation, Provenance, Recording, Source, Track
 from egomem.timeline import DEFAULT_CONVENTIONS, Clock, Conventions, Span, read_time, zone_of
+from egomem.timeline.dst import in_named_zone, occurs_twice
 
 FIELDS = (
     "video_id", "start", "end", "text", "source", "track", "wearer", "speaker", "data",
@@ -309,7 +310,10 @@ class RowReader:
             facts = {**state.recording.facts, "said_start": str(start_value)}
             state.recording = state.recording.model_copy(update={"facts": facts})
         else:
-            clock = Clock(start, "import")
+            if occurs_twice(start) and not _has_offset(start_value):
+                what = f"{start:%H:%M} occurs twice that day; read as the first"
+                self.problems.append(LineWarning(number, what))
+            clock = Clock(in_named_zone(start, zone), "import")
             state.recording = state.recording.model_copy(update={"clock": clock})
 
     def _span(
@@ -377,7 +381,7 @@ class RowReader:
         if state is None:
             return when.instants.start.timestamp()
         if state.recording.clock is None:
-            clock = Clock(when.instants.start, "import")
+            clock = Clock(in_named_zone(when.instants.start, options.zone), "import")
             state.recording = state.recording.model_copy(update={"clock": clock})
         assert state.recording.clock is not None
         return state.recording.clock.seconds(when.instants.start)
@@ -393,6 +397,13 @@ class RowReader:
             return
         if end > state.recording.duration:
             state.recording = state.recording.model_copy(update={"duration": end})
+
+
+def _has_offset(value: object) -> bool:
+    """Whether a start tells the instant, so that its local time cannot be read two ways."""
+    if isinstance(value, datetime):
+        return value.tzinfo is not None
+    return not isinstance(value, str) or re.search(r"[+-]\d\d:?\d\d\b|Z\b", value[10:]) is not None
 
 
 def _text(value: object) -> str:

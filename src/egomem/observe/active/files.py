@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from egomem.errors import MissingExtraError, UsageError, WeightsError
 from egomem.hashing import recording_id
@@ -120,6 +121,20 @@ async def caption_file(
         on_event(now, state)
 
     return await caption_actively(tools, backend, budget=budget, resume=earlier, on_event=saved)
+
+
+async def caption_in_modes(
+    path: Path, modes: Mapping[str, bool], *, models: ModelClient | None, **options: Any
+) -> dict[str, CaptionRun]:
+    """Caption a file once per mode (name -> whether it is active) and close `models`.
+
+    One after the other, so that each run's cost is its own. `options` are those of `caption_file`.
+    """
+    async with models or nullcontext():
+        return {
+            name: await caption_file(path, models=models, active=active, **options)
+            for name, active in modes.items()
+        }
 
 
 def _is_of(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
+from egomem.errors import UsageError
 from egomem.observe.active.actions import Retrieve
 from egomem.observe.active.claims import content
 from egomem.observe.active.inspection_result import InspectionResult
@@ -33,9 +34,14 @@ class Retriever(Protocol):
 
 
 class DocumentFolder:
-    """A local folder of text files (.txt, .md). A file's name is its subject."""
+    """A local folder of text files (.txt, .md). A file's name is its subject.
+
+    Raises UsageError where there is no such folder.
+    """
 
     def __init__(self, folder: Path) -> None:
+        if not folder.is_dir():
+            raise UsageError(f"there is no folder of documents at {folder}", "check the path")
         self.folder = folder
 
     def find(self, query: str) -> list[Document]:

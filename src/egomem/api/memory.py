@@ -13,29 +13,33 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, ExitStack, nullcontext
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
 from egomem.defaults import DEFAULT_K
 from egomem.memory import Store, View
 from egomem.memory.moments import moment_of
+from egomem.memory.on_demand import StoreOnDemand
+from egomem.memory.recording_names import find_recording
 from egomem.records import Answer, Question, Recording
 from egomem.sync import blocking, in_thread
-from egomem.timeline import Moment, Span
+from egomem.timeline import Moment
 
 if TYPE_CHECKING:
     from egomem.answer import StrategyResult
     from egomem.config import Settings
-    from egomem.ingest import IngestReport, ObserverSet, OnStep
+    from egomem.ingest import IngestReport, OnStep
     from egomem.ingest.importing import ImportOutcome
+    from egomem.ingest.observer_set import ObserverSets
     from egomem.ingest.summary import MemorySummary
     from egomem.media import Frame
     from egomem.memory.check import CheckReport as Check
     from egomem.memory.export import ExportReport
     from egomem.memory.forget import ForgetReceipt
+    from egomem.memory.forget_selection import Conditions
     from egomem.models import ModelClient
     from egomem.models.embedders import Embedder
     from egomem.observe import AnyObserver
@@ -45,10 +49,11 @@ if TYPE_CHECKING:
 class Memory:
     """One memory in one folder. Use it as a context manager, or call `close`."""
 
-    def __init__(self, store: Store, settings: Settings) -> None:
-        self.store = store
+    def __init__(self, stores: StoreOnDemand, settings: Settings) -> None:
+        self._stores = stores
         self.settings = settings
-        self._observer_sets: dict[str, ObserverSet] = {}
+        self._owned = ExitStack()
+        self._owned.callback(stores.close)
 
     def __enter__(self) -> Self:
         return self
@@ -61,10 +66,26 @@ class Memory:
 
     @property
     def folder(self) -> Path:
-        return self.store.folder
+        return self.settings.memory
+
+    @property
+    def store(self) -> Store:
+        """The store that is written to; it is made where there is none."""
+        return self._stores.to_write()
+
+    @property
+    def _existing(self) -> Store:
+        return self._stores.to_read()
+
+    @cached_property
+    def _observer_sets(self) -> ObserverSets:
+        from egomem.ingest.observer_set import ObserverSets
+
+        return ObserverSets()
 
     def close(self) -> None:
-        self.store.close()
+        """Close the store and the cached replies."""
+        self._owned.close()
 
     # -- the past -----------------------------------------------------------------------------
 
@@ -74,7 +95,7 @@ class Memory:
         `at` may be written: "2026-03-02 10:30", "yesterday evening", or a second of one recording
         as "street.mp4 1:20". Raises TimeError where it cannot be read.
         """
-        return self.store.view(moment_of(self.store, at))
+        return self._existing.view(moment_of(self._existing, at))
 
     # -- ingest, search, ask, compare ---------------------------------------------------------
 
@@ -106,45 +127,42 @@ class Memory:
         (such as what captioning will cost), `on_step` the progress. Returns the outcome of each
         file; a bad file does not stop the others.
         """
-        from egomem.ingest import SamplingOptions, choose_observers, ingest, media_files
+        from egomem.ingest import SamplingOptions, find_media, ingest
         from egomem.timeline import read_start, zone_of
 
-        files = media_files(paths)
+        files = find_media(paths)
         window = self.settings.window if window is None else window
         fps = self.settings.fps if fps is None else fps
         recording_zone = zone_of(zone) if zone else None
         start_instant = read_start(start, zone=recording_zone) if isinstance(start, str) else start
-        choice: dict[str, Any] = {
-            "window": window,
-            "fps": fps,
-            "observers": tuple(observers),
-            "settings": {name: dict(v) for name, v in (observer_settings or {}).items()},
-            "budget": budget,
-            "caption": caption,
-            "max_tokens": caption_tokens or self.settings.caption_tokens,
-            "transcriber": self.settings.model.get("transcriber", "embedded"),
-        }
-        key = repr(choice)
-        observer_set = self._observer_sets.get(key)
-        if observer_set is None:
-            observer_set = await asyncio.to_thread(choose_observers, self.models, **choice)
-        # Models are loaded once; an observer that asks one counts the cost of a single ingest.
-        if not observer_set.asking and all(isinstance(observer, str) for observer in observers):
-            self._observer_sets[key] = observer_set
+        observer_set = await asyncio.to_thread(
+            self._observer_sets.choose,
+            self.models,
+            window=window,
+            fps=fps,
+            observers=tuple(observers),
+            settings={name: dict(v) for name, v in (observer_settings or {}).items()},
+            budget=budget,
+            caption=caption,
+            max_tokens=caption_tokens or self.settings.caption_tokens,
+            transcriber=self.settings.model.get("transcriber", "embedded"),
+        )
 
         def plan(recordings: list[Recording]) -> None:
             if line := observer_set.plan(recordings, window):
                 on_note(line)
 
-        for note in observer_set.notes:
+        notes = (*files.notes, *observer_set.notes)
+        for note in notes:
             on_note(note)
         report = await ingest(
             self.store,
-            files,
+            files.files,
             observer_set.observers,
-            notes=observer_set.notes,
+            notes=notes,
             sampling=SamplingOptions(window=window, fps=fps, concurrency=observer_set.concurrency),
-            wearer=wearer or self.settings.wearer,
+            wearer=wearer,
+            default_wearer=self.settings.wearer,
             start=start_instant,
             zone=recording_zone,
             on_plan=plan,
@@ -209,11 +227,11 @@ class Memory:
         """
         from egomem.answer import answer, question_of
 
-        question = question_of(question, options, moment_of(self.store, at))
+        question = question_of(question, options, moment_of(self._existing, at))
         name = strategy or ("caption" if self._has_reader() else "extractive")
         return await answer(
             question,
-            self.store.view(question.at),
+            self._existing.view(question.at),
             name,
             settings=settings,
             models=self.models,
@@ -238,12 +256,12 @@ class Memory:
         from egomem.answer import compare, question_of
         from egomem.answer import strategies as registered
 
-        question = question_of(question, options, moment_of(self.store, at))
+        question = question_of(question, options, moment_of(self._existing, at))
         reads = self._has_reader()
         able = [n for n, s in registered().items() if not s.oracle and (reads or not s.roles)]
         return await compare(
             question,
-            self.store.view(question.at),
+            self._existing.view(question.at),
             list(strategies) or able,
             models=self.models,
             embedder=self.embedder,
@@ -283,55 +301,44 @@ class Memory:
         """
         from egomem.memory.export import export, format_of
 
-        view = self.until(at).narrow(recordings=recordings)
+        names = None if recordings is None else [self.recording(name).id for name in recordings]
+        view = self.until(at).narrow(recordings=names)
         return export(view, target, format_of(target, format), sources=sources, tracks=tracks)
 
-    def forget(
-        self,
-        *,
-        recording: str | None = None,
-        span: Span | None = None,
-        between: tuple[datetime, datetime] | None = None,
-        wearer: str | None = None,
-        match: str | None = None,
-        dry_run: bool = False,
-    ) -> ForgetReceipt:
+    def forget(self, *, dry_run: bool = False, **conditions: Unpack[Conditions]) -> ForgetReceipt:
         """Delete every trace of what meets all conditions given, wherever it lies in the folder.
 
-        `span`: seconds of `recording`; `between`: two aware instants; `match`: a text. Composed
-        captions that rested on it are composed again from what remains. `dry_run` changes nothing.
+        Conditions: `recording` (id), `span` (seconds of it), `between` (two aware instants),
+        `wearer`, `match` (a text). Composed captions that rested on it are composed again from what
+        remains. `dry_run` changes nothing.
         """
-        receipt = self.store.forget(
-            recording=recording,
-            span=span,
-            between=between,
-            wearer=wearer,
-            match=match,
-            dry_run=dry_run,
-        )
-        if not dry_run:
-            from egomem.ingest.recompose import recompose
+        from egomem.ingest.recompose import recompose
 
-            recompose(self.store, [*receipt.observations, *receipt.dependents])
-        return receipt
+        if (name := conditions.get("recording")) is not None:
+            conditions["recording"] = self.recording(name).id
+        return self._existing.forget(dry_run=dry_run, recompose=recompose, **conditions)
 
     def check(self, *, repair: bool = False) -> Check:
         """Verify the folder: record, index, vectors, thumbnails. `repair` rebuilds derived data."""
         from egomem.memory.check import check
 
-        return check(self.store, repair=repair)
+        return check(self._existing, repair=repair)
 
     # -- contents -----------------------------------------------------------------------------
 
     def names(self) -> dict[str, str]:
         """Recording id -> the name of its file."""
-        return {r.id: r.name for r in self.store.recordings()}
+        return {r.id: r.name for r in self._existing.recordings()}
+
+    def recording(self, name: str) -> Recording:
+        """The recording of a name, an id or the start of an id; see `find_recording`."""
+        return find_recording(self._existing.recordings(), name)
 
     def summary(self) -> MemorySummary:
         """What the memory holds, for `egomem show`."""
         from egomem.ingest.summary import summarise
 
-        return summarise(self.store)
+        return summarise(self._existing)
 
     # -- models and frames --------------------------------------------------------------------
 
@@ -344,7 +351,8 @@ class Memory:
         from egomem.memory.replies import ReplyCache
         from egomem.models import ModelClient
 
-        return ModelClient.from_settings(self.settings, cache=ReplyCache(self.folder))
+        cache = self._owned.enter_context(ReplyCache(self.folder))
+        return ModelClient.from_settings(self.settings, cache=cache)
 
     @cached_property
     def embedder(self) -> Embedder | None:
@@ -372,28 +380,4 @@ class Memory:
     ) -> Iterable[Frame]:
         from egomem.memory.frames import recorded_frames  # decoding is loaded when it is needed
 
-        return recorded_frames(self.store, recording, times, side)
-
-
-def open_memory(
-    folder: str | Path | None = None,
-    *,
-    create: bool | None = None,
-    models: Iterable[str] | Mapping[str, str] = (),
-    fit: bool | None = None,
-) -> Memory:
-    """Open the memory in `folder`; without one, that of the settings (see `egomem.config`).
-
-    `create`: make it where there is none (the default here); False raises NoMemoryError instead.
-    `models`: `{role: spec}` or ["role=spec", ...]; a spec without a role fills every role. `fit`:
-    shrink requests that are over a limit, and record it.
-    """
-    from egomem.config import load_settings, model_table
-
-    table = dict(models) if isinstance(models, Mapping) else model_table(models)
-    settings = load_settings(memory=Path(folder) if folder else None, model=table or None, fit=fit)
-    if settings.model:
-        from egomem.models.roles import read_specs
-
-        read_specs(settings.model)  # a bad spec is refused before anything is done
-    return Memory(Store.open(settings.memory, create=create is not False), settings)
+        return recorded_frames(self._existing, recording, times, side)
