@@ -9,6 +9,7 @@
      ├── WeightsError          model weights that cannot be had, or are not what they should be
      ├── StoreError            a memory that cannot be opened, read or written
      │    ├── NoMemoryError    there is no memory at this place
+     │    ├── ForgottenError   what was to be stored belongs to a recording that is gone
      │    ├── LockedError      another process is writing to this memory
      │    ├── FullError        the disk is full or the folder is read-only; nothing was lost
      │    └── DamagedError     stored data that is not what was written
@@ -84,6 +85,10 @@ class StoreError(EgomemError):
 
 
 class NoMemoryError(StoreError):
+    pass
+
+
+class ForgottenError(StoreError):
     pass
 
 

@@ -13,8 +13,6 @@ import numpy as np
 import pytest
 
 from egomem.answer import Budget, answer, compare
-from egomem.answer.frames import FrameTimes
-from egomem.answer.verify.moments import within
 from egomem.errors import ConfigError
 from egomem.media import Frame
 from egomem.memory import Store
@@ -313,6 +311,56 @@ def test_open_questions_get_a_sentence_or_none(serve: Any, store: Store) -> None
     assert (none.status, none.text) == (Status.ABSTAINED, "")
 
 
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("The notes do not say.", Status.ABSTAINED),
+        ('{"answer": "cannot be determined", "evidence": []}', Status.ABSTAINED),
+        ("无法从笔记中得知。", Status.ABSTAINED),
+        ("I'm sorry, but I can't help with that.", Status.REFUSED),
+        ('{"answer": "", "evidence": [1]}', Status.UNPARSABLE),
+        ("It is not stated, but probably in the drawer.", Status.PARSED),
+        ('{"answer": "In the drawer; the sofa is not mentioned."}', Status.PARSED),
+    ],
+)
+def test_open_answers_abstain_and_refuse_as_choices_do(
+    serve: Any, store: Store, text: str, status: Status
+) -> None:
+    question = Question.of("Where were the keys put?")
+    reply = answer_of(serve(Rule(reply=text)), store, "caption", question=question)
+    assert (reply.status, bool(reply.text)) == (status, status is Status.PARSED)
+
+
+@pytest.mark.parametrize("form", ["scores", "letter", "logprobs"])
+def test_every_form_of_reply_asks_for_evidence_where_something_was_shown(
+    serve: Any, store: Store, form: str
+) -> None:
+    server = serve(Rule(reply="B\nEvidence: 3, note 4", logprobs={"B": -0.1}))
+    reply = answer_of(server, store, "caption", settings={"format": form})
+    assert "vidence" in sent(server).rpartition("Question:")[2]
+    assert (reply.choice, [e.span.start for e in reply.evidence]) == ("B", [60, 90])
+    clean = answer_of(server, store, "clean", settings={"format": form})
+    assert "vidence" not in sent(server)
+    assert clean.evidence == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"answer": "B", "evidence": [3]}',
+        '{"answer": "B", "scores": {"B": 0.7}, "evidence": [3], "why": "A is empty"}',
+        '{"answer": "B", "evidence_ids": "note 3"}',
+        "{'answer': 'B', 'evidence': [3],}",
+        '```json\n{"Answer": "B", "Evidence": ["1:05"], "confidence": "high"}\n```',
+        '{"answer": "B", "evidence": [{"note": 3, "why": "keys"}]}',
+        '{"answer": "B", "evidence": [{"start": "1:01", "end": "1:20"}]}',
+    ],
+)
+def test_fields_too_many_or_missing_leave_the_evidence(serve: Any, store: Store, text: str) -> None:
+    reply = answer_of(serve(Rule(reply=text)), store, "caption")
+    assert (reply.choice, [e.span for e in reply.evidence]) == ("B", [Span(60, 90)])
+
+
 def test_without_a_model_one_line_says_what_to_do(store: Store) -> None:
     with pytest.raises(ConfigError, match="--model reader="):
         asyncio.run(answer(QUESTION, store.view(), "caption"))
@@ -465,7 +513,7 @@ def test_a_clock_time_blocks_it_and_a_second_look_may_not(serve: Any, store: Sto
     assert reply.choice == "A"
     (step,) = [s for s in reply.trace if s["step"] == "second_look"]
     assert all(55 <= t <= 125 for times in step["times"] for t in times)
-    assert reply.usage.frames == 8, "four of the moment found, four of the moment named"
+    assert reply.usage.frames == 16, "four of each moment found, four of the moment named"
 
 
 def test_nothing_supports_any_option(serve: Any, store: Store) -> None:
@@ -482,24 +530,36 @@ def test_nothing_supports_any_option(serve: Any, store: Store) -> None:
     assert (extended.status, extended.choice) == (Status.ABSTAINED, None)
 
 
-def test_a_verifier_gets_no_more_frames_than_it_takes(serve: Any, store: Store) -> None:
-    """The same number of each stretch; a server with a limit of 8 images can be asked."""
+@pytest.mark.parametrize(
+    ("limit", "moments", "frames"), [(12, 3, 12), (8, 2, 8), (7, 1, 4), (3, 1, 3)]
+)
+def test_a_verifier_that_takes_few_frames_is_shown_fewer_moments(
+    serve: Any, store: Store, limit: int, moments: int, frames: int
+) -> None:
+    """The best moments are kept, with four frames each; a server with the limit can be asked."""
     server = serve(
         Rule(when="You check answers", reply=verdict("A", "strong")),
         Rule(reply=NOTED),
-        max_images=8,
+        max_images=limit,
     )
-    few = models_of(server, limits={Role.VERIFIER: Limits(images=8)})
+    few = models_of(server, limits={Role.VERIFIER: Limits(images=limit)})
     question = QUESTION.model_copy(update={"text": "keys bicycle bakery umbrella drawer sign"})
     reply = answer_of(server, store, "verify", question=question, models=few)
     assert reply.choice == "A"
-    (look,) = [s for s in server.requests if s.images]
-    looks = [
-        FrameTimes(Recording(id="r", name="r", duration=90), Span(0, 90), (1.0, 2.0, 3.0, 4.0))
-    ] * 3
-    assert 0 < len(look.images) <= 8
-    assert [one.times for one in within(looks, 8)] == [(22.5, 67.5)] * 3
-    assert within(looks, 12) == looks
+    (request,) = [s for s in server.requests if s.images]
+    assert len(request.images) == frames
+    (step,) = [s for s in reply.trace if s["step"] == "intervals"]
+    assert (len(step["looked_at"]), len(step["left_out"])) == (moments, 3 - moments)
+
+
+def test_the_frames_that_a_verifier_cites_are_the_evidence(serve: Any, store: Store) -> None:
+    shown, _ = checked(serve, store, verdict("A", "strong"))
+    (step,) = [s for s in shown.trace if s["step"] == "looked"]
+    time = step["frames"][2]["time"]
+    cited = json.dumps({"answer": "A", "support": "strong", "evidence": [time], "extra": 1})
+    reply, _ = checked(serve, store, cited)
+    assert reply.choice == "A", "a missing reason and a field more leave the verdict as it is"
+    assert [e.span for e in reply.evidence] == [Span(time, time)]
 
 
 def test_verify_looks_at_the_past_alone(serve: Any, store: Store) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from egomem.answer.choice import ChoiceReading
 from egomem.answer.reader import ordered, token_scores
-from egomem.answer.verify.moments import intervals, merged
+from egomem.answer.verify.moments import by_recording, intervals, merged, within
 from egomem.answer.verify.verdict import (
     Support,
     Verdict,
@@ -77,6 +77,14 @@ def test_effects_are_told_by_the_key_and_unknown_without_one() -> None:
         ("Who came at five o'clock?", True),
         ("What was eaten at noon?", True),
         ("What was eaten by midnight?", True),
+        ("Who called at half past three?", True),
+        ("Who called at 17h30?", True),
+        ("What stood there at midday?", True),
+        ("Who came at a quarter to four?", True),
+        ("Who came at 7 in the evening?", True),
+        ("What was bought yesterday evening?", False),
+        ("What happened in the first five minutes?", False),
+        ("How long did it take, 2 hours or 3?", False),
         ("What is on page 10?", False),
         ("How many cups, 3 or 4?", False),
         ("Was the amplifier on?", False),
@@ -98,14 +106,35 @@ def test_a_stretch_is_a_seed_its_neighbours_and_five_seconds_clipped() -> None:
     assert first.span == Span(0, 50)
 
 
-def test_at_most_three_stretches_and_those_that_overlap_are_one() -> None:
-    hits = [hit(s, seed=True) for s in (0, 100, 200, 300)]
+def test_each_of_at_most_three_seeds_has_four_frames_of_its_own() -> None:
+    hits = [hit(s, seed=True) for s in (200, 0, 100, 300)]
     looks = intervals(hits, recordings(), most=3, count=4, pad=5)
-    assert [look.span for look in looks] == [Span(0, 35), Span(95, 135), Span(195, 235)]
+    assert [look.span for look in looks] == [Span(195, 235), Span(0, 35), Span(95, 135)]
     near = [hit(100, seed=True), hit(130, seed=False), hit(160, seed=True)]
     looks = intervals(near, recordings(), most=3, count=4, pad=5)
-    assert [look.span for look in looks] == [Span(95, 195)]
-    assert sum(len(look.times) for look in looks) == 4
+    assert [look.span for look in looks] == [Span(95, 165), Span(125, 195)]
+    (shown,) = by_recording(looks, recordings())
+    assert len(shown.times) == 8
+    assert list(shown.times) == sorted(shown.times)
+
+
+def test_a_seed_beside_another_is_its_neighbour_and_equal_times_are_shown_once() -> None:
+    looks = intervals(
+        [hit(100, seed=True), hit(130, seed=True)], recordings(), most=3, count=4, pad=5
+    )
+    assert [look.span for look in looks] == [Span(95, 165)] * 2
+    (shown,) = by_recording(looks, recordings())
+    assert len(shown.times) == 4
+
+
+def test_intervals_that_go_over_the_limit_are_left_out_the_best_first() -> None:
+    looks = intervals(
+        [hit(s, seed=True) for s in (200, 0, 400)], recordings(), most=3, count=4, pad=5
+    )
+    assert within(looks, 12) == looks
+    assert within(looks, 11) == looks[:2]
+    assert [look.times for look in within(looks, 2)] == [(205.0, 225.0)]
+    assert within([], 4) == []
 
 
 def test_digests_and_what_lies_past_the_end_are_not_looked_at() -> None:

@@ -34,6 +34,23 @@ def test_it_tells_rate_time_left_money_and_errors() -> None:
     assert at(400, 100).line() == "answers 400 / 400, 4.0 a second"
 
 
+def test_the_time_left_follows_the_latest_pace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """900 replies out of a cache in a second, then one in ten seconds."""
+    clock = [1000.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    progress = RunProgress("answers", 2000)
+    for _ in range(900):
+        clock[0] += 0.001
+        progress.advance()
+    assert progress.line() == "answers 900 / 2000, 1000.0 a second, 0:01 left"
+    for _ in range(100):
+        clock[0] += 10
+        progress.advance("no reply")
+    assert progress.line() == "answers 1000 / 2000, 0.1 a second, 2:46:40 left, 100 errors"
+    clock[0] += 630  # nothing comes any more
+    assert "5:33:20 left" in progress.line()
+
+
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True

@@ -12,6 +12,7 @@ from egomem.errors import FullError, ModelError, UsageError
 from egomem.ingest import IngestReport, Observers, SamplingOptions, ingest
 from egomem.media import AudioBlock
 from egomem.memory import Completed, Store
+from egomem.memory.check import check
 from egomem.memory.failed_windows import failed_windows
 from egomem.memory.thumbnails import Thumbnail, thumbnail_file
 from egomem.observe.window import Window, WindowFailed
@@ -387,3 +388,35 @@ def test_a_thumbnail_of_each_window_is_kept(tmp_path: Path, make_video: MakeVide
     for start in (0, 2):
         file = thumbnail_file(tmp_path / "memory", recording, start)
         assert file.read_bytes()[:2] == b"\xff\xd8"
+
+
+@dataclass
+class ForgettingWatcher(Watcher):
+    """Somebody forgets a recording while its second window is observed."""
+
+    store: Store | None = None
+    forget_at: str = ""
+
+    async def observe(self, window: Window) -> list[Observation]:
+        if self.store and window.recording.name == self.forget_at and window.span.start == 2:
+            self.store.forget(recording=window.recording.id)
+        return await super().observe(window)
+
+
+def test_forgetting_a_recording_while_it_is_ingested_ends_it_alone(
+    tmp_path: Path, make_video: MakeVideo
+) -> None:
+    files = [make_video(f"{name}.mp4", seconds=6, level=k) for k, name in enumerate("abc")]
+    folder = tmp_path / "memory"
+    with Store.open(folder, create=True) as store:
+        watcher = ForgettingWatcher(store=store, forget_at="b.mp4")
+        sampling = SamplingOptions(window=2, fps=1)
+        report = asyncio.run(ingest(store, files, Observers(frames=[watcher]), sampling=sampling))
+        assert [o.status for o in report.outcomes] == ["done", "failed", "done"]
+        assert "was forgotten while" in report.outcomes[1].faults[0]
+        assert [r.name for r in store.recordings()] == ["a.mp4", "c.mp4"]
+        assert store.view().count() == 6
+        assert store.completed(report.outcomes[1].recording or "") == set()
+        assert check(store).findings == ()
+        assert store.connection.select("SELECT count(*) FROM done")[0][0] == 6
+    assert len(list((folder / "thumbnails").iterdir())) == 2

@@ -161,3 +161,16 @@ def test_telemetry_without_a_position_is_passed_over_and_counted(
     assert [text for *_, text, _ in spoken(store)] == ["We take off now"]
     assert (outcome.rows, outcome.passed_over) == (2, 1)
     assert outcome.problems == ("1 cue of telemetry: no speech, 1 without a position passed over",)
+
+
+def test_a_segment_of_a_transcript_is_cut_at_a_gap_of_its_words(
+    store: Store, tmp_path: Path
+) -> None:
+    words = [("Left", 1.0), ("turn.", 1.4), ("Stop", 11.0), ("here.", 11.5)]
+    segment = {
+        "start": 1.0, "end": 12.0, "text": " Left turn. Stop here.", "speaker": "B",
+        "words": [{"word": word, "start": at, "end": at + 0.3, "score": 0.8} for word, at in words],
+    }  # fmt: skip
+    put(store, tmp_path / "drive_whisperx.json", {"segments": [segment], "language": "en"})
+    assert spoken(store) == [(1.0, 1.7, "Left turn.", "B"), (11.0, 11.8, "Stop here.", "B")]
+    assert len(store.view(until=None).observations()[1].data["words"]) == 2  # type: ignore[arg-type]

@@ -103,6 +103,39 @@ def test_a_past_view_exports_the_past(store: Store, tmp_path: Path) -> None:
     assert export(view, tmp_path / "m.jsonl", "jsonl").observations == 1
 
 
+def test_the_past_knows_no_track_of_later_and_does_not_lessen_the_whole(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    early, late = (Track(source="caption", observer=name) for name in ("early", "late"))
+    whole = Recording(id="w", name="w.mp4", duration=80, clock=Clock(START), facts={"bytes": 7})
+    with Store.open(tmp_path / "m", create=True) as store:
+        store.put_recording(whole)
+        for track, at in ((early, 0), (late, 60)):
+            store.put_track(track)
+            span = Span(at, at + 10)
+            fields = {"source": "caption", "track": track.id}
+            o = Observation(recording="w", span=span, text=f"soup at {at}", **fields)
+            store.add([o], completed=[Completed("w", track.id, "x")])
+        cut = store.view(START + timedelta(seconds=40))
+        export(cut, tmp_path / "cut.parquet", "parquet")
+        export(store.view(), tmp_path / "whole.parquet", "parquet")
+        later = store.view(START + timedelta(seconds=75))  # all is observed, and it still runs
+        export(later, tmp_path / "later.parquet", "parquet")
+    past = read_exported_memory(tmp_path / "cut.parquet")
+    running = read_exported_memory(tmp_path / "later.parquet")
+    assert past is not None
+    assert running is not None
+    assert (past.tracks, past.done) == ((early,), ())
+    assert (set(running.tracks), running.done) == ({early, late}, ())
+    for order in (("cut", "whole"), ("whole", "cut")):
+        with Store.open(tmp_path / order[0], create=True) as again:
+            for name in order:
+                exported = read_exported_memory(tmp_path / f"{name}.parquet")
+                assert exported is not None
+                restore(again, exported)
+            assert again.recordings() == [whole]
+            assert len(again.completed("w")) == 2
+
+
 def test_restoring_leaves_what_is_known_alone_but_gives_a_clock(
     store: Store, tmp_path: Path
 ) -> None:

@@ -23,6 +23,7 @@ from egomem.errors import (
 )
 from egomem.memory import Completed, Store, index, lock, vectors
 from egomem.memory.check import check
+from egomem.memory.checksums import SEAL
 from egomem.memory.schema import LATEST, MIGRATIONS
 from egomem.memory.thumbnails import keep_thumbnail
 from egomem.records import Provenance, Recording, Track
@@ -153,6 +154,9 @@ def test_a_memory_of_a_newer_form_is_left_alone(store: Store) -> None:
     store.close()
     with closing(sqlite3.connect(store.folder / "memory.db")) as db, db:
         db.execute(f"PRAGMA user_version = {LATEST + 1}")
+    with pytest.raises(DamagedError, match="not what was written"):
+        Store.open(store.folder)
+    (store.folder / SEAL).unlink()  # as a newer egomem does before it writes
     with pytest.raises(StoreError, match="newer egomem"):
         Store.open(store.folder)
 

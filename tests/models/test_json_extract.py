@@ -87,6 +87,38 @@ def test_schema(schema: dict[str, Any], good: Any, bad: Any, message: str) -> No
     assert message in schema_error(bad, schema)
 
 
+LOOSE = {
+    "type": "object",
+    "properties": {
+        "answer": {"type": "string"},
+        "why": {"type": ["string", "null"]},
+        "at": {
+            "type": "object",
+            "properties": {"s": {"type": "number"}},
+            "additionalProperties": False,
+        },
+    },
+    "required": ["answer", "why"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"answer": "x"}', {"answer": "x"}),
+        ('{"answer": "x", "why": "y", "more": 1}', {"answer": "x", "why": "y", "more": 1}),
+        ('{"answer": "x", "at": {"s": 1, "ms": 2}}', {"answer": "x", "at": {"s": 1, "ms": 2}}),
+        ('{"why": "y"}', None),
+        ('{"answer": 3, "why": "y"}', None),
+        ('{"answer": "x", "more": 1}\n{"answer": "z", "more": 1}', None),
+        ('{"answer": "x", "why": "y"}\n{"answer": "z", "more": 1}', {"answer": "x", "why": "y"}),
+    ],
+)
+def test_fields_more_and_nullable_ones_less_still_fit(text: str, value: Any) -> None:
+    assert find_json(text, LOOSE).value == value
+
+
 values = st.dictionaries(st.text(max_size=5), st.text(max_size=8) | st.integers(), max_size=4)
 
 

@@ -38,25 +38,28 @@ def _as_if_installed(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "are_installed", lambda *modules: True)
 
 
-def ocr(*results: list[tuple[str, float]]):  # type: ignore[no-untyped-def]
-    """A recogniser that gives one list of (text, score) a call."""
-    rest = iter(results)
-    corners = np.array([[10, 10], [50, 10], [50, 20], [10, 20]], np.float32)
+class ScriptedOcr:
+    """A recogniser that gives one list of (text, score) a call, and reads no line turned."""
 
-    def engine(image: np.ndarray) -> SimpleNamespace:
-        lines = next(rest)
+    def __init__(self, *results: list[tuple[str, float]]) -> None:
+        self.rest = iter(results)
+        self.corners = np.array([[10, 10], [50, 10], [50, 20], [10, 20]], np.float32)
+
+    def __call__(self, image: np.ndarray) -> SimpleNamespace:
+        lines = next(self.rest)
         return SimpleNamespace(
             txts=tuple(t for t, _ in lines) or None,
             scores=tuple(s for _, s in lines) or None,
-            boxes=np.stack([corners] * len(lines)) if lines else None,
+            boxes=np.stack([self.corners] * len(lines)) if lines else None,
         )
 
-    return engine
+    def recognize_txt(self, crops: list[np.ndarray]) -> SimpleNamespace:
+        return SimpleNamespace(txts=("",), scores=(0.0,))
 
 
 def test_screen_text_drops_what_is_weak_and_keeps_where_and_when(make_window: MakeWindow) -> None:
     observer = ScreenText()
-    observer._engine = ocr(
+    observer._engine = ScriptedOcr(
         [("EXIT", 0.7), ("口", 0.95), ("maybe", 0.3)],
         [("EXIT", 0.9), ("Xq", 0.7)],
         [("Gate 4", 0.99)],
@@ -77,7 +80,7 @@ def test_screen_text_drops_what_is_weak_and_keeps_where_and_when(make_window: Ma
 
 def test_screen_text_reads_a_still_picture_once(make_window: MakeWindow) -> None:
     observer = ScreenText()
-    observer._engine = ocr([("Platform 2", 0.7)])  # a second call would have no answer
+    observer._engine = ScriptedOcr([("Platform 2", 0.7)])  # a second call would have no answer
     (got,) = asyncio.run(observer.observe(make_window([grey(9)] * 10)))
     assert (got.span.start, got.span.end) == (0, 10)
 

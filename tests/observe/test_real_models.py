@@ -91,3 +91,18 @@ def test_the_bottles_are_counted_and_one_is_taken_away(video: Path) -> None:
     bottles = [o for o in observations if o.data["label"] == "bottle"]
     assert [o.text for o in bottles] == ["2 to 3 bottles", "a bottle leaves, 2 bottles remain"]
     assert 5.9 <= bottles[1].span.start < bottles[1].span.end <= 7.1
+
+
+def test_text_that_stands_the_other_way_round_is_read() -> None:
+    pytest.importorskip("rapidocr", reason="needs the extra 'text'")
+    import cv2
+
+    picture = np.full((240, 640, 3), 255, np.uint8)
+    cv2.putText(picture, "Bakery open", (40, 140), cv2.FONT_HERSHEY_SIMPLEX, 1.6, (0, 0, 0), 3)
+    reader = ScreenText()
+    lines = [reader.read(turned) for turned in (picture, picture[:, ::-1], picture[::-1, ::-1])]
+    assert [[(line.text, line.orientation) for line in found] for found in lines] == [
+        [("Bakery open", "upright")],
+        [("Bakery open", "mirrored")],
+        [("Bakery open", "upside down")],
+    ]

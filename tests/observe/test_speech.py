@@ -144,6 +144,30 @@ def test_times_are_of_the_recording_and_doubtful_words_are_counted(recording: Re
     assert got[1].model_dump_json()
 
 
+def test_a_segment_that_spans_a_removed_silence_is_cut(recording: Recording) -> None:
+    one = segment(1, 9, "Take the ladder. Mind the step.")
+    times = (
+        ("Take", 1.0),
+        ("the", 1.4),
+        ("ladder.", 1.8),
+        ("Mind", 8.2),
+        ("the", 8.6),
+        ("step.", 8.8),
+    )
+    one.words = [
+        SimpleNamespace(start=at, end=at + 0.2, word=f" {word}", probability=0.9)
+        for word, at in times
+    ]
+    listener = Speech("tiny.en", stretch=10)
+    listener._engine = Pretended([one])
+    got = all_of(listener.hear(blocks(sound((2, 0.5), (6, 0), (1.5, 0.5)), start=300), recording))
+    assert [(o.text, o.span.start, o.span.end) for o in got] == [
+        ("Take the ladder.", 301, 302),
+        ("Mind the step.", 308.2, 309),
+    ]
+    assert [word[2] for word in got[1].data["words"]] == ["Mind", "the", "step."]  # type: ignore
+
+
 def test_silence_never_reaches_the_model(recording: Recording) -> None:
     listener = Speech("tiny.en", stretch=10)
     listener._engine = Pretended()  # a call would fail

@@ -212,7 +212,7 @@ def test_each_role_stands_with_its_own_decoding_and_resolution() -> None:
     )
     captioning = "caption@1, free text, at most 88 tokens; at most 9 frames of 512 pixels a side"
     assert rows["as a captioner"] == captioning
-    checking = "verify@1, JSON, at most 77 tokens; at most 32 frames of 768 pixels a side"
+    checking = "verify@2, JSON, at most 77 tokens; at most 32 frames of 768 pixels a side"
     assert rows["as a verifier"] == checking
     assert rows["frames of openai:s"] == "at most 5"
     fit = {str(name): str(value) for name, value in run_details(loaded("a", fit=True)).rows}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import random
 import re
 import shutil
@@ -14,11 +15,12 @@ from itertools import combinations, product
 from pathlib import Path
 
 import pytest
+from scipy import stats as scipy_stats
 
 from egomem.benchmarks import Benchmark
 from egomem.evaluate import Config, Finished, Run, StoredRun
 from egomem.records import Answer, Evidence, Question, Status, Video
-from egomem.report import report_columns, report_sections
+from egomem.report import ReportOptions, report_columns, report_sections
 from egomem.report.accuracy import accuracy_section
 from egomem.report.bootstrap_columns import bootstrap_columns
 from egomem.report.captions_vs_video import captions_vs_video_section
@@ -198,7 +200,11 @@ def test_the_headline_is_that_of_plain_loops() -> None:
     assert row["p"].value == pytest.approx(p_of(gaps.values()))
     assert_holm(list(rows.values()))
     strata = [list(videos_of(run, REGIMES[n])) for n in ("<= 20 min", "> 20 min")]
-    assert (row["points"].low, row["points"].high) == pytest.approx(interval(gaps, strata), abs=1.2)
+    # Percentiles stretched about the value by what Student's t and n - 2 ask for.
+    stretched = math.sqrt(12 / 10) * scipy_stats.t.ppf(0.975, 10) / scipy_stats.norm.ppf(0.975)
+    value = row["points"].value or 0.0
+    ends = [value + stretched * (end - value) for end in interval(gaps, strata)]
+    assert (row["points"].low, row["points"].high) == pytest.approx(ends, abs=1.5)
 
 
 def test_the_headline_says_who_wins_on_long_videos() -> None:
@@ -408,10 +414,14 @@ def test_few_videos_are_warned_of_and_nothing_is_detectable() -> None:
     run = random_run(readers=READERS[:1], settings=("video", "caption@30"), minutes=(5, 30))
     columns = bootstrap_columns(report_columns([run]))
     (row,) = rows_of(grids(paired_tests_section(columns))["Captions less video"])
+    assert row["points"].low < row["points"].high  # alone in their regimes, so drawn together
+    assert row["points"].detail == "few"
+    plain = bootstrap_columns(report_columns([run], ReportOptions(intervals="percentile")))
+    (row,) = rows_of(grids(paired_tests_section(plain))["Captions less video"])
     assert row["points"].low == row["points"].high  # one video in each regime: all draws alike
     assert row["points"].detail == "few, no spread"
     assert row["MDD"].text == "-"
-    strict = rows_of(grids(accuracy_section(columns[0].columns, columns))["Overall"])[0]["strict %"]
+    strict = rows_of(grids(accuracy_section(plain[0].columns, plain))["Overall"])[0]["strict %"]
     assert strict.detail == "few, no spread"
     enough = random_run(readers=READERS[:1], settings=("video", "caption@30"))
     (row,) = rows_of(

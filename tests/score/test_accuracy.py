@@ -98,7 +98,7 @@ def test_their_intervals_are_those_of_a_loop_over_videos(uneven: list[ScoredAnsw
         drawn["answered"].append(sum(one.right[i] for i in picked) / sum(read[i] for i in picked))
         means = [sum(one.right[i] for i in by_video[v]) / len(by_video[v]) for v in videos]
         drawn["macro"].append(sum(means) / len(means))
-    three = accuracies([one], duration_strata(one))[0]
+    three = accuracies([one], duration_strata(one), intervals="percentile")[0]
     for name, draws in drawn.items():
         interval = getattr(three, name)
         ends = sorted(draws)[100], sorted(draws)[3899]
@@ -139,7 +139,8 @@ def test_the_middle_drop_has_the_interval_of_a_loop(ask: Any, say: Any) -> None:
         drop([i for g in groups for v in rng.choices(g, k=len(g)) for i in by_video[v]])
         for _ in range(4000)
     )
-    interval = middle_drop_interval(one, by_evidence_position(), duration_strata(one))
+    strata = duration_strata(one)
+    interval = middle_drop_interval(one, by_evidence_position(), strata, intervals="percentile")
     assert interval is not None
     assert interval.value == pytest.approx(drop(list(range(len(one)))))
     assert interval.value == pytest.approx(middle_drop(slice_table(one, by_evidence_position())))
@@ -151,7 +152,11 @@ def test_the_middle_drop_has_the_interval_of_a_loop(ask: Any, say: Any) -> None:
         is None
     )
     assert middle_drop_interval(one, by_evidence_position(2)) is None
-    assert middle_drop_interval(one, by_evidence_position()) != interval  # strata count
+    unstratified = middle_drop_interval(one, by_evidence_position(), intervals="percentile")
+    assert unstratified != interval
+    wider = middle_drop_interval(one, by_evidence_position(), strata)
+    assert wider is not None
+    assert wider.low < interval.low < interval.high < wider.high
 
 
 def test_nothing_read_has_no_answered_accuracy(ask: Any, say: Any) -> None:
@@ -163,7 +168,7 @@ def test_nothing_read_has_no_answered_accuracy(ask: Any, say: Any) -> None:
 
 def test_a_summary_warns_of_few_videos(graded: Any) -> None:
     few = summarise(graded([("v1", 60.0, "A", "A"), ("v2", 3000.0, "A", "B")]))
-    assert few.caution == "only 2 videos, all draws are alike"  # each alone in its regime
+    assert few.caution == "only 2 videos"  # each alone in its regime, so drawn together
     assert few.accuracies is not None
     assert few.accuracies.strict == few.accuracy
     many = summarise(graded([(f"v{k}", 60.0, "A", "AB"[k % 2]) for k in range(MIN_CLUSTERS)]))
@@ -184,7 +189,7 @@ def test_a_mean_over_models_is_that_of_a_loop() -> None:
     kinds = ["long" if int(v[1:]) < 9 else "short" for v in videos]
     right = rng.integers(0, 2, (150, 6)).astype(float)
     right[:, 3:] = np.maximum(right[:, 3:], rng.random((150, 3)) < 0.2)
-    draws = bootstrap(right, videos, kinds)
+    draws = bootstrap(right, videos, kinds, intervals="percentile")
     gap = draws.difference([3, 4, 5], [0, 1, 2])
     each = [sum(right[i][3 + m] - right[i][m] for i in range(150)) / 150 for m in range(3)]
     assert gap.value == pytest.approx(sum(each) / 3)

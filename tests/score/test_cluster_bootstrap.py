@@ -17,7 +17,7 @@ from egomem.score.cluster_bootstrap import _cluster_sums, _draw_counts, describe
 
 def test_the_interval_is_scipys_where_each_question_is_a_video() -> None:
     right = np.random.default_rng(3).integers(0, 2, 120).astype(float)
-    ours = bootstrap(right, [str(k) for k in range(120)]).interval(0)
+    ours = bootstrap(right, [str(k) for k in range(120)], intervals="percentile").interval(0)
     theirs = scipy_stats.bootstrap(
         (right,), np.mean, method="percentile", n_resamples=10_000, rng=np.random.default_rng(5)
     ).confidence_interval

@@ -57,6 +57,13 @@ def test_rows_become_answers_with_a_status(ask: Any, tmp_path: Path) -> None:
         ("[1]", "not a JSON object with an 'id' field"),
         ({"choice": "A"}, "not a JSON object with an 'id' field"),
         ({"id": "a", "choice": "E"}, "the choice 'E' is none of the options (A, B, C, D)"),
+        ({"id": "a", "choice": "B", "usage": {"cost": -0.25}}, "usage: cost is -0.25"),
+        ({"id": "a", "choice": "B", "usage": {"tokens_in": -3}}, "usage: tokens_in is -3"),
+        ('{"id": "a", "choice": "B", "usage": {"cost": NaN}}', "usage: cost is nan"),
+        ('{"id": "a", "choice": "B", "usage": {"seconds": Infinity}}', "usage: seconds is inf"),
+        ('{"id": "a", "choice": "B", "scores": {"A": NaN}}', "the score of A is nan"),
+        ({"id": "a", "choice": "B", "scores": [0.1, 0.9]}, "the scores [0.1, 0.9] are not a map"),
+        ('{"id": "a", "choice": "B", "verdict": NaN}', "the verdict nan is not from 0 to 1"),
         ({"id": "a", "status": "fine"}, "the status 'fine' is none of parsed"),
         ({"id": "a", "status": "parsed"}, "no choice and no text"),
         ({"id": "a", "chioce": "A"}, "the field chioce is not known"),
@@ -74,6 +81,14 @@ def test_a_damaged_row_is_a_problem_and_its_question_is_missing(
     assert got.missing == ("a",)
     assert set(got.answers) == {"b"}
     assert got.verdicts == {}
+
+
+def test_spaces_around_a_label_do_not_count(ask: Any, tmp_path: Path) -> None:
+    rows = [{"id": "a", "choice": " c\n"}, {"id": "b", "index": " 1 ", "scores": {" a ": 2}}]
+    got = read_predictions(write(tmp_path / "p.jsonl", *rows), [ask("a"), ask("b")])
+    assert [got.answers[id].choice for id in "ab"] == ["C", "B"]
+    assert got.answers["b"].scores == {"A": 2.0}
+    assert got.problems == ()
 
 
 def test_gzip_and_a_file_that_cannot_be_read(ask: Any, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ def test_fixed_broken_and_blocked_by_support(ask: Any, say: Any) -> None:
         ("A", "C", "overridden", "strong"),
         ("B", "C", "overridden", "strong"),
         ("B", "A", "blocked", "partial"),
-        ("A", "D", "blocked", "weak"),
+        ("A", "D", "blocked", "strong"),
         ("B", "C", "blocked", "weak"),
         ("A", "A", "kept", "strong"),
         ("B", None, "kept", None),
@@ -24,7 +24,11 @@ def test_fixed_broken_and_blocked_by_support(ask: Any, say: Any) -> None:
     questions, answers = [ask("plain")], {"plain": say("A")}
     for k, (before, proposed, outcome, support) in enumerate(cases):
         after = proposed if outcome == "overridden" else before
-        decision = {"outcome": outcome, "before": before, "proposed": proposed, "support": support}
+        why = "a clock time" if (outcome, support) == ("blocked", "strong") else "too weak"
+        decision = {
+            "outcome": outcome, "before": before, "proposed": proposed, "support": support,
+            "why": why,
+        }  # fmt: skip
         # A second look whose verdict did not count is no level of support.
         trace = (
             {"step": "verdict", "verdict": {"answer": "D", "support": "none"}},
@@ -34,11 +38,13 @@ def test_fixed_broken_and_blocked_by_support(ask: Any, say: Any) -> None:
         answers[f"q{k}"] = say(after, trace=trace)
     got = effects_by_support(score_answers(questions, answers))
     assert got["all"].model_dump() == {
-        "n": 8, "overridden": 3, "fixed": 1, "broken": 1, "blocked": 3, "blocked_fix": 1,
-        "blocked_break": 1,
+        "n": 8, "right_before": 3, "right_after": 3, "overridden": 3, "fixed": 1, "broken": 1,
+        "blocked": 3, "blocked_clock": 1, "blocked_fix": 1, "blocked_break": 1,
     }  # fmt: skip
-    assert (got["strong"].n, got["strong"].overridden) == (4, 3)
-    assert (got["partial"].blocked_fix, got["weak"].blocked_break) == (1, 1)
+    assert got["all"].gain == 0
+    assert got["partial"].gain == 0
+    assert (got["strong"].n, got["strong"].overridden, got["strong"].blocked_clock) == (5, 3, 1)
+    assert (got["partial"].blocked_fix, got["strong"].blocked_break) == (1, 1)
     assert got["no verdict"].n == 1
 
 

@@ -33,6 +33,7 @@ async def caption(task: Task[CaptionSettings]) -> Answer:
     """Answers from all captions up to the question's time, never from a frame."""
     settings = task.settings
     read = captions(task, settings.track, settings.sources)
+    # Asking a reader over nothing would pay for a guess.
     if not read.observations:
         reason = "nothing was captioned in this part of the memory"
         if uncaptioned := sum(map(len, read.gaps.values())):

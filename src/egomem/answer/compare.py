@@ -87,6 +87,8 @@ async def compare(
             reply = Answer(text="", status=Status.ERROR, strategy=name, reason=str(fault))
         return StrategyResult(strategy=name, answer=reply)
 
+    # All names are checked before any is asked: a typing error must not cost the answers of the
+    # others.
     for name in strategies:
         get(name)
     return list(await asyncio.gather(*(result(name) for name in strategies)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ from pydantic import JsonValue
 from egomem.answer.strategy import Task
 from egomem.memory import View
 from egomem.memory.failed_windows import FailedWindow, failed_windows_in_view
+from egomem.observe.time_stamps import parse_times
 from egomem.records import Evidence, Observation, Question, Recording, Source, Track
 from egomem.timeline import format_instant, format_span
 
@@ -24,14 +26,34 @@ class Notes:
     view: View
 
     def parse_evidence(self, listed: JsonValue) -> list[Evidence]:
-        """The notes whose numbers a reply lists, once each; other values are left out."""
-        evidence: dict[int, Evidence] = {}
+        """The notes that a reply lists, once each; what cannot be placed is left out.
+
+        A number is a note's (`3`, `[3]`, `note 3`, `3-5`); a time (`1:05`, `12 s`) means the notes
+        whose stretch it lies in.
+        """
+        numbers: dict[int, None] = {}
         for value in listed if isinstance(listed, list) else []:
-            text = str(value).strip("[] #")
-            number = int(text) if text.isdecimal() and len(text) < 9 else 0
-            if 1 <= number <= len(self.observations):
-                evidence.setdefault(number, evidence_of(self.observations[number - 1], self.view))
-        return list(evidence.values())
+            text = _NOTE.sub("", str(value)).strip("[]() #.")
+            if match := _NUMBERS.fullmatch(text):
+                first, last = int(match[1]), int(match[2] or match[1])
+                # Bounded: "1-99999999" must not make a hundred million numbers.
+                numbers |= dict.fromkeys(range(first, min(last, len(self.observations)) + 1))
+            elif times := [time.value for time in parse_times(value) if time.unit == "seconds"]:
+                numbers |= dict.fromkeys(self._numbers_at(times[0], times[-1]))
+        # A number of no note cites nothing, and is no reason to doubt the answer.
+        inside = [number for number in numbers if 1 <= number <= len(self.observations)]
+        return [evidence_of(self.observations[number - 1], self.view) for number in inside]
+
+    def _numbers_at(self, start: float, end: float) -> list[int]:
+        return [
+            number
+            for number, o in enumerate(self.observations, 1)
+            if o.recording is not None and o.span.start <= end and start < o.span.end
+        ]
+
+
+_NOTE = re.compile(r"(?i)\b(?:notes?|numbers?|no)\b\.?")
+_NUMBERS = re.compile(r"(\d{1,8})(?:\s*[-–]\s*(\d{1,8}))?")
 
 
 def evidence_of(o: Observation, view: View) -> Evidence:
@@ -100,6 +122,8 @@ def scope(view: View, question: Question) -> View:
     if question.recording is None:
         return view
     ids = {r.id for r in view.recordings()}
+    # A recording that the view lacks gives an empty part, not the whole memory: its answer would be
+    # from other videos.
     return view.narrow(recordings=[question.recording] if question.recording in ids else [])
 
 
@@ -121,6 +145,7 @@ def chosen_track(view: View, track: str | None = None) -> str | None:
     def rank(id: str) -> tuple[bool, float, float, str]:
         stored: Track | None = tracks.get(id)
         composed = stored is not None and stored.model is None
+        # By its id at last, so that two equal tracks are chosen alike on every machine.
         return composed, -covered[id], (stored.window or 0.0) if stored else 0.0, id
 
     return min(covered, key=rank)
@@ -141,6 +166,8 @@ def captions(task: Task[Any], track: str | None, sources: Sequence[Source]) -> R
     others = {s for s in sources if s != "caption"}
     tracks = [t.id for t in view.store.tracks() if t.source in others]
     observations = view.observations(tracks=[chosen, *tracks] if chosen else tracks)
+    # Told in the trace, too, so that a wrong answer there can be explained by what was never
+    # captioned.
     gaps = failed_windows_in_view(view, chosen) if chosen else {}
     without_caption: list[JsonValue] = [
         {"recording": id, "start": g.span.start, "end": g.span.end, "status": g.status}

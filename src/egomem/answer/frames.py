@@ -15,6 +15,7 @@ from egomem.media import distinct
 from egomem.models import ContentPart, ImagePart, Limits, TextPart, VideoPart
 from egomem.observe.caption_times import written_times
 from egomem.observe.frame_encoding import encode_frames
+from egomem.observe.time_stamps import parse_times
 from egomem.records import Evidence, Recording
 from egomem.timeline import Span, format_instant, format_time
 
@@ -115,9 +116,8 @@ def _heading(recording: Recording) -> str:
 
 
 def _stretch(value: JsonValue) -> Span | None:
-    """The time or range that a reply wrote, as seconds."""
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        times = [float(value)]
-    else:
+    """The time or range that a reply wrote, as seconds; a bare number counts seconds."""
+    times = [time.value for time in parse_times(value) if time.unit != "frame"]
+    if not times:
         times = written_times(str(value))
     return Span(times[0], times[-1]) if times and times[0] <= times[-1] else None

@@ -79,6 +79,7 @@ async def captions(task: Task[CaptionsSettings]) -> Answer:
     track = chosen_track(view, task.settings.track)
     covering = {}
     for piece in task.question.evidence if track else ():
+        # CapMem's evidence is a single time.
         span = Span(piece.span.start, max(piece.span.end, piece.span.start + _POINT))
         for o in view.observations(recording=piece.recording, span=span, tracks=[track or ""]):
             covering[o.id] = o
@@ -132,7 +133,9 @@ async def frames(task: Task[FramesSettings]) -> Answer:
             spans.setdefault(recording.id, []).append(span)
     looks = []
     for id in sorted(spans):
+        # The same frames need not be sent twice for two pieces that overlap.
         for span in merged(spans[id]):
+            # Merging must not cost frames: the joined stretch has the room of all its pieces.
             joined = sum(span.start <= s.start <= span.end for s in spans[id])
             count = max(1, min(joined * most, round(span.length)))
             looks.append(FrameTimes(pictured[id], span, tuple(uniform_times(span, count))))

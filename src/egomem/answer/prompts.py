@@ -50,7 +50,7 @@ CANDIDATE = Prompt(
 )
 
 VERIFY = Prompt(
-    "verify@1",
+    "verify@2",
     "You check answers to questions about what happened to the wearer of a camera. You get frames "
     "from the moments that seem to matter, in order of time; before each stands its time. Say "
     "which answer these frames show, and how well they show it. Support is\n"
@@ -93,11 +93,16 @@ def how_to_answer(question: Question, *, format: str, abstain: bool, evidence: s
                 "scores all the same."
             )
     else:
-        lines.append(f"Reply with the letter of the right option ({labels}) and nothing else.")
+        alone = "alone on the first line" if evidence else "and nothing else"
+        lines.append(f"Reply with the letter of the right option ({labels}) {alone}.")
         if abstain:
             lines.append('Where it cannot be told from what you were given, reply "none".')
     if evidence and (format == "scores" or not question.options):
         lines.append(f'"evidence" lists {evidence}; an empty list where there is none.')
+    elif evidence:
+        lines.append(
+            f'On a second line write "Evidence:" and then {evidence}, with commas between.'
+        )
     return " ".join(lines)
 
 
@@ -123,7 +128,8 @@ def verdict_wanted(question: Question, candidate: str) -> str:
     )
     lines.append(
         f'Reply with JSON: "answer" is {answer} of what the frames show, or "none"; "support" is '
-        '"strong", "partial", "weak" or "none"; "reason" says in one sentence what can be seen, '
-        "and at what time."
+        '"strong", "partial", "weak" or "none"; "reason" says in one sentence what can be seen; '
+        '"evidence" lists the times of the frames that show it, as they stand before the frames, '
+        "and is empty where none does."
     )
     return "\n".join(lines)

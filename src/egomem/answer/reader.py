@@ -13,8 +13,9 @@ from typing import Any
 from pydantic import JsonValue
 
 from egomem.answer import prompts
-from egomem.answer.choice import ChoiceReading, read_choice
+from egomem.answer.choice import ChoiceReading, open_answer_status, read_choice
 from egomem.answer.prompts import Prompt
+from egomem.answer.reply_fields import listed_evidence, reply_fields, without_evidence_line
 from egomem.answer.strategy import ReaderSettings, Task
 from egomem.errors import ConfigError
 from egomem.models import (
@@ -148,13 +149,16 @@ def schema_for(question: Question, *, abstain: bool, evidence: bool) -> dict[str
     if labels:
         number: dict[str, JsonValue] = {"type": "number", "minimum": 0, "maximum": 1}
         properties["scores"] = {
-            "type": "object",
+            "type": ["object", "null"],
             "properties": {str(label): number for label in labels},
             "required": labels,
             "additionalProperties": False,
         }
     if evidence:
-        properties["evidence"] = {"type": "array", "items": {"type": ["integer", "string"]}}
+        properties["evidence"] = {
+            "type": ["array", "null"],
+            "items": {"type": ["integer", "string"]},
+        }
     return {
         "type": "object",
         "properties": properties,
@@ -177,29 +181,36 @@ def read_reply(
     fields: dict[str, Any] = {"strategy": strategy, "usage": counted(reply)}
     if reply.status not in (Status.PARSED, Status.UNPARSABLE) or not reply.text:
         return Answer(text="", status=reply.status, reason=reply.detail, **fields)
-    data = reply.data if isinstance(reply.data, dict) else {}
-    fields["evidence"] = tuple(parse_evidence(data.get("evidence")))
+    data = reply_fields(reply)
+    fields["evidence"] = tuple(parse_evidence(listed_evidence(data, reply.text)))
     if question.options:
         return _chosen(question, reply, fields)
-    text = data.get("answer", reply.text if reply.data is None else None)
-    if text is None:
+    text = data.get("answer") if data else without_evidence_line(reply.text)
+    if "answer" in data and text is None:
         return Answer(text="", status=Status.ABSTAINED, reason="the reader abstained", **fields)
-    if not str(text).strip():
-        return Answer(text="", status=Status.UNPARSABLE, reason=reply.detail, **fields)
+    text = str(text if text is not None else "").strip()
+    status = open_answer_status(text)
+    if status is not Status.PARSED:
+        reason = _REASONS.get(status, reply.detail or status.value)
+        return Answer(text="", status=status, reason=reason, **fields)
     if reply.status is Status.UNPARSABLE:
-        fields["reason"] = f"read as plain text: {reply.detail}"
-    return Answer(text=str(text).strip(), status=Status.PARSED, **fields)
+        fields["reason"] = f"read as it stands: {reply.detail}"
+    return Answer(text=text, status=Status.PARSED, **fields)
+
+
+_REASONS = {
+    Status.ABSTAINED: "the reader abstained",
+    Status.REFUSED: "the reader refused",
+    Status.UNPARSABLE: "no answer could be read from the reply",
+}
 
 
 def _chosen(question: Question, reply: Reply, fields: dict[str, Any]) -> Answer:
-    reading = read_choice(reply.text, question.options)
+    reading = read_choice(without_evidence_line(reply.text), question.options)
     scores = dict(reading.scores) or token_scores(question, reply.logprobs) or ordered(reading)
     fields["scores"] = {o.label: scores[o.label] for o in question.options if o.label in scores}
     if reading.letter is None:
-        reasons = {
-            Status.ABSTAINED: "the reader abstained",
-            Status.UNPARSABLE: "no choice could be read from the reply",
-        }
+        reasons = {**_REASONS, Status.UNPARSABLE: "no choice could be read from the reply"}
         reason = reasons.get(reading.status, reply.detail or reading.status.value)
         return Answer(text="", status=reading.status, reason=reason, **fields)
     text = next(o.text for o in question.options if o.label == reading.letter)

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from egomem.answer.strategy import Budget, FrameSource, Task, get
 from egomem.errors import ConfigError, UsageError
+from egomem.recall import check_length
 from egomem.records import Answer, Question
 from egomem.timeline import Moment
 
@@ -25,10 +26,13 @@ def question_of(
 ) -> Question:
     """The question that a person asks; with `options`, multiple choice, lettered in their order.
 
-    Raises UsageError for a question or an option without text, and for two options alike.
+    Raises UsageError for a question or an option without text, for two options alike, and for a
+    question that is too long.
     """
     if not isinstance(question, str):
+        check_length(question.text, [option.text for option in question.options])
         return question
+    check_length(question, options)
     if not question.strip():
         raise UsageError("the question is empty", "write what you want to know")
     if not all(option.strip() for option in options):

@@ -48,6 +48,8 @@ async def video(task: Task[VideoSettings]) -> Answer:
     """Answers from frames spread evenly over the recordings up to the question's time."""
     settings = task.settings
     limits = models_of(task).limits(Role.READER)
+    # The least of three limits: what the evaluation allows, what the model takes, what the caller
+    # pays for.
     most = min(settings.frames, limits.images)
     if task.budget.frames is not None:
         most = min(most, task.budget.frames)
@@ -56,6 +58,7 @@ async def video(task: Task[VideoSettings]) -> Answer:
     looked = await show_frames(task, looks, limits, as_video=settings.as_video)
     if not looked.images:
         reason = "; ".join(looked.missing) or "no picture was recorded in this part of the memory"
+        # Videos that cannot be read are a fault to be mended; a memory without pictures is not.
         status = Status.ERROR if looked.missing else Status.ABSTAINED
         return Answer(text="", status=status, strategy="video", reason=reason)
     answer = await ask_reader(
@@ -80,6 +83,7 @@ def spread(recordings: Sequence[Recording], most: int, fps: float) -> list[Frame
     """
     recordings = [r for r in recordings if r.has_pictures]
     length = sum(r.duration for r in recordings)
+    # Over the joined length: a recording twice as long gets twice the frames.
     count = max(1, min(most, int(length * fps + 1e-6))) if length > 0 else 0
     positions = [(k + 0.5) * length / count for k in range(count)]
     looks: list[FrameTimes] = []

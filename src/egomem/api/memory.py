@@ -196,8 +196,9 @@ class Memory:
         profile: str = "default",
     ) -> SearchResult:
         """As `search`, with how the query was read and notes on what could not be resolved."""
-        from egomem.recall import find, read_for
+        from egomem.recall import check_length, find, read_for
 
+        check_length(query)
         view = self.until(at)
         return find(view, read_for(view, query), k=k, profile=profile, embedder=self.embedder)
 
@@ -205,8 +206,9 @@ class Memory:
         self, question: str, *, options: Sequence[str] = (), at: Moment | str | None = None
     ) -> Query:
         """How a question is read, by `search` and by `ask`: see `egomem.recall.Query`."""
-        from egomem.recall import read_for
+        from egomem.recall import check_length, read_for
 
+        check_length(question, options)
         return read_for(self.until(at), question, options)
 
     asearch = in_thread(search)

@@ -41,9 +41,11 @@ def validate(
     stated of it.
     """
     media = any(video.path for video in benchmark.videos)
+    # Loading may have said it already: one line a video is enough.
     reported = {f.id for f in benchmark.faults if f.kind == "media"}
     measured, unreadable = _measure_durations(benchmark.videos, length_of)
     videos = {
+        # The file is the truth: stated lengths are rounded, or of another cut.
         id: video.model_copy(update={"duration": measured.get(id, video.duration)})
         for id, video in benchmark.by_id.items()
     }
@@ -104,6 +106,7 @@ def _option_faults(question: Question) -> Iterator[tuple[str, str]]:
     if len(question.options) == 1:
         yield "options", "it has a single option"
     for option in question.options:
+        # Two equal options make a question that half of all right answers get wrong.
         other = label_of_text.setdefault(normalise_option(option.text), option.label)
         if other != option.label:
             yield "options", f"options {other} and {option.label} are the same: {option.text!r}"
@@ -126,6 +129,8 @@ def _time_faults(question: Question, videos: Mapping[str, Video]) -> Iterator[tu
 
     for piece in question.evidence:
         length = length_of(piece.recording)
+        # An unknown length accuses nobody; that it is unknown is a fault of its own, said once
+        # below.
         if length is not None and piece.span.end > length + END_TOLERANCE_S:
             yield (
                 "evidence",
@@ -139,6 +144,7 @@ def _time_faults(question: Question, videos: Mapping[str, Video]) -> Iterator[tu
         if length is not None and at.seconds > length + END_TOLERANCE_S:
             yield "time", f"it is asked at {at.seconds:g} s, and the video ends at {length:g} s"
         evidence_there = [e for e in question.evidence if e.recording == at.recording]
+        # Evidence on both sides is no fault: a question may be about what is going on.
         if evidence_there and all(e.span.start > at.seconds for e in evidence_there):
             first = min(e.span.start for e in evidence_there)
             yield "time", f"it is asked at {at.seconds:g} s, before its evidence at {first:g} s"
@@ -179,6 +185,7 @@ def _benchmark_faults(benchmark: Benchmark) -> Iterator[BenchmarkFault]:
             id="", kind="licence", message="no licence of the annotations is stated"
         )
     sources = {v.source_dataset for v in benchmark.videos if v.source_dataset and not v.licence}
+    # A format without a field for it cannot be blamed for leaving it out.
     if sources and _states_media_licences(benchmark):
         names = ", ".join(sorted(sources))
         yield BenchmarkFault(
@@ -219,6 +226,8 @@ def _balance_fault(questions: Iterable[Question]) -> BenchmarkFault | None:
     counts_by_size = key_position_counts(questions)
     for size, counts in counts_by_size.items():
         expected = sum(counts.values()) / size
+        # Questions with four options and with five are tested together, each against its own even
+        # spread.
         statistic += sum((counts[k] - expected) ** 2 / expected for k in range(size))
         freedom += size - 1
     p = chi_squared_tail(statistic, freedom)
@@ -246,6 +255,7 @@ def chi_squared_tail(statistic: float, freedom: int) -> float:
     half = statistic / 2
     if freedom % 2:
         tail = math.erfc(math.sqrt(half))
+        # Closed forms, so that a chi-squared tail needs no SciPy.
         term = math.sqrt(half / math.pi) * 2 * math.exp(-half)
         start = 3
     else:

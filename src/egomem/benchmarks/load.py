@@ -48,6 +48,7 @@ def load(
     path = Path(path)
     files = _files(path)
     samples, unreadable = _sample(path, files)
+    # Nothing but content tells: releases share names such as questions.json.
     format_name = _choose_format(path, samples) if format is None else format
     chosen = FORMATS.get(format_name)
     folder = path if path.is_dir() else path.parent
@@ -88,9 +89,11 @@ def _files(path: Path) -> list[Path]:
             f"there is no benchmark at {path}{missing_folder(path)}",
             "name a folder or file of questions, or 'demo'",
         )
+    # In a fixed order: which of two rows of one id is the duplicate must not depend on the disk.
     files = [
         p for p in sorted(path.rglob("*")) if p.is_file() and base_name(p).endswith(FILE_ENDINGS)
     ]
+    # Written by egomem beside the questions.
     return [p for p in files if base_name(p) not in ("benchmark.json", "manifest.json")]
 
 
@@ -123,6 +126,8 @@ def _sample(path: Path, files: Sequence[Path]) -> tuple[Samples, list[BenchmarkF
             faults.append(
                 BenchmarkFault(id="", kind="unreadable", message=str(error), dropped=True)
             )
+    # A folder with one broken file and good ones is reported and read; with nothing else, the error
+    # says more than "no format fits".
     if errors and not any(samples.values()):
         raise errors[0]
     return samples, faults
@@ -130,6 +135,7 @@ def _sample(path: Path, files: Sequence[Path]) -> tuple[Samples, list[BenchmarkF
 
 def detect_format(rows: Sequence[Fields]) -> list[str]:
     """Names of the formats of highest priority that one of these rows is in; [] for none."""
+    # One row that fits is enough: the first may be the damaged one.
     matches = {n: f.priority for n, f in FORMATS.all().items() if any(map(f.detect, rows))}
     highest = max(matches.values(), default=0)
     return [name for name, priority in matches.items() if priority == highest]
@@ -141,6 +147,7 @@ def _choose_format(path: Path, samples: Samples) -> str:
     for file, rows in samples.items():
         for format in detect_format(rows):
             first_files.setdefault(format, file)
+        # A file that is named is what is meant, whatever lies beside it.
         if file == path and first_files:
             break
     if len(first_files) > 1:
@@ -181,6 +188,7 @@ def _read_about(folder: Path) -> dict[str, Any]:
     if not file.is_file():
         return {}
     try:
+        # With the byte-order mark that editors on Windows write.
         document = json.loads(file.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise UsageError(

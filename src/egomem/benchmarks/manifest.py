@@ -35,6 +35,8 @@ def manifest(benchmark: Benchmark, *, hash_media: bool = False) -> dict[str, Any
         "licence": benchmark.licence,
         "provenance": benchmark.provenance,
         "questions": len(benchmark.questions),
+        # Of questions as read, not of the file: another line ending is the same benchmark, a
+        # changed key is not.
         "questions_sha256": hash_text("".join(map(question_hash, benchmark.questions))),
         "videos": videos,
     }

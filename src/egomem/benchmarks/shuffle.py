@@ -21,10 +21,12 @@ def shuffle_options(question: Question, seed: int = 0) -> Question:
     labels = [option.label for option in question.options]
     if len(labels) < 2:
         return question
+    # By its id: adding or leaving out other questions must not reorder this one.
     digest = hash_text(f"{seed}\x00{question.id}")
     order = list(range(len(labels)))
     random.Random(int(digest, 16)).shuffle(order)
     moved = {labels[old]: labels[new] for new, old in enumerate(order)}
+    # Shuffled twice, the tag still leads back to the order of the file.
     previous = question.tags.get(SHUFFLED_FROM, labels)
     first = previous if isinstance(previous, list) else labels
     tags = {**question.tags, SHUFFLED_FROM: [first[old] for old in order]}

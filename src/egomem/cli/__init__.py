@@ -30,6 +30,7 @@ from typer.core import TyperGroup
 
 from egomem.cli.exit_codes import ExitCode, exit_code_of
 from egomem.cli.lazy_help import LazyHelpCommand
+from egomem.cli.terminal import escaped_output
 from egomem.errors import EgomemError, reason
 
 COMMANDS: dict[str, str] = {
@@ -115,6 +116,11 @@ _DISK = "check that path, its permissions and the room on the disk"
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command line; returns its exit code."""
+    with escaped_output():
+        return _main(arguments)
+
+
+def _main(arguments: list[str] | None) -> int:
     from egomem.cli.output import print_error
 
     arguments = sys.argv[1:] if arguments is None else arguments

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from egomem.cli.output import format_usage, print_result
+from egomem.cli.terminal import make_console
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -103,10 +104,8 @@ def format_sent(usage: Usage, unpriced: int) -> str:
 
 
 def print_plan(plan: RunPlan) -> None:
-    from rich.console import Console
-
     from egomem.evaluate.plan_text import plan_lines
 
-    console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+    console = make_console(highlight=False, soft_wrap=True)
     for line in plan_lines(plan):
         console.print(line)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -61,6 +61,14 @@ RegimesOption = Annotated[
         help="Edges between groups of video durations; above the last one a video is long.",
     ),
 ]
+IntervalsOption = Annotated[
+    str,
+    typer.Option(
+        "--intervals",
+        metavar="widened|percentile",
+        help="Confidence intervals: bootstrap percentiles widened for few videos, or as they are.",
+    ),
+]
 FitOption = Annotated[
     bool | None,
     typer.Option("--fit", help="Reduce requests that exceed a server's limits, and record it."),
@@ -101,6 +109,15 @@ def read_regimes(given: str) -> tuple[float, ...]:
     if edges and edges[0] > 0 and edges[-1] < math.inf:
         return tuple(60 * edge for edge in edges)
     raise UsageError(f"--regimes {given}: no durations", "give ascending minutes: 12,20")
+
+
+def read_intervals(given: str) -> Literal["widened", "percentile"]:
+    """Raises UsageError for a method that is neither."""
+    if given == "widened":
+        return "widened"
+    if given == "percentile":
+        return "percentile"
+    raise UsageError(f"--intervals {given}: no such intervals", "give widened or percentile")
 
 
 def _ascending(given: str) -> tuple[float, ...]:

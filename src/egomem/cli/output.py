@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import typer
 
 from egomem.cli.exit_codes import ExitCode
+from egomem.cli.terminal import escaped_json, make_console
 
 if TYPE_CHECKING:
     from rich.console import Console, JustifyMethod
@@ -59,13 +60,9 @@ class LazyConsole:
 
     def __getattr__(self, name: str) -> Any:
         if self._made is None:
-            from rich.console import Console
-
-            self._made = Console(
+            self._made = make_console(
                 highlight=False,
                 soft_wrap=True,
-                emoji=False,
-                markup=False,
                 width=None if sys.stdout.isatty() else PIPE_WIDTH,
             )
         return getattr(self._made, name)
@@ -91,7 +88,7 @@ def _print_json(command: str | None, result: Any, problems: Sequence[tuple[str, 
         text = json_.dumps(body, ensure_ascii=not wide, default=str, allow_nan=False)
     except ValueError:
         text = json_.dumps(_finite(body), ensure_ascii=not wide, default=str)
-    print(text)
+    print(escaped_json(text))
 
 
 def _finite(value: Any) -> Any:

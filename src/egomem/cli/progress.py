@@ -7,6 +7,8 @@ import time
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Self, TextIO
 
+from egomem.cli.terminal import make_console
+
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
@@ -23,10 +25,9 @@ class ProgressDisplay:
     """The steps of an ingest (`step`) or of a run (`update`), with notes above them (`say`)."""
 
     def __init__(self, *, quiet: bool = False, stream: TextIO | None = None) -> None:
-        from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn
 
-        self._console = Console(file=stream or sys.stderr, emoji=False, markup=False)
+        self._console = make_console(stream or sys.stderr)
         self._bars = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from egomem.cli.options import BinsOption, JsonOption, RegimesOption, read_bins, read_regimes
+from egomem.cli.options import (
+    BinsOption,
+    IntervalsOption,
+    JsonOption,
+    RegimesOption,
+    read_bins,
+    read_intervals,
+    read_regimes,
+)
 from egomem.cli.output import print_result as print_report
 
 if TYPE_CHECKING:
@@ -25,6 +33,7 @@ def report_(
     ] = False,
     bins: BinsOption = "3",
     regimes: RegimesOption = "12,20",
+    intervals: IntervalsOption = "widened",
     open_: Annotated[
         list[str] | None,
         typer.Option("--open", metavar="MODEL", help="A model with published weights. Repeatable."),
@@ -46,6 +55,7 @@ def report_(
     options = ReportOptions(
         bins=read_bins(bins),
         regimes=read_regimes(regimes),
+        intervals=read_intervals(intervals),
         open=tuple(open_ or ()),
         closed=tuple(closed or ()),
     )

@@ -16,7 +16,15 @@ from egomem.cli.benchmark_options import (
     ZoneOption,
     dropped_rows,
 )
-from egomem.cli.options import BinsOption, JsonOption, RegimesOption, read_bins, read_regimes
+from egomem.cli.options import (
+    BinsOption,
+    IntervalsOption,
+    JsonOption,
+    RegimesOption,
+    read_bins,
+    read_intervals,
+    read_regimes,
+)
 from egomem.cli.output import make_table, print_result
 
 if TYPE_CHECKING:
@@ -31,6 +39,7 @@ def score(
     format: FormatOption = None,
     bins: BinsOption = "3",
     regimes: RegimesOption = "12,20",
+    intervals: IntervalsOption = "widened",
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
     zone: ZoneOption = None,
     day_one: DayOption = None,
@@ -70,7 +79,13 @@ def score(
     scored = score_answers(
         benchmark.questions, parsed.answers, videos=benchmark.videos, verdicts=parsed.verdicts
     )
-    scores = summarise(scored, bins=read_bins(bins), regimes=read_regimes(regimes), seed=seed)
+    scores = summarise(
+        scored,
+        bins=read_bins(bins),
+        regimes=read_regimes(regimes),
+        seed=seed,
+        intervals=read_intervals(intervals),
+    )
 
     drawn = describe_clusters(scores.clusters, scores.lone)
 

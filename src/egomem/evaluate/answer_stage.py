@@ -49,11 +49,14 @@ class AnswerStage:
         Raises ModelError after `MAX_CONSECUTIVE_ERRORS`, ConfigError, StoreError and
         MissingExtraError.
         """
+        # Models by models: one client is open at a time, and a server that loads a model on demand
+        # loads it once.
         groups = [(group, self._to_do(group)) for group in self._groups(arms)]
         total = sum(len(trials) for _, work in groups for _, trials in work)
         progress = RunProgress("answers", total)
         for group, work in groups:
             client = self._run.clients.of(group[0])
+            # Arms without a model cost nothing, and are answered whatever the budget says.
             if client is not None and self._run.budget.closed:
                 continue
             try:
@@ -63,6 +66,7 @@ class AnswerStage:
                     async with client:
                         await self._answer_group(group, work, progress)
             except BaseExceptionGroup as several:
+                # A task group wraps what its tasks raise; callers wait for the error itself.
                 raise several.exceptions[0] from None
 
     def _groups(self, arms: Sequence[Arm]) -> list[list[Arm]]:
@@ -99,6 +103,8 @@ class AnswerStage:
 
         async with asyncio.TaskGroup() as group:
             for question, trials in work:
+                # Before the task is made: a run of 100,000 trials must not have as many tasks
+                # waiting.
                 await self._slots.acquire()
                 if arms[0].reader and self._run.budget.closed:
                     break
@@ -120,12 +126,14 @@ class AnswerStage:
                 continue
             memo = memos[arm] = self._memo(question, arm, memos)
             starts = self._run.config.condition(arm).lineage[:-1]
+            # A failed look must not cost its caption answer a second time.
             if before and starts and (base := trials[arm].kept_base(before)):
                 memo.setdefault(starts[0].name, asyncio.create_task(_ready(base)))
             try:
                 answer = await self._answer_trial(question, arm, memo)
             except BudgetExhausted:
                 continue  # not answered; what was paid for it is kept
+            # Counted only now: a trial that the budget stopped was not asked again.
             if before is not None:
                 self.asked_again.update(trial.changed(before))
             self._run.record.add(self._finished(trial, answer, memo))
@@ -150,6 +158,7 @@ class AnswerStage:
         rests_on = {s.name: memo[s.name].result() for s in starts if _is_given(memo.get(s.name))}
         usage = sum(map(standalone_usage, rests_on.values()), standalone_usage(answer))
         base = None
+        # Where another arm reports it, it is stored there; twice, the two could differ.
         if starts and starts[0].name not in bases:
             base = rests_on.get(starts[0].name)
         with_video_names = self._run.videos.named
@@ -168,6 +177,8 @@ class AnswerStage:
         strategy = condition.strategy
         if obstacle := inputs.obstacle(question, arm):
             return Answer(text="", status=Status.ERROR, strategy=strategy, reason=obstacle)
+        # The oracle of an unanswerable question: nothing to be shown is an abstention, and no error
+        # to be tried again.
         if condition.evidence and not question.evidence:
             reason = "the question names no evidence"
             return Answer(text="", status=Status.ABSTAINED, strategy=strategy, reason=reason)
@@ -181,6 +192,7 @@ class AnswerStage:
                 frames=inputs.frames,
                 memo=memo,
             )
+        # These would befall every other trial, too: a status for each would fill the run with them.
         except (BudgetExhausted, ConfigError, StoreError, MissingExtraError):
             raise
         except EgomemError as error:
@@ -193,15 +205,14 @@ class AnswerStage:
 
     def _count(self, answer: Answer, progress: RunProgress) -> None:
         self.answered += 1
-        progress.done += 1
-        progress.spent = self._run.budget.spent()
         failed = answer.status is Status.ERROR
+        progress.advance((answer.reason or "error") if failed else "")
+        progress.spent = self._run.budget.spent()
         if answer.trace:  # a trial for which nothing was sent says nothing about a server
             self._consecutive_errors = self._consecutive_errors + 1 if failed else 0
-        if failed:
-            progress.errors += 1
-            progress.last_error = answer.reason
         self._on_progress(progress)
+        # A wrong key fails at every request: going on would store thousands of errors, and cost
+        # hours of waiting.
         if self._consecutive_errors >= MAX_CONSECUTIVE_ERRORS:
             raise ModelError(
                 f"{MAX_CONSECUTIVE_ERRORS} errors in a row, the last: {answer.reason}",
@@ -226,6 +237,8 @@ def standalone_usage(answer: Answer) -> Usage:
     total = Usage()
     for step in answer.trace:
         if isinstance(step, dict) and step.get("step") == "asked":
+            # A cached reply cost nothing now; a table of costs must not depend on which arm ran
+            # first.
             usage = Usage.model_validate(step.get("usage"))
             total += usage.model_copy(update={"requests": max(1, usage.requests)})
     return total if total.requests else answer.usage

@@ -62,6 +62,8 @@ def _gate(
     scored = score_answers(questions, answers)
     statuses = scored.by_status()
     accuracy = float(scored.right.mean()) if len(scored) else None
+    # A refusal or a cut reply is a result of the reader; an error is one of the line, and may turn
+    # out either way.
     unsure = statuses.get(Status.ERROR.value, 0) + statuses.get(MISSING, 0)
     passed, reason = _judged(scored.right.sum(), unsure, len(scored), config)
     return BiasGate(
@@ -82,6 +84,7 @@ def _judged(right: float, unsure: int, n: int, config: Config) -> tuple[bool | N
     bounds = f"the {low:.0%} to {high:.0%} that pass (both included)"
     if not n:
         return True, "no question has a key, so nothing can be judged"
+    # Judged only where every outcome of the open questions gives the same verdict.
     least, most = right / n, (right + unsure) / n
     text = f"{least:.1%} right without the video"
     if unsure:
@@ -93,6 +96,7 @@ def _judged(right: float, unsure: int, n: int, config: Config) -> tuple[bool | N
         )
     if most < low:
         return False, f"{text} is below {bounds}: fewer than guessing gives"
+    # Both bounds pass: CapMem writes 15 %-35 % and does not say so (our reading).
     if low <= least and most <= high:
         return True, f"{text} lies within {bounds}"
     return None, (

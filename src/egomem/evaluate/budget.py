@@ -64,6 +64,8 @@ class RunBudget:
     def spent(self) -> Usage:
         """What this call really sent; each line of a ledger is looked at once."""
         for k, models in enumerate(self._models):
+            # Only what is new: a run's ledger has a line for each request, and this is asked before
+            # each.
             for entry in models.ledger.entries[self._counted[k] :]:
                 self._spent += entry.usage
                 kind = entry.model, entry.role, entry.usage.frames > 0
@@ -86,9 +88,14 @@ class RunBudget:
         """Count one request while it is under way. Raises BudgetExhausted where it may not go."""
         kind = str(spec), request.role, bool(request.images)
         usage = Usage(tokens_in=estimate_tokens(request), tokens_out=TOKENS_OUT)
+        # Without a budget no price is needed.
         guess = price(spec, usage) or 0.0 if self.budget is not None else 0.0
+        # Waiting ends when nothing is under way: a request that is too dear by itself is then
+        # refused, and not waited for.
         while self._under_way and (self._first(kind) or self._over(self._likely(kind, guess))):
             await self._ended.wait()
+        # Once closed it stays so: else cheap requests would slip through after a dear one, and
+        # which answers exist would depend on their order.
         self.closed = self.closed or self._over(self._likely(kind, guess))
         if self.closed:
             raise self.closed
@@ -101,6 +108,7 @@ class RunBudget:
             # Who waits goes on when the ledger has the price: nothing up to there gives way.
             self._under_way.remove(request_price)
             self._guessed[kind] = self._guessed.get(kind, 0.0) + guess
+            # A new event for each end: who begins to wait now must not be woken by this one.
             ended, self._ended = self._ended, asyncio.Event()
             ended.set()
 
@@ -113,6 +121,8 @@ class RunBudget:
         """A guess, raised by what those of its kind have cost over theirs."""
         self.spent()
         guessed = self._guessed.get(kind)
+        # Never below the guess: one cheap reply says little, and going over is worse than stopping
+        # early.
         return guess * max(1.0, self._paid.get(kind, 0.0) / guessed) if guessed else guess
 
     def _over(self, likely: float) -> BudgetExhausted | None:

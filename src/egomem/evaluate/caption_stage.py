@@ -69,9 +69,7 @@ async def _work_off(
     faults: list[str] = []
 
     def on_window(fault: str) -> None:
-        progress.done += not fault
-        progress.errors += bool(fault)
-        progress.last_error = fault or progress.last_error
+        progress.advance(fault)
         progress.spent = run.budget.spent()
         on_progress(progress)
 

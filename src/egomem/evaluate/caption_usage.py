@@ -47,6 +47,7 @@ def failed_window_key(track: str, recording: str, window: Span) -> str:
 
 def at_least_one_request(usage: Usage) -> Usage:
     """A reply out of the cache counts as one request, as if its caption had been made alone."""
+    # Without it two runs that share a cache would report different costs for the same captions.
     return usage.model_copy(update={"requests": max(1, usage.requests)})
 
 

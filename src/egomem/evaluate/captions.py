@@ -57,8 +57,11 @@ class FrameSelection:
         times = {look.recording.id: look.times for look in looks}
         ends = [(r.id, r.duration) for r in recordings]
         cut = ""
+        # The name of a track must follow from its frames alone, or two questions would share
+        # captions of different frames.
         if len(looks) != 1:
             cut = f"-over{len(looks)}-{hash_json([ends, sorted(times.items())], ascii=True)[:8]}"
+        # By its end and not by a hash: a reader of the memory sees what it is.
         elif ends[0][1] < whole[ends[0][0]]:
             cut = f"-until{ends[0][1]:g}"
         return cls(recordings, times, cut)
@@ -83,10 +86,14 @@ class AlignedCaptioner:
         self.inner = inner
         self.max_tokens = inner.max_tokens
         inner_track = inner.track
+        # The request's limit of images is no part of it: exactly the frames of `video` are sent, or
+        # none.
         sampling = (inner_track.sampling or "").partition("-max")[0]
         self.track = inner_track.model_copy(update={"sampling": f"{sampling}-aligned{frames}{cut}"})
 
     async def observe(self, window: Window) -> list[Observation]:
+        # Thinning them out would be a silent departure from CapMem's control, whose point is that
+        # both sides see the same frames.
         if len(window.frames) > self.inner.max_images:
             raise UsageError(
                 f"video shows {len(window.frames)} frames of this window, and a request of the "
@@ -122,6 +129,7 @@ class WatchedCaptioner:
         except BudgetExhausted as spent:
             self.spent = spent
         except EgomemError as error:
+            # A refused window was paid for, too.
             if isinstance(error, WindowFailed) and self._on_gap:
                 self._on_gap(self.track.id, window.recording.id, window.span, error.usage)
             self._on_window(str(error))
@@ -132,6 +140,8 @@ class WatchedCaptioner:
         finally:
             self._under_way -= 1
             self._ended.set()
+        # Those under way are paid for already: they are waited for, so that their captions are
+        # kept.
         while self._under_way:
             self._ended.clear()
             await self._ended.wait()
@@ -152,6 +162,7 @@ def captioner(
         models,
         window=condition.window or DEFAULT_WINDOW,
         fps=config.fps,
+        # CaptionQA is from frames; a transcript in the prompt would make it another setting.
         transcript=False,
         max_tokens=config.caption_tokens,
     )
@@ -192,6 +203,8 @@ def unfinished(
         done_units -= {
             window_unit(gap.span)
             for gap in failed_windows(store, recording.id, track)
+            # Asking again under the same limit would cut it off at the same place, and cost the
+            # same.
             if gap.tokens is not None and gap.tokens < tokens
         }
     return [s for s in windows(recording.duration, window) if window_unit(s) not in done_units]

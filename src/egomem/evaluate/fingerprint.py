@@ -43,12 +43,16 @@ class Trial(NamedTuple):
         if before is None:
             return ("new",)
         changed = tuple(p for p in PARTS if self.parts.get(p) != before.parts.get(p))
+        # Told as "prompt", not as "prompt, baseline": the second is a consequence, and would be
+        # counted as a reason of its own.
         if len(changed) > 1:  # another caption answer follows from the rest
             changed = tuple(p for p in changed if p != "baseline")
         return changed or (("failed",) if before.failed else ())
 
     def kept_base(self, before: Finished) -> Answer | None:
         """The caption answer of its own that a failed trial started from, where it still holds."""
+        # Only where nothing else changed: after another prompt the old caption answer is of the old
+        # prompt.
         base = before.base if self.changed(before) == ("failed",) else None
         return None if base is None or base.status is Status.ERROR else base
 
@@ -66,6 +70,8 @@ def fingerprint(
     condition = config.condition(arm)
     settings = config.configured(arm, track)
     asked: Any = [question.text, [[o.label, o.text] for o in question.options], str(question.at)]
+    # Evidence is the key's: what does not read it must not be asked again when a benchmark mends
+    # it.
     if condition.evidence or condition.oracle:
         asked.append([[e.recording, e.span.start, e.span.end] for e in question.evidence])
     models = [arm.reader]
@@ -78,6 +84,8 @@ def fingerprint(
         "model": digest(models),
         "memory": memory,
     }
+    # Left out where nobody declares one, so that answers from before there was such a part still
+    # hold.
     if identities := [[s.name, s.identity] for s in condition.lineage if s.identity]:
         parts["strategy"] = digest(identities)
     if baseline is not None:
@@ -128,6 +136,7 @@ class Fingerprints:
         for arm in arms:
             for question in questions:
                 answer = answers.get((question.id, arm))
+                # An error is tried again, and stands until then.
                 if answer and self.trial(question, arm).changed(answer) not in ((), ("failed",)):
                     stale.setdefault(arm.label, {})[question.id] = digest(answer.parts)
         return stale
@@ -163,6 +172,7 @@ class Fingerprints:
         ids = tuple(r.id for r in inputs.recordings(question))
         evidence = localised.evidence if condition.evidence else ()
         key = (str(localised.at), ids, localised.recording, track, inputs.sources(arm), evidence)
+        # Many questions share a video, and its notes are read once.
         if key not in self._memory_digests:
             read = inputs.observations(question, arm)
             observations = None if read is None else [o.id for o in read]
@@ -173,6 +183,7 @@ class Fingerprints:
 
 def answer_digest(answer: Answer) -> str:
     """Of all of an answer that another one takes over from it."""
+    # Without trace and usage: a reply from the cache has another usage and is the same answer.
     evidence = [[e.recording, e.span.start, e.span.end, e.quote] for e in answer.evidence]
     return digest([answer.status.value, answer.choice, answer.text, answer.scores, evidence])
 
@@ -180,11 +191,14 @@ def answer_digest(answer: Answer) -> str:
 def baseline_digest(answers: Sequence[Answer]) -> str:
     """Of the answers of other arms that one starts from."""
     digests = [answer_digest(answer) for answer in answers]
+    # One is the rule and was all there was: old runs keep their hash.
     return digests[0] if len(digests) == 1 else digest(digests)
 
 
 def prompt_hash(config: Config) -> str:
     """Of all prompts that a run uses, for telling whether two runs are comparable."""
+    # Texts may depend on the question; one with options stands for all, as it decides no more than
+    # whether runs may be compared.
     example = Question.of("?", ("a", "b"))
     texts = {
         c.setting: _texts(example, config.condition(c), config.configured(c, None))
@@ -202,6 +216,7 @@ def _texts(
     for start in starts:
         if start.texts is not None:
             given = start.texts(question, settings[start.name])
+            # Each once, as before strategies declared their prompts: the hashes of old runs stay.
             texts += [text for text in given if text not in texts]
     return texts
 

@@ -36,6 +36,8 @@ def merge(target: Path, shards: Sequence[Path]) -> int:
     Raises UsageError where the folders are not shards of one run, and where a cell is missing or
     stands in two of them, listing which.
     """
+    # This file makes a folder a run; one without it is a merge that was killed, and may be begun
+    # again.
     if (target / ABOUT).exists():
         raise UsageError(f"{target} holds a run already", "name a new folder")
     loaded = [load_run(folder) for folder in shards]
@@ -72,12 +74,14 @@ def _same(loaded: Sequence[Run]) -> Run:
     first = loaded[0]
     content = _content(first.benchmark)
     for other in loaded[1:]:
+        # The hash leaves the shard out, so those of one run have the same.
         if other.config.hash != first.config.hash:
             raise UsageError(
                 f"{first.folder} and {other.folder} are shards of different runs "
                 f"({first.config.hash} and {other.config.hash})",
                 "run all shards with the same settings",
             )
+        # Files may have been edited between two shards, under the same name.
         if _content(other.benchmark) != content:
             raise UsageError(
                 f"{first.folder} and {other.folder} ask different questions",
@@ -99,6 +103,8 @@ def _once(loaded: Sequence[Run]) -> dict[TrialKey, Finished]:
         for key in keys:
             if key not in shard.cells:
                 continue
+            # All are collected before anything is refused: a list of one would be mended and
+            # refused again.
             if key in cells:
                 twice.append(key)
             cells[key] = shard.cells[key]
@@ -164,6 +170,7 @@ def _ledgers(target: Path, loaded: Sequence[Run]) -> None:
     with ReplyCache(target) as replies:
         for shard in loaded:
             with ReplyCache(shard.folder) as source:
+                # Budgets count what all have sent, so the whole starts from their sum.
                 for entry in source.entries():
                     replies.record(entry)
 
@@ -185,6 +192,7 @@ def _about(
     about["started"] = min(str(s.about.get("started")) for s in loaded)
     about["ended"] = max(str(s.about.get("ended")) for s in loaded)
     about["gates"] = [g.model_dump(mode="json") for g in bias_gates(questions, config, cells)]
+    # The counts of the last shard's last call say nothing of the whole.
     about["last"], about["stale"] = None, {}
     for name in ("tracks", "recordings"):
         about[name] = {k: v for s in loaded for k, v in s.about.get(name, {}).items()}

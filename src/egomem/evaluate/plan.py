@@ -134,6 +134,7 @@ def _captions(run: OpenRun) -> Iterable[PlanLine]:
             every = len(windows(recording.duration, window))
             missing = run.inputs.windows_to_caption(arm, recording, question)
             todo, kept = todo + missing, kept + every - missing
+            # A window that is longer than a request has room for is thinned out, not split.
             whole = min(int(recording.duration * run.config.fps), every * limits.images)
             if condition.captions == "aligned":
                 whole = min(whole, run.config.frame_limit(arm.reader))
@@ -160,6 +161,7 @@ def _built(run: OpenRun, arm: Arm) -> Iterable[tuple[Question, Recording]]:
     for question in run.questions:
         for recording in run.inputs.captioned_recordings(question, arm):
             place = run.inputs.track(arm, question), recording.id
+            # One question for each track is enough: the captions do not depend on it.
             built.setdefault(place, (question, recording))
     return built.values()
 
@@ -180,10 +182,12 @@ def _column(run: OpenRun, arm: Arm, changed: dict[str, None]) -> PlanLine:
             why.update(parts)
             if "question" in parts:
                 changed[question.id] = None
+        # Captions that are still to be made are no obstacle.
         lost = not run.inputs.makes_captions(arm) and bool(run.inputs.obstacle(question, arm))
         unable += lost
         if arm.reader and not lost:
             whole = _ask(run, question, arm)
+            # More may be kept than this asks for, where an earlier configuration asked more often.
             replies = min(whole.requests, _cached(run, trial))
             cached += replies
             usage += _remaining(whole, replies)
@@ -211,6 +215,7 @@ def _cached(run: OpenRun, trial: Trial) -> int:
 
 def _remaining(whole: Usage, cached: int) -> Usage:
     """What is to be sent where the replies to `cached` requests are kept."""
+    # All requests of a trial are taken to be of one size: the plan is a guess, and says "about".
     share = 1 - cached / whole.requests if whole.requests else 0.0
     return Usage(
         requests=whole.requests - cached,

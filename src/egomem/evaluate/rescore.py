@@ -37,9 +37,11 @@ def rescore(folder: Path, on_note: Callable[[str], None] = lambda line: None) ->
     check_run(folder)
     with locked(folder), RunDatabase.open(folder, on_note) as record:
         run = load_run(folder, record.stored)
+        # The benchmark as the run has stored it: the files may have changed since.
         questions = {q.id: q for q in run.questions}
         arms = run.columns
         gates_before = bias_gates(run.questions, run.config, run.cells)
+        # Nothing is written before all is read: an error in the middle leaves the run as it was.
         fresh: dict[TrialKey, Finished] = {}
         reread_count = kept = 0
         # An answer that starts from another one starts from it as it now reads.
@@ -62,6 +64,7 @@ def rescore(folder: Path, on_note: Callable[[str], None] = lambda line: None) ->
                 if starts and "baseline" in stored.parts:
                     digest = baseline_digest([starts[name] for name in bases if name in starts])
                     again = again.model_copy(update={"parts": {**stored.parts, "baseline": digest}})
+                # What reads as before is not written, so a second rescore changes nothing.
                 if (again.answer, again.base) != (stored.answer, stored.base):
                     fresh[stored.key] = again
         changed = []

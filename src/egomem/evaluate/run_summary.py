@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -46,9 +47,14 @@ class RunSummary(Record):
         return self.by_status.get(Status.ERROR.value, 0)
 
 
+RECENT = 64
+"""The latest windows or cells whose pace tells the time left."""
+
+
 @dataclass
 class RunProgress:
-    """Where a run stands. `stage` is `captions` or `answers`; `total` counts windows or cells."""
+    """Where a run stands. `stage` is `captions` or `answers`; `total` counts windows or cells, and
+    `done` those that are finished, `errors` among them."""
 
     stage: str
     total: int
@@ -57,11 +63,26 @@ class RunProgress:
     began: float = field(default_factory=time.monotonic)
     spent: Usage = field(default_factory=Usage)
     last_error: str = ""
+    recent: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT))
+
+    def advance(self, error: str = "") -> None:
+        """One more is finished, with an `error` or without."""
+        self.done += 1
+        self.errors += bool(error)
+        self.last_error = error or self.last_error
+        self.recent.append(time.monotonic())
 
     @property
     def rate(self) -> float:
-        """A second, since this stage began."""
-        return self.done / max(1e-9, time.monotonic() - self.began)
+        """A second, over the latest ones.
+
+        Replies out of the cache come in a burst, and a setting with frames takes many times as long
+        as one without: the pace since the beginning says little about what is left.
+        """
+        now = time.monotonic()
+        if len(self.recent) < RECENT:
+            return self.done / max(1e-9, now - self.began)
+        return (len(self.recent) - 1) / max(1e-9, now - self.recent[0])
 
     def line(self) -> str:
         """`answers 120 / 400, 3.1 a second, 1:30 left, $0.0123, 2 errors`"""
@@ -70,9 +91,15 @@ class RunProgress:
         money = f", {money}" if self.spent.requests else ""
         errors = f", {plural(self.errors, 'error')}" if self.errors else ""
         seconds = round((self.total - self.done) / self.rate) if self.done else 0
-        time_left = f", {seconds // 60}:{seconds % 60:02} left" if seconds else ""
+        time_left = f", {_clock(seconds)} left" if seconds else ""
         head = f"{self.stage} {self.done} / {self.total}, {self.rate:.1f} a second"
         return f"{head}{time_left}{money}{errors}"
+
+
+def _clock(seconds: int) -> str:
+    """`4:05` minutes, or `2:04:05` hours."""
+    minutes, hours = seconds // 60 % 60, seconds // 3600
+    return f"{hours}:{minutes:02}:{seconds % 60:02}" if hours else f"{minutes}:{seconds % 60:02}"
 
 
 OnProgress = Callable[[RunProgress], None]

@@ -44,6 +44,8 @@ def is_finished(
     reached = span.start
     units = (d.unit for d in done if d.track == track.id and d.unit[0].isdigit())
     for start, end in sorted(map(_bounds, units)):
+        # A gap between finished windows ends the stretch: what lies behind it does not cover this
+        # one.
         if start <= reached:
             reached = max(reached, end)
     return reached >= _bounds(window_unit(span))[1]

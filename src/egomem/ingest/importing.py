@@ -11,7 +11,7 @@ from dataclasses import InitVar, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
-from egomem.errors import EgomemError, MediaError, StoreError, UsageError
+from egomem.errors import EgomemError, ForgottenError, MediaError, StoreError, UsageError
 from egomem.hashing import recording_id
 from egomem.ingest.readers import ImportOptions, RowReader, file_rows
 from egomem.ingest.readers.files import stem_of
@@ -128,6 +128,8 @@ def import_files(
             done = _import(
                 store, path, options or ImportOptions(), Path(videos) if videos else None
             )
+        except ForgottenError as error:  # while it was being imported, which ends this file alone
+            done = ImportOutcome(path=str(path), fault=error.message, remedy=error.remedy)
         except StoreError:
             raise
         except EgomemError as error:

@@ -56,7 +56,9 @@ async def observe_windows(job: FileJob, todo: Sequence[Span]) -> None:
     if reader is not None and (damage := _damage(reader.report, job.info)):
         job.progress.faults.append(f"{job.path.name}: {damage}")
         facts = {**recording.facts, DAMAGE: damage}
-        job.store.put_recording(recording.model_copy(update={"facts": facts}))
+        with job.store.writing():
+            if job.store.recording(recording.id) is not None:  # it may have been forgotten
+                job.store.put_recording(recording.model_copy(update={"facts": facts}))
 
 
 async def _observe(job: FileJob, window: Window) -> None:

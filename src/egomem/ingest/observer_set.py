@@ -131,6 +131,7 @@ def choose_observers(
     origins: list[WeightsOrigin] = []
     for choice in choices:
         emitted = {observer.track.source for observer in all_observers}
+        # Composed captions without any observer to compose from would be empty in every window.
         if choice.optional and choice.reads and not {"frames", "audio", *emitted} & {*choice.reads}:
             continue  # nobody emits anything that it reads
         try:
@@ -140,6 +141,7 @@ def choose_observers(
             if isinstance(observer, FetchesWeights):
                 origins.append(observer.prepare())
         except EgomemError as error:
+            # A part that is not installed is no reason to refuse an ingest; a wrong setting is.
             if not choice.optional or isinstance(error, UsageError):
                 raise
             lacking.append(f"{choice.name}: {error}")
@@ -176,6 +178,7 @@ class ObserverSets:
         self, models: ModelClient | None, *, observers: Sequence[str | AnyObserver], **choice: Any
     ) -> ObserverSet:
         """As `choose_observers`."""
+        # Settings are plain values, so their text tells equal choices.
         key = repr((observers, choice))
         observer_set = self._by_choice.get(key)
         if observer_set is None:
@@ -231,6 +234,7 @@ def _ordered(choices: list[_Choice]) -> list[_Choice]:
             for choice in rest
             if not any(other is not choice and other.source in choice.reads for other in rest)
         )
+        # In the order that the user gave as far as what they read allows.
         first = next(ready, rest[0])  # two that read each other go as they are named
         rest.remove(first)
         ordered.append(first)
@@ -240,6 +244,7 @@ def _ordered(choices: list[_Choice]) -> list[_Choice]:
 def _check_distinct(observers: Sequence[AnyObserver]) -> None:
     tracks = [observer.track.id for observer in observers]
     for track in tracks:
+        # Both would write under one name, and each would take the other's windows for finished.
         if tracks.count(track) > 1:
             raise UsageError(
                 f"two observers have the track {track}", "leave one out, or set it otherwise"

@@ -16,6 +16,7 @@ def recompose(caption: Observation, parts: Sequence[Observation]) -> Observation
     if caption.source != "caption" or not caption.track.startswith("caption/composed"):
         return None
     text = compose(sorted(parts, key=lambda o: (o.span, o.text)))
+    # Nothing remains that it could rest on, so it goes with its parts.
     if not text:
         return None
     rests_on = tuple(o.id for o in parts)

@@ -26,6 +26,7 @@ def completed_work(
             failed_windows(store, recording.id, observer.track.id) if isinstance(limit, int) else ()
         )
         for failure in failures:
+            # A refusal has no limit to raise: it is not asked again.
             if failure.tokens is not None and failure.tokens < (limit or 0):
                 done.discard(Completed(recording.id, observer.track.id, window_unit(failure.span)))
     return done

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, tzinfo
 from pathlib import Path
 
-from egomem.errors import EgomemError, MediaError, StoreError
+from egomem.errors import EgomemError, ForgottenError, MediaError, StoreError, UsageError
 from egomem.hashing import recording_id
 from egomem.ingest.completion import is_transcribed, unfinished_windows
 from egomem.ingest.job import DAMAGE, FileJob, FileProgress, Observers, SamplingOptions
@@ -62,6 +62,8 @@ async def ingest(
         try:
             _check_name(path)
             facts = await asyncio.to_thread(probe, path)
+            # All files before the first is observed: chapters, copies and the plan need them
+            # together.
             probed[path] = facts, await asyncio.to_thread(content_hash, path)
         except Exception as error:
             outcomes[path] = _failed(path, error)
@@ -88,7 +90,10 @@ async def ingest(
             given=start,
             zone=zone,
         )
+        # What is remembered of a recording is not changed by a later option; that it was not has to
+        # be said.
         notes_of[path] += ignored_wearer(recordings[path], wearer)
+    # Before anything is paid for.
     on_plan(list(recordings.values()))
     for path, recording in recordings.items():
         try:
@@ -97,6 +102,13 @@ async def ingest(
                 store, path, facts_of[path], recording, observers, sampling, progress, on_step
             )
             outcomes[path] = await _ingest_file(job, notes_of[path])
+        except (ForgottenError, UsageError) as error:
+            # Somebody may forget a recording while it is being ingested, which ends this one alone.
+            if store.recording(recording.id) is not None:
+                outcomes[path] = _failed(path, error)
+                continue
+            await asyncio.to_thread(_forget_replies, store.folder, [recording.id])
+            outcomes[path] = _failed(path, _forgotten(path))
         except StoreError:
             raise
         except Exception as error:
@@ -104,6 +116,22 @@ async def ingest(
             outcomes[path] = _failed(path, error)
     outcomes |= {path: _copied(path, outcomes[first]) for path, first in copies.items()}
     return IngestReport(outcomes=tuple(outcomes[path] for path in files), notes=tuple(notes))
+
+
+def _forgotten(path: Path) -> ForgottenError:
+    return ForgottenError(
+        f"{path.name} was forgotten while it was being ingested, and nothing of it is stored",
+        "ingest it again to remember it",
+    )
+
+
+def _forget_replies(folder: Path, recordings: list[str]) -> None:
+    """Delete the cached replies of recordings: a request under way may have ended after the
+    forgetting.
+    """
+    from egomem.memory import replies  # which knows of models
+
+    replies.forget(folder, recordings=recordings)
 
 
 def _copied(path: Path, outcome: FileOutcome) -> FileOutcome:
@@ -145,14 +173,17 @@ async def _ingest_file(job: FileJob, notes: list[str]) -> FileOutcome:
     todo = unfinished_windows(store, recording, observers.frames, job.sampling.window)
     progress.faults += past_failures(store, recording, observers.frames, todo)
     unheard = [o for o in observers.sound if not is_transcribed(store, recording, o)]
+    # A file without sound is heard to its end by definition.
     if not job.info.audio:
         unheard = []
     stored = store.recording(recording.id)
     is_updated = stored is not None and is_changed(stored, recording)
+    # Before its observations: they refer to it.
     if is_updated or stored != recording:
         store.put_recording(recording)
     worked = bool(todo or unheard)
     started = time.perf_counter()
+    # Sound first: composed captions and transcripts of a window need what was said in it.
     for observer in unheard:
         await observe_sound(job, observer)
     if worked:

@@ -90,7 +90,10 @@ def find_start(
         *_name(path, zone, day_one, notes),
         *_container(facts, zone, container, notes),
     ]
+    # What the user says is over all else, and where a file contradicts it by more than a minute
+    # that is said: one of them is wrong.
     if given is not None:
+        # In the zone of the recording, so that "yesterday evening" is an evening there.
         clock = Clock(given.astimezone(zone) if zone else given, "given")
         notes += [
             f"the start given is not what the {hint} says"

@@ -69,7 +69,7 @@ def _rows(store: MemoryReader) -> Iterator[str]:
     if wrong:
         yield f"memory.db: {wrong} observations are not what was written"
     if false_ids:
-        yield f"memory.db: {false_ids} observations have an id that is not of their content"
+        yield f"memory.db: {false_ids} ids that are not of the content of their observation"
 
 
 def _is_of_its_content(

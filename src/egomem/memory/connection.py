@@ -83,9 +83,12 @@ class Connection:
         if not self.changed:
             return
         lock = self.lock
+        # Closing must not wait for others: whoever writes last seals.
         lock.wait, wait = 0.0, lock.wait
         try:
             with suppress(EgomemError, OSError), lock.held(), self.exclusive() as db:
+                # With pages left in the log, the checksum of the file would be that of an older
+                # state.
                 (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
                 if not busy:
                     seal(self.folder)
@@ -119,6 +122,7 @@ def _connect(folder: Path, *, wait: float, read_only: bool) -> sqlite3.Connectio
 
 
 def _configure(db: sqlite3.Connection, *, read_only: bool) -> None:
+    # SQLite leaves it off unless each connection asks.
     db.execute("PRAGMA foreign_keys = ON")
     db.execute("PRAGMA cache_size = -16384")
     db.create_function("row_checksum", -1, row_checksum, deterministic=True)

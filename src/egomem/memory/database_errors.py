@@ -52,6 +52,13 @@ def _full(folder: Path) -> FullError:
     )
 
 
+def not_as_written(folder: Path) -> DamagedError:
+    return DamagedError(
+        f"{folder / DATABASE_NAME} is not what was written",
+        "restore it from a backup; run: egomem check",
+    )
+
+
 def cannot_write(folder: Path) -> FullError:
     return FullError(
         f"cannot write to {folder}",

@@ -242,6 +242,7 @@ def _export_parquet(view: View, target: Path) -> ExportReport:
         + [(name, text) for name in ("text", "source", "track", "data", "provenance")]
     )
     store, count = view.store, 0
+    track_ids: set[str] = set()
     with (
         _whole(target) as part,
         parquet.ParquetWriter(part, schema, compression="zstd") as writer,
@@ -251,14 +252,17 @@ def _export_parquet(view: View, target: Path) -> ExportReport:
                 rows = [_columns(view, o) for o in observations[at : at + _BATCH]]
                 writer.write_table(pyarrow.Table.from_pylist(rows, schema))
             count += len(observations)
+            track_ids |= {o.track for o in observations}
         recordings = view.recordings()
-        # What is finished is only true of a memory that is whole.
-        whole = count == view_of(store).count()
+        # What is finished, and a track that nothing was observed on yet, are only true of a memory
+        # that is whole: a part of it, or its past, knew less.
+        whole = count == view_of(store).count() and recordings == store.recordings()
         done = [d for r in recordings for d in sorted(store.completed(r.id))] if whole else []
+        tracks = [t for t in store.tracks() if whole or t.id in track_ids]
         head = {
             "form": FORMAT_VERSION,
             "recordings": [_to_json(r) for r in recordings],
-            "tracks": [t.model_dump(mode="json") for t in store.tracks()],
+            "tracks": [t.model_dump(mode="json") for t in tracks],
             "done": done,
         }
         writer.add_key_value_metadata({_KEY: json.dumps(head, ensure_ascii=False)})
@@ -337,14 +341,14 @@ def _observations(file: Any, path: Path) -> Iterator[Observation]:
 def restore(store: Store, exported: ExportedMemory) -> tuple[int, int]:
     """Put an exported memory into a store; returns how many observations it has, and how many new.
 
-    A recording that the store already holds is kept, but gets a clock if it had none.
+    A recording that the store already holds keeps what it knows, and gets what it lacks: an export
+    of a part, or of the past, knows less than the whole.
     """
     for recording in exported.recordings:
         stored = store.recording(recording.id)
-        if stored is None:
-            store.put_recording(recording)
-        elif stored.clock is None and recording.clock is not None:
-            store.put_recording(stored.model_copy(update={"clock": recording.clock}))
+        merged = recording if stored is None else _merged(stored, recording)
+        if merged != stored:
+            store.put_recording(merged)
     for track in exported.tracks:
         store.put_track(track)
     read = new = 0
@@ -353,6 +357,19 @@ def restore(store: Store, exported: ExportedMemory) -> tuple[int, int]:
         read += len(batch)
     store.add([], completed=exported.done)
     return read, new
+
+
+def _merged(stored: Recording, exported: Recording) -> Recording:
+    """What two states of one recording say together; the stored one where they differ."""
+    return stored.model_copy(
+        update={
+            "duration": max(stored.duration, exported.duration),
+            "clock": stored.clock or exported.clock,
+            "path": stored.path or exported.path,
+            "sha256": stored.sha256 or exported.sha256,
+            "facts": {**exported.facts, **stored.facts},
+        }
+    )
 
 
 def _to_json(recording: Recording) -> dict[str, Any]:

@@ -87,6 +87,7 @@ class SegmentCache:
                     segment = read_segment(self.folder, entry)
                 except (FileNotFoundError, DamagedError) as fault:
                     self._known = None
+                    # A reader in another process may hold a list from before the merge: no damage.
                     if entry not in self._listed(db):  # a writer has merged it away
                         return self.segments(db, horizon)
                     segment = rebuilt_segment(db, self.folder, entry, fault)
@@ -165,6 +166,7 @@ def flush(db: sqlite3.Connection, folder: Path) -> None:
     while True:
         entries = segment_entries(db)
         after = entries[-1].last if entries else 0
+        # In pieces: a rebuild of a year must not hold all its terms at once.
         last = min(last_row(db), after + _CHUNK)
         if last <= after:
             return
@@ -177,6 +179,8 @@ def flush(db: sqlite3.Connection, folder: Path) -> None:
             and total + entries[-1].rows <= MAX_SEGMENT_ROWS
         ):
             merged_entries.insert(0, entries.pop())
+            # Sizes grow at least by a factor, as in an LSM tree: few segments, and few rewrites of
+            # a row.
             total += merged_entries[0].rows
         if merged_entries:
             old = [listed_segment(db, folder, entry) for entry in merged_entries]
@@ -228,6 +232,7 @@ def scrub(db: sqlite3.Connection, folder: Path) -> None:
     """
     for entry in segment_entries(db):
         rowids = rows_between(db, entry.first, entry.last)
+        # Rows are never changed, only removed: equal counts are equal rows.
         if len(rowids) == entry.rows:
             continue
         old = listed_segment(db, folder, entry)

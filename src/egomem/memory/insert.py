@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterable
 from math import inf
 
-from egomem.errors import StoreError
+from egomem.errors import ForgottenError
 from egomem.memory import rows
 from egomem.memory.checksums import (
     OBSERVATION_CHECKED,
@@ -31,12 +31,13 @@ def insert(
     """Insert observations, with what they rest on, and count them; returns how many were new.
 
     `track_numbers` (track id and source -> number) is filled and used again from call to call. The
-    caller commits. Raises StoreError where a recording is not in the memory.
+    caller commits. Raises ForgottenError where a recording is not in the memory.
     """
     recordings: dict[tuple[str | None, str], int] = {}
     tally: dict[tuple[int, int], tuple[int, int, float, float]] = {}
     new = 0
     for o in observations:
+        # Looked up once a call: the rows of one call are mostly of one recording.
         number = recordings.get((o.recording, o.wearer))
         if number is None:
             number = recordings[o.recording, o.wearer] = _recording_number(db, o)
@@ -59,6 +60,7 @@ def insert(
             " ".join(words),
             length,
         )
+        # Ids are hashes of content, so the database itself tells what is there already.
         cursor = db.execute(_INSERT, (*row, row_checksum(*row)))
         # Already there, and counted: a repeated import changes nothing.
         if not cursor.rowcount:
@@ -70,6 +72,7 @@ def insert(
                 "INSERT OR IGNORE INTO rests_on VALUES (?, ?)",
                 [(rowid, basis) for basis in rests_on],
             )
+        # Kept as sums, so that statistics of a view over whole recordings need no scan.
         _count(tally, (number, track), length, o.span.start, o.span.end)
     db.executemany(
         "INSERT INTO tally VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
@@ -107,10 +110,10 @@ def _recording_number(db: sqlite3.Connection, o: Observation) -> int:
 
 
 def recording_number(db: sqlite3.Connection, id: str) -> int:
-    """The number of a recording. Raises StoreError where it is not in the memory."""
+    """The number of a recording. Raises ForgottenError where it is not in the memory."""
     row = db.execute("SELECT number FROM recording WHERE id = ?", (id,)).fetchone()
     if row is None:
-        raise StoreError(f"recording {id!r} is not in this memory", "put it first")
+        raise ForgottenError(f"recording {id!r} is not in this memory", "put it first")
     return int(row[0])
 
 

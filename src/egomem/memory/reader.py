@@ -62,6 +62,7 @@ class MemoryReader:
     def catalog(self) -> Catalog:
         """The memory's catalog; read again only when something has changed."""
         with self.connection.exclusive() as db:
+            # Another process may have written since.
             self._catalog = Catalog.read(db, self._catalog)
             return self._catalog
 

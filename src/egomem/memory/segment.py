@@ -145,6 +145,7 @@ class Segment:
             header[name] = [array.dtype.str, len(array), at]
             at += -(-array.nbytes // _ALIGN) * _ALIGN
         packed = json.dumps(header).encode()
+        # Arrays that begin on 64 bytes are mapped as they are, without a copy.
         packed += b" " * (-(len(_MAGIC) + 8 + len(packed)) % _ALIGN)
         checksum = 0
         draft = path.with_suffix(".part")
@@ -153,12 +154,14 @@ class Segment:
                 for piece in self._pieces(packed):
                     checksum = zlib.crc32(piece, checksum)
                     file.write(piece)
+                # On the disk before it gets its name: after a power cut a listed segment is whole.
                 file.flush()
                 os.fsync(file.fileno())
         except OSError:
             draft.unlink(missing_ok=True)  # a full disk has better uses for it
             raise
         os.replace(draft, path)
+        # A rename is durable only when its folder is.
         sync_folder(path.parent)
         return checksum
 

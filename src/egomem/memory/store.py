@@ -14,7 +14,9 @@ import numpy.typing as npt
 
 from egomem.errors import LockedError, StoreError, UsageError
 from egomem.memory import index, rows, vectors
+from egomem.memory.checksums import seal_holds
 from egomem.memory.connection import Connection
+from egomem.memory.database_errors import not_as_written
 from egomem.memory.folder import list_derived_files, prepare_folder
 from egomem.memory.forget import ForgetReceipt, Recompose, finish_forgetting, forget
 from egomem.memory.forget_selection import Conditions, ForgetRequest
@@ -71,6 +73,8 @@ class Store(MemoryReader):
                 return
             (version,) = db.execute("PRAGMA user_version").fetchone()
             if version != LATEST:
+                if seal_holds(self.folder) is False:
+                    raise not_as_written(self.folder)
                 with self.connection.changing():
                     migrate(db)
 
@@ -81,10 +85,13 @@ class Store(MemoryReader):
         """
         if self.read_only:
             return
-        states = dict(self.connection.select("SELECT name, value FROM state"))
+        states: dict[str, int] = dict(self.connection.select("SELECT name, value FROM state"))
         behind = index.rows_behind(self.connection.db) >= index.FLUSH_ROWS
         if not (states["forgetting"] or states["unlisted"] or behind):
             return
+        if seal_holds(self.folder) is False:
+            log.warning("%s", not_as_written(self.folder))
+            return  # writing would cover the damage up, which `check` reports
         lock = self.connection.lock
         lock.wait, wait = 0.0, lock.wait
         try:
@@ -165,7 +172,7 @@ class Store(MemoryReader):
         """Store observations durably, in one transaction; returns how many were new.
 
         An observation that is already there (by id) is skipped; `completed` is marked as finished
-        and `thumbnails` are listed in the same transaction. Raises StoreError for an unknown
+        and `thumbnails` are listed in the same transaction. Raises ForgottenError for an unknown
         recording: call `put_recording` first.
         """
         completed, thumbnails = list(completed), list(thumbnails)

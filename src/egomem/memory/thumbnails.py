@@ -42,6 +42,7 @@ def keep_thumbnail(memory: Path, recording: str, start: float, jpeg: bytes) -> T
     file = thumbnail_file(memory, recording, start)
     part = file.with_suffix(".part")
     with translated_errors(memory):
+        make_private_folder(file.parent.parent)
         make_private_folder(inside(memory, file.parent))
         try:
             write_private(part, jpeg)

@@ -28,8 +28,23 @@ def find_json(text: str, schema: Mapping[str, JsonValue] | None = None) -> Extra
     """The JSON value in `text` that fits `schema` (without one: the one object or list).
 
     The first place that holds a fitting value decides, in this order: the whole text, fenced
-    blocks, anywhere. Two different fitting values in one place give none.
+    blocks, anywhere. Two different fitting values in one place give none. Where nothing fits, a
+    value is taken that has more fields than the schema, or lacks some that may be null.
     """
+    strict = _find_fitting(text, schema or {})
+    if strict.value is not None or not schema or strict.several:
+        return ExtractedJson(strict.value, strict.problem)
+    tolerant = _find_fitting(text, _tolerant(schema))
+    return ExtractedJson(tolerant.value, tolerant.problem if tolerant.several else strict.problem)
+
+
+class _Fitting(NamedTuple):
+    value: JsonValue
+    problem: str = ""
+    several: bool = False
+
+
+def _find_fitting(text: str, schema: Mapping[str, JsonValue]) -> _Fitting:
     problem = "no JSON in the reply"
     # A fence is the model's own mark of its answer; JSON in prose may be an example or a quotation.
     whole = _whole_value(text)
@@ -37,16 +52,46 @@ def find_json(text: str, schema: Mapping[str, JsonValue] | None = None) -> Extra
     for place in (whole, fenced, _values(text)):
         fitting: list[JsonValue] = []
         for value in place:
-            error = schema_error(value, schema or {})
+            error = schema_error(value, schema)
             if error:
                 problem = f"JSON does not fit: {error}"
             elif value not in fitting:  # models repeat themselves
                 fitting.append(value)
         if len(fitting) == 1:
-            return ExtractedJson(fitting[0])
+            return _Fitting(fitting[0])
         if fitting:
-            return ExtractedJson(None, f"{len(fitting)} different JSON values in the reply")
-    return ExtractedJson(None, problem)
+            return _Fitting(None, f"{len(fitting)} different JSON values in the reply", True)
+    return _Fitting(None, problem)
+
+
+def _tolerant(schema: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """A schema that also takes fields that it does not know, and lacks of those that may be null.
+
+    Strict servers want every field required: one that may be left out is declared nullable.
+    """
+    relaxed: dict[str, JsonValue] = {
+        name: _tolerant(inner) if isinstance(inner, dict) and name != "properties" else inner
+        for name, inner in schema.items()
+        if (name, inner) != ("additionalProperties", False)
+    }
+    rules = schema.get("properties")
+    if isinstance(rules, dict):
+        relaxed["properties"] = {
+            name: _tolerant(rule) if isinstance(rule, dict) else rule
+            for name, rule in rules.items()
+        }
+        required = schema.get("required")
+        relaxed["required"] = [
+            name
+            for name in (required if isinstance(required, list) else [])
+            if not _may_be_null(rules.get(str(name)))
+        ]
+    return relaxed
+
+
+def _may_be_null(rule: JsonValue) -> bool:
+    types = rule.get("type") if isinstance(rule, dict) else None
+    return isinstance(types, list) and "null" in types
 
 
 def _whole_value(text: str) -> list[JsonValue]:

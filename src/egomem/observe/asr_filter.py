@@ -19,7 +19,7 @@ Reason = Literal["no speech", "unsure", "repetition", "too fast"]
 class SpeechSegment:
     """One segment of a transcript. Times in seconds; the figures are Whisper's.
 
-    `words` are (start, end, word, probability).
+    `words` are (start, end, word, probability, None where unknown).
     """
 
     start: float
@@ -27,7 +27,7 @@ class SpeechSegment:
     text: str
     no_speech_prob: float = 0.0
     avg_logprob: float = 0.0
-    words: Sequence[tuple[float, float, str, float]] = ()
+    words: Sequence[tuple[float, float, str, float | None]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +50,14 @@ class SegmentFilter:
         """Why a segment is dropped, or None if it is kept."""
         if segment.no_speech_prob > self.no_speech and segment.avg_logprob < self.unsure_of_silence:
             return "no speech"
+        # Whisper invents whole sentences over silence and noise, and knows it: they have a low
+        # probability.
         if segment.avg_logprob < self.unsure:
             return "unsure"
+        # Its decoder gets caught in loops; nobody says one word six times over.
         if longest_run(segment.text.casefold().split()) >= self.repeats:
             return "repetition"
+        # Half a second at least: short segments have rounded times.
         if len(segment.text) > self.rate * max(segment.end - segment.start, 0.5):
             return "too fast"
         return None
@@ -105,6 +109,7 @@ def _repeated(segments: Sequence[SpeechSegment], repeats: int) -> set[int]:
     """
     texts = [_plain(segment) for segment in segments]
     positions: set[int] = set()
+    # Loops of the decoder take turns, too: "Thank you." "Bye." "Thank you." "Bye."
     for size in range(1, 4):
         run = 0  # how many segments in a row equal the one `size` before them
         for position in range(size, len(texts) + 1):
@@ -118,4 +123,5 @@ def _repeated(segments: Sequence[SpeechSegment], repeats: int) -> set[int]:
 
 
 def _plain(segment: SpeechSegment) -> str:
+    # Each round of a loop may have another dot or capital.
     return "".join(c for c in segment.text.casefold() if c.isalnum())

@@ -62,6 +62,7 @@ def resolve_times(caption: str, span: Span, frames: Sequence[float] = ()) -> Tim
     """
     lines = _without_list_numbers(caption_lines(caption))
     frame_times = list(frames) or [span.start + k for k in range(int(span.length) + 1)]
+    # Some captioners count frames from 0 and some from 1.
     first_frame = _first_frame_number(lines, len(frame_times))
     reading = _choose_reading([t for line in lines for t in line.times], span)
     out: list[str] = []
@@ -69,6 +70,7 @@ def resolve_times(caption: str, span: Span, frames: Sequence[float] = ()) -> Tim
     outside: list[dict[str, JsonValue]] = []
     by_frame = False
     for line in lines:
+        # A line without a time is still a line of the caption.
         if not line.times:
             out.append(line.text)
             continue
@@ -88,6 +90,8 @@ def resolve_times(caption: str, span: Span, frames: Sequence[float] = ()) -> Tim
             or not _in(end, span)
             or end < start
         ):
+            # Not clamped: a time that is not in the window is wrong, and one at its edge would look
+            # right.
             outside.append({"written": line.written, "text": line.text})
             out.append(line.text)
             continue
@@ -111,6 +115,8 @@ def _without_list_numbers(lines: list[Stamp]) -> list[Stamp]:
         for line in lines
         if line.times
     )
+    # A list of events numbered from 1 has the form of seconds; only 1, 2, 3 without a gap is taken
+    # for a list.
     if not (numbers and is_list):
         return lines
     return [line._replace(times=(), written="") if line.times else line for line in lines]
@@ -134,9 +140,12 @@ def _seconds(time: WrittenTime, reading: _Reading, span: Span) -> float | None:
 def _choose_reading(times: Sequence[WrittenTime], span: Span) -> _Reading | None:
     """How most of the times fit the window; where several do, the recording's seconds, as asked."""
     times = [time for time in times if time.unit != "frame"]
+    # Smaller numbers may be either, and are taken for seconds, as asked for.
     is_long = any(t.unit == "number" and t.value >= _MIN_MILLISECONDS for t in times)
     readings = [reading for reading in _READINGS if reading.unit_s == 1.0 or is_long]
     fits = [sum(_in(_seconds(t, reading, span), span) for t in times) for reading in readings]
+    # Some captioners count from the start of their window whatever the prompt says: the reading
+    # that most lines fit is theirs. Where both fit, they were asked for the recording's.
     return readings[fits.index(max(fits))] if max(fits) else None
 
 

@@ -60,6 +60,8 @@ class Captioner:
         max_tokens: int = CAPTION_TOKENS,
         budget: float | None = None,
     ) -> None:
+        # Before the first request: a budget that cannot be counted must not be found out after an
+        # hour of captions.
         if budget is not None:
             check_priced(models.spec(Role.CAPTIONER), "leave it out; the plan tells the requests")
         self._models = models
@@ -69,6 +71,8 @@ class Captioner:
         self.max_images = models.limits(Role.CAPTIONER).images
         thinned = (
             f"-max{self.max_images}"
+            # Part of the track's name only where it bites, so that captions of a model with room to
+            # spare keep their track when its limit changes.
             if self.max_images < len(sample_times(Span(0.0, window), fps))
             else ""
         )
@@ -127,6 +131,7 @@ class Captioner:
             return []
         self._check_budget()
         limits = self._models.limits(Role.CAPTIONER)
+        # Encoding takes long enough to hold up the requests that are under way.
         images = await asyncio.to_thread(
             encode_frames, spread(window.frames, limits.images), limits
         )
@@ -157,6 +162,8 @@ class Captioner:
         reply = await self._models.ask(request)
         self._count(reply)
         usage = reply.usage
+        # Once more and no oftener: a reply that is unreadable twice will be so a third time, and
+        # each costs.
         if reply.status is Status.UNPARSABLE:
             reply = await self._models.ask(request)
             self._count(reply)
@@ -164,6 +171,7 @@ class Captioner:
         return reply, usage
 
     def _failure(self, reply: Reply, usage: Usage) -> ModelError:
+        # No reply at all is the server's fault and is tried again; the statuses below are answers.
         if reply.status is Status.ERROR:
             return ModelError(f"no caption: error: {reply.detail}")
         if reply.status is Status.TRUNCATED:
@@ -211,6 +219,7 @@ class Captioner:
         )
 
     def _count(self, reply: Reply) -> None:
+        # A cached reply was paid for by an earlier run.
         if not reply.cached:
             self._usage += reply.usage
             self._spent += reply.usage.cost or 0.0
@@ -228,6 +237,8 @@ def spread(frames: Sequence[Frame], most: int) -> Sequence[Frame]:
     count = max(1, most)
     if len(frames) <= count:
         return frames
+    # Middles of equal parts: the ends of equal steps lie on the window's edges, which its
+    # neighbours show, too.
     return [frames[int((k + 0.5) * len(frames) / count)] for k in range(count)]
 
 

@@ -34,6 +34,8 @@ class Keyframe:
 
 def brightness_grid(image: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
     """Mean brightness (green) of a grid of cells; shape (rows, columns), at most GRID each."""
+    # Green alone: it makes up most of what is seen as brightness, and one channel is a third of the
+    # work.
     green = image[:, :, 1]
     high, wide = max(1, green.shape[0] // GRID), max(1, green.shape[1] // GRID)
     rows, columns = green.shape[0] // high, green.shape[1] // wide
@@ -54,8 +56,11 @@ def select_keyframes(
     last_grid: npt.NDArray[np.float32] | None = None
     next_time = -np.inf
     for frame in frames:
+        # By the time that was asked for: true frame times jitter, and would drop every other one.
         if frame.requested < next_time:
             continue
+        # Frame times are rounded to the container's ticks, so a frame due at 1.000 may come at
+        # .9996.
         next_time = frame.requested + 1 / fps - 1e-3
         grid = brightness_grid(frame.image)
         if (

@@ -54,6 +54,7 @@ def find_presences(
     """
     is_present = [count > 0 for count in counts]
     for first, past in _runs(is_present, False):
+        # At the ends of a window nothing tells a gap from an absence.
         inside = first > 0 and past < len(is_present)
         if inside and _seconds(lengths, first, past) < hold:
             is_present[first:past] = [True] * (past - first)
@@ -68,6 +69,7 @@ def _presence(
     counts: Sequence[int], lengths: Sequence[float], first: int, past: int, hold: float
 ) -> Presence:
     stable = find_levels(counts, lengths, first, past, hold)
+    # Detectors lose one of three bottles for a frame: only counts that held are told.
     values = [level.count for level in stable] or [c for c in counts[first:past] if c]
     at_first = stable[0].count if stable else counts[first]
     at_last = stable[-1].count if stable else counts[past - 1]
@@ -108,4 +110,5 @@ def _runs(values: Sequence[bool], target: bool) -> list[tuple[int, int]]:
 
 
 def _seconds(lengths: Sequence[float], first: int, past: int) -> float:
+    # A stretch of exactly `hold` seconds holds, whatever the rounding of its parts.
     return sum(lengths[first:past]) + 1e-6

@@ -16,6 +16,7 @@ from egomem.errors import MissingExtraError
 from egomem.extras import are_installed, install_line
 from egomem.observe.keyframes import MIN_CHANGE, select_keyframes
 from egomem.observe.plugin import ObserverPlugin, ObserverSetup
+from egomem.observe.text_orientation import best_reading
 from egomem.observe.text_tracks import OcrResult, TextLine, TextTrack, track_lines
 from egomem.observe.window import Window
 from egomem.records import Observation, Provenance, Track
@@ -80,15 +81,23 @@ class ScreenText:
         with self._one_at_a_time:
             engine = self._engine = self._engine or _load(self.side)
             result = engine(np.ascontiguousarray(image[:, :, ::-1]))
-        height, width = image.shape[:2]
-        lines = []
-        boxes = result.boxes if result.boxes is not None else ()
-        for text, score, corners in zip(result.txts or (), result.scores or (), boxes, strict=True):
-            left, top = corners.min(axis=0) / (width, height)
-            right, bottom = corners.max(axis=0) / (width, height)
-            box = (float(left), float(top), float(right), float(bottom))
-            lines.append(TextLine(text.strip(), float(score), box))
+            height, width = image.shape[:2]
+            lines = []
+            boxes = result.boxes if result.boxes is not None else ()
+            for text, score, corners in zip(
+                result.txts or (), result.scores or (), boxes, strict=True
+            ):
+                left, top = corners.min(axis=0) / (width, height)
+                right, bottom = corners.max(axis=0) / (width, height)
+                box = (float(left), float(top), float(right), float(bottom))
+                line = TextLine(text.strip(), float(score), box)
+                lines.append(best_reading(line, image, self._read_line))
         return self._worth_keeping(lines)
+
+    def _read_line(self, crop: npt.NDArray[np.uint8]) -> tuple[str, float] | None:
+        """The text of a picture that is one line, and its score."""
+        result = self._engine.recognize_txt([np.ascontiguousarray(crop[:, :, ::-1])])
+        return (result.txts[0], float(result.scores[0])) if result.txts else None
 
     def _worth_keeping(self, lines: list[TextLine]) -> list[TextLine]:
         kept = []
@@ -116,7 +125,8 @@ class ScreenText:
                 "score": round(best.score, 3),
                 "readings": len(text_track.readings),
                 "variants": [*variants],
-            },
+            }
+            | ({} if best.orientation == "upright" else {"orientation": best.orientation}),
             provenance=Provenance(frames=tuple(text_track.times)),
         )
 

@@ -19,6 +19,7 @@ from egomem.models import weights
 from egomem.models.weights import WeightsOrigin
 from egomem.observe.asr_filter import SegmentFilter, SpeechSegment
 from egomem.observe.plugin import ObserverPlugin, ObserverSetup
+from egomem.observe.speech_cuts import cut_at_gaps
 from egomem.records import Observation, Provenance, Recording, Track
 from egomem.timeline import Span
 
@@ -43,7 +44,7 @@ def default_threads() -> int:
 
 
 class Speech:
-    """Transcribes blocks of sound; each segment is one observation.
+    """Transcribes blocks of sound; each segment, cut at gaps of its words, is one observation.
 
     `model`: a Whisper size or a folder. `language`: an ISO 639-1 code, None to detect it in each
     stretch. `stretch`: seconds of sound transcribed at once; it is cut at a pause, so memory is
@@ -101,7 +102,7 @@ class Speech:
                         "no_speech_prob": round(segment.no_speech_prob, 3),
                         "avg_logprob": round(segment.avg_logprob, 3),
                         "words": [
-                            [round(start + w0, 2), round(start + w1, 2), word, round(p, 2)]
+                            [round(start + w0, 2), round(start + w1, 2), word, p and round(p, 2)]
                             for w0, w1, word, p in segment.words
                         ],
                     },
@@ -142,7 +143,8 @@ class Speech:
         kept, dropped = self.segment_filter.sift(segments)
         self.dropped.update(dropped)
         for segment in kept:
-            yield segment, info.language
+            for part in cut_at_gaps(segment):
+                yield part, info.language
 
     def _model(self) -> Any:
         if self._engine is None:

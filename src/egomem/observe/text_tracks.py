@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from typing import Literal
 
 from egomem.timeline import Span
 
@@ -20,6 +21,8 @@ MAX_DISTANCE = 0.25
 MAX_MISSED = 1
 """Keyframes in a row that may miss a line before it counts as gone."""
 
+Orientation = Literal["upright", "upside down", "mirrored", "mirrored upside down"]
+
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom, each 0-1 of the picture's width or height."""
 
@@ -31,6 +34,7 @@ class TextLine:
     text: str
     score: float
     box: Box
+    orientation: Orientation = "upright"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,7 @@ class TextTrack:
         """The reading that most keyframes agree on, weighed by score; its best-scored instance."""
         votes: defaultdict[str, float] = defaultdict(float)
         for line in self.readings:
+            # One sharp frame can be misread; several that agree are seldom.
             votes[line.text] += line.score
         text = max(votes, key=lambda t: votes[t])
         return max((r for r in self.readings if r.text == text), key=lambda r: r.score)
@@ -65,6 +70,8 @@ def track_lines(results: Sequence[OcrResult]) -> list[TextTrack]:
     """Join the lines of consecutive keyframes that agree in text and place, by appearance."""
     tracks: list[TextTrack] = []
     for look, result in enumerate(results):
+        # A recogniser misses a line now and then; a new track for each return would tell of a sign
+        # that comes and goes.
         active = [s for s in tracks if look - s.last_seen <= MAX_MISSED + 1]
         pairs = [
             (similarity(line, s.readings[-1]), i, j)
@@ -73,6 +80,7 @@ def track_lines(results: Sequence[OcrResult]) -> list[TextTrack]:
         ]
         matched: set[int] = set()
         used_tracks: set[int] = set()
+        # The best pairs first: in order of lines, a line could take the track of its neighbour.
         for score, i, j in sorted(pairs, key=lambda p: -p[0]):
             if score <= 0 or i in matched or j in used_tracks:
                 continue
@@ -100,6 +108,8 @@ def similarity(a: TextLine, b: TextLine) -> float:
     distance = math.dist(_centre(a.box), _centre(b.box))
     if distance > MAX_DISTANCE or _digits(a.text) != _digits(b.text):
         return 0.0
+    # `autojunk` drops characters that are frequent in long texts, which in one line are its
+    # letters.
     same = SequenceMatcher(None, _plain(a.text), _plain(b.text), autojunk=False).ratio()
     return same * (1 - distance) if same >= MIN_SIMILARITY else 0.0
 

@@ -9,7 +9,7 @@ from egomem.recall.matches import Matches, matches
 from egomem.recall.moments import MomentWindow, windows_of
 from egomem.recall.profile import CAPMEM, DEFAULT, HYBRID, PROFILES, SIGNALS, Profile
 from egomem.recall.query import Anchor, Query
-from egomem.recall.reading import read_for, read_query
+from egomem.recall.reading import MAX_QUESTION_CHARS, check_length, read_for, read_query
 from egomem.recall.search import Hit, SearchResult, find, search
 from egomem.recall.vectors import add_vectors, embedded_text
 
@@ -17,6 +17,7 @@ __all__ = [
     "CAPMEM",
     "DEFAULT",
     "HYBRID",
+    "MAX_QUESTION_CHARS",
     "PROFILES",
     "SIGNALS",
     "Anchor",
@@ -27,6 +28,7 @@ __all__ = [
     "Query",
     "SearchResult",
     "add_vectors",
+    "check_length",
     "embedded_text",
     "explain",
     "explained",

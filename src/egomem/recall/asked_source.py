@@ -40,8 +40,10 @@ def asked_source(target: str) -> tuple[tuple[Source, ...], str, str]:
     if _READ.search(target):
         if quote:
             return ("screen_text",), quote.group(1), ""
+        # The words that only say how something was read would match every other sign, too.
         rest = _READ_CUES.sub(" ", target)
         return ("screen_text",), *(("", rest) if target.startswith("what") else (rest, ""))
+    # "As I said, where is the cup?" does not ask for speech.
     target = _ASIDE.sub(" ", target)
     if not _SAID.search(target):
         return (), target, ""
@@ -53,6 +55,7 @@ def asked_source(target: str) -> tuple[tuple[Source, ...], str, str]:
     thing, rest = clause.groups()
     cue = _SAID.search(rest)
     subject, behind = (rest[: cue.start()], rest[cue.end() :]) if cue else (rest, "")
+    # "What did he say in the kitchen": where it was said, not what it was about.
     if _PLACE.match(behind):
         return ("speech",), thing, f"{subject} {behind}"
     return ("speech",), f"{_SAID.sub(' ', thing)} {behind}", subject

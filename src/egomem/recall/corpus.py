@@ -37,6 +37,7 @@ class Corpus:
         observation_of: list[int] = []
         for w, window in enumerate(self.windows):
             for o in window.observations:
+                # A long observation stands in several windows; it is scored once.
                 row = place.setdefault(o.id, len(observations))
                 if row == len(observations):
                     observations.append(o)
@@ -45,9 +46,12 @@ class Corpus:
         self.observations = tuple(observations)
         self._window = np.array(window_of, dtype=np.int64)
         self._observation = np.array(observation_of, dtype=np.int64)
+        # `reduceat` needs no loop over windows, and no window is empty, which it could not do.
         self._starts = np.searchsorted(self._window, np.arange(len(self.windows)))
         self.starts = np.array([o.span.start for o in observations])
         self.ends = np.array([o.span.end for o in observations])
+        # Without the leading `Name:`, which would match a question about that person in each of her
+        # lines.
         self.index = StemIndex(said(o)[1] for o in observations)
         self.lengths = self.index.lengths
         self._distinct: dict[int, frozenset[str]] = {}
@@ -64,6 +68,7 @@ class Corpus:
 
     @cached_property
     def lines_a_window(self) -> float:
+        """How many observations a window holds on average."""
         return max(1.0, len(self._window) / max(1, len(self.windows)))
 
     def sums(self, of_observations: Scores) -> Scores:
@@ -79,6 +84,8 @@ class Corpus:
         """The length of the mean of each window's vectors."""
         rows = np.add.reduceat(of_observations[self._observation], self._starts, axis=0)
         mean = rows / self.sums(np.ones(len(self.observations)))[:, None]
+        # Vectors are of length 1 and their mean is shorter: the cosine has to be divided by its
+        # length.
         lengths: Scores = np.linalg.norm(mean, axis=1).astype(np.float64)
         return lengths
 
@@ -109,6 +116,7 @@ class Corpus:
         for earlier, later in pairwise(speech):
             a, b = self.observations[earlier], self.observations[later]
             another = self.speakers[earlier] != self.speakers[later]
+            # Who goes on talking after a question of her own does not answer it.
             if a.recording == b.recording and another and a.text.rstrip().endswith("?"):
                 before[later] = earlier
         return before

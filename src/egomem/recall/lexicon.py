@@ -106,6 +106,7 @@ def forms(stem: str) -> frozenset[str]:
 @cache
 def alike(stem: str) -> frozenset[str]:
     """Stems of the words that mean nearly the same, in all their forms."""
+    # One step and no further: what is like a word that is like it soon means something else.
     forms_of_stem = forms(stem) | {stem}
     near = {other for form in forms_of_stem for other in _alike().get(form, ())}
     return frozenset(near | {form for other in near for form in forms(other)}) - forms_of_stem

@@ -97,6 +97,8 @@ def matches(
     score = np.zeros(len(columns))
     for word, kinds in zip(asked, flags[len(every) :], strict=True):
         weight = idf(len(columns), int(holds[word].sum()))
+        # A detector knows 80 kinds: its "person" may be the woman asked for, and counts half. A
+        # caption that says "person" chose that word.
         score += weight * np.maximum(holds[word], 0.5 * (kinds & objects))
     chosen = score > 0
     matching = int(chosen.sum())
@@ -105,6 +107,8 @@ def matches(
     latest = query.order == "last"
     cut = int(chosen.sum()) > most
     if cut:
+        # Words of options must not crowd out the question's own, so they get a share of their own
+        # below.
         chosen = _first(view, score > 0, most, score=score, latest=latest)
         for words in options:
             mine = sum((_weighed(holds[word]) for word in words), np.zeros(len(columns)))
@@ -112,10 +116,12 @@ def matches(
     pointed = _pointed_at(view, query, asked, slack, part_width)
     if int(pointed.sum()) > most:
         cut = True
+        # "First" and "last" lie at the ends.
         ends = (_first(view, pointed, most // 2, latest=late) for late in (False, True))
         pointed = np.logical_or(*ends)
     chosen |= pointed
     if query.at is not None and len(columns):
+        # A caption may lie a few seconds beside a time that the question names.
         chosen[int(np.argmin(_away(view, query.at)))] = True
     read = view.read(columns.rows[chosen].tolist())
     more = _replies(view, read)
@@ -206,6 +212,8 @@ def _pointed_at(
         if any(not word.forms.isdisjoint(stems) for word in asked):
             catalog = view.filter.catalog
             named = named | (columns.lines == catalog.numbers[catalog.positions[recording.id]])
+    # A question with words is answered by what holds them; reading all of its hour beside would
+    # drown it.
     if query.words or (query.anchor_words and query.relation) or query.items:
         return near | named
     region = near if query.at is not None else ~nothing
@@ -255,6 +263,7 @@ def _away(view: View, at: float) -> Floats:
 
 def _replies(view: View, read: Iterable[Observation]) -> list[Observation]:
     """The speech that follows what asks something: an answer inherits the words of its question."""
+    # "Where is the key?" holds the words of the question and "Under the pot" holds the answer.
     asks = [o for o in read if o.source == "speech" and "?" in o.text and o.recording is not None]
     if not asks:
         return []
@@ -281,6 +290,7 @@ def _surrounded(
         if o.recording is None or o.source in ("speech", "screen_text"):
             continue
         if not forms.isdisjoint(stem_set(o.text)):
+            # Whole stretches, so that the same ones come up whatever observation names them.
             start = o.span.start // STRETCH_S * STRETCH_S
             end = (o.span.end // STRETCH_S + 1) * STRETCH_S
             spans.append((o.recording, Span(start, end)))

@@ -49,9 +49,13 @@ def spans_of(observation: Observation, length: float) -> list[Span]:
 
 def _bounds(observation: Observation, length: float) -> list[tuple[float, float]]:
     span = observation.span
+    # POSIX seconds: a digest is of a wearer's day and no recording's window.
     if observation.recording is None:
         return [(span.start, span.end)]
+    # A caption of 30 to 60 s must not count in the window before it because its start is
+    # 29.9999999.
     first = math.floor((span.start + _NOTHING) / length)
+    # A span of no length, such as a look of a detector, still lies in one window.
     last = max(first, math.ceil((span.end - _NOTHING) / length) - 1)
     return [(k * length, (k + 1) * length) for k in range(first, last + 1)]
 
@@ -94,6 +98,8 @@ def _distinct(observations: list[Observation]) -> tuple[Observation, ...]:
 def _cut(span: Span, duration: float | None) -> Span:
     if duration is None or span.end <= duration:
         return span
+    # An observation past the recording's stated end (an imported transcript that runs on) keeps its
+    # window as it is.
     return span.clip(Span(0.0, duration)) or span
 
 
@@ -102,4 +108,5 @@ def _in_order(o: Observation) -> tuple[str, str, float, float, str]:
 
 
 def _bare(text: str) -> str:
+    # Two captioners, or a caption and its import, often differ in no more than the last dot.
     return " ".join(text.casefold().split()).rstrip(".!")

@@ -100,6 +100,7 @@ class Query:
         """How the answer lies to the anchor, or to a time of a recording ("after 5:00")."""
         if self.anchor is not None:
             return self.anchor.relation
+        # "After 5:00" names no event, but places the answer just as one does.
         for time in self.times:
             if time.span is not None and time.relation != "at":
                 return time.relation

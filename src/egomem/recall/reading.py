@@ -12,7 +12,9 @@ from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
+from egomem.errors import UsageError
 from egomem.recall.asked_source import QUOTED, asked_source
+from egomem.recall.instructions import without_instructions
 from egomem.recall.local_times import zones_of
 from egomem.recall.query import Anchor, Kind, Order, Part, Query, Relation
 from egomem.recall.speech import names_in, speakers_of, without
@@ -47,6 +49,7 @@ _VISIBLE = re.compile(
 )
 _SAYING = re.compile(r"\b(say|says|said|saying|reads?|written|tell|tells|told|shows?|shown)\b")
 _COMES = re.compile(r"\b(come|comes|came|coming) (in|into) (view|sight)\b")
+_NAME_OF = re.compile(r"\bthe (exact )?names? of\b")
 _GOES = re.compile(r"\b(go|goes|went|going) out of (view|sight)\b|\bgo(es)? away\b|\bwent away\b")
 
 _PLACE = r"\b(?:at|in|near|towards?|during) the (?:very )?"
@@ -97,6 +100,20 @@ _LEADING = re.compile(
 _ASKS = re.compile(r"\s*(what|who|where|how|why|which)\b", re.IGNORECASE)
 
 
+MAX_QUESTION_CHARS = 10_000
+"""Of a question with its options. No question of a person is that long, and reading takes time."""
+
+
+def check_length(text: str, options: Sequence[str] = ()) -> None:
+    """Raises UsageError for a question that is too long to be read."""
+    length = len(text) + sum(map(len, options))
+    if length > MAX_QUESTION_CHARS:
+        raise UsageError(
+            f"the question has {length:,} characters; the limit is {MAX_QUESTION_CHARS:,}",
+            "ask in fewer words; a file's content goes in with: egomem import",
+        )
+
+
 def read_query(
     text: str,
     options: Sequence[str] = (),
@@ -116,8 +133,10 @@ def read_query(
     from egomem.timeline import DEFAULT_CONVENTIONS
     from egomem.timeline.local_times import find_local_times
 
+    as_written, text = text, without_instructions(text)
     conventions = conventions or DEFAULT_CONVENTIONS
     times = tuple(find_local_times(text, zones, now=now, conventions=conventions))
+    # Times are taken out first: "last Tuesday" is a time, and "last" in it no order.
     plain = _cut(text, [t.text_span for t in times if not t.unresolved])
     part = next((part for part, pattern in _PARTS if pattern.search(plain)), None)
     for _, pattern in _PARTS:
@@ -130,7 +149,9 @@ def read_query(
         anchor = replace(anchor, words=words_of(without(anchor.event, lost)))
     order = _order(placed_text)
     search_text, target_text = (" ".join(_without_order(t).split()) for t in (plain, target))
+    # Two words for one event: "go" and "come" alone would match every walk.
     low = _GOES.sub("disappear", _COMES.sub("appear", _lowered(placed_text)))
+    low = _NAME_OF.sub(" ", low)
     kind: Kind = next((kind for kind, form in _KINDS if re.search(form, low)), "what")
     items: tuple[str, ...] = ()
     whole = _lowered(without(plain, lost))
@@ -141,13 +162,15 @@ def read_query(
     if sources and kind in ("what", "count", "where"):
         kind = "read" if sources == ("screen_text",) else "said"
     words, carrier = heavy_words_of(topic), heavy_words_of(carrier_text)
+    # Anything to hold on to is better than an empty search.
     if not (words or anchor or sources or times or part or order):
         words = words_of(low)
     names = names_in(text, speakers)
     carried = {word.stem for word in carrier}
+    # "What did Ana say about Ben": Ana speaks, and both are named.
     by_carrier = [who for name, who in names.items() if not carried.isdisjoint(stem_set(name))]
     return Query(
-        text=text,
+        text=as_written,
         search_text=search_text or text,
         target_text=target_text,
         kind=kind,
@@ -193,6 +216,7 @@ def read_for(
     zones = zones_of(recordings)
     query = read_query(text, options, now=now, zones=zones, speakers=speakers)
     longest = max((r.duration for r in recordings), default=0.0)
+    # "At 8:25" in clips of 30 s can only be the clock on the wall.
     if now is not None and query.at is not None and query.at > longest:
         from egomem.timeline import DEFAULT_CONVENTIONS
 
@@ -213,6 +237,7 @@ def instant_of(view: View, moment: Moment | None) -> datetime | None:
 
 def _cut(text: str, spans: Sequence[tuple[int, int]]) -> str:
     for start, end in reversed(spans):
+        # Its preposition goes with it, or "at" would be left behind as a word of place.
         before = re.sub(r"\b(?:at|on|around)\s+$", "", text[:start], flags=re.IGNORECASE)
         text = f"{before} {text[end:]}"
     return text

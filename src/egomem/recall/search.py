@@ -121,10 +121,14 @@ def find(
     if isinstance(query, str):
         query = read_for(view, query, options, now=now, at_end=False)
     read = query if recipe.time_language else _as_written(query)
+    # Before anything is scored: what lies outside the times must not count in the word statistics
+    # either.
     bounded, notes = _bounded(view, read.bounds if recipe.time_language else (), window)
     notes = (read.unresolved if recipe.time_language else ()) + notes
     texts = [" ".join((read.text, *read.options)) if recipe.options else read.text]
     if read.anchor is not None:
+        # "What did I do after washing the cup?": the answer says nothing of a cup, so windows of
+        # the event have to come up, and those beside them.
         texts.append(read.anchor.event)
     around = recipe.neighbours > 0 or read.anchor is not None
     pool = candidates(bounded, texts, window, embedder, least=k, beside=around)
@@ -133,19 +137,23 @@ def find(
     total, parts, of_observations = _scores(pool, read, recipe, embedder)
     corpus = pool.corpus
     windows = corpus.windows
+    # Ties go to the earlier window, as in CapMem; `lexsort` sorts by its last key first.
     ranked = np.lexsort((np.arange(len(windows)), corpus.window_starts, -total))
     if not recipe.unmatched:
         ranked = ranked[_matching(parts)[ranked]]
+    # Order in time and variety compare windows one by one; what ranks below this is no hit anyhow.
     ranking = ranked[: max(MAX_RANKED, 20 * k)].tolist()
     if read.order:
         ranking = ordered(ranking, total, lambda i: pool.instant(windows[i]), read.order)
     best_first: Iterable[int] = ranking
+    # "The last time" wants the last, also where it lies beside another that says the same.
     if recipe.same and not read.order:
         best_first = varied(ranking, total, corpus, same=recipe.same)
     seeds = choose(best_first, windows, most=min(k, recipe.seeds or k), apart=recipe.apart)
     chosen = dict.fromkeys(seeds, True)
     for seed in seeds:
         for neighbour in beside(seed, windows, recipe.neighbours):
+            # Seeds come first: a neighbour may not take the place of a moment that was found.
             if len(chosen) < k:
                 chosen.setdefault(neighbour, False)
 
@@ -182,6 +190,8 @@ def _scores(
 ) -> tuple[Scores, dict[str, Scores], Scores]:
     """The windows' total, each signal's own scores, and how well each observation matches."""
     corpus, weights = pool.corpus, recipe.weights
+    # "What did I do after the call?" has no word of its own: scored by its words it would find any
+    # "do".
     only_order = query.anchor is not None and not telling(query.target_text)
     # Who is named is a matter of who speaks, not of the words: the other one says the name.
     text = without(query.search_text, query.name_texts)
@@ -194,24 +204,28 @@ def _scores(
     for name in weights if not only_order else ("order",):
         match name:
             case "bm25":
-                parts[name] = bm25(question, k1=recipe.k1, b=recipe.b*(1-1/corpus.lines_a_window) if recipe.time_language else recipe.b)
+                parts[name] = bm25(question, k1=recipe.k1, b=_length_share(recipe, corpus))
             case "best":
                 parts[name] = corpus.best(best)
             case "pairs":
                 parts[name] = signals.pairs(question, corpus, pool.statistics)
             case "nearest" | "mean" if embedder is not None:
+                # Two signals share one look at the vectors, which is the dearest part of a search.
                 if not near.any():
                     near, norms = similarities(corpus, pool.view, embedder, text)
                 if name == "nearest":
                     softness = recipe.softness * contrast(embedder)
                     parts[name] = signals.nearest(near, corpus, softness=softness)
                 else:
+                    # The cosine with the mean vector, from the cosines with each: no second product
+                    # of matrices.
                     parts[name] = corpus.means(near) / norms
             case "speaker":
                 parts[name] = corpus.best(signals.speaker(query.speakers, corpus))
             case "reply":
                 parts[name] = corpus.best(signals.reply(best, corpus))
             case "order" if query.anchor is not None:
+                # Names are taken out of the event as they are of the question.
                 event = term_query(without(query.anchor.event, query.name_texts))
                 beside_it = beside_event(
                     query.anchor.relation, of_each(event), corpus, *pool.timelines()
@@ -220,6 +234,8 @@ def _scores(
             case "fullness":
                 parts[name] = signals.fullness(corpus)
             case "hash":
+                # CapMem's query is the question with its options; the line break keeps the last
+                # word of one and the first of the next from counting as a pair.
                 text_of_all = "\n".join((query.text, *query.options))
                 parts[name] = signals.hash_cosine(
                     text_of_all, corpus.windows, dimensions=recipe.hash_dimensions
@@ -236,6 +252,15 @@ def _scores(
     return total, parts, signals.minmax(best) + signals.minmax(near)
 
 
+def _length_share(recipe: Profile, corpus: Corpus) -> float:
+    """BM25's b for windows, less where windows hold few lines.
+
+    A window that many lines fill matches by its length alone, so length is normalised. One of a
+    single caption is long because more was observed, and that is no reason to find it less.
+    """
+    return recipe.b * (1 - 1 / corpus.lines_a_window) if recipe.by_lines else recipe.b
+
+
 def _hints(query: Query, recipe: Profile, pool: Candidates) -> dict[str, tuple[float, ...]]:
     """Places of each recording that the question hints at."""
     if recipe.time_language:
@@ -246,6 +271,7 @@ def _hints(query: Query, recipe: Profile, pool: Candidates) -> dict[str, tuple[f
 
 def _matching(parts: Mapping[str, Scores]) -> NDArray[np.bool_]:
     """Which windows a signal speaks for that is about what was asked."""
+    # Else a question about nothing in the memory would find its fullest windows.
     about = [scores for name, scores in parts.items() if name not in _SURROUNDINGS]
     return np.asarray(np.max(about, axis=0) > 0)
 
@@ -257,6 +283,7 @@ def _bounded(
     notes = []
     for t in bounds:
         if t.instants is not None:
+            # Left out silently, the answer would seem to be over all of the memory.
             unknown = sum(r.clock is None for r in view.recordings())
             if unknown:
                 lost = plural(unknown, "recording")
@@ -264,6 +291,7 @@ def _bounded(
             # A point is looked for within a window on each side.
             view = narrowed(view, t, 0.0 if t.instants.seconds else window)
         elif t.span is not None:
+            # "At 3:20" of which recording? Searching 3:20 of each would find what nobody asked for.
             if len(view.recordings()) != 1:
                 notes.append(f"“{t.text}” was not used: it is a time of one recording")
                 continue

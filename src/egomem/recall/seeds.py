@@ -12,16 +12,20 @@ from heapq import heapify, heappop, heappush
 from egomem.recall.corpus import Corpus, Scores
 from egomem.recall.moments import MomentWindow
 
-REPEATED=0.5
+REPEATED = 0.5
+"""What a window keeps of its score where a better one holds all its observations: a long caption is
+found once, and its other windows later, as the evidence may lie in any of them."""
+
 
 def varied(ranked: Sequence[int], total: Scores, corpus: Corpus, *, same: float) -> Iterator[int]:
     """Windows best first, where one beside a better one counts less for saying the same.
 
     A neighbour of a chosen window loses `same` of its score times the share of words that the two
-    have in common. One whose observations all are in a chosen window is left out: a long caption
-    is found once.
+    have in common. One whose observations all are in a chosen window keeps REPEATED of its score.
     """
     windows = corpus.windows
+    # A heap, as a choice changes the scores of its neighbours alone: sorting anew for each hit
+    # takes as long as the search.
     queue = [(-total[i], rank, i) for rank, i in enumerate(ranked)]
     heapify(queue)
     score = dict(zip(ranked, total[list(ranked)].tolist(), strict=True))
@@ -31,6 +35,7 @@ def varied(ranked: Sequence[int], total: Scores, corpus: Corpus, *, same: float)
         minus, rank, i = heappop(queue)
         if i not in score:
             continue
+        # Its score has fallen since it was put in: it goes back with the new one.
         if -minus > score[i]:
             heappush(queue, (-score[i], rank, i))
             continue
@@ -38,9 +43,11 @@ def varied(ranked: Sequence[int], total: Scores, corpus: Corpus, *, same: float)
         del score[i]
         for n in beside(i, windows, 1):
             if n in score:
+                # Of the smaller one: a short caption that is wholly in a long one says nothing new.
                 common = len(words(n) & words(i)) / max(1, min(len(words(n)), len(words(i))))
                 score[n] *= 1 - same * common
         for n in _shared(i, windows):
+            # Nothing in it that the better one does not show, but the evidence may lie in it.
             if n in score and ids(n) <= ids(i):
                 score[n] *= REPEATED
 
@@ -70,6 +77,8 @@ def choose(
     for i in ranked:
         if len(seeds) >= most:
             break
+        # CapMem says 45 s and not from where to where; between centres, adjacent windows of 30 s
+        # exclude each other and those of 60 s do not.
         if not apart or all(not _near(windows[i], windows[s], apart) for s in seeds):
             seeds.append(i)
     return seeds
@@ -86,6 +95,8 @@ def beside(seed: int, windows: Sequence[MomentWindow], each_side: int) -> list[i
             if not 0 <= beyond < len(windows):
                 break
             first, second = sorted((edge, beyond))
+            # A stretch in which nothing was observed has no window: what follows it is no
+            # neighbour.
             if not _adjoin(windows[first], windows[second]):
                 break
             neighbours.append(beyond)

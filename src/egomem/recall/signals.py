@@ -61,6 +61,8 @@ def bm25(
     for term in terms.terms:
         times = spread(corpus.index.counts(term.own))
         weight = _weight(term, times, statistics)
+        # Counted once, however often it stands there: three sofas are no better proof of a couch
+        # than one.
         if like and term.like:
             times = times + like * (spread(corpus.index.counts(term.like)) > 0)
         scores += term.weight * weight * times * (k1 + 1) / (times + damping)
@@ -81,6 +83,7 @@ def pairs(terms: TermQuery, corpus: Corpus, statistics: Statistics | None = None
     """
     scores = np.zeros(len(corpus.windows))
     for one, two in terms.pairs:
+        # Either order: who asks for the rice bag may have said "a bag of rice".
         either = (pair for a in one.own for z in two.own for pair in ((a, z), (z, a)))
         times = corpus.sums(corpus.index.pair_counts(either))
         if times.any():
@@ -102,8 +105,10 @@ def nearest(cosines: Scores, corpus: Corpus, *, softness: float) -> Scores:
     if softness <= 0 or not len(cosines):
         return largest
     top = cosines.max()
+    # Below exp(-700) floats underflow, and the logarithm of a sum of zeros is no number.
     shares = np.exp(np.maximum((cosines - top) / softness, -700.0))
     soft: Scores = top + softness * np.log(corpus.sums(shares))
+    # Many that are all on the other side of the question must not add up to a match.
     return np.where(largest > 0, soft, largest)
 
 
@@ -118,6 +123,8 @@ def _hashed(text: str, dimensions: int) -> dict[int, float]:
     for feature in features(text):
         code = crc32(feature.encode())
         slot = code % dimensions
+        # The sign keeps two features that share a slot from always adding up (feature hashing,
+        # Weinberger et al. 2009). CRC32, as Python's own hash differs from process to process.
         vector[slot] = vector.get(slot, 0.0) + (1.0 if code >> 31 else -1.0)
     return vector
 
@@ -132,6 +139,7 @@ def overlap(terms: TermQuery, corpus: Corpus) -> Scores:
     """The share of the query's distinct words that a window holds: `|Q ∩ W| / |Q|`."""
     matched = np.zeros(len(corpus.windows))
     for term in terms.terms:
+        # Each word once, as in |Q ∩ W|: repetition is BM25's matter.
         matched += corpus.sums(corpus.index.counts([term.stem])) > 0
     return matched / max(1, len(terms.terms))
 
@@ -151,6 +159,7 @@ def time_hints(
         here = hints.get(w.recording or "", ())
         if here and duration > 0:
             place = w.span.middle / duration
+            # .2 of a recording is our reconstruction: CapMem names time hints and gives no formula.
             scores[i] = max(math.exp(-abs(place - hint) / 0.2) for hint in here)
     return scores
 
@@ -179,6 +188,7 @@ def hinted_places(query: Query, duration: float) -> tuple[float, ...]:
 
 def speaker(named: Sequence[str], corpus: Corpus) -> Scores:
     """1 for observations that the one named speaker said; 0 for all where several are named."""
+    # "What did Ana tell Ben?": both speak, and which of them answers is not known.
     if len(named) != 1:
         return np.zeros(len(corpus.observations))
     return np.array([float(who == named[0]) for who in corpus.speakers])
@@ -192,6 +202,7 @@ def reply(question_scores: Scores, corpus: Corpus) -> Scores:
 
 def fullness(corpus: Corpus) -> Scores:
     """How much was observed: of two windows that match alike, the fuller one likelier holds it."""
+    # By the logarithm: a window with 300 words is not ten times likelier than one with 30.
     return np.log1p(corpus.window_lengths)
 
 
@@ -202,8 +213,10 @@ def minmax(scores: Scores, least: float = 0.0) -> Scores:
     Of a lone candidate, which has nothing to be compared with, it says whether it speaks at all.
     """
     if len(scores) == 1:
+        # Min-max of one value is 0 / 0.
         return (scores > 0).astype(np.float64)
     if not len(scores) or (spread := scores.max() - scores.min()) <= 1e-12:
         return np.zeros(len(scores))
+    # Plain min-max makes much of cosines of .71 and .72, which is noise.
     scaled: Scores = (scores - scores.min()) / max(spread, least)
     return scaled

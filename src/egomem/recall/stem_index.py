@@ -83,6 +83,7 @@ class _Written(dict[str, tuple[int, ...]]):
 
     def read(self, text: str) -> tuple[list[int], list[int]]:
         """A text's words in order, and the extra stems of its language."""
+        # Most memories are English: one look into a dict for each written word, and no tokenizer.
         if text.isascii():  # it falls into words at its spaces, whatever stands around them
             row = text.split()
             numbers = list(chain.from_iterable(map(self.__getitem__, row)))

@@ -30,6 +30,7 @@ def beside_event(
     if not len(strength) or strength.max() <= 0:
         return scores
     starts, ends = corpus.starts + zeros, corpus.ends + zeros
+    # Several, as the event may have happened more than once, or be told by two sources.
     anchors = np.argsort(-strength, kind="stable")[:_ANCHORS]
     for a in anchors[strength[anchors] >= _STRONG * strength.max()]:
         if relation == "after":
@@ -38,9 +39,12 @@ def beside_event(
             gap = starts[a] - ends
         else:
             gap = np.maximum(starts - ends[a], starts[a] - ends)
+        # A second of overlap is allowed: captions of adjoining windows and speech touch and overlap
+        # a little.
         follows = (gap > -1.0) if relation != "while" else (gap < 0)
         nearness = np.exp(-np.maximum(gap, 0.0) / FADING)
         score = np.where(follows & (line == line[a]), nearness, 0.0) * strength[a]
+        # What tells of the event is no answer to what came after it.
         if relation != "while":
             score[a] = 0.0
         scores = np.maximum(scores, score)
@@ -57,6 +61,7 @@ def ordered(
     if not ranked:
         return []
     best = float(total[list(ranked)].max())
+    # By time alone "the last time I saw Ana" would be the last moment that mentions anybody.
     strong = [i for i in ranked if total[i] >= _STRONG * best]
     chosen = set(strong)
     strong.sort(key=instant, reverse=order == "last")

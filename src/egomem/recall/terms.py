@@ -39,6 +39,8 @@ def bag_of(text: str) -> Bag:
     every, length = terms(text)
     row = [stem for stem in every[:length] if stem not in STOP_WORDS]
     words = Counter(row)
+    # Extra stems of a recognised language help to find; they are no words of their own, and
+    # lengthen nothing.
     words.update(every[length:])
     return Bag(dict(words), dict(Counter(pairwise(row))), len(row))
 
@@ -57,6 +59,7 @@ def features(text: str) -> Iterator[str]:
     yield from words
     yield from map(" ".join, pairwise(words))
     for word in words:
+        # The marks tell the beginning and end of a word from its middle.
         padded = f"<{word}>"
         for n in (3, 4, 5):
             for i in range(len(padded) - n + 1):
@@ -115,6 +118,7 @@ def term_query(
 
     def take(part: str, weight: float) -> list[Term]:
         all_stems, length = terms(part)
+        # "Who is who?" has nothing else to look for.
         telling = [s for s in all_stems[:length] if s not in STOP_WORDS] or all_stems[:length]
         asked_for = any(stem not in ASKING for stem in telling)
         for stem in telling + all_stems[length:]:

@@ -37,6 +37,7 @@ def add_vectors(store: Store, embedder: Embedder) -> int:
     view = store.view()
     have = set(view.vectors(embedder.name)[0])
     missing = [o for o in view.observations() if o.id not in have]
+    # The store writes vectors a recording at a time.
     missing.sort(key=lambda o: o.recording or "")
     added = 0
     for recording, group in groupby(missing, key=lambda o: o.recording):
@@ -119,6 +120,7 @@ def contrast(embedder: Embedder) -> float:
     """
     if embedder.name not in _contrasts:
         wordings, rewordings = zip(*_SAME, strict=True)
+        # One side as a query: some embedders put another prefix before questions than before texts.
         cosines = embedder.embed(wordings, query=True) @ embedder.embed(rewordings).T
         one = np.eye(len(_SAME), dtype=bool)
         _contrasts[embedder.name] = max(0.01, float(cosines[one].mean() - cosines[~one].mean()))
@@ -135,6 +137,7 @@ def _rows(embedder: Embedder, observations: Sequence[Observation], view: View) -
     place = {o.id: i for i, o in enumerate(observations)}
     rows = np.zeros((len(observations), embedder.dimensions), dtype=np.float32)
     lacking = np.ones(len(observations), dtype=bool)
+    # Reading all is faster than asking for all by their ids.
     ids, matrix = view.vectors(embedder.name, place if len(observations) < view.count() else None)
     if ids:
         here = [place[id] for id in ids]

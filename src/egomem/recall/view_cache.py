@@ -30,6 +30,8 @@ class ViewCache(Generic[T]):
         values = self._kept.setdefault(view.store, OrderedDict())
         full_key = (*key, *_seen_by(view))
         count = view.count()
+        # The count is no part of the key: a value of before something was forgotten must be
+        # replaced, not kept beside the new one.
         kept = values.get(full_key)
         if kept is None or kept[0] != count:
             kept = values[full_key] = count, make()

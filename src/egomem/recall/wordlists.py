@@ -31,6 +31,12 @@ onde quem quê meu minha eu o os as um uma em com do da
 MEDIA = "sign screen text label title caption display poster banner page card writing"
 """What carries words to be read; a text seldom names it."""
 
+ATTRIBUTES = "colour color street road"
+"""What a question asks of a thing, and an answer does not say by that word: see KINDS."""
+
+STANDS = "street road traffic wall information info shop door"
+"""Where any sign may stand: that a text was read on a *street* sign, nothing tells."""
+
 SAYS = "say said says read reads write written tell told text words letters speak spoke talk asks"
 """What a caption says where it tells of words."""
 
@@ -39,7 +45,7 @@ come comes came
 see saw seen seeing show shows showed shown appear appears appeared appearing visible present
 happen happens happened happening occur occurs occurred exist use used using uses
 get got kind type sort thing things way many much often long time times moment
-video recording clip footage memory scene
+video recording clip footage memory scene videos recordings clips memories scenes
 first last final finally next previous recently begin beginning start middle end earlier later
 today ago view sight
 """
@@ -57,6 +63,10 @@ cupboard cabinet|laptop computer|rucksack backpack|handbag purse|leave disappear
 NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve"
 
 KINDS = """
+colour: red blue green yellow black white grey gray brown orange pink purple violet silver gold
+color: red blue green yellow black white grey gray brown orange pink purple violet silver gold
+street: road lane avenue boulevard alley
+road: street lane avenue highway motorway
 vehicle: car bus truck van lorry motorcycle motorbike bicycle bike train tram boat airplane taxi
 animal: dog cat bird horse sheep cow elephant bear zebra giraffe
 pet: dog cat

@@ -18,6 +18,9 @@ from egomem.text import stems, terms, tokens
 PLAIN = frozenset(wordlists.PLAIN.split() + wordlists.PLAIN_ELSEWHERE.split())
 MEDIA = frozenset(wordlists.MEDIA.split())
 LIGHT = frozenset(wordlists.LIGHT.split())
+ATTRIBUTES = frozenset(stems(wordlists.ATTRIBUTES.split()))
+STANDS = frozenset(stems(wordlists.STANDS.split()))
+MEDIA_STEMS = frozenset(stems(wordlists.MEDIA.split()))
 NUMBERS = {word: number for number, word in enumerate(wordlists.NUMBERS.split())}
 """Number words, zero to twelve."""
 
@@ -46,6 +49,7 @@ def words_of(text: str) -> tuple[Word, ...]:
 
     Light words ("appear", "time") count only where nothing else is left.
     """
+    # "How much time did it take?" has nothing but light words.
     return heavy_words_of(text) or _words([t for t in tokens(text) if t not in PLAIN])
 
 

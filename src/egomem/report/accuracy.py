@@ -54,7 +54,11 @@ def accuracy_section(columns: Sequence[ReportColumn], groups: Sequence[ColumnBoo
 def _tables(group: ColumnBootstrap) -> Iterator[ReportTable]:
     """One table, or one for each setting where there are many columns."""
     title = group.titled("Overall")
-    all_accuracies = accuracies([column.scored for column in group.columns], group.strata)
+    all_accuracies = accuracies(
+        [column.scored for column in group.columns],
+        group.strata,
+        intervals=group.columns[0].options.intervals,
+    )
     rows = [(c, _row(c, a)) for c, a in zip(group.columns, all_accuracies, strict=True)]
     if len(rows) <= MAX_ROWS:
         yield _table(title, "setting", group, [[column.name, *row] for column, row in rows])

@@ -14,9 +14,10 @@ from egomem.score.scored_answers import Floats, Mask
 from egomem.text import plural
 
 RESAMPLING = (
-    f"Intervals: 95 % percentile bootstrap, {RESAMPLES:,} resamples of whole clusters (a video "
+    f"Intervals: 95 % bootstrap, {RESAMPLES:,} resamples of whole clusters (a video "
     "with all its questions, or a question that names no video), stratified by duration: "
-    "videos up to the last edge of --regimes (default 20 min), and longer ones"
+    "videos up to the last edge of --regimes (default 20 min), and longer ones; percentiles, "
+    "widened for few videos unless --intervals percentile is given"
 )
 
 
@@ -74,8 +75,10 @@ def bootstrap_columns(columns: Sequence[ReportColumn]) -> list[ColumnBootstrap]:
     for column in columns:
         scored = column.scored
         keys = tuple((q.id, q.answer) for q in scored.questions)
+        # Keys are part of it: a mended key makes other questions of the same ids.
         group = (keys, scored.clusters, tuple(_strata(column, scored)))
         groups.setdefault(group, []).append(column)
+    # A set without keys has nothing to resample.
     results = [bootstrap_questions(group) for group in groups.values() if len(group[0].scored)]
     if len(results) < 2:
         return results
@@ -92,7 +95,9 @@ def bootstrap_questions(columns: list[ReportColumn], mask: Mask | None = None) -
     scored = columns[0].scored if mask is None else columns[0].scored.only(mask)
     right = np.column_stack([column.scored.right for column in columns])
     right = right if mask is None else right[mask]
-    resampled = bootstrap(right, scored.clusters, _strata(columns[0], scored))
+    intervals = columns[0].options.intervals
+    strata = _strata(columns[0], scored)
+    resampled = bootstrap(right, scored.clusters, strata, intervals=intervals)
     return ColumnBootstrap(columns, resampled, scored.clusters, right, mask)
 
 

@@ -75,6 +75,7 @@ def _by_setting(group: ColumnBootstrap, pairs: Sequence[ColumnPair]) -> SettingP
     """The pairs to average: the readers of one setting, within one run where a reader is in
     several."""
     arms = [group.columns[pair.a].arm for pair in pairs]
+    # A reader of two runs would count twice in a mean over readers.
     has_repeats = len(set(arms)) < len(arms)
     settings: SettingPairs = {}
     for pair in pairs:
@@ -101,6 +102,7 @@ def bootstrap_by_duration(group: ColumnBootstrap) -> Subsets:
             mask = np.array(
                 [label in by.labels(question, video) for question, video in pairs], bool
             )
+            # Two slices may cut alike (over 20 minutes is a regime of both): one row each.
             if mask.any() and not mask.all() and label not in subsets:
                 subsets[label] = bootstrap_questions(group.columns, mask)
     return subsets
@@ -109,6 +111,7 @@ def bootstrap_by_duration(group: ColumnBootstrap) -> Subsets:
 def _mean_table(subsets: Subsets, settings: SettingPairs) -> ReportTable:
     p_values = {name: _p_values(subset, settings) for name, subset in subsets.items()}
     keys = [(setting, name) for setting in settings for name in subsets]
+    # Over the whole table: who looks at twenty rows for a small p finds one by chance.
     adjusted = holm([p_values[name][setting] for setting, name in keys])
     rows: list[list[object]] = []
     for (setting, name), p_adjusted in zip(keys, adjusted, strict=True):
@@ -147,6 +150,8 @@ def _mean_table(subsets: Subsets, settings: SettingPairs) -> ReportTable:
 
 
 def _p_values(subset: ColumnBootstrap, settings: SettingPairs) -> dict[str, float]:
+    # Of the mean over readers, as the readers of a video are swapped together: they saw the same
+    # frames.
     differences = [
         subset.right[:, [pair.a for pair in pairs]].mean(axis=1)
         - subset.right[:, [pair.b for pair in pairs]].mean(axis=1)
@@ -183,6 +188,7 @@ def _reader_tables(subsets: Subsets, settings: SettingPairs) -> Iterator[ReportT
     # The frame cap is left out: it divides the videos almost as the durations do.
     by_duration = {name: s for name, s in subsets.items() if not name.endswith("frames")}
     pairs = [pair for setting_pairs in settings.values() for pair in setting_pairs]
+    # A page holds no more without becoming unreadable.
     if len(pairs) <= MAX_ROWS:
         rows = [[p.labels[0], p.setting, *_reader_cells(by_duration, p)] for p in pairs]
         yield _reader_table(title, ("reader", "setting"), by_duration, rows)
@@ -241,6 +247,7 @@ def _gate_sentences(group: ColumnBootstrap, pairs: Sequence[ColumnPair]) -> Iter
     """Which of the readers failed the bias gate, where the run let them continue."""
     runs = {id(column.run): column.run for column in group.columns}.values()
     readers = {group.columns[pair.a].arm.reader for pair in pairs}
+    # A gate that is only reported must be seen beside the figures that it puts in doubt.
     failed = [
         short_model(gate.reader) + (f" ({run_name(run)})" if len(runs) > 1 else "")
         for run in runs

@@ -31,7 +31,7 @@ STATUS_LETTERS_NOTE = (
 )
 
 INTERVAL_WARNINGS = (
-    f'"few": from fewer than {MIN_CLUSTERS} clusters, for which such an interval is too narrow. '
+    f'"few": from fewer than {MIN_CLUSTERS} clusters, for which an interval is still too narrow. '
     '"no spread": all resamples are equal, so the interval says nothing about other videos.'
 )
 """What the warnings beside an interval mean."""

@@ -12,7 +12,14 @@ from egomem.evaluate.run_reader import Run
 from egomem.models import ModelSpec
 from egomem.records import Answer
 from egomem.report.open_weights import UNKNOWN, classify_weights
-from egomem.score import DURATION_EDGES_S, ScoredAnswers, Slice, SliceTable, slice_table
+from egomem.score import (
+    DURATION_EDGES_S,
+    IntervalMethod,
+    ScoredAnswers,
+    Slice,
+    SliceTable,
+    slice_table,
+)
 
 
 @dataclass(frozen=True)
@@ -21,13 +28,14 @@ class ReportOptions:
 
     `bins`: how many bins of evidence positions, or their inner edges as shares. `regimes`: edges of
     durations in seconds; the last one separates long videos from the others. `open`, `closed`:
-    readers whose weights the user states to be so.
+    readers whose weights the user states to be so. `intervals`: see `egomem.score.bootstrap`.
     """
 
     bins: int | tuple[float, ...] = 3
     regimes: tuple[float, ...] = DURATION_EDGES_S
     open: tuple[str, ...] = ()
     closed: tuple[str, ...] = ()
+    intervals: IntervalMethod = "widened"
 
 
 DEFAULT_OPTIONS = ReportOptions()

@@ -43,6 +43,7 @@ def columns_by_reader(group: ColumnBootstrap) -> dict[str, SettingColumns]:
     readers: dict[str, SettingColumns] = {}
     for k, column in enumerate(group.columns):
         arm = column.arm
+        # Else the reader with most captioners would have most say in the mean.
         is_cross = column.run.config.cross and arm.captioner != arm.reader
         if arm.reader and not (arm.captioner and is_cross):
             readers.setdefault(column.panel, {})[arm.setting] = k
@@ -55,6 +56,7 @@ def captions_minus_video(group: ColumnBootstrap) -> list[ColumnPair]:
     for reader, settings in columns_by_reader(group).items():
         video = settings.get(VIDEO)
         for setting, k in settings.items():
+            # The same reader on both sides: another one's video would be a difference of readers.
             if video is not None and group.columns[k].condition.is_caption_qa:
                 pairs.append(ColumnPair(setting, (reader,), k, video))
     return pairs
@@ -66,6 +68,7 @@ def strategy_minus_base(group: ColumnBootstrap) -> list[ColumnPair]:
     for a, column in enumerate(group.columns):
         bases = column.run.config.bases(column.arm).values()
         for b, other in enumerate(group.columns):
+            # Within one run: there it started from that very answer.
             if other.run is column.run and other.arm in bases:
                 setting = f"{column.series} less {other.arm.setting}"
                 pairs.append(ColumnPair(setting, (column.panel,), a, b))
@@ -117,6 +120,7 @@ def captioner_pairs(group: ColumnBootstrap) -> list[ColumnPair]:
 def run_pairs(group: ColumnBootstrap) -> list[ColumnPair]:
     """The same arm in two runs. Labels: reader, run, and the run it is compared with."""
     pairs = []
+    # The later minus the earlier, so that a newer run that is better is above 0.
     for b, a in combinations(range(len(group.columns)), 2):
         one, other = group.columns[a], group.columns[b]
         if one.run is not other.run and one.arm == other.arm:
@@ -164,6 +168,7 @@ def _own_captions(group: ColumnBootstrap, indexes: Sequence[int]) -> int:
 
 def is_above(group: ColumnBootstrap, a: int, b: int) -> bool:
     """Whether column `a` is more accurate than column `b`."""
+    # Means of equal counts differ in the last bits where they were summed in another order.
     return bool(group.bootstrap.values[a] > group.bootstrap.values[b] + TOLERANCE)
 
 

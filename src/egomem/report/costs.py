@@ -59,9 +59,11 @@ def _column_costs(columns: Sequence[ReportColumn]) -> list[ColumnCost]:
         usage = run.usage(column.arm)
         track = f"{column.track}" if column.condition.captions != "none" else ""
         key = (id(run), track)
+        # The sum over all captions of a video is the same for each reader of the track.
         if key not in usage_by_track:
             usage_by_track[key] = run.built(column.arm)
         captions, lost = usage_by_track[key], len(column.answers) - len(usage)
+        # A column whose usage is lost altogether is shown as such, and not left out as free.
         if usage or lost:
             counted = not captions.missing
             column_cost = amortise(usage, captions.by_video, counted=counted, lost=lost)
@@ -183,6 +185,7 @@ def _spent(cost: AmortisedCost, unit: str, n: int) -> float | None:
     """The cost of a question at reuse n; None where it is not known in full."""
     if unit == "tokens":
         return cost.tokens.get(n)
+    # A lower bound on a front would put an unknown price among the cheapest.
     return None if cost.money_is_lower_bound else cost.prices.get(n)
 
 

@@ -131,7 +131,10 @@ def _middle_drop(
     rows: list[list[object]] = []
     for column, table in zip(columns, tables, strict=True):
         interval = middle_drop_interval(
-            column.scored, by, duration_strata(column.scored, column.options.regimes[-1:])
+            column.scored,
+            by,
+            duration_strata(column.scored, column.options.regimes[-1:]),
+            intervals=column.options.intervals,
         )
         if interval is None:
             continue

@@ -23,10 +23,14 @@ def verification_section(columns: Sequence[ReportColumn]) -> Section:
                     column.name,
                     level,
                     counts.n,
+                    _percent(counts.right_before, counts.n),
+                    _percent(counts.right_after, counts.n),
+                    f"{counts.gain:+.1f}" if counts.gain is not None else "",
                     counts.overridden,
                     counts.fixed,
                     counts.broken,
                     counts.blocked,
+                    counts.blocked_clock,
                     counts.blocked_fix,
                     counts.blocked_break,
                 ]
@@ -34,13 +38,16 @@ def verification_section(columns: Sequence[ReportColumn]) -> Section:
     if not rows:
         return Section(title="Retrieve and verify")
     headings = (
-        "setting", "support", "n", "overridden", "fixed", "broken", "blocked",
-        "would have fixed", "would have broken",
+        "setting", "support", "n", "captions", "verified", "gain", "overridden", "fixed", "broken",
+        "blocked", "by a clock time", "would have fixed", "would have broken",
     )  # fmt: skip
     note = (
-        "Numbers of questions. Overridden: verification replaced the caption answer, which fixed a "
-        "wrong one, broke a right one, or did neither. Blocked: the rule forbade a different "
-        "answer; the last two columns say what that answer would have done."
+        "Captions, verified: strict accuracy of the caption answer and after verification, in "
+        "percent; gain in points. The others: numbers of questions. Overridden: verification "
+        "replaced the caption answer, which fixed a wrong one, broke a right one, or did neither. "
+        "Blocked: the rule forbade a different answer, as its support was not strong or (next "
+        "column) the question or an option names a clock time; the last two columns say what that "
+        "answer would have done."
     )
     if any(row[1] == NO_VERDICT for row in rows):
         note += (
@@ -49,3 +56,7 @@ def verification_section(columns: Sequence[ReportColumn]) -> Section:
         )
     table = build_table("Effects", headings, rows, note)
     return Section(title="Retrieve and verify", text=(CAVEAT,), parts=(table,))
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f}" if whole else ""

@@ -83,6 +83,7 @@ from egomem.score.slices import (
     slice_tables,
     standard_slices,
 )
+from egomem.score.small_samples import IntervalMethod
 from egomem.score.summary import ScoreSummary, duration_strata, summarise
 from egomem.score.verify_effects import OverrideCounts, effects_by_support
 
@@ -105,6 +106,7 @@ __all__ = [
     "FrameCounts",
     "GroupAccuracy",
     "Interval",
+    "IntervalMethod",
     "Mrr",
     "OracleAnswer",
     "OverrideCounts",

@@ -9,6 +9,7 @@ import numpy as np
 from egomem.records import Record, Status
 from egomem.score.cluster_bootstrap import Bootstrap, Interval, bootstrap
 from egomem.score.scored_answers import Floats, ScoredAnswers
+from egomem.score.small_samples import IntervalMethod
 
 READ_STATUSES = (Status.PARSED.value, Status.ABSTAINED.value)
 """Statuses of replies that were read: as a choice, or as saying that it cannot be told."""
@@ -38,7 +39,11 @@ def read_mask(scored: ScoredAnswers) -> Floats:
 
 
 def accuracies(
-    answer_sets: Sequence[ScoredAnswers], strata: Sequence[str] | None = None, *, seed: int = 0
+    answer_sets: Sequence[ScoredAnswers],
+    strata: Sequence[str] | None = None,
+    *,
+    seed: int = 0,
+    intervals: IntervalMethod = "widened",
 ) -> list[Accuracies]:
     """The accuracies of each set of answers to the same questions, all on the same draws.
 
@@ -49,11 +54,16 @@ def accuracies(
     if not answer_sets:
         return []
     clusters = answer_sets[0].clusters
+    # One call for all sets: figures that are compared must rest on the same draws of videos, else
+    # chance between draws widens their difference.
     right = np.column_stack([s.right for s in answer_sets])
     read = np.column_stack([read_mask(s) for s in answer_sets])
-    draws = bootstrap(np.column_stack([right, read]), clusters, strata, seed=seed)
+    both = np.column_stack([right, read])
+    draws = bootstrap(both, clusters, strata, seed=seed, intervals=intervals)
     cluster_values = _cluster_means(right, clusters, strata)
-    macro = bootstrap(*cluster_values, seed=seed)
+    # The mean over videos needs draws of its own: its unit is the video, so each counts once and
+    # has no size to be weighed by.
+    macro = bootstrap(*cluster_values, seed=seed, intervals=intervals)
     columns, answered = len(answer_sets), _answered_accuracy(draws, len(answer_sets))
     return [
         Accuracies(
@@ -61,6 +71,8 @@ def accuracies(
             n_answered=int(read[:, i].sum()),
             clusters=len(cluster_values[1]),
             strict=draws.interval(i),
+            # Without a reply that was read there is no accuracy among read ones; 0 would look like
+            # a bad reader.
             answered=answered.interval(i) if draws.values[columns + i] else None,
             macro=macro.interval(i),
         )
@@ -70,11 +82,12 @@ def accuracies(
 
 def _answered_accuracy(draws: Bootstrap, columns: int) -> Bootstrap:
     """Right among what was read (nothing else is right); NaN in a draw in which nothing was."""
+    # A draw may hold only videos whose replies all failed. Its NaN is left out of the quantiles; 0
+    # would pull the interval down.
     with np.errstate(invalid="ignore", divide="ignore"):
-        return Bootstrap(
+        return draws.derived(
             draws.values[:columns] / draws.values[columns:],
             draws.samples[:, :columns] / draws.samples[:, columns:],
-            draws.level,
         )
 
 

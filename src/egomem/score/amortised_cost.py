@@ -65,6 +65,7 @@ def sampled_frames(duration: float | None, *, cap: int | None, fps: float) -> in
     """Frames of a video of that many seconds, at most `cap`; None where its length is unknown."""
     if duration is None:
         return None
+    # Durations are floats: 12.6 s at 10 fps gives 125.999... frames without the tolerance.
     count = math.floor(duration * fps + 1e-9)
     return count if cap is None else min(cap, count)
 
@@ -73,6 +74,8 @@ def tokens_per_question(
     build: float, ask: float, reuse: Sequence[int] = REUSE_COUNTS
 ) -> dict[int, float]:
     """B/n + q for each n: `build` tokens for a video's memory, `ask` for one question (A.4)."""
+    # CapMem publishes 330k-335k tokens at n = 1 and 14k-20k at n = 32; this formula and no other
+    # gives one build of 325k-326k for both.
     return {n: build / n + ask for n in reuse}
 
 
@@ -122,6 +125,8 @@ def amortise(
     complete = counted and not lost
 
     def each_at(built_of: float, asked_of: float) -> dict[int, float]:
+        # Reuse counts the questions on one video's memory, so the build is that of a mean video,
+        # whatever the number of questions in this run.
         spread = tokens_per_question(built_of * per_video, asked_of * per_question, reuse)
         return spread if counted else {}
 
@@ -134,6 +139,8 @@ def amortise(
         frames_ask=ask_usage.frames,
         seconds=build_usage.seconds + ask_usage.seconds,
         money=(build_usage.cost or 0.0) + (ask_usage.cost or 0.0),
+        # One request without a price makes the sum too low; taking it for 0 would let a model of
+        # unknown price win.
         money_is_lower_bound=not complete or any(u.without_price for u in usages),
         tokens=each_at(_total_tokens(build_usage), _total_tokens(ask_usage)),
         frames=each_at(build_usage.frames, ask_usage.frames),
@@ -154,7 +161,9 @@ def pareto_front(points: Mapping[str, tuple[float, float]]) -> list[str]:
     """
     best = -math.inf
     names: list[str] = []
+    # The better of two that cost the same must come first, or the worse one would enter the front.
     for name, (price, accuracy) in sorted(points.items(), key=lambda p: (p[1][0], -p[1][1], p[0])):
+        # Of two that tie in both, neither beats the other: both stand on the front.
         if accuracy > best or (names and points[names[-1]] == (price, accuracy)):
             names.append(name)
             best = max(best, accuracy)

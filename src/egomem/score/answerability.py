@@ -31,10 +31,12 @@ class Answerability(Record):
 
 def answerability(scored: ScoredAnswers) -> Answerability:
     """Over all scored questions (SuperMemory-VQA; macro and the other class are ours)."""
+    # Most data sets do not state it: a question counts as answerable unless its record says no.
     answerable = np.array([q.answerable is not False for q in scored.questions], bool)
     abstained = np.array(
         [abstains(q, a) for q, a in zip(scored.questions, scored.answers, strict=True)], bool
     )
+    # Choosing the option "cannot be answered" is a parsed reply, and still an abstention.
     answered = np.array([s == "parsed" for s in scored.statuses], bool) & ~abstained
     tp, fp = _count(answerable & answered), _count(~answerable & answered)
     fn, tn = _count(answerable & abstained), _count(~answerable & abstained)
@@ -52,6 +54,8 @@ def answerability(scored: ScoredAnswers) -> Answerability:
         f1=f1,
         f1_unanswerable=f1_unanswerable,
         f1_macro=None if f1 is None or f1_unanswerable is None else (f1 + f1_unanswerable) / 2,
+        # Without it .8 looks good where two thirds can be answered, and a reader that never
+        # abstains gets it.
         f1_always_answering=_f1(positives, negatives, 0),
     )
 

@@ -85,6 +85,8 @@ def baseline_means(questions: tuple[Question, ...]) -> BaselineMeans:
     """
     key = tuple(map(id, questions))
     if key not in _MEANS_CACHE:
+        # Emptied at once rather than by age: a report asks for the same groups in each pass, and
+        # never for more than this many.
         if len(_MEANS_CACHE) >= _MAX_CACHED:
             _MEANS_CACHE.clear()
         result: BaselineMeans = {}
@@ -93,6 +95,8 @@ def baseline_means(questions: tuple[Question, ...]) -> BaselineMeans:
             defined = rightness[~np.isnan(rightness)]
             if len(defined):
                 result[name] = (float(defined.mean()), len(defined))
+        # The questions are kept with the result: else Python may give their ids to others, and the
+        # cache would answer for those.
         _MEANS_CACHE[key] = (questions, result)
     return _MEANS_CACHE[key][1]
 
@@ -108,9 +112,12 @@ def _expected_rightness(
 
 def _chance_of_key(question: Question, scores: list[float] | None) -> float:
     """Probability of choosing the key where one of the best options is drawn at random."""
+    # An open question has no options to choose from by a rule, and is left out by NaN: 0 would
+    # lower the baseline and flatter the figure beside it.
     if not scores:
         return float("nan")
     best = max(scores)
+    # Taking the first of tied options would give the baseline the key's position as a hint.
     chosen = {o.label for o, s in zip(question.options, scores, strict=True) if s == best}
     return (key_label(question) in chosen) / len(chosen)
 
@@ -123,6 +130,8 @@ def key_label(question: Question) -> str | None:
 def _right_at_position(questions: Sequence[Question], k: int) -> Floats:
     return np.array(
         [
+            # A question with fewer options is missed by a position it does not have, not left out:
+            # who always says E is wrong there.
             float(k < len(q.options) and q.options[k].label == key_label(q))
             if q.options
             else np.nan
@@ -135,6 +144,8 @@ def _right_at_position(questions: Sequence[Question], k: int) -> Floats:
 def _mean_word_overlap(texts: tuple[str, ...]) -> list[float]:
     words = [set(normalise_text(text).split()) for text in texts]
     return [
+        # Sums in another order differ in the last bits, and options that tie in truth would not be
+        # tied.
         round(sum(_jaccard(a, b) for j, b in enumerate(words) if j != i), 9)
         for i, a in enumerate(words)
     ]
@@ -147,6 +158,7 @@ def _jaccard(a: set[str], b: set[str]) -> float:
 @lru_cache(maxsize=1 << 14)
 def _earliness(texts: tuple[str, ...]) -> list[float] | None:
     matches = [TIME_PATTERN.search(text) for text in texts]
+    # A single time among the options says nothing about which is earliest.
     if sum(match is not None for match in matches) < 2:
         return None
     return [-_seconds(match) if match else float("-inf") for match in matches]

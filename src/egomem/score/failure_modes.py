@@ -75,11 +75,14 @@ def explain_failure(
     wrongly abstained, or misread. An oracle whose reply failed says nothing. `slack`: seconds by
     which a frame may miss.
     """
+    # A judge may give part marks; from half on an answer needs no explanation.
     if correctness(question, answer, verdict) >= 0.5:
         return None
     if answer is None or answer.status not in (Status.PARSED, Status.ABSTAINED):
         status = answer.status.value if answer else "there is no answer"
         return _explanation(FailureMode.NO_READING, status, True)
+    # Before everything that rests on captions: the answer that stands is the look's, whatever was
+    # read.
     if _was_overridden(answer):
         return _explanation(
             FailureMode.MISREAD_BY_LOOK, _override_reason(question, answer, slack), True
@@ -106,12 +109,15 @@ def _explain_caption_answer(
         _oracle_is_right(question, frames),
     )
     same_captions = captions is not None and not captions.other
+    # Where other sources were read too, a missing caption proves nothing: speech may have told it.
     captions_alone, gap_statuses = _caption_gap(question, answer)
     if gap_statuses and (captions_alone or captions_right is not True):
         return _explanation(
             FailureMode.NOT_OBSERVED, f"the evidence has no caption: {gap_statuses}", captions_alone
         )
     by_captions, by_frames = captions.label if captions else "", frames.label if frames else ""
+    # Only the two oracles together tell a fact that was never written down from one that no reader
+    # of this kind gets: frames show it, captions of the same seconds do not.
     if captions_right is False and frames_right is True:
         why = f"the evidence's frames show it{by_frames}, its captions do not{by_captions}"
         return _explanation(FailureMode.NOT_OBSERVED, why, same_captions)
@@ -124,6 +130,7 @@ def _explain_caption_answer(
             FailureMode.MISREAD, f"{why}, and from its captions{by_captions}", same_captions
         )
     was_read = evidence_was_read(question, answer, slack=slack)
+    # An oracle of another window or captioner read other sentences; it hints, and proves nothing.
     is_sure = captions_right is True and same_captions
     caption_clause = (
         f"the evidence's captions tell it{by_captions}"
@@ -165,6 +172,7 @@ def _explain_frame_answer(
         _count_evidence_frames(question, a, slack) for a in (answer, frames.answer)
     )
     why = f"{_evidence_clause(was_read)}; the evidence's frames show it{by_frames}"
+    # The oracle spends all its frames on the evidence, so it may see what fewer missed.
     if frames_seen < frames_of_oracle:
         seen_clause = (
             f"{frames_seen} were" if frames_seen > 1 else "one was" if frames_seen else "none was"
@@ -201,6 +209,7 @@ def _was_overridden(answer: Answer) -> bool:
 
 def _override_reason(question: Question, answer: Answer, slack: float) -> str:
     """What a look did that replaced an answer by a wrong one."""
+    # A trace keeps what stood before the look, so the report can tell whether it did harm.
     before = next(
         (s.get("before") for s in _trace_steps(answer) if s.get("step") == "decision"), None
     )
@@ -215,6 +224,7 @@ def _override_reason(question: Question, answer: Answer, slack: float) -> str:
 
 def _read_frames_alone(answer: Answer) -> bool:
     steps = _trace_steps(answer)
+    # `verify` looks at frames, too, but starts from an answer out of notes.
     names = {step.get("step") for step in steps}
     note_steps = names & {"notes", "found", "baseline"} or any("hits" in step for step in steps)
     return "looked" in names and not note_steps
@@ -278,6 +288,8 @@ def _caption_gap(question: Question, answer: Answer) -> tuple[bool, str]:
         )
         reached = piece.span.start
         for span, status in overlapping:
+            # Stretches without a caption may touch or overlap; only where they cover the evidence
+            # without a hole did no caption tell of it.
             if span.start <= reached:
                 reached = max(reached, span.end)
                 statuses[status] = None
@@ -298,6 +310,8 @@ def places_read(answer: Answer, slack: float = 1.0) -> tuple[bool, list[Recordin
     for step in _trace_steps(answer):
         if step.get("step") == "notes" and step.get("observations"):
             return True, None
+        # Looks that changed nothing explain nothing: the answer that stands was read from all
+        # notes.
         if step.get("step") == "baseline" and not _was_overridden(answer):
             return True, None
         for hit in _mappings(step.get("hits")):
@@ -305,6 +319,7 @@ def places_read(answer: Answer, slack: float = 1.0) -> tuple[bool, list[Recordin
                 (_recording_of(hit), Span(_seconds_of(hit, "start"), _seconds_of(hit, "end")))
             )
         is_stated = is_stated or "hits" in step
+    # What an answer cites it has read, even where its strategy keeps no trace.
     places += [(e.recording, e.span) for e in answer.evidence]
     return False, places if is_stated or places else None
 

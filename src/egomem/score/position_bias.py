@@ -6,13 +6,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from egomem.score.cluster_bootstrap import Bootstrap, Interval, bootstrap
+from egomem.score.cluster_bootstrap import Interval, bootstrap
 from egomem.score.scored_answers import ScoredAnswers
 from egomem.score.slices import NOT_STATED, Slice
+from egomem.score.small_samples import IntervalMethod
 
 
 def middle_drop_interval(
-    scored: ScoredAnswers, positions: Slice, strata: Sequence[str] | None = None, *, seed: int = 0
+    scored: ScoredAnswers,
+    positions: Slice,
+    strata: Sequence[str] | None = None,
+    *,
+    seed: int = 0,
+    intervals: IntervalMethod = "widened",
 ) -> Interval | None:
     """`middle_drop` of a view of evidence positions, drawn as the accuracies are.
 
@@ -28,19 +34,23 @@ def middle_drop_interval(
     inner = [b for b in bins if b not in (first, last)]
     if first is None or last is None or not inner:
         return None
+    # Right answers and questions of each bin are drawn together: a bin's size varies from draw to
+    # draw.
     in_bin = np.array([[float(x == b) for b in (first, *inner, last)] for x in labels])
     draws = bootstrap(
         np.column_stack([scored.right[:, None] * in_bin, in_bin]),
         scored.clusters,
         strata,
         seed=seed,
+        intervals=intervals,
     )
     bin_count = in_bin.shape[1]
+    # As `middle_drop`: a mean of bins, not of questions, so a full bin does not drown an empty one.
     shares = np.array([0.5, *[-1 / len(inner)] * len(inner), 0.5])
     with np.errstate(invalid="ignore", divide="ignore"):
         value = (draws.values[:bin_count] / draws.values[bin_count:]) @ shares
         samples = (draws.samples[:, :bin_count] / draws.samples[:, bin_count:]) @ shares
-    return Bootstrap(np.array([value]), samples[:, None], draws.level).interval(0)
+    return draws.derived(np.array([value]), samples[:, None], (-1.0, 1.0)).interval(0)
 
 
 def _is_first_bin(name: str) -> bool:

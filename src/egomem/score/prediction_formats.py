@@ -40,11 +40,14 @@ def prediction_rows(
 def _whole_document(text: str) -> list[Any] | dict[str, Any] | None:
     """The list or map that the text is; None where it is lines of JSON, or a single row."""
     try:
+        # Python's parser keeps the last of two equal keys silently: a submission would lose an
+        # answer.
         document = json.loads(text, object_pairs_hook=_unique_keys)
     except (ValueError, RecursionError):
         return None
     if not isinstance(document, list | dict):
         return None
+    # A file with one line of JSON Lines is also a JSON object.
     is_row = isinstance(document, dict) and (
         not document or not document.keys().isdisjoint(("id", "prediction"))
     )
@@ -63,6 +66,8 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _parse_line(line: str) -> Any:
     try:
         return json.loads(line)
+    # Deeply nested brackets end Python's parser with RecursionError; one odd line must not end the
+    # file.
     except (ValueError, RecursionError) as error:
         return ValueError(str(error))
 

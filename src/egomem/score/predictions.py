@@ -9,6 +9,7 @@ docs/reference/benchmark-formats.md. A line of a harness's log may hold it as it
 from __future__ import annotations
 
 import gzip
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,6 +77,8 @@ def read_predictions(
         try:
             if isinstance(row, ValueError):
                 raise row
+            # A log of samples of lmms-eval holds what its task's `process_results` gave under this
+            # name.
             if isinstance(row, dict) and isinstance(row.get("prediction"), dict):
                 row = row["prediction"]
             if not isinstance(row, dict) or not row.get("id"):
@@ -89,6 +92,7 @@ def read_predictions(
                 f"{path.name}: lines {line_of_id[id]} and {number} both answer {id}",
                 "keep one row for each question",
             )
+        # Noted before the row is read: a damaged first answer and a good second one are still two.
         line_of_id[id] = number
         if id not in question_of:
             unknown.append(id)
@@ -100,6 +104,7 @@ def read_predictions(
         except (ValueError, TypeError) as error:
             answers.pop(id, None)
             problems.append(f"{path.name}:{number}: {id}: {_error_text(error)}")
+    # Else a file for another benchmark would score 0 % with every question missing.
     if question_of and not answers:
         first_unknown = [f"{id} is none of them" for id in unknown]
         raise UsageError(
@@ -122,6 +127,7 @@ def _read_text(path: Path) -> str:
         content = path.read_bytes()
         if path.name.lower().endswith(".gz"):
             content = gzip.decompress(content)
+        # Editors on Windows write a byte-order mark, which is no JSON.
         return content.decode("utf-8-sig")
     except (OSError, EOFError, UnicodeDecodeError) as error:
         raise UsageError(
@@ -140,6 +146,7 @@ def _answer_from_row(row: Mapping[str, Any], question: Question, read: ReplyRead
     raw, text = row.get("raw"), str(row.get("text") or "")
     if row.get("response") is not None and choice is None:
         raw = str(row["response"])
+        # The reader of choices is strict here; of an open question the whole reply is the answer.
         if question.options:
             status, choice = read(raw, question.options)
         else:
@@ -149,10 +156,8 @@ def _answer_from_row(row: Mapping[str, Any], question: Question, read: ReplyRead
         choice=choice,
         status=status or _status_of_row(row, choice, text, question),
         strategy=str(row.get("strategy") or "given"),
-        scores={
-            labels.get(k.casefold(), k): float(v) for k, v in (row.get("scores") or {}).items()
-        },
-        usage=Usage.model_validate(row.get("usage") or {}),
+        scores=_scores_of_row(row, labels),
+        usage=_usage_of_row(row),
         trace=({"step": "given", "raw": raw},) if raw is not None else (),
     )
 
@@ -163,16 +168,41 @@ def _choice_of_row(
     choice, index = row.get("choice"), row.get("index")
     if choice is None and index is not None:
         size = len(question.options)
-        if not str(index).isdecimal() or int(index) >= size:
+        # Counting from 0, as EgoSchema does. A negative one would silently count from the end in
+        # Python.
+        digits = str(index).strip()
+        if not digits.isdecimal() or int(digits) >= size:
             raise ValueError(f"the index {index!r} is none of {size} options, counting from 0")
-        return question.options[int(index)].label
+        return question.options[int(digits)].label
     if choice is None:
         return None
-    if str(choice).casefold() not in labels:
+    label = str(choice).strip().casefold()
+    if label not in labels:
         offered = ", ".join(labels.values()) or "none: it is an open question"
+        # `"choice": 2` may mean B or C; guessing would shift every answer by one.
         hint = "; an option's number is its index" if isinstance(choice, int) else ""
         raise ValueError(f"the choice {choice!r} is none of the options ({offered}){hint}")
-    return labels[str(choice).casefold()]
+    return labels[label]
+
+
+def _scores_of_row(row: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, float]:
+    given = row.get("scores") or {}
+    if not isinstance(given, Mapping):
+        raise ValueError(f"the scores {given!r} are not a map of label to number")
+    scores = {labels.get(k.strip().casefold(), k): float(v) for k, v in given.items()}
+    # A NaN is above and below nothing: options would rank as they happen to be sorted.
+    for label, score in scores.items():
+        if not math.isfinite(score):
+            raise ValueError(f"the score of {label} is {score}, which is no number to rank by")
+    return scores
+
+
+def _usage_of_row(row: Mapping[str, Any]) -> Usage:
+    usage = Usage.model_validate(row.get("usage") or {})
+    for name, amount in usage:
+        if amount is not None and not (math.isfinite(amount) and amount >= 0):
+            raise ValueError(f"usage: {name} is {amount}, and has to be a number from 0 on")
+    return usage
 
 
 def _status_of_row(
@@ -191,6 +221,7 @@ def _status_of_row(
     except ValueError:
         statuses = ", ".join(s.value for s in Status)
         raise ValueError(f"the status {stated!r} is none of {statuses}") from None
+    # Such a row would be wrong without showing up among the replies that failed.
     if status is Status.PARSED and not has_answer:
         raise ValueError("the status is parsed, and there is no choice and no text")
     return status

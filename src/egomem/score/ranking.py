@@ -19,6 +19,8 @@ from egomem.timeline import Span
 def reciprocal_rank(scores: Sequence[float], gold: int) -> float:
     """Expected 1/rank of item `gold`, higher scores first, ties in every order equally likely."""
     best = sum(s > scores[gold] for s in scores)
+    # Ties are common (a lone letter leaves the others tied), and the order of a file must not
+    # decide.
     tied = sum(s == scores[gold] for s in scores)
     return sum(1 / (best + k) for k in range(1, tied + 1)) / tied
 
@@ -34,8 +36,10 @@ def option_rank(question: Question, answer: Answer | None) -> float | None:
     labels = [o.label for o in question.options]
     if key not in labels:
         return None
+    # Leaving these out instead would reward a reader that fails on hard questions.
     if answer is None or answer.status not in (Status.PARSED, Status.ABSTAINED):
         return 0.0
+    # Log-probabilities of servers name only the best few tokens.
     scores = {label: answer.scores.get(label, -np.inf) for label in labels}
     first_label = answer.choice or (abstain_label(question) if abstains(question, answer) else None)
     highest = max(scores.values())
@@ -91,6 +95,7 @@ def reciprocal_rank_at(
 
 
 def _unique(retrieved: Iterable[Hashable]) -> list[Hashable]:
+    # The same moment may be retrieved for several reasons; counted twice it would fill the first k.
     return list(dict.fromkeys(retrieved))
 
 
@@ -123,11 +128,14 @@ def retrieval_metrics(
     A question that nothing was retrieved for counts with 0.
     """
     all_questions = list(questions)
+    # A benchmark's questions about nothing that happened have no evidence to retrieve.
     with_evidence = [q for q in all_questions if q.evidence]
     hit: dict[int, list[float]] = {k: [] for k in ks}
     recall: dict[int, list[float]] = {k: [] for k in ks}
     ranks: dict[int, list[float]] = {k: [] for k in ks}
     for question in with_evidence:
+        # A question that nothing was retrieved for stays in: silence would otherwise be the best
+        # retriever.
         moments = list(dict.fromkeys(retrieved.get(question.id, ())))
         gold = [(e.recording, e.span) for e in question.evidence]
         hits_of_moment = [

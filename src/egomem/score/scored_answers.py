@@ -39,6 +39,8 @@ def abstain_label(question: Question) -> str | None:
     It is named by the tag `abstain_option`; of an item that cannot be answered it is the key.
     """
     label = question.tags.get(ABSTAIN_OPTION)
+    # The tag comes first: a data set may offer "cannot tell" also where the question can be
+    # answered.
     if isinstance(label, str):
         return label
     offered = question.answerable is False and bool(question.options)
@@ -57,6 +59,7 @@ def correctness(question: Question, answer: Answer | None, verdict: float | None
     answered is right where the answer abstains. An open answer without a verdict is compared with
     the key after normalising, which is a lower bound.
     """
+    # A refusal or a cut reply may hold the right letter by chance; only what was read counts.
     if answer is None or answer.status not in (Status.PARSED, Status.ABSTAINED):
         return 0.0
     if question.answerable is False:
@@ -72,8 +75,10 @@ def correctness(question: Question, answer: Answer | None, verdict: float | None
 
 def normalise_text(text: str) -> str:
     """NFKC, case folded, without punctuation, articles and extra space."""
+    # NFKC: full-width letters and ligatures are the same answer as plain ones.
     folded = unicodedata.normalize("NFKC", text).casefold()
     words = re.sub(r"[^\w\s]", " ", folded).split()
+    # An answer that is nothing but an article ("A") must not become equal to every other such one.
     return " ".join(w for w in words if w not in ("a", "an", "the")) or " ".join(words)
 
 
@@ -101,6 +106,8 @@ class ScoredAnswers:
     @cached_property
     def clusters(self) -> tuple[str, ...]:
         """What questions are drawn together by: their video (or a question's id without one)."""
+        # Questions on one video rise and fall together, so they are drawn together; CapMem's
+        # intervals are over videos.
         return tuple(q.recording or f"question {q.id}" for q in self.questions)
 
     @property
@@ -147,6 +154,8 @@ def score_answers(
     by_id = {video.id: video for video in videos}
     verdict_of = verdicts or {}
     all_questions = list(questions)
+    # Public splits of EgoSchema and EgoMemReason have rows without a key: they can be asked, not
+    # scored.
     keyed = [q for q in all_questions if has_key(q)]
     given_answers = [answers.get(q.id) for q in keyed]
     right = [

@@ -102,6 +102,7 @@ def slice_table(scored: ScoredAnswers, view: Slice) -> SliceTable:
     """A row for each label that occurs, in the view's order, then in that of the alphabet."""
     indexes: dict[str, list[int]] = {}
     for i, (question, video) in enumerate(zip(scored.questions, scored.videos, strict=True)):
+        # Rows of a table must add up to all questions, so those without a label get one.
         for label in view.labels(question, video) or (NOT_STATED,):
             indexes.setdefault(label, []).append(i)
     ranks = {label: k for k, label in enumerate(view.order)}
@@ -158,6 +159,7 @@ def by_evidence_position(bins: int | Sequence[float] = 3) -> Slice:
         at = evidence_position(question, video)
         if at is None:
             return ("no evidence",)
+        # Bins [0,1/3), [1/3,2/3), [2/3,1]: an edge belongs to the later bin (CapMem does not say).
         return (names[sum(at >= edge for edge in edges)],)
 
     return Slice(
@@ -173,6 +175,7 @@ def evidence_position(question: Question, video: Video | None) -> float | None:
     if not question.evidence or video is None or not video.duration:
         return None
     first = min(
+        # Evidence in another recording has no place on this video's length.
         (e.span.start for e in question.evidence if e.recording == question.recording),
         default=None,
     )
@@ -194,6 +197,7 @@ def by_duration(edges: Sequence[float] = DURATION_EDGES_S) -> Slice:
     def labels(question: Question, video: Video | None) -> Sequence[str]:
         if video is None or video.duration is None:
             return ()
+        # CapMem writes "<= 12" and "> 20 min": an edge belongs to the shorter regime.
         return (names[sum(video.duration > cut for cut in cuts)],)
 
     return Slice("duration", labels, tuple(names))
@@ -206,6 +210,8 @@ def by_frame_cap(cap: int = MAX_FRAMES, fps: float = DEFAULT_FPS) -> Slice:
     def labels(question: Question, video: Video | None) -> Sequence[str]:
         if video is None or video.duration is None:
             return ()
+        # At 1 fps CapMem's 768 frames are 12.8 minutes: longer videos are thinned out for direct
+        # asking and captioned in full.
         return (names[math.floor(video.duration * fps) > cap],)
 
     return Slice("frame cap", labels, names)
@@ -223,6 +229,7 @@ def standard_slices(
         Slice("visual tags", by_tag("visual"), note="a question counts in each of its tags"),
         by_evidence_position(bins),
         by_duration(regimes),
+        # CapMem's headline: 792 of its 1,000 questions are on videos over 20 minutes.
         Slice("long", by_duration(regimes[-1:]).labels, by_duration(regimes[-1:]).order),
         by_frame_cap(cap),
         Slice(
@@ -269,6 +276,7 @@ def leave_one_out(scored: ScoredAnswers, view: Slice) -> SliceTable:
         )
         for name in names
     )
+    # With one source the figure without it is over nothing.
     return SliceTable(view=f"{view.name}, leave one out", rows=rows if len(names) > 1 else ())
 
 
@@ -284,6 +292,7 @@ def middle_drop(positions: SliceTable) -> float | None:
     for row in positions.rows:
         if row.figure.accuracy is None or row.label in ("no evidence", NOT_STATED):
             continue
+        # By name, not by place in the table: an empty bin has no row.
         begins, ends = row.label.startswith("0%-"), row.label.endswith("-100%")
         (first if begins else last if ends else inner).append(row.figure.accuracy)
     if not (first and inner and last):

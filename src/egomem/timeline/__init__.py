@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     )
     from egomem.timeline.grammar import find_times, read_moment, read_start, read_time
     from egomem.timeline.mentions import DEFAULT_CONVENTIONS, Conventions, Instants, TimeMention
+    from egomem.timeline.time_of_day import names_time_of_day
     from egomem.timeline.zone_names import zone_of
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "format_span",
     "format_time",
     "format_when",
+    "names_time_of_day",
     "read_moment",
     "read_start",
     "read_time",
@@ -52,6 +54,7 @@ __all__ = [
 _LATER = {
     "grammar": ("find_times", "read_moment", "read_start", "read_time"),
     "zone_names": ("zone_of",),
+    "time_of_day": ("names_time_of_day",),
     "mentions": ("DEFAULT_CONVENTIONS", "Conventions", "Instants", "TimeMention"),
 }
 

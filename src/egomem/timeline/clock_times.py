@@ -32,6 +32,8 @@ class ClockTimeParser(DurationParser):
         # Before plain hours: "ten past ten" must not be read as "ten".
         if self.idiom and (idiom := self._idiom(i)):
             return idiom
+        if written_with_h := self._hours_and_minutes(i):
+            return written_with_h
         half = self._half(i + 1)
         if half and (match := re.fullmatch(r"(\d{1,2})(?:\.(\d\d))?", token.text)):
             clock = ClockTime(int(match[1]), int(match[2] or 0), half=half)
@@ -43,7 +45,7 @@ class ClockTimeParser(DurationParser):
             return TimeExpression(
                 clock=_checked(ClockTime(hour, half=half), token.text), evident=True
             ), i + 2
-        if self.word(i + 1) == "o'clock":
+        if self.word(i + 1) in ("o'clock", "uhr"):
             half = self._half(i + 2)
             clock = ClockTime(hour, half=half, exact=hour > 12 or hour == 0)
             return TimeExpression(clock=clock, evident=True), i + (3 if half else 2)
@@ -73,6 +75,24 @@ class ClockTimeParser(DurationParser):
             return TimeExpression(clock=_checked(clock, text), evident=True), i + 2
         return TimeExpression(clock=clock, colon=parts, evident=True), i + 1
 
+    def _hours_and_minutes(self, i: int) -> ParseResult:
+        """17h30, 9.15 Uhr, 0930 hours: spellings of the 24-hour clock without a colon."""
+        text, after = self.word(i), self.tokens[i + 1 : i + 3]
+        glued = [token.text for token in after if token.glued]
+        if re.fullmatch(r"\d{1,2}", text) and len(glued) == 2 and glued[0] == "h":
+            # "1h30" is as often a length: before four o'clock it is left alone.
+            match, end = re.fullmatch(r"(0?[4-9]|[12]\d)h(\d\d)", text + "".join(glued)), i + 3
+        elif self.word(i + 1) in ("hours", "hrs"):
+            match, end = re.fullmatch(r"(\d\d)(\d\d)", text), i + 2
+        elif self.word(i + 1) == "uhr":
+            match, end = re.fullmatch(r"(\d{1,2})\.(\d\d)", text), i + 2
+        else:
+            return None
+        if match is None or int(match[1]) > 24 or int(match[2]) > 59:
+            return None
+        clock = ClockTime(int(match[1]), int(match[2]), exact=True)
+        return TimeExpression(clock=clock, evident=True), end
+
     def _half(self, i: int) -> Literal["am", "pm"] | None:
         half = re.sub(r"[.\s]", "", self.word(i))
         return "am" if half == "am" else "pm" if half == "pm" else None
@@ -80,7 +100,11 @@ class ClockTimeParser(DurationParser):
     def _idiom(self, i: int) -> ParseResult:
         """Half past three, (a) quarter to four, ten past ten."""
         j = i + 1 if self.words(i, "a", "quarter") else i
-        minutes = {"half": 30, "quarter": 15, "five": 5, "ten": 10, "twenty": 20}.get(self.word(j))
+        words = {"half": 30, "quarter": 15, "five": 5, "ten": 10, "twenty": 20}
+        minutes = words.get(self.word(j))
+        # "5 to six" may be a range, "5 past six" is none.
+        if self.word(j) in ("5", "10", "20", "25") and self.word(j + 1) == "past":
+            minutes = int(self.word(j))
         if minutes is None or self.word(j + 1) not in ("past", "to"):
             return None
         before = self.word(j + 1) == "to"

@@ -212,7 +212,9 @@ def _join(one: TimeExpression, other: TimeExpression) -> TimeExpression:
         absolute=one.absolute or other.absolute,
         zone=one.zone or other.zone,
         problem=one.problem or other.problem,
-        evident=one.evident or other.evident or bool(one.part and other.clock),
+        evident=one.evident
+        or other.evident
+        or bool((one.part and other.clock) or (one.clock and other.part)),
         bare=(one.bare or other.bare) and not (one.part or other.part),
     )
 

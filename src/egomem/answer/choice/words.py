@@ -134,6 +134,16 @@ NEGATION_SCOPE_ENDS = _word_list(
     "but sondern sino mais ma aber jedoch но а however while whereas because since 而是 而"
 )
 
+CONTRASTS = _word_list("""
+but however although though yet nevertheless nonetheless still|though even|so aber jedoch trotzdem
+mais cependant pero ma tuttavia но однако 但 但是 不过 しかし ただし 하지만
+""")
+GUESS_NOUNS = _word_list("""
+best|guess educated|guess my|guess most|likely likely|answer probably presumably if|forced
+if|i|had|to vermutlich wahrscheinlich probablement probablemente probabilmente provavelmente
+вероятно 可能是 很可能 大概 おそらく 아마
+""")
+
 CAUSAL_WORDS = frozenset(
     _word_list(
         "because since as based given considering due per with is denn weil porque perché parce car"

@@ -16,6 +16,7 @@ def abstain(
     """Not observed is not the same as absent, and the text says so."""
     task.note("abstained", reason=reason)
     return Answer(
+        # "It did not happen" would be a claim that no memory can make.
         text=f"Not in this memory: {reason}.",
         status=Status.ABSTAINED,
         strategy=NAME,

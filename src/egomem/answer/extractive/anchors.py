@@ -53,6 +53,7 @@ def find_anchor(index: ViewIndex, query: Query, *, slack: float) -> LocatedAncho
             if c > 0 and _away(entry, at) <= slack
         ]
         if near:
+            # Words first, then nearness: what the question names lies seldom exactly at its time.
             top = max(c for c, _, _ in near)
             c, _, i = max(candidate for candidate in near if candidate[0] >= top - 1e-9)
             return LocatedAnchor(entries[i].timeline, entries[i].span, entries[i], c)
@@ -61,6 +62,7 @@ def find_anchor(index: ViewIndex, query: Query, *, slack: float) -> LocatedAncho
     if not top:
         return None
     matching = [entry for c, entry in zip(coverage, entries, strict=True) if c >= top - 1e-9]
+    # Entries are in time order, so the ends are the first and the last time.
     entry = matching[-1] if query.order == "last" else matching[0]
     return LocatedAnchor(entry.timeline, entry.span, entry, top)
 
@@ -70,6 +72,8 @@ def _bare(index: ViewIndex, at: float) -> LocatedAnchor | None:
     nearest = min(index.entries, key=lambda entry: _away(entry, at))
     if nearest.observation.recording is None:
         return None
+    # Through the nearest observation, which lies on both time axes: the recording's and the
+    # timeline's.
     moved = nearest.span.start + (at - nearest.observation.span.start)
     return LocatedAnchor(nearest.timeline, Span(moved, moved), None, 1.0)
 
@@ -90,7 +94,9 @@ def gaps(index: ViewIndex, anchor: LocatedAnchor, relation: str) -> list[float]:
     distances = []
     for entry in index.entries:
         gap = math.inf
+        # Across timelines there is no "after".
         if entry.timeline == anchor.timeline and entry is not anchor.entry:
+            # A caption of the same window may go on past the event, and tell what came next.
             if relation == "after" and entry.span.end > anchor.span.end:
                 gap = max(0.0, entry.span.start - anchor.span.end)
             elif relation == "before" and entry.span.start < anchor.span.start:

@@ -66,6 +66,7 @@ def when(parts: AnswerParts) -> DirectAnswer | None:
     """The time of the first, the last, or each episode; of its end where something leaves."""
     query, writer = parts.query, parts.writer
     changes = _changes(parts.best, "leaves" if query.leaving else "appears")
+    # A detector's own "leaves" is exact; the end of an episode of captions is the end of a window.
     if query.leaving and changes:
         if query.order:
             changes = changes[:1] if query.order == "first" else changes[-1:]
@@ -101,6 +102,7 @@ def how_long(parts: AnswerParts) -> DirectAnswer | None:
 def times(parts: AnswerParts) -> DirectAnswer | None:
     """The number of separate episodes."""
     events = _changes(parts.best, "leaves") if parts.query.leaving else []
+    # Each leaving counts, also two within what would be one episode.
     stretches = [Episode(e.timeline, e.span, (e,)) for e in events] or _episodes(parts)
     if not stretches:
         return None
@@ -118,6 +120,8 @@ def count(parts: AnswerParts) -> DirectAnswer | None:
             number = _count_in_data(entry)
         else:
             number = _count_in_text(entry, parts.query.words)
+        # The most at once is a lower bound of how many there are; a sum would count a thing again
+        # in each look.
         if number is not None and (most is None or number > most[0]):
             most = (number, entry)
     if most is None:
@@ -167,6 +171,7 @@ def beside(parts: AnswerParts, anchor: LocatedAnchor) -> DirectAnswer | None:
     ]
     top = max((c for c, _, _ in around), default=0.0)
     if query.words and top > 0:
+        # Of what matches, the nearest; of all that is near, the nearest would be any caption.
         around = [candidate for candidate in around if candidate[0] >= top * 0.8]
     if not around:
         return None
@@ -188,6 +193,7 @@ def in_order(
     "Did X come before Y" is true where some X did; that Y came before X as well is said.
     """
     by_item = [episodes(_holding(index, thing_words_of(item)), gap) for item in items]
+    # An order of things of which one was never seen would be made up.
     if not all(by_item) or len({e.timeline for es in by_item for e in es}) != 1:
         return None
     ordered = sorted(zip(by_item, items, strict=True), key=lambda pair: pair[0][0].span.start)
@@ -202,6 +208,7 @@ def in_order(
     early, late = by_item if yes_or_no.group(2) == "before" else by_item[::-1]
     if early[0].span.start < late[0].span.start:
         return DirectAnswer(f"Yes: {line}", entries)
+    # "Did X come before Y" is true of some X and some Y, and so is its opposite: both are said.
     if early[0].span.start < late[-1].span.start:
         again = writer.point(late[-1].first, late[-1].recording_span.start)
         return DirectAnswer(f"Yes, and the other way round: {line}, and again {again}", entries)
@@ -236,6 +243,7 @@ def _holding(index: ViewIndex, words: Sequence[Word]) -> list[IndexedObservation
 
 def _episodes(parts: AnswerParts) -> list[Episode]:
     """Episodes of presence: a change of number inside one is not an episode of its own."""
+    # "A bus leaves" is a moment; presence is told by the others.
     present = [e for e in parts.best if "event" not in e.observation.data]
     entries = present or parts.best
     exact = all(e.observation.source == "object" for e in entries)
@@ -273,6 +281,7 @@ def _count_in_text(entry: IndexedObservation, words: Sequence[Word]) -> int | No
     text = tokens(entry.observation.text)
     stemmed = stems(text)
     for i, token in enumerate(text):
+        # Longer digits are telephone numbers and codes.
         number = int(token) if token.isdecimal() and len(token) < 7 else NUMBERS.get(token)
         if number is not None and any(
             not word.forms.isdisjoint(stemmed[i + 1 : i + 4]) for word in words

@@ -17,7 +17,7 @@ from egomem.recall.local_times import span_there
 from egomem.recall.matches import AROUND_S, beside
 from egomem.recall.reading import instant_of
 from egomem.recall.speech import speakers_of
-from egomem.recall.words import Word, stem_set, thing_words_of, words_of
+from egomem.recall.words import ATTRIBUTES, STANDS, Word, stem_set, thing_words_of, words_of
 from egomem.records import Observation, Source
 from egomem.timeline import Span
 
@@ -56,6 +56,7 @@ def match_task(task: Task[ExtractiveSettings]) -> EvidenceMatch:
     question, settings, view = task.question, task.settings, task.view
     part = scope(view, question)
     options = [option.text for option in question.options]
+    # Of the question and not of the memory's end: "yesterday" is said at a time.
     now = instant_of(view, question.at)
     query = read_for(view, question.text, options, now=now, speakers=speakers_of(part))
     matched = matches(
@@ -67,11 +68,13 @@ def match_task(task: Task[ExtractiveSettings]) -> EvidenceMatch:
     )
     index = index_matches(view, matched, query)
     anchor = find_anchor(index, query, slack=settings.slack)
+    # What came next shares no word with the question, so it is fetched by its place.
     if anchor is not None and query.relation is not None:
         matched = matched.with_also(_neighbours(matched, query, anchor, settings))
         index = index_matches(view, matched, query)
     evidence = _match(index, query, settings)
     nowhere = not matched.observed(query.sources)
+    # Speech and signs first: they are what was said, where captions tell of it at second hand.
     if not query.sources or (evidence.support.score >= settings.support and not nowhere):
         return evidence
     # Captions, too, may tell what was said or read.
@@ -110,6 +113,7 @@ def _neighbours(
 def _match(index: ViewIndex, query: Query, settings: ExtractiveSettings) -> EvidenceMatch:
     names = stem_set(" ".join(query.name_texts))
     anchor = find_anchor(index, query, slack=settings.slack)
+    # A named speaker is matched by who speaks, as in recall.
     words = tuple(w for w in _words_to_meet(index, query) if w.stem not in names)
     placed = tuple(w for w in query.anchor_words if w.stem not in names)
     able = _able(index, query, anchor, settings)
@@ -170,9 +174,11 @@ def _able(
             a and entry.observation.span.overlaps(around)
             for a, entry in zip(able, entries, strict=True)
         ]
+        # What is going on at that very time is better than what lies near it.
         able = inside if any(inside) else near
     if query.part:
         places = part_weights(index, query.part, width=settings.part_width)
+        # .36 is just below 1/e: a width away from the aim, as `matches` reads it.
         able = [a and place > 0.36 for a, place in zip(able, places, strict=True)]
     if query.relation == "while" and anchor is not None and anchor.sure and not query.words:
         able = [
@@ -228,7 +234,7 @@ def _weigh(
         coverage = by_named([score if a else 0.0 for a in able])
         return coverage, SupportScore(max(coverage, default=0.0), score, 1.0, ())
     both = (*words, *(w for w in placed if w not in words))
-    joint = only_able(coverages(index, both))
+    joint = only_able(_of_the_thing(index, both))
     joined = support(index, both, joint, speakers, settings.doubt)
     if query.relation in ("before", "after") and anchor is not None:
         weights = {w: index.weight(w) for w in both}
@@ -236,10 +242,20 @@ def _weigh(
         best = heavy * max(of_words, default=0.0)
         mixed = best + anchor.coverage * (sum(weights.values()) - heavy)
         apart = mixed / (sum(weights.values()) or 1.0)
+        # Event and answer may stand in two observations: each holds its own words.
         if apart > joined.coverage:
             joined = SupportScore(apart * joined.share, apart, joined.share, joined.missing)
         return tuple(of_words), joined
     return by_named(joint), joined
+
+
+def _of_the_thing(index: ViewIndex, words: Sequence[Word]) -> Sequence[float]:
+    """Coverage of each entry; a colour without the thing it is asked of covers nothing."""
+    whole = coverages(index, words)
+    things = [w for w in words if w.stem not in ATTRIBUTES]
+    if not things or len(things) == len(words):
+        return whole
+    return [min(a, b) for a, b in zip(whole, coverages(index, things), strict=True)]
 
 
 def _carried(
@@ -252,8 +268,14 @@ def _carried(
     """
     names = stem_set(" ".join(query.name_texts))
     words = [w for w in query.carrier if w.stem not in names]
+    # A sign's text seldom says "sign".
     observed_words = [w for w in words if index.anywhere(w)]
-    if observed_words:
+    if query.kind == "read" and all(w.stem in STANDS for w in words):
+        near = coverages(index, observed_words) if observed_words else [0.0]
+        coverage = (
+            near if any(c for c, a in zip(near, able, strict=False) if a) else [1.0] * len(able)
+        )
+    elif observed_words:
         coverage = coverages(index, observed_words)
     else:
         coverage = [1.0 if not words else CARRIED if query.speakers else 0.0] * len(able)

@@ -22,6 +22,7 @@ def by_meaning(
     if not scope.count() or not options:
         return [(0.0, None)] * len(options)
     asked = embedder.embed([f"{question} {option}" for option in options], query=True)
+    # Options differ in how near they lie to any text; without this the blandest would win.
     usual = asked @ mean_vector(view, embedder)
     nearest = nearest_observations(scope, embedder, asked)
     return [

@@ -22,6 +22,7 @@ RARE = 0.1
 def choose(task: Task[ExtractiveSettings], match: EvidenceMatch) -> Answer:
     """Scores all options; the scores are shares that sum to 1 (all 0 where nothing speaks)."""
     options = task.question.options
+    # Its words stand in no observation: it is chosen by the lack of support for the others.
     nothing = [o for o in options if says_nothing_fits(o.text)]
     listed = [o for o in options if o not in nothing]
     how, scored = score_options(task, match, [o.text for o in listed])
@@ -31,6 +32,8 @@ def choose(task: Task[ExtractiveSettings], match: EvidenceMatch) -> Answer:
     if top is not None and scored[top].score:
         top_coverage = max(_coverage(match, listed[top]), scored[top].near)
     scores = {o.label: s for o, s in zip(listed, shares, strict=True)}
+    # With a way out, the question itself has to be supported; without one, the best option is asked
+    # for.
     support = min(match.support.score, top_coverage) if nothing else top_coverage
     threshold = task.settings.support if nothing else task.settings.option_support
     if nothing:
@@ -45,6 +48,7 @@ def choose(task: Task[ExtractiveSettings], match: EvidenceMatch) -> Answer:
             return _answer(task, nothing[0], scores, 1 - support, why, ())
         return abstain(task, support, "no option is supported by what was observed", scores)
     evidence = [writer.evidence(best, top_coverage)] if best else []
+    # An answer by order rests on two observations, and shows both.
     if match.anchor and match.anchor.entry and how == "order":
         evidence.append(writer.evidence(match.anchor.entry, match.anchor.coverage))
     why = f"best supported {_HOW[how]}" + (f": {writer.span(best)}" if best else "")

@@ -15,7 +15,7 @@ from egomem.memory.places import place_of
 from egomem.recall import Matches, Query
 from egomem.recall.matches import REPLY_S, STRETCH_S
 from egomem.recall.speech import said
-from egomem.recall.words import Word, stem_set
+from egomem.recall.words import ATTRIBUTES, MEDIA_STEMS, Word, stem_set
 from egomem.records import Observation
 from egomem.timeline import Span
 
@@ -92,7 +92,9 @@ class ViewIndex:
         asks for and nobody observed.
         """
         frequency = self.among(word)
-        return idf(self.count, frequency) * (1 if frequency else UNKNOWN)
+        # A colour somewhere else is not the colour asked for.
+        sought = not frequency or word.stem in ATTRIBUTES
+        return idf(self.count, frequency) * (UNKNOWN if sought else 1)
 
 
 def index_matches(view: View, matches: Matches, query: Query) -> ViewIndex:
@@ -141,6 +143,8 @@ def lay_out(
         ):
             question_stems = stem_set(before.observation.text)
         stems, nearby = stem_set(o.text) | _labels(o), names.get(o.recording or "", frozenset())
+        if telling and o.source == "screen_text":
+            stems |= MEDIA_STEMS  # a sign seldom says that it is one
         if telling and o.source == "speech" and "?" in o.text:
             stems, nearby = stem_set(_statements(o.text)), nearby | stems
         entry = IndexedObservation(

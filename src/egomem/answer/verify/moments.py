@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from egomem.answer.frames import FrameTimes
@@ -16,31 +16,29 @@ from egomem.timeline import Span, uniform_times
 def intervals(
     hits: Sequence[Hit], recordings: dict[str, Recording], *, most: int, count: int, pad: float
 ) -> list[FrameTimes]:
-    """At most `most` stretches: each seed with the neighbours that adjoin it and `pad` seconds on
-    each side, clipped to what has passed of the recording; those that overlap are one.
+    """An interval for each of at most `most` seeds: the seed's window, the neighbours that adjoin
+    it and `pad` seconds on each side, clipped to what has passed of the recording.
 
-    Frame times are the centres of `count` equal parts. In order of recording and time. Digests are
-    no moments of a recording and are not looked at.
+    `count` frame times each, at the centres of equal parts. The best seed first; intervals may
+    overlap. Digests are no moments of a recording and are not looked at.
     """
     seeds = [h for h in hits if h.seed and h.recording in recordings][:most]
-    spans: dict[str, list[Span]] = {}
+    looks: list[FrameTimes] = []
     for seed in seeds:
-        beside = [h.span for h in hits if not h.seed and h.recording == seed.recording]
+        recording = recordings[seed.recording or ""]
+        beside = [h.span for h in hits if h.recording == seed.recording]
         start, end = seed.span.start, seed.span.end
-        for span in sorted(beside):
+        for span in beside:
+            # CapMem centres an interval on each seed. Merging overlapping ones first left four
+            # frames for stretches of up to 550 s.
             if abs(span.end - seed.span.start) < _NOTHING:
-                start = span.start
+                start = min(start, span.start)
             if abs(span.start - seed.span.end) < _NOTHING:
-                end = span.end
-        whole = Span(0.0, recordings[seed.recording or ""].duration)
-        wide = Span(max(0.0, start - pad), end + pad).clip(whole)
+                end = max(end, span.end)
+        wide = Span(max(0.0, start - pad), end + pad).clip(Span(0.0, recording.duration))
         if wide is not None:
-            spans.setdefault(seed.recording or "", []).append(wide)
-    return [
-        FrameTimes(recording, span, tuple(uniform_times(span, count)))
-        for id, recording in recordings.items()
-        for span in merged(spans.get(id, ()))
-    ]
+            looks.append(FrameTimes(recording, wide, tuple(uniform_times(wide, count))))
+    return looks
 
 
 _NOTHING = 1e-6
@@ -87,9 +85,38 @@ def named_moments(
 
 
 def within(looks: Sequence[FrameTimes], images: int) -> list[FrameTimes]:
-    """The looks with so many frames in all that one request may hold, the same for each."""
-    most = max(1, images // max(1, len(looks)))
-    return [
-        one if len(one.times) <= most else replace(one, times=tuple(uniform_times(one.span, most)))
-        for one in looks
-    ]
+    """The first looks whose frames one request may hold; the others are left out.
+
+    Where not even the first one fits, it keeps so many frames as do.
+    """
+    kept: list[FrameTimes] = []
+    for one in looks:
+        if _count_times([*kept, one]) <= images:
+            kept.append(one)
+    if looks and not kept:
+        first = looks[0]
+        kept = [replace(first, times=tuple(uniform_times(first.span, max(1, images))))]
+    return kept
+
+
+def by_recording(
+    looks: Sequence[FrameTimes], recordings: Mapping[str, Recording]
+) -> list[FrameTimes]:
+    """The looks as one for each recording, with all of their times in order, equal ones once."""
+    joined: list[FrameTimes] = []
+    for id, recording in recordings.items():
+        its_looks = [one for one in looks if one.recording.id == id]
+        if its_looks:
+            times = sorted({time for one in its_looks for time in one.times})
+            joined.append(
+                FrameTimes(recording, _hull([one.span for one in its_looks]), tuple(times))
+            )
+    return joined
+
+
+def _hull(spans: Sequence[Span]) -> Span:
+    return Span(min(span.start for span in spans), max(span.end for span in spans))
+
+
+def _count_times(looks: Sequence[FrameTimes]) -> int:
+    return len({(one.recording.id, time) for one in looks for time in one.times})

@@ -26,7 +26,7 @@ from egomem.answer.verify.decision import (
     failed,
     settled,
 )
-from egomem.answer.verify.moments import intervals, named_moments, within
+from egomem.answer.verify.moments import by_recording, intervals, merged, named_moments, within
 from egomem.answer.verify.reread import reread_decision
 from egomem.answer.verify.settings import VerifySettings
 from egomem.answer.verify.verdict import (
@@ -46,7 +46,6 @@ from egomem.recall.reading import instant_of
 from egomem.records import Answer, Evidence, Question, Status, Usage
 
 CANDIDATE_CAPTIONS = 9
-CHECK_FRAMES = 12
 VERDICT_TOKENS = 80
 """What a plan counts for one question; our guesses."""
 
@@ -58,9 +57,11 @@ def _texts(question: Question, settings: VerifySettings) -> list[str]:
 
 def _effort(outlook: Outlook) -> Effort:
     """The candidate and the verdict; the caption answer is counted where it is given."""
+    settings, images = outlook.settings, outlook.limits[Role.VERIFIER].images
+    whole = min(settings.intervals, images // settings.frames) * settings.frames
     return Effort(
         2,
-        min(CHECK_FRAMES, outlook.limits[Role.VERIFIER].images),
+        whole or min(settings.frames, images),
         CANDIDATE_CAPTIONS * TOKENS_OUT,
         outlook.reply_tokens + VERDICT_TOKENS,
     )
@@ -90,6 +91,7 @@ async def verify(task: Task[VerifySettings]) -> Answer:
     base = await task.memo("caption")
     status, read = base.status.value, _read(base)
     task.note("baseline", choice=base.choice, text=base.text, status=status, **read)
+    # Without the caption answer there is nothing to keep or replace.
     if base.status is Status.ERROR:
         return failed(NO_BASE, base.reason, base.usage)
     view = scope(task.view, question)
@@ -99,6 +101,8 @@ async def verify(task: Task[VerifySettings]) -> Answer:
     task.note("read", **explain(query))
     hits, remarks = await asyncio.to_thread(_find, task, view, query)
     task.note("found", hits=[_hit_step(hit) for hit in hits], notes=list(remarks))
+    # CapMem's harness checks an intermediate answer from the windows found, not the answer over all
+    # captions, which it may only replace.
     candidate = await _candidate(task, view, hits)
     usage = base.usage + candidate.usage
     if candidate.status is Status.ERROR:
@@ -108,7 +112,7 @@ async def verify(task: Task[VerifySettings]) -> Answer:
     looks = intervals(
         hits, recordings, most=settings.intervals, count=settings.frames, pad=settings.pad
     )
-    check, looked = await _look(task, looks, candidate)
+    check, evidence = await _look(task, looks, candidate)
     usage += check.usage
     if check.fault:
         return failed(NO_LOOK, check.fault, usage)
@@ -116,20 +120,23 @@ async def verify(task: Task[VerifySettings]) -> Answer:
     decision = decide(
         question, base, verdict, clock_cue=has_clock_cue(question), why_not=check.why_not
     )
+    # Ours, not CapMem's: it is off unless it is set.
     if settings.second_look and decision.outcome != "overridden":
         again = named_moments(task, query, recordings)
         if again:
-            recheck, frames_again = await _look(task, again, candidate)
+            recheck, evidence_again = await _look(task, again, candidate)
             usage += recheck.usage
             if recheck.fault:
                 return failed(NO_LOOK, recheck.fault, usage)
             task.note("second_look", times=[list(one.times) for one in again])
+            # The second look is at the very times that the question names, so a clock time in it
+            # blocks no longer.
             other = decide(question, base, recheck.verdict, clock_cue=False)
             if other.outcome == "overridden":
-                verdict, looked, decision = recheck.verdict, frames_again, other
+                verdict, evidence, decision = recheck.verdict, evidence_again, other
     final = settled(question, settings, base, candidate, verdict, decision)
     if decision.outcome == "overridden":
-        final = final.model_copy(update={"evidence": _seen(looked, verdict)})
+        final = final.model_copy(update={"evidence": evidence})
     task.note("decision", **decision_step(question, base, verdict, decision, final))
     return final.model_copy(update={"strategy": "verify", "usage": usage})
 
@@ -183,12 +190,26 @@ class _Check(NamedTuple):
 
 async def _look(
     task: Task[VerifySettings], looks: Sequence[FrameTimes], candidate: Answer
-) -> tuple[_Check, ShownFrames]:
-    """Frames of the moments, and what the verifier says of them."""
+) -> tuple[_Check, tuple[Evidence, ...]]:
+    """What the verifier says of frames of the moments, and the evidence for it.
+
+    Moments for which the verifier takes no more frames are left out, the best ones are kept.
+    """
     limits = models_of(task).limits(Role.VERIFIER)
-    looked = await show_frames(task, within(looks, limits.images), limits)
+    images = limits.images
+    if task.budget.frames is not None:
+        images = min(images, max(1, task.budget.frames))
+    # The best seeds come first: what is left out is what recall trusted least.
+    kept = within(looks, images)
+    task.note(
+        "intervals",
+        looked_at=[_interval_step(one) for one in kept],
+        left_out=[_interval_step(one) for one in looks[len(kept) :]],
+    )
+    recordings = {one.recording.id: one.recording for one in kept}
+    looked = await show_frames(task, by_recording(kept, recordings), limits)
     if not looked.images:
-        return _Check(why_not=unread(None), fault="; ".join(looked.missing)), looked
+        return _Check(why_not=unread(None), fault="; ".join(looked.missing)), ()
     question = task.question
     claim = f"{candidate.choice}. {candidate.text}" if candidate.choice else candidate.text
     asked = prompts.asked(question, task.view.until)
@@ -206,14 +227,15 @@ async def _look(
         ),
     )
     if reply.status is Status.ERROR:
-        return _Check(fault=reply.detail or "no reply", usage=counted(reply)), looked
+        return _Check(fault=reply.detail or "no reply", usage=counted(reply)), ()
     verdict = read_verdict(question, reply)
+    evidence = _evidence(kept, looked, verdict)
     task.note(
         "verdict",
         verdict=verdict.model_dump(mode="json") if verdict else None,
-        evidence=[e.model_dump(mode="json") for e in _seen(looked, verdict)],
+        evidence=[e.model_dump(mode="json") for e in evidence],
     )
-    return _Check(verdict, unread(reply), usage=counted(reply)), looked
+    return _Check(verdict, unread(reply), usage=counted(reply)), evidence
 
 
 def _read(base: Answer) -> dict[str, JsonValue]:
@@ -222,17 +244,29 @@ def _read(base: Answer) -> dict[str, JsonValue]:
     return {name: read[name] for name in ("track", "sources", "without") if read.get(name)}
 
 
-def _seen(looked: ShownFrames, verdict: Verdict | None) -> tuple[Evidence, ...]:
-    """The stretches whose frames were looked at."""
+def _evidence(
+    looks: Sequence[FrameTimes], looked: ShownFrames, verdict: Verdict | None
+) -> tuple[Evidence, ...]:
+    """The frames that the verifier cites; where it cites none, the stretches that it was shown."""
+    quote = verdict.reason if verdict else ""
+    cited = looked.parse_evidence(list(verdict.cited)) if verdict else []
+    if cited:
+        return tuple(piece.model_copy(update={"quote": quote}) for piece in cited)
+    shown = {recording.id: recording for recording, _ in looked.images}
     return tuple(
-        Evidence(
-            recording=one.recording.id,
-            span=one.span,
-            quote=verdict.reason if verdict else "",
-            when=one.recording.instant(one.span.start),
-        )
-        for one in looked.looks
+        Evidence(recording=recording.id, span=span, quote=quote, when=recording.instant(span.start))
+        for recording in shown.values()
+        for span in merged([one.span for one in looks if one.recording.id == recording.id])
     )
+
+
+def _interval_step(one: FrameTimes) -> dict[str, JsonValue]:
+    return {
+        "recording": one.recording.id,
+        "start": one.span.start,
+        "end": one.span.end,
+        "times": list(one.times),
+    }
 
 
 def _hit_step(hit: Hit) -> dict[str, JsonValue]:

@@ -5,15 +5,16 @@ Pure functions: no model, no memory. `decide` is the paper's rule; `effect` comp
 
 from __future__ import annotations
 
-import re
 from enum import StrEnum
 from typing import Literal, NamedTuple
 
 from pydantic import JsonValue
 
-from egomem.answer.choice import read_choice
+from egomem.answer.choice import is_no_answer, read_choice
+from egomem.answer.reply_fields import listed_evidence, reply_fields
 from egomem.models import Reply
 from egomem.records import Answer, Question, Record, Status
+from egomem.timeline import names_time_of_day
 
 CAVEAT = (
     "The rule for overriding was chosen after seeing the test questions (post hoc, as in CapMem): "
@@ -32,11 +33,15 @@ class Support(StrEnum):
 
 
 class Verdict(Record):
-    """What a verifier saw. `answer`: an option's label (free text of an open question), or None."""
+    """What a verifier saw. `answer`: an option's label (free text of an open question), or None.
+
+    `cited`: the times of frames that show it, as they were written.
+    """
 
     answer: str | None
     support: Support
     reason: str = ""
+    cited: tuple[str, ...] = ()
 
 
 class Decision(NamedTuple):
@@ -51,42 +56,49 @@ SCHEMA: dict[str, JsonValue] = {
     "properties": {
         "answer": {"type": "string"},
         "support": {"type": "string", "enum": [s.value for s in Support]},
-        "reason": {"type": "string"},
+        "reason": {"type": ["string", "null"]},
+        "evidence": {"type": ["array", "null"], "items": {"type": ["number", "string"]}},
     },
-    "required": ["answer", "support", "reason"],
+    "required": ["answer", "support", "reason", "evidence"],
     "additionalProperties": False,
 }
 
-CLOCK_CUE = re.compile(
-    r"\b\d{1,2}:\d{2}(?::\d{2})?\b|\b\d{1,2}\s?(?:am|pm|a\.m\.|p\.m\.)(?!\w)|\bo['’]clock\b"
-    r"|\bnoon\b|\bmidnight\b",
-    re.IGNORECASE,
-)
-"""An explicit clock time (methods A.6, our reconstruction)."""
-
 
 def has_clock_cue(question: Question) -> bool:
-    """A clock time in the question or an option: frames show no wall clock, notes may tell it."""
-    return any(CLOCK_CUE.search(t) for t in (question.text, *(o.text for o in question.options)))
+    """A time of day in the question or an option: frames show no wall clock, notes may tell it.
+
+    What counts as one is decided by the time grammar (`egomem.timeline.names_time_of_day`); the
+    paper gives no list, so it is our reconstruction.
+    """
+    return any(names_time_of_day(t) for t in (question.text, *(o.text for o in question.options)))
 
 
 def read_verdict(question: Question, reply: Reply) -> Verdict | None:
-    """The verdict in a reply; None for one that is malformed, which can change nothing."""
-    if not reply.ok or not isinstance(reply.data, dict):
-        return None
+    """The verdict in a reply; None for one that is malformed, which can change nothing.
+
+    Only the answer and the support have to be there: a reason that is missing, or a field more, is
+    no reason to drop the verdict.
+    """
+    fields = reply_fields(reply)
     try:
-        support = Support(str(reply.data.get("support")))
+        support = Support(str(fields.get("support")).strip().lower())
     except ValueError:
         return None
-    answer = str(reply.data.get("answer") or "").strip()
-    reason = str(reply.data.get("reason") or "")
+    if "answer" not in fields:
+        return None
+    given = fields["answer"]
+    answer = "" if given is None else str(given).strip()
+    reason = str(fields.get("reason") or "")
+    cited = tuple(str(item) for item in listed_evidence(fields, ""))
     if not question.options:
-        answer = "" if answer.casefold() in ("", "none", "null") else answer
-        return Verdict(answer=answer or None, support=support, reason=reason)
+        answer = "" if is_no_answer(answer) else answer
+        return Verdict(answer=answer or None, support=support, reason=reason, cited=cited)
+    if not answer:
+        return Verdict(answer=None, support=support, reason=reason, cited=cited)
     reading = read_choice(answer, question.options)
     if reading.status not in (Status.PARSED, Status.ABSTAINED):
         return None
-    return Verdict(answer=reading.letter, support=support, reason=reason)
+    return Verdict(answer=reading.letter, support=support, reason=reason, cited=cited)
 
 
 def unread(reply: Reply | None) -> str:

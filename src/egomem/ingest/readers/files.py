@@ -18,6 +18,7 @@ from egomem.ingest.readers.subtitles import dropped_line, subtitle_rows
 from egomem.ingest.readers.transcripts import language_of, transcript_segments
 from egomem.media import LineWarning
 from egomem.observe.asr_filter import SegmentFilter, SpeechSegment
+from egomem.observe.speech_cuts import cut_at_gaps
 from egomem.records import Source
 from egomem.timeline import read_time
 from egomem.timeline.clock_times import egolife_frame_base, egolife_time
@@ -155,8 +156,11 @@ def _whisperx(
             yield number, SummarisedSkip("not spoken")
             continue
         row = {k: v for k, v in segment.items() if k not in ("id", "seek", "tokens", "chars")}
-        row["words"] = _words(segment)
-        yield number, row | ({"language": language} if language else {})
+        row |= {"language": language} if language else {}
+        for part in cut_at_gaps(one):
+            times = {} if part is one else {"start": part.start, "end": part.end}
+            words = [[start, end, word, score] for start, end, word, score in part.words]
+            yield number, row | times | {"text": part.text, "words": words or None}
 
 
 def _said(segment: Mapping[str, Any]) -> SpeechSegment:
@@ -167,16 +171,20 @@ def _said(segment: Mapping[str, Any]) -> SpeechSegment:
     return SpeechSegment(
         start=figure("start"),
         end=figure("end"),
-        text=str(segment.get("text") or ""),
+        text=str(segment.get("text") or "").strip(),
         no_speech_prob=figure("no_speech_prob"),
         avg_logprob=figure("avg_logprob"),
+        words=list(_words(segment)),
     )
 
 
-def _words(segment: Mapping[str, Any]) -> list[list[Any]] | None:
-    """`[start, end, word, score]` of each aligned word, as the speech observer stores them."""
-    words = [w for w in segment.get("words") or () if isinstance(w, dict) and "start" in w]
-    return [[w["start"], w.get("end"), w.get("word"), w.get("score")] for w in words] or None
+def _words(segment: Mapping[str, Any]) -> Iterator[tuple[float, float, str, float | None]]:
+    """Each aligned word with its times and score, as the speech observer stores them."""
+    for word in segment.get("words") or ():
+        if isinstance(word, dict) and isinstance(word.get("start"), int | float):
+            start, end = word["start"], word.get("end")
+            score = word.get("score", word.get("probability"))
+            yield start, start if end is None else end, str(word.get("word") or "").strip(), score
 
 
 # -- EgoLife ---------------------------------------------------------------------------------------

@@ -139,6 +139,8 @@ def clamp(look: Inspection, bounds: Span, *, frames_left: int, most: int) -> Cla
     """
     changed = []
     start, end = sorted((look.start, look.end))
+    # Models ask for times of other clips. Moved inside it would show something else than was asked
+    # for.
     if end < bounds.start or start > bounds.end:
         return ClampedInspection(
             None, (), f"{start:g}-{end:g} s is outside of the recording's part"
@@ -154,6 +156,8 @@ def clamp(look: Inspection, bounds: Span, *, frames_left: int, most: int) -> Cla
         update={"start": inside[0], "end": inside[1], "boxes": boxes, "count": count}
     )
     if draft.pictures and draft.pictures > frames_left:
+        # Fewer times, not fewer regions: a region that is left out is a question that is not
+        # answered.
         count = frames_left // len(draft.regions)
         if count < 1:
             return ClampedInspection(None, (), f"{frames_left} frames are left in the budget")
@@ -171,6 +175,7 @@ def _inside(box: Box) -> Box:
 
 
 def _widened(low: float, high: float) -> tuple[float, float]:
+    # Models give points and lines as boxes.
     if high - low >= MIN_SIDE:
         return low, high
     low = min(max((low + high - MIN_SIDE) / 2, 0.0), 1.0 - MIN_SIDE)

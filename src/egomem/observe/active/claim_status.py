@@ -18,6 +18,8 @@ def status_gaps(state: CaptionState, planned: Sequence[CaptionGap]) -> list[Capt
     for claim in state.claims:
         if claim.id in planned_claims or claim.standing is ClaimStatus.SUPPORTED:
             continue
+        # The evidence is there: rewriting needs no further look. An unsupported one may be true,
+        # and gets one.
         if claim.standing is ClaimStatus.CONTRADICTED:
             gaps.append(
                 CaptionGap(

@@ -39,6 +39,8 @@ def crop(image: RgbImage, box: Box) -> RgbImage:
     left, right = int(box[0] * width), max(int(box[0] * width) + 1, round(box[2] * width))
     top, bottom = int(box[1] * height), max(int(box[1] * height) + 1, round(box[3] * height))
     part = np.ascontiguousarray(image[top:bottom, left:right])
+    # Detector and models scale what they get to a fixed size: a small part must be enlarged before,
+    # or its detail is lost.
     grow = CLOSE_SIDE / max(part.shape[:2])
     if grow <= 1:
         return part

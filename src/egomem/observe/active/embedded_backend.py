@@ -64,6 +64,7 @@ class EmbeddedBackend:
             *unheard_speech(tools, state),
         )
         proposed = {gap.change for gap in gaps}
+        # What is no longer proposed has been settled by another look.
         obsolete = tuple(g.id for g in state.open if g.change not in proposed)
         return Diagnosed(gaps=gaps, obsolete=obsolete)
 
@@ -95,6 +96,7 @@ class EmbeddedBackend:
             finding = finding.model_copy(
                 update={"conclusive": is_change_placed(findings, span, look)}
             )
+        # A look for a cup that shows a bottle confirms nothing.
         if gap.change.startswith("confirm"):
             label = {
                 t.label
@@ -117,11 +119,13 @@ class EmbeddedBackend:
         for frame in coarse if tools.detector else ():
             findings.append(_seen_in(tools, frame, len(findings)))
         if tools.reader is not None:
+            # Reading text takes .3 to .6 s a frame, so not every coarse frame is read.
             positions = sorted({0, len(coarse) // 2, len(coarse) - 1}) if coarse else []
             for k in positions[:MAX_TEXT_FRAMES]:
                 if (text_finding := _text_in(tools, coarse[k], len(findings))) is not None:
                     findings.append(text_finding)
         for o in tools.context:
+            # What the speech observer heard is not heard a second time.
             if o.source == "speech" and o.span.overlaps(tools.scene.span):
                 findings.append(
                     Finding(

@@ -115,6 +115,8 @@ async def caption_once(tools: Tools, backend: CaptionBackend) -> CaptionRun:
     coarse = await asyncio.to_thread(tools.coarse)
     log = CaptionLog(scene=tools.scene, backend=backend.name)
     drafted = await backend.draft(tools, coarse, split=False)
+    # A log of the same form as an active run's, so that both are shown, replayed and compared
+    # alike.
     stopped = Stopped(reason=StopReason.SINGLE)
     return replay(log.model_copy(update={"events": (drafted, stopped)}))
 
@@ -133,6 +135,7 @@ def replay(log: CaptionLog) -> CaptionRun:
 def save_log(log: CaptionLog, path: Path) -> None:
     """Write a log atomically: a reader sees the old one or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    # In the same folder: a rename is atomic within one file system alone.
     part = path.with_name(path.name + ".part")
     part.write_text(log.model_dump_json(indent=1), "utf-8")
     part.replace(path)
@@ -154,6 +157,7 @@ class _Loop:
         if self.state.stop is not None:
             return
         self.coarse = await asyncio.to_thread(self.tools.coarse)
+        # Coarse frames are known once they have been taken; a resumed log has them.
         if not self.log.events:
             self.log = self.log.model_copy(update={"scene": self.tools.scene})
         while (event := await self._next()) is not None:
@@ -174,6 +178,7 @@ class _Loop:
             if not state.lines and last.faults:
                 return Stopped(reason=StopReason.FAILED, detail="; ".join(last.faults))
             return await self._diagnosed()
+        # After the draft, which is worth having even where it took all.
         if self._tokens() >= budget.tokens or OUT_OF_TOKENS in last.faults:
             return Stopped(reason=StopReason.TOKENS)
         if isinstance(last, Revised):
@@ -193,6 +198,7 @@ class _Loop:
             return Stopped(reason=StopReason.QUIET, detail=f"{state.quiet} rounds")
         if state.round >= budget.rounds:
             return Stopped(reason=StopReason.ROUNDS)
+        # A rewrite needs no look: it is done with no budget for looks left.
         has_revision = any(g.kind == "revision" for g in state.open)
         if state.looks >= budget.looks and not has_revision:
             return Stopped(reason=StopReason.LOOKS)
@@ -237,10 +243,12 @@ class _Loop:
             return Inspected(gap=gap.id, look=gap.look, refused=clamped.why)
         look = clamped.look
         earlier = [e for e in self.log.events if isinstance(e, Inspected) and e.look == look]
+        # The same look for the same gap showed nothing new before, and would be paid for again.
         if any(e.gap == gap.id for e in earlier):
             return Inspected(gap=gap.id, look=look, clamped=clamped.changed, cached=True)
         try:
             result = await asyncio.to_thread(self.tools.carry_out, look, state)
+        # A tool that fails is one look less, not the end of a caption.
         except EgomemError as error:
             return Inspected(gap=gap.id, look=look, refused=str(error))
         if result.refused:

@@ -110,6 +110,7 @@ def find_regions(detected: Sequence[DetectedFrame]) -> list[Region]:
     """Return the regions that held an object at two times at least, from left to right."""
     regions: list[Region] = []
     things = [(t, view) for view in detected for t in view.things if t.score >= MIN_SCORE]
+    # The surest box founds the region: a bad one would pull in its neighbours.
     for thing, view in sorted(things, key=lambda p: -p[0].score):
         region = max(regions, key=lambda p: intersection_over_union(p.box, thing.box), default=None)
         if region is None or intersection_over_union(region.box, thing.box) < MIN_OVERLAP:
@@ -118,6 +119,7 @@ def find_regions(detected: Sequence[DetectedFrame]) -> list[Region]:
         region.labels[thing.label] += thing.score
         region.times.add(view.time)
         region.by_whole |= view.whole
+    # A single detection may be an error, and nothing is built on it.
     lasting = [p for p in regions if len(p.times) > 1]
     for region in lasting:
         region.sightings = _quieted(_sightings(region, detected))
@@ -143,6 +145,7 @@ def outside_regions(
 def _sightings(region: Region, detected: Sequence[DetectedFrame]) -> list[Sighting]:
     by_time: dict[float, tuple[bool, Sighting]] = {}  # time -> (an enlargement?, sighting)
     for view in detected:
+        # What only an enlargement shows is not absent because the whole picture does not show it.
         if (view.whole and not region.by_whole) or not _holds(view.region, region.box):
             continue
         match = max(
@@ -169,6 +172,8 @@ def _quieted(sightings: list[Sighting]) -> list[Sighting]:
     """The sightings without single ones that both neighbours, close in time, contradict."""
     kept = list(sightings)
     for before, now, after in zip(sightings, sightings[1:], sightings[2:], strict=False):
+        # In the coarse view seconds lie between two sightings, in which a thing may well have come
+        # and gone.
         near = after.time - before.time <= MAX_NEIGHBOUR_GAP_S
         if near and before.there == after.there != now.there:
             kept.remove(now)
@@ -185,12 +190,14 @@ def region_changes(region: Region) -> list[RegionChange]:
             frames=(before.time, after.time),
             score=min(s.score for s in (before, after)),
         )
+        # Nothing is known between two sightings, so the change lies somewhere in their span.
         for before, after in pairwise(region.sightings)
         if before.there != after.there
     ]
 
 
 def max_simultaneous(group: Sequence[Region]) -> int:
+    # At one time: two places that held a ball one after the other are one ball.
     times = sorted({s.time for p in group for s in p.sightings})
     return max((sum(p.there_at(t) for p in group) for t in times), default=0)
 
