@@ -27,9 +27,9 @@ SIGNALS = {
 class Profile:
     """Weights of the signals (see SIGNALS) on their min-max scores, and what follows the ranking.
 
-    `k1`, `b` are the window's BM25, `best_k1`, `best_b` that of an observation; with `by_lines`, `b`
-    shrinks to 0 where windows hold a single line. `forms` lets a word
-    match in its other forms (sat, sit); `like` is what a word much like the one asked for counts,
+    `k1`, `b` are the window's BM25, `best_k1`, `best_b` that of an observation; with `by_lines`,
+    `b` shrinks to 0 where windows hold a single line. `forms` lets a word match in its other forms
+    (sat, sit); `like` is what a word much like the one asked for counts,
     `options` what a word of the options counts, `asking` a word that asks ("see", "use").
     `time_language` reads anchors, order and clock times out of the question (see recall.reading).
     `softness` is how far behind the nearest vector others still count with it (0: the nearest

@@ -15,7 +15,7 @@ from egomem.defaults import DEFAULT_K, DEFAULT_WINDOW
 from egomem.memory import View
 from egomem.recall import signals
 from egomem.recall.candidates import Candidates, candidates
-from egomem.recall.corpus import Scores
+from egomem.recall.corpus import Corpus, Scores
 from egomem.recall.local_times import narrowed
 from egomem.recall.profile import Profile, profile_of
 from egomem.recall.query import PART_PLACES, Query
@@ -195,7 +195,9 @@ def _scores(
     only_order = query.anchor is not None and not telling(query.target_text)
     # Who is named is a matter of who speaks, not of the words: the other one says the name.
     text = without(query.search_text, query.name_texts)
-    question = term_query(text, query.options, share=recipe.options, related=recipe.forms, asking=recipe.asking)
+    question = term_query(
+        text, query.options, share=recipe.options, related=recipe.forms, asking=recipe.asking
+    )
     bm25 = partial(signals.bm25, corpus=corpus, like=recipe.like, statistics=pool.statistics)
     of_each = partial(bm25, k1=recipe.best_k1, b=recipe.best_b, by="observation")
     best = of_each(question)

@@ -112,7 +112,8 @@ def term_query(
     """A question as terms, without stop words (unless there is nothing else).
 
     The options' words count `share` of the question's; a word of both counts once, in full.
-    Words that ask (ASKING) count `asking` of others, where there are others. `related` brings in other forms of the words, and words much like them.
+    Words that ask (ASKING) count `asking` of others, where there are others. `related` brings in
+    other forms of the words, and words much like them.
     """
     by_stem: dict[str, Term] = {}
 
