@@ -10,10 +10,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, Literal, Self
+from pathlib import Path
+from typing import Any, Literal, Protocol, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, PrivateAttr, model_validator
 
+from egomem.errors import UsageError
 from egomem.hashing import OBSERVATION_ID_LENGTH, hash_json
 from egomem.timeline import Clock, Moment, Span
 
@@ -177,6 +179,42 @@ class Evidence(Record):
     observation: str | None = None
     when: datetime | None = None
     score: float | None = None
+    _viewer: EvidenceViewer | None = PrivateAttr(default=None)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal where all fields are, wherever it can be looked at."""
+        return isinstance(other, Evidence) and self.model_dump() == other.model_dump()
+
+    __hash__ = Record.__hash__
+
+    def frame(self, *, side: int | None = None, boxes: bool = True) -> Any:
+        """The frame in which this was seen, an `egomem.media.Frame`; see `Memory.look`."""
+        return self._looked_at().frame(self, side=side, boxes=boxes)
+
+    def clip(self, target: str | Path | None = None) -> Any:
+        """A clip of this with what lies around it, an `egomem.media.Clip`; see `Memory.look`."""
+        return self._looked_at().clip(self, target)
+
+    def seen_by(self, viewer: EvidenceViewer) -> Evidence:
+        """A copy that `viewer` shows."""
+        copy = self.model_copy()
+        copy._viewer = viewer
+        return copy
+
+    def _looked_at(self) -> EvidenceViewer:
+        if self._viewer is None:
+            raise UsageError(
+                "this evidence is not of an open memory", "ask a memory, or use Memory.look"
+            )
+        return self._viewer
+
+
+class EvidenceViewer(Protocol):
+    """Shows evidence; `egomem.memory.evidence_view` has one."""
+
+    def frame(self, evidence: Evidence, *, side: int | None, boxes: bool) -> Any: ...
+
+    def clip(self, evidence: Evidence, target: str | Path | None) -> Any: ...
 
 
 class Question(Record):

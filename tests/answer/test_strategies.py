@@ -553,8 +553,8 @@ def test_a_verifier_that_takes_few_frames_is_shown_fewer_moments(
 
 
 def test_the_frames_that_a_verifier_cites_are_the_evidence(serve: Any, store: Store) -> None:
-    shown, _ = checked(serve, store, verdict("A", "strong"))
-    (step,) = [s for s in shown.trace if s["step"] == "looked"]
+    result, _ = checked(serve, store, verdict("A", "strong"))
+    (step,) = [s for s in result.trace if s["step"] == "looked"]
     time = step["frames"][2]["time"]
     cited = json.dumps({"answer": "A", "support": "strong", "evidence": [time], "extra": 1})
     reply, _ = checked(serve, store, cited)

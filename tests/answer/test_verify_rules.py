@@ -113,9 +113,9 @@ def test_each_of_at_most_three_seeds_has_four_frames_of_its_own() -> None:
     near = [hit(100, seed=True), hit(130, seed=False), hit(160, seed=True)]
     looks = intervals(near, recordings(), most=3, count=4, pad=5)
     assert [look.span for look in looks] == [Span(95, 165), Span(125, 195)]
-    (shown,) = by_recording(looks, recordings())
-    assert len(shown.times) == 8
-    assert list(shown.times) == sorted(shown.times)
+    (frame_times,) = by_recording(looks, recordings())
+    assert len(frame_times.times) == 8
+    assert list(frame_times.times) == sorted(frame_times.times)
 
 
 def test_a_seed_beside_another_is_its_neighbour_and_equal_times_are_shown_once() -> None:
@@ -123,8 +123,8 @@ def test_a_seed_beside_another_is_its_neighbour_and_equal_times_are_shown_once()
         [hit(100, seed=True), hit(130, seed=True)], recordings(), most=3, count=4, pad=5
     )
     assert [look.span for look in looks] == [Span(95, 165)] * 2
-    (shown,) = by_recording(looks, recordings())
-    assert len(shown.times) == 4
+    (frame_times,) = by_recording(looks, recordings())
+    assert len(frame_times.times) == 4
 
 
 def test_intervals_that_go_over_the_limit_are_left_out_the_best_first() -> None:

@@ -180,3 +180,38 @@ def test_score_anyones_predictions(tmp_path: Path, capsys: pytest.CaptureFixture
     file.write_text(file.read_text() + json.dumps(rows[0]) + "\n")
     assert main(["score", "demo", str(file)]) == 2
     assert f"both answer {questions[0].id}" in capsys.readouterr().err
+
+
+def test_evidence_of_anyones_predictions_is_scored_beside_baselines(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    questions, file = tmp_path / "q.jsonl", tmp_path / "p.jsonl"
+    videos = tmp_path / "videos.jsonl"
+    asked = [
+        {"id": f"q{k}", "video": "v", "question": f"{k}?", "options": ["a", "b"], "answer": "A",
+         "evidence": [[100 * k, 100 * k + 10]]}
+        for k in range(1, 5)
+    ]  # fmt: skip
+    questions.write_text("".join(json.dumps(row) + "\n" for row in asked))
+    given = [
+        {"id": "q1", "choice": "A", "evidence": [[104, 114]]},
+        {"id": "q2", "choice": "B", "evidence": ["3:40-3:45"]},
+        {"id": "q3", "choice": "A", "evidence": ["soon"]},
+        {"id": "q4", "choice": "A"},
+    ]
+    file.write_text("".join(json.dumps(row) + "\n" for row in given))
+    code, printed, _ = run(capsys, "score", str(questions), str(file))
+    assert code == 1, "a piece of evidence could not be read"
+    result = printed["result"]
+    assert result["accuracy"]["value"] == 0.75, "the answer counts all the same"
+    evidence = result["evidence"]
+    assert (evidence["n"], evidence["cited"]) == (4, 2)
+    assert evidence["hits"] == {"0": 0.25, "15": 0.5, "30": 0.5}
+    assert evidence["none"] == {"n": 2, "accuracy": 1.0}
+    assert evidence["distance"] == 5
+    videos.write_text('{"id": "v", "duration": 430}\n')
+    code, printed, _ = run(capsys, "score", str(questions.parent), str(file))
+    names = [b["name"] for b in printed["result"]["evidence_baselines"]]
+    assert names == ["nearest in time", "middle of video"]
+    main(["score", str(questions), str(file)])
+    assert "Evidence time" in capsys.readouterr().out

@@ -135,3 +135,5 @@ def test_predictions_of_each_arm_are_what_score_reads(
         for question in benchmark.questions:
             answer, stored = predictions.answers[question.id], answers[question.id, arm].answer
             assert (answer.choice, answer.status) == (stored.choice, stored.status)
+            moments = [(e.recording, e.span) for e in answer.evidence]
+            assert moments == [(e.recording, e.span) for e in stored.evidence]

@@ -81,8 +81,8 @@ def test_a_missing_chapter_is_named(names: list[str], missing: str) -> None:
 
 def test_a_later_chapter_joins_in_a_later_command(tmp_path: Path) -> None:
     first, second = tmp_path / "GX010077.MP4", tmp_path / "GX020077.MP4"
-    known = stored(first, Clock(START, "given"), duration=240)
-    starts = find_starts({second: facts(created=None)}, stored=[known])
+    recording = stored(first, Clock(START, "given"), duration=240)
+    starts = find_starts({second: facts(created=None)}, stored=[recording])
     assert starts[second].clock == Clock(START + timedelta(minutes=4), "given")
     assert starts[second].notes == (
         "GX020077.MP4: chapter 2 of GX010077.MP4, 4:00 after its start",

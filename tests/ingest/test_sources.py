@@ -58,12 +58,12 @@ def test_what_cameras_and_nas_leave_is_passed_over_with_a_line(tmp_path: Path) -
     for name in names:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    found = find_media([tmp_path])
-    assert [p.name for p in found.files] == [
+    media = find_media([tmp_path])
+    assert [p.name for p in media.files] == [
         "C0007.MP4", "DJI_0042.MP4", "GL010099.LRV", "GX010063.MP4",
         "VID_20250102_101112_00_001.insv", "cut.mov",
     ]  # fmt: skip
-    lines = " | ".join(found.notes)
+    lines = " | ".join(media.notes)
     assert "passed over: 1 thumbnail of a camera (GX010063.THM)" in lines
     assert "3 files of a NAS or a system" in lines
     assert "5 low-resolution copies" in lines

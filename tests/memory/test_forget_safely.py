@@ -211,9 +211,9 @@ def test_files_of_others_break_nothing_and_stay(composed: Path) -> None:
         store.forget(match="qx-5582")
         store.forget(recording="r")
         assert check(store).ok
-    left = {name: (composed / name).is_file() for name in LITTER}
+    remaining = {name: (composed / name).is_file() for name in LITTER}
     # Copies that file managers keep of a picture go with it; notes.txt keeps its folder.
-    assert left == LITTER | {"thumbnails/r/.DS_Store": True}
+    assert remaining == LITTER | {"thumbnails/r/.DS_Store": True}
 
 
 def test_nothing_is_deleted_behind_a_link(composed: Path, tmp_path: Path) -> None:

@@ -19,7 +19,8 @@ from egomem.models import (
     Role,
     TextPart,
 )
-from egomem.models.http_errors import explain_status, retry_after
+from egomem.models.error_body import retry_after
+from egomem.models.http_errors import explain_status
 from egomem.models.servers import SERVERS
 from egomem.records import Status
 from egomem.testing import Rule

@@ -101,7 +101,9 @@ def test_text_that_stands_the_other_way_round_is_read() -> None:
     cv2.putText(picture, "Bakery open", (40, 140), cv2.FONT_HERSHEY_SIMPLEX, 1.6, (0, 0, 0), 3)
     reader = ScreenText()
     lines = [reader.read(turned) for turned in (picture, picture[:, ::-1], picture[::-1, ::-1])]
-    assert [[(line.text, line.orientation) for line in found] for found in lines] == [
+    assert [
+        [(line.text, line.orientation) for line in lines_of_frame] for lines_of_frame in lines
+    ] == [
         [("Bakery open", "upright")],
         [("Bakery open", "mirrored")],
         [("Bakery open", "upside down")],

@@ -19,9 +19,9 @@ def reader(upright: float, turned: float, mirrored: float, flipped: float):  # t
 
     def read(crop: npt.NDArray[np.uint8]) -> tuple[str, float] | None:
         row, column = (int(v) for v in np.argwhere(crop[:, :, 0] == 0)[0])
-        top, left = row < crop.shape[0] / 2, column < crop.shape[1] / 2
+        top, is_left = row < crop.shape[0] / 2, column < crop.shape[1] / 2
         name = {(True, True): "upright", (False, False): "turned", (True, False): "mirrored"}.get(
-            (top, left), "flipped"
+            (top, is_left), "flipped"
         )
         calls.append(name)
         scores = {"upright": upright, "turned": turned, "mirrored": mirrored, "flipped": flipped}

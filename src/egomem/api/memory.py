@@ -13,18 +13,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, ExitStack, nullcontext
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
+from egomem.api.looking import LazyViewer, evidence_at, evidence_of_hit
+from egomem.api.memory_models import MemoryModels
 from egomem.defaults import DEFAULT_K
 from egomem.memory import Store, View
 from egomem.memory.moments import moment_of
 from egomem.memory.on_demand import StoreOnDemand
 from egomem.memory.recording_names import find_recording
-from egomem.records import Answer, Question, Recording
+from egomem.records import Answer, Evidence, Question, Recording
 from egomem.sync import blocking, in_thread
 from egomem.timeline import Moment
 
@@ -40,19 +41,16 @@ if TYPE_CHECKING:
     from egomem.memory.export import ExportReport
     from egomem.memory.forget import ForgetReceipt
     from egomem.memory.forget_selection import Conditions
-    from egomem.models import ModelClient
-    from egomem.models.embedders import Embedder
     from egomem.observe import AnyObserver
     from egomem.recall import Hit, Query, SearchResult
 
 
-class Memory:
+class Memory(MemoryModels):
     """One memory in one folder. Use it as a context manager, or call `close`."""
 
     def __init__(self, stores: StoreOnDemand, settings: Settings) -> None:
         self._stores = stores
-        self.settings = settings
-        self._owned = ExitStack()
+        super().__init__(settings)
         self._owned.callback(stores.close)
 
     def __enter__(self) -> Self:
@@ -63,10 +61,6 @@ class Memory:
 
     def __repr__(self) -> str:
         return f"Memory({str(self.folder)!r})"
-
-    @property
-    def folder(self) -> Path:
-        return self.settings.memory
 
     @property
     def store(self) -> Store:
@@ -231,15 +225,19 @@ class Memory:
 
         question = question_of(question, options, moment_of(self._existing, at))
         name = strategy or ("caption" if self._has_reader() else "extractive")
-        return await answer(
+        view = self._existing.view(question.at)
+        reply = await answer(
             question,
-            self._existing.view(question.at),
+            view,
             name,
             settings=settings,
             models=self.models,
             embedder=self.embedder,
             frames=self._frames,
         )
+        viewer = LazyViewer(view)
+        evidence = tuple(piece.seen_by(viewer) for piece in reply.evidence)
+        return reply.model_copy(update={"evidence": evidence})
 
     ask = blocking(aask)
 
@@ -271,6 +269,30 @@ class Memory:
         )
 
     compare = blocking(acompare)
+
+    def look(
+        self,
+        what: Evidence | Hit | str,
+        *,
+        at: Moment | str | None = None,
+        clip: bool = False,
+        to: str | Path | None = None,
+    ) -> Path:
+        """The path of a picture, or with `clip` of a clip, of what is pointed at.
+
+        `what`: evidence of an answer, a hit, or a place: "street.mp4 1:20", a wall-clock time.
+        `to`: a folder; without one, a new private one among the system's temporary files. Boxes of
+        what was detected or read there are drawn. Nothing after `at` is shown.
+        """
+        from egomem.memory.evidence_view import EvidenceViewer
+
+        view = self.until(at)
+        if isinstance(what, str):
+            what = evidence_at(view, what)
+        evidence = what if isinstance(what, Evidence) else evidence_of_hit(what)
+        viewer = EvidenceViewer(view)
+        save = viewer.save_clip if clip else viewer.save_frame
+        return save(evidence, None if to is None else Path(to))
 
     # -- import, export, forget, check --------------------------------------------------------
 
@@ -342,40 +364,7 @@ class Memory:
 
         return summarise(self._existing)
 
-    # -- models and frames --------------------------------------------------------------------
-
-    @cached_property
-    def models(self) -> ModelClient | None:
-        """The models that fill the roles, or None where no role is set (or only `embedded`)."""
-        named = {role for role, spec in self.settings.model.items() if spec != "embedded"}
-        if not named - {"embedder", "transcriber"}:
-            return None
-        from egomem.memory.replies import ReplyCache
-        from egomem.models import ModelClient
-
-        cache = self._owned.enter_context(ReplyCache(self.folder))
-        return ModelClient.from_settings(self.settings, cache=cache)
-
-    @cached_property
-    def embedder(self) -> Embedder | None:
-        """The embedder role, or None: search then goes by words alone."""
-        spec = self.settings.model.get("embedder", "embedded")
-        if spec == "embedded":
-            return None
-        from egomem.models.embedders import embedder
-
-        return embedder(spec)
-
-    def _has_reader(self) -> bool:
-        if self.models is None:
-            return False
-        from egomem.models import Role
-
-        return self.models.has(Role.READER)
-
-    def connections(self) -> AbstractAsyncContextManager[object]:
-        """Connections to model servers, which stay open for all of a call."""
-        return self.models or nullcontext()
+    # -- frames --------------------------------------------------------------------
 
     def _frames(
         self, recording: str, times: Sequence[float], side: int | None = None

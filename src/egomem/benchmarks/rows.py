@@ -129,6 +129,7 @@ def _open(path: Path) -> io.BufferedIOBase:
 def _read_text(path: Path) -> str:
     try:
         with _open(path) as file:
+            # Editors on Windows write a byte-order mark, which is no JSON.
             return file.read().decode("utf-8-sig")
     except (OSError, EOFError, UnicodeDecodeError) as error:
         raise UsageError(
@@ -160,6 +161,7 @@ def _csv_rows(path: Path) -> Iterator[SourceRow]:
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",\t;", key=header.count))
     try:
         for cells in reader:
+            # The reader counts to the end of a row; a fault names where it begins.
             line = reader.line_num - sum(v.count("\n") for k, v in cells.items() if k and v)
             fields: dict[str, Any] = {k: _parse_cell(k, v) for k, v in cells.items() if k}
             fault = "it has more cells than the first line names" if None in cells else ""
@@ -171,6 +173,7 @@ def _csv_rows(path: Path) -> Iterator[SourceRow]:
 def _parse_cell(name: str, value: str | None) -> Any:
     if not value or name not in _STRUCTURED_COLUMNS or value.lstrip()[:1] not in ("[", "{"):
         return value or None
+    # Data frames write lists into CSV as Python shows them, with single quotes.
     for read in (json.loads, ast.literal_eval):
         try:
             return read(value)
@@ -183,6 +186,7 @@ def _json_rows(path: Path) -> Iterator[SourceRow]:
     document = read_json(path)
     if isinstance(document, dict):
         if not all(isinstance(value, dict) for value in document.values()):
+            # Many releases wrap their rows: {"version": ..., "data": [...]}.
             lists = [value for value in document.values() if isinstance(value, list)]
             document = lists[0] if len(lists) == 1 else [document]
         else:

@@ -37,6 +37,7 @@ COMMANDS: dict[str, str] = {
     "ingest": "egomem.cli.ingest:ingest",
     "search": "egomem.cli.search:search",
     "ask": "egomem.cli.ask:ask",
+    "look": "egomem.cli.look:look",
     "compare": "egomem.cli.compare:compare",
     "show": "egomem.cli.show:show",
     "probe": "egomem.cli.probe:probe",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from egomem.cli.look import ClipOption, LookOption, OpenOption, ToOption, save_looks
 from egomem.cli.options import (
     AtOption,
     FitOption,
@@ -45,6 +46,10 @@ def ask(
     explain: Annotated[
         bool, typer.Option("--explain", help="Print how the question was read, and the steps.")
     ] = False,
+    look: LookOption = False,
+    clip: ClipOption = False,
+    to: ToOption = None,
+    open: OpenOption = False,
     memory: MemoryOption = None,
     model: ModelOption = None,
     fit: FitOption = None,
@@ -64,11 +69,14 @@ def ask(
         )
         query = opened.read_question(question, options=option or (), at=at) if explain else None
         names = opened.names()
+        pictures, problems = save_looks(
+            opened, answer.evidence, at=at, look=look, clip=clip, to=to, open=open
+        )
 
     times = times_read(answer.trace)
 
     def show(out: Console) -> None:
-        print_answer(out, answer, names)
+        print_answer(out, answer, names, pictures)
         for line in times:
             out.print(f"  {line}")
         if query is not None:
@@ -77,9 +85,12 @@ def ask(
             out.print_json(data=step)
 
     result = answer_json(answer, names) | {"times": times}
+    for piece, picture in zip(result["evidence"], pictures, strict=True):
+        piece["look"] = picture and str(picture)
     if query is not None:
         result["query"] = query_json(query)
         result["trace"] = list(answer.trace)
     failed = answer.status not in (Status.PARSED, Status.ABSTAINED)
-    problems = [(f"no answer: {answer.status.value}: {answer.reason}", "")] if failed else []
-    print_result("ask", result, show=show, json=json, problems=problems, nothing=True)
+    if failed:
+        problems = [(f"no answer: {answer.status.value}: {answer.reason}", ""), *problems]
+    print_result("ask", result, show=show, json=json, problems=problems, nothing=failed)

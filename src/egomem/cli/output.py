@@ -7,6 +7,7 @@ import math
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, cast
 
 import typer
@@ -15,6 +16,8 @@ from egomem.cli.exit_codes import ExitCode
 from egomem.cli.terminal import escaped_json, make_console
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console, JustifyMethod
     from rich.table import Table
 
@@ -133,14 +136,22 @@ def format_place(
     return f"{names.get(recording, recording)} {format_span(span)}, {clock}"
 
 
-def print_answer(out: Console, answer: Answer, names: Mapping[str, str]) -> None:
+def print_answer(
+    out: Console,
+    answer: Answer,
+    names: Mapping[str, str],
+    pictures: Sequence[Path | None] = (),
+) -> None:
+    """Print an answer and its evidence; `pictures` are paths, one for each piece of evidence."""
     if answer.text:
         out.print(f"  {answer.text}", style="bold")
     if answer.abstained and answer.reason not in answer.text:
         out.print(f"  {answer.reason}")
-    for piece in answer.evidence:
+    for piece, picture in zip_longest(answer.evidence, pictures[: len(answer.evidence)]):
         place = format_place(piece.recording, piece.span, piece.when, names)
         out.print(f'    {place}: "{piece.quote}" ({piece.source})')
+        if picture is not None:
+            out.print(f"      {picture}")
 
 
 def format_usage(usage: Usage) -> str:

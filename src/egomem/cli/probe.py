@@ -99,6 +99,8 @@ def _lines(facts: MediaInfo) -> list[tuple[str, str]]:
         lines.append((stream.kind, f"stream {stream.index}: {about or 'unknown'}, not used"))
     if facts.created:
         lines.append(("created", f"{facts.created} (the file's word, not a known clock)"))
+    if facts.speed_note:
+        lines.append(("real time", facts.speed_note))
     if facts.decoded_until is not None:
         lines.append(("good until", f"{facts.decoded_until:.3f} s"))
     lines += [("wrong", fault) for fault in facts.faults]

@@ -56,14 +56,21 @@ def score(
 ) -> None:
     """Score anyone's PREDICTIONS; nothing is run.
 
-    A row is {"id": "q1", "choice": "B"}; see docs/reference/benchmark-formats.md. A question
-    without a row counts as wrong, and an id that stands twice is refused.
+    A row is {"id": "q1", "choice": "B"}, with "evidence": [[61.5, 70]] in seconds where it cites
+    any; see docs/reference/benchmark-formats.md. A question without a row counts as wrong, and an
+    id that stands twice is refused.
     """
     from egomem.answer import read_choice
     from egomem.benchmarks import open_benchmark, submission_readers, write_submission
     from egomem.score import read_predictions, score_answers, summarise
     from egomem.score.cluster_bootstrap import describe_clusters
-    from egomem.score.summary import SLICE_HEADINGS, format_percent, slice_row_cells
+    from egomem.score.summary import (
+        EVIDENCE_HEADINGS,
+        SLICE_HEADINGS,
+        evidence_cells,
+        format_percent,
+        slice_row_cells,
+    )
 
     benchmark = open_benchmark(
         questions, format, strict=not keep_faulty, zone=zone, day_one=day_one, frame_base=frame_base
@@ -114,6 +121,11 @@ def score(
                 f"Ans-F1 {percent(f1.f1)} (always answering: {percent(f1.f1_always_answering)}), "
                 f"unanswerable {percent(f1.f1_unanswerable)}, macro {percent(f1.f1_macro)}"
             )
+        if evidence := scores.evidence:
+            table = make_table(*EVIDENCE_HEADINGS, title="Evidence time", title_justify="left")
+            for figure in (evidence, *scores.evidence_baselines):
+                table.add_row(*evidence_cells(figure))
+            out.print(table)
         if submission is not None:
             out.print(
                 f"{submission}: {submitted} of {len(benchmark.questions)} questions have an answer"
@@ -127,6 +139,9 @@ def score(
             out.print(table)
 
     problems = [(text, "its question counts as wrong") for text in parsed.problems]
+    problems += [
+        (text, "the answer counts, without its evidence") for text in parsed.without_evidence
+    ]
     problems += [(f"{id} is no question of {benchmark.name}", "") for id in parsed.unknown]
     result = {**scores.model_dump(), "left_out": benchmark.left_out}
     if submission is not None:

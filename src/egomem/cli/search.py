@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from egomem.cli.look import ClipOption, LookOption, OpenOption, ToOption, save_looks
 from egomem.cli.options import AtOption, JsonOption, MemoryOption, ModelOption, open_memory
 from egomem.cli.output import format_place, print_query, print_result, query_json
 
@@ -20,6 +21,10 @@ def search(
     explain: Annotated[
         bool, typer.Option("--explain", help="Print how the query was read.")
     ] = False,
+    look: LookOption = False,
+    clip: ClipOption = False,
+    to: ToOption = None,
+    open: OpenOption = False,
     memory: MemoryOption = None,
     model: ModelOption = None,
     json: JsonOption = False,
@@ -28,6 +33,9 @@ def search(
     with open_memory(memory, models=model) as opened:
         matches = opened.find(query, k=count, at=at)
         names = opened.names()
+        pictures, problems = save_looks(
+            opened, matches.hits, at=at, look=look, clip=clip, to=to, open=open
+        )
 
     def show(out: Console) -> None:
         from egomem.timeline import format_span
@@ -38,13 +46,15 @@ def search(
             print(note)
         if not matches.hits:
             print("nothing in this memory speaks for that")
-        for hit in matches.hits:
+        for hit, picture in zip(matches.hits, pictures, strict=True):
             parts = ", ".join(f"{name} {value:.2f}" for name, value in hit.parts.items())
             place = format_place(hit.recording, hit.span, hit.when, names)
             print(f"{hit.score:.2f}  {place}  ({parts})")
             for o in hit.observations[:3]:
                 span = f"{format_span(o.span)}  " if o.recording else ""
                 print(f"      {span}{o.source}: {o.text}")
+            if picture is not None:
+                print(f"      {picture}")
 
     result = {
         "hits": [
@@ -59,14 +69,15 @@ def search(
                     {"id": o.id, **o.model_dump(mode="json", include=_SHOWN)}
                     for o in hit.observations
                 ],
+                "look": picture and str(picture),
             }
-            for hit in matches.hits
+            for hit, picture in zip(matches.hits, pictures, strict=True)
         ],
         "notes": list(matches.notes),
     }
     if explain:
         result["query"] = query_json(matches.query)
-    print_result("search", result, show=show, json=json)
+    print_result("search", result, show=show, json=json, problems=problems)
 
 
 _SHOWN = {"span", "text", "source", "track", "data"}

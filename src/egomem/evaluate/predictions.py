@@ -15,6 +15,7 @@ from typing import Any
 from egomem.evaluate.config import Arm
 from egomem.evaluate.stored_run import Finished, TrialKey
 from egomem.records import Answer, Question
+from egomem.score import evidence_rows
 
 FOLDER = "predictions"
 
@@ -59,6 +60,8 @@ def prediction_row(question: str, answer: Answer) -> dict[str, Any]:
         fields["scores"] = answer.scores
     if (raw := raw_reply(answer)) is not None:
         fields["raw"] = raw
+    if answer.evidence:
+        fields["evidence"] = evidence_rows(answer)
     return {**fields, "strategy": answer.strategy}
 
 

@@ -70,6 +70,7 @@ def chosen_questions(questions: Sequence[Question], config: Config) -> tuple[Que
     first = list(questions[: config.limit])
     if config.shard is None:
         return tuple(first)
+    # Whole videos: their captions are then made by one shard alone.
     order = {v: k for k, v in enumerate(dict.fromkeys(_video(q) for q in first))}
     shard = config.shard
     return tuple(q for q in first if order[_video(q)] % shard.count == shard.index - 1)
@@ -106,6 +107,7 @@ async def opened(
     config = config.model_copy(update={"given_memory": memory is not None}).checked()
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as owned:
+        # First, as everything below writes.
         owned.enter_context(locked(folder))
         record = owned.enter_context(RunDatabase.open(folder, on_note))
         store = owned.enter_context(Store.open(memory or folder / "memory", create=memory is None))
@@ -148,6 +150,7 @@ async def _videos(
     """The recordings of the videos that these questions are about; none where nobody looks."""
     if all(condition.blind for condition in config.conditions):
         return VideoMap()
+    # A question about all videos needs all of them.
     if all(question.recording is not None for question in questions):
         benchmark = benchmark.only(question.id for question in questions)
     if memory is not None:

@@ -59,11 +59,15 @@ class TrialInputs:
         if localised.recording is not None:
             ids = {r.id for r in self.store.recordings()}
             view = view.narrow(recordings=[r for r in [localised.recording] if r in ids])
+        # A given memory is the user's, and all of it is asked about; the run's own holds what it
+        # put there.
         elif not self.config.given_memory:
             # A file that has changed since has left its old recording behind.
             view = view.narrow(recordings=[r.id for r in self.videos.recordings.values()])
         if condition.evidence and localised.evidence:
             spans = [e.span for e in localised.evidence]
+            # One stretch over all pieces: the strategy itself may not be told where they begin and
+            # end.
             whole = Span(min(s.start for s in spans), max(s.end for s in spans) + INSTANT_S)
             view = view.narrow(span=whole)
         return view
@@ -73,6 +77,7 @@ class TrialInputs:
         settings = self.config.configured(arm, None)
         by_strategy = [s.sources(settings[s.name]) for s in self.config.condition(arm).lineage]
         declared = [sources for sources in by_strategy if sources is not None]
+        # One that does not say may read anything, whatever the others say.
         return None if len(declared) < len(by_strategy) else frozenset().union(*declared)
 
     def observations(self, question: Question, arm: Arm) -> list[Observation] | None:
@@ -84,6 +89,7 @@ class TrialInputs:
         track = self.track(arm, question)
         if track is None or sources is None:
             return view.observations(sources=sources)
+        # Of captions one track alone: several say the same things several times.
         others = [t.id for t in self.store.tracks() if t.source in sources - {"caption"}]
         return view.observations(tracks=[track, *others])
 
@@ -129,6 +135,7 @@ class TrialInputs:
         key = (arm.reader, str(localised.at), localised.recording)
         if key not in self._selections:
             recordings = self.view(question, condition).recordings()
+            # By the very function of `video`, so that both sides see the same frames.
             looks = spread(recordings, self.config.frame_limit(arm.reader), self.config.fps)
             durations = {r.id: r.duration for r in self.videos.recordings.values()}
             self._selections[key] = captions.FrameSelection.of(looks, durations)
@@ -174,6 +181,7 @@ class TrialInputs:
             return 0
         tokens = self.config.caption_tokens
         rest = captions.unfinished(self.store, recording, track, condition.window, tokens)
+        # Only a finished track is remembered: an unfinished one changes while the run goes on.
         if not rest:
             self._captioned.add((track, recording.id))
         return len(rest)

@@ -48,8 +48,10 @@ class VideoMap:
         about, at = question.recording, question.at
         if about is not None and about not in self.recordings:
             return self._not_at_hand(about)
+        # Asked at a second of a video that nobody has, a question has no past.
         if isinstance(at, RecordingTime) and at.recording in self.missing:
             return self._not_at_hand(at.recording)
+        # A question about all videos can be asked of those that are there, but not of none.
         if self.missing and not self.recordings:
             return self._not_at_hand(next(iter(self.missing)))
         return ""
@@ -101,6 +103,7 @@ def videos_in_memory(benchmark: Benchmark, store: Store) -> VideoMap:
     by_name: dict[str, Recording] = {}
     for r in store.recordings():
         stem = r.name.rpartition(".")[0]
+        # Ids and hashes before names: they cannot be those of another file.
         for name in (r.id, r.sha256, r.name, stem):
             if name:
                 by_name.setdefault(name, r)
@@ -147,6 +150,7 @@ async def videos_from_files(
                 video_map.missing[video.id] = "; ".join(outcome.faults)
                 continue
             stamped[video.id] = {"stamp": stamp, "recording": recording.id}
+            # After each file: reading hundreds takes long, and may be interrupted.
             _write(folder, stamped)
         video_map.recordings[video.id] = recording
     return video_map
@@ -170,6 +174,7 @@ def _stamp(video: Video) -> list[Any] | None:
         file = Path(video.path).stat()
     except OSError:
         return None
+    # Size and time, not the content: hashing hours of video at each start takes minutes.
     return [str(Path(video.path).resolve()), file.st_size, file.st_mtime_ns]
 
 

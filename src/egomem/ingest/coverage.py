@@ -44,7 +44,7 @@ class Overlap:
         length = format_time(round(self.end.timestamp() - self.start.timestamp()))
         return (
             f"{self.one.wearer}: {self.one.name} and {self.other.name} overlap for {length} "
-            f"from {format_instant(self.start)}; is the start of one of them right?"
+            f"from {format_instant(self.start)}: two cameras, or is one start wrong?"
         )
 
 

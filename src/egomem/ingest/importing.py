@@ -155,6 +155,7 @@ def _import(store: Store, path: Path, options: ImportOptions, videos: Path | Non
     new = read = 0
     stored: dict[str, Recording] = {}
     observations = iter(reading)
+    # In batches: a file of a year of captions need not fit into memory.
     while batch := list(islice(observations, BATCH_SIZE)):
         _put(store, reading, stored)  # observations need their recording in the memory
         new += store.add(batch)
@@ -228,6 +229,7 @@ class _RecordingFinder:
             self.notes.append(str(error))
             return None
         digest = content_hash(path)
+        # The same bytes under another name are the same recording.
         if recording_id(digest) in self._by_id:
             return self._by_id[recording_id(digest)]
         options = self.options

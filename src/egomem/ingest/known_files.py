@@ -81,6 +81,7 @@ def known_recording(
 ) -> tuple[Recording, list[str]]:
     """The recording of a file, and lines on what was changed, kept or ignored of a stored one."""
     fact_values = facts.model_dump(mode="json", exclude={"path"})
+    speed = [note] if (note := facts.speed_note) else []
     if stored is None:
         recording = Recording(
             id=recording_id(digest),
@@ -92,7 +93,7 @@ def known_recording(
             clock=start.clock,
             facts=fact_values,
         )
-        return recording, list(start.notes)
+        return recording, [*start.notes, *speed]
     if DAMAGE in stored.facts:
         fact_values[DAMAGE] = stored.facts[DAMAGE]
     copy = is_copy_of(path, facts, stored)
@@ -111,7 +112,7 @@ def known_recording(
             "facts": fact_values,
         }
     )
-    return recording, notes
+    return recording, [*notes, *speed]
 
 
 def _clock(

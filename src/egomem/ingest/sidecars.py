@@ -102,9 +102,9 @@ def _is_takeout(path: Path, name: str) -> bool:
     if not name.endswith(".json"):
         return False
     video, body = path.name, name.removesuffix(".json")
-    copy, own = re.search(r"\(\d+\)$", path.stem), re.search(r"\(\d+\)$", body)
-    if copy and own and copy[0] == own[0]:
-        video, body = video.replace(copy[0], "", 1), body.removesuffix(own[0])
+    copy, copy_of_body = re.search(r"\(\d+\)$", path.stem), re.search(r"\(\d+\)$", body)
+    if copy and copy_of_body and copy[0] == copy_of_body[0]:
+        video, body = video.replace(copy[0], "", 1), body.removesuffix(copy_of_body[0])
     if f"{video}.supplemental-metadata".startswith(body):
         return len(body) >= min(len(video), _TAKEOUT_MAX - 1)
     still = re.escape(Path(video).stem) + r"(\.MP)?\.(heic|heif|jpe?g|dng|png)(\.sup[a-z-]*)?"

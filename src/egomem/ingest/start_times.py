@@ -210,33 +210,33 @@ def _follow(
     origin: tuple[Clock, float] | None = None
     was_given = False
     for place, chapter in enumerate(group):
-        path, own = chapter.id, starts.get(chapter.id)
+        path, chapter_start = chapter.id, starts.get(chapter.id)
         if chapter.offset is None and place:
             origin = None
         notes = list(_missing(group, place))
         clock, reason = None, ""
-        if own is None:
+        if chapter_start is None:
             clock = stored[path].clock
             if clock is not None and chapter.offset is not None:
                 origin = clock, chapter.offset
             continue
         if given is not None and not was_given:
             was_given = True
-            own = find_start(path, files[path], given=given, zone=zone)
-            clock, reason = own.clock, own.reason
-            notes += own.notes
-        elif place == 0 or (_has_own_sidecar(own) and given is None):
-            clock, reason = own.clock, own.reason
-            notes += own.notes
-            if place and own.clock is not None and origin is not None:
-                apart = own.clock.seconds(_after(origin, chapter.offset or 0.0).start)
+            chapter_start = find_start(path, files[path], given=given, zone=zone)
+            clock, reason = chapter_start.clock, chapter_start.reason
+            notes += chapter_start.notes
+        elif place == 0 or (_has_own_sidecar(chapter_start) and given is None):
+            clock, reason = chapter_start.clock, chapter_start.reason
+            notes += chapter_start.notes
+            if place and chapter_start.clock is not None and origin is not None:
+                apart = chapter_start.clock.seconds(_after(origin, chapter.offset or 0.0).start)
                 if abs(apart) > MAX_DIFFERENCE_S:
                     notes.append(f"{path.name}: its sidecar is over its place as a chapter")
         elif origin is not None and chapter.offset is not None:
             clock, reason = _after(origin, chapter.offset), f"it follows {first}"
         elif chapter.offset is None:
-            own_clock = own.clock
-            clock, reason = own_clock, own.reason
+            own_clock = chapter_start.clock
+            clock, reason = own_clock, chapter_start.reason
         if place and chapter.offset is not None and reason != _REASONS["sidecar"]:
             notes.append(
                 f"{path.name}: chapter {place + 1} of {first}, "
@@ -244,7 +244,9 @@ def _follow(
             )
         if place and chapter.offset is None and clock is None:
             notes.append(f"{path.name}: when it began is not known; give it a --start of its own")
-        starts[path] = Start(clock, reason or own.reason, own.hints, tuple(notes))
+        starts[path] = Start(
+            clock, reason or chapter_start.reason, chapter_start.hints, tuple(notes)
+        )
         if clock is not None and chapter.offset is not None:
             origin = clock, chapter.offset
 
@@ -299,9 +301,9 @@ def _name(
             return
         start = named.start
         if start.tzinfo is not None:
-            known = zone is not None or named.zoned
+            has_zone = zone is not None or named.zoned
             start = start.astimezone(zone) if zone else start
-            yield Hint("filename", start, named.doubt or ("" if known else _IN_UTC))
+            yield Hint("filename", start, named.doubt or ("" if has_zone else _IN_UTC))
         elif zone is None:
             yield Hint("filename", start, named.doubt or _NO_ZONE)
         elif named.doubt:

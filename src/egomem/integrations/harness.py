@@ -57,6 +57,7 @@ class BenchmarkSession:
         store = Store.open(memory)
         try:
             places = videos_in_memory(benchmark, store)
+            # Every question would end as an error, after the model was loaded for it.
             if benchmark.videos and not places.recordings:
                 raise UsageError(
                     f"the memory at {memory} holds none of the "
@@ -126,6 +127,7 @@ class HarnessClient(ModelClient):
         limits = self.limits(request.role)
         if limits.fit:
             request = fit_request(request, limits)
+        # The harness would send it, and the server refuse it or drop pictures without a word.
         if broken := exceeded_limit(request, limits):
             return Reply(status=Status.ERROR, fault=ErrorKind.IMAGES, detail=broken)
         return await self.pass_on(request)
@@ -145,4 +147,5 @@ def request_parts(request: Request) -> Iterator[str | ImagePart]:
         elif isinstance(part, VideoPart) and part.frames:
             yield from part.frames
         else:
+            # Leaving them out would score another question than was asked.
             raise UsageError("sound and whole video files cannot be sent through another harness")

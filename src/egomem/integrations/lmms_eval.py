@@ -220,6 +220,7 @@ class _OneReplyClient(HarnessClient):
         self.sent: Request | None = None
 
     async def pass_on(self, request: Request) -> Reply:
+        # lmms-eval asks a model once for each question.
         if self.sent is not None:
             raise UsageError(
                 f"strategy {self.strategy} asks more than once for a question, lmms-eval does not",
@@ -228,6 +229,7 @@ class _OneReplyClient(HarnessClient):
         self.sent = request
         if self.reply is None:
             return Reply(status=Status.PARSED, text="A")
+        # It marks a failed request in the reply's text, which would be read as an answer.
         if self.reply.startswith(_FAILED):
             return Reply(status=Status.ERROR, raw=self.reply, detail=self.reply)
         parsed = parse_reply(self.reply, "", None, request.schema)

@@ -5,6 +5,8 @@ a frame's number.
 """
 
 from egomem.media.audio_reader import AudioBlock, AudioReader, audio
+from egomem.media.boxes import draw_boxes
+from egomem.media.clip import Clip, clip_suffix, cut_clip
 from egomem.media.cue import Cue, LineWarning
 from egomem.media.file_hash import content_hash
 from egomem.media.frame import Frame, RgbImage, distinct
@@ -20,6 +22,7 @@ __all__ = [
     "AudioBlock",
     "AudioInfo",
     "AudioReader",
+    "Clip",
     "Cue",
     "DecodeReport",
     "Frame",
@@ -31,8 +34,11 @@ __all__ = [
     "Telemetry",
     "VideoInfo",
     "audio",
+    "clip_suffix",
     "content_hash",
+    "cut_clip",
     "distinct",
+    "draw_boxes",
     "frames",
     "jpeg",
     "key_frames",

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from egomem.errors import MediaError
 from egomem.media.container import DecodeError, audio_streams, is_cut_off, open_media, video_streams
 from egomem.media.decode import first_frame, open_video
+from egomem.media.joined import count_joints, demux
 from egomem.timeline import Span
 
 MAX_DRIFT_S = 0.05
@@ -74,7 +75,7 @@ class AudioReader(Iterator[AudioBlock]):
             begin = max(0.0, span.start) if span else 0.0
             end = span.end if span else float("inf")
             size = max(1, round(block * rate))
-            if begin > 0:
+            if begin > 0 and not count_joints(path):
                 assert stream.time_base is not None
                 try:
                     # One second early: codecs need a run-up before their samples are right.
@@ -145,7 +146,7 @@ class AudioReader(Iterator[AudioBlock]):
         self, container: av.container.InputContainer, stream: av.AudioStream, path: Path
     ) -> Iterator[av.AudioFrame]:
         """Decoded frames; packets that fail are counted and left out."""
-        packets = container.demux(stream)
+        packets = demux(container, stream)
         while True:
             try:
                 packet = next(packets, None)

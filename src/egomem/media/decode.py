@@ -14,6 +14,7 @@ from av.video.stream import VideoStream
 from egomem.errors import MediaError, reason
 from egomem.media.container import DecodeError, is_cut_off, open_media, video_streams
 from egomem.media.display_clock import DisplayClock, Timing, frame_step
+from egomem.media.joined import demux, is_transport_stream
 
 MAX_HEAD_PACKETS = 64
 """Packets after which a stream without a frame counts as undecodable."""
@@ -103,7 +104,7 @@ def open_video(path: Path, index: int | None = None) -> OpenVideo:
     stream = streams[0]
     stream.thread_type = "NONE"
     stream.thread_count = 1
-    return OpenVideo(container, stream, container.demux(stream))
+    return OpenVideo(container, stream, demux(container, stream))
 
 
 def first_frame(opened: OpenVideo, path: Path) -> tuple[Timing, av.VideoFrame, int]:
@@ -215,12 +216,14 @@ def _packets(
 ) -> Iterator[av.Packet[VideoStream]]:
     """The stream's packets from the key frame at `begin` to the end, or to where reading fails."""
     packets = opened.packets
-    if begin is not None:
+    # FFmpeg seeks in transport streams by guessing, and may land behind the key frame, or in
+    # another one of joined parts: they are read from the beginning.
+    if begin is not None and not is_transport_stream(opened.container):
         try:
             opened.container.seek(begin, stream=opened.stream)
         except DecodeError:
             opened.container.seek(0)
-        packets = opened.container.demux(opened.stream)
+        packets = demux(opened.container, opened.stream)
     before_begin = begin is not None  # seeking may land on an earlier key frame
     while True:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from egomem.records import Record
+from egomem.timeline import format_time
 
 
 class VideoInfo(Record):
@@ -59,8 +60,9 @@ class MediaInfo(Record):
 
     `duration` is in seconds of display time from the first displayed frame (of the first sound
     where there is no video). `created` is the file's creation time as written in it: cameras mark
-    local time as UTC, so it is a hint and no clock. `decoded_until` is the time of the last intact
-    frame where the file is known to be damaged, else None. `faults` are sentences.
+    local time as UTC, so it is a hint and no clock. `capture_fps` is the rate at which slow motion
+    or a time lapse was filmed, where the file tells it. `decoded_until` is the time of the last
+    intact frame where the file is known to be damaged, else None. `faults` are sentences.
     """
 
     path: str
@@ -73,5 +75,29 @@ class MediaInfo(Record):
     other: tuple[OtherStream, ...] = ()
     cover_art: bool = False
     created: str | None = None
+    capture_fps: float | None = None
     decoded_until: float | None = None
     faults: tuple[str, ...] = ()
+
+    @property
+    def real_speed(self) -> float:
+        """Seconds of real time in a second of the file: below 1 in slow motion, 1 where unknown."""
+        played = self.video.fps if self.video else None
+        if not self.capture_fps or not played:
+            return 1.0
+        speed = played / self.capture_fps
+        # Rates of 29.97 and 30, or of a phone that could not keep up, are no slow motion.
+        return speed if not 0.75 < speed < 1.34 else 1.0
+
+    @property
+    def speed_note(self) -> str:
+        """A sentence on slow motion or a time lapse; "" where real time is that of the file."""
+        if self.real_speed == 1 or self.video is None:
+            return ""
+        kind = "slow motion" if self.real_speed < 1 else "a time lapse"
+        return (
+            f"{kind}: filmed at {self.capture_fps:g} frames a second, played at "
+            f"{self.video.fps:g}; its {format_time(self.duration)} are "
+            f"{format_time(self.duration * self.real_speed)} of real time, and times of day are "
+            "right at its start only"
+        )

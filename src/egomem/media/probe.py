@@ -28,6 +28,7 @@ from egomem.media.decode import DecodeStats, StreamTiming, first_frame, intact_f
 from egomem.media.display_clock import frame_step
 from egomem.media.frame import display_size, orientation
 from egomem.media.info import AudioInfo, MediaInfo, OtherStream, VideoInfo
+from egomem.media.joined import count_joints, demux
 
 MAX_FULL_SCAN_BYTES = 64 << 20
 """All packets of a file up to this size are read; of a larger one only its head and tail."""
@@ -81,7 +82,8 @@ def probe(path: str | Path) -> MediaInfo:
                     video_error or f"{path.name} holds neither video nor sound that can be decoded",
                     "try to play it; if no player can, the recording is lost",
                 )
-            duration = sounds[0].duration or length
+            stated = None if count_joints(path) else sounds[0].duration
+            duration = stated or length
         if video_error:
             faults.append(f"the video cannot be used: {video_error}")
         return MediaInfo(
@@ -100,6 +102,7 @@ def probe(path: str | Path) -> MediaInfo:
             other=tuple(_unused_streams(container, video)),
             cover_art=any(is_cover_art(s) for s in container.streams.video),
             created=_creation_time(container),
+            capture_fps=_capture_fps(container),
             decoded_until=decoded_until,
             faults=tuple(faults),
         )
@@ -110,11 +113,14 @@ class PacketSummary:
     """What the packets of a stream tell without decoding; times in ticks.
 
     `first` and `last` are the first and the last display time, `end` the end of the last picture.
-    `corrupt`: a packet is damaged. `missing_pts`: some packets have decoding times only. `times`
-    are those of the first packets.
+    `corrupt`: nothing usable comes any more. `lost` are stretches that cannot be decoded, each from
+    the last intact picture to the next key frame. `hidden` counts packets that an edit list hides.
+    `missing_pts`: some packets have decoding times only. `times` are those of the first packets.
     """
 
     count: int = 0
+    hidden: int = 0
+    lost: list[tuple[int, int]] = field(default_factory=list)
     first: int | None = None
     end: int | None = None
     last: int | None = None
@@ -129,18 +135,27 @@ class PacketSummary:
 
 
 def read_packets(container: InputContainer, stream: VideoStream, step: int) -> PacketSummary:
-    """A summary of a stream's packets from here to the end, or to the first that is damaged."""
+    """A summary of a stream's packets from here to the end, or to where nothing intact follows."""
     summary = PacketSummary()
     last_duration = 0
+    intact: int | None = None  # the last picture before the damage, while there is some
+    intact_count: int | None = None
     try:
-        for packet in container.demux(stream):
-            if packet.is_corrupt:
-                summary.corrupt = True
-                break
-            if not packet.size or packet.is_discard:
+        for packet in demux(container, stream):
+            if not packet.size:
+                continue
+            if packet.is_discard:
+                summary.hidden += 1
                 continue
             summary.count += 1
             stamp = packet.pts if packet.pts is not None else packet.dts
+            if packet.is_corrupt:
+                if not summary.corrupt:
+                    intact, intact_count = summary.last, summary.count - 1
+                summary.corrupt = True
+            elif summary.corrupt and packet.is_keyframe and stamp is not None:
+                summary.lost.append((stamp if intact is None else intact, stamp))
+                summary.corrupt, intact, intact_count = False, None, None
             summary.missing_pts = summary.missing_pts or packet.pts is None
             if stamp is None:
                 continue
@@ -151,6 +166,8 @@ def read_packets(container: InputContainer, stream: VideoStream, step: int) -> P
             summary.first = stamp if summary.first is None else min(summary.first, stamp)
     except DecodeError:
         summary.corrupt = True
+    if summary.corrupt and intact_count is not None:
+        summary.last, summary.count, last_duration = intact, intact_count, 0
     if summary.last is not None:
         steps = summary.steps
         usual_step = round(statistics.median(steps)) if steps else step
@@ -185,7 +202,14 @@ def _video_info(
     if start * base < 0:
         faults.append(f"display times begin at {float(start * base):.3f} s")
 
-    read_whole = path.stat().st_size <= MAX_FULL_SCAN_BYTES or container.duration is None
+    joints = count_joints(path)
+    if joints:
+        faults.append(
+            f"{joints + 1} parts were joined; the times of each go on where the last one ended"
+        )
+    read_whole = (
+        path.stat().st_size <= MAX_FULL_SCAN_BYTES or container.duration is None or joints > 0
+    )
     packets = PacketSummary()
     if not read_whole:
         packets = _tail_packets(container, stream, step)
@@ -202,6 +226,11 @@ def _video_info(
     frames: int | None = packets.count if read_whole else stated_frames or None
 
     decoded_until = None
+    for before, after in packets.lost:
+        faults.append(
+            f"damaged from {float((before - start) * base):.3f} s to "
+            f"{float((after - start) * base):.3f} s; what lies outside is used"
+        )
     if packets.corrupt or is_cut_off(stream, path.stat().st_size):
         last = start if packets.last is None else packets.last
         decoded_until = float((last - start) * base)
@@ -210,7 +239,7 @@ def _video_info(
             f"the file is cut off or damaged: {packets.count} of {stated_frames or 'unknown many'}"
             f" frames are there, the last at {decoded_until:.3f} s"
         )
-    elif read_whole and stated_frames and stated_frames != packets.count:
+    elif read_whole and stated_frames not in (0, packets.count, packets.count + packets.hidden):
         faults.append(f"the header says {stated_frames} frames, there are {packets.count}")
 
     steps = packets.steps
@@ -277,7 +306,7 @@ def _sound_duration(path: Path, index: int) -> float | None:
         first = end = None
         decoded = False
         try:
-            for packet in container.demux(stream):
+            for packet in demux(container, stream):
                 decoded = decoded or bool(packet.decode())
                 if packet.pts is not None and packet.size:
                     first = packet.pts if first is None else first
@@ -299,6 +328,15 @@ def _unused_streams(container: InputContainer, used: VideoInfo | None) -> Iterat
             yield OtherStream(index=stream.index, kind="video", codec=codec_name(stream), note=size)
         else:
             yield OtherStream(index=stream.index, kind=stream.type, codec=codec_name(stream))
+
+
+def _capture_fps(container: InputContainer) -> float | None:
+    """The rate at which Android phones filmed slow motion or a time lapse."""
+    try:
+        rate = float(container.metadata.get("com.android.capture.fps", ""))
+    except ValueError:
+        return None
+    return rate if 0 < rate < 1e5 else None
 
 
 def _creation_time(container: InputContainer) -> str | None:

@@ -27,6 +27,7 @@ from egomem.errors import reason
 from egomem.media.bitstream import HeaderReader, PacketHeader, Restart, UnsafeToPrune, header_reader
 from egomem.media.container import DecodeError, is_cut_off
 from egomem.media.decode import CUT_OFF, DecodeStats, IndexedPicture, OpenVideo, StreamTiming
+from egomem.media.joined import count_joints, demux
 
 VideoPacket: TypeAlias = "av.Packet[VideoStream]"
 
@@ -125,11 +126,13 @@ class Pruner:
     ) -> Iterator[VideoPacket]:
         """Packets from a restart that is not after the next limit."""
         assert stream.time_base is not None
+        if count_joints(self._timing.path):
+            raise UnsafeToPrune("parts were joined, and seeking may find another one")
         limit = self._limits[self._next]
         for back in SEEK_BACK_S:
             try:
                 container.seek(limit - int(back / stream.time_base), stream=stream)
-                packets = container.demux(stream)
+                packets = demux(container, stream)
                 for packet in packets:
                     if not packet.size or packet.pts is None:
                         break

@@ -168,16 +168,16 @@ def _split_turns(cues: Sequence[Cue]) -> list[Cue]:
 
 def _voices(text: str) -> Iterator[tuple[str | None, str]]:
     """Each voice of a cue and what it says; speech without a voice tag has no speaker."""
-    said: dict[str | None, list[str]] = {}
+    lines_by_voice: dict[str | None, list[str]] = {}
     position, speaker = 0, None
     for mark in [*_VOICE_MARK.finditer(text), None]:
         part = text[position : mark.start() if mark else None].split("\n")
         if lines := [plain for line in part if (plain := _strip_tags(line))]:
-            said.setdefault(speaker, []).extend(lines)
+            lines_by_voice.setdefault(speaker, []).extend(lines)
         if mark:
             position = mark.end()
             speaker = html.unescape(mark[1]).strip() if mark[1] else None
-    yield from ((who, "\n".join(lines)) for who, lines in said.items())
+    yield from ((who, "\n".join(lines)) for who, lines in lines_by_voice.items())
 
 
 def _strip_tags(line: str) -> str:

@@ -231,9 +231,9 @@ def foreign_entries(store: MemoryReader) -> Iterator[str]:
     yield from _strangers(folder, folder / THUMBNAILS, lambda name: name in names)
     for entry in entries(folder / THUMBNAILS):
         child = Path(entry.path)
-        known = {file.name for _, file in thumbnail_files(child)}
-        known |= {file.name for file in unfinished_thumbnails(child)}
-        yield from _strangers(folder, child, known.__contains__)
+        own_names = {file.name for _, file in thumbnail_files(child)}
+        own_names |= {file.name for file in unfinished_thumbnails(child)}
+        yield from _strangers(folder, child, own_names.__contains__)
 
 
 def _strangers(memory: Path, folder: Path, is_ours: Callable[[str], bool]) -> Iterator[str]:

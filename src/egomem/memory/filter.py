@@ -98,6 +98,7 @@ class ViewFilter:
 
     def within(self, span: Span) -> Self:
         """Only what overlaps a span of each recording; digests lie on none and are left out."""
+        # A digest counts in POSIX seconds, and would overlap a span of a recording by mere numbers.
         is_digests = np.array([id is None for id in self.catalog.ids], dtype=bool)
         low, high = (np.where(is_digests, np.nan, bound) for bound in (span.start, span.end))
         return replace(self, spans=(*self.spans, (low, high)))
@@ -134,6 +135,7 @@ class ViewFilter:
     def cut(self) -> Floats:
         """The cutoff of every timeline, -inf for those that are not seen at all."""
         cut = np.where(self.selected & ~np.isnan(self.cutoffs), self.cutoffs, -np.inf)
+        # An unknown clock is NaN, and what cannot be placed is not seen.
         for low, _ in self.spans:
             cut[np.isnan(low)] = -np.inf
         return cut

@@ -183,8 +183,8 @@ def _parts(store: MemoryReader, caption: Observation) -> list[Observation]:
             f"SELECT {rows.OBSERVATION_COLUMNS} FROM {rows.OBSERVATION_TABLES} "
             "WHERE r.id = ? AND o.id = ?"
         )
-        found = store.connection.select(sql, (caption.recording, basis))
-        matches += [rows.read_observation(row) for row in found]
+        stored = store.connection.select(sql, (caption.recording, basis))
+        matches += [rows.read_observation(row) for row in stored]
     return matches
 
 

@@ -116,9 +116,9 @@ def _remove_folder(folder: Path) -> None:
         _remove_picture(file)
     for part in unfinished_thumbnails(folder):
         _remove_file(part)
-    left = [Path(entry.path) for entry in entries(folder)]
-    if all(path.name in _LITTER or path.name.startswith(_COMPANION) for path in left):
-        for path in left:
+    remaining = [Path(entry.path) for entry in entries(folder)]
+    if all(path.name in _LITTER or path.name.startswith(_COMPANION) for path in remaining):
+        for path in remaining:
             _remove_file(path)
         with suppress(OSError):
             folder.rmdir()

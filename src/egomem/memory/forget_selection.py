@@ -130,8 +130,8 @@ def _overlap(table: Any, low: float, high: float) -> Any:
 
 def rows_of(store: MemoryReader, numbers: Sequence[int]) -> Rows:
     """The observations of some rows."""
-    found = store.rows_by_rowid(rows.OBSERVATION_COLUMNS, rows.OBSERVATION_TABLES, numbers)
-    return {row[10]: rows.read_observation(row) for row in found}
+    matches = store.rows_by_rowid(rows.OBSERVATION_COLUMNS, rows.OBSERVATION_TABLES, numbers)
+    return {row[10]: rows.read_observation(row) for row in matches}
 
 
 def mentions(o: Observation, phrase: str) -> bool:

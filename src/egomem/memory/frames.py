@@ -19,11 +19,22 @@ def recorded_frames(
     Raises UsageError for a recording without a file, MediaError where the file is gone or another
     one lies in its place.
     """
+    return frames(recorded_file(store, recording), times, side=side)
+
+
+def recorded_file(store: MemoryReader, recording: str) -> Path:
+    """The file of a recording. Errors as of `recorded_frames`."""
     remembered = store.recording(recording)
     if remembered is None or remembered.path is None:
         raise UsageError(f"the memory holds no video for the recording {recording}")
-    _check_same_file(remembered, Path(remembered.path))
-    return frames(remembered.path, times, side=side)
+    path = Path(remembered.path)
+    if not path.is_file():
+        raise MediaError(
+            f"the file of {remembered.name} is gone: there is no file {path}",
+            "put it back, or ingest it from where it lies now",
+        )
+    _check_same_file(remembered, path)
+    return path
 
 
 def _check_same_file(recording: Recording, path: Path) -> None:

@@ -142,6 +142,7 @@ def top_rows(
         threshold = max(threshold, _kth(np.concatenate(scores), k))
     if not rows:
         return np.zeros(0, dtype=np.int64)
+    # Scores here are float32; what is near the bound is kept, and scored exactly by the caller.
     keep = np.concatenate(scores) >= threshold * (1 - _ROUNDING)
     return np.concatenate(rows)[keep]
 
@@ -156,10 +157,12 @@ def _score_segment(
     postings: QueryPostings, idfs: Mapping[str, float], mean: float, k: int, threshold: float
 ) -> tuple[Positions, Scores]:
     part = postings.part
+    # Rare words first: they score most and have the fewest documents, so the threshold rises early.
     terms = sorted(postings.docs, key=lambda term: -idfs[term])
     flat = np.float32(bm25.K1 * (1 - bm25.B))
     slope = np.float32(bm25.K1 * bm25.B / mean)
     smallest = float(flat + slope * part.shortest)
+    # The most that a term can add to any document (MaxScore, Turtle and Flood 1995).
     bounds = [idfs[term] * postings.peak[term] / (postings.peak[term] + smallest) for term in terms]
     remaining = np.append(np.cumsum(bounds[::-1])[::-1], 0.0) * (1 + _ROUNDING)
 

@@ -100,6 +100,7 @@ def append(
         facts = np.array(
             [(rows[i][0], rows[i][2], 0, *rows[i][3:5]) for i in at.tolist()], dtype=ROW_DTYPE
         )
+        # Embedding again after a crash adds what is lacking, and nothing twice.
         is_new = ~np.isin(facts["n"], stored)
         if not is_new.any():
             continue
@@ -107,6 +108,7 @@ def append(
         make_private_folder(inside(folder, path.parent))
         new_vectors = matrix[at[is_new]].astype("<f4").tobytes()
         new_facts = facts[is_new].tobytes()
+        # Files first, then the record: rows that the record does not count are not there yet.
         _write_at(path, row_count * dimension * 4, new_vectors)
         _write_at(path.with_suffix(".row"), row_count * ROW_DTYPE.itemsize, new_facts)
         if not row_count:
@@ -291,6 +293,7 @@ def cut_to_whole(
     """
     path = entry.path(folder)
     sizes = [p.stat().st_size if p.is_file() else 0 for p in (path, path.with_suffix(".row"))]
+    # What is whole in both is kept: making a vector again costs more than reading one.
     rows = min(entry.rows, sizes[0] // (4 * entry.dimension), sizes[1] // ROW_DTYPE.itemsize)
     if rows == entry.rows:
         return entry

@@ -84,19 +84,23 @@ def _failed_attempt(
             return http_errors.explain_connection(server.title, spec.url, error, key)
         problem = http_errors.redacted(f"{type(error).__name__}: {error}", key)
         return FailedAttempt(ErrorKind.REQUEST, f"this cannot be sent to {server.title}: {problem}")
-    if response.status_code >= 400:
+    status, body, images = response.status_code, response_body(response), len(request.images)
+    if 300 <= status < 400:
+        return http_errors.explain_redirect(status, response.headers.get("location", ""), server)
+    role = request.role.value
+    if status >= 400:
         return http_errors.explain_status(
-            response.status_code,
+            status,
             response.headers,
-            response_body(response),
-            role=request.role.value,
+            body,
+            role=role,
             server=server,
             key=key,
-            images=len(request.images),
+            images=images,
             video=any(isinstance(part, VideoPart) for part in request.parts),
         )
     return http_errors.explain_body(
-        server.title, response_body(response), key, type(error).__name__
+        body, type(error).__name__, role=role, server=server, key=key, images=images
     )
 
 

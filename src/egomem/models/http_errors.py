@@ -8,15 +8,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
+from egomem.models.error_body import read_error_body, retry_after
+from egomem.models.error_rules import ErrorMeaning, meaning_of
+from egomem.models.image_limits import max_images
 from egomem.models.reply import ErrorKind
-from egomem.models.servers import ServerKind
+from egomem.models.servers import ServerKind, shown_address
 
-# 409 (conflict) and 425 (too early) pass with time; 529 is Anthropic's "overloaded".
-RETRIED_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+# 409 (conflict) and 425 (too early) pass with time; 529 is Anthropic's "overloaded"; 520 to 524,
+# 527 and 530 are Cloudflare's for a server that it cannot reach.
+RETRIED_STATUSES = frozenset(
+    {408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 527, 529, 530}
+)
 BUSY_STATUSES = frozenset({429, 503, 529})
 
 # Better a word too many removed than a key shown; long runs of letters are keys or base64.
@@ -29,30 +33,7 @@ _SECRETS = re.compile(
     r"|[A-Za-z0-9+/_-]{64,}={0,2}",
     re.IGNORECASE,
 )
-# Servers have no common code for too many images or too long a context, so their words decide.
-_IMAGES = re.compile(
-    r"(?:at most|maximum|max|limit|too many|exceed|only (?:support|accept)s?)"
-    r"[^.\n]{0,60}?\bimages?\b"
-    r"|\bimages?\b[^.\n]{0,60}?(?:at most|maximum|max\b|limit|too many|exceed|too large)",
-    re.IGNORECASE,
-)
-_CONTEXT = re.compile(
-    r"context[ _](?:length|size|window|limit)|max_model_len|n_ctx|(?:prompt|input) is too long"
-    r"|too many (?:input )?tokens|exceeds? the (?:max\w*|available) (?:\w+ )?(?:tokens|context)"
-    r"|maximum (?:number of )?(?:input )?tokens|token limit",
-    re.IGNORECASE,
-)
 _VIDEO = re.compile(r"\bvideo\b|timestamps length", re.IGNORECASE)
-_SCHEMA = re.compile(
-    r"response_format|json_schema|structured output|guided|grammar|output_config|response_schema",
-    re.IGNORECASE,
-)
-_MAX_IMAGES = re.compile(
-    r"(?:at most|max(?:imum)?(?: of| is| allowed)?|limit(?: of| is)?|up to)\D{0,12}(\d+)",
-    re.IGNORECASE,
-)
-_NO_CREDIT = re.compile(r"insufficient[_ ](?:quota|credit|balance)|billing", re.IGNORECASE)
-
 
 FIT_REMEDY = "let frames be left out with --fit or EGOMEM_FIT=true"
 
@@ -90,40 +71,6 @@ def redacted(text: str, key: str | None = None, max_length: int = 300) -> str:
     return text if len(text) <= max_length else text[: max_length - 1] + "…"
 
 
-def error_message(body: bytes) -> str:
-    """The message in an error body of one of the usual shapes, else the body's beginning."""
-    text = body[:20_000].decode("utf-8", "replace")  # some servers send a whole web page
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return re.sub(r"<[^>]*>", " ", text)
-    for _ in range(3):  # {"error": {"message": ...}}, and the same in a list (Google)
-        if isinstance(value, list) and value:
-            value = value[0]
-        elif isinstance(value, Mapping):
-            value = next(
-                (value[n] for n in ("error", "message", "detail", "msg") if value.get(n)), ""
-            )
-        else:
-            break
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait, from `retry-after-ms` or `Retry-After` (seconds or an HTTP date)."""
-    try:
-        if "retry-after-ms" in headers:
-            return max(0.0, float(headers["retry-after-ms"]) / 1000)
-        value = headers.get("retry-after")
-        if value is None:
-            return None
-        if re.fullmatch(r"\d+(?:\.\d+)?", value.strip()):
-            return float(value)
-        return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
-    except (ValueError, TypeError):
-        return None
-
-
 def explain_status(
     status: int,
     headers: Mapping[str, str],
@@ -134,68 +81,120 @@ def explain_status(
     key: str | None,
     images: int,
     video: bool = False,
+    opening: str = "",
 ) -> FailedAttempt:
-    """The failure of a request of `role` with `images` images that an HTTP status >= 400 means."""
-    message = redacted(error_message(body), key)
-    answer = f"{server.title} answered HTTP {status}"
-    if status in (401, 403):  # their bodies echo headers: nothing of them is kept
+    """The failure of a request of `role` with `images` images that an HTTP status >= 400 means.
+
+    `opening` begins the message; by default it names the status.
+    """
+    error = read_error_body(body)
+    message = redacted(error.message, key)
+    answer = opening or f"{server.title} answered HTTP {status}"
+    line = f"{answer}: {message}" if message else answer
+    asked_wait = retry_after(headers)
+    wait = error.wait if asked_wait is None else asked_wait
+    meaning = meaning_of(status, error)
+    if meaning is ErrorMeaning.CREDIT and status == 429 and error.wait is not None:
+        meaning = ErrorMeaning.RATE  # what has no credit left does not come back in seconds
+    match meaning:
+        case ErrorMeaning.FILTER:
+            detail = f"{answer}: a content filter stopped the request"
+            # Bodies of 401 and 403 echo headers: nothing of them is kept.
+            more = f" ({message})" if message and status not in (401, 403) else ""
+            return FailedAttempt(ErrorKind.FILTER, detail + more)
+        case ErrorMeaning.CREDIT:
+            return FailedAttempt(ErrorKind.RATE, f"{answer}: the account has no credit left")
+        case ErrorMeaning.QUOTA:
+            detail = f"{line}; the day's quota is used up"
+            return FailedAttempt(ErrorKind.RATE, detail, wait is not None, True, wait)
+        case ErrorMeaning.MODEL if status not in RETRIED_STATUSES:
+            return FailedAttempt(ErrorKind.MODEL, f"{line}; check the model's name and the address")
+        case ErrorMeaning.BUSY:
+            return FailedAttempt(ErrorKind.SERVER, line, True, True, wait)
+        case ErrorMeaning.RATE if status not in RETRIED_STATUSES:
+            return FailedAttempt(ErrorKind.RATE, line, True, True, wait)
+    if meaning is ErrorMeaning.KEY or (status in (401, 403) and meaning is not ErrorMeaning.RATE):
         name = " or ".join(server.key_variables) or "the credentials"
         return FailedAttempt(ErrorKind.KEY, f"{answer}: the key was not accepted; set {name}")
-    # A 429 for lack of credit does not pass with time, unlike every other 429.
-    if status == 402 or (status == 429 and _NO_CREDIT.search(message)):
+    if status == 402:
         return FailedAttempt(ErrorKind.RATE, f"{answer}: the account has no credit left")
-    if status == 404:
-        return FailedAttempt(
-            ErrorKind.MODEL, f"{answer}: {message}; check the model's name and the address"
-        )
     # Servers that sample a clip themselves answer 500 to what they cannot sample: final as well.
     if video and _VIDEO.search(message):
         return FailedAttempt(
             ErrorKind.IMAGES,
             f"{answer} to a video part: {message}; send the frames as images instead",
         )
-    if status in RETRIED_STATUSES:
-        fault = ErrorKind.RATE if status == 429 else ErrorKind.SERVER
-        line = f"{answer}: {message}" if message else answer
-        return FailedAttempt(fault, line, True, status in BUSY_STATUSES, retry_after(headers))
-    # Before images: "context length is 8192 tokens, you sent 30 images" is about the context.
-    if _CONTEXT.search(message):
+    if meaning is ErrorMeaning.NO_IMAGES and images:
+        return FailedAttempt(
+            ErrorKind.REQUEST, f"{line}; this model takes no images: name one that does"
+        )
+    if meaning is ErrorMeaning.CONTEXT or (status == 413 and not images):
         return FailedAttempt(
             ErrorKind.CONTEXT,
-            f"{answer}: {message}; the request is longer than the model's context: "
+            f"{line}; the request is longer than the model's context: "
             f"{_lower_limits_remedy(role)}, or raise the server's context",
         )
-    if status == 413 or (images and _IMAGES.search(message)):
-        limit = _MAX_IMAGES.search(message)
-        # A number that the request did not exceed is not what the server complains of.
-        max_images = int(limit[1]) if limit and 0 < int(limit[1]) < images else None
+    if images and (status == 413 or meaning is ErrorMeaning.IMAGES):
         return FailedAttempt(
             ErrorKind.IMAGES,
             f"{answer} to {images} images: {message}; {_lower_limits_remedy(role)}",
-            max_images=max_images,
+            max_images=max_images(error.words or error.message, images),
         )
+    if status == 404:
+        return FailedAttempt(ErrorKind.MODEL, f"{line}; check the model's name and the address")
+    if status in RETRIED_STATUSES:
+        fault = ErrorKind.RATE if status == 429 else ErrorKind.SERVER
+        return FailedAttempt(fault, line, True, status in BUSY_STATUSES, wait)
+    return FailedAttempt(ErrorKind.REQUEST, line, schema_rejected=meaning is ErrorMeaning.SCHEMA)
+
+
+def explain_redirect(status: int, location: str, server: ServerKind) -> FailedAttempt:
+    """The failure of a request that the server sends elsewhere: it may hold pictures and a key, so
+    it does not follow."""
+    target = redacted(shown_address(location)) if location else "nowhere"
     return FailedAttempt(
-        ErrorKind.REQUEST, f"{answer}: {message}", schema_rejected=bool(_SCHEMA.search(message))
+        ErrorKind.MODEL,
+        f"{server.title} answered HTTP {status}, a redirect to {target}, which egomem does not "
+        "follow; if that is the right server, write its address into the model's spec",
     )
 
 
-def explain_body(server: str, body: bytes, key: str | None, error: str) -> FailedAttempt:
+def explain_body(
+    body: bytes, error: str, *, role: str, server: ServerKind, key: str | None, images: int
+) -> FailedAttempt:
     """The failure that a success without a completion means: an error object, HTML, nothing."""
     try:
         value = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         value = None
-    if isinstance(value, dict) and value.get("error"):
-        message = redacted(error_message(body), key)
-        return FailedAttempt(
-            ErrorKind.SERVER, f"{server} answered with an error: {message}", retry=True
+    if isinstance(value, dict) and (value.get("error") or _is_filtered(body)):
+        # Gateways put the status of the server behind them into the body of a success.
+        inner = value.get("error")
+        code = inner.get("code") if isinstance(inner, dict) else None
+        status = code if isinstance(code, int) and 400 <= code < 600 else 500
+        opening = f"{server.title} answered with an error"
+        return explain_status(
+            status,
+            {},
+            body,
+            role=role,
+            server=server,
+            key=key,
+            images=images,
+            opening=opening,
         )
-    if isinstance(value, dict) and value.get("choices") in ([], None):
-        return FailedAttempt(ErrorKind.EMPTY, f"{server} answered without any choice", retry=True)
+    if isinstance(value, dict) and value.get("choices", 0) in ([], None):
+        return FailedAttempt(
+            ErrorKind.EMPTY, f"{server.title} answered without any choice", retry=True
+        )
     content = "an empty body" if not body else "a body that is not a completion"
     return FailedAttempt(
-        ErrorKind.SERVER, f"{server} answered with {content} ({error})", retry=True
+        ErrorKind.SERVER, f"{server.title} answered with {content} ({error})", retry=True
     )
+
+
+def _is_filtered(body: bytes) -> bool:
+    return meaning_of(200, read_error_body(body)) is ErrorMeaning.FILTER
 
 
 def explain_connection(

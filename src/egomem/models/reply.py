@@ -21,6 +21,7 @@ class ErrorKind(StrEnum):
     MODEL = "model"  # 404: no such model or address
     IMAGES = "images"  # too many or too large images for the server, or for our own limits
     CONTEXT = "context"  # longer than the model's context
+    FILTER = "filter"  # stopped by the provider's content filter, before or after the model
     REQUEST = "request"  # any other 4xx
     EMPTY = "empty"  # a reply without choices or without text
 

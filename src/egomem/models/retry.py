@@ -115,7 +115,9 @@ async def send_with_retries(
 
 
 def error_reply(kind: ErrorKind, detail: str) -> Reply:
-    return Reply(status=Status.ERROR, fault=kind, detail=detail)
+    """The reply to a request that failed; what a content filter stopped is refused."""
+    status = Status.REFUSED if kind is ErrorKind.FILTER else Status.ERROR
+    return Reply(status=status, fault=kind, detail=detail)
 
 
 def _deadline_reply(kind: ErrorKind, deadline: float, last_error: str, wait: float = 0.0) -> Reply:

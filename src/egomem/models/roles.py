@@ -7,10 +7,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from urllib.parse import urlsplit
 
 from egomem.errors import ConfigError
-from egomem.models.servers import SERVERS, redacted_url
+from egomem.models.servers import SERVERS, address_problem, redacted_url
 
 
 class Role(StrEnum):
@@ -73,11 +72,12 @@ class ModelSpec:
         if server == "openai-compatible" and not url:
             raise ConfigError(f"model spec {text!r} has no address", f"write {kind.example}")
         # Specs are shown, stored in runs and hashed into cache keys; keys must not get there.
-        if "@" in urlsplit(url).netloc:
-            raise ConfigError(
-                f"the address {redacted_url(url)} contains a password",
-                f"put the key into {(kind.key_variables or ('EGOMEM_API_KEY',))[0]} instead",
-            )
+        if url and (problem := address_problem(url)):
+            remedy = "write it as http://HOST:PORT/v1"
+            if "password" in problem or "key" in problem:
+                variable = (kind.key_variables or ("EGOMEM_API_KEY",))[0]
+                remedy = f"put the key into {variable} instead"
+            raise ConfigError(f"the address {redacted_url(url)} {problem}", remedy)
         return cls(server, model, url.rstrip("/"))
 
     @property

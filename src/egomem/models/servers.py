@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import NamedTuple
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 
 class ServerKind(NamedTuple):
@@ -98,8 +98,47 @@ SERVERS: dict[str, ServerKind] = {
 
 
 def redacted_url(text: str) -> str:
-    """The text with the user and password of any address in it removed."""
-    return re.sub(r"(https?://)[^/@\s]*@", r"\1", text)
+    """The text with the user, the password and the query of any address in it removed."""
+    text = re.sub(r"(https?://)[^/@\s]*@", r"\1", text)
+    return re.sub(r"(https?://[^\s?#]*)[?#]\S*", r"\1", text)
+
+
+def shown_address(url: str) -> str:
+    """An address without user, password, query and fragment, for messages."""
+    return redacted_url(url) if "://" in url else re.sub(r"[?#].*", "", url)
+
+
+# Fields of a query that hold no key. Any other may: gateways give them names of their own.
+_HARMLESS_FIELDS = frozenset(("api-version", "version", "deployment", "region", "alt"))
+
+
+def address_problem(url: str) -> str:
+    """What is wrong with the address of a server, as the end of a sentence about it; "" where
+    nothing is. No part of the address that may be secret is in it."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        # "Port could not be cast to integer value as 'x'", "Invalid IPv6 URL"
+        return f"is not one that can exist ({error})"
+    if "@" in parts.netloc:
+        return "contains a password"
+    fields = (name for name, _ in parse_qsl(parts.query, keep_blank_values=True))
+    if any(name.lower() not in _HARMLESS_FIELDS for name in fields) or (
+        parts.query and "=" not in parts.query
+    ):
+        return "contains a query, which may be a key"
+    if parts.scheme not in ("http", "https"):
+        return "does not begin with http:// or https://"
+    if not host or port == 0:
+        return "names no host" if not host else "has the port 0"
+    if not _HOST.fullmatch(host) or ".." in host or len(host) > 253:
+        return "has a host that cannot exist"
+    return "ends in a fragment (#)" if parts.fragment else ""
+
+
+# Names with letters of any script, and addresses of IPv4 and IPv6.
+_HOST = re.compile(r"[\w.-]+|[0-9a-f:.]+(?:%[\w.-]+)?", re.IGNORECASE)
 
 
 def server_root(url: str) -> str:

@@ -20,6 +20,9 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 
+from egomem.errors import ConfigError
+from egomem.models.servers import shown_address
+
 # Each write passes through four layers of client, so writes are of this size or more.
 _BLOCK_BYTES = 1 << 16
 _PLACEHOLDER = re.compile(rb"egomemBytes[0-9a-f]{53}")
@@ -139,7 +142,7 @@ def http_client(url: str, connect: float = 10.0) -> httpx2.AsyncClient:
     """An HTTP client without read timeout (the caller has a deadline) or limit of connections.
 
     `connect`: seconds to connect in. A proxy is taken from the environment, but never for this
-    machine itself: a local model server is not behind it.
+    machine itself: a local model server is not behind it. Raises ConfigError for an impossible one.
     """
     parts = urlsplit(url)
     host = parts.hostname or ""
@@ -147,14 +150,31 @@ def http_client(url: str, connect: float = 10.0) -> httpx2.AsyncClient:
     if host not in ("localhost", "127.0.0.1", "::1") and not proxy_bypass(host):
         proxies = getproxies()
         proxy = proxies.get(parts.scheme) or proxies.get("all")
-    inner = httpx2.AsyncHTTPTransport(
-        verify=_ssl_context(),
-        proxy=proxy,
-        # How many requests are sent at once is the concurrency limiter's affair.
-        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64),
-    )
+    try:
+        _ = proxy and urlsplit(proxy).port  # raises ValueError for one that cannot exist
+        inner = httpx2.AsyncHTTPTransport(
+            verify=_ssl_context(),
+            proxy=proxy,
+            # How many requests are sent at once is the concurrency limiter's affair.
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=64),
+        )
+    except (ValueError, ImportError, httpx2.InvalidURL) as error:
+        raise _proxy_error(parts.scheme, proxy or "", error) from None
     return httpx2.AsyncClient(
         transport=LateBodyTransport(inner), timeout=httpx2.Timeout(None, connect=connect)
+    )
+
+
+def _proxy_error(scheme: str, proxy: str, error: Exception) -> ConfigError:
+    name = f"{scheme.upper()}_PROXY or ALL_PROXY"
+    if isinstance(error, ImportError):
+        return ConfigError(
+            f"the proxy {shown_address(proxy)} is a SOCKS proxy, which needs a further package",
+            f"run: pip install socksio; or set {name} to an HTTP proxy",
+        )
+    return ConfigError(
+        f"the proxy {shown_address(proxy)} cannot be used ({type(error).__name__})",
+        f"set {name} to an address such as http://HOST:3128, or unset it",
     )
 
 

@@ -74,6 +74,8 @@ class Objects:
             of_label = [[d for d in detections if d.label == label] for detections in by_frame]
             label_presences = find_presences(
                 [len(detections) for detections in of_label],
+                # By time and not by keyframes: where nothing changes, one keyframe stands for many
+                # seconds.
                 [look.span.length for look in keyframes],
                 [any(d.score >= self.sure for d in detections) for detections in of_label],
                 self.hold,
@@ -106,6 +108,7 @@ class Objects:
                 "boxes": [[round(v, 4) for v in d.box] for d in detections[look]],
                 "scores": [round(d.score, 3) for d in detections[look]],
             }
+            # First, middle and last: one for each keyframe would outweigh the text.
             for look in sorted({first, (first + past - 1) // 2, past - 1})
         ]
         return self._make(
@@ -129,6 +132,8 @@ class Objects:
         return self._make(
             window,
             describe_change(label, change.before, change.after),
+            # It happened between the last frame that showed the old count and the first that shows
+            # the new one.
             Span(min(last.last, first.span.start), first.span.start),
             [last.frame.time, first.frame.time],
             {

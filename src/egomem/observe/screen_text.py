@@ -49,6 +49,7 @@ class ScreenText:
         self.side, self.change = side, change
         self.dropped: Counter[str] = Counter()
         self._engine: Any = None
+        # The engine keeps state between its steps; several windows are read at once.
         self._one_at_a_time = threading.Lock()
 
     @property
@@ -80,6 +81,7 @@ class ScreenText:
         """Return the lines in an (H, W, 3) uint8 RGB picture to keep, top to bottom."""
         with self._one_at_a_time:
             engine = self._engine = self._engine or _load(self.side)
+            # RapidOCR expects BGR, as OpenCV reads pictures.
             result = engine(np.ascontiguousarray(image[:, :, ::-1]))
             height, width = image.shape[:2]
             lines = []
@@ -102,6 +104,7 @@ class ScreenText:
     def _worth_keeping(self, lines: list[TextLine]) -> list[TextLine]:
         kept = []
         for line in lines:
+            # Recognisers see an "I" or an "o" in every edge and knob.
             if sum(c.isalnum() for c in line.text) < 2:
                 self.dropped["one character"] += 1
             elif line.score < self.score:

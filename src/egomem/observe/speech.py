@@ -63,6 +63,7 @@ class Speech:
     ) -> None:
         if not are_installed("faster_whisper"):
             raise MissingExtraError("faster-whisper", "speech")
+        # A shorter stretch has no second half with a pause to be cut in.
         if stretch < 2:
             raise UsageError(f"a stretch of sound must last 2 s at least, not {stretch:g}")
         self.model, self.language, self.stretch, self.beam = model, language, stretch, beam
@@ -113,6 +114,7 @@ class Speech:
             yield start + samples.size / SAMPLE_RATE, observations
 
     def _transcribe(self, samples: Samples) -> Iterator[tuple[SpeechSegment, str]]:
+        # Whisper invents sentences over silence, so it never gets any.
         if not voice_segments(samples):
             return
         results, info = self._model().transcribe(
@@ -143,6 +145,8 @@ class Speech:
         kept, dropped = self.segment_filter.sift(segments)
         self.dropped.update(dropped)
         for segment in kept:
+            # A segment may join sentences minutes apart, and its times would cover the silence
+            # between.
             for part in cut_at_gaps(segment):
                 yield part, info.language
 
@@ -164,6 +168,7 @@ def voice_segments(samples: Samples) -> list[tuple[int, int]]:
     """Where somebody speaks, in samples; segments less than a pause apart are one."""
     from faster_whisper.vad import VadOptions, get_speech_timestamps
 
+    # No padding: a pause is looked for, and padding would close the short ones.
     options = VadOptions(min_silence_duration_ms=int(_MIN_PAUSE_S * 1000), speech_pad_ms=0)
     return [(s["start"], s["end"]) for s in get_speech_timestamps(samples, options)]
 
@@ -206,6 +211,8 @@ def cut_point(samples: Samples, spoken: Sequence[tuple[int, int]]) -> int:
         if end - max(begin, length // 2) >= _MIN_PAUSE_S * SAMPLE_RATE
     ]
     if pauses:
+        # The last pause, so that stretches are as long as may be: each begins without what came
+        # before it.
         return sum(pauses[-1]) // 2
     step = SAMPLE_RATE // 10
     half = samples[length // 2 :]

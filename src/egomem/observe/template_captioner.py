@@ -88,6 +88,7 @@ def compose(parts: Sequence[Observation]) -> str:
         sentences.append(f"In view: {_join(_unique(o.text for o in presences))}.")
     sentences += [f"At {format_time(round(o.span.end))} {o.text}." for o in events]
     lines = [o for o in parts if o.source == "screen_text"]
+    # What stood longest is the scene's; what flickered past seldom matters.
     longest = sorted(lines, key=lambda o: -o.span.length)[:MAX_TEXTS]
     if texts := _unique(o.text for o in lines if o in longest):
         sentences.append(f"Text in view: {_join(_quoted(texts))}.")

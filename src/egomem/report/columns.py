@@ -134,6 +134,7 @@ def _short_names(specs: set[str]) -> dict[str, str]:
     """Each model without provider and address, where that still tells the models apart."""
     names = {spec: ModelSpec.parse(spec).model for spec in specs}
     counts = list(names.values())
+    # One model behind two servers is two columns.
     return {spec: name if counts.count(name) == 1 else spec for spec, name in names.items()}
 
 

@@ -44,6 +44,7 @@ def oracle_columns(column: ReportColumn, columns: Sequence[ReportColumn]) -> Ora
         other
         for other in columns
         if other.run is column.run
+        # Another reader's oracle tells what that one can read.
         and other.arm.reader == column.arm.reader
         and other.arm.captioner in ("", column.arm.captioner)
     ]
@@ -59,9 +60,11 @@ def oracle_columns(column: ReportColumn, columns: Sequence[ReportColumn]) -> Ora
             for c in related
             if c.condition.evidence and c.condition.strategy == condition.strategy
         ]
+    # Any oracle of captions is better than none, and the right one is better than any.
     captions = min(
         candidates, key=lambda c: _captions_read(c) != _captions_read(column), default=None
     )
+    # The difference is told with each reason that rests on it.
     if captions is None or _captions_read(captions) == _captions_read(column):
         return OracleColumns(captions, frames)
     return OracleColumns(captions, frames, f"of other captions: {_describe_captions(captions)}")

@@ -42,6 +42,7 @@ def paginate(
 def count_label_columns(table: ReportTable) -> int:
     """How many of the first columns name the row: those before the first numeric one."""
     count = 1
+    # Repeated in each piece: a row without its name says nothing.
     while count < len(table.headings) - 1 and not table.is_numeric(count):
         count += 1
     return count

@@ -60,6 +60,8 @@ def browser_data(columns: Sequence[ReportColumn]) -> dict[str, Any]:
                 regimes = run_columns[0][1].options.regimes
                 index = _index(run, question, name, regimes)
                 details = _details(run, question, [c for _, c in run_columns], evidence)
+                # Null where a run does not ask a question, so that "wrong" never counts what was
+                # not asked.
                 index["answers"] = [None] * len(columns)
                 details["answers"] = [None] * len(columns)
                 entries[name] = _Entry(question, index, details)
@@ -87,6 +89,7 @@ def pack(details: Sequence[dict[str, Any]]) -> str:
     text = json.dumps(details, ensure_ascii=False, separators=(",", ":"))
     # "replace", as a reply may hold lone surrogates, which UTF-8 cannot.
     data = text.encode("utf-8", "replace")
+    # `mtime=0`: the same answers give the same page, byte by byte.
     return base64.b64encode(gzip.compress(data, 6, mtime=0)).decode()
 
 
@@ -126,6 +129,7 @@ def _answer_index(
     """[status, right, choice] and, of a wrong answer, the reason; right is None without a key."""
     reason = [explanation.why.value] if explanation is not None else []
     if cell is None:
+        # A missing answer is a wrong one, here as in the figures.
         return [MISSING, False if has_key(question) else None, None, *reason]
     right = correctness(question, cell.answer) >= 0.5 if has_key(question) else None
     return [cell.answer.status.value, right, cell.answer.choice, *reason]

@@ -115,6 +115,7 @@ def build_table(
 
 def _cell(value: object) -> Cell:
     if isinstance(value, CellValue):
+        # Names of models and data sets are texts of others, too.
         printable = {"text": one_line(value.text), "detail": one_line(value.detail)}
         return value.model_copy(update=printable)
     return "" if value is None else one_line(str(value))

@@ -35,6 +35,7 @@ def slice_tables(
 
     `figures` has the figures of each of `columns`; a column may lack a label.
     """
+    # n and the baselines of a label are the same for all columns that have it.
     first = {label: next(f[label] for f in figures if label in f) for label in labels}
     if len(labels) > MAX_GROUPS_ACROSS:
         return list(_row_per_label(title, columns, first, figures, note))

@@ -22,6 +22,7 @@ from egomem.report.columns import (
 )
 from egomem.report.comparability import check_comparable
 from egomem.report.costs import cost_section
+from egomem.report.evidence_times import evidence_section
 from egomem.report.failure_analysis import failure_section
 from egomem.report.latex import render_latex
 from egomem.report.long_csv import render_csv
@@ -103,6 +104,7 @@ def report_sections(
         cross_captioning_section(columns),
         paired_tests_section(groups),
         slices_section(columns),
+        evidence_section(columns),
         verification_section(columns),
         failure_section(columns),
         cost_section(columns),

@@ -35,6 +35,12 @@ from egomem.score.cluster_bootstrap import (
     permutation_test,
     permutation_tests,
 )
+from egomem.score.evidence_rows import evidence_rows, read_evidence
+from egomem.score.evidence_times import (
+    EvidenceTimes,
+    evidence_baselines,
+    evidence_times,
+)
 from egomem.score.failure_modes import (
     Explanation,
     FailureMode,
@@ -101,6 +107,7 @@ __all__ = [
     "AnswerableOutcomes",
     "BaselineAccuracy",
     "Bootstrap",
+    "EvidenceTimes",
     "Explanation",
     "FailureMode",
     "FrameCounts",
@@ -135,6 +142,9 @@ __all__ = [
     "count_frames",
     "duration_strata",
     "effects_by_support",
+    "evidence_baselines",
+    "evidence_rows",
+    "evidence_times",
     "explain_failure",
     "group_accuracy",
     "hit_at",
@@ -149,6 +159,7 @@ __all__ = [
     "pareto_front",
     "permutation_test",
     "permutation_tests",
+    "read_evidence",
     "read_predictions",
     "recall_at",
     "reciprocal_rank",

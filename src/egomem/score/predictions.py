@@ -2,7 +2,7 @@
 
 A row is `{"id": "...", "choice": "B"}`, with any of `index` or `response` (instead of `choice`: the
 option's number from 0, or a reply to read), `text` (an open answer), `status`, `scores` (label ->
-number), `raw` (the reply), `verdict` (a judge's 0 to 1) and `usage`; the whole is in
+number), `raw` (the reply), `verdict` (a judge's 0 to 1), `evidence` and `usage`; the whole is in
 docs/reference/benchmark-formats.md. A line of a harness's log may hold it as its `prediction`.
 """
 
@@ -19,11 +19,12 @@ from pydantic import ValidationError
 
 from egomem.errors import UsageError, reason
 from egomem.records import Answer, Option, Question, Status, Usage
+from egomem.score.evidence_rows import read_evidence
 from egomem.score.prediction_formats import SubmissionReader, prediction_rows
 
 _ROW_FIELDS = frozenset(
     ("id", "choice", "index", "response", "text", "status", "scores", "raw", "verdict", "usage",
-     "strategy")
+     "strategy", "evidence")
 )  # fmt: skip
 
 ReplyReader = Callable[[str, Sequence[Option]], tuple[Status, str | None]]
@@ -34,7 +35,8 @@ ReplyReader = Callable[[str, Sequence[Option]], tuple[Status, str | None]]
 class Predictions:
     """Answers and verdicts by question id; `problems` are rows that could not be used.
 
-    `missing` questions have no row, `unknown` ids are of no question.
+    `without_evidence` are rows whose answer counts and whose evidence could not be read. `missing`
+    questions have no row, `unknown` ids are of no question.
     """
 
     answers: dict[str, Answer]
@@ -42,6 +44,7 @@ class Predictions:
     missing: tuple[str, ...]
     unknown: tuple[str, ...]
     problems: tuple[str, ...]
+    without_evidence: tuple[str, ...] = ()
 
 
 def read_lone_label(reply: str, options: Sequence[Option]) -> tuple[Status, str | None]:
@@ -71,6 +74,7 @@ def read_predictions(
     answers: dict[str, Answer] = {}
     verdicts: dict[str, float] = {}
     problems: list[str] = []
+    without_evidence: list[str] = []
     unknown: list[str] = []
     line_of_id: dict[str, int] = {}
     for number, row in prediction_rows(_read_text(path), submissions):
@@ -101,6 +105,12 @@ def read_predictions(
             answers[id] = _answer_from_row(row, question_of[id], read)
             if row.get("verdict") is not None:
                 verdicts[id] = _parse_verdict(row["verdict"])
+            try:
+                evidence = read_evidence(row.get("evidence"), question_of[id])
+                answers[id] = answers[id].model_copy(update={"evidence": evidence})
+            except ValueError as error:
+                # The answer counts: it is the moment that nobody can check.
+                without_evidence.append(f"{path.name}:{number}: {id}: {error}")
         except (ValueError, TypeError) as error:
             answers.pop(id, None)
             problems.append(f"{path.name}:{number}: {id}: {_error_text(error)}")
@@ -119,6 +129,7 @@ def read_predictions(
         missing=tuple(id for id in question_of if id not in answers),
         unknown=tuple(unknown),
         problems=tuple(problems),
+        without_evidence=tuple(without_evidence),
     )
 
 

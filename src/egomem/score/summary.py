@@ -8,6 +8,13 @@ from egomem.records import Record
 from egomem.score.accuracy import Accuracies, accuracies
 from egomem.score.answerability import Answerability, answerability
 from egomem.score.cluster_bootstrap import Interval, interval_caution
+from egomem.score.evidence_times import (
+    TOLERANCES_S,
+    EvidenceAccuracy,
+    EvidenceTimes,
+    evidence_baselines,
+    evidence_times,
+)
 from egomem.score.ranking import Mrr, mrr
 from egomem.score.scored_answers import ScoredAnswers
 from egomem.score.slices import (
@@ -28,7 +35,8 @@ class ScoreSummary(Record):
     `accuracies` holds it again, beside that of the replies that were read and the mean over videos.
     `clusters`: what was resampled, videos (a question that names no video stands for itself, as
     `lone` of them do);
-    `caution` says where they are too few for the interval, or all draws are alike.
+    `caution` says where they are too few for the interval, or all draws are alike. `evidence`: of
+    cited moments, None where no answer cites one or no key names one; its baselines cite blindly.
     """
 
     n: int
@@ -40,6 +48,8 @@ class ScoreSummary(Record):
     caution: str
     mrr: Mrr
     answerability: Answerability | None
+    evidence: EvidenceTimes | None
+    evidence_baselines: tuple[EvidenceTimes, ...]
     tables: tuple[SliceTable, ...]
 
 
@@ -76,6 +86,8 @@ def summarise(
         if len(scored)
         else None
     )
+    evidence = evidence_times(scored)
+    has_cited = evidence is not None and evidence.cited > 0
     has_unanswerable = any(q.answerable is False for q in scored.questions)
     return ScoreSummary(
         n=len(scored),
@@ -90,6 +102,8 @@ def summarise(
         mrr=mrr(scored),
         # Where everything can be answered, F1 says only how often a reader abstained.
         answerability=answerability(scored) if has_unanswerable else None,
+        evidence=evidence if has_cited else None,
+        evidence_baselines=tuple(evidence_baselines(scored)) if has_cited else (),
         tables=(*slices_of_sheet, *([without] if without.rows else [])),
     )
 
@@ -116,3 +130,28 @@ def slice_row_cells(label: str, figure: GroupAccuracy) -> list[str]:
 
 
 SLICE_HEADINGS = ("", "n", "n by status", "accuracy", "chance", "blind")
+
+EVIDENCE_HEADINGS = (
+    "evidence", "n", "cited", *(f"hit {t:g} s" for t in TOLERANCES_S), "IoU", "distance",
+    "seconds cited", "right evidence", "wrong evidence", "no evidence",
+)  # fmt: skip
+
+
+def evidence_cells(figure: EvidenceTimes) -> list[str]:
+    """A row of a table: hits and accuracies in per cent, times in seconds; "" for nothing."""
+    return [
+        figure.name,
+        str(figure.n),
+        str(figure.cited),
+        *(f"{100 * hit:.1f}" for hit in figure.hits.values()),
+        "" if figure.iou is None else f"{figure.iou:.2f}",
+        "" if figure.distance is None else f"{figure.distance:.1f}",
+        "" if figure.seconds is None else f"{figure.seconds:.1f}",
+        *(_split_cell(part) for part in (figure.right, figure.wrong, figure.none)),
+    ]
+
+
+def _split_cell(part: EvidenceAccuracy | None) -> str:
+    if part is None or part.accuracy is None:
+        return ""
+    return f"{100 * part.accuracy:.1f} of {part.n}"

@@ -51,6 +51,7 @@ class Clock:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Clock):
             return NotImplemented
+        # By the instant: the same start written in two zones is one clock.
         return (self.start.astimezone(UTC), self.source) == (
             other.start.astimezone(UTC),
             other.source,

@@ -14,6 +14,7 @@ def local_instant(day: date, clock: time, zone: tzinfo) -> datetime:
 
     Raises TimeError for a time that the zone's clocks skip.
     """
+    # `fold` tells the two occurrences apart on the day when clocks go back (PEP 495).
     local = datetime.combine(day, clock, zone).replace(fold=0)
     if _exists(local):
         return local
@@ -54,6 +55,7 @@ def occurs_twice(local: datetime) -> bool:
 
 
 def _exists(local: datetime) -> bool:
+    # Python builds times that no clock ever showed; only the way to UTC and back tells.
     back = local.astimezone(UTC).astimezone(local.tzinfo)
     return back.replace(tzinfo=None) == local.replace(tzinfo=None, fold=back.fold)
 
@@ -63,6 +65,7 @@ def _jump(local: datetime) -> datetime:
     before = local.replace(fold=1).astimezone(UTC)
     after = local.replace(fold=0).astimezone(UTC)
     old = before.astimezone(local.tzinfo).utcoffset()
+    # By halving, as `zoneinfo` does not tell when its jumps are.
     while after - before > _SECOND:
         middle = before + (after - before) / 2
         if middle.astimezone(local.tzinfo).utcoffset() == old:

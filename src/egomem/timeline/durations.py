@@ -51,6 +51,7 @@ class DurationParser:
         if self.word(i) in UNITS:
             return UNITS[self.word(i)]
         glued = i < len(self.tokens) and self.tokens[i].glued
+        # "5 m" may be five metres; "5m" beside a time is minutes.
         return SHORT_UNITS.get(self.word(i)) if glued else None
 
     def duration(self, i: int) -> tuple[float, Unit, int] | None:
@@ -66,6 +67,7 @@ class DurationParser:
         j += 1
         if self.words(j, "and", "a", "half"):
             amount, j = amount + 0.5, j + 3
+        # A month has no fixed number of seconds to add to.
         if unit.calendar:
             return amount, unit, j
         seconds, smallest = amount * unit.seconds, unit

@@ -121,6 +121,7 @@ def _recording(expression: TimeExpression, context: Context) -> tuple[float, flo
     seconds = 0.0
     for part in expression.colon:
         seconds = seconds * 60 + part
+    # Minutes and seconds, or hours, minutes and seconds: each number counts sixty of the next.
     seconds = round(seconds, 6)  # 1:11.433 is 71.433, not 71.43299999999999
     return seconds, seconds
 
@@ -236,6 +237,7 @@ def _of_day(
     first, after = expression.days
     if not expression.clock and not expression.part:
         return day_hour_instant(first, 0, zone), day_hour_instant(after, 0, zone)
+    # "Last week at ten" is seven times.
     if after - first != _ONE_DAY:
         raise TimeError("a clock time or a part of a day needs one day, not a longer time")
     low, high = (0.0, 24.0)
@@ -246,6 +248,7 @@ def _of_day(
         low, high = low + expression.portion[0] * width, low + expression.portion[1] * width
         return day_hour_instant(first, low, zone), day_hour_instant(first, high, zone, last=True)
     hour = _hour(expression.clock, low, high, bool(expression.part), context)
+    # 24:00 is the end of a day (ISO 8601); 25:00 is a slip.
     if hour > 24 and not expression.part:
         raise TimeError(f"there is no hour {hour}")
     day = first + hour // 24 * _ONE_DAY
@@ -274,6 +277,7 @@ def _hour(clock: ClockTime, low: float, high: float, parted: bool, context: Cont
 
 
 def _add(local: datetime, delta: timedelta) -> datetime:
+    # In UTC: Python adds to what the clock on the wall says, which skips or repeats an hour.
     return (local.astimezone(UTC) + delta).astimezone(local.tzinfo)
 
 

@@ -39,6 +39,7 @@ class Span:
 
     def overlaps(self, other: Span) -> bool:
         """True where the two share a stretch; a point overlaps the span that contains it."""
+        # A point has no stretch to share; without this a look of a detector would overlap nothing.
         if self.start == self.end:
             return self.start in other
         if other.start == other.end:

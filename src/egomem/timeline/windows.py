@@ -33,6 +33,7 @@ def sample_times(span: Span, fps: float) -> list[float]:
     """
     if not 0 < fps < inf:
         raise UsageError(f"a sampling rate must be finite and above 0 frames a second, not {fps:g}")
+    # The ceiling, without a float's .9999 giving a step before the span.
     first = int(-(-(span.start - _TOLERANCE_S) * fps // 1))
     last = int(-(-(span.end - _TOLERANCE_S) * fps // 1))
     times = [k / fps for k in range(max(first, 0), last)]

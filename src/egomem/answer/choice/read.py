@@ -64,6 +64,7 @@ def read_choice(reply: str, options: Sequence[Option] | Sequence[str]) -> Choice
     """
     labelled = _labelled_texts(options)
     visible = strip_thinking(reply)
+    # A letter in unfinished thinking is a thought, not an answer.
     if visible.cut_off:
         return ChoiceReading(Status.TRUNCATED)
     text = visible.text
@@ -82,6 +83,7 @@ def _labelled_texts(options: Sequence[Option] | Sequence[str]) -> list[LabelledT
         for index, option in enumerate(given)
     ]
     prefixes = [_OPTION_LABEL.match(option.text) for option in labelled]
+    # All or none: "A. Lincoln" among other names is a text that begins with a letter and a dot.
     if labelled and all(
         prefix and fold(prefix[1]) == fold(option.label)
         for prefix, option in zip(prefixes, labelled, strict=True)
@@ -169,6 +171,7 @@ class _ReplyReader:
             return _UNPARSABLE
         if not answers and not tables and not order:
             return None
+        # Never guess: two answers that differ are no answer.
         if len({(answer.status, answer.option) for answer in answers}) > 1:
             return _UNPARSABLE
         answer = answers[0] if answers else None
@@ -186,6 +189,8 @@ class _ReplyReader:
             reading, score = self._read_value(name), parse_score(value)
             if reading is None or reading.option is None or score is None:
                 continue
+            # One option twice, under its label and its text: which number counts is not ours to
+            # choose.
             if reading.option in scores or not math.isfinite(score):
                 return {}
             scores[reading.option] = score
@@ -198,11 +203,13 @@ class _ReplyReader:
         best = max(scores.values())
         top = [option for option, score in scores.items() if score == best]
         order = tuple(sorted(scores, key=lambda option: (-scores[option], option)))
+        # An abstention stands, whatever scores are given beside it.
         if answer is not None and answer.option is None:
             return _OptionReading(answer.status, None, order, scores)
         if len(top) > 1 and answer is not None and answer.option in top:
             order = (answer.option, *(option for option in order if option != answer.option))
             return _OptionReading(Status.PARSED, answer.option, order, scores)
+        # Scores of 0 for all speak for none of them.
         if len(top) > 1 or best <= 0 or (answer is not None and answer.option != top[0]):
             return _OptionReading(Status.UNPARSABLE, None, order, scores)
         return _OptionReading(Status.PARSED, top[0], order, scores)
@@ -311,6 +318,8 @@ class _ReplyReader:
     ) -> _OptionReading | None:
         """An option that nothing states: the only one that is not ruled out, or that is named."""
         candidates = statements.mentioned - statements.ruled_out
+        # A lone letter in running text is often the article "a" or a name; an option's text is
+        # seldom there by chance.
         by_text = _union(m.options for m in encoded.mentions if m.form != "label")
         if len(candidates) == 1 and (statements.ruled_out or candidates <= by_text):
             return _chosen(next(iter(candidates)))

@@ -12,7 +12,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from egomem.answer.extractive.anchors import LocatedAnchor, gaps
-from egomem.answer.extractive.spans import Episode, Writer, episodes, seconds_text
+from egomem.answer.extractive.spans import (
+    Episode,
+    Event,
+    Writer,
+    episodes,
+    events,
+    seconds_text,
+)
 from egomem.answer.extractive.support import coverages
 from egomem.answer.extractive.view_index import IndexedObservation, ViewIndex
 from egomem.recall import Query
@@ -93,10 +100,11 @@ def how_long(parts: AnswerParts) -> DirectAnswer | None:
     stretches = _asked_episodes(parts)
     if not stretches:
         return None
-    total = sum(e.span.length for e in stretches)
+    happened = _events(parts, stretches)
+    total = sum(event.span.length for event in happened)
     line = f"About {seconds_text(total)}"
-    line += f" in {len(stretches)} stretches" if len(stretches) > 1 else ""
-    return DirectAnswer(f"{line}: {_where(parts, stretches)}", _firsts(stretches))
+    line += f" in {len(happened)} stretches" if len(happened) > 1 else ""
+    return DirectAnswer(f"{line}: {_where(parts, happened)}", _firsts(stretches))
 
 
 def times(parts: AnswerParts) -> DirectAnswer | None:
@@ -106,10 +114,11 @@ def times(parts: AnswerParts) -> DirectAnswer | None:
     stretches = [Episode(e.timeline, e.span, (e,)) for e in events] or _episodes(parts)
     if not stretches:
         return None
-    number = len(stretches)
+    happened = _events(parts, stretches)
+    number = len(happened)
     count = "once" if number == 1 else "twice" if number == 2 else f"{number} times"
     more = "; ..." if number > parts.quotes else ""
-    return DirectAnswer(f"Observed {count}: {_where(parts, stretches)}{more}", _firsts(stretches))
+    return DirectAnswer(f"Observed {count}: {_where(parts, happened)}{more}", _firsts(stretches))
 
 
 def count(parts: AnswerParts) -> DirectAnswer | None:
@@ -258,9 +267,17 @@ def _asked_episodes(parts: AnswerParts) -> list[Episode]:
     return stretches
 
 
-def _where(parts: AnswerParts, stretches: Sequence[Episode]) -> str:
-    listed = stretches[: parts.quotes]
-    return "; ".join(parts.writer.span(e.first, e.recording_span) for e in listed)
+def _events(parts: AnswerParts, stretches: Sequence[Episode]) -> list[Event]:
+    """What happened: several cameras, or chapters, may have recorded one event."""
+    exact = all(e.observation.source == "object" for episode in stretches for e in episode.entries)
+    return events(stretches, min(parts.gap, DETECTED_GAP) if exact else parts.gap)
+
+
+def _where(parts: AnswerParts, happened: Sequence[Event]) -> str:
+    return "; ".join(
+        " = ".join(parts.writer.span(view.first, view.recording_span) for view in event.views)
+        for event in happened[: parts.quotes]
+    )
 
 
 def _changes(entries: Sequence[IndexedObservation], event: str) -> list[IndexedObservation]:

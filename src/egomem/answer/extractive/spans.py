@@ -54,6 +54,36 @@ def episodes(entries: Iterable[IndexedObservation], gap: float) -> list[Episode]
     return sorted(merged, key=lambda e: (e.span.start, e.recording or ""))
 
 
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What happened once: an episode, with those of other recordings that show the same moment."""
+
+    span: Span
+    views: tuple[Episode, ...]
+
+
+def events(stretches: Iterable[Episode], gap: float) -> list[Event]:
+    """Episodes of several recordings of one wearer, at most `gap` seconds apart, are one event.
+
+    Two cameras that ran at one moment are two views of it, and a split recording goes on in its
+    next chapter. Episodes of one recording stay apart. In order of time.
+    """
+    joined: list[Event] = []
+    open_events: dict[tuple[str, str], int] = {}
+    for episode in sorted(stretches, key=lambda e: e.span.start):
+        line = episode.timeline, episode.first.observation.wearer
+        place = open_events.get(line)
+        last = joined[place] if place is not None else None
+        is_view = last is not None and episode.recording not in {v.recording for v in last.views}
+        if place is not None and last and is_view and episode.span.start - last.span.end <= gap:
+            span = Span(last.span.start, max(last.span.end, episode.span.end))
+            joined[place] = Event(span, (*last.views, episode))
+        else:
+            open_events[line] = len(joined)
+            joined.append(Event(episode.span, (episode,)))
+    return joined
+
+
 class Writer:
     """Writes moments as people read them: recording, time in it, wall clock where it is known."""
 

@@ -252,10 +252,10 @@ def _evidence(
     cited = looked.parse_evidence(list(verdict.cited)) if verdict else []
     if cited:
         return tuple(piece.model_copy(update={"quote": quote}) for piece in cited)
-    shown = {recording.id: recording for recording, _ in looked.images}
+    recordings = {recording.id: recording for recording, _ in looked.images}
     return tuple(
         Evidence(recording=recording.id, span=span, quote=quote, when=recording.instant(span.start))
-        for recording in shown.values()
+        for recording in recordings.values()
         for span in merged([one.span for one in looks if one.recording.id == recording.id])
     )
 

@@ -47,6 +47,7 @@ def read(files: Sequence[Path], options: ReadOptions) -> Iterator[LoadedItem]:
     """
     for path in files:
         rows = list(read_rows(path))
+        # Of the whole file: a single time below 20 tells nothing of its base.
         base = options.frame_base or egolife_frame_base(_times(rows))
         yield from _items(rows, _instant_reader(replace(options, frame_base=base)))
 
@@ -86,6 +87,7 @@ def _eight_digits(time: str) -> str:
 
 
 def _instant_reader(options: ReadOptions) -> ReadInstant:
+    # The releases name days (DAY1) and no dates.
     if options.zone is None or options.day_one is None:
         raise UsageError(
             "EgoLifeQA asks at times of numbered days",

@@ -58,6 +58,8 @@ def read(files: Sequence[Path], options: ReadOptions) -> Iterator[LoadedItem]:
         for row in read_rows(path):
             task = str(row.fields.get("task_type") or stem)
             digest = _digest(row.fields)
+            # The release has the same questions in two files of tasks; counted twice they would
+            # weigh double.
             first_task = task if row.fault else task_of_digest.setdefault(digest, task)
             if first_task != task:
                 yield _duplicate(row, f"{task}-{digest}", first_task)
@@ -73,6 +75,7 @@ def read(files: Sequence[Path], options: ReadOptions) -> Iterator[LoadedItem]:
 
 def _video_id(row: Fields, folder: str) -> str:
     name = str(row.get("video") or "").strip()
+    # Names such as video_10009.mp4 stand for other videos in other sources.
     return f"{folder}/{name}" if name and folder else name
 
 

@@ -101,6 +101,7 @@ def _question(row: Fields) -> Question:
     if not isinstance(spans, dict):
         raise InvalidRowError("location is not a map of question to spans")
     return Question(
+        # `qid` counts within a video.
         id=f"{video}_{qid}",
         text=text_field(row, "question"),
         options=choices,

@@ -46,6 +46,7 @@ def read(files: Sequence[Path], options: ReadOptions) -> Iterator[LoadedItem]:
         for row in _flat_rows(read_rows(path)):
             if not row.fault:
                 id = str(row.fields.get("video_id") or "")
+                # Flat rows repeat the facts of their video in each question.
                 if id and id not in videos:
                     videos.add(id)
                     yield from parse_rows(iter([row]), _video, key="video_id")

@@ -116,6 +116,7 @@ class EmbeddedBackend:
 
     def _draft(self, tools: Tools, coarse: Sequence[Frame]) -> Drafted:
         findings: list[Finding] = []
+        # What is not installed leaves the others at work.
         for frame in coarse if tools.detector else ():
             findings.append(_seen_in(tools, frame, len(findings)))
         if tools.reader is not None:

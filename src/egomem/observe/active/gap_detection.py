@@ -86,6 +86,7 @@ def uncovered_regions(
         inner = _shrunk(tile)
         if any(inner[0] < x < inner[2] and inner[1] < y < inner[3] for x, y in centres):
             continue
+        # The median over frames: a hand that passes once makes no empty wall interesting.
         spread = float(np.median([_spread(f.image, inner) for f in coarse]))
         if spread < STRUCTURE:
             continue
@@ -132,6 +133,7 @@ def unplaced_changes(coarse: Sequence[Frame], state: CaptionState) -> list[Capti
     gaps = []
     for span, group in _joined(changes_by_span):
         boxes = [_close_up(c.place.box, width, height) for c in group]
+        # Both ends are known from the coarse view already.
         count = max(2, math.ceil(span.length / STEP_S - 0.05) - 1)
         step = span.length / (count + 1)
         look = Detect(
@@ -192,6 +194,7 @@ def _joined(
         if joined:
             before, group = joined[-1]
             shared = min(before.end, span.end) - max(before.start, span.start)
+            # A look holds three regions at most.
             if shared >= 0.8 * max(before.length, span.length) and len(group) < 3:
                 joint = Span(min(before.start, span.start), max(before.end, span.end))
                 joined[-1] = (joint, [*group, *changes_by_span[span]])

@@ -59,6 +59,7 @@ def merge(
         claim, atom = state.claims[i], atoms[j]
         if is_same(claim.text, claim.span, atom.text, atom.span):
             stands = _claim(claim.id, state, atom)
+            # Only upwards: a rewrite that cites less must not weaken what was established.
             surer = _SURENESS[stands.standing] > _SURENESS[claim.standing] and not claim.denies
             kept[j] = stands if surer else claim.model_copy(update={"text": atom.text})
             if surer:
@@ -67,9 +68,11 @@ def merge(
         proof = _proof(state, atom)
         supported = claim.standing is ClaimStatus.SUPPORTED
         why = missing_support(atom.text, atom.span, proof)
+        # A model that rewrites a line tends to lose or change claims that were never in question.
         if supported and (why or not _newer(proof, claim)):
             restored.append(claim)
             edits.append(_edit("changed", claim, atom, why or "it is supported"))
+        # Saying less needs no proof.
         elif is_weaker(atom.text, atom.span, claim.text, claim.span):
             kept[j] = claim.model_copy(update={"text": atom.text, "span": atom.span})
             edits.append(_edit("changed", claim, atom))
@@ -203,6 +206,7 @@ def _lay_out(
         line_claims = [(j, kept.get(j)) for j, a in enumerate(atoms) if a.line == k]
         passed = [c for _, c in line_claims if c is not None]
         texts = [c.text for c in passed]
+        # A line may say more than the claims it was split into; then only the claims are checked.
         if passed and len(passed) == len(line_claims) and covers(texts, line.text):
             entries.append(
                 (CaptionLine(span=line.span, text=line.text, claims=tuple(texts)), passed)

@@ -81,6 +81,7 @@ def count_refusal(state: CaptionState, why: str) -> CaptionState:
 
 def _with(state: CaptionState, findings: Iterable[Finding]) -> CaptionState:
     for finding in findings:
+        # Ids are what claims cite: a second finding of one would change what was proven.
         if state.finding(finding.id) is not None:
             state = count_refusal(state, "finding with a known id")
             continue
@@ -93,6 +94,7 @@ def _looked(state: CaptionState, event: Inspected, budget: CaptionBudget) -> Cap
     settled = any(f.conclusive for f in event.findings)
     if event.refused:
         state = count_refusal(state, "look out of bounds or budget")
+    # A look that was carried out before costs nothing again.
     elif not event.cached:
         state = state.model_copy(
             update={"looks": state.looks + 1, "pictures": state.pictures + event.pictures}
@@ -151,6 +153,8 @@ def _judged(state: CaptionState, verdicts: Iterable[ClaimVerdict]) -> CaptionSta
         if verdict.stance == "silent":
             continue
         if verdict.stance == "supports":
+            # A model's word that evidence supports a claim is not taken for it: the evidence has to
+            # say it.
             lacking = missing_support(claim.text, claim.span, cited, conclusive=False)
             supports = _union(claim.supports, (f.id for f in proof))
             if lacking:
@@ -162,6 +166,7 @@ def _judged(state: CaptionState, verdicts: Iterable[ClaimVerdict]) -> CaptionSta
                 state = _set(state, claim.model_copy(update={"hints": hints}))
         else:
             claim_words = content(claim.text).all
+            # "I saw no dog" cited against a claim about a cup denies nothing.
             about = [f for f in proof if claim_words & content(f.text).all]
             if not about:
                 state = count_refusal(state, "denial without conclusive evidence on it")
@@ -197,6 +202,7 @@ def claim_status(state: CaptionState, claim: Claim) -> ClaimStatus:
     }
     if rank["for"] < 0 and rank["against"] < 0:
         return ClaimStatus.UNCERTAIN if claim.hints else ClaimStatus.UNSUPPORTED
+    # Two looks of one kind that disagree: neither is better, so nothing is stated.
     if rank["for"] == rank["against"]:
         return ClaimStatus.UNCERTAIN
     return ClaimStatus.SUPPORTED if rank["for"] > rank["against"] else ClaimStatus.CONTRADICTED
@@ -228,6 +234,7 @@ def _opened(state: CaptionState, proposed: Sequence[CaptionGap]) -> CaptionState
 
 def _opened_one(state: CaptionState, gap: CaptionGap) -> CaptionState:
     for old in state.gaps:
+        # Models ask for the same thing in other words in each round.
         if old.kind == gap.kind and (_topic(old) == _topic(gap) or _same_look(old, gap)):
             if old.state != "open":
                 return count_refusal(state, "gap that was settled before")
