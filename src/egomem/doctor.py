@@ -23,6 +23,7 @@ EXTRAS = {
     "objects": ("object detection", ("cv2",)),
     "models": ("vision-language models", ("pydantic_ai", "openai")),
     "embed": ("sentence vectors", ("onnxruntime", "tokenizers", "fastembed")),
+    "claims": ("reading of what a sentence claims (English)", ("spacy",)),
     "anthropic": ("Anthropic's models", ("anthropic",)),
     "google": ("Google's models", ("google.genai",)),
     "parquet": ("Parquet import and export", ("pyarrow",)),

@@ -16,10 +16,13 @@ CORPORA = [
     tomllib.loads((HERE / name).read_text("utf-8"))
     for name in (
         "choice_corpus.toml",
+        "choice_corpus_2.toml",
+        "choice_corpus_3.toml",
         "choice_held_out.toml",
         "choice_held_out_2.toml",
         "choice_held_out_3.toml",
         "choice_held_out_4.toml",
+        "choice_held_out_5.toml",
     )
 ]
 

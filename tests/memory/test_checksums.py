@@ -114,6 +114,23 @@ def test_a_changed_row_is_noticed_when_memory_db_went_on_since(copy: Path) -> No
         (copy / "memory.db").write_bytes(before)
 
 
+def test_a_damaged_record_is_not_built_on(copy: Path) -> None:
+    (copy / SEAL).unlink()
+    segment = next((copy / "index").glob("*.seg"))
+    flip(segment, 900)
+    damaged = segment.read_bytes()
+    db = sqlite3.connect(copy / "memory.db")
+    db.execute("UPDATE observation SET id = 'zz' || id WHERE n = 5")
+    db.commit()
+    db.close()
+    report = look(copy, repair=True)
+    assert {"record", "index"} <= {f.part for f in report.findings}
+    assert not any(f.repaired or f.repairable for f in report.findings)
+    assert segment.read_bytes() == damaged
+    with Store.open(copy) as store, pytest.raises(DamagedError, match="restore it from a backup"):
+        store.view().search("kettle")
+
+
 def test_an_id_that_is_not_of_its_content_is_noticed(copy: Path) -> None:
     with Store.open(copy) as store, store.connection.transaction() as db:
         db.execute("UPDATE observation SET text = 'a forged caption' WHERE n = 2")

@@ -82,7 +82,15 @@ def _pretended_models(monkeypatch: pytest.MonkeyPatch) -> None:
     segment = SpeechSegment(start=0.5, end=1.0, text="Good morning.")
     for module in ("speech", "screen_text", "object_detector", "plugin"):
         monkeypatch.setattr(f"egomem.observe.{module}.are_installed", lambda *modules: True)
-    monkeypatch.setattr("egomem.observe.screen_text._load", lambda side: lambda image: line)
+
+    class Engine:
+        def __call__(self, image: Any) -> Any:
+            return line
+
+        def recognize_txt(self, crops: list[Any]) -> Any:
+            return line
+
+    monkeypatch.setattr("egomem.observe.screen_text._load", lambda side: Engine())
     monkeypatch.setattr(
         "egomem.observe.object_detector.Detector.detect", lambda self, image, least: [cup]
     )

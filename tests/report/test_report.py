@@ -104,6 +104,21 @@ def test_texts_of_others_cannot_leave_their_place(
     assert json.loads(page.scripts[0])["questions"][0]["text"] == evil
 
 
+def test_the_page_begins_with_its_finding_and_opens_one_table_of_each_section(folder: Path) -> None:
+    write_report([folder], folder / "report")
+    text = (folder / "report" / "report.html").read_text()
+    sections = text.split("<section ")[1:]
+    assert sections[0].startswith('id="finding"><h2>Finding</h2><p class="lead">')
+    assert "<svg" in sections[0]
+    assert "<table" not in sections[0]
+    tables = [section.count('<details class="table"') for section in sections]
+    opened = [section.count('<details class="table" open>') for section in sections]
+    assert max(tables) > 2
+    assert opened == [min(count, 1) for count in tables]
+    markdown = (folder / "report" / "report.md").read_text()
+    assert markdown.split("\n\n")[2].startswith("**")
+
+
 def test_a_place_that_cannot_hold_a_report_is_named_once(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "seven").touch()
     with pytest.raises(FullError) as caught:
@@ -123,8 +138,8 @@ def test_every_figure_leads_back_to_its_run(folder: Path) -> None:
         rows = list(csv.DictReader(file))
     assert {r["config_hash"] for r in rows} == {run.config.hash}
     strict = [r for r in rows if r["table"] == "Overall" and r["column"] == "strict %"]
-    whole = [r for r in strict if r["setting"]]
-    assert {r["row"] for r in strict if not r["setting"]} >= {"chance", "longest option"}
+    whole = [r for r in strict if r["reader"] != "none"]
+    assert {r["setting"] for r in strict if r["reader"] == "none"} >= {"chance", "longest option"}
     assert {r["setting"] for r in whole} == {"clean", "video", "caption@2", "verify@2"}
     assert all(r["n"] == "5" and "parsed" in r["by_status"] for r in whole)
     # The reader is right, but verify's verdict is always B, which is the key of q1 alone.

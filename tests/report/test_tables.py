@@ -25,6 +25,8 @@ from egomem.report.accuracy import accuracy_section
 from egomem.report.bootstrap_columns import bootstrap_columns
 from egomem.report.captions_vs_video import captions_vs_video_section
 from egomem.report.cell_format import p_value_cell
+from egomem.report.finding import finding_section
+from egomem.report.gap_by_group import gap_tables
 from egomem.report.latex import render_latex
 from egomem.report.long_csv import render_csv
 from egomem.report.pagination import (
@@ -36,8 +38,7 @@ from egomem.report.pagination import (
 )
 from egomem.report.paired_tests import paired_tests_section
 from egomem.report.slices import slices_section
-from egomem.report.table import CellValue, ReportTable, Section, build_table
-from egomem.report.wide_tables import MAX_FIGURES_ACROSS, split_evenly
+from egomem.report.table import CellValue, Chart, ReportTable, Section, build_table
 from egomem.score import MIN_CLUSTERS
 from egomem.timeline import Span
 
@@ -207,20 +208,163 @@ def test_the_headline_is_that_of_plain_loops() -> None:
     assert (row["points"].low, row["points"].high) == pytest.approx(ends, abs=1.5)
 
 
-def test_the_headline_says_who_wins_on_long_videos() -> None:
+def finding_of(*runs: Run) -> Section:
+    columns = report_columns(runs)
+    return finding_section(columns, bootstrap_columns(columns))
+
+
+def blind(run: Run, reader: str, choice: Callable[[Question], str]) -> None:
+    """Answer `clean` anew."""
+    for key, cell in list(run.cells.items()):
+        if (cell.arm.setting, cell.arm.reader) == ("clean", reader):
+            letter = choice(next(q for q in run.questions if q.id == cell.question))
+            answer = Answer(text="", status=Status.PARSED, choice=letter, strategy="x")
+            run.cells[key] = cell.model_copy(update={"answer": answer})
+
+
+def test_the_finding_counts_readers_that_pass_the_gate_with_all_beside_it() -> None:
     run = random_run()
-    asked = [q for questions in videos_of(run, REGIMES["> 20 min"]).values() for q in questions]
-    wins = 0
+    for reader in READERS[:2]:
+        blind(run, reader, lambda q: "B")  # a quarter of the keys
+    blind(run, READERS[2], lambda q: q.answer or "")  # all of them: it saw the key
+    gaps = {
+        r: [right(run, "caption@30", r, q) - right(run, "video", r, q) for q in run.questions]
+        for r in READERS
+    }
+    points = {r: 100 * sum(gap) / len(gap) for r, gap in gaps.items()}
+    passing, every = (sum(map(points.get, of)) / len(of) for of in (READERS[:2], READERS))  # type: ignore[arg-type]
+    section = captions_vs_video_section(bootstrap_columns(report_columns([run])))
+    table = grids(section)["Captions less video, mean of 2 readers that pass the bias gate"]
+    (row,) = [
+        r for r in rows_of(table) if (r["setting"].text, r["videos"].text) == ("caption@30", "all")
+    ]
+    assert row["points"].value == pytest.approx(passing)
+    assert row["points, all 3 readers"].value == pytest.approx(every)
+    assert row["points"].source == ("run", "caption@30", "mean of 2", "their own")
+    finding = finding_of(run)
+    more = "more" if passing >= 0 else "fewer"
+    assert finding.text[0].startswith(
+        f"With caption@30, {abs(passing):.1f} points {more} (95 % interval "
+    )
+    assert (
+        "than with video, the mean of 2 readers. On videos of more than 20 min, " in finding.text[0]
+    )
+    assert finding.text[-1] == "The means leave out what did not pass the bias gate: c."
+
+
+def test_where_no_reader_passes_the_gate_all_are_counted_and_it_says_so() -> None:
+    run = random_run()
     for reader in READERS:
-        gaps = [right(run, "caption@30", reader, q) - right(run, "video", reader, q) for q in asked]
-        wins += sum(gaps) > 0
-    text = captions_vs_video_section(bootstrap_columns(report_columns([run]))).text[0]
-    assert text.startswith("caption@30 less video, mean of 3 readers: ")
-    assert f"on videos > 20 min ({wins} of 3 readers above)" in text
-    outside = captions_vs_video_section(
-        bootstrap_columns(report_columns([random_run(seed=3)]))
-    ).text
-    assert any("failed the bias gate" in line for line in outside)
+        blind(run, reader, lambda q: q.answer or "")
+    assert "the mean of 3 readers" in finding_of(run).text[0]
+    assert finding_of(run).text[-1] == (
+        "Readers that did not pass the bias gate are counted, or none were left: a, b, c."
+    )
+
+
+def with_captions(run: Run, key: Callable[[Question, str], str]) -> Run:
+    """The run with other answers from captions: `key` has the question and its key."""
+    for cell in list(run.cells.values()):
+        if cell.arm.setting.startswith("caption@"):
+            question = next(q for q in run.questions if q.id == cell.question)
+            letter = key(question, question.answer or "")
+            answer = Answer(text="", status=Status.PARSED, choice=letter, strategy="x")
+            run.cells[cell.key] = cell.model_copy(update={"answer": answer})
+    return run
+
+
+def test_the_lead_says_what_the_intervals_show() -> None:
+    settings = ("video", "caption@30", "caption@60")
+    run = random_run(settings=settings)
+    assert (
+        "no difference" in finding_of(random_run(settings=settings[:1] * 1 + ("aligned@30",))).lead
+    )
+    assert finding_of(with_captions(run, lambda q, k: k)).lead == (
+        "Readers answer more from captions than from frames."
+    )
+    assert finding_of(with_captions(run, lambda q, k: "none")).lead == (
+        "Readers answer more from frames than from captions."
+    )
+    mixed = with_captions(run, lambda q, k: k)
+    for cell in list(mixed.cells.values()):
+        if cell.arm.setting == "caption@60":
+            wrong = cell.answer.model_copy(update={"choice": "none"})
+            mixed.cells[cell.key] = cell.model_copy(update={"answer": wrong})
+    assert "depends on how the captions are made" in finding_of(mixed).lead
+    one = random_run(settings=settings, minutes=(30,))
+    assert finding_of(one).lead.startswith("One video cannot tell")
+
+
+def test_without_captions_the_finding_is_the_best_setting_and_the_best_baseline() -> None:
+    run = random_run(settings=("clean", "video"))
+    best = max(
+        (100 * sum(right(run, s, r, q) for q in run.questions) / len(run.questions), f"{s} {r[-1]}")
+        for s in ("clean", "video")
+        for r in READERS
+    )
+    lead = finding_of(run).lead
+    assert lead.startswith(f"{best[1]} is right on {best[0]:.1f} % (")
+    assert "; without the video, " in lead
+
+
+def test_the_picture_has_a_panel_for_each_regime_with_all_readers() -> None:
+    finding = finding_of(random_run())
+    (chart,) = finding.parts
+    assert isinstance(chart, Chart)
+    assert [panel.title.split(":")[0] for panel in chart.panels] == [
+        "All videos", "Up to 20 min", "Over 20 min",
+    ]  # fmt: skip
+    for panel in chart.panels:
+        assert panel.svg.count("<polyline") == 3 * 4 + 1  # intervals, and the baseline
+        assert all(f">{reader[-1]}</text>" in panel.svg for reader in READERS)
+    names = [name for name, _ in chart.legend]
+    assert names == [
+        "video", "caption@30", "caption@60", "aligned@30", "best answer without the video",
+    ]  # fmt: skip
+    many = finding_of(random_run(readers=[f"ollama:m{k}" for k in range(20)]))
+    (chart,) = many.parts
+    assert isinstance(chart, Chart)
+    assert "4 readers with lower accuracies left out" in chart.note
+    assert chart.panels[0].svg.count("<polyline") == 16 * 4 + 1
+
+
+@pytest.mark.parametrize("view", ["visual tags", "evidence position"])
+def test_captions_less_video_by_group_is_that_of_plain_loops(view: str) -> None:
+    run = random_run(settings=("video", "caption@30"))
+    places = [
+        q.model_copy(update={"evidence": (Evidence(recording=q.recording, span=Span(at, at + 1)),)})
+        for k, q in enumerate(run.benchmark.questions)
+        for at in [60.0 * k * MINUTES[int((q.recording or "")[1:])] / len(run.questions)]
+    ]
+    run.benchmark = run.benchmark.model_copy(update={"questions": tuple(places)})
+    table = next(
+        t for t in gap_tables(bootstrap_columns(report_columns([run]))) if f"by {view}" in t.title
+    )
+
+    def groups(q: Question) -> Sequence[str]:
+        if view == "visual tags":
+            return list(q.tags["visual"])
+        seconds = next(60.0 * m for k, m in enumerate(MINUTES) if q.recording == f"v{k:02}")
+        assert q.evidence[0].span is not None
+        return [["0%-33%", "33%-67%", "67%-100%"][int(3 * q.evidence[0].span.start / seconds)]]
+
+    by = {(r["setting"].text, r["reader"].text): r for r in rows_of(table)}
+    assert next(iter(by)) == ("caption@30", "mean")
+    labels = [h.text for h in table.headings[2:] if isinstance(h, CellValue)]
+    assert len(labels) > 1
+    for label in labels:
+        asked = [q for q in run.questions if label in groups(q)]
+        assert asked, label
+        total = 0
+        for reader in READERS:
+            gap = sum(
+                right(run, "caption@30", reader, q) - right(run, "video", reader, q) for q in asked
+            )
+            total += gap
+            cell = by["caption@30", reader[-1]][label]
+            assert cell.value == pytest.approx(100 * gap / len(asked))
+            assert cell.n == len(asked)
+        assert by["caption@30", "mean"][label].value == pytest.approx(100 * total / 3 / len(asked))
 
 
 def test_ties_of_the_headline_stand_beside_its_wins() -> None:
@@ -230,27 +374,20 @@ def test_ties_of_the_headline_stand_beside_its_wins() -> None:
         answer = run.cells[q.id, columns["video"]].answer
         old = run.cells[q.id, columns["caption@30"]]
         run.cells[old.key] = old.model_copy(update={"answer": answer})
-    text = captions_vs_video_section(bootstrap_columns(report_columns([run]))).text[0]
-    assert text.count("(0 of 1 reader above, 1 tied)") == 3
+    section = captions_vs_video_section(bootstrap_columns(report_columns([run])))
+    rows = rows_of(grids(section)["Captions less video, mean of 1 reader"])
+    assert {(r["above video"].text, r["above video"].detail) for r in rows} == {
+        ("0 of 1", "1 tied")
+    }
 
 
 def test_a_reader_that_the_gate_stops_in_two_runs_is_named_with_each() -> None:
     settings = ("clean", "video", "caption@30")
     runs = [random_run(name, READERS[:1], settings, gate_low=0.97) for name in ("one", "two")]
-    (line,) = [
-        x
-        for x in captions_vs_video_section(bootstrap_columns(report_columns(runs))).text
-        if "failed the bias gate" in x
-    ]
-    assert line.endswith("failed the bias gate: a (one), a (two).")
+    assert finding_of(*runs).text[-1].endswith(": a (one), a (two).")
     (gate,) = [s for s in report_sections(runs, report_columns(runs)) if s.title == "Bias gate"]
     assert [r["reader"].text for r in rows_of(*grids(gate).values())] == ["one: a", "two: a"]
-    (line,) = [
-        x
-        for x in captions_vs_video_section(bootstrap_columns(report_columns(runs[:1]))).text
-        if "failed the bias gate" in x
-    ]
-    assert line.endswith("failed the bias gate: a.")
+    assert finding_of(runs[0]).text[-1].endswith(": a.")
 
 
 def test_a_regime_that_holds_all_videos_is_not_said_twice() -> None:
@@ -259,7 +396,7 @@ def test_a_regime_that_holds_all_videos_is_not_said_twice() -> None:
         captions_vs_video_section(bootstrap_columns(report_columns([run])))
     ).values()
     assert [r["videos"].text for r in rows_of(mean)] == ["all"]
-    assert list(map(str, each.headings))[3:] == ["all (n 12, 3 videos)"]
+    assert list(map(str, each.headings))[2:] == ["all (n 12, 3 videos)", "not read"]
 
 
 def test_differences_are_those_of_plain_loops() -> None:
@@ -395,13 +532,10 @@ def test_tables_of_two_sets_of_questions_tell_which() -> None:
     first, second = len(one.questions), len(two.questions)
     assert f"Overall, {first} questions of one" in " ".join(titles)
     assert f"Captions less video, mean of 3 readers, {second} questions of two and again" in titles
-    (text,) = [s.text for s in sections if s.title == "Captions against frames"]
-    assert len(set(text)) == len(text)
-    assert sum(f"{first} questions of one: " in line for line in text) == 3  # a setting each
-    (whole,) = [
-        s.text for s in report_sections([one], report_columns([one])) if "against" in s.title
-    ]
-    assert not any("questions of" in line for line in whole[:2])
+    assert sections[0].title == "Finding"
+    assert sections[0].text[-1] == f"Of the {first} questions of one."
+    alone = report_sections([one], report_columns([one]))[0]
+    assert not any("questions of" in line for line in alone.text)
 
 
 def test_other_questions_are_not_paired() -> None:
@@ -509,43 +643,30 @@ def large() -> list[Section]:
     return report_sections([run], report_columns([run]))
 
 
-def test_tables_of_many_readers_grow_downwards(large: list[Section]) -> None:
+def test_each_view_has_one_table_however_many_columns(large: list[Section]) -> None:
     every = [part for section in large for part in section.parts if isinstance(part, ReportTable)]
-    assert (
-        max(len(part.headings) for part in every if part.title[:6] != "Tokens")
-        <= MAX_FIGURES_ACROSS + 1
-    )
+    titles = [part.title for part in every]
+    assert len(titles) == len(set(titles))
     by_title = {part.title: part for part in every}
     whole = by_title["Accuracy % by reader"]
     assert tuple(map(str, whole.headings))[3:] == NINE
     assert len(whole.rows) == 12 + 5
-    part = by_title["Duration, accuracy %: clean, video, caption@30"]
-    assert part.column_groups[:3] == (("", 1), ("clean", 3), ("video", 3))
-    assert [str(row[0]) for row in part.rows[:12]] == [spec.split(":")[1] for spec in MANY]
-    names = [str(row[0]) for row in part.rows[12:]]
-    assert names == [
-        "chance",
-        "longest option",
-        "fixed position",
-        "option overlap",
-        "always abstain",
-    ]
+    assert len(by_title["Overall"].rows) == 12 * 9 + 5
+    assert len(by_title["Captions less video"].rows) == 12 * 3
+    (part,) = [by_title[title] for title in titles if title.startswith("Duration, accuracy %")]
+    names = [str(row[0]) for row in part.rows]
+    assert names[12 * 9 :] == [
+        "chance", "longest option", "fixed position", "option overlap", "always abstain",
+    ]  # fmt: skip
     run = random_run(readers=MANY, settings=NINE)
     short = [q for questions in videos_of(run, REGIMES["<= 12 min"]).values() for q in questions]
-    cell = part.rows[4][4]
+    cell = part.rows[names.index("video maker/model-4-instruct")][1]
     assert isinstance(cell, CellValue)
     good = sum(right(run, "video", MANY[4], q) for q in short)
     assert cell.value == pytest.approx(100 * good / len(short))
-    assert cell.source == ("run", "video", MANY[4], "")
+    assert cell.source == ("run", "video", MANY[4], "none")
     assert cell.by_status is not None
     assert sum(cell.by_status.values()) == len(short)
-
-
-def test_what_is_cut_leaves_no_column_alone() -> None:
-    assert [list(part) for part in split_evenly(range(9), 4)] == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
-    assert [list(part) for part in split_evenly("abcdefgh", 7)] == [list("abcd"), list("efgh")]
-    assert [list(part) for part in split_evenly("abc", 7)] == [list("abc")]
-    assert list(split_evenly("", 7)) == []
 
 
 def test_every_table_of_figures_has_n_and_baselines(large: list[Section]) -> None:
@@ -557,33 +678,28 @@ def test_every_table_of_figures_has_n_and_baselines(large: list[Section]) -> Non
                 heads = " ".join(map(str, part.headings))
                 assert re.search(r"\bn\b|^n ", heads), part.title
                 first = " ".join(str(row[0]) for row in part.rows)
-                stated = "longest option" in first + heads + part.note or "best blind" in heads
+                stated = (
+                    "longest option" in first + heads + part.note or "best blind" in heads + first
+                )
                 assert stated or "by reader" in part.title or "fixed position" in first, part.title
 
 
-def test_many_groups_stand_below_each_other() -> None:
+def test_many_groups_stand_in_one_table() -> None:
     run = random_run(minutes=[5 + k for k in range(11)])
     videos = [
         v.model_copy(update={"tags": {"scenario": f"place {v.id}"}}) for v in run.benchmark.videos
     ]
     run.benchmark = run.benchmark.model_copy(update={"videos": tuple(videos)})
     tables = grids(slices_section(report_columns([run])))
-    names = [title for title in tables if title.startswith("Scenario")]
-    assert names == [
-        *(f"Scenario, accuracy %: {s}" for s in SETTINGS),
-        "Scenario, accuracy %: blind baselines",
-    ]
-    part = tables["Scenario, accuracy %: video"]
-    assert list(map(str, part.headings)) == ["", "n", "a", "b", "c"]
+    (part,) = [table for title, table in tables.items() if title.startswith("Scenario")]
+    assert len(part.headings) == 1 + 11
     questions = [q for q in run.questions if q.recording == "v04"]
-    cell = part.rows[4][3]
+    cell = part.rows[[str(row[0]) for row in part.rows].index("video b")][5]
     assert isinstance(cell, CellValue)
     assert cell.value == pytest.approx(
         100 * sum(right(run, "video", READERS[1], q) for q in questions) / len(questions)
     )
-    blind = tables["Scenario, accuracy %: blind baselines"]
-    assert "longest option" in map(str, blind.headings)
-    assert str(blind.rows[4][1]) == str(len(questions))
+    assert "longest option" in [str(row[0]) for row in part.rows]
 
 
 def test_cut_tables_fit_a_page_and_lose_nothing(large: list[Section]) -> None:
@@ -638,7 +754,7 @@ def test_latex_compiles_within_a_page(large: list[Section], tmp_path: Path) -> N
 
 def test_the_csv_holds_all_that_the_tables_show(large: list[Section]) -> None:
     run = random_run(readers=MANY, settings=NINE)
-    rows = list(csv.DictReader(io.StringIO(render_csv(large, [run]))))
+    rows = list(csv.DictReader(io.StringIO(render_csv(large, [run], report_columns([run])))))
     cells = Counter(
         (section.title, part.title, str(cell))
         for section in large
@@ -653,13 +769,25 @@ def test_the_csv_holds_all_that_the_tables_show(large: list[Section]) -> None:
     assert {r["config_hash"] for r in rows} == {run.config.hash}
     (row,) = (
         r for r in rows
-        if r["table"] == "Duration, accuracy %: clean, video, caption@30"
-        and (r["row"], r["column"]) == ("maker/model-4-instruct", "video, <= 12 min")
+        if r["table"] == "Duration, accuracy %"
+        and (r["row"], r["column"]) == ("video maker/model-4-instruct", "<= 12 min")
     )  # fmt: skip
     short = [q for questions in videos_of(run, REGIMES["<= 12 min"]).values() for q in questions]
     good = sum(right(run, "video", MANY[4], q) for q in short)
     assert float(row["value"]) == pytest.approx(100 * good / len(short))
     assert (row["setting"], row["reader"], row["n"]) == ("video", MANY[4], str(len(short)))
+    assert all(r["setting"] and r["reader"] and r["captioner"] for r in rows)
+    (mean,) = (
+        r for r in rows
+        if r["table"].startswith("Captions less video, mean of")
+        and (r["row"], r["column"]) == ("caption@60 | all", "points")
+    )  # fmt: skip
+    assert (mean["setting"], mean["captioner"]) == ("caption@60", "their own")
+    assert re.fullmatch(r"mean of \d+", mean["reader"])
+    (chance,) = (
+        r for r in rows if (r["table"], r["row"], r["column"]) == ("Overall", "chance", "strict %")
+    )
+    assert (chance["setting"], chance["reader"], chance["captioner"]) == ("chance", "none", "none")
     gaps = [r for r in rows if (r["section"], r["column"]) == ("Differences", "points")]
     assert len(gaps) > 100
     for row in gaps:

@@ -3,15 +3,17 @@
 `memory.db` is the record: damage there can only be reported. The tally, index, vector files,
 thumbnails and the cached replies follow from it, or can be had again, and are checked against
 it. Repair recounts the tally, rebuilds the index, drops what can be computed again, and deletes our
-own files that nothing refers to. It never changes the record, never follows a link, and leaves what
-others put into the folder alone.
+own files that nothing refers to. It never changes the record or builds on a damaged one, never
+follows a link, and leaves what others put into the folder alone.
 """
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from egomem.errors import EgomemError, reason
 from egomem.memory import index, vectors
 from egomem.memory.check_files import (
     damaged_pictures,
@@ -75,7 +77,12 @@ def _check(store: MemoryReader, *, repair: bool) -> CheckReport:
     findings: list[CheckFinding] = []
     with store.connection.exclusive() as db:
         for part, look, mend in _PARTS:
-            findings_of_part = list(look(store))
+            if findings and findings[0].part == "record":
+                # What follows from a damaged record must not be built anew from it.
+                mend = None
+                findings_of_part = _examined(part, look, store)
+            else:
+                findings_of_part = list(look(store))
             if findings_of_part and repair and mend is not None:
                 with store.connection.changing():
                     mend(store)
@@ -99,6 +106,18 @@ def _check(store: MemoryReader, *, repair: bool) -> CheckReport:
         "vector_files": files,
     }
     return CheckReport(figures, tuple(findings), tuple(foreign_entries(store)))
+
+
+def _examined(
+    part: str, look: Callable[[MemoryReader], Iterator[str]], store: MemoryReader
+) -> list[str]:
+    """What is wrong with a part; where the damaged record itself stops it, that it could not be
+    examined.
+    """
+    try:
+        return list(look(store))
+    except (EgomemError, sqlite3.Error, ValueError, TypeError, LookupError) as error:
+        return [f"{part}: it cannot be compared with the damaged record ({reason(error)})"]
 
 
 _PARTS: tuple[

@@ -165,7 +165,11 @@ def damaged_replies(store: MemoryReader) -> Iterator[str]:
     """What is wrong with the cached replies."""
     from egomem.memory import replies
 
-    if not (store.folder / replies.NAME).exists():
+    file = store.folder / replies.NAME
+    if not file.exists():
+        return
+    if not file.stat().st_size:
+        yield f"{replies.NAME} is empty; its replies can be asked again"
         return
     try:
         damaged = replies.damaged(store.folder)
@@ -181,6 +185,8 @@ def repair_replies(store: MemoryReader) -> None:
     from egomem.memory import replies
 
     try:
+        if not (store.folder / replies.NAME).stat().st_size:
+            raise StoreError("nothing is in it")
         replies.damaged(store.folder, delete=True)
     except StoreError:
         for name in (replies.NAME, f"{replies.NAME}-wal", f"{replies.NAME}-shm"):

@@ -84,6 +84,12 @@ class ReplyCache:
         # Asked each time: a memory's folder is made by the first ingest.
         return os.access(self.path.parent, os.W_OK)
 
+    @property
+    def _log(self) -> int:
+        """Bytes of the write-ahead log."""
+        log = self.path.with_name(f"{NAME}-wal")
+        return log.stat().st_size if log.exists() else 0
+
     def get(self, key: str) -> Reply | None:
         """The reply of a key; None where there is none, or where it is not what was written."""
         rows = self._read(f"SELECT reply, {_IS_SOUND} FROM replies WHERE key = ?", key)
@@ -215,6 +221,10 @@ class ReplyCache:
         Raises StoreError where the file cannot be read.
         """
         lines = self._read("PRAGMA integrity_check(1)")
+        pages, page_size = (self._read(f"PRAGMA {name}") for name in ("page_count", "page_size"))
+        # SQLite takes what a file lacks at its end for zeros.
+        if pages and self.path.stat().st_size < pages[0][0] * page_size[0][0] and not self._log:
+            raise StoreError(f"{self.path} is cut short", _DELETE)
         if lines and lines[0][0] != "ok":
             raise StoreError(f"{self.path}: {lines[0][0]}", _DELETE)
         count = self._read(f"SELECT count(*) FROM replies WHERE NOT {_IS_SOUND}")

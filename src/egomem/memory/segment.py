@@ -108,7 +108,13 @@ class Segment:
         tf = np.diff(np.append(at, len(hashes)))
         terms, first = np.unique(hashes[at], return_index=True)
         columns = list(zip(*(row[:6] for row in rows), strict=True)) or [()] * 6
-        key = id_keys(row[6] for row in rows)
+        try:
+            key = id_keys(row[6] for row in rows)
+        except ValueError:
+            raise DamagedError(
+                "memory.db is damaged: the id of an observation is not one",
+                "restore it from a backup; run: egomem check",
+            ) from None
         kinds = (np.int64, np.int32, np.int32, np.float64, np.float64, np.float32)
         return cls(
             {

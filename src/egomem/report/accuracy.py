@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from egomem.report import charts
-from egomem.report.bootstrap_columns import RESAMPLING, ColumnBootstrap
+from egomem.report.bootstrap_columns import ColumnBootstrap
 from egomem.report.cell_format import (
-    INTERVAL_WARNINGS,
     baseline_rows,
     best_baseline,
     format_statuses,
@@ -21,17 +20,6 @@ from egomem.score import Accuracies, accuracies, answerability, group_accuracy
 from egomem.score.summary import format_percent
 from egomem.text import plural
 
-MEANING = (
-    "Strict: the share of right answers over all questions; a reply that gives no right answer is "
-    "wrong. Answered: the same over the questions whose reply was read, as a choice or as an "
-    "abstention; refused, truncated, unreadable, failed and missing replies are left out. Macro: "
-    f"the mean over clusters of each cluster's strict accuracy. {RESAMPLING}. {INTERVAL_WARNINGS} "
-    "Below the line: what the questions give away without the video; a figure has to beat it."
-)
-
-MAX_ROWS = 20
-"""Rows of a table of all columns; with more, each setting has its own table."""
-
 
 def accuracy_section(columns: Sequence[ReportColumn], groups: Sequence[ColumnBootstrap]) -> Section:
     """Strict, answered and macro accuracy with intervals, n by status, and the blind baselines."""
@@ -43,29 +31,24 @@ def accuracy_section(columns: Sequence[ReportColumn], groups: Sequence[ColumnBoo
     )
     parts: list[ReportTable | Chart] = []
     for group in groups:
-        parts += _tables(group)
+        parts.append(_overall(group))
         if group.n_clusters > 1:
             parts.append(_chart(columns, group))
-    if parts:
-        text.append(MEANING)
     return Section(title="Accuracy", text=tuple(text), parts=(*parts, *_answerability(columns)))
 
 
-def _tables(group: ColumnBootstrap) -> Iterator[ReportTable]:
-    """One table, or one for each setting where there are many columns."""
-    title = group.titled("Overall")
+def _overall(group: ColumnBootstrap) -> ReportTable:
+    """A row for each column, and the blind baselines."""
     all_accuracies = accuracies(
         [column.scored for column in group.columns],
         group.strata,
         intervals=group.columns[0].options.intervals,
     )
-    rows = [(c, _row(c, a)) for c, a in zip(group.columns, all_accuracies, strict=True)]
-    if len(rows) <= MAX_ROWS:
-        yield _table(title, "setting", group, [[column.name, *row] for column, row in rows])
-        return
-    for series in dict.fromkeys(column.series for column in group.columns):
-        series_rows = [[column.panel, *row] for column, row in rows if column.series == series]
-        yield _table(f"{title}, {series}", "reader", group, series_rows)
+    rows = [
+        [column.name, *_row(column, accuracy)]
+        for column, accuracy in zip(group.columns, all_accuracies, strict=True)
+    ]
+    return _table(group.titled("Overall"), "setting", group, rows)
 
 
 def _row(column: ReportColumn, accuracy: Accuracies) -> list[object]:

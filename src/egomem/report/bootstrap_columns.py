@@ -8,17 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from egomem.report.columns import ReportColumn, run_name
-from egomem.score import RESAMPLES, Bootstrap, ScoredAnswers, bootstrap, duration_strata
+from egomem.score import Bootstrap, ScoredAnswers, bootstrap, duration_strata
 from egomem.score.cluster_bootstrap import describe_clusters
 from egomem.score.scored_answers import Floats, Mask
 from egomem.text import plural
-
-RESAMPLING = (
-    f"Intervals: 95 % bootstrap, {RESAMPLES:,} resamples of whole clusters (a video "
-    "with all its questions, or a question that names no video), stratified by duration: "
-    "videos up to the last edge of --regimes (default 20 min), and longer ones; percentiles, "
-    "widened for few videos unless --intervals percentile is given"
-)
 
 
 class ColumnBootstrap(NamedTuple):

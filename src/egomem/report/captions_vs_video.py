@@ -8,13 +8,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from egomem.evaluate.bias_gate import bias_gates
-from egomem.report.bootstrap_columns import RESAMPLING, ColumnBootstrap, bootstrap_questions
+from egomem.report.bootstrap_columns import ColumnBootstrap, bootstrap_questions
 from egomem.report.cell_format import (
-    INTERVAL_WARNINGS,
-    STATUS_LETTERS_NOTE,
     accuracy_cell,
     best_baseline_cell,
+    cells_with_source,
+    column_source,
     format_unread,
+    joint_source,
     p_value_cell,
     points_cell,
     sum_by_status,
@@ -33,16 +34,6 @@ from egomem.score import (
 )
 from egomem.text import plural
 
-METHOD = (
-    "Points: the accuracy of the setting less that of video by the same reader, averaged over "
-    f"readers. {RESAMPLING}. A resampled video brings all its questions and all readers: an "
-    "interval is about other videos, not about other models. p: two-sided permutation test that "
-    f"swaps whole videos, for all readers at once. {INTERVAL_WARNINGS} {STATUS_LETTERS_NOTE}"
-)
-
-MAX_ROWS = 20
-"""Rows of a table of readers and settings; with more, each setting has its own table."""
-
 ALL_VIDEOS = "all"
 
 Subsets = dict[str, ColumnBootstrap]
@@ -52,26 +43,23 @@ SettingPairs = dict[str, list[ColumnPair]]
 """Setting -> captions minus video of each reader."""
 
 
-def captions_vs_video_section(groups: Sequence[ColumnBootstrap]) -> Section:
-    """Captions minus video, as the mean over readers and for each reader, by duration."""
-    text: list[str] = []
+def captions_vs_video_section(
+    groups: Sequence[ColumnBootstrap], others: Sequence[ReportTable] = ()
+) -> Section:
+    """Captions minus video, as the mean over readers and for each reader, by duration; then
+    `others`."""
     tables: list[ReportTable] = []
     for group in groups:
         pairs = captions_minus_video(group)
         if not pairs:
             continue
         subsets = bootstrap_by_duration(group)
-        settings = _by_setting(group, pairs)
-        text += _sentences(subsets, settings)
-        text += _gate_sentences(group, pairs)
-        tables.append(_mean_table(subsets, settings))
-        tables += _reader_tables(subsets, settings)
-    if tables:
-        text.append(METHOD)
-    return Section(title="Captions against frames", text=tuple(text), parts=tuple(tables))
+        tables.append(_mean_table(subsets, pairs))
+        tables.append(_reader_table(subsets, by_setting(group, pairs)))
+    return Section(title="Captions against frames", parts=(*tables, *others))
 
 
-def _by_setting(group: ColumnBootstrap, pairs: Sequence[ColumnPair]) -> SettingPairs:
+def by_setting(group: ColumnBootstrap, pairs: Sequence[ColumnPair]) -> SettingPairs:
     """The pairs to average: the readers of one setting, within one run where a reader is in
     several."""
     arms = [group.columns[pair.a].arm for pair in pairs]
@@ -108,45 +96,57 @@ def bootstrap_by_duration(group: ColumnBootstrap) -> Subsets:
     return subsets
 
 
-def _mean_table(subsets: Subsets, settings: SettingPairs) -> ReportTable:
+def _mean_table(subsets: Subsets, pairs: Sequence[ColumnPair]) -> ReportTable:
+    """The mean over the readers that pass the bias gate, and that of all beside it."""
+    group = subsets[ALL_VIDEOS]
+    every, settings = by_setting(group, pairs), by_setting(group, counted_pairs(group, pairs))
     p_values = {name: _p_values(subset, settings) for name, subset in subsets.items()}
     keys = [(setting, name) for setting in settings for name in subsets]
-    # Over the whole table: who looks at twenty rows for a small p finds one by chance.
     adjusted = holm([p_values[name][setting] for setting, name in keys])
+    has_others = settings != every
     rows: list[list[object]] = []
     for (setting, name), p_adjusted in zip(keys, adjusted, strict=True):
-        subset, pairs = subsets[name], settings[setting]
-        captions, videos = [pair.a for pair in pairs], [pair.b for pair in pairs]
-        rows.append(
-            [
-                setting,
-                name,
-                CellValue(text=str(subset.n), detail=subset.cluster_counts, n=subset.n),
-                _mean_cell([group_accuracy(subset.scored(k)) for k in captions]),
-                _mean_cell([group_accuracy(subset.scored(k)) for k in videos]),
-                best_baseline_cell(group_accuracy(subset.scored(captions[0]))),
-                points_cell(
-                    subset.bootstrap.difference(captions, videos), subset.n_clusters, subset.n
-                ),
-                p_value_cell(p_values[name][setting]),
-                p_value_cell(p_adjusted),
-                _wins_cell(subset, pairs),
-            ]
-        )
-    headings = (
+        subset, counted = subsets[name], settings[setting]
+        captions, videos = [pair.a for pair in counted], [pair.b for pair in counted]
+        row: list[object] = [
+            setting,
+            name,
+            CellValue(text=str(subset.n), detail=subset.cluster_counts, n=subset.n),
+            _mean_cell([group_accuracy(subset.scored(k)) for k in captions]),
+            _mean_cell([group_accuracy(subset.scored(k)) for k in videos]),
+            best_baseline_cell(group_accuracy(subset.scored(captions[0]))),
+            mean_points(subset, counted),
+            p_value_cell(p_values[name][setting]),
+            p_value_cell(p_adjusted),
+            _wins_cell(subset, counted),
+            *([mean_points(subset, every[setting])] if has_others else []),
+        ]
+        source = joint_source([group.columns[k] for k in captions])
+        rows.append(cells_with_source(row, source))
+    counts = sorted({len(counted) for counted in settings.values()})
+    readers = " or ".join(map(str, counts)) + (" reader" if counts == [1] else " readers")
+    headings = [
         "setting", "videos", "n", "captions %", "video %", "best blind %", "points", "p",
         "p (Holm)", "above video",
-    )  # fmt: skip
-    counts = sorted({len(pairs) for pairs in settings.values()})
-    readers = " or ".join(map(str, counts)) + (" reader" if counts == [1] else " readers")
+    ]  # fmt: skip
+    passing = ""
+    if has_others:
+        headings.append(f"points, all {max(map(len, every.values()))} readers")
+        passing = " that pass the bias gate"
     return build_table(
-        subsets[ALL_VIDEOS].titled(f"Captions less video, mean of {readers}"),
+        group.titled(f"Captions less video, mean of {readers}{passing}"),
         headings,
         rows,
         "Captions % and video %: means over readers; beside them the unread replies of all readers "
         f"together. p (Holm): adjusted for the {plural(len(rows), 'test')} of this table. Above "
         "video: how many readers do better with captions.",
     )
+
+
+def mean_points(subset: ColumnBootstrap, pairs: Sequence[ColumnPair]) -> CellValue:
+    """The mean over readers of captions minus video on these questions."""
+    difference = subset.bootstrap.difference([p.a for p in pairs], [p.b for p in pairs])
+    return points_cell(difference, subset.n_clusters, subset.n)
 
 
 def _p_values(subset: ColumnBootstrap, settings: SettingPairs) -> dict[str, float]:
@@ -182,77 +182,61 @@ def _wins_cell(subset: ColumnBootstrap, pairs: Sequence[ColumnPair]) -> CellValu
     return CellValue(text=f"{wins} of {len(pairs)}", detail=detail, value=wins, n=len(pairs))
 
 
-def _reader_tables(subsets: Subsets, settings: SettingPairs) -> Iterator[ReportTable]:
-    """Each reader's differences by duration, in one table or in one for each setting."""
-    title = subsets[ALL_VIDEOS].titled("Captions less video, by reader")
-    # The frame cap is left out: it divides the videos almost as the durations do.
-    by_duration = {name: s for name, s in subsets.items() if not name.endswith("frames")}
-    pairs = [pair for setting_pairs in settings.values() for pair in setting_pairs]
-    # A page holds no more without becoming unreadable.
-    if len(pairs) <= MAX_ROWS:
-        rows = [[p.labels[0], p.setting, *_reader_cells(by_duration, p)] for p in pairs]
-        yield _reader_table(title, ("reader", "setting"), by_duration, rows)
-        return
-    for setting, setting_pairs in settings.items():
-        rows = [[p.labels[0], *_reader_cells(by_duration, p)] for p in setting_pairs]
-        yield _reader_table(f"{title}: {setting}", ("reader",), by_duration, rows)
-
-
 def _reader_cells(subsets: Subsets, pair: ColumnPair) -> Iterator[object]:
+    for subset in subsets.values():
+        yield mean_points(subset, [pair])
     everything = subsets[ALL_VIDEOS]
     unread = (format_unread(everything.scored(k).by_status()) for k in (pair.a, pair.b))
     yield ", ".join(counts or "0" for counts in unread)
-    for subset in subsets.values():
-        difference = subset.bootstrap.difference(pair.a, pair.b)
-        yield points_cell(difference, subset.n_clusters, subset.n)
 
 
-def _reader_table(
-    title: str, labels: tuple[str, ...], subsets: Subsets, rows: list[list[object]]
-) -> ReportTable:
+def _reader_table(subsets: Subsets, settings: SettingPairs) -> ReportTable:
+    """Each reader's differences by duration."""
+    # The frame cap is left out: it divides the videos almost as the durations do.
+    by_length = {name: s for name, s in subsets.items() if not name.endswith("frames")}
+    group = subsets[ALL_VIDEOS]
+    rows = [
+        [
+            pair.labels[0],
+            pair.setting,
+            *cells_with_source(
+                _reader_cells(by_length, pair), column_source(group.columns[pair.a])
+            ),
+        ]
+        for pairs in settings.values()
+        for pair in pairs
+    ]
     headings = [
         CellValue(text=name, detail=f"n {subset.n}, {subset.cluster_counts}", n=subset.n)
-        for name, subset in subsets.items()
+        for name, subset in by_length.items()
     ]
     return build_table(
-        title,
-        (*labels, "not read", *headings),
+        group.titled("Captions less video, by reader"),
+        ("reader", "setting", *headings, "not read"),
         rows,
         "Paired differences in points. Not read: replies that were not read as a choice, first "
         "those of the setting, then those of video.",
     )
 
 
-def _sentences(subsets: Subsets, settings: SettingPairs) -> Iterator[str]:
-    """The headline in words: each setting over all, short and long videos."""
-    edges = subsets[ALL_VIDEOS].columns[0].options.regimes
-    names = [x for x in (ALL_VIDEOS, *by_duration(edges[-1:]).order) if x in subsets]
-    for setting, pairs in settings.items():
-        captions, videos = [pair.a for pair in pairs], [pair.b for pair in pairs]
-        clauses = []
-        for name in names:
-            subset = subsets[name]
-            points = points_cell(subset.bootstrap.difference(captions, videos), subset.n_clusters)
-            where = "over all videos" if name == ALL_VIDEOS else f"on videos {name}"
-            wins = _wins_cell(subset, pairs)
-            readers = "reader" if len(pairs) == 1 else "readers"
-            ties = f", {wins.detail}" if wins.detail else ""
-            clauses.append(f"{points} points {where} ({wins.text} {readers} above{ties})")
-        mean = f"mean of {len(pairs)} readers" if len(pairs) > 1 else "one reader"
-        what = subsets[ALL_VIDEOS].titled(f"{setting} less video, {mean}")
-        yield f"{what}: {'; '.join(clauses)}."
+def counted_pairs(group: ColumnBootstrap, pairs: Sequence[ColumnPair]) -> list[ColumnPair]:
+    """The pairs of readers that pass the bias gate; all where no reader was asked blind, or none
+    passes."""
+    failing = failing_readers(group)
+    arms = [(id(group.columns[pair.a].run), group.columns[pair.a].arm.reader) for pair in pairs]
+    passing = [pair for pair, arm in zip(pairs, arms, strict=True) if arm not in failing]
+    # Each setting keeps a reader, or the headline would drop a setting without a word.
+    kept = by_setting(group, passing).keys()
+    return passing if kept == by_setting(group, pairs).keys() else list(pairs)
 
 
-def _gate_sentences(group: ColumnBootstrap, pairs: Sequence[ColumnPair]) -> Iterator[str]:
-    """Which of the readers failed the bias gate, where the run let them continue."""
-    runs = {id(column.run): column.run for column in group.columns}.values()
-    readers = {group.columns[pair.a].arm.reader for pair in pairs}
-    # A gate that is only reported must be seen beside the figures that it puts in doubt.
-    failed = [
-        short_model(gate.reader) + (f" ({run_name(run)})" if len(runs) > 1 else "")
-        for run in runs
+def failing_readers(group: ColumnBootstrap) -> dict[tuple[int, str], str]:
+    """(id of the run, reader) -> name, of those that fail the bias gate or cannot be judged."""
+    runs = {id(column.run): column.run for column in group.columns}
+    return {
+        (id(run), gate.reader): short_model(gate.reader)
+        + (f" ({run_name(run)})" if len(runs) > 1 else "")
+        for run in runs.values()
         for gate in bias_gates(run.questions, run.config, run.cells)
-        if gate.n and gate.reader in readers and gate.passed is False
-    ]
-    if failed:
-        yield f"These figures include readers that failed the bias gate: {', '.join(failed)}."
+        if gate.n and not gate.passed
+    }

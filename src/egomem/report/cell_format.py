@@ -18,6 +18,12 @@ from egomem.score import (
 from egomem.score.summary import format_percent
 from egomem.text import plural
 
+NONE = "none"
+"""The reader or captioner of a column that has none, and of a blind baseline."""
+
+FigureSource = tuple[str, str, str, str]
+"""Run ("" for several), setting, reader and captioner of a figure."""
+
 STATUS_LETTERS = {
     "abstained": "a", "refused": "r", "truncated": "t", "unparsable": "u", "error": "e",
     "missing": "m",
@@ -92,9 +98,38 @@ def interval_warning(interval: Interval, clusters: int) -> str:
 
 def with_source(column: ReportColumn, cell: CellValue) -> CellValue:
     """The cell with its run, setting, reader and captioner, for figures.csv."""
+    return cell.model_copy(update={"source": column_source(column)})
+
+
+def column_source(column: ReportColumn) -> FigureSource:
+    """Run, setting, reader and captioner of a column."""
     arm = column.arm
-    source = (run_name(column.run), arm.setting, arm.reader, arm.captioner)
-    return cell.model_copy(update={"source": source})
+    return run_name(column.run), arm.setting, arm.reader or NONE, arm.captioner or NONE
+
+
+def joint_source(columns: Sequence[ReportColumn]) -> FigureSource:
+    """That of a figure over several columns; what differs among them is told as `mean of 3`."""
+    runs, settings, readers, captioners = (
+        list(dict.fromkeys(values)) for values in zip(*map(column_source, columns), strict=True)
+    )
+    own = all(column.arm.captioner == column.arm.reader for column in columns)
+    captioner = captioners[0] if len(captioners) == 1 else "their own" if own else "several"
+    return (
+        runs[0] if len(runs) == 1 else "",
+        settings[0] if len(settings) == 1 else " and ".join(settings),
+        readers[0] if len(readers) == 1 else f"mean of {len(readers)}",
+        captioner,
+    )
+
+
+def cells_with_source(cells: Iterable[object], source: FigureSource) -> list[object]:
+    """Cells of which every figure has a source; one that it has already stays."""
+    return [
+        cell.model_copy(update={"source": source})
+        if isinstance(cell, CellValue) and cell.source is None
+        else cell
+        for cell in cells
+    ]
 
 
 def p_value_cell(p: float) -> CellValue:

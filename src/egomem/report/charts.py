@@ -173,6 +173,49 @@ def interval_chart(
     return _svg(parts, height)
 
 
+READER_ROW = 14
+READER_GAP = 14
+"""Height of one series of a reader, and the space between readers, in pixels."""
+
+
+def comparison_chart(
+    readers: Mapping[str, Sequence[tuple[str, float, float, float]]],
+    *,
+    x_label: str,
+    styles: Mapping[str, SeriesStyle],
+    references: Mapping[str, float],
+    x_max: float,
+) -> str:
+    """For each reader its series (name, value, low, high) close below each other, so that they can
+    be compared; a dashed vertical line for each reference."""
+    heights = [READER_ROW * len(rows) + READER_GAP for rows in readers.values()]
+    bottom = TOP + sum(heights)
+    low, high, ticks = _axis([0.0, x_max], False)
+
+    def x_of(value: float) -> float:
+        return LABEL_WIDTH + (WIDTH - LABEL_WIDTH - RIGHT) * _fraction(value, low, high, False)
+
+    parts = []
+    for tick in ticks:
+        parts.append(_grid_line(x_of(tick), TOP, x_of(tick), bottom))
+        parts.append(_text(x_of(tick), bottom + 16, _tick_label(tick), "middle"))
+    parts.append(_text((LABEL_WIDTH + WIDTH - RIGHT) / 2, bottom + 34, x_label, "middle"))
+    for name, value in references.items():
+        dashed = _polyline([(x_of(value), TOP), (x_of(value), bottom)], REFERENCE_STYLE)
+        parts.append(f"<g><title>{_escape(f'{name}: {value:.1f}')}</title>{dashed}</g>")
+    top = float(TOP)
+    for (reader, rows), height in zip(readers.items(), heights, strict=True):
+        middle = top + height / 2
+        parts.append(_text(LABEL_WIDTH - 8, middle + 4, _ellipsis(reader), "end"))
+        for k, (name, value, start, end) in enumerate(rows):
+            y, style = top + READER_GAP / 2 + READER_ROW * (k + 0.5), styles[name]
+            parts.append(_polyline([(x_of(start), y), (x_of(end), y)], style))
+            tooltip = f"{reader}, {name}: {value:.1f} ({start:.1f} to {end:.1f})"
+            parts.append(_marker(x_of(value), y, style, tooltip))
+        top += height
+    return _svg(parts, bottom + 42)
+
+
 def _ellipsis(name: str, max_characters: int = 24) -> str:
     return name if len(name) <= max_characters else name[: max_characters - 1] + "…"
 

@@ -13,6 +13,7 @@ def render_markdown(title: str, sections: Sequence[Section]) -> str:
     lines = [f"# {_escape(one_line(title))}", ""]
     for section in sections:
         lines += [f"## {section.title}", ""]
+        lines += [f"**{_escape(one_line(section.lead))}**\n"] if section.lead else []
         lines += [f"{_escape(one_line(paragraph))}\n" for paragraph in section.text]
         for part in section.parts:
             if isinstance(part, Chart):

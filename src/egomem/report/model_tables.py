@@ -17,11 +17,7 @@ from egomem.report.columns import ReportColumn, short_model
 from egomem.report.comparisons import SettingColumns, columns_by_reader, is_above
 from egomem.report.open_weights import UNKNOWN
 from egomem.report.table import ReportTable, Section, build_table
-from egomem.report.wide_tables import split_evenly
 from egomem.score import group_accuracy
-
-MAX_SETTINGS = 10
-"""Settings side by side; more are printed in further tables. LaTeX splits by its own width."""
 
 
 def model_section(groups: Sequence[ColumnBootstrap]) -> Section:
@@ -31,7 +27,7 @@ def model_section(groups: Sequence[ColumnBootstrap]) -> Section:
     for group in groups:
         readers = columns_by_reader(group)
         if readers:
-            tables += _reader_tables(group, readers)
+            tables.append(_reader_table(group, readers))
         better = {
             reader: k
             for reader, settings in readers.items()
@@ -54,33 +50,30 @@ def _better_window(group: ColumnBootstrap, settings: SettingColumns) -> int | No
     return max(indexes, key=lambda k: group.columns[k].accuracy or 0.0) if indexes else None
 
 
-def _reader_tables(
-    group: ColumnBootstrap, readers: dict[str, SettingColumns]
-) -> Iterator[ReportTable]:
+def _reader_table(group: ColumnBootstrap, readers: dict[str, SettingColumns]) -> ReportTable:
     """A row for each reader, a column for each setting."""
     all_settings = list(dict.fromkeys(s for settings in readers.values() for s in settings))
     figures = [group_accuracy(column.scored) for column in group.columns]
-    for some in split_evenly(all_settings, MAX_SETTINGS):
-        rows: list[list[object]] = []
-        for reader, settings in readers.items():
-            weights = group.columns[next(iter(settings.values()))].weights
-            cells = {
-                setting: with_source(group.columns[k], accuracy_cell(figures[k], group.n))
-                for setting, k in settings.items()
-            }
-            rows.append([reader, weights, group.n, *(cells.get(setting, "") for setting in some)])
-        baselines = [
-            [name, "", group.n, *(cell for _ in some)] for name, cell in baseline_rows([figures[0]])
-        ]
-        suffix = "" if some == all_settings else ": " + ", ".join(some)
-        yield build_table(
-            group.titled(f"Accuracy % by reader{suffix}"),
-            ("reader", "weights", "n", *some),
-            [*rows, *baselines],
-            "Weights: open where anyone can download them, by egomem's table of model families. "
-            "Correct it with --open MODEL and --closed MODEL.",
-            footer_rows=len(baselines),
-        )
+    rows: list[list[object]] = []
+    for reader, settings in readers.items():
+        weights = group.columns[next(iter(settings.values()))].weights
+        cells = {
+            setting: with_source(group.columns[k], accuracy_cell(figures[k], group.n))
+            for setting, k in settings.items()
+        }
+        rows.append([reader, weights, group.n, *(cells.get(name, "") for name in all_settings)])
+    baselines = [
+        [name, "", group.n, *(cell for _ in all_settings)]
+        for name, cell in baseline_rows([figures[0]])
+    ]
+    return build_table(
+        group.titled("Accuracy % by reader"),
+        ("reader", "weights", "n", *all_settings),
+        [*rows, *baselines],
+        "Weights: open where anyone can download them, by egomem's table of model families. "
+        "Correct it with --open MODEL and --closed MODEL.",
+        footer_rows=len(baselines),
+    )
 
 
 def _better_window_table(

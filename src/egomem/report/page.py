@@ -38,7 +38,7 @@ def render_html(title: str, sections: Sequence[Section], questions: Mapping[str,
         f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; "
         f"script-src '{_hash(script)}'; base-uri 'none'; form-action 'none'"
     )
-    printed = [section for section in sections if section.parts or section.text]
+    printed = [s for s in sections if s.parts or s.text or s.lead]
     links = "".join(f'<a href="#{s.slug}">{escape(s.title)}</a>' for s in printed)
     body = "".join(_section(section) for section in printed)
     return (
@@ -69,9 +69,27 @@ def _json(value: Mapping[str, Any]) -> str:
 
 
 def _section(section: Section) -> str:
+    lead = f'<p class="lead">{_safe(section.lead)}</p>' if section.lead else ""
     text = "".join(f"<p>{_safe(paragraph)}</p>" for paragraph in section.text)
-    parts = "".join(_chart(p) if isinstance(p, Chart) else _table(p) for p in section.parts)
-    return f'<section id="{section.slug}"><h2>{escape(section.title)}</h2>{text}{parts}</section>'
+    tables = [part for part in section.parts if isinstance(part, ReportTable)]
+    # One table is open at a time: a reader picks the next by its title.
+    parts = "".join(
+        _chart(part) if isinstance(part, Chart) else _foldable(part, part is tables[0])
+        for part in section.parts
+    )
+    heading = f"<h2>{escape(section.title)}</h2>"
+    return f'<section id="{section.slug}">{heading}{lead}{text}{parts}</section>'
+
+
+def _foldable(table: ReportTable, is_first: bool) -> str:
+    """A table below its title, which opens and closes it."""
+    if not table.title:
+        return _table(table)
+    state = " open" if is_first else ""
+    return (
+        f'<details class="table"{state}><summary><h3>{_safe(table.title)}</h3></summary>'
+        f"{_table(table)}</details>"
+    )
 
 
 def _table(table: ReportTable) -> str:
@@ -93,11 +111,10 @@ def _table(table: ReportTable) -> str:
     body = "".join(_row(row, classes) for row in table.rows[:end])
     footer = "".join(_row(row, classes) for row in table.rows[end:])
     tfoot = f"<tfoot>{footer}</tfoot>" if footer else ""
-    title = f"<h3>{_safe(table.title)}</h3>" if table.title else ""
     # It can be focused, so that a wide table can be scrolled with the keyboard.
     name = f' role="region" aria-label="{_safe(table.title)}"' if table.title else ""
     return (
-        f'{title}<div class="wide" tabindex="0"{name}>'
+        f'<div class="wide" tabindex="0"{name}>'
         f"<table>{thead}<tbody>{body}</tbody>{tfoot}</table></div>{_note(table.note)}"
     )
 

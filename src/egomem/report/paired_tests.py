@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from egomem.report.bootstrap_columns import RESAMPLING, ColumnBootstrap
+from egomem.report.bootstrap_columns import ColumnBootstrap
 from egomem.report.cell_format import (
-    INTERVAL_WARNINGS,
     accuracy_cell,
     baselines_sentence,
+    cells_with_source,
+    column_source,
     p_value_cell,
     points_cell,
 )
@@ -36,16 +37,6 @@ class ComparisonFamily(NamedTuple):
     find_pairs: Callable[[ColumnBootstrap], list[ColumnPair]]
     note: str = ""
 
-
-METHOD = (
-    f"{RESAMPLING}; both sides of a difference use the same resamples. p: two-sided permutation "
-    "test that swaps whole clusters. MDD (minimum detectable difference): the smallest true "
-    "difference in points that such a comparison detects with power 0.8; not given for fewer than "
-    f"{MIN_CLUSTERS} clusters. {INTERVAL_WARNINGS}"
-)
-
-MAX_ROWS = 20
-"""Rows of a table; with more differences in a family, each setting has its own table."""
 
 CHOSEN_COLUMN_NOTE = f"With more than {MAX_ALL_PAIRS}, each is compared with {{}}"
 
@@ -80,7 +71,6 @@ def paired_tests_section(groups: Sequence[ColumnBootstrap]) -> Section:
     text = (
         f"{plural(count, 'difference is', 'differences are')} tested. By chance alone, one test in "
         "twenty falls below p = 0.05; p (Holm) is adjusted for all tests of its family.",
-        METHOD,
     )
     return Section(title="Differences", text=text if tables else (), parts=tuple(tables))
 
@@ -90,27 +80,27 @@ def _tables(group: ColumnBootstrap) -> Iterator[ReportTable]:
         pairs = family.find_pairs(group)
         if not pairs:
             continue
-        tested = list(zip(pairs, _test(group, pairs), strict=True))
-        if len(tested) <= MAX_ROWS:
-            rows = [[p.labels[0], p.setting, *p.labels[1:], *cells] for p, cells in tested]
-            yield _table(group, family, pairs, family.title, rows, "setting")
-            continue
-        for setting in dict.fromkeys(pair.setting for pair in pairs):
-            rows = [[*p.labels, *cells] for p, cells in tested if p.setting == setting]
-            yield _table(group, family, pairs, f"{family.title}: {setting}", rows)
+        rows = [
+            [
+                pair.labels[0],
+                pair.setting,
+                *pair.labels[1:],
+                *cells_with_source(cells, column_source(group.columns[pair.a])),
+            ]
+            for pair, cells in zip(pairs, _test(group, pairs), strict=True)
+        ]
+        yield _table(group, family, pairs, rows)
 
 
 def _table(
     group: ColumnBootstrap,
     family: ComparisonFamily,
     pairs: Sequence[ColumnPair],
-    title: str,
     rows: list[list[object]],
-    *second_heading: str,
 ) -> ReportTable:
     is_chosen = len({name for pair in pairs for name in pair.labels[-2:]}) > MAX_ALL_PAIRS
     headings = (
-        family.labels[0], *second_heading, *family.labels[1:], "n", "%", "less %", "points", "p",
+        family.labels[0], "setting", *family.labels[1:], "n", "%", "less %", "points", "p",
         "p (Holm)", "MDD",
     )  # fmt: skip
     notes = [
@@ -118,7 +108,7 @@ def _table(
         family.note if is_chosen else "",
         baselines_sentence(group_accuracy(group.scored(0))),
     ]
-    return build_table(group.titled(title), headings, rows, " ".join(filter(None, notes)))
+    return build_table(group.titled(family.title), headings, rows, " ".join(filter(None, notes)))
 
 
 def _test(group: ColumnBootstrap, pairs: Sequence[ColumnPair]) -> Iterator[list[object]]:

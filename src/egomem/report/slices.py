@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from egomem.report import charts
 from egomem.report.cell_format import (
-    INTERVAL_WARNINGS,
-    STATUS_LETTERS_NOTE,
+    accuracy_cell,
+    baseline_rows,
     best_baseline,
     format_unread,
     points_cell,
@@ -16,8 +16,15 @@ from egomem.report.cell_format import (
 )
 from egomem.report.chart_series import group_by_panel, legend, series_styles
 from egomem.report.columns import ReportColumn
-from egomem.report.table import Chart, ChartPanel, ReportTable, Section, build_table
-from egomem.report.wide_tables import slice_tables
+from egomem.report.table import (
+    Cell,
+    CellValue,
+    Chart,
+    ChartPanel,
+    ReportTable,
+    Section,
+    build_table,
+)
 from egomem.score import (
     BASELINES,
     GroupAccuracy,
@@ -45,6 +52,10 @@ UNPLACED = (NOT_STATED, "no evidence")
 """Labels of questions that have no place in that order."""
 
 
+Figures = Mapping[str, GroupAccuracy]
+"""Label -> the figure of that group of questions."""
+
+
 def report_slices(columns: Sequence[ReportColumn]) -> list[Slice]:
     """The slices of a report, by its options; the frame cap is that of the first run."""
     config, options = columns[0].run.config, columns[0].options
@@ -68,8 +79,7 @@ def slices_section(columns: Sequence[ReportColumn]) -> Section:
         if by.name == EVIDENCE_POSITION:
             parts += _middle_drop(columns, by, tables)
     parts += _leave_one_source_out(columns)
-    text = (STATUS_LETTERS_NOTE,) if parts else ()
-    return Section(title="Accuracy by group", text=text, parts=tuple(parts))
+    return Section(title="Accuracy by group", parts=tuple(parts))
 
 
 def _tables(
@@ -77,7 +87,7 @@ def _tables(
 ) -> list[ReportTable]:
     title = f"{TITLES.get(by.name, by.name).capitalize()}, accuracy %"
     figures = [{row.label: row.figure for row in table.rows} for table in tables]
-    return slice_tables(title, columns, labels, figures, _sentence(by.note))
+    return [build_slice_table(title, columns, labels, figures, _sentence(by.note))]
 
 
 def _sentence(note: str) -> str:
@@ -152,8 +162,7 @@ def _middle_drop(
             baselines.append([name, rows[0][1], f"{100 * drop:+.1f}", ""])
     note = (
         "Middle drop: the mean accuracy of the first and the last bin, less that of the bins in "
-        "between (our reading of CapMem's term). Intervals as for the accuracies. "
-        f"{INTERVAL_WARNINGS}"
+        "between (our reading of CapMem's term)."
     )
     headings = ("setting", "n", "points", "not read")
     return [build_table("Middle drop", headings, [*rows, *baselines], note, len(baselines))]
@@ -176,3 +185,35 @@ def _leave_one_source_out(columns: Sequence[ReportColumn]) -> list[ReportTable]:
     tables = [leave_one_out(column.scored, by) for column in columns]
     labels = list(dict.fromkeys(row.label for table in tables for row in table.rows))
     return _tables(columns, by, tables, labels) if labels else []
+
+
+def build_slice_table(
+    title: str,
+    columns: Sequence[ReportColumn],
+    labels: Sequence[str],
+    figures: Sequence[Figures],
+    note: str,
+) -> ReportTable:
+    """One table of every column and label, each label with its n, and the blind baselines of the
+    same questions below.
+
+    `figures` has the figures of each of `columns`; a column may lack a label. However many columns
+    there are, they are rows: a page scrolls down, and LaTeX splits rows and wide tables itself.
+    """
+    first = {label: next(f[label] for f in figures if label in f) for label in labels}
+    rows = [[c.name, *_cells(c, f, first)] for c, f in zip(columns, figures, strict=True)]
+    baselines = baseline_rows(list(first.values()))
+    headings: list[Cell] = ["setting", *_headings(first)]
+    return build_table(title, headings, [*rows, *baselines], note, footer_rows=len(baselines))
+
+
+def _headings(first: Figures) -> list[CellValue]:
+    return [CellValue(text=label, detail=f"n {f.n}", n=f.n) for label, f in first.items()]
+
+
+def _cells(column: ReportColumn, figures: Figures, first: Figures) -> list[CellValue]:
+    return [_cell(column, figures, label, f) for label, f in first.items()]
+
+
+def _cell(column: ReportColumn, figures: Figures, label: str, first: GroupAccuracy) -> CellValue:
+    return with_source(column, accuracy_cell(figures.get(label), first.n))

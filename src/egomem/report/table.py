@@ -82,9 +82,10 @@ class Chart(Record):
 
 
 class Section(Record):
-    """A titled part of the report: paragraphs, then tables and charts."""
+    """A titled part of the report: a `lead` in large print, paragraphs, then tables and charts."""
 
     title: str
+    lead: str = ""
     text: tuple[str, ...] = ()
     parts: tuple[ReportTable | Chart, ...] = ()
 

@@ -24,6 +24,8 @@ from egomem.report.comparability import check_comparable
 from egomem.report.costs import cost_section
 from egomem.report.evidence_times import evidence_section
 from egomem.report.failure_analysis import failure_section
+from egomem.report.finding import finding_section
+from egomem.report.gap_by_group import gap_tables
 from egomem.report.latex import render_latex
 from egomem.report.long_csv import render_csv
 from egomem.report.markdown import render_markdown
@@ -32,10 +34,14 @@ from egomem.report.model_tables import cross_captioning_section, model_section
 from egomem.report.page import render_html
 from egomem.report.paired_tests import paired_tests_section
 from egomem.report.question_browser import browser_data
+from egomem.report.reading_guide import reading_guide_section
 from egomem.report.run_details import command_line, run_details, run_summary
 from egomem.report.slices import slices_section
 from egomem.report.table import Section
 from egomem.report.verification import verification_section
+
+NOT_COMPARABLE = "Not comparable"
+"""How the warnings begin that come before all figures."""
 
 FILES = ("report.html", "report.md", "figures.csv", "tables.tex")
 
@@ -66,14 +72,14 @@ def write_report(
     columns = report_columns(runs, options)
     if not columns:
         raise UsageError(f"there are no answers in {folders[0]}", "run: egomem eval")
-    warnings = [*(f"Not comparable: {line}." for line in incomparable), *caveats(runs)]
+    warnings = [*(f"{NOT_COMPARABLE}: {line}." for line in incomparable), *caveats(runs)]
     sections = report_sections(runs, columns, warnings)
     title = f"{runs[0].benchmark.name}: {', '.join(map(run_name, runs))}"
     # All texts before the first file: a fault in one leaves no half-written report.
     texts = (
         render_html(title, sections, browser_data(columns)),
         render_markdown(title, sections),
-        render_csv(sections, runs),
+        render_csv(sections, runs, columns),
         render_latex(sections, [f"{run_summary(run)} {command_line(run)}" for run in runs]),
     )
     try:
@@ -95,9 +101,12 @@ def report_sections(
 ) -> list[Section]:
     """All sections that have something to say, in the order of the page."""
     groups = bootstrap_columns(columns)
+    urgent = [line for line in warnings if line.startswith(NOT_COMPARABLE)]
+    others = [line for line in warnings if line not in urgent]
     sections = [
-        Section(title="In short", text=(*map(run_summary, runs), *warnings)),
-        captions_vs_video_section(groups),
+        finding_section(columns, groups, urgent),
+        Section(title="In short", text=(*map(run_summary, runs), *others)),
+        captions_vs_video_section(groups, gap_tables(groups)),
         accuracy_section(columns, groups),
         bias_gate_section(runs),
         model_section(groups),
@@ -109,6 +118,7 @@ def report_sections(
         failure_section(columns),
         cost_section(columns),
         missing_captions_section(runs),
+        reading_guide_section(columns[0].options),
         Section(title="Runs", parts=tuple(map(run_details, runs))),
     ]
-    return [section for section in sections if section.parts or section.text]
+    return [section for section in sections if section.parts or section.text or section.lead]

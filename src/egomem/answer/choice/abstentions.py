@@ -22,23 +22,42 @@ _ABSTENTIONS = r"""
    know|choose|see|infer)
 (?:not enough|insufficient|no|lacking|lack of|too little) (?:\w+ ){0,2}(?:information|
    evidence|context|data|detail|details|captions?|frames?)
+no evidence (?:\w+ ){0,3}(?:for|of|supporting) (?:any|either|these|the options)
+no (?:option|answer|choice) (?:is|can be) (?:\w+ )?(?:supported|confirmed|verified|determined|
+   established)
 (?:i am|i'm) (?:not sure|unsure|uncertain)
 (?:notes?|captions?|frames?|video|evidence|this|it) (?:is|are) (?:unclear|ambiguous|
    inconclusive|insufficient)
-no way of (?:knowing|telling)|\bno idea\b
+no way (?:of (?:knowing|telling)|to (?:know|tell|say))|\bno idea\b
+nothing (?:\w+ ){0,5}?(?:shows?|says?|indicates?|mentions?|suggests?|reveals?|tells?|states?)
+(?:never|nowhere) (?:\w+ )?(?:mention(?:s|ed)?|says?|said|shows?|shown|states?|stated|
+   specif(?:y|ies|ied)|described?)
+not (?:\w+ )?(?:covered|recorded|captured|described|documented|addressed|noted|found|
+   available) (?:by|in|within|from)
+^\W{0,40}not (?:recorded|in (?:the )?(?:memory|recording|notes?|captions?)|available|known|stated|
+   mentioned|shown|visible)\W{0,40}$
 can(?:not|'t| not) (?:watch|view|access|open|process) (?:\w+ ){0,2}(?:videos?|images?|
    frames?|recordings?|media)
 none of (?:the |these |those )?(?:above|options|choices|answers|them|these)
 no (?:correct |matching |valid )?(?:option|answer|choice)s? (?:is|are|fits?|match(?:es)?|applies)
 \bunanswerable\b|\bundetermined\b|\bundeterminable\b|\binconclusive\b|\bn/a\b
-^\W*(?:unknown|none|null|na|unclear|unsure|uncertain|no answer|i abstain|abstain|abstained)\W*$
+^\W{0,40}(?:unknown|none|null|na|unclear|unsure|uncertain|no answer|i abstain|abstain|
+   abstained)\W{0,40}$
 answer\W+(?:is\W+)?(?:unknown|none|null|n/a|unclear|not given)\b
-(?:lässt|lasst) sich nicht (?:\w+ )*(?:sagen|bestimmen|beantworten)|
+(?:lässt|lasst) sich (?:\w+ ){0,6}?nicht (?:\w+ )*(?:sagen|bestimmen|beantworten|beurteilen|
+   erkennen|feststellen|ermitteln)|geht (?:\w+ ){0,6}?nicht hervor|dazu steht nichts|
+   nicht (?:zu )?(?:sehen|ersichtlich|
+   feststellbar|erkennbar)|keine angaben?|
    weiß (?:ich )?(?:es )?nicht|weiss (?:ich )?(?:es )?nicht|nicht (?:zu )?(?:bestimmen|erkennen
    |beantworten)|keine (?:der )?(?:antwort|option|angabe|information)
-ne sais pas|impossible de (?:dire|savoir|determiner)|aucune (?:des )?(?:reponses?|options?)|
+ne sais pas|impossible (?:de|a) (?:dire|savoir|determiner)|ne permet(?:tent)? pas (?:de|d')|
+   rien ne (?:l'|le |la )?(?:indique|montre|dit|precise|permet)|(?:n'est|ne sont) pas (?:
+   mentionne|precise|indique|montre|visible)|ne (?:le )?(?:disent|dit|precisent?|
+   mentionnent?) pas|aucune (?:des )?(?:reponses?|options?)|
    pas assez d'informations?
-no (?:lo )?se\b|no se puede (?:saber|determinar|responder)|ninguna de las|no hay suficiente
+no (?:lo )?se\b|no se puede (?:saber|determinar|responder)|ninguna de las|no hay (?:\w+ )?(?:
+   suficiente|informacion|datos|evidencia)|no se (?:menciona|indica|ve|muestra|especifica)|
+   no (?:lo )?(?:dicen|indican|mencionan)
 nao sei|nao e possivel (?:saber|determinar|responder)|nenhuma das
 non (?:lo )?so\b|non e possibile (?:dire|determinare|stabilire)|nessuna delle
 не знаю|невозможно (?:определить|сказать|ответить)|нельзя (?:определить|сказать)|
@@ -61,7 +80,7 @@ _REFUSALS = r"""
    persons?|individuals?|faces?|anyone|someone|who)
 (?:unable|not able) to (?:help|assist|comply|identify|recognise|recognize|process)
 (?:won't|will not|refuse to|decline to|must decline) (?:\w+ ){0,1}(?:answer|help|assist|
-   comply|identify|do|respond)?
+   comply|identify|do|respond)
 person's identity|identity of (?:\w+ ){0,2}(?:person|individual|people)
 (?:violate|violates|against) (?:\w+ ){0,3}(?:privacy|policy|policies|guidelines)
 kann (?:ich )?(?:dabei |dir |ihnen |leider )*nicht (?:helfen|behilflich|weiterhelfen)|nicht helfen

@@ -22,6 +22,8 @@ CUE_BEFORE = re.compile(
 )
 """A cue ("the answer is") at the end of the text before a token."""
 
+_OPTION_BEFORE = re.compile(r"\b(?:options?|choices?)[ :(\"']{1,3}$")
+
 _NEXT_WORD = re.compile(r"[\s\"']*([^\W\d_]+)?")
 
 _JOINING_SIGNS = ("-", "_", "/", "&", "·", "'", "+", ".")
@@ -51,6 +53,12 @@ def is_label(
     def is_other_word(other: str) -> bool:
         return _is_word(other) and options.with_label(other) is None
 
+    if (
+        token.isupper()
+        and _OPTION_BEFORE.search(before)
+        and (after not in _JOINING_SIGNS or not second_after.isalnum())
+    ):
+        return True
     if last == "#" and token.isdecimal():
         return index < 2 or second_last.isspace()
     if last in ("#", "@", "\\") or (last in _JOINING_SIGNS and is_other_word(second_last)):
@@ -100,7 +108,7 @@ def _is_set_apart(tokens: list[str], index: int, before: str) -> bool:
     next_word = fold(match[1]) if match and match[1] else ""
     ends = (
         not closing
-        or closing in ".,;:!?)]}\"'。，、：；！？）」|/&✓✗✅❌>=–—-\n"
+        or closing in ".,;:!?)]}\"'。，、：；！？）」|/&✓✗✅❌>=→–—-\n"
         or char_class(closing) == "single"
     )
     # In a numbered list ("1. B 2. C") the next number ends the entry.

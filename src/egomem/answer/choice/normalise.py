@@ -26,7 +26,8 @@ _LATEX = re.compile(
     r"\\(?:text|textbf|textit|textrm|mathbf|mathrm|mathit|mathsf|mathtt|bf|rm|mathbb|operatorname)"
     r"\s*\{([^{}]*)\}"
 )
-_MATH = re.compile(r"\\[()\[\]]|\$+")
+# A dollar sign before a number is a price.
+_MATH = re.compile(r"\\[()\[\]]|\$+(?!\s?\d)|(?<=\d)\$")
 _HEADING = re.compile(r"(?m)^[ \t]*(?:#{1,6}[ \t]+|>[ \t]*|[-*•][ \t]+(?=\S))+")
 _EMPHASIS = re.compile(r"\*+|__+|`+")
 _HIDDEN = re.compile(

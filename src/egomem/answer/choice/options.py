@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from egomem.answer.choice.amounts import AmountMatcher
 from egomem.answer.choice.tokens import char_class, fold, tokenize
 
 NUMBER_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+_NUMBER_SIGN = re.compile(r"[-−](?=\d)|(?<=\d)[%°$€£]|[$€£](?=\d)")
+"""Signs that make another number: `-3` and `3%` are not 3. One that is left out is forgiven."""
+_ARTICLES = ("a", "an", "the", "some")
 
 
 class LabelledText(NamedTuple):
@@ -34,6 +41,7 @@ class OptionMatcher:
             label = option.label if self.case_sensitive else folded_labels[index]
             self.labels[label] = index
         self.upper_case = {i for i, o in enumerate(options) if o.label != o.label.lower()}
+        self.amounts = AmountMatcher([o.text for o in options], [o.label for o in options])
         self.texts: list[tuple[tuple[str, ...], frozenset[int]]] = self._texts()
 
     def with_label(self, token: str) -> int | None:
@@ -46,8 +54,15 @@ class OptionMatcher:
         return frozenset(
             index
             for index, option in enumerate(self.options)
-            if option.text and _digits_for_number_words(_content_tokens(option.text)) == tokens
+            if option.text
+            and _digits_for_number_words(_content_tokens(option.text)) == tokens
+            and set(_NUMBER_SIGN.findall(text)) <= set(_NUMBER_SIGN.findall(option.text))
         )
+
+    def with_amount(self, text: str) -> int | None:
+        """The option whose amount a rewritten text is, and nothing else."""
+        tokens = {token: index for index, token in self.amounts.tokens.items()}
+        return tokens.get(text.strip(" .!\n"))
 
     def text_follows(self, tokens: list[str], index: int, label: int | None = None) -> bool:
         """Whether an option's text follows after a sign (`2. 3`): any text, or that of `label`."""
@@ -71,6 +86,11 @@ class OptionMatcher:
             tokens = _content_tokens(option.text)
             if tokens:
                 options_by_text.setdefault(tokens, set()).add(index)
+            # "the oven mitt" for "an oven mitt"; a lone word is too common to be a mention.
+            if len(tokens) in (3, 4) and tokens[0] in _ARTICLES:
+                options_by_text.setdefault(tokens[1:], set()).add(index)
+        for index, token in self.amounts.tokens.items():
+            options_by_text[(token,)] = {index}
         longest_first = sorted(options_by_text.items(), key=lambda item: -len(item[0]))
         return [(tokens, frozenset(options)) for tokens, options in longest_first]
 

@@ -9,7 +9,7 @@ from egomem.answer.choice.mentions import LABEL, MENTION, TEXT
 from egomem.answer.choice.words import word_pattern
 
 # -- pieces -----------------------------------------------------------------------------------
-GAP = r"[\s:：=—–\"'(\[{<>|,\]】」-]"
+GAP = r"[\s:：=—–\"'(\[{<>→|,\]】」-]"
 JOIN = (
     rf"(?:\s*[,/&+、，|]\s*(?:{word_pattern(words.CONJUNCTIONS)})?\s*|\s*{word_pattern(words.CONJUNCTIONS)}\s*)"
     rf"(?:{word_pattern(['option', 'either', '选项'])}\s*)?"
@@ -65,9 +65,58 @@ ALL_BUT = re.compile(
 ONLY_FITS = re.compile(rf"{word_pattern(['only'])}\s+{GROUP}\s+\w+")
 # "I think B", "so B".
 GUESSED = re.compile(rf"{word_pattern(words.GUESS_CUES)}{FILLER}{{0,10}}?{GROUP}")
+# "C is more likely", "with B being the better fit", "more likely C".
+_MORE = r"(?:(?:by\s+far\s+)?(?:the\s+)?(?:more|most|much\s+more|far\s+more|rather\s+more)\s+)"
+_LIKELY = r"(?:likely|probable|probably|plausible|plausibly|consistent|convincing|fitting)"
+_STRONGER = (
+    r"(?:the\s+)?(?:likelier|likeliest|better|best|stronger|strongest|closer|closest)"
+    r"(?:\s+(?:fit|match|candidate|option|choice|answer|one|supported))?(?!\w)"
+)
+_SEEMS = (
+    r"(?:\s*[,)]?\s*(?:is|seems|appears|looks|being|as|to\s+be|feels|sounds|would\s+be|的|是))"
+    r"{1,3}\s+"
+)
+PREFERRED = re.compile(
+    rf"(?P<group>{MENTION}){_SEEMS}(?:{_MORE}{_LIKELY}|{_STRONGER})"
+    r"(?!\s+to\b)"
+)
+PREFERRED_AFTER = re.compile(
+    rf"(?:{_MORE}{_LIKELY}|"
+    rf"{word_pattern(['更可能', '更有可能', '最可能', '很可能', '应该', 'am ehesten', 'eher'])}|"
+    rf"(?<={MENTION}[,;])\s*(?:probably|likely|rather|presumably))"
+    rf"(?:\s|is|it|the|option|answer|to|be|would|,|:|是|为|选)*(?P<group>{MENTION})"
+    r"(?!\s*than\b)"
+)
+_PROBABLY = word_pattern(["probably", "most likely", "likely", "presumably"])
+_POSSIBLY = word_pattern(["possibly", "perhaps", "maybe", "less likely", "or maybe"])
+PROBABLY_BEFORE_POSSIBLY = re.compile(
+    rf"{_PROBABLY}[\s,]*(?:it\s+is\s+)?(?P<group>{MENTION})[^.!?\n]{{0,12}}?{_POSSIBLY}[\s,]*{MENTION}"
+)
+# "the ladder, option B, although ...", "the hose (option C)".
+NAMED_OPTION = re.compile(
+    rf"(?:[,(–—-]|\bis|\bto)\s*(?:which\s+(?:is|matches|corresponds\s+to)\s+|i\.?e\.?,?\s+|so\s+)?"
+    rf"{word_pattern(['option', 'choice'])}\s*{GROUP}(?=\s*[,.;):–—-]|\s*$)"
+)
+# "Between C and D, D fits better".
+BETTER_OF_TWO = re.compile(
+    rf"{word_pattern(['between'])}\s+{MENTION}{JOIN}{MENTION}\s*[,:]\s*(?P<group>{MENTION})\s+"
+    r"(?:fits|is|seems|looks|matches|has|makes|wins)(?!\w)"
+)
+# "rope (D)".
+BRACKETED_END = re.compile(rf"(?m)\w\s*[(\[](?P<group>{MENTION})[)\]][\s.!]*$")
+# "Option A, the bucket, because ...": the reply begins with it.
+OPENING_OPTION = re.compile(rf"\A\W*{word_pattern(['option', 'choice'])}\s*{GROUP}\s*[,:–—-]")
+# "... → B" ends a chain of thought.
+ARROW_END = re.compile(rf"(?m)(?<!{LABEL})(?<!{LABEL} )→\s*{GROUP}[\s.!)]*$")
+# "Answer: E": an answer is named, and it is no option.
+NO_OPTION = re.compile(
+    rf"(?:{word_pattern(['answer', 'choice', '答案', 'antwort', 'respuesta', 'réponse'])})"
+    rf"\s*(?:{word_pattern(['is', 'ist', 'es', 'est'])}|[:：=]|是|为)\s*(?:option\s+)?[\"'(\[]*"
+    r"(?P<label>[b-hj-z]|\d{1,2})[\"')\]]*(?=\s*(?:$|[.,;!\n]))"
+)
 # A line that is nothing but an option.
 LINE = re.compile(
-    rf"(?m)^(?P<line>[\s#\"'(\[{{<>|→✅>=-]*"
+    rf"(?m)^(?P<line>[\s#\"'(\[{{<>|→✅✓>=-]{{0,40}}"
     rf"(?:{word_pattern(words.LABEL_PREFIXES)}[\s.]*)*"
     rf"{GROUP}[\s.!)\]}}\"'>|:,;✅。，．!-]*)$"
 )
@@ -75,17 +124,18 @@ LINE = re.compile(
 HEAD = re.compile(
     rf"(?m)^[\s\"'(\[{{<>|→-]*(?:{word_pattern(['option'])}\s*)?{GROUP}(?P<sep>[\s.():：,\-–—|\"'。，]*)(?P<next>\w*)"
 )
+SO = word_pattern(["so", "no", "hence", "thus", "therefore", "rather"])
 THEN = word_pattern(["so", "no", "then", "hence", "thus", "therefore", "rather"])
 # A clause that is nothing but an option: "Hmm. B.", "..., so B."
 CLAUSE = re.compile(
-    rf"(?:^|[.!?。！？;:；…]\s*|(?<!{MENTION})[,，]\s*|[,，]\s*(?={THEN}))"
+    rf"(?:^|[.!?。！？;:；…]\s*|(?<!{MENTION})[,，]\s*|[,，]\s*(?={SO}))"
     rf"(?:(?:{THEN}|{word_pattern(['option'])})[\s,]*)*"
     rf"{GROUP}(?=[\s\"')\]]*(?:[.!?。！？]|$|,\s*i\s|\n))"
 )
 # -- rankings and scores ----------------------------------------------------------------------
 
 # "B > C > A".
-RANKED = re.compile(rf"{MENTION}(?:\s*(?:>|≻|»|→)\s*{MENTION}){{1,40}}")
+RANKED = re.compile(rf"{MENTION}(?:\s*(?:>|≻|»)\s*{MENTION}){{1,40}}")
 RANKING = re.compile(
     rf"(?:{word_pattern(['ranking', 'ranked', 'order', 'rank'])})"
     rf"[^\n\U000f0000-\U000ffffd]{{0,40}}?"
@@ -94,6 +144,26 @@ RANKING = re.compile(
 # "A: 0.1", "B = 70 %".
 SCORED = re.compile(
     rf"(?P<one>{MENTION})(?:[\s.):]*{MENTION})?\s*[:=–—-]\s*(?P<number>-?\d+(?:[.,]\d+)?)\s*(?P<unit>%?)(?![\w:])"
+)
+# "A 10%", "B (85%)".
+SHARED_OUT = re.compile(
+    rf"(?P<one>{MENTION})[\s)]*[(:=]?\s*(?P<number>\d+(?:[.,]\d+)?)\s*(?:%|percent|per cent)"
+)
+# "10% A", "a 70 percent chance that it is A".
+SHARE_FIRST = re.compile(
+    r"(?P<number>\d+(?:[.,]\d+)?)\s*(?:%|percent|per cent)"
+    rf"(?:\s*(?:chance|probability|likelihood|confidence|confident|sure|certain|that|it|is|for|of|in|the|"
+    rf"answer|option|:))*\s*(?P<one>{MENTION})"
+)
+# "Scores: A 2, B 9", "Probabilities - A 0.05, B 0.80".
+RATED_LIST = re.compile(
+    rf"{word_pattern(['scores', 'score', 'probabilities', 'confidence', 'ratings', 'likelihoods'])}"
+    rf"\s*[:\-–—=]*\s*(?P<list>(?:[\s,;|]*{MENTION}\s*[:=]?\s*\d+(?:[.,]\d+)?(?!\s*[%\w])){{2,40}})"
+)
+RATED = re.compile(rf"(?P<one>{MENTION})\s*[:=]?\s*(?P<number>\d+(?:[.,]\d+)?)")
+# "A: 3/10, B: 8/10".
+OUT_OF = re.compile(
+    rf"(?P<one>{MENTION})\s*[:=]?\s*(?P<number>\d+(?:\.\d+)?)\s*/\s*(?P<whole>\d+)(?!\d)"
 )
 # -- the words around a statement -------------------------------------------------------------
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from egomem.answer.choice.abstentions import ABSTENTION, REFUSAL
+from egomem.answer.choice.keywords import named_by_words
+from egomem.answer.choice.marks import plain_marks
 from egomem.answer.choice.mentions import EncodedReply, encode_mentions
 from egomem.answer.choice.normalise import strip_markup, strip_thinking
 from egomem.answer.choice.options import LabelledText, OptionMatcher
+from egomem.answer.choice.scene_orders import without_scene_orders
 from egomem.answer.choice.statements import (
     ReplyStatements,
     Statement,
@@ -21,6 +24,7 @@ from egomem.answer.choice.statements import (
     find_ranking,
     find_scores,
     is_retracted,
+    names_no_option,
 )
 from egomem.answer.choice.structured import StructuredParts, extract_structured, parse_score
 from egomem.answer.choice.tokens import fold
@@ -130,6 +134,13 @@ def _chosen(option: int, order: tuple[int, ...] = ()) -> _OptionReading:
     return _OptionReading(Status.PARSED, option, order)
 
 
+def _says_something(value: Any) -> bool:
+    """Whether a value of an answer field names anything: it is a number or a text."""
+    if isinstance(value, (int, float)):
+        return not isinstance(value, bool)
+    return isinstance(value, str) and any(char.isalnum() for char in value)
+
+
 def _union(sets: Iterable[frozenset[int]]) -> frozenset[int]:
     return frozenset[int]().union(*sets)
 
@@ -141,12 +152,24 @@ class _ReplyReader:
         self.options = options
 
     def read(self, text: str) -> _OptionReading:
+        """The reading without the orders that the reply quotes from the scene, if there is one."""
+        plain = plain_marks(text)
+        obeying_none = without_scene_orders(plain)
+        if obeying_none != plain:
+            reading = self._read_reply(obeying_none)
+            if reading.status is Status.PARSED:
+                return reading
+        return self._read_reply(plain)
+
+    def _read_reply(self, text: str) -> _OptionReading:
         parts = extract_structured(text)
-        rest = strip_markup(parts.rest)
+        rest = self.options.amounts.rewrite(strip_markup(parts.rest))
         encoded = encode_mentions(rest, self.options)
         declared = self._read_structured(parts)
         if declared is not None:
             return self._unless_contradicted(declared, encoded)
+        if names_no_option(encoded):
+            return _UNPARSABLE  # whatever scores it gives beside
         scores = find_scores(encoded)
         # Numbers and orders are explicit, so they count before sentences.
         if scores:
@@ -166,6 +189,12 @@ class _ReplyReader:
             entries = [self._read_value(entry) for entry in ranking]
             if all(entry is not None and entry.option is not None for entry in entries):
                 order = tuple(e.option for e in entries if e and e.option is not None)
+        names_none = not answers and any(map(_says_something, parts.answers))
+        if names_none and tables:
+            # The answer that is named is no option, whatever the scores beside it say.
+            return replace(
+                self._best_scored(tables[0], None), status=Status.UNPARSABLE, option=None
+            )
         # Two tables of scores, or an option twice in a ranking: nobody can say which one holds.
         if len(tables) > 1 or len(set(order)) < len(order):
             return _UNPARSABLE
@@ -225,7 +254,10 @@ class _ReplyReader:
         # A truth value judges something, it is no label; an object has fields of its own.
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             return None
-        text = strip_markup(str(value)).strip()
+        text = self.options.amounts.rewrite(strip_markup(str(value)).strip()).strip()
+        amount = self.options.with_amount(text)
+        if amount is not None:
+            return _chosen(amount)
         matches = self.options.with_text(text) if text else frozenset[int]()
         label = self.options.with_label(text.strip("()[]{}.:\"' "))
         if label is not None:
@@ -266,6 +298,9 @@ class _ReplyReader:
         self, text: str, encoded: EncodedReply, parts: StructuredParts | None
     ) -> _OptionReading:
         """The reading of free text."""
+        amount = self.options.with_amount(text)
+        if amount is not None:
+            return _chosen(amount)
         # The whole reply may be an option in another form (two for 2), which is no mention.
         matches = self.options.with_text(text)
         if len(matches) == 1 and not encoded.mentions:
@@ -285,6 +320,12 @@ class _ReplyReader:
         indirect = self._read_indirect(statements, encoded)
         if indirect is not None:
             return indirect
+        if not encoded.mentions:
+            texts = [option.text for option in self.options.options]
+            last_sentence = re.split(r"[.!?]\s+|\n+", text.strip(" .!?\n"))[-1]
+            named = named_by_words(last_sentence, texts)
+            if named is not None:
+                return _chosen(named)
         if ends_on_open_cue(folded) or (parts and not parts.has_json and _CUT_JSON.match(text)):
             return _OptionReading(Status.TRUNCATED)
         return _UNPARSABLE

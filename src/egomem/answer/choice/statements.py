@@ -60,7 +60,11 @@ def extract_statements(encoded: EncodedReply) -> ReplyStatements:
         if not s.negated
         # A stronger pattern may read the same mention as denied, or within a larger group.
         and not any(s.start == start and s.strength <= strength for start, strength in denials)
-        and not any(other.start < s.start < other.end for other in statements)
+        and not any(
+            other.start < s.start < other.end
+            for other in statements
+            if s.strength < Strength.FINAL or other.strength == Strength.FINAL
+        )
     ]
     mentioned: set[int] = set()
     negated_positions = _negated_positions(encoded)
@@ -93,6 +97,8 @@ def _all_statements(encoded: EncodedReply) -> Iterator[Statement]:
         negated_before = _is_negated(text, match.start(), match.start("group"))
         negated_between = patterns.NEGATOR.search(match["between"]) is not None
         negated = (match["wrong"] is not None) != (negated_between or negated_before)
+        if match["wrong"] and negated_before and len(match["group"]) > 1:
+            negated = True  # "not A, and B is impossible" rules both out
         yield _statement(encoded, match, Strength.STATED, negated)
     for match in patterns.ALL_BUT.finditer(text):
         yield _statement(encoded, match, Strength.STATED, False)
@@ -102,6 +108,20 @@ def _all_statements(encoded: EncodedReply) -> Iterator[Statement]:
         if patterns.BOUND_AFTER.match(text, match.end("group")):
             negated = _is_negated(text, match.start(), match.start("group"))
             yield _statement(encoded, match, Strength.LOOSE, negated)
+    for pattern, strength in (
+        (patterns.PREFERRED, Strength.FINAL),
+        (patterns.PREFERRED_AFTER, Strength.FINAL),
+        (patterns.PROBABLY_BEFORE_POSSIBLY, Strength.FINAL),
+        (patterns.BETTER_OF_TWO, Strength.FINAL),
+        (patterns.ARROW_END, Strength.STATED),
+        (patterns.NAMED_OPTION, Strength.LOOSE),
+        (patterns.OPENING_OPTION, Strength.LOOSE),
+        (patterns.BRACKETED_END, Strength.LOOSE),
+    ):
+        for match in pattern.finditer(text):
+            if not _is_negated(text, match.start(), match.start("group")):
+                start, end = match.span("group")
+                yield Statement(strength, start, end, _options_of_group(encoded, match["group"]))
     for match in patterns.LINE.finditer(text):
         is_head = _has_label_and_text(encoded, match)
         yield _statement(encoded, match, Strength.STATED, False, is_head=is_head)
@@ -148,6 +168,8 @@ def _is_answer_head(encoded: EncodedReply, match: re.Match[str]) -> bool:
     """`B. She opens ...`, `B: ...`, `B because ...`; not `C. picks up ...`, nor `A kettle ...`."""
     separator, next_word = match["sep"].strip(" \"'"), match["next"]
     if _has_label_and_text(encoded, match):
+        return True
+    if separator == "," and next_word in words.ASIDES:
         return True
     if not next_word or next_word in words.CONTINUATIONS:
         next_char = encoded.text[match.end() : match.end() + 1]
@@ -225,15 +247,43 @@ def find_ranking(encoded: EncodedReply) -> tuple[int, ...]:
 
 
 def find_scores(encoded: EncodedReply) -> dict[int, float]:
-    """Scores written as `A: 0.1, B: 70%` for two options or more, or {}."""
+    """Scores written as `A: 0.1, B: 70%`, `A 10%`, `10% A` or `A: 3/10` for two options or more."""
+    for pattern in (patterns.OUT_OF, patterns.SCORED, patterns.SHARED_OUT, patterns.SHARE_FIRST):
+        scores = _read_scores(encoded, pattern, encoded.text)
+        if scores is None:
+            return {}
+        if len(scores) > 1:
+            return scores
+    for rated in patterns.RATED_LIST.finditer(encoded.text):
+        scores = _read_scores(encoded, patterns.RATED, rated["list"])
+        if scores and len(scores) > 1:
+            return scores
+    return {}
+
+
+def _read_scores(
+    encoded: EncodedReply, pattern: re.Pattern[str], text: str
+) -> dict[int, float] | None:
+    """Scores by option in one form of writing; None where an option has two."""
     scores: dict[int, float] = {}
-    for match in patterns.SCORED.finditer(encoded.text):
+    for match in pattern.finditer(text):
         options = encoded.mention(match["one"]).options
         if len(options) != 1 or (option := next(iter(options))) in scores:
-            return {}
+            return None
         value = float(match["number"].replace(",", "."))
-        scores[option] = value / 100 if match["unit"] else value
-    return scores if len(scores) > 1 else {}
+        parts = match.groupdict()
+        is_percent = parts.get("unit") or pattern in (patterns.SHARED_OUT, patterns.SHARE_FIRST)
+        whole = float(parts.get("whole") or (100 if is_percent else 1)) or 1.0
+        scores[option] = value / whole
+    return scores
+
+
+def names_no_option(encoded: EncodedReply) -> bool:
+    """Whether an answer is named that is the label of no option ("Answer: E")."""
+    return any(
+        match["label"].isdecimal() or encoded.is_capital(match.start("label"))
+        for match in patterns.NO_OPTION.finditer(encoded.text)
+    )
 
 
 def is_retracted(text: str, first: int, last: int) -> bool:

@@ -71,6 +71,8 @@ tamang
 """)
 
 GUESS_CUES = _word_list("""
+it|has|to|be it|had|to|be has|to|be vermutlich wahrscheinlich
+confident|in confident|that|it|is sure|it|is sure|of certain|of
 i|think i|guess i|believe i'd|say i|would|say definitely certainly clearly surely probably maybe
 perhaps likely presumably therefore
 thus hence so it|is it's it|must|be it|should|be it|could|be it|may|be it|might|be that|is
@@ -104,7 +106,7 @@ réponse buchstabe 选项 选择 選択肢 선택지 вариант
 
 REJECTIONS = _word_list("""
 wrong incorrect false contradicted disproved refuted ruled eliminated excluded impossible
-unsupported rejected no
+unsupported rejected discarded dismissed no
 falsch inkorrekt incorrecta incorrecto fausse faux sbagliata scorretta errada incorreta onjuist
 fout
 fel feil błędna неверно неверный неправильно yanlış خطأ गलत sai salah
@@ -149,6 +151,8 @@ CAUSAL_WORDS = frozenset(
         "because since as based given considering due per with is denn weil porque perché parce car"
     )
 )
+ASIDES = frozenset(_word_list("seen confidence confident shown visible based per according"))
+"""Words that follow an answer and a comma: "B, seen at 3:10"."""
 CONTINUATIONS = CAUSAL_WORDS | frozenset(
     _word_list(
         "was would must should seems or nor and und oder et ou i y o e but if from at here which "
