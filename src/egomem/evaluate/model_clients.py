@@ -42,7 +42,6 @@ class ModelClients:
                 environ=self._environ,
                 before_send=self._budget.hold,
             )
-            self._budget.watch(self._clients[key])
         return self._clients[key]
 
     def specs(self, arm: Arm) -> list[str]:
