@@ -16,6 +16,7 @@ from egomem.memory import View
 from egomem.recall import signals
 from egomem.recall.candidates import Candidates, candidates
 from egomem.recall.corpus import Scores
+from egomem.recall.fallback import view_fallbacks
 from egomem.recall.local_times import narrowed
 from egomem.recall.profile import Profile, profile_of
 from egomem.recall.query import PART_PLACES, Query
@@ -121,10 +122,11 @@ def find(
     if isinstance(query, str):
         query = read_for(view, query, options, now=now, at_end=False)
     read = query if recipe.time_language else _as_written(query)
+    read, fell_back = _with_fallbacks(view, read)
     # Before anything is scored: what lies outside the times must not count in the word statistics
     # either.
     bounded, notes = _bounded(view, read.bounds if recipe.time_language else (), window)
-    notes = (read.unresolved if recipe.time_language else ()) + notes
+    notes = fell_back + (read.unresolved if recipe.time_language else ()) + notes
     texts = [" ".join((read.text, *read.options)) if recipe.options else read.text]
     if read.anchor is not None:
         # "What did I do after washing the cup?": the answer says nothing of a cup, so windows of
@@ -173,6 +175,19 @@ def find(
         )
 
     return SearchResult([hit(i, seed) for i, seed in chosen.items()], query, notes)
+
+
+def _with_fallbacks(view: View, query: Query) -> tuple[Query, tuple[str, ...]]:
+    """The question with what is searched for beside its words, and notes of that."""
+    replaced = view_fallbacks(view, query.search_text)
+    if not replaced:
+        return query, ()
+    more = " ".join(word for fallback in replaced for word in fallback.instead)
+    text, search_text, target_text = (
+        f"{part} {more}" for part in (query.text, query.search_text, query.target_text)
+    )
+    longer = replace(query, text=text, search_text=search_text, target_text=target_text)
+    return longer, tuple(map(str, replaced))
 
 
 def _as_written(query: Query) -> Query:
