@@ -17,7 +17,10 @@ from egomem.text import plural
 from egomem.timeline import Span, format_time, sample_times, windows
 
 DAMAGE = "damage"
-"""What of a recording's facts says which part of its picture could not be decoded."""
+"""The recording's fact that says which part of its picture could not be decoded."""
+
+SOUND_DAMAGE = "sound_damage"
+"""The recording's fact that says which part of its sound could not be decoded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,3 +113,19 @@ class FileJob:
         """Report how far a stage has come."""
         total = self.recording.duration
         self.on_step(Step(str(self.path), stage, min(second, total), total))
+
+    def record_damage(self, fact: str, damage: str) -> None:
+        """Report damage of the file, and keep it as a fact of the recording."""
+        self.progress.faults.append(f"{self.path.name}: {damage}")
+        with self.store.writing():
+            stored = self.store.recording(self.recording.id)
+            if stored is not None:  # it may have been forgotten
+                facts = {**stored.facts, fact: damage}
+                self.store.put_recording(stored.model_copy(update={"facts": facts}))
+
+
+def damages(recording: Recording) -> list[str]:
+    """What of a recording could not be decoded, as earlier runs have noted."""
+    return [
+        str(recording.facts[fact]) for fact in (DAMAGE, SOUND_DAMAGE) if fact in recording.facts
+    ]

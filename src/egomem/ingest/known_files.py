@@ -11,7 +11,7 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 
 from egomem.hashing import recording_id
-from egomem.ingest.job import DAMAGE
+from egomem.ingest.job import DAMAGE, SOUND_DAMAGE
 from egomem.ingest.start_times import MAX_DIFFERENCE_S, Start
 from egomem.media import MediaInfo
 from egomem.records import Recording
@@ -94,8 +94,8 @@ def known_recording(
             facts=fact_values,
         )
         return recording, [*start.notes, *speed]
-    if DAMAGE in stored.facts:
-        fact_values[DAMAGE] = stored.facts[DAMAGE]
+    # Found while decoding, and not by the probe: a run that decodes nothing must keep them.
+    fact_values |= {k: v for k, v in stored.facts.items() if k in (DAMAGE, SOUND_DAMAGE)}
     copy = is_copy_of(path, facts, stored)
     clock, notes = _clock(stored.clock, start, given, zone, copy=copy)
     if copy:

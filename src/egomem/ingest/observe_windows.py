@@ -54,11 +54,7 @@ async def observe_windows(job: FileJob, todo: Sequence[Span]) -> None:
         # The first error is the cause; the others are windows that it cancelled.
         raise group_error.exceptions[0] from None
     if reader is not None and (damage := _damage(reader.report, job.info)):
-        job.progress.faults.append(f"{job.path.name}: {damage}")
-        facts = {**recording.facts, DAMAGE: damage}
-        with job.store.writing():
-            if job.store.recording(recording.id) is not None:  # it may have been forgotten
-                job.store.put_recording(recording.model_copy(update={"facts": facts}))
+        job.record_damage(DAMAGE, damage)
 
 
 async def _observe(job: FileJob, window: Window) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from egomem.errors import EgomemError, ForgottenError, MediaError, StoreError, UsageError
 from egomem.hashing import recording_id
 from egomem.ingest.completion import is_transcribed, observed_otherwise, unfinished_windows
-from egomem.ingest.job import DAMAGE, FileJob, FileProgress, Observers, SamplingOptions
+from egomem.ingest.job import FileJob, FileProgress, Observers, SamplingOptions, damages
 from egomem.ingest.known_files import ignored_wearer, is_changed, known_recording, originals
 from egomem.ingest.observe_sound import observe_sound
 from egomem.ingest.observe_windows import observe_windows
@@ -167,8 +167,7 @@ def _failed(path: Path, error: Exception) -> FileOutcome:
 async def _ingest_file(job: FileJob, notes: list[str]) -> FileOutcome:
     store, recording, progress = job.store, job.recording, job.progress
     notes = list(notes)
-    if damage := recording.facts.get(DAMAGE):
-        notes.append(f"known to be damaged: {damage}")
+    notes += [f"known to be damaged: {damage}" for damage in damages(recording)]
     observers = job.observers
     notes += observed_otherwise(store, recording, observers.frames)
     todo = unfinished_windows(store, recording, observers.frames, job.sampling.window)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from egomem.ingest.coverage import gaps, overlaps
-from egomem.ingest.job import DAMAGE
+from egomem.ingest.job import damages
 from egomem.memory import Store
 from egomem.memory.failed_windows import failed_windows_by_track
 from egomem.records import Record, Recording
@@ -58,7 +58,7 @@ def summarise(store: Store) -> MemorySummary:
         hours=sum(r.duration for r in recordings) / 3600,
         observations=dict(counts),
         tracks=tuple(t.id for t in store.tracks()),
-        damaged=tuple(f"{r.name}: {r.facts[DAMAGE]}" for r in recordings if DAMAGE in r.facts),
+        damaged=tuple(f"{r.name}: {damage}" for r in recordings for damage in damages(r)),
         gaps=tuple(str(gap) for gap in gaps(recordings)),
         overlaps=tuple(str(overlap) for overlap in overlaps(recordings)),
         untold=tuple(_untold(store, recordings)),

@@ -12,7 +12,7 @@ import av
 import numpy as np
 from numpy.typing import NDArray
 
-from egomem.errors import MediaError
+from egomem.errors import MediaError, reason
 from egomem.media.container import DecodeError, audio_streams, is_cut_off, open_media, video_streams
 from egomem.media.decode import first_frame, open_video
 from egomem.media.joined import count_joints, demux
@@ -53,10 +53,17 @@ def audio(
 
 
 class AudioReader(Iterator[AudioBlock]):
-    """An iterator of sound blocks; `failed` counts packets that could not be decoded."""
+    """An iterator of sound blocks.
+
+    `failed` counts packets that could not be decoded, so far; `cause` is the first failure. `lost`
+    are the stretches without sound that they leave, in seconds; the end of the last one is None
+    where no sound could be decoded after it.
+    """
 
     def __init__(self, path: str | Path, *, rate: int, span: Span | None, block: float) -> None:
         self.failed = 0
+        self.cause = ""
+        self.lost: list[tuple[float, float | None]] = []
         self._blocks = self._run(Path(path), rate, span, block)
 
     def __iter__(self) -> Self:
@@ -87,7 +94,7 @@ class AudioReader(Iterator[AudioBlock]):
             pending: list[NDArray[np.float32]] = []
             count = 0  # samples pending
             start: float | None = None  # time of the first of them
-            for time, samples in self._pieces(container, stream, path, rate, zero):
+            for time, samples in self._pieces(container, stream, path, rate, zero, begin):
                 if time >= end:
                     break
                 due = begin if start is None else start + count / rate
@@ -117,16 +124,23 @@ class AudioReader(Iterator[AudioBlock]):
         path: Path,
         rate: int,
         zero: Fraction,
+        start: float,
     ) -> Iterator[tuple[float, NDArray[np.float32]]]:
-        """Resampled pieces, each with the time of its first sample."""
+        """Resampled pieces, each with the time of its first sample; failures before `start`, which
+        nobody asked for, are not noted as lost.
+        """
         resampler: av.AudioResampler | None = None
         layout: tuple[object, ...] = ()
         begin = expected = 0.0  # when a run of gapless sound begins; when its next frame is due
         produced = 0  # samples of the run
+        failed = 0
         for frame in self._frames(container, stream, path):
             time = expected
             if frame.pts is not None and frame.time_base is not None:
                 time = float(frame.pts * frame.time_base - zero)
+            if self.failed > failed and time > start:
+                self.lost.append((max(start, expected), time))
+            failed = self.failed
             its_layout = (frame.format.name, frame.layout.name, frame.sample_rate)
             if resampler is None or abs(time - expected) > MAX_DRIFT_S or its_layout != layout:
                 # A resampler joins what it gets, so each run of gapless sound has its own.
@@ -141,6 +155,8 @@ class AudioReader(Iterator[AudioBlock]):
                 produced += piece.samples
         for piece in resampler.resample(None) if resampler else []:
             yield begin + produced / rate, _samples(piece)
+        if self.failed > failed:
+            self.lost.append((max(start, expected), None))
 
     def _frames(
         self, container: av.container.InputContainer, stream: av.AudioStream, path: Path
@@ -151,13 +167,18 @@ class AudioReader(Iterator[AudioBlock]):
             try:
                 packet = next(packets, None)
                 if packet is None:
-                    self.failed += is_cut_off(container, stream, path)
+                    if is_cut_off(container, stream, path):
+                        self._record_failure("the file is cut off")
                     return
                 decoded = packet.decode()
-            except DecodeError:
-                self.failed += 1
+            except DecodeError as error:
+                self._record_failure(reason(error))
                 continue
             yield from decoded
+
+    def _record_failure(self, cause: str) -> None:
+        self.failed += 1
+        self.cause = self.cause or cause
 
 
 def _samples(frame: av.AudioFrame) -> NDArray[np.float32]:
