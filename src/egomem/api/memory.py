@@ -120,8 +120,8 @@ class Memory(MemoryModels):
         plugins` and objects with a `track` and `observe` or `hear`; "default" stands for speech,
         text, objects and captions. `observer_settings`: by name. `on_again` is told where known
         recordings would be observed at another rate, and may raise. `on_note` gets notes for the
-        user (such as what captioning will cost), `on_step` the progress. Returns the outcome of each
-        file; a bad file does not stop the others.
+        user (such as what captioning will cost), `on_step` the progress. Returns the outcome of
+        each file; a bad file does not stop the others.
         """
         from egomem.ingest import SamplingOptions, find_media, ingest
         from egomem.ingest.completion import observed_again
