@@ -14,7 +14,9 @@ from egomem.media import AudioBlock
 from egomem.memory import Completed, Store
 from egomem.memory.check import check
 from egomem.memory.failed_windows import failed_windows
+from egomem.memory.replies import ReplyCache
 from egomem.memory.thumbnails import Thumbnail, thumbnail_file
+from egomem.models import Reply, RequestTags
 from egomem.observe.window import Window, WindowFailed
 from egomem.records import Observation, Recording, Status, Track
 from egomem.timeline import Span
@@ -180,6 +182,23 @@ def test_a_known_recording_keeps_its_wearer(tmp_path: Path, make_video: MakeVide
     run(tmp_path, [video], Watcher("another"), wearer="ben")
     with Store.open(tmp_path / "memory") as store:
         assert [r.wearer for r in store.recordings()] == ["ann"]
+
+
+def test_written_times_that_could_not_be_used_are_counted(
+    tmp_path: Path, make_video: MakeVideo
+) -> None:
+    class Doubtful(Watcher):
+        async def observe(self, window: Window) -> list[Observation]:
+            (seen,) = await super().observe(window)
+            data = {"outside": [{"written": "9:00", "text": "x"}], "times_unread": 2}
+            return [seen.model_copy(update={"data": data})]
+
+    report = run(tmp_path, [make_video("a.mp4", seconds=5)], Doubtful())
+    assert report.counts == {"done": 1}
+    (note,) = [line for line in report.outcomes[0].notes if "captions wrote" in line]
+    assert "3 times outside of the window and 6 times that could not be read" in note
+    plain = run(tmp_path, [make_video("b.mp4", seconds=5)], Watcher())
+    assert not [line for line in plain.outcomes[0].notes if "captions wrote" in line]
 
 
 def test_a_full_disk_ends_the_run(tmp_path: Path, make_video: MakeVideo) -> None:
@@ -400,6 +419,9 @@ class ForgettingWatcher(Watcher):
     async def observe(self, window: Window) -> list[Observation]:
         if self.store and window.recording.name == self.forget_at and window.span.start == 2:
             self.store.forget(recording=window.recording.id)
+            with ReplyCache(self.store.folder) as cache:  # a request that was under way ends now
+                reply = Reply(status=Status.PARSED, key="late", text="it saw a face", raw="")
+                cache.put(reply, {}, RequestTags(recording=window.recording.id))
         return await super().observe(window)
 
 
@@ -420,3 +442,5 @@ def test_forgetting_a_recording_while_it_is_ingested_ends_it_alone(
         assert check(store).findings == ()
         assert store.connection.select("SELECT count(*) FROM done")[0][0] == 6
     assert len(list((folder / "thumbnails").iterdir())) == 2
+    with ReplyCache(folder) as cache:
+        assert cache.get("late") is None

@@ -148,6 +148,11 @@ def test_forms_that_models_write(caption: str, spans: list[tuple[float, float]])
     assert (resolved.outside, resolved.unread) == ((), 0)
 
 
+@pytest.mark.parametrize("text", ["[" * 50_000, '{"a":' * 50_000, "[10:05-" * 5_000])
+def test_brackets_without_end_are_a_caption_without_times(text: str) -> None:
+    assert resolve_times(text, WINDOW).events == ()
+
+
 def test_fields_of_json_beside_the_text_are_kept() -> None:
     (event,) = resolve_times(
         '[{"time": "10:31", "objects": ["jug", "tap"], "action": "fills it"}]', WINDOW

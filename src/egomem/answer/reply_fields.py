@@ -92,6 +92,8 @@ def _items(value: JsonValue) -> list[JsonValue]:
 
 def _find_object(text: str) -> JsonValue:
     """The one object in a text, mended where it is nearly JSON: quotes, a comma too many."""
+    if "{" not in text:
+        return None
     strict = find_json(text, {"type": "object"}).value
     if isinstance(strict, dict):
         return strict

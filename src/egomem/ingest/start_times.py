@@ -242,8 +242,7 @@ def _follow(
         elif origin is not None and chapter.offset is not None:
             clock, reason = _after(origin, chapter.offset), f"it follows {first}"
         elif chapter.offset is None:
-            own_clock = chapter_start.clock
-            clock, reason = own_clock, chapter_start.reason
+            clock, reason = chapter_start.clock, chapter_start.reason
         if place and chapter.offset is not None and reason != _REASONS["sidecar"]:
             notes.append(
                 f"{path.name}: chapter {place + 1} of {first}, "

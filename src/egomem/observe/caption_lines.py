@@ -21,6 +21,8 @@ _TEXT = re.compile(
     re.I,
 )
 _OPENER = re.compile(r"[{\[]")
+MAX_FAILED_OPENERS = 200
+"""Braces and brackets that open no JSON, after which the search ends: each costs a parse."""
 _NO_WORD = re.compile(r"[\W_]*")
 
 
@@ -80,14 +82,14 @@ def _values(body: str) -> list[Any]:
     """The JSON values of a text: one, one a line, or those before where it was cut off."""
     decoder = json.JSONDecoder()
     values: list[Any] = []
-    position = 0
-    while opener := _OPENER.search(body, position):
+    position = failures = 0
+    while failures < MAX_FAILED_OPENERS and (opener := _OPENER.search(body, position)):
         try:
             value, position = decoder.raw_decode(body, opener.start())
-        except (ValueError, RecursionError):
-            position = opener.start() + 1
-            if position > 100_000 or len(values) > 10_000:
-                break
+        except RecursionError:
+            break  # thousands of nested brackets are no caption
+        except ValueError:
+            position, failures = opener.start() + 1, failures + 1
         else:
             values.append(value)
     return [value for value in values if isinstance(value, (dict, list))]

@@ -15,7 +15,7 @@ from egomem.defaults import DEFAULT_K, DEFAULT_WINDOW
 from egomem.memory import View
 from egomem.recall import signals
 from egomem.recall.candidates import Candidates, candidates
-from egomem.recall.corpus import Scores
+from egomem.recall.corpus import Corpus, Scores
 from egomem.recall.fallback import view_fallbacks
 from egomem.recall.local_times import narrowed
 from egomem.recall.profile import Profile, profile_of
@@ -210,7 +210,9 @@ def _scores(
     only_order = query.anchor is not None and not telling(query.target_text)
     # Who is named is a matter of who speaks, not of the words: the other one says the name.
     text = without(query.search_text, query.name_texts)
-    question = term_query(text, query.options, share=recipe.options, related=recipe.forms)
+    question = term_query(
+        text, query.options, share=recipe.options, related=recipe.forms, asking=recipe.asking
+    )
     bm25 = partial(signals.bm25, corpus=corpus, like=recipe.like, statistics=pool.statistics)
     of_each = partial(bm25, k1=recipe.best_k1, b=recipe.best_b, by="observation")
     best = of_each(question)
@@ -219,7 +221,7 @@ def _scores(
     for name in weights if not only_order else ("order",):
         match name:
             case "bm25":
-                parts[name] = bm25(question, k1=recipe.k1, b=recipe.b)
+                parts[name] = bm25(question, k1=recipe.k1, b=_length_share(recipe, corpus))
             case "best":
                 parts[name] = corpus.best(best)
             case "pairs":
@@ -265,6 +267,15 @@ def _scores(
         least = spread * contrast(embedder) if embedder and spread else 0.0
         total += weights.get(name, 1.0) * signals.minmax(scores, least)
     return total, parts, signals.minmax(best) + signals.minmax(near)
+
+
+def _length_share(recipe: Profile, corpus: Corpus) -> float:
+    """BM25's b for windows, less where windows hold few lines.
+
+    A window that many lines fill matches by its length alone, so length is normalised. One of a
+    single caption is long because more was observed, and that is no reason to find it less.
+    """
+    return recipe.b * (1 - 1 / corpus.lines_a_window) if recipe.by_lines else recipe.b
 
 
 def _hints(query: Query, recipe: Profile, pool: Candidates) -> dict[str, tuple[float, ...]]:
