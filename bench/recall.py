@@ -2,14 +2,16 @@
 
     python bench/recall.py --data ../shared/data [--embedder FOLDER] [--json FILE] [--speed]
 
-One line a set: R@1, R@3, R@5 and MRR of `egomem.recall.search` over a store, without a model and
-(with --embedder) with one, beside plain BM25 (Okapi) and chance on the same rows. A hit is a window
-that overlaps the evidence by more than nothing; MRR counts ranks up to 100. Intervals: bootstrap
+One line a set: R@1, R@3, R@5, R@10 and MRR of `egomem.recall.search` over a store, without a model
+and (with --embedder) with one, beside plain BM25 (rank_bm25 over Porter's stems, k1 .9, b .4) and
+chance on the same rows. A hit is a window that overlaps the evidence by more than nothing; MRR
+counts ranks up to 100. Intervals: bootstrap
 over videos or conversations. `half` is the half of them (by SHA-256 of the id) that no setting was
-chosen on; --json has the other half, `chosen`, too. --profile '{"softness": 0}' tries other
+chosen on (of EgoLife, settings were chosen on days 1 and 2); --json has the other half, `chosen`,
+too. --profile '{"softness": 0}' tries other
 settings with the embedder (fields of egomem.recall.Profile). The lines of the extractive reader
 come from bench/recall_answers.py, the speed table (--speed) from bench/recall_speed.py, which
-compares with rank_bm25 and lancedb where installed.
+compares with lancedb where installed. It needs rank_bm25 and snowballstemmer.
 """
 
 from __future__ import annotations
@@ -24,35 +26,44 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import snowballstemmer
+from rank_bm25 import BM25Okapi
 
 import recall_answers
 import recall_speed
-from egomem.memory import Store
+from egomem.benchmarks import load
+from egomem.ingest.importing import import_files
+from egomem.ingest.readers.rows import read_options
+from egomem.memory import Store, View
 from egomem.models.embedders import Embedder, embedder
 from egomem.recall import DEFAULT, HYBRID, MomentWindow, Profile, add_vectors, search, windows_of
 from egomem.records import Observation, Recording
-from egomem.timeline import Clock, Span
+from egomem.timeline import Clock, Span, zone_of
 from recall_answers import Row, held_out, remember, rows
 
 RESAMPLES = 10_000
 DEPTH = 100
-ATTEMPTS = ("random", "Okapi", "egomem", "egomem + embedder")
+PORTER = snowballstemmer.stemmer("porter")
+ATTEMPTS = ("random", "BM25", "BM25 + options", "egomem", "egomem + embedder")
 
 
 @dataclass(frozen=True)
 class Query:
-    """`group` is the video or conversation; `memory` the recordings that are searched."""
+    """`group` is the video or conversation; `memory` the recordings that are searched, `until` the
+    moment that is asked at."""
 
     group: str
     memory: tuple[str, ...]
     text: str
     options: tuple[str, ...]
     evidence: tuple[tuple[str, Span], ...]
+    until: datetime | None = None
 
 
 @dataclass
@@ -67,6 +78,7 @@ class Result:
     r1: float
     r3: float
     r5: float
+    r10: float
     mrr: float
     interval: tuple[float, float]
     half: dict[str, float]
@@ -175,7 +187,46 @@ def locomo(data: Path, folder: str) -> tuple[Store, list[Query], float]:
     return store, queries, TURN
 
 
+DAY_ONE = "2025-01-01"
+"""The date that the shared rows of EgoLife give DAY1."""
+
+
+def egolife(
+    days: tuple[int, int], with_options: bool, data: Path, folder: str
+) -> tuple[Store, list[Query], float]:
+    """A week of one wearer, asked at each question's own moment; a clip of 30 s is a window."""
+    store = Store.open(folder, create=True)
+    import_files(store, [data / "egolife" / "memory.jsonl.gz"], read_options())
+    clips = [(r.id, r.duration, r.clock.start) for r in store.recordings() if r.clock]
+    questions = load(
+        data / "egolife" / "questions.json",
+        strict=False,
+        zone=zone_of("Asia/Shanghai"),
+        day_one=date.fromisoformat(DAY_ONE),
+    ).questions
+    queries = []
+    for question in questions:
+        assert isinstance(question.at, datetime)
+        day = (question.at.date() - date.fromisoformat(DAY_ONE)).days + 1
+        evidence = tuple(
+            (id, Span(0.0, duration))
+            for id, duration, start in clips
+            for e in question.evidence
+            if e.when and 0 <= (e.when - start).total_seconds() < duration
+        )
+        if days[0] <= day <= days[1]:
+            options = tuple(o.text for o in question.options) if with_options else ()
+            queries.append(
+                Query(question.id, (), question.text, options, evidence, until=question.at)
+            )
+    return store, queries, 30.0
+
+
 SETS = {
+    "EgoLife, days 1 and 2": partial(egolife, (1, 2), False),
+    "EgoLife, days 3 and 4": partial(egolife, (3, 4), False),
+    "EgoLife, days 1 and 2, options": partial(egolife, (1, 2), True),
+    "EgoLife, days 3 and 4, options": partial(egolife, (3, 4), True),
     "GoalStep, 30 s": goalstep,
     "NExT-GQA, one memory, 5 s": nextgqa,
     "LoCoMo turns": locomo,
@@ -197,16 +248,6 @@ def _rank(places: Places, query: Query) -> float:
     return math.inf
 
 
-def _light(text: str) -> list[str]:
-    """Words less English stop words, with common endings cut off."""
-    scores = []
-    for word in re.findall(r"[a-z0-9]+", text.lower()):
-        if word not in _STOP:
-            end = next((e for e in ("ing", "ed", "es", "s") if word.endswith(e)), "")
-            scores.append(word[: -len(end)] if end and len(word) - len(end) >= 3 else word)
-    return scores
-
-
 _WORDS = """
 a an the and or of to in on at is are was were be been being it its i my me you your he she they we
 him his her their our with for from by as this that do does did what when where which who how why
@@ -214,26 +255,66 @@ him his her their our with for from by as this that do does did what when where 
 _STOP = frozenset(_WORDS.split())
 
 
-class Okapi:
-    """BM25 as rank_bm25's Okapi writes it: k1 1.5, b .75, negative idf raised to a quarter mean."""
+@lru_cache(maxsize=100_000)
+def _porter(text: str) -> list[str]:
+    """Porter's stems of a text's words, less English stop words."""
+    words = re.findall(r"[a-z0-9]+", text.lower())
+    return PORTER.stemWords([word for word in words if word not in _STOP])
+
+
+class PlainBM25:
+    """rank_bm25's Okapi over Porter's stems, k1 .9 and b .4, as others run it."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        self.words = [Counter(_light(text)) for text in texts]
-        self.lengths = np.array([sum(words.values()) for words in self.words], dtype=float)
-        n = len(texts)
-        df = Counter(word for words in self.words for word in words)
-        idf = {word: math.log(n - d + 0.5) - math.log(d + 0.5) for word, d in df.items()}
-        floor = 0.25 * sum(idf.values()) / max(1, len(idf))
-        self.idf = {word: value if value >= 0 else floor for word, value in idf.items()}
+        self.index = BM25Okapi([_porter(text) for text in texts], k1=0.9, b=0.4)
 
     def scores(self, text: str) -> np.ndarray[Any, Any]:
-        damp = 1.5 * (0.25 + 0.75 * self.lengths / self.lengths.mean())
-        total = np.zeros(len(self.words))
-        for word in _light(text):
-            if word in self.idf:
-                times = np.array([words[word] for words in self.words])
-                total += self.idf[word] * times * 2.5 / (times + damp)
-        return total
+        scores: np.ndarray[Any, Any] = self.index.get_scores(_porter(text))
+        return scores
+
+
+class SearchedMemory(NamedTuple):
+    """What a question is asked of, and the same windows for plain BM25."""
+
+    view: View
+    places: Places
+    plain: PlainBM25
+
+
+class Memories:
+    """The memories that questions are asked of; each is laid out once."""
+
+    def __init__(self, store: Store, length: float) -> None:
+        self._view = store.view()
+        self._length = length
+        self._ready: dict[tuple[str, ...], SearchedMemory] = {}
+        self._windows: list[tuple[float, str, MomentWindow]] = []
+
+    def of(self, query: Query) -> SearchedMemory:
+        if query.until is not None:
+            return self._until(query.until)
+        if query.memory not in self._ready:
+            view = self._view.narrow(recordings=query.memory)
+            windows = windows_of(view.observations(), self._length)
+            self._ready[query.memory] = _laid_out(view, [(_named(w), w) for w in windows])
+        return self._ready[query.memory]
+
+    def _until(self, moment: datetime) -> SearchedMemory:
+        """Of a memory whose recordings are a window each, those that have ended by then."""
+        if not self._windows:
+            ends = {r.id: r.instant(r.duration) for r in self._view.recordings()}
+            for window in windows_of(self._view.observations(), self._length):
+                end = ends[window.recording or ""]
+                if end is not None:
+                    self._windows.append((end.timestamp(), _named(window), window))
+            self._windows.sort(key=lambda row: row[0])
+        ended = [(text, w) for end, text, w in self._windows if end <= moment.timestamp()]
+        return _laid_out(self._view.narrow(until=moment), ended)
+
+
+def _laid_out(view: View, windows: Sequence[tuple[str, MomentWindow]]) -> SearchedMemory:
+    places = [(w.recording or "", w.span) for _, w in windows]
+    return SearchedMemory(view, places, PlainBM25([text for text, _ in windows]))
 
 
 def measure(
@@ -252,22 +333,20 @@ def measure(
         ranks: dict[str, list[float]] = {method: [] for method in ATTEMPTS}
         seconds = dict.fromkeys(ATTEMPTS, 0.0)
         chance: list[tuple[int, int]] = []
-        everything = store.view()
-        views, plain, places = {}, {}, {}
+        memories = Memories(store, length)
         for query in queries:
-            if query.memory not in views:
-                view = everything.narrow(recordings=query.memory)
-                windows = windows_of(view.observations(), length)
-                views[query.memory] = view
-                places[query.memory] = [(w.recording or "", w.span) for w in windows]
-                plain[query.memory] = Okapi([_named(w) for w in windows])
-            view, all_places = views[query.memory], places[query.memory]
-            right = sum(_rank([place], query) == 1 for place in all_places)
-            chance.append((len(all_places), right))
-            begun = time.perf_counter()
-            order = np.argsort(-plain[query.memory].scores(query.text), kind="stable")
-            ranks["Okapi"].append(_rank([all_places[i] for i in order[:DEPTH]], query))
-            seconds["Okapi"] += time.perf_counter() - begun
+            memory = memories.of(query)
+            view = memory.view
+            right = sum(_rank([place], query) == 1 for place in memory.places)
+            chance.append((len(memory.places), right))
+            asked = {"BM25": query.text}
+            if query.options:
+                asked["BM25 + options"] = " ".join((query.text, *query.options))
+            for method, text in asked.items():
+                begun = time.perf_counter()
+                order = np.argsort(-memory.plain.scores(text), kind="stable")
+                ranks[method].append(_rank([memory.places[i] for i in order[:DEPTH]], query))
+                seconds[method] += time.perf_counter() - begun
             for method, profile, with_model in (
                 ("egomem", DEFAULT, None),
                 ("egomem + embedder", hybrid, model),
@@ -283,6 +362,7 @@ def measure(
                     window=length,
                     profile=replace(profile, unmatched=True),
                     embedder=with_model,
+                    now=query.until,
                 )
                 seconds[method] += time.perf_counter() - begun
                 ranks[method].append(_rank([(h.recording or "", h.span) for h in hits], query))
@@ -309,6 +389,7 @@ def _figures(ranks: np.ndarray[Any, Any]) -> dict[str, float]:
         "r1": float(np.mean(ranks <= 1)),
         "r3": float(np.mean(ranks <= 3)),
         "r5": float(np.mean(ranks <= 5)),
+        "r10": float(np.mean(ranks <= 10)),
         "mrr": float(np.mean(inverse)),
     }
 
@@ -353,6 +434,7 @@ def _chance(name: str, counts: Sequence[tuple[int, int]], groups: Sequence[str])
             "r1": lambda n, right: within(n, right, 1),
             "r3": lambda n, right: within(n, right, 3),
             "r5": lambda n, right: within(n, right, 5),
+            "r10": lambda n, right: within(n, right, 10),
             "mrr": inverse,
         }.items()
     }
@@ -378,16 +460,18 @@ def _interval(values: np.ndarray[Any, Any], groups: Sequence[str]) -> tuple[floa
 
 def table(results: Sequence[Result]) -> str:
     lines = [
-        f"{'set':26} {'method':18} {'n':>5} {'windows':>7} {'R@1':>6} {'R@3':>6} {'R@5':>6} "
-        f"{'MRR':>6} {'95 % of MRR':>15} {'half: R@1':>9} {'R@3':>6} {'R@5':>6} {'MRR':>6} "
+        f"{'set':31} {'method':18} {'n':>5} {'windows':>7} {'R@1':>6} {'R@3':>6} {'R@5':>6} "
+        f"{'R@10':>6} {'MRR':>6} {'95 % of MRR':>15} {'half: R@1':>9} {'R@3':>6} {'R@5':>6} "
+        f"{'R@10':>6} {'MRR':>6} "
         f"{'ms':>6}"
     ]
     for r in results:
         half = " ".join(f"{r.half[key]:6.3f}" for key in r.half)
         interval = f"[{r.interval[0]:.3f}, {r.interval[1]:.3f}]" if r.half else ""
         lines.append(
-            f"{r.name:26} {r.method:18} {r.n:5d} {r.windows:7.1f} {r.r1:6.3f} {r.r3:6.3f} "
-            f"{r.r5:6.3f} {r.mrr:6.3f} {interval:>15}    {half} {1000 * r.seconds / r.n:6.1f}"
+            f"{r.name:31} {r.method:18} {r.n:5d} {r.windows:7.1f} {r.r1:6.3f} {r.r3:6.3f} "
+            f"{r.r5:6.3f} {r.r10:6.3f} {r.mrr:6.3f} {interval:>15}    {half} "
+            f"{1000 * r.seconds / r.n:6.1f}"
         )
     return "\n".join(lines)
 

@@ -12,7 +12,7 @@ from egomem import plugins
 from egomem.answer import StrategySettings, Task, get, register, settings_hash, strategies
 from egomem.answer.strategy import STRATEGIES
 from egomem.errors import ConfigError, UsageError
-from egomem.records import Answer, Status
+from egomem.records import Answer, Question, Status
 
 
 def test_the_built_in_ones_come_first_and_say_what_they_do() -> None:
@@ -85,3 +85,13 @@ def test_two_packages_cannot_share_a_name(monkeypatch: pytest.MonkeyPatch) -> No
 
     with pytest.raises(ConfigError, match="two strategies are named clean"):
         register("clean", StrategySettings)(other)
+
+
+@pytest.mark.parametrize("form", ["scores", "letter"])
+def test_a_strategy_declares_that_it_asks_for_evidence_where_it_does(form: str) -> None:
+    question = Question.of("Where?", ["here", "there"])
+    for name, asks in (("clean", False), ("caption", True), ("video", True), ("verify", True)):
+        strategy = get(name)
+        assert strategy.texts is not None
+        declared = strategy.texts(question, strategy.configure({"format": form}))
+        assert any("vidence" in text for text in declared) is asks, name

@@ -93,3 +93,20 @@ def test_check_and_repair(memory: Path, capsys) -> None:
     assert out.endswith("sound again\n")
     code, out, _ = run(memory, "check", "--json", capsys=capsys)
     assert json.loads(out)["result"]["findings"] == []
+
+
+def test_what_others_put_there_is_named_and_no_fault(memory: Path, tmp_path: Path, capsys) -> None:
+    (memory / "index" / ".DS_Store").write_bytes(b"x")
+    (tmp_path / "elsewhere").mkdir()
+    (memory / "thumbnails").symlink_to(tmp_path / "elsewhere")
+    code, out, err = run(memory, "check", capsys=capsys)
+    assert code == 1
+    assert "thumbnails is a link" in err
+    assert "note: index holds what is not egomem's, and is left alone: .DS_Store" in out
+    code, out, _ = run(memory, "forget", "--recording", "day", capsys=capsys)
+    assert code == 0
+    assert f"note: {memory / 'thumbnails'} is a link: what lies behind it is left alone" in out
+    (memory / "thumbnails").unlink()
+    code, out, _ = run(memory, "check", "--json", capsys=capsys)
+    assert code == 0
+    assert ".DS_Store" in json.loads(out)["result"]["notes"][0]

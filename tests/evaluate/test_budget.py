@@ -200,11 +200,12 @@ def test_only_the_first_of_a_kind_goes_alone() -> None:
     order: list[str] = []
 
     async def send(name: str, spec: ModelSpec, turns: int) -> None:
-        async with purse.hold(request(10), spec):
+        async with purse.hold(request(10), spec) as on_spent:
             order.append(f"{name} begins")
             for _ in range(turns):
                 await asyncio.sleep(0)
             order.append(f"{name} ends")
+            on_spent(Usage(requests=1, tokens_in=10, tokens_out=2, cost=0.00001))
 
     async def all_of_them() -> None:
         await asyncio.gather(
@@ -215,3 +216,36 @@ def test_only_the_first_of_a_kind_goes_alone() -> None:
     assert order == [
         "a begins", "x begins", "a ends", "b begins", "c begins", "b ends", "c ends", "x ends",
     ]  # fmt: skip
+
+
+def test_retries_count_as_requests(run_once: Callable[..., RunSummary], config: Config) -> None:
+    """Five answers, of which the server loses the first attempts at three."""
+    rules = (Rule(status=503, retry_after=0.001, times=3), Rule(reply="B"))
+    with ScriptedServer(Script(rules=rules)) as server:
+        spec = f"openai-compatible:m@{server.url}"
+        only = config.model_copy(update={"readers": (spec,), "settings": ("clean",)})
+        outcome = run_once(only, max_requests=4)
+        assert len(server.requests) == 4
+        assert outcome.halted
+        assert run_once(only, max_requests=8).by_status == {"parsed": 5}
+        assert len(server.requests) == 8
+        assert run_once(only, max_requests=8).spent_in_all.requests == 8
+
+
+def test_replies_that_are_lost_count_towards_the_budget_by_an_estimate(
+    run_once: Callable[..., RunSummary], config: Config
+) -> None:
+    pytest.importorskip("genai_prices")
+    with ScriptedServer(Script(rules=(Rule(fault="drop"),))) as server:
+        only = config.model_copy(
+            update={"readers": (f"{PRICED}@{server.url}",), "settings": ("clean",)}
+        )
+        likely = price(ModelSpec.parse(PRICED), Usage(tokens_in=60, tokens_out=250))
+        assert likely is not None
+        outcome = run_once(only, budget=3.5 * likely)
+        assert 1 <= len(server.requests) <= 3
+        assert "estimated" in outcome.halted
+        assert outcome.spent_in_all.cost is None
+        sent = len(server.requests)
+        assert run_once(only, budget=3.5 * likely).halted
+        assert len(server.requests) <= sent + 1

@@ -92,6 +92,15 @@ def test_a_later_chapter_joins_in_a_later_command(tmp_path: Path) -> None:
     assert "give --start" not in " ".join(without[second].notes)
 
 
+def test_a_later_chapter_joins_by_whatever_path_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    known = stored(tmp_path / "GX010077.MP4", Clock(START))
+    starts = find_starts({Path("GX020077.MP4"): facts()}, stored=[known])
+    assert starts[Path("GX020077.MP4")].clock == Clock(START + timedelta(minutes=5))
+
+
 def test_recordings_for_one_start_are_named() -> None:
     files = {Path(name): facts() for name in ("GX010077.MP4", "GX010078.MP4")}
     with pytest.raises(TimeError, match=r"2 recordings \(GX010077.MP4, GX010078.MP4\)"):

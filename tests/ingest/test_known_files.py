@@ -13,7 +13,7 @@ import pytest
 
 from egomem.ingest import FileOutcome
 from egomem.memory import Store
-from egomem.records import Recording
+from egomem.records import Recording, Track
 
 from .test_run import MakeVideo, Watcher, run
 
@@ -112,3 +112,23 @@ def test_copies_in_a_folder_are_named_and_ingested_once(
         assert [(r.name, start(r)) for r in store.recordings()] == [
             ("GX010009.MP4", "2025-02-03T14:00:00+01:00 given")
         ]
+
+
+def test_other_options_for_a_known_file_are_said(tmp_path: Path, make_video: MakeVideo) -> None:
+    class Sampled(Watcher):
+        rate = "1fps"
+
+        @property
+        def track(self) -> Track:
+            return Track(source="caption", observer="sampled", window=2, sampling=self.rate)
+
+    video, watcher = make_video("a.mp4"), Sampled()
+    assert run(tmp_path, [video], watcher).outcomes[0].notes[1:] == ()
+    watcher.rate = "4fps,side9"
+    (outcome,) = run(tmp_path, [video], watcher).outcomes
+    assert outcome.status == "done"
+    assert outcome.notes[-1] == (
+        "caption was observed with other options (1fps, windows of 2 s); it is observed again, "
+        "beside that (4fps, windows of 2 s)"
+    )
+    assert len(run(tmp_path, [video], watcher).outcomes[0].notes) == 1

@@ -14,7 +14,9 @@ from egomem.media import AudioBlock
 from egomem.memory import Completed, Store
 from egomem.memory.check import check
 from egomem.memory.failed_windows import failed_windows
+from egomem.memory.replies import ReplyCache
 from egomem.memory.thumbnails import Thumbnail, thumbnail_file
+from egomem.models import Reply, RequestTags
 from egomem.observe.window import Window, WindowFailed
 from egomem.records import Observation, Recording, Status, Track
 from egomem.timeline import Span
@@ -400,6 +402,9 @@ class ForgettingWatcher(Watcher):
     async def observe(self, window: Window) -> list[Observation]:
         if self.store and window.recording.name == self.forget_at and window.span.start == 2:
             self.store.forget(recording=window.recording.id)
+            with ReplyCache(self.store.folder) as cache:  # a request that was under way ends now
+                reply = Reply(status=Status.PARSED, key="late", text="it saw a face", raw="")
+                cache.put(reply, {}, RequestTags(recording=window.recording.id))
         return await super().observe(window)
 
 
@@ -420,3 +425,5 @@ def test_forgetting_a_recording_while_it_is_ingested_ends_it_alone(
         assert check(store).findings == ()
         assert store.connection.select("SELECT count(*) FROM done")[0][0] == 6
     assert len(list((folder / "thumbnails").iterdir())) == 2
+    with ReplyCache(folder) as cache:
+        assert cache.get("late") is None

@@ -133,6 +133,13 @@ def test_a_name_in_an_hour_that_comes_twice_says_how_it_is_read() -> None:
     assert "02:30 occurs twice that day; read as the first" in start.notes[0]
 
 
+def test_a_given_start_in_an_hour_that_comes_twice_says_how_it_is_read() -> None:
+    start = find_start("walk.mp4", given=datetime(2026, 10, 25, 2, 30, tzinfo=BERLIN), zone=BERLIN)
+    assert "02:30 occurs twice that day; read as the first" in start.notes[0]
+    sure = datetime.fromisoformat("2026-10-25T02:30+01:00")
+    assert find_start("walk.mp4", given=sure, zone=BERLIN).notes == ()
+
+
 def test_a_given_start_is_in_the_zone_that_is_given() -> None:
     given = datetime.fromisoformat("2026-03-28T10:00+01:00")
     start = find_start("walk.mp4", given=given, zone=BERLIN)

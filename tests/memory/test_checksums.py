@@ -99,6 +99,7 @@ def test_a_changed_row_is_noticed_when_memory_db_went_on_since(copy: Path) -> No
         "recording": "UPDATE recording SET clock = replace(clock, '08:', '09:')",
         "track": "UPDATE track SET id = id || 'x'",
         "provenance": "UPDATE observation SET provenance = '{}' WHERE provenance <> '{}'",
+        "terms": "UPDATE observation SET terms = 'blue', length = 1 WHERE n = 6",
         "rests_on": "DELETE FROM rests_on WHERE n = 41",
     }
     before = (copy / "memory.db").read_bytes()
@@ -217,6 +218,19 @@ def test_an_empty_record_beside_the_rest_is_damage(copy: Path, beside: str) -> N
     (copy / "memory.db").unlink()
     with pytest.raises(DamagedError, match="is missing"):
         Store.open(copy, create=True)
+
+
+def test_a_folder_with_things_of_others_can_become_a_memory(tmp_path: Path) -> None:
+    for name in ("index/page.html", "vectors/logo.svg", "thumbnails/cat.jpg"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_bytes(b"x")
+    tmp_path.chmod(0o755)
+    with Store.open(tmp_path, create=True) as store:
+        store.put_recording(recording("a"))
+        store.add([caption("a", 0, 1, "x")])
+        assert check(store, repair=True).findings == ()
+    assert (tmp_path / "thumbnails" / "cat.jpg").is_file()
+    assert tmp_path.stat().st_mode & 0o777 == 0o755  # it was not made for the memory
 
 
 def test_reading_makes_no_memory(tmp_path: Path) -> None:

@@ -140,16 +140,18 @@ def test_what_rests_on_it_goes_also_with_the_index_of_another_memory(
         other.add([caption("z", i, i + 1, f"bicycle {i}") for i in range(3)])
     shutil.copy(tmp_path / "other/index/000001.seg", composed / "index/000001.seg")
     with Store.open(composed) as store:
+        sign = store.view().observations(sources=["screen_text"], recording="r")
+        rests = Provenance(rests_on=tuple(o.id for o in sign))
+        store.add([caption("r", 40, 50, "somebody travels abroad", provenance=rests)])
         with store.connection.transaction() as db:
             db.execute("DELETE FROM tally")
             db.execute("DELETE FROM rests_on")
         receipt = store.forget(match="qx-5582", dry_run=True)
-        assert {o.source for o in (*receipt.observations, *receipt.dependents)} == {
-            "caption",
-            "screen_text",
-        }
+        assert {o.source for o in receipt.observations} == {"caption", "screen_text"}
+        assert [o.text for o in receipt.dependents] == ["somebody travels abroad"]
         receipt = store.forget(recording="r", span=Span(0, 1))
         assert len(receipt.observations) == 3
+        assert len(receipt.dependents) == 1
         assert store.view().observations() == []
 
 
@@ -165,8 +167,14 @@ def test_the_other_hour_of_a_clock_change_stays(store: Store) -> None:
         receipt = store.forget(between=(between[0], between[1]), dry_run=True)
         assert [r.id for r in receipt.recordings] == ["second"]
         assert [o.recording for o in receipt.observations] == ["second"]
-    view = store.view().narrow(between=(times[0].replace(fold=0), times[0]))
-    assert [o.recording for o in view.observations()] == ["first"]
+    for start, end in (
+        (times[0].replace(fold=0), times[0]),
+        (times[0].replace(fold=0), times[0].replace(minute=5)),  # later, though it reads earlier
+    ):
+        view = store.view().narrow(between=(start, end))
+        assert [o.recording for o in view.observations()] == ["first"]
+        receipt = store.forget(between=(start, end), dry_run=True)
+        assert [r.id for r in receipt.recordings] == ["first"]
 
 
 def test_clocks_of_the_two_hours_differ() -> None:

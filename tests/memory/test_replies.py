@@ -161,7 +161,8 @@ def test_clearing(cache: ReplyCache) -> None:
     kept(cache, "one")
     spend(cache, "r1")
     assert cache.clear() == 1
-    assert (cache.stats().replies, cache.entries()) == (0, [])
+    assert cache.stats().replies == 0
+    assert [e.recording for e in cache.entries()] == ["r1"]  # the money stays spent
 
 
 def test_a_folder_that_cannot_be_written_is_read(
@@ -185,7 +186,7 @@ def test_a_folder_that_cannot_be_written_is_read(
 
 def test_a_damaged_file_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / NAME).write_bytes(b"not a database at all" * 100)
-    with ReplyCache(tmp_path) as cache, pytest.raises(StoreError, match="delete the file"):
+    with ReplyCache(tmp_path) as cache, pytest.raises(StoreError, match="move it elsewhere"):
         cache.get("ab")
 
 
@@ -195,3 +196,80 @@ def test_a_closed_cache_says_so_and_opens_nothing_again(tmp_path: Path) -> None:
     for use in (cache.stats, cache.clear, lambda: kept(cache, "two")):
         with pytest.raises(UsageError, match="closed"):
             use()
+
+
+def test_a_paid_reply_survives_a_cache_that_another_program_holds(tmp_path: Path) -> None:
+    with ReplyCache(tmp_path, wait=0.05) as cache:
+        first = kept(cache, "before")
+        other = sqlite3.connect(tmp_path / NAME, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        late = [kept(cache, f"late {i}") for i in range(3)]
+        assert [cache.get(reply.key) for reply in late] == late  # nobody pays for it again
+        other.execute("COMMIT")
+        kept(cache, "after")
+    with ReplyCache(tmp_path) as cache:
+        assert cache.stats().replies == 5
+        assert cache.get(late[1].key) == late[1]
+        assert cache.get(first.key) == first
+    other.close()
+
+
+def test_a_reply_that_is_locked_out_to_the_end_is_taken_in_later(tmp_path: Path) -> None:
+    with ReplyCache(tmp_path, wait=0.05) as cache:
+        kept(cache, "before")
+        spend(cache, "r1")
+    others = [sqlite3.connect(tmp_path / n, isolation_level=None) for n in (NAME, "spending.db")]
+    for other in others:
+        other.execute("BEGIN IMMEDIATE")
+    with ReplyCache(tmp_path, wait=0.05) as cache:
+        late = kept(cache, "a late mug", "r2")
+        spend(cache, "r2", cost=0.25)
+    assert len(list(tmp_path.glob("*.late.jsonl"))) == 2
+    for other in others:
+        other.close()
+    with ReplyCache(tmp_path) as cache:
+        assert cache.get(late.key) == late
+        assert [e.recording for e in cache.entries()] == ["r1", "r2"]
+        cache.forget(["r2"])
+    assert not list(tmp_path.glob("*.late.jsonl"))
+    assert b"late mug" not in on_disk(tmp_path)
+
+
+def test_the_ledger_outlives_the_replies(tmp_path: Path) -> None:
+    with ReplyCache(tmp_path) as cache:
+        kept(cache, "one")
+        spend(cache, "r1", cost=0.75)
+    for path in tmp_path.glob(NAME + "*"):
+        path.unlink()
+    with ReplyCache(tmp_path) as cache:
+        assert cache.stats().spent[Role.CAPTIONER].usage.cost == 0.75
+
+
+def test_a_ledger_of_a_release_before_counts_on(tmp_path: Path) -> None:
+    with ReplyCache(tmp_path) as cache:
+        kept(cache, "one")
+    db = sqlite3.connect(tmp_path / NAME)
+    db.execute(
+        "CREATE TABLE spent (at, role, model, recording, question, status, cached, requests,"
+        " tokens_in, tokens_cached, tokens_out, frames, seconds, cost)"
+    )
+    row = ("2026", "reader", "m", "r9", None, "parsed", 0, 1, 50, 0, 5, 0, 1.5, 0.125)
+    db.execute(f"INSERT INTO spent VALUES ({', '.join('?' * 14)})", row)
+    db.commit()
+    db.close()
+    with ReplyCache(tmp_path) as cache:
+        spend(cache, "r1", cost=0.5)
+        total = cache.stats().spent
+        assert (total[Role.READER].usage.cost, total[Role.CAPTIONER].usage.cost) == (0.125, 0.5)
+        cache.forget(["r9"])
+        assert [e.recording for e in cache.entries()] == ["r1"]
+
+
+def test_no_advice_gives_up_what_was_paid_for(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_bytes(b"no database" * 500)
+    with ReplyCache(tmp_path) as cache:
+        for use in (lambda: cache.get("ab"), lambda: kept(cache, "x"), cache.damaged):
+            with pytest.raises(StoreError) as caught:
+                use()
+            assert "delete" not in str(caught.value)
+            assert "paid for" in str(caught.value)

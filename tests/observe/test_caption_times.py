@@ -126,6 +126,13 @@ FORMS = [
     ("## 10:31-10:35\n- opens it\n- shuts it", [(631, 635), (631, 635)]),
     ('[{"start": "10:31", "end": 635, "text": "opens it"}]', [(631, 635)]),
     ('```json\n{"events": [{"time": [3, 5], "action": "opens it"}]}\n```', [(633, 635)]),
+    ("1. 0:01 opens it", [(631, 631)]),
+    ("1-5s: opens it", [(631, 635)]),
+    ("[10:31~] opens it", [(631, 631)]),
+    ("第 4 帧 opens it", [(634, 634)]),
+    ('[{"frames": [4, 9], "text": "opens it"}]', [(634, 639)]),
+    ('[{"t_start": 631, "t_end": 635, "text": "opens it"}]', [(631, 635)]),
+    ('{"caption": "[10:31] opens it\\n[10:35] shuts it"}', [(631, 631), (635, 635)]),
     ('{"10:31-10:35": "opens it"}', [(631, 635)]),
     ('[{"start_ms": 631000, "end_ms": 635000, "caption": "opens it"}]', [(631, 635)]),
     ('{"timestamp": "10:31", "text": "opens it"}\n{"timestamp": "10:3', [(631, 631)]),
@@ -139,6 +146,11 @@ def test_forms_that_models_write(caption: str, spans: list[tuple[float, float]])
     assert str(resolved.events[0]["text"]) == "opens it"
     assert "{" not in resolved.text
     assert (resolved.outside, resolved.unread) == ((), 0)
+
+
+@pytest.mark.parametrize("text", ["[" * 50_000, '{"a":' * 50_000, "[10:05-" * 5_000])
+def test_brackets_without_end_are_a_caption_without_times(text: str) -> None:
+    assert resolve_times(text, WINDOW).events == ()
 
 
 def test_fields_of_json_beside_the_text_are_kept() -> None:

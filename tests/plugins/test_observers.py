@@ -77,7 +77,7 @@ def models(server: ScriptedServer) -> ModelClient:
 def _pretended_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every model sees, reads and hears the same thing all the time; none is fetched."""
     corners = np.array([[5, 5], [40, 5], [40, 15], [5, 15]], np.float32)
-    line = SimpleNamespace(txts=("EXIT 42",), scores=(0.95,), boxes=corners[None])
+    line = SimpleNamespace(txts=("EXIT 42",), scores=(0.99,), boxes=corners[None])
     cup = Detection("cup", 0.9, (0.1, 0.1, 0.3, 0.3))
     segment = SpeechSegment(start=0.5, end=1.0, text="Good morning.")
     for module in ("speech", "screen_text", "object_detector", "plugin"):

@@ -84,3 +84,22 @@ def test_forms(asked, text, met):
 )
 def test_options_that_say_nothing_fits(option, nothing):
     assert says_nothing_fits(option) is nothing
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Who spoke of figs before now?",
+        "What have I bought since then?",
+        "Who bakes the bun until the crust is brown?",
+        "Did I whisk the cream till it was stiff?",
+    ],
+)
+def test_what_names_no_event_is_no_anchor(text: str) -> None:
+    assert read_query(text).anchor is None
+
+
+def test_until_is_an_anchor_where_nothing_else_is_asked() -> None:
+    anchor = read_query("What did I do until the bell rang?").anchor
+    assert anchor is not None
+    assert (anchor.relation, anchor.event) == ("before", "the bell rang")

@@ -25,6 +25,7 @@ class CaptionSettings(ReaderSettings):
     "caption",
     CaptionSettings,
     reads=("caption",),
+    version="2",  # one recording is headed without its name, above frames too
     run_decides=("track",),
     prompts=reader_texts(CAPTION),
     reread=reread_reply,

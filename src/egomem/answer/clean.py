@@ -21,7 +21,7 @@ class CleanSettings(ReaderSettings):
     "clean",
     CleanSettings,
     reads=(),
-    prompts=reader_texts(CLEAN),
+    prompts=reader_texts(CLEAN, evidence=False),
     reread=partial(reread_reply, evidence=False),
 )
 async def clean(task: Task[CleanSettings]) -> Answer:

@@ -84,7 +84,7 @@ def notes(
     last: str | None = ""
     for number, o in enumerate(observations, 1):
         if o.recording != last:
-            lines += ["", heading(recordings.get(o.recording or ""))]
+            lines += ["", heading(recordings.get(o.recording or ""), named=len(recordings) > 1)]
             last = o.recording
         gaps_here = gaps_left.get(o.recording or "", [])
         while gaps_here and gaps_here[0].span.start < o.span.start:
@@ -97,7 +97,11 @@ def notes(
             lines += map(_unnoted, gaps_left.pop(o.recording or "", ()))
     for id in recordings:
         if gaps_left.get(id):
-            lines += ["", heading(recordings[id]), *map(_unnoted, gaps_left[id])]
+            lines += [
+                "",
+                heading(recordings[id], named=len(recordings) > 1),
+                *map(_unnoted, gaps_left[id]),
+            ]
     return Notes("\n".join(lines).strip(), tuple(observations), view)
 
 
@@ -105,12 +109,17 @@ def _unnoted(gap: FailedWindow) -> str:
     return f"[-] {format_span(gap.span)} (nothing could be noted of this stretch)"
 
 
-def heading(recording: Recording | None) -> str:
+def heading(recording: Recording | None, *, named: bool = True) -> str:
+    """What stands above the notes of a recording, and above its frames.
+
+    Not `named` where there is one recording alone: a file's name tells nothing apart then, and may
+    tell the answer (`making-tea.mp4`). Readers of captions and of frames are told the same.
+    """
     if recording is None:
         return "Summaries"
     clock = recording.instant(0.0)
     begins = f", begins {clock:%A} {format_instant(clock)}" if clock else ", clock unknown"
-    return f"Recording {recording.name}{begins}"
+    return f"Recording{f' {recording.name}' if named else ''}{begins}"
 
 
 def _indented(text: str) -> str:

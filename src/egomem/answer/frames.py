@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from egomem.answer.context import heading, scope
 from egomem.answer.strategy import Task
 from egomem.errors import MediaError, UsageError
 from egomem.media import distinct
@@ -17,7 +18,7 @@ from egomem.observe.caption_times import written_times
 from egomem.observe.frame_encoding import encode_frames
 from egomem.observe.time_stamps import parse_times
 from egomem.records import Evidence, Recording
-from egomem.timeline import Span, format_instant, format_time
+from egomem.timeline import Span, format_time
 
 NEAR = 0.5
 """Seconds by which a time in a reply may miss the frame that it means."""
@@ -72,7 +73,8 @@ async def show_frames(
     recording whose video cannot be used is noted in `missing`, and the others are looked at.
     """
     looked = ShownFrames()
-    several = len({look.recording.id for look in looks}) > 1
+    # As readers of captions are told: of all recordings that the question is about.
+    several = len(scope(task.view, task.question).recordings()) > 1
     last = ""
     for one in looks:
         if not (one.times and one.recording.has_pictures):
@@ -82,8 +84,8 @@ async def show_frames(
         except (MediaError, UsageError) as fault:
             looked.missing.append(str(fault))
             continue
-        if several and one.recording.id != last:
-            looked.parts.append(TextPart(_heading(one.recording)))
+        if one.recording.id != last:
+            looked.parts.append(TextPart(f"{heading(one.recording, named=several)}:"))
         last = one.recording.id
         if as_video and images:
             times = ", ".join(image.label for image in images)
@@ -107,12 +109,6 @@ def _fetch(task: Task[Any], one: FrameTimes, limits: Limits) -> tuple[ImagePart,
     return encode_frames(
         distinct(task.frames(one.recording.id, one.times, side=limits.side)), limits
     )
-
-
-def _heading(recording: Recording) -> str:
-    clock = recording.instant(0.0)
-    begins = f", begins {format_instant(clock)}" if clock else ""
-    return f"Recording {recording.name}{begins}:"
 
 
 def _stretch(value: JsonValue) -> Span | None:

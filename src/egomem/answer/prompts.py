@@ -106,13 +106,21 @@ def how_to_answer(question: Question, *, format: str, abstain: bool, evidence: s
     return " ".join(lines)
 
 
-def reader_texts(*prompts: Prompt) -> Callable[[Question, Any], Sequence[str]]:
-    """What a strategy declares that gives these prompts to a reader, with `ReaderSettings`."""
+def reader_texts(
+    *prompts: Prompt, evidence: bool = True
+) -> Callable[[Question, Any], Sequence[str]]:
+    """What a strategy declares that gives these prompts to a reader, with `ReaderSettings`.
+
+    `evidence`: whether the reader is asked to list some.
+    """
 
     def texts(question: Question, settings: Any) -> list[str]:
         # The words that follow a prompt depend on the options and on how the reply is wanted.
         instructions = how_to_answer(
-            question, format=settings.format, abstain=settings.abstain, evidence="-"
+            question,
+            format=settings.format,
+            abstain=settings.abstain,
+            evidence="-" if evidence else "",
         )
         return [*(t for p in prompts for t in (p.name, p.system)), instructions]
 

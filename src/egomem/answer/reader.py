@@ -112,6 +112,8 @@ async def send(task: Task[Any], request: Request) -> Reply:
 def _more(question: Question, reply: Reply) -> dict[str, JsonValue]:
     """What else an answer was read from, so that a trace holds all that reading it again takes."""
     extra: dict[str, JsonValue] = {}
+    if reply.version:
+        extra["server_version"] = reply.version
     if reply.source == "reasoning":
         extra["reasoning"] = reply.text
     if (token := label_token(question, reply.logprobs)) is not None:

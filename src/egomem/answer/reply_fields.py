@@ -16,6 +16,7 @@ from pydantic import JsonValue
 
 from egomem.models import Reply
 from egomem.models.json_extract import find_json
+from egomem.models.wire import DECODER, cleaned
 from egomem.records import Status
 
 Fields = Mapping[str, JsonValue]
@@ -91,6 +92,8 @@ def _items(value: JsonValue) -> list[JsonValue]:
 
 def _find_object(text: str) -> JsonValue:
     """The one object in a text, mended where it is nearly JSON: quotes, a comma too many."""
+    if "{" not in text:
+        return None
     strict = find_json(text, {"type": "object"}).value
     if isinstance(strict, dict):
         return strict
@@ -105,7 +108,7 @@ def _find_object(text: str) -> JsonValue:
 def _mended(text: str) -> JsonValue:
     text = _TRAILING_COMMA.sub("", text)
     try:
-        value: JsonValue = json.loads(text)
+        value: JsonValue = cleaned(DECODER.decode(text))
         return value
     except (ValueError, RecursionError):
         pass
@@ -113,6 +116,7 @@ def _mended(text: str) -> JsonValue:
     try:
         value = ast.literal_eval(literal)
         json.dumps(value)
+        value = cleaned(value)
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return None
     return value

@@ -39,6 +39,7 @@ def _effort(outlook: Outlook) -> Effort:
     "video",
     VideoSettings,
     reads=("frames",),
+    version="2",  # one recording is headed without its name, above frames too
     run_decides=("frames", "fps"),
     prompts=reader_texts(VIDEO),
     reread=reread_reply,

@@ -74,6 +74,8 @@ def stats(memory: MemoryOption = None, json: JsonOption = False) -> None:
                 if usage.cost is None
                 else f"{usage.cost:.4f}" + ("+?" if total.unpriced else "")
             )
+            if total.estimated:
+                cost += f" (about {total.estimated:.4f} more, estimated)"
             counts = (total.asked, total.cached, total.failed)
             tokens = (
                 usage.tokens_in,
@@ -96,7 +98,7 @@ def stats(memory: MemoryOption = None, json: JsonOption = False) -> None:
 
 @cache.command()
 def clear(memory: MemoryOption = None, json: JsonOption = False) -> None:
-    """Remove all cached replies and the ledger. Observations stay."""
+    """Remove all cached replies. Observations stay, and so does the ledger of what was spent."""
     with _reply_cache(memory) as reply_cache:
         removed = reply_cache.clear()
     print_result(

@@ -26,10 +26,14 @@ def caption(
         ),
     ] = False,
     direct: Annotated[
-        bool, typer.Option("--direct", help="Caption in a single pass over the coarse view.")
+        bool, typer.Option("--direct", help="Caption in a single pass over evenly spread frames.")
     ] = False,
     compare: Annotated[
-        bool, typer.Option("--compare", help="Run both, and print the cost of each.")
+        bool,
+        typer.Option(
+            "--compare",
+            help="Compare at equal compute: guided looks, random ones, a single pass.",
+        ),
     ] = False,
     explain: Annotated[bool, typer.Option(help="Print every round.")] = False,
     html: Annotated[
@@ -52,36 +56,46 @@ def caption(
     frames: Annotated[
         int, typer.Option(min=0, help="Maximum number of frames beyond the coarse view.")
     ] = 128,
+    direct_frames: Annotated[
+        int,
+        typer.Option(
+            min=1, help="Maximum number of frames of --direct, at most one per second of video."
+        ),
+    ] = 128,
     model: ModelOption = None,
     json: JsonOption = False,
 ) -> None:
     """Caption FILE; what could not be established is hedged or left out."""
     from egomem.errors import UsageError
     from egomem.observe.active import CaptionBudget, DocumentFolder
-    from egomem.observe.active.files import caption_in_modes, installed_tools, tools_for
+    from egomem.observe.active.files import (
+        caption_and_close,
+        compare_captions,
+        installed_tools,
+        tools_for,
+    )
     from egomem.observe.active.trace import as_html, as_json, as_text
 
     if active + direct + compare > 1:
         raise UsageError("--active, --direct and --compare exclude each other", "give one of them")
     budget = CaptionBudget(rounds=rounds, looks=looks, frames=frames)
     parts = installed_tools()
-    modes = {"direct": False} if direct else {"active": True}
-    modes = {"direct": False, "active": True} if compare else modes
     retriever = DocumentFolder(documents) if documents is not None else None
-    runs = asyncio.run(
-        caption_in_modes(
-            file,
-            modes,
-            models=_models(model or []),
-            budget=budget,
-            parts=parts,
-            retriever=retriever,
-            log=log,
-        )
-    )
+    options: dict[str, Any] = {
+        "models": _models(model or []),
+        "budget": budget,
+        "parts": parts,
+        "retriever": retriever,
+        "log": log,
+    }
+    if compare:
+        runs = asyncio.run(compare_captions(file, **options))
+    else:
+        one = caption_and_close(file, active=not direct, direct_frames=direct_frames, **options)
+        runs = {"direct" if direct else "active": asyncio.run(one)}
     if html is not None:
-        last = list(runs.values())[-1]
-        html.write_text(as_html(last, tools_for(file, parts)), "utf-8")
+        first = next(iter(runs.values()))
+        html.write_text(as_html(first, tools_for(file, parts)), "utf-8")
 
     def show(out: Console) -> None:
         for mode, run in runs.items():
@@ -111,8 +125,7 @@ def _models(specs: list[str]) -> Any:
 
 def _cost(done: CaptionRun) -> str:
     state = done.state
-    coarse = len(done.log.scene.coarse)
     return (
-        f"{coarse} coarse and {state.pictures} extra frames, {state.looks} looks, "
+        f"{done.first_frames} first and {state.pictures} extra frames, {state.looks} looks, "
         f"{state.round} rounds; {format_usage(done.usage)}"
     )

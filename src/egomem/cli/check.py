@@ -31,6 +31,8 @@ def check(
         for finding in report.findings:
             if finding.repaired:
                 out.print(f"mended: {finding.what}")
+        for note in report.notes:
+            out.print(f"note: {note}")
         if report.ok:
             out.print("sound" if not report.findings else "sound again")
 
@@ -42,5 +44,9 @@ def check(
         for finding in report.findings
         if not finding.repaired
     ]
-    result = {"figures": report.figures, "findings": [asdict(f) for f in report.findings]}
+    result = {
+        "figures": report.figures,
+        "findings": [asdict(f) for f in report.findings],
+        "notes": list(report.notes),
+    }
     print_result("check", result, show=show, json=json, problems=problems)

@@ -75,11 +75,14 @@ def forget(
                 out.print(f'{place(o)}: "{o.text}" ({o.source})')
         counts = ", ".join(f"{n} {what}" for what, n in receipt.counts.items() if n)
         out.print(f"{'would remove' if dry_run else 'removed'}: {counts or 'nothing'}")
+        for note in receipt.notes:
+            out.print(f"note: {note}")
 
     result = {
         "dry_run": dry_run,
         "kind": receipt.kind,
         "counts": receipt.counts,
+        "notes": list(receipt.notes),
         # What was removed must not be printed, or a log would keep it.
         "observations": [o.model_dump(mode="json") for o in observations] if dry_run else None,
     }

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 
 from egomem.errors import EgomemError
-from egomem.models import LedgerTotal, ModelClient, ModelSpec, Request, Role, estimate_tokens
+from egomem.models import LedgerTotal, ModelSpec, Request, Role, estimate_tokens
 from egomem.models.prices import check_priced, price
 from egomem.observe.caption_cost import TOKENS_OUT
 from egomem.records import Usage
@@ -42,36 +41,23 @@ class RunBudget:
         self.requests_earlier = 0
         self.closed: BudgetExhausted | None = None
         self.unpriced = 0
+        self.estimated = 0.0
         self._spent = Usage()
         self._sent = 0
         self._under_way: list[tuple[Kind, float]] = []
         self._guessed: dict[Kind, float] = {}
         self._paid: dict[Kind, float] = {}
         self._ended = asyncio.Event()
-        self._models: list[ModelClient] = []
-        self._counted: Counter[int] = Counter()
-
-    def watch(self, models: ModelClient) -> None:
-        """Count what these models spend, too."""
-        self._models.append(models)
 
     def add_earlier(self, totals: Iterable[LedgerTotal]) -> None:
         """Take what earlier calls have spent, from their ledger."""
         for total in totals:
             self.earlier += total.usage
-            self.requests_earlier += total.asked - total.cached
+            self.requests_earlier += total.usage.requests
+            self.estimated += total.estimated
 
     def spent(self) -> Usage:
-        """What this call really sent; each line of a ledger is looked at once."""
-        for k, models in enumerate(self._models):
-            # Only what is new: a run's ledger has a line for each request, and this is asked before
-            # each.
-            for entry in models.ledger.entries[self._counted[k] :]:
-                self._spent += entry.usage
-                kind = entry.model, entry.role, entry.usage.frames > 0
-                self._paid[kind] = self._paid.get(kind, 0.0) + (entry.usage.cost or 0.0)
-                self.unpriced += bool(entry.usage.tokens_in) and entry.usage.cost is None
-                self._counted[k] += 1
+        """What the HTTP attempts of this call took."""
         return self._spent
 
     def check_prices(self, specs: Iterable[str]) -> None:
@@ -84,33 +70,47 @@ class RunBudget:
             )
 
     @asynccontextmanager
-    async def hold(self, request: Request, spec: ModelSpec) -> AsyncIterator[None]:
-        """Count one request while it is under way. Raises BudgetExhausted where it may not go."""
+    async def hold(
+        self, request: Request, spec: ModelSpec
+    ) -> AsyncIterator[Callable[[Usage], None]]:
+        """Count one HTTP attempt while it is under way; yields what is to be told its usage.
+
+        Raises BudgetExhausted where it may not go.
+        """
         kind = str(spec), request.role, bool(request.images)
         usage = Usage(tokens_in=estimate_tokens(request), tokens_out=TOKENS_OUT)
-        # Without a budget no price is needed.
         guess = price(spec, usage) or 0.0 if self.budget is not None else 0.0
-        # Waiting ends when nothing is under way: a request that is too dear by itself is then
-        # refused, and not waited for.
         while self._under_way and (self._first(kind) or self._over(self._likely(kind, guess))):
             await self._ended.wait()
-        # Once closed it stays so: else cheap requests would slip through after a dear one, and
-        # which answers exist would depend on their order.
         self.closed = self.closed or self._over(self._likely(kind, guess))
         if self.closed:
             raise self.closed
         self._sent += 1
         request_price = kind, self._likely(kind, guess)
         self._under_way.append(request_price)
+        usages: list[Usage] = []
         try:
-            yield
+            yield usages.append
         finally:
-            # Who waits goes on when the ledger has the price: nothing up to there gives way.
             self._under_way.remove(request_price)
-            self._guessed[kind] = self._guessed.get(kind, 0.0) + guess
-            # A new event for each end: who begins to wait now must not be woken by this one.
+            self._book(request_price, guess, sum(usages, Usage()))
             ended, self._ended = self._ended, asyncio.Event()
             ended.set()
+
+    def _book(self, request_price: tuple[Kind, float], guess: float, usage: Usage) -> None:
+        """Count what an attempt took. One of unknown cost counts as what it was likely to cost."""
+        kind, likely = request_price
+        if not usage.requests:
+            self._sent -= 1  # no server was reached
+            return
+        self._spent += usage
+        self.unpriced += usage.without_price
+        if usage.without_price:
+            self.estimated += likely
+        if usage.without_price or usage.cost:
+            paid = likely if usage.without_price else usage.cost or 0.0
+            self._guessed[kind] = self._guessed.get(kind, 0.0) + guess
+            self._paid[kind] = self._paid.get(kind, 0.0) + paid
 
     def _first(self, kind: Kind) -> bool:
         """Whether the first request of a kind is under way, so that its price is to be known."""
@@ -119,7 +119,6 @@ class RunBudget:
 
     def _likely(self, kind: Kind, guess: float) -> float:
         """A guess, raised by what those of its kind have cost over theirs."""
-        self.spent()
         guessed = self._guessed.get(kind)
         # Never below the guess: one cheap reply says little, and going over is worse than stopping
         # early.
@@ -134,15 +133,16 @@ class RunBudget:
             )
         if self.budget is None:
             return None
-        money = (self.earlier.cost or 0.0) + (self.spent().cost or 0.0)
+        money = (self.earlier.cost or 0.0) + (self._spent.cost or 0.0) + self.estimated
+        estimate = f", ${self.estimated:.4f} of it estimated" if self.estimated else ""
         if money >= self.budget:
             return BudgetExhausted(
-                f"the budget of ${self.budget:.2f} is spent (${money:.4f})", "--budget"
+                f"the budget of ${self.budget:.2f} is spent (${money:.4f}{estimate})", "--budget"
             )
         if money + sum(likely for _, likely in self._under_way) + likely > self.budget:
             return BudgetExhausted(
                 f"the next request, about ${likely:.4f}, would go over the budget of "
-                f"${self.budget:.2f} (${money:.4f} spent)",
+                f"${self.budget:.2f} (${money:.4f} spent{estimate})",
                 "--budget",
             )
         return None

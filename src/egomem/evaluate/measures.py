@@ -8,15 +8,27 @@ bytes.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import JsonValue
 
 from egomem.records import Answer, Usage
 
-MEASURED = ("usage", "cached", "seconds")
+MEASURED = ("usage", "cached", "seconds", "server_version")
 """The fields of a step of a trace that are measured."""
+
+
+def servers_of(answers: Iterable[Answer]) -> dict[str, list[str]]:
+    """Each model as its server names it, with the versions that the server reports."""
+    servers: dict[str, dict[str, None]] = {}
+    for answer in answers:
+        for step in answer.trace:
+            if isinstance(step, dict) and step.get("step") == "asked" and step.get("model"):
+                versions = servers.setdefault(str(step["model"]), {})
+                if step.get("server_version"):
+                    versions[str(step["server_version"])] = None
+    return {model: list(versions) for model, versions in servers.items()}
 
 
 def measures_of(answer: Answer) -> dict[str, Any]:

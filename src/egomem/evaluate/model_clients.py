@@ -24,7 +24,7 @@ class ModelClients:
         self._config = config
         self._cache = cache
         self._budget = budget
-        self._policy = policy
+        self.policy = policy
         self._environ = environ
         self._clients: dict[Arm, ModelClient] = {}
 
@@ -37,12 +37,11 @@ class ModelClients:
             self._clients[key] = ModelClient(
                 self._by_role(arm),
                 limits=self._config.limits(arm.reader),
-                policy=self._policy,
+                policy=self.policy,
                 cache=self._cache,
                 environ=self._environ,
                 before_send=self._budget.hold,
             )
-            self._budget.watch(self._clients[key])
         return self._clients[key]
 
     def specs(self, arm: Arm) -> list[str]:

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from egomem.evaluate.config import Arm
 from egomem.evaluate.stored_run import Finished, TrialKey
+from egomem.hashing import SHORT_LENGTH, hash_text
+from egomem.paths import file_name as safe_file_name
 from egomem.records import Answer, Question
 from egomem.score import evidence_rows
 
@@ -30,10 +33,15 @@ def write_predictions(
     target = folder / FOLDER
     target.mkdir(exist_ok=True)
     written = []
+    names = Counter(file_name(column).casefold() for column in columns)
     for column in columns:
         answers = [cells[q.id, column] for q in questions if (q.id, column) in cells]
         rows = [prediction_row(cell.question, cell.answer) for cell in answers]
-        path = target / f"{file_name(column)}.jsonl"
+        name = file_name(column)
+        # Models whose names differ only in what a file's name cannot hold, or in upper case.
+        if names[name.casefold()] > 1:
+            name = f"{name}-{hash_text(column.label)[:SHORT_LENGTH]}"
+        path = target / f"{name}.jsonl"
         part = path.with_suffix(".part")
         part.write_text("".join(json.dumps(r) + "\n" for r in rows))
         part.replace(path)
@@ -46,7 +54,8 @@ def file_name(column: Arm) -> str:
     parts = [column.setting, column.reader]
     if column.captioner not in ("", column.reader):
         parts.append(column.captioner)
-    return "-".join(re.sub(r"[^\w@.]+", "_", p) for p in parts if p)
+    name = "-".join(re.sub(r"[^\w@.]+", "_", p) for p in parts if p)
+    return safe_file_name(name, "predictions")
 
 
 def prediction_row(question: str, answer: Answer) -> dict[str, Any]:

@@ -10,6 +10,8 @@ from typing import Any
 
 from egomem.evaluate.bias_gate import BiasGate
 from egomem.evaluate.fingerprint import prompt_hash
+from egomem.evaluate.hardware import hardware
+from egomem.evaluate.measures import servers_of
 from egomem.evaluate.run_folder import OpenRun, question_digest
 from egomem.evaluate.run_summary import RunSummary
 from egomem.evaluate.versions import versions
@@ -49,6 +51,9 @@ def write_run_info(
         "recordings": {v: r.id for v, r in run.videos.recordings.items()},
         "memory": str(run.store.folder.resolve()),
         "versions": versions(),
+        "hardware": hardware(),
+        "requests": _request_parameters(run),
+        "servers": servers_of(cell.answer for cell in run.record.stored.cells.values()),
         "started": before.get("started", now),
         "ended": now if outcome and not outcome.halted else None,
         "stale": stale,
@@ -57,6 +62,25 @@ def write_run_info(
     }
     _write(run.folder / ABOUT, json.dumps(about, ensure_ascii=False, indent=1))
     _write(run.folder / BENCHMARK, run.benchmark.model_dump_json())
+
+
+def _request_parameters(run: OpenRun) -> dict[str, Any]:
+    """What each request of a role carries beside its content, and how requests are sent."""
+    config = run.config
+    limits = {
+        reader or "no model": {
+            role.value: limit.model_dump(mode="json")
+            for role, limit in config.limits(reader).items()
+        }
+        for reader in config.readers
+    }
+    return {
+        "temperature": 0,
+        "max_tokens": {"reader": config.max_tokens, "captioner": config.caption_tokens},
+        "reply_form": config.format,
+        "limits": limits,
+        "policy": run.clients.policy.model_dump(mode="json"),
+    }
 
 
 def update_run_info(folder: Path, **fields: Any) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from egomem.ingest.retry import completed_work
 from egomem.memory import Completed, Store
 from egomem.memory.failed_windows import window_unit
 from egomem.observe import FrameObserver, SoundObserver
-from egomem.records import Recording
+from egomem.records import Recording, Track
 from egomem.timeline import Span, windows
 
 TRANSCRIBED_UNTIL = "until "
@@ -72,3 +72,33 @@ def transcribed_until(done: set[Completed], track: str) -> float:
         ),
         default=0.0,
     )
+
+
+def observed_otherwise(
+    store: Store, recording: Recording, observers: Sequence[FrameObserver]
+) -> Iterator[str]:
+    """A line for each observer that has seen a recording with other options, and sees it anew."""
+    finished = {unit.track for unit in store.completed(recording.id)}
+    tracks = {track.id: track for track in store.tracks()}
+    for observer in observers:
+        now = observer.track
+        before = [
+            track
+            for id in sorted(finished)
+            if (track := tracks.get(id))
+            and (track.source, track.observer, track.model) == (now.source, now.observer, now.model)
+        ]
+        options = [o for o in dict.fromkeys(map(_options, before)) if o != _options(now)]
+        if options and now.id not in finished:
+            yield (
+                f"{now.source.replace('_', ' ')} was observed with other options "
+                f"({'; '.join(options)}); it "
+                f"is observed again, beside that ({_options(now)})"
+            )
+
+
+def _options(track: Track) -> str:
+    """The rate and the window of a track, which the user may have given: `2fps`."""
+    rate = next((p for p in (track.sampling or "").split(",") if p.endswith("fps")), "")
+    window = f"windows of {track.window:g} s" if track.window is not None else ""
+    return ", ".join(part for part in (rate, window) if part) or "other settings"

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from egomem.errors import EgomemError, ForgottenError, MediaError, StoreError, UsageError
 from egomem.hashing import recording_id
-from egomem.ingest.completion import is_transcribed, unfinished_windows
+from egomem.ingest.completion import is_transcribed, observed_otherwise, unfinished_windows
 from egomem.ingest.job import DAMAGE, FileJob, FileProgress, Observers, SamplingOptions
 from egomem.ingest.known_files import ignored_wearer, is_changed, known_recording, originals
 from egomem.ingest.observe_sound import observe_sound
@@ -170,6 +170,7 @@ async def _ingest_file(job: FileJob, notes: list[str]) -> FileOutcome:
     if damage := recording.facts.get(DAMAGE):
         notes.append(f"known to be damaged: {damage}")
     observers = job.observers
+    notes += observed_otherwise(store, recording, observers.frames)
     todo = unfinished_windows(store, recording, observers.frames, job.sampling.window)
     progress.faults += past_failures(store, recording, observers.frames, todo)
     unheard = [o for o in observers.sound if not is_transcribed(store, recording, o)]

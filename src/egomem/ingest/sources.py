@@ -88,6 +88,8 @@ def find_media(paths: Iterable[str | Path]) -> MediaFiles:
 _PROXY = "low-resolution copy", "low-resolution copies"
 _LITTER = "file of a NAS or a system", "files of a NAS or a system"
 _THUMBNAIL = "thumbnail of a camera", "thumbnails of a camera"
+_PHOTO = "motion photo (name it to ingest its video)", "motion photos (name them to ingest them)"
+_MOTION_PHOTO = re.compile(r"(.*\.MP(~\d+)?|MVIMG_.*)\.jpe?g", re.IGNORECASE)
 _Kind = tuple[str, str]
 
 
@@ -100,6 +102,8 @@ def _worth_reading(
         suffix = path.suffix.lower()
         if suffix == ".thm":
             passed_over.setdefault(_THUMBNAIL, []).append(path)
+        elif _MOTION_PHOTO.fullmatch(path.name):
+            passed_over.setdefault(_PHOTO, []).append(path)
         elif suffix not in MEDIA_SUFFIXES:
             continue
         elif _is_litter(parts, path.name):

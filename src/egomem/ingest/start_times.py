@@ -95,6 +95,9 @@ def find_start(
     if given is not None:
         # In the zone of the recording, so that "yesterday evening" is an evening there.
         clock = Clock(given.astimezone(zone) if zone else given, "given")
+        if occurs_twice(given):
+            what = f"{given:%H:%M} occurs twice that day"
+            notes.append(f"{what}; read as the first (write it with an offset to say otherwise)")
         notes += [
             f"the start given is not what the {hint} says"
             for hint in hints
@@ -178,10 +181,14 @@ def _groups(
     With `alone`, a file of one creation time with others that has a sidecar of its own is no
     chapter: that it is one was a guess.
     """
-    chapter_files = {p: ChapterFile(p, f.duration, f.created) for p, f in files.items()}
+    # Stored paths are absolute, those of a command are often not.
+    absolute = {path: path.resolve() for path in files}
+    chapter_files = {
+        path: ChapterFile(absolute[path], f.duration, f.created) for path, f in files.items()
+    }
     for recording in stored:
         path = Path(recording.path) if recording.path else None
-        if path is not None and path not in chapter_files:
+        if path is not None and path not in absolute.values():
             created = recording.facts.get("created")
             chapter_files[path] = ChapterFile(
                 path, recording.duration, created if isinstance(created, str) else None
@@ -235,8 +242,7 @@ def _follow(
         elif origin is not None and chapter.offset is not None:
             clock, reason = _after(origin, chapter.offset), f"it follows {first}"
         elif chapter.offset is None:
-            own_clock = chapter_start.clock
-            clock, reason = own_clock, chapter_start.reason
+            clock, reason = chapter_start.clock, chapter_start.reason
         if place and chapter.offset is not None and reason != _REASONS["sidecar"]:
             notes.append(
                 f"{path.name}: chapter {place + 1} of {first}, "

@@ -11,6 +11,7 @@ from av.stream import Disposition, Stream
 from av.video.stream import VideoStream
 
 from egomem.errors import MediaError, reason
+from egomem.media.motion_photo import FileTail, moving_part
 
 DecodeError = (av.error.FFmpegError, EOFError)
 """What PyAV raises for data that cannot be read or decoded."""
@@ -28,7 +29,9 @@ def open_media(path: str | Path) -> InputContainer:
         if size == 0:
             raise MediaError(f"{path.name} is empty (0 bytes)", "copy it again from the camera")
         # Old cameras write metadata in other encodings than UTF-8.
-        container = av.open(str(path), "r", metadata_errors="replace")
+        begin = moving_part(path)
+        source = str(path) if begin is None else FileTail(path, begin)
+        container = av.open(source, "r", metadata_errors="replace")
     except PermissionError as error:
         raise MediaError(f"{path} cannot be read", "check its permissions") from error
     except (*DecodeError, OSError, ValueError) as error:

@@ -65,8 +65,8 @@ def _continuous(container: InputContainer) -> Iterator[tuple[Any, int]]:
                 offset = end - stamp
                 latest.clear()
             latest[packet.stream.index] = stamp
-            shown = packet.pts if packet.pts is not None else stamp
-            end = max(end, shown + offset + (packet.duration or 0))
+            display_time = packet.pts if packet.pts is not None else stamp
+            end = max(end, display_time + offset + (packet.duration or 0))
         if offset:
             packet.pts = None if packet.pts is None else packet.pts + offset
             packet.dts = None if packet.dts is None else packet.dts + offset

@@ -174,7 +174,7 @@ def damaged_replies(store: MemoryReader) -> Iterator[str]:
     try:
         damaged = replies.damaged(store.folder)
     except StoreError as error:
-        yield f"{replies.NAME} cannot be read ({error.message}); its replies can be asked again"
+        yield f"{replies.NAME} cannot be read ({error.message}); {error.remedy}"
         return
     if damaged:
         yield f"{replies.NAME}: {damaged} replies are not what was written, and are asked again"
@@ -218,9 +218,15 @@ def links(store: MemoryReader) -> Iterator[str]:
 def foreign_entries(store: MemoryReader) -> Iterator[str]:
     """A line for each of our folders that holds what is not egomem's; it is left alone."""
     folder = store.folder
-    ours = {DATABASE_NAME, "replies.db", LOCK, SEAL, "index", "vectors", THUMBNAILS}
-    ours |= {f"{name}{end}" for name in (DATABASE_NAME, "replies.db") for end in ("-wal", "-shm")}
-    yield from _strangers(folder, folder, lambda name: name in ours)
+    databases = (DATABASE_NAME, "replies.db", "spending.db")
+    ours = {*databases, LOCK, SEAL, "index", "vectors", THUMBNAILS}
+    ours |= {f"{name}{end}" for name in databases for end in ("-wal", "-shm")}
+    late = tuple(f"{name}." for name in databases[1:])
+    yield from _strangers(
+        folder,
+        folder,
+        lambda name: name in ours or (name.startswith(late) and name.endswith(".late.jsonl")),
+    )
 
     def is_segment(name: str) -> bool:
         return index.FILE_NAME.fullmatch(name) is not None

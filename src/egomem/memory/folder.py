@@ -12,7 +12,7 @@ from egomem.memory.database_errors import DATABASE_NAME
 from egomem.memory.permissions import close_to_others, make_private_folder
 from egomem.memory.thumbnails import FOLDER as THUMBNAILS
 from egomem.memory.thumbnails import thumbnail_files, thumbnail_folder
-from egomem.paths import entries
+from egomem.paths import entries, files_named
 
 
 def prepare_folder(folder: Path, *, create: bool) -> None:
@@ -24,7 +24,7 @@ def prepare_folder(folder: Path, *, create: bool) -> None:
     database = folder / DATABASE_NAME
     if database.is_file() and database.stat().st_size:
         return
-    remains = [name for name in (SEAL, "index", "vectors", THUMBNAILS) if (folder / name).exists()]
+    remains = _remains(folder)
     log = folder / f"{DATABASE_NAME}-wal"
     if log.exists() and log.stat().st_size:
         if database.exists():
@@ -48,6 +48,21 @@ def prepare_folder(folder: Path, *, create: bool) -> None:
             close_to_others(folder)
     except OSError as error:
         raise FullError(f"cannot make the folder {folder}: {reason(error)}") from error
+
+
+def _remains(folder: Path) -> list[str]:
+    """What of a memory lies beside its record; folders of such names may be anybody's."""
+    pictures = (thumbnail_files(Path(entry.path)) for entry in entries(folder / THUMBNAILS))
+    files = (
+        files_named(Path(entry.path), vectors.FILE_NAME) for entry in entries(folder / "vectors")
+    )
+    found = {
+        SEAL: (folder / SEAL).exists(),
+        "index": bool(files_named(folder / "index", index.FILE_NAME)),
+        "vectors": any(files),
+        THUMBNAILS: any(pictures),
+    }
+    return [name for name, there in found.items() if there]
 
 
 def list_derived_files(connection: Connection) -> None:

@@ -12,24 +12,31 @@ import httpx2
 from egomem.errors import EgomemError
 from egomem.models import http_errors, pydantic_ai_adapter
 from egomem.models.http_errors import FailedAttempt
-from egomem.models.prices import price
+from egomem.models.prices import is_priced, price
 from egomem.models.reply import ErrorKind, Reply
 from egomem.models.reply_parsing import parse_reply
 from egomem.models.request import Request, VideoPart
 from egomem.models.roles import ModelSpec
 from egomem.models.servers import SERVERS
 from egomem.models.transport import HttpExchange, response_body
+from egomem.records import Usage
 
 
 async def send_once(
-    model: Any, request: Request, spec: ModelSpec, key: str | None, *, schema_in_words: bool
+    model: Any,
+    request: Request,
+    spec: ModelSpec,
+    key: str | None,
+    exchange: HttpExchange,
+    *,
+    schema_in_words: bool,
 ) -> Reply | FailedAttempt:
     """Send a request once. `key` is the server's key, kept out of every message.
 
     `schema_in_words`: describe the JSON schema in the prompt, for servers that refuse it as a
     parameter. `FailedAttempt.schema_rejected` is set only where the schema was a parameter.
+    `exchange` is filled with what came over the wire; the caller reads from it what was spent.
     """
-    exchange = HttpExchange()
     try:
         completion = await pydantic_ai_adapter.send_request(
             model, request, exchange, schema_in_words=schema_in_words
@@ -39,7 +46,7 @@ async def send_once(
     except Exception as error:
         # Whatever the body of a strange server breaks inside a client is an error of this request,
         # not of the run. The exception itself is dropped: it holds headers.
-        failed = _failed_attempt(error, exchange.response, request, spec, key)
+        failed = _failed_attempt(error, exchange, request, spec, key)
         if request.schema is None or schema_in_words:
             failed = failed._replace(schema_rejected=False)
         return failed
@@ -50,9 +57,6 @@ async def send_once(
         request.schema,
         completion.refusal,
     )
-    usage = completion.usage
-    if usage.cost is None:
-        usage = usage.model_copy(update={"cost": price(spec, usage, completion.model)})
     return Reply(
         status=parsed.status,
         text=parsed.text,
@@ -64,7 +68,6 @@ async def send_once(
         finish=completion.finish,
         fault=parsed.fault,
         detail=parsed.detail,
-        usage=usage,
         model=completion.model or spec.model,
         server=spec.server,
         frames=tuple(i.time for i in request.images if i.time is not None),
@@ -73,17 +76,20 @@ async def send_once(
 
 def _failed_attempt(
     error: Exception,
-    response: httpx2.Response | None,
+    exchange: HttpExchange,
     request: Request,
     spec: ModelSpec,
     key: str | None,
 ) -> FailedAttempt:
-    server = SERVERS[spec.server]
+    server, response = SERVERS[spec.server], exchange.response
     if response is None:
         if _is_network_error(error):
             return http_errors.explain_connection(server.title, spec.url, error, key)
         problem = http_errors.redacted(f"{type(error).__name__}: {error}", key)
         return FailedAttempt(ErrorKind.REQUEST, f"this cannot be sent to {server.title}: {problem}")
+    if exchange.problem:
+        detail = f"{server.title} answered with {exchange.problem}"
+        return FailedAttempt(ErrorKind.SERVER, detail)
     status, body, images = response.status_code, response_body(response), len(request.images)
     if 300 <= status < 400:
         return http_errors.explain_redirect(status, response.headers.get("location", ""), server)
@@ -111,3 +117,27 @@ def _is_network_error(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ or error.__context__
     return False
+
+
+def usage_of(exchange: HttpExchange, spec: ModelSpec) -> Usage:
+    """What one attempt took: one request, its tokens and its cost as far as they are known.
+
+    Nothing where no server was reached. A server that refuses a request (4xx) charges nothing for
+    it; any other reply without a usage has an unknown cost.
+    """
+    if not exchange.sent:
+        return Usage()
+    reported = exchange.usage
+    if reported is None:
+        refused = exchange.response is not None and 300 <= exchange.response.status_code < 500
+        return Usage(requests=1, cost=0.0 if refused and is_priced(spec) else None)
+    usage = Usage(
+        requests=1,
+        tokens_in=reported.tokens_in,
+        tokens_cached=reported.tokens_cached,
+        tokens_out=reported.tokens_out,
+    )
+    cost = reported.cost
+    if cost is None and reported.has_tokens:
+        cost = price(spec, usage, reported.model)
+    return usage.model_copy(update={"cost": cost})

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import weakref
-from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
@@ -33,7 +33,7 @@ from egomem.models.reply import ErrorKind, Reply
 from egomem.models.request import Request
 from egomem.models.retry import RequestPolicy, error_reply, send_with_retries
 from egomem.models.roles import ModelSpec, Role, read_specs
-from egomem.records import Usage
+from egomem.records import Status, Usage
 
 if TYPE_CHECKING:
     import httpx2
@@ -54,12 +54,14 @@ class ModelSettings(Protocol):
     def concurrency(self) -> int: ...
 
 
-BeforeSend = Callable[[Request, ModelSpec], AbstractAsyncContextManager[object]]
-"""Entered before a request is sent and left when its reply is there; raises to forbid sending."""
+OnSpent = Callable[[Usage], object]
+"""Is told what one attempt took, just before its `BeforeSend` is left."""
+BeforeSend = Callable[[Request, ModelSpec], AbstractAsyncContextManager[OnSpent]]
+"""Entered before each HTTP attempt and left when its reply is there; raises to forbid sending."""
 
 
-def _no_hook(request: Request, spec: ModelSpec) -> AbstractAsyncContextManager[object]:
-    return nullcontext()
+def _no_hook(request: Request, spec: ModelSpec) -> AbstractAsyncContextManager[OnSpent]:
+    return nullcontext(lambda usage: None)
 
 
 @dataclass
@@ -81,8 +83,8 @@ class ModelClient:
     """The models that fill the roles. Use as an async context manager, to close connections.
 
     `specs` maps role names (or `all`) to specs. `environ` holds the servers' keys. Replies are
-    looked up and kept in `cache`; usage is recorded in `ledger`. `before_send` wraps every request
-    that is really sent: not those that the cache answers.
+    looked up and kept in `cache`; usage is recorded in `ledger`. `before_send` wraps every HTTP
+    attempt, retries too: not what the cache answers.
     """
 
     def __init__(
@@ -237,8 +239,7 @@ class ModelClient:
         turn: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         in_flight[key] = turn
         try:
-            async with self._before_send(request, spec):
-                reply = await self._send(request, spec, limits)
+            reply = await self._send(request, spec, limits)
             reply = reply.model_copy(update={"key": key, "dropped": dropped + reply.dropped})
             # Only clean replies are kept: asking again may mend a refusal or an error.
             if self.cache is not None and reply.ok:
@@ -250,16 +251,33 @@ class ModelClient:
         return self._record(request, spec, reply)
 
     async def _send(self, request: Request, spec: ModelSpec, limits: Limits) -> Reply:
+        """Send a request. Its reply's usage is that of all its attempts; where it raises, what was
+        spent is in the ledger."""
         session = self._session()
         model = self._model(session, spec)
         # Loads pydantic-ai, which takes more than a second: not before the first request.
-        from egomem.models.attempt import send_once
+        from egomem.models.attempt import send_once, usage_of
+        from egomem.models.transport import HttpExchange
 
         key = spec.key(self._environ)
+        exchange = HttpExchange()
+        spent = Usage()
+
+        @asynccontextmanager
+        async def permit(request: Request) -> AsyncIterator[None]:
+            nonlocal exchange, spent
+            async with self._before_send(request, spec) as on_spent:
+                exchange = HttpExchange()
+                try:
+                    yield
+                finally:
+                    usage = usage_of(exchange, spec)
+                    spent += usage
+                    on_spent(usage)
 
         async def attempt(request: Request) -> Reply | FailedAttempt:
             in_words = spec in self._schema_rejected
-            outcome = await send_once(model, request, spec, key, schema_in_words=in_words)
+            outcome = await send_once(model, request, spec, key, exchange, schema_in_words=in_words)
             if isinstance(outcome, FailedAttempt) and outcome.schema_rejected:
                 self._schema_rejected.add(spec)
             return outcome
@@ -268,11 +286,26 @@ class ModelClient:
         limiter = session.limiters.setdefault(
             spec.url or spec.server, ConcurrencyLimiter(self.policy.concurrency)
         )
-        reply = await send_with_retries(
-            request, attempt, policy=self.policy, limits=limits, limiter=limiter
-        )
-        if not reply.usage.requests:
-            return reply  # no reply came, so the version would tell nothing of it
+        try:
+            reply = await send_with_retries(
+                request,
+                attempt,
+                policy=self.policy,
+                limits=limits,
+                limiter=limiter,
+                permit=permit,
+            )
+        except BaseException:
+            if spent.requests:
+                lost = Reply(status=Status.ERROR, detail="ended before its reply", usage=spent)
+                self._record(request, spec, lost)
+            raise
+        if not spent.requests:
+            return reply.model_copy(update={"usage": Usage()})
+        seconds = {"frames": reply.usage.frames, "seconds": reply.usage.seconds}
+        reply = reply.model_copy(update={"usage": spent.model_copy(update=seconds)})
+        if reply.status is Status.ERROR:
+            return reply  # the version would tell nothing of it
         return reply.model_copy(update={"version": await session.versions[spec]})
 
     def _model(self, session: _Session, spec: ModelSpec) -> Any:
@@ -292,6 +325,10 @@ class ModelClient:
 
     def _record(self, request: Request, spec: ModelSpec, reply: Reply) -> Reply:
         """Enter a request into the ledger; return its reply."""
+        usage = Usage() if reply.cached else reply.usage
+        estimate = None
+        if usage.without_price and (guess := self.estimate(request).cost) is not None:
+            estimate = guess * usage.without_price
         entry = LedgerEntry(
             role=request.role,
             model=str(spec),
@@ -299,7 +336,8 @@ class ModelClient:
             question=request.tags.question,
             status=reply.status,
             cached=reply.cached,
-            usage=Usage() if reply.cached else reply.usage,
+            usage=usage,
+            estimate=estimate,
         )
         self.ledger.add(entry)
         if self.cache is not None:

@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
+from egomem.models.wire import DECODER, cleaned
+
 _FENCE = re.compile(r"```[ \t]*[\w-]*[ \t]*\r?\n(.*?)```", re.DOTALL)
 _OPENER = re.compile(r"[{\[]")
 
@@ -97,7 +99,7 @@ def _may_be_null(rule: JsonValue) -> bool:
 def _whole_value(text: str) -> list[JsonValue]:
     """The text as one JSON object or list, if it is one."""
     try:
-        value = json.loads(text)
+        value = cleaned(DECODER.decode(text))
     except (ValueError, RecursionError):
         return []
     return [value] if isinstance(value, (dict, list)) else []
@@ -105,11 +107,11 @@ def _whole_value(text: str) -> list[JsonValue]:
 
 def _values(text: str) -> Iterator[JsonValue]:
     """The outermost objects and lists in a text, in order."""
-    decoder = json.JSONDecoder()
     position = 0
     while opener := _OPENER.search(text, position):
         try:
-            value, position = decoder.raw_decode(text, opener.start())
+            value, position = DECODER.raw_decode(text, opener.start())
+            value = cleaned(value)
         except RecursionError:
             return  # thousands of nested brackets are no reply
         except ValueError:

@@ -10,7 +10,8 @@ from egomem.records import Record, Status, Usage
 
 
 class LedgerEntry(Record):
-    """One request. A reply from the cache has `cached` set and a usage of zero: it cost nothing."""
+    """One request, with all its HTTP attempts. A reply from the cache has `cached` set and a usage
+    of zero: it cost nothing. `estimate` (US dollars) stands for the attempts of unknown cost."""
 
     role: Role
     model: str
@@ -19,12 +20,14 @@ class LedgerEntry(Record):
     status: Status
     cached: bool = False
     usage: Usage = Usage()
+    estimate: float | None = None
 
 
 class LedgerTotal(NamedTuple):
     """`asked` counts requests, `cached` those answered from the cache, `failed` the errors.
 
-    `unpriced` counts requests whose price is not known: the cost does not include them.
+    `unpriced` counts HTTP attempts whose cost is not known: the cost does not include them;
+    `estimated` is our estimate of theirs, in US dollars. `usage.requests` counts all attempts.
     """
 
     asked: int
@@ -32,6 +35,7 @@ class LedgerTotal(NamedTuple):
     failed: int
     unpriced: int
     usage: Usage
+    estimated: float = 0.0
 
 
 class Ledger:
@@ -64,11 +68,13 @@ class Ledger:
 def sum_entries(entries: Iterable[LedgerEntry]) -> LedgerTotal:
     """The total over entries."""
     asked = cached = failed = unpriced = 0
+    estimated = 0.0
     usage = Usage()
     for entry in entries:
         asked += 1
         cached += entry.cached
         failed += entry.status is Status.ERROR
-        unpriced += bool(entry.usage.tokens_in) and entry.usage.cost is None
+        unpriced += entry.usage.without_price
+        estimated += entry.estimate or 0.0
         usage += entry.usage
-    return LedgerTotal(asked, cached, failed, unpriced, usage)
+    return LedgerTotal(asked, cached, failed, unpriced, usage, estimated)

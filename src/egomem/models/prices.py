@@ -48,11 +48,17 @@ def price(spec: ModelSpec, usage: Usage, answered_by: str = "") -> float | None:
     return None
 
 
+def is_priced(spec: ModelSpec) -> bool:
+    """Whether the cost of a model's requests is known: by the price list, or as replies state it
+    (OpenRouter's do)."""
+    sample = Usage(tokens_in=1000, tokens_out=1000)
+    return spec.server == "openrouter" or price(spec, sample) is not None
+
+
 def check_priced(spec: ModelSpec, instead: str) -> None:
     """Raise ConfigError where no price is known: a budget in dollars could not be held.
 
-    OpenRouter passes, as each of its replies states its cost. `instead` is the error's remedy.
+    `instead` is the error's remedy.
     """
-    sample = Usage(tokens_in=1000, tokens_out=1000)
-    if spec.server != "openrouter" and price(spec, sample) is None:
+    if not is_priced(spec):
         raise ConfigError(f"no price is known for {spec}, so --budget cannot be kept", instead)

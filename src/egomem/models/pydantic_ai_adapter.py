@@ -25,7 +25,6 @@ from egomem.models.request import AudioPart, ImagePart, Request, TextPart, Video
 from egomem.models.roles import ModelSpec
 from egomem.models.servers import SERVERS
 from egomem.models.transport import EXCHANGE, HttpExchange
-from egomem.records import Usage
 
 # No model writes these, so pydantic-ai leaves thinking blocks in the text for `reply_parsing`: its
 # own parser takes an unclosed block for an answer.
@@ -40,7 +39,6 @@ class Completion(NamedTuple):
     refusal: str
     finish: str | None
     logprobs: tuple[TokenLogprob, ...] | None
-    usage: Usage
     model: str
 
 
@@ -248,20 +246,13 @@ def _completion(response: pai.ModelResponse) -> Completion:
     details: dict[str, Any] = response.provider_details or {}
     raw = "".join(p.content for p in response.parts if isinstance(p, pai.TextPart))
     reasoning = "\n".join(p.content for p in response.parts if isinstance(p, pai.ThinkingPart))
-    refusal, cost = details.get("refusal"), details.get("cost")
+    refusal = details.get("refusal")
     return Completion(
         raw=raw,
         reasoning=reasoning,
         refusal=refusal if isinstance(refusal, str) else "",
         finish=_finish_reason(response, details),
         logprobs=_logprobs(details.get("logprobs")),
-        usage=Usage(
-            requests=1,
-            tokens_in=response.usage.input_tokens,
-            tokens_cached=response.usage.cache_read_tokens,
-            tokens_out=response.usage.output_tokens,
-            cost=float(cost) if isinstance(cost, (int, float)) else None,
-        ),
         model=response.model_name or "",
     )
 

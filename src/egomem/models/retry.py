@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 
 from egomem.models.concurrency_limiter import ConcurrencyLimiter
 from egomem.models.http_errors import FailedAttempt
@@ -44,6 +45,9 @@ class RequestPolicy(Record):
 Attempt = Callable[[Request], Awaitable[Reply | FailedAttempt]]
 """Sends a request once."""
 
+Permit = Callable[[Request], AbstractAsyncContextManager[object]]
+"""Entered before each attempt and left after it; raises to forbid it."""
+
 
 async def send_with_retries(
     request: Request,
@@ -52,33 +56,40 @@ async def send_with_retries(
     policy: RequestPolicy,
     limits: Limits,
     limiter: ConcurrencyLimiter,
+    permit: Permit = lambda request: nullcontext(),
 ) -> Reply:
     """The reply to a request: attempts until a reply, a final error or the deadline.
 
     `limiter` belongs to the server. Where `limits.fit` is set and the server finds the request too
-    large, images are left out and counted in the reply's `dropped`. Raises only what `attempt`
-    raises.
+    large, images are left out and counted in the reply's `dropped`. Raises only what `attempt` and
+    `permit` raise.
     """
     loop = asyncio.get_running_loop()
     image_count = len(request.images)
-    first_sent = deadline_at = 0.0
+    first_sent: float | None = None
+    deadline_at = 0.0
     last_error = ""
     attempts = 0
 
     def finish(reply: Reply) -> Reply:
-        spent = {"frames": len(request.images), "seconds": loop.time() - first_sent}
+        seconds = 0.0 if first_sent is None else loop.time() - first_sent
+        spent = {"frames": len(request.images), "seconds": seconds}
         return reply.model_copy(
             update={
                 "attempts": attempts,
                 "dropped": image_count - len(request.images),
-                "usage": reply.usage.model_copy(update=spent if reply.usage.requests else {}),
+                "usage": reply.usage.model_copy(update=spent),
             }
         )
 
     while True:
         attempts += 1
         try:
-            async with asyncio.timeout_at(deadline_at or None) as timer, limiter.slot() as sent_at:
+            async with (
+                permit(request),
+                asyncio.timeout_at(deadline_at or None) as timer,
+                limiter.slot() as sent_at,
+            ):
                 if not deadline_at:
                     # Waiting for the first slot is our own doing, so it does not count.
                     first_sent, deadline_at = sent_at, sent_at + policy.deadline

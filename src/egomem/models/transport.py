@@ -1,4 +1,4 @@
-"""An HTTP transport that encodes images while it writes a request's body.
+"""An HTTP transport that encodes images while it writes a request's body, and checks replies.
 
 A chat client turns every image into base64 inside a string inside a JSON body: several copies at
 once, for each waiting request. Here the client sees a placeholder of 64 letters for each image, and
@@ -21,7 +21,9 @@ from urllib.request import getproxies, proxy_bypass
 import httpx2
 
 from egomem.errors import ConfigError
+from egomem.models.reported_usage import ReportedUsage
 from egomem.models.servers import shown_address
+from egomem.models.wire import MAX_BODY_BYTES, check_body
 
 # Each write passes through four layers of client, so writes are of this size or more.
 _BLOCK_BYTES = 1 << 16
@@ -38,10 +40,17 @@ def placeholder(sha256: str) -> bytes:
 
 @dataclass
 class HttpExchange:
-    """One attempt: the bytes behind its placeholders, and the response."""
+    """One attempt: the bytes behind its placeholders, and what came of it.
+
+    `sent`: a server was reached, so it may have done the work, whatever came back. `usage` is what
+    it says that the work took. `problem` says why its reply cannot be used.
+    """
 
     payloads: dict[bytes, tuple[bytes, ...]] = field(default_factory=dict)
     response: httpx2.Response | None = None
+    sent: bool = False
+    usage: ReportedUsage | None = None
+    problem: str = ""
 
     def add(self, sha256: str, *data: bytes) -> bytes:
         """Register bytes to be sent; returns their placeholder.
@@ -101,10 +110,37 @@ def _encoded_length(data: bytes) -> int:
     return 4 * ((len(data) + 2) // 3)
 
 
-class LateBodyTransport(httpx2.AsyncBaseTransport):
-    """Writes the images into the body, and keeps the response for the caller.
+_NEVER_SENT = (
+    httpx2.ConnectError,
+    httpx2.ConnectTimeout,
+    httpx2.PoolTimeout,
+    httpx2.UnsupportedProtocol,
+    httpx2.ProxyError,
+)
+# They describe the body as it was sent, which is read and decoded by now.
+_BODY_HEADERS = frozenset(("content-length", "content-encoding", "transfer-encoding"))
 
-    Clients raise errors of their own for a response that they cannot read, without its body.
+
+async def _read(response: httpx2.Response) -> tuple[bytes, str]:
+    """The whole body, decoded, or what is wrong with it."""
+    body = bytearray()
+    try:
+        async for chunk in response.aiter_bytes():
+            body += chunk
+            if len(body) > MAX_BODY_BYTES:
+                return b"", f"a reply of more than {MAX_BODY_BYTES // 1_000_000} MB"
+    except httpx2.DecodingError:
+        return b"", "a reply whose compression is broken"
+    finally:
+        await response.aclose()
+    return bytes(body), ""
+
+
+class CheckedTransport(httpx2.AsyncBaseTransport):
+    """Writes the images into the body; checks the reply, and notes what the request took.
+
+    Clients raise errors of their own for a response that they cannot read, without its body, and
+    some die of it; here each reply becomes one that they can read.
     """
 
     def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
@@ -124,9 +160,28 @@ class LateBodyTransport(httpx2.AsyncBaseTransport):
                 stream=body,
                 extensions=request.extensions,
             )
-        response = await self._inner.handle_async_request(request)
+        # Cancelled from here on, nobody knows how far the server has got.
+        if exchange is not None:
+            exchange.sent = True
+        try:
+            response = await self._inner.handle_async_request(request)
+        except _NEVER_SENT:
+            if exchange is not None:
+                exchange.sent = False
+            raise
+        content, problem = await _read(response)
+        checked = check_body(content)
+        response = httpx2.Response(
+            response.status_code,
+            headers=[(n, v) for n, v in response.headers.multi_items() if n not in _BODY_HEADERS],
+            content=checked.content,
+            extensions=response.extensions,
+            request=request,
+        )
         if exchange is not None:
             exchange.response = response
+            exchange.usage = checked.usage
+            exchange.problem = problem or checked.problem
         return response
 
     async def aclose(self) -> None:
@@ -161,7 +216,7 @@ def http_client(url: str, connect: float = 10.0) -> httpx2.AsyncClient:
     except (ValueError, ImportError, httpx2.InvalidURL) as error:
         raise _proxy_error(parts.scheme, proxy or "", error) from None
     return httpx2.AsyncClient(
-        transport=LateBodyTransport(inner), timeout=httpx2.Timeout(None, connect=connect)
+        transport=CheckedTransport(inner), timeout=httpx2.Timeout(None, connect=connect)
     )
 
 

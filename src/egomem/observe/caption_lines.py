@@ -10,8 +10,9 @@ from typing import Any
 from egomem.observe.time_stamps import Stamp, parse_times, read_stamp
 
 _FENCE = re.compile(r"\A\s*```[\w-]*\s*\n(.*?)\n?\s*(?:```)?\s*\Z", re.DOTALL)
-_START = re.compile(r"(?:start|begin|from|first)(?:[ _-]?(?:time|at|s|sec(?:onds)?|ms))?", re.I)
-_END = re.compile(r"(?:end|stop|until|to|last)(?:[ _-]?(?:time|at|s|sec(?:onds)?|ms))?", re.I)
+_UNIT = r"(?:[ _-]?(?:time|at|s|sec(?:onds)?|ms))?"
+_START = re.compile(rf"(?:t|time|timestamp)?[ _-]?(?:start|begin|from|first){_UNIT}", re.I)
+_END = re.compile(rf"(?:t|time|timestamp)?[ _-]?(?:end|stop|until|to|last){_UNIT}", re.I)
 _TIMES = re.compile(
     r"(?:time[ _-]?(?:stamps?|range|span|s|code)?|t|at|when|span|range|interval|frames?|ts)", re.I
 )
@@ -20,6 +21,8 @@ _TEXT = re.compile(
     re.I,
 )
 _OPENER = re.compile(r"[{\[]")
+MAX_FAILED_OPENERS = 200
+"""Braces and brackets that open no JSON, after which the search ends: each costs a parse."""
 _NO_WORD = re.compile(r"[\W_]*")
 
 
@@ -79,14 +82,14 @@ def _values(body: str) -> list[Any]:
     """The JSON values of a text: one, one a line, or those before where it was cut off."""
     decoder = json.JSONDecoder()
     values: list[Any] = []
-    position = 0
-    while opener := _OPENER.search(body, position):
+    position = failures = 0
+    while failures < MAX_FAILED_OPENERS and (opener := _OPENER.search(body, position)):
         try:
             value, position = decoder.raw_decode(body, opener.start())
-        except (ValueError, RecursionError):
-            position = opener.start() + 1
-            if position > 100_000 or len(values) > 10_000:
-                break
+        except RecursionError:
+            break  # thousands of nested brackets are no caption
+        except ValueError:
+            position, failures = opener.start() + 1, failures + 1
         else:
             values.append(value)
     return [value for value in values if isinstance(value, (dict, list))]
@@ -113,7 +116,7 @@ def _lines_of(value: Any, depth: int = 0) -> Iterator[Stamp]:
             elif isinstance(inner, (dict, list)):
                 yield from _lines_of(inner, depth + 1)
             elif isinstance(inner, str) and _TEXT.fullmatch(name):
-                yield read_stamp(inner)
+                yield from (read_stamp(line) for line in inner.splitlines() if line.strip())
 
 
 def _line_of(row: dict[str, Any]) -> Stamp | None:
@@ -147,13 +150,19 @@ def _line_of(row: dict[str, Any]) -> Stamp | None:
 
 def _with_unit(value: Any, row: dict[str, Any]) -> Any:
     """A bare number with the unit that its field's name gives, as in `start_ms`."""
+    if isinstance(value, list):
+        return [_with_unit(item, dict.fromkeys(_names_of(value, row), item)) for item in value]
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        name = next((name for name, v in row.items() if v is value), "")
+        name = next(iter(_names_of(value, row)), "")
         if name.lower().endswith("ms"):
             return f"{value:.0f} ms"
         if name.lower().startswith("frame"):
             return f"frame {value:.0f}"
     return value
+
+
+def _names_of(value: Any, row: dict[str, Any]) -> list[str]:
+    return [name for name, other in row.items() if other is value]
 
 
 def _is_time_text(value: Any) -> bool:

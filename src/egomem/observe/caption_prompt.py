@@ -32,6 +32,25 @@ Call the person behind the camera "the wearer". Write only what is seen or heard
 unclear, say that it is unclear. No introduction and no summary."""
 
 
+WHOLE_PROMPT = "whole-video@1"
+
+WHOLE_INSTRUCTIONS = """\
+You describe a video for someone who cannot see it. What you write will be searched later, and \
+nobody knows yet what will be asked.
+
+You get frames from the whole of the video in order of time, each after its time in the video. \
+Words that were heard may follow.
+
+Write lines in order of time that together cover the video from its beginning to its end. Begin \
+each line with the time or range that it describes, in square brackets, in times of the video as \
+given with the frames, like [M:SS-M:SS]. Say what happens and in which order; who and what is \
+there, with colours, numbers, states and places; what changes and moves; and text that can be \
+read, word for word. Write only what is seen or heard; where it is unclear, say that it is \
+unclear. No introduction and no summary."""
+"""Of a whole video by anyone's camera: it supposes no wearer, and gives all systems the same task
+(OACap's protocol of captions as memory; its words are not recoverable)."""
+
+
 def caption_request(
     images: Sequence[ImagePart],
     span: Span,
@@ -39,21 +58,24 @@ def caption_request(
     *,
     tags: RequestTags,
     max_tokens: int = CAPTION_TOKENS,
+    whole: bool = False,
 ) -> Request:
-    """The request for one window's caption; `speech`: its `spoken_lines`.
+    """The request for one window's caption, or that of a `whole` video; `speech`: its
+    `spoken_lines`.
 
     It holds no question, and cannot: none is known yet.
     """
     parts: list[TextPart | ImagePart] = list(images)
     if speech:
         parts.append(TextPart(f"Heard in this stretch:\n{speech}"))
-    parts.append(TextPart(f"Write the lines for {format_span(span)} of the recording."))
+    stretch = "the video" if whole else "the recording"
+    parts.append(TextPart(f"Write the lines for {format_span(span)} of {stretch}."))
     return check_frame_labels(
         Request(
             role=Role.CAPTIONER,
             parts=tuple(parts),
-            prompt=PROMPT,
-            system=INSTRUCTIONS,
+            prompt=WHOLE_PROMPT if whole else PROMPT,
+            system=WHOLE_INSTRUCTIONS if whole else INSTRUCTIONS,
             max_tokens=max_tokens,
             tags=tags,
         )

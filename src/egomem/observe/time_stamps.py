@@ -62,6 +62,7 @@ _MARKS = re.compile(
     r"|[a-z][.)]\s)*",
     re.I,
 )
+_NUMBERED = re.compile(r"\s*\(?\d{1,3}[.)]\s")
 _LABEL = re.compile(
     r"(?:(?:step|event|segment|clip|scene|shot|entry)\s*#?\d{0,3}\s*[:.)\-]?\s*)?"
     r"(?:(?:(?:time\s?stamps?|time(?:\s?range)?|when|start|at|from|between|around|t)\b|从|在|时间)\s*[:=]?\s*)?"
@@ -95,6 +96,7 @@ def read_stamp(line: str) -> Stamp:
     begin = _end(_MARKS, plain, 0)
     start = _end(_LABEL, plain, begin)
     is_labelled = start > begin
+    is_numbered = _NUMBERED.match(plain) is not None
     is_cell = "|" in plain[:begin]
     bracket = plain[start : start + 1] in _OPENING and start < len(plain)
     times, end = _read_times(plain, start, pair=plain[begin:start].lower().startswith("between"))
@@ -106,8 +108,9 @@ def read_stamp(line: str) -> Stamp:
         return Stamp("", (), text.strip(), unread=unread)
     text_at = _end(_SEPARATOR, plain, end)
     text = clean[text_at:].strip("* \t|")
+    is_frame = times[0].unit == "frame" and ("帧" in plain[start:end] or plain[end:][:2] == " (")
     sure = (
-        bracket or is_labelled or is_emphasised or is_cell
+        is_frame or bracket or is_labelled or is_numbered or is_emphasised or is_cell
         or len(times) > 1 or not text or bool(plain[end:text_at].strip())
     )  # fmt: skip
     written = "-".join(part.strip() for part in _parts(clean[start:end]))
@@ -168,13 +171,16 @@ def _read_times(plain: str, start: int, *, pair: bool) -> tuple[list[WrittenTime
     """
     times: list[WrittenTime] = []
     position = end = start
-    depth, form = 0, ""
+    depth, form, link_is_range = 0, "", False
     while True:
         is_closed = depth == 0
         opened = _end(_OPENED, plain, position)
         time = _read_time(plain, opened)
         if time and form == "frame" and time.form == "number":
             time = _ReadTime(WrittenTime(time.time.value, "frame"), time.end, form)
+        if time and form == "number" and time.form == "units" and link_is_range:
+            times[-1] = WrittenTime(times[-1].value)  # "0-5s"
+            form = "units"
         # Outside of a bracket a range has one form: in "10:05 - 3 cups" the 3 is a count.
         if time is None or (times and is_closed and time.form != form):
             return (times, end) if is_closed else ([], start)
@@ -185,13 +191,16 @@ def _read_times(plain: str, start: int, *, pair: bool) -> tuple[list[WrittenTime
         if link and _read_time(plain, link.end()):
             position = link.end()
             continue
+        open_end = _RANGE.match(plain, end)
+        if depth and open_end and plain[open_end.end() : open_end.end() + 1] in tuple(_CLOSING):
+            end = open_end.end()  # "[10:05-]"
         while depth and end < len(plain) and plain[end] in _CLOSING + " ":
             depth -= plain[end] in _CLOSING
             end += 1
         link = _RANGE.match(plain, end)
         if link is None or _read_time(plain, _end(_OPENED, plain, link.end())) is None:
             return ([], start) if depth else (times, end)
-        position = link.end()
+        position, link_is_range = link.end(), True
 
 
 class _ReadTime(NamedTuple):

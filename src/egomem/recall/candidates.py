@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 SMALL = 20_000
 """Observations. A view of so many or fewer is scored whole."""
-FROM_WORDS = 20
+FROM_WORDS = 40
 """Windows of a large view that are scored for their words, for each text that is looked for."""
 FROM_VECTORS = 12
 """Windows of a large view that are scored for their vectors, likewise."""

@@ -66,6 +66,11 @@ class Corpus:
     def window_starts(self) -> Scores:
         return np.array([w.span.start for w in self.windows])
 
+    @cached_property
+    def lines_a_window(self) -> float:
+        """How many observations a window holds on average."""
+        return max(1.0, len(self._window) / max(1, len(self.windows)))
+
     def sums(self, of_observations: Scores) -> Scores:
         """The sum over each window's observations."""
         if not self.windows:

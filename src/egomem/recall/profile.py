@@ -27,9 +27,10 @@ SIGNALS = {
 class Profile:
     """Weights of the signals (see SIGNALS) on their min-max scores, and what follows the ranking.
 
-    `k1`, `b` are the window's BM25, `best_k1`, `best_b` that of an observation. `forms` lets a word
-    match in its other forms (sat, sit); `like` is what a word much like the one asked for counts,
-    `options` what a word of the options counts.
+    `k1`, `b` are the window's BM25, `best_k1`, `best_b` that of an observation; with `by_lines`,
+    `b` shrinks to 0 where windows hold a single line. `forms` lets a word match in its other forms
+    (sat, sit); `like` is what a word much like the one asked for counts,
+    `options` what a word of the options counts, `asking` a word that asks ("see", "use").
     `time_language` reads anchors, order and clock times out of the question (see recall.reading).
     `softness` is how far behind the nearest vector others still count with it (0: the nearest
     alone). `spreads` are the least ranges that are stretched to `[0, 1]`: cosines that differ by
@@ -44,12 +45,14 @@ class Profile:
     name: str
     weights: Mapping[str, float] = field(default_factory=dict)
     k1: float = 1.5
-    b: float = 0.0
+    b: float = 0.4
+    by_lines: bool = True
     best_k1: float = 0.9
-    best_b: float = 1.0
+    best_b: float = 0.6
     forms: bool = True
     like: float = 0.4
-    options: float = 0.3
+    options: float = 0.6
+    asking: float = 0.3
     hash_dimensions: int = 1024
     time_language: bool = True
     softness: float = 0.2
@@ -70,7 +73,7 @@ DEFAULT = Profile(
     "default",
     # Round numbers on purpose. How they were compared, and on which half of the rows, stands in
     # docs/explanation/recall.md.
-    {"bm25": 0.5, "best": 0.5, "pairs": 0.2, "speaker": 0.15, "reply": 0.3, "order": 0.15,
+    {"bm25": 0.7, "best": 0.3, "pairs": 0.2, "speaker": 0.15, "reply": 0.3, "order": 0.15,
      "fullness": 0.03, "time": 0.2},
 )  # fmt: skip
 """Ours, without any model."""
@@ -90,9 +93,11 @@ CAPMEM = Profile(
     # below.
     {"bm25": 0.45, "hash": 0.25, "overlap": 0.20, "time": 0.10},
     b=0.75,
+    by_lines=False,
     forms=False,
     like=0.0,
     options=1.0,
+    asking=1.0,
     time_language=False,
     same=0.0,
     seeds=3,

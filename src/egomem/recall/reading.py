@@ -18,6 +18,7 @@ from egomem.recall.instructions import without_instructions
 from egomem.recall.local_times import zones_of
 from egomem.recall.query import Anchor, Kind, Order, Part, Query, Relation
 from egomem.recall.speech import names_in, speakers_of, without
+from egomem.recall.terms import telling
 from egomem.recall.words import heavy_words_of, says, stem_set, words_of
 
 if TYPE_CHECKING:
@@ -104,6 +105,10 @@ _LEADING = re.compile(
     r"(?P<event>(?!(?:did|do|does|was|were|is|are|has|have|will)\b)[^,;?!]+),\s*(?P<rest>\S.*)$",
     re.IGNORECASE | re.DOTALL,
 )
+_NO_EVENT = re.compile(
+    r"(?:right |just |even |up to )?(?:now|then|this|that|it|today|tonight|here|all|long)\W*", re.I
+)
+"""What follows "before" or "since" and names no event: "before now", "since then"."""
 _ASKS = re.compile(r"\s*(what|who|where|how|why|which)\b", re.IGNORECASE)
 
 
@@ -284,10 +289,13 @@ def _split(text: str) -> tuple[str, Anchor | None]:
         return match["rest"], _anchor(match)
     for match in _CLAUSE.finditer(text):
         before = text[: match.start()]
+        # "Stirred until it was smooth" says how it was stirred, not when.
+        if match["relation"].lower() in ("until", "till") and telling(before):
+            continue
         rest = f"{before} {text[match.end() :]}"
         # "Who looks after" is no anchor: something has to be asked beside the event.
         if len(rest.split()) > 2 and (words_of(before) or _ASKS.match(before)):
-            return rest, _anchor(match)
+            return rest, None if _NO_EVENT.fullmatch(match["event"]) else _anchor(match)
     return text, None
 
 

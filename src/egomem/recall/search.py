@@ -15,7 +15,8 @@ from egomem.defaults import DEFAULT_K, DEFAULT_WINDOW
 from egomem.memory import View
 from egomem.recall import signals
 from egomem.recall.candidates import Candidates, candidates
-from egomem.recall.corpus import Scores
+from egomem.recall.corpus import Corpus, Scores
+from egomem.recall.fallback import view_fallbacks
 from egomem.recall.local_times import narrowed
 from egomem.recall.profile import Profile, profile_of
 from egomem.recall.query import PART_PLACES, Query
@@ -121,10 +122,11 @@ def find(
     if isinstance(query, str):
         query = read_for(view, query, options, now=now, at_end=False)
     read = query if recipe.time_language else _as_written(query)
+    read, fell_back = _with_fallbacks(view, read)
     # Before anything is scored: what lies outside the times must not count in the word statistics
     # either.
     bounded, notes = _bounded(view, read.bounds if recipe.time_language else (), window)
-    notes = (read.unresolved if recipe.time_language else ()) + notes
+    notes = fell_back + (read.unresolved if recipe.time_language else ()) + notes
     texts = [" ".join((read.text, *read.options)) if recipe.options else read.text]
     if read.anchor is not None:
         # "What did I do after washing the cup?": the answer says nothing of a cup, so windows of
@@ -175,6 +177,19 @@ def find(
     return SearchResult([hit(i, seed) for i, seed in chosen.items()], query, notes)
 
 
+def _with_fallbacks(view: View, query: Query) -> tuple[Query, tuple[str, ...]]:
+    """The question with what is searched for beside its words, and notes of that."""
+    replaced = view_fallbacks(view, query.search_text)
+    if not replaced:
+        return query, ()
+    more = " ".join(word for fallback in replaced for word in fallback.instead)
+    text, search_text, target_text = (
+        f"{part} {more}" for part in (query.text, query.search_text, query.target_text)
+    )
+    longer = replace(query, text=text, search_text=search_text, target_text=target_text)
+    return longer, tuple(map(str, replaced))
+
+
 def _as_written(query: Query) -> Query:
     """The question for a profile that does not read its time language."""
     return replace(
@@ -195,7 +210,9 @@ def _scores(
     only_order = query.anchor is not None and not telling(query.target_text)
     # Who is named is a matter of who speaks, not of the words: the other one says the name.
     text = without(query.search_text, query.name_texts)
-    question = term_query(text, query.options, share=recipe.options, related=recipe.forms)
+    question = term_query(
+        text, query.options, share=recipe.options, related=recipe.forms, asking=recipe.asking
+    )
     bm25 = partial(signals.bm25, corpus=corpus, like=recipe.like, statistics=pool.statistics)
     of_each = partial(bm25, k1=recipe.best_k1, b=recipe.best_b, by="observation")
     best = of_each(question)
@@ -204,7 +221,7 @@ def _scores(
     for name in weights if not only_order else ("order",):
         match name:
             case "bm25":
-                parts[name] = bm25(question, k1=recipe.k1, b=recipe.b)
+                parts[name] = bm25(question, k1=recipe.k1, b=_length_share(recipe, corpus))
             case "best":
                 parts[name] = corpus.best(best)
             case "pairs":
@@ -250,6 +267,15 @@ def _scores(
         least = spread * contrast(embedder) if embedder and spread else 0.0
         total += weights.get(name, 1.0) * signals.minmax(scores, least)
     return total, parts, signals.minmax(best) + signals.minmax(near)
+
+
+def _length_share(recipe: Profile, corpus: Corpus) -> float:
+    """BM25's b for windows, less where windows hold few lines.
+
+    A window that many lines fill matches by its length alone, so length is normalised. One of a
+    single caption is long because more was observed, and that is no reason to find it less.
+    """
+    return recipe.b * (1 - 1 / corpus.lines_a_window) if recipe.by_lines else recipe.b
 
 
 def _hints(query: Query, recipe: Profile, pool: Candidates) -> dict[str, tuple[float, ...]]:

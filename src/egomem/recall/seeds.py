@@ -12,13 +12,16 @@ from heapq import heapify, heappop, heappush
 from egomem.recall.corpus import Corpus, Scores
 from egomem.recall.moments import MomentWindow
 
+REPEATED = 0.5
+"""What a window keeps of its score where a better one holds all its observations: a long caption is
+found once, and its other windows later, as the evidence may lie in any of them."""
+
 
 def varied(ranked: Sequence[int], total: Scores, corpus: Corpus, *, same: float) -> Iterator[int]:
     """Windows best first, where one beside a better one counts less for saying the same.
 
     A neighbour of a chosen window loses `same` of its score times the share of words that the two
-    have in common. One whose observations all are in a chosen window is left out: a long caption
-    is found once.
+    have in common. One whose observations all are in a chosen window keeps REPEATED of its score.
     """
     windows = corpus.windows
     # A heap, as a choice changes the scores of its neighbours alone: sorting anew for each hit
@@ -44,9 +47,9 @@ def varied(ranked: Sequence[int], total: Scores, corpus: Corpus, *, same: float)
                 common = len(words(n) & words(i)) / max(1, min(len(words(n)), len(words(i))))
                 score[n] *= 1 - same * common
         for n in _shared(i, windows):
-            # Nothing in it that the better one does not show.
-            if ids(n) <= ids(i):
-                score.pop(n, None)
+            # Nothing in it that the better one does not show, but the evidence may lie in it.
+            if n in score and ids(n) <= ids(i):
+                score[n] *= REPEATED
 
 
 def _shared(i: int, windows: Sequence[MomentWindow]) -> Iterator[int]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+from egomem.recall import wordlists
 from egomem.recall.lexicon import alike, forms
 from egomem.text import stems, terms, tokens
 
@@ -88,6 +89,12 @@ class TermQuery:
     pairs: tuple[tuple[Term, Term], ...]
 
 
+ASKING = frozenset(stems(wordlists.LIGHT.split()))
+"""Stems that ask how or when something was observed, rather than what ("Where did I last *see* the
+keys?"). A memory tells what was done and seldom that it was seen: such words are rare in it, and
+their rarity alone would make them count for more than what is asked for."""
+
+
 def _term(stem: str, weight: float, related: bool) -> Term:
     if not related:
         return Term(stem, frozenset({stem}), frozenset(), weight)
@@ -95,12 +102,18 @@ def _term(stem: str, weight: float, related: bool) -> Term:
 
 
 def term_query(
-    text: str, options: Sequence[str] = (), *, share: float = 1.0, related: bool = True
+    text: str,
+    options: Sequence[str] = (),
+    *,
+    share: float = 1.0,
+    related: bool = True,
+    asking: float = 1.0,
 ) -> TermQuery:
     """A question as terms, without stop words (unless there is nothing else).
 
     The options' words count `share` of the question's; a word of both counts once, in full.
-    `related` brings in other forms of the words, and words much like them.
+    Words that ask (ASKING) count `asking` of others, where there are others. `related` brings in
+    other forms of the words, and words much like them.
     """
     by_stem: dict[str, Term] = {}
 
@@ -108,8 +121,10 @@ def term_query(
         all_stems, length = terms(part)
         # "Who is who?" has nothing else to look for.
         telling = [s for s in all_stems[:length] if s not in STOP_WORDS] or all_stems[:length]
+        asked_for = any(stem not in ASKING for stem in telling)
         for stem in telling + all_stems[length:]:
-            by_stem.setdefault(stem, _term(stem, weight, related))
+            share_of_stem = asking if asked_for and stem in ASKING else 1.0
+            by_stem.setdefault(stem, _term(stem, weight * share_of_stem, related))
         return [by_stem[stem] for stem in telling]
 
     pairs = tuple(dict.fromkeys(pairwise(take(text, 1.0))))

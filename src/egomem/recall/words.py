@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
 from egomem.recall import lexicon, wordlists
-from egomem.text import stems, terms, tokens
+from egomem.text import respelled, stems, terms, tokens
 
 PLAIN = frozenset(wordlists.PLAIN.split() + wordlists.PLAIN_ELSEWHERE.split())
 MEDIA = frozenset(wordlists.MEDIA.split())
@@ -67,7 +67,10 @@ def thing_words_of(text: str) -> tuple[Word, ...]:
 def _words(kept: list[str]) -> tuple[Word, ...]:
     words: dict[str, Word] = {}
     for stem, token in zip(stems(kept), kept, strict=True):
-        words.setdefault(stem, Word(stem, forms_of(stem), broader_than(stem), token))
+        spellings = forms_of(stem)
+        if not token.isascii():
+            spellings = spellings.union(stems([respelled(token)]))
+        words.setdefault(stem, Word(stem, spellings, broader_than(stem), token))
     return tuple(words.values())
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from egomem.answer.prompts import VERIFY
 from egomem.evaluate.config import Config
+from egomem.evaluate.hardware import hardware_text
+from egomem.evaluate.measures import servers_of
 from egomem.evaluate.run_reader import Run
 from egomem.models import Role
 from egomem.observe.caption_prompt import PROMPT
@@ -54,6 +57,8 @@ def run_details(run: Run) -> ReportTable:
         *_role_rows(config),
         ["versions", ", ".join(f"{k} {v}" for k, v in about.get("versions", {}).items())],
         ["models named by servers", ", ".join(_served_models(run)) or "no server was asked"],
+        ["requests", _requests_text(about.get("requests", {})) or "not recorded"],
+        ["machine", hardware_text(about["hardware"]) if "hardware" in about else "not recorded"],
         ["time", f"{about.get('started')} to {about.get('ended') or 'not finished'}"],
     ]
     rows += [[f"frames of {spec}", f"at most {n}"] for spec, n in config.frame_limits.items()]
@@ -96,11 +101,22 @@ def _role_rows(config: Config) -> Iterator[list[object]]:
 
 
 def _served_models(run: Run) -> list[str]:
-    """The models as the servers named them in their replies: a name may stand for another model
-    tomorrow."""
-    names: dict[str, None] = {}
-    for cell in run.cells.values():
-        for step in cell.answer.trace:
-            if isinstance(step, dict) and step.get("step") == "asked" and step.get("model"):
-                names[str(step["model"])] = None
-    return list(names)
+    """The models as the servers named them in their replies, with the servers' versions: a name
+    may stand for another model tomorrow."""
+    servers = servers_of(cell.answer for cell in run.cells.values())
+    return [
+        f"{model} (server {', '.join(versions)})" if versions else model
+        for model, versions in servers.items()
+    ]
+
+
+def _requests_text(parameters: Mapping[str, Any]) -> str:
+    """`temperature 0; at most 2048 tokens of a reply, 1024 of a caption; 8 at once ...`"""
+    if not parameters:
+        return ""
+    tokens, policy = parameters["max_tokens"], parameters["policy"]
+    return (
+        f"temperature {parameters['temperature']}; at most {tokens['reader']} tokens of a reply, "
+        f"{tokens['captioner']} of a caption; {policy['concurrency']} at once; at most "
+        f"{policy['max_attempts']} attempts within {policy['deadline']:g} s"
+    )

@@ -2,7 +2,7 @@
 
 from egomem.text.languages import language_of
 from egomem.text.plural import plural
-from egomem.text.stemming import stems, terms
+from egomem.text.stemming import respelled, stems, terms
 from egomem.text.tokenise import normalise, normalise_phrase, tokens
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "normalise",
     "normalise_phrase",
     "plural",
+    "respelled",
     "stems",
     "terms",
     "tokens",

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     import Stemmer
 
 _LATIN = "\u024f"
+# Letters that are no letter and an accent to Unicode, and are left out or replaced in writing.
+_BASES = str.maketrans(
+    {"ı": "i", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "æ": "ae", "œ": "oe", "þ": "th", "ħ": "h"}
+)
+_DIGRAPHS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
+_NUKTA = str.maketrans(dict.fromkeys("\u093c\u09bc\u0a3c\u0abc\u0b3c"))
 _BY_SCRIPT = (
     ("\u0370", "\u03ff", "greek"),
     ("\u0400", "\u04ff", "russian"),
@@ -43,9 +49,10 @@ def _stem(token: str) -> str:
         if not token.isascii():
             token = "".join(
                 c for c in unicodedata.normalize("NFD", token) if not unicodedata.combining(c)
-            )
+            ).translate(_BASES)
         # A code or a number is itself.
         return _stemmer("english").stemWord(token) if token.isalpha() else token
+    token = token.translate(_NUKTA) or token  # often left out
     for low, high, language in _BY_SCRIPT:
         if low <= first <= high:
             return _stemmer(language).stemWord(token) or token
@@ -59,13 +66,22 @@ def stems(tokens: list[str]) -> list[str]:
     return [sys.intern(_stem(token)) for token in tokens]
 
 
+def respelled(word: str) -> str:
+    """A word of `tokens` with umlauts and their kin as two letters: `schluessel`."""
+    return word if word.isascii() else unicodedata.normalize("NFC", word).translate(_DIGRAPHS)
+
+
 def terms(text: str) -> tuple[list[str], int]:
     """The terms that a text is indexed under and searched by, and its length in tokens.
 
-    The extra stems of a recognised language do not count towards the length.
+    The extra stems of a recognised language, and of umlauts as two letters, do not count towards
+    the length.
     """
     words = tokens(text)
     result = stems(words)
+    if not text.isascii():
+        others = ((word, respelled(word)) for word in words if not word.isascii())
+        result += stems([other for word, other in others if other != word])
     language = language_of(normalise(text) if not text.isascii() else text, words)
     if language:
         stemmer = _stemmer(language)

@@ -4,9 +4,10 @@
 
 Text is brought to NFKC and folded in case, so that full-width letters are letters, and digits of
 every script are digits. A code such as `B-17`, `10:30` or `km/h` is one token, and so is each of
-its parts. Scripts that are written without spaces (Chinese, Japanese, Thai and so on) and Korean,
-whose particles stick to its words, give every pair of neighbours, and every character that means
-something by itself (not kana or Thai letters). Combining marks belong to their letter.
+its parts; an emoji is a word. Scripts that are written without spaces (Chinese, Japanese, Thai and
+so on) and Korean, whose particles stick to its words, give every pair of neighbours, and every
+character that means something by itself (not kana or Thai letters). Combining marks belong to their
+letter.
 """
 
 from __future__ import annotations
@@ -27,7 +28,18 @@ _UNSPACED = (
 )
 _JOINERS = "-:/.'_@&+#"
 _ASCII = re.compile(rf"[a-z0-9]+(?:[{_JOINERS}]+[a-z0-9]+)*")
-_PART = re.compile(rf"[^{_JOINERS}]+")
+_PART = re.compile(r"[^-:/._@&+#]+")
+"""Between joiners: of O'Brien-Smith, O'Brien and Smith."""
+_EMOJI = (
+    "[\U0001f1e6-\U0001f1ff]{2}"  # two letters of a flag
+    "|[\u2600-\u27bf\u2b00-\u2bff\U0001f300-\U0001f3fa\U0001f400-\U0001faff]"
+)
+"""Pictures that are words; not the modifiers of skin tone behind them."""
+_ELIDED = re.compile(
+    "[ldjmtscn]|qu|(?:jus|lors|puis|quoi|quel|pres)qu|(?:d|n|d?a|su|co|que|be)ll|un|sant|gl"
+)
+"""French and Italian words that lose their last letter before a vowel."""
+_CONTRACTED = frozenset({"ll", "ve", "re", "em", "all"})
 # Letters of the same look or of no look at all: typographic apostrophes and dashes, joiners.
 _SAME = str.maketrans(
     dict.fromkeys("\u2018\u2019\u02bc\u2032", "'")
@@ -47,7 +59,7 @@ def _any_script() -> tuple[re.Pattern[str], re.Pattern[str]]:
         chr(c) for c in range(0x300, 0x10000) if unicodedata.category(chr(c)) in ("Mn", "Mc")
     )
     letter = rf"(?:[^\W_]|[{marks}])"
-    word = re.compile(rf"{letter}+(?:[{_JOINERS}]+{letter}+)*")
+    word = re.compile(rf"{letter}+(?:[{_JOINERS}]+{letter}+)*|{_EMOJI}")
     return word, re.compile(rf"[{_UNSPACED}{marks}]*[{_UNSPACED}][{_UNSPACED}{marks}]*")
 
 
@@ -108,9 +120,20 @@ def _take(word: str, result: list[str]) -> None:
     if not word:
         return
     result.append(word[:MAX_TOKEN_LENGTH])
-    parts = _PART.findall(word.replace("'", ""))
+    parts = [part.strip("'") for part in _PART.findall(word)]
     if len(parts) > 1:
-        result.extend(part[:MAX_TOKEN_LENGTH] for part in parts)
+        result.extend(part[:MAX_TOKEN_LENGTH] for part in parts if part)
+    result.extend(bare[:MAX_TOKEN_LENGTH] for part in parts if (bare := _bare(part)))
+
+
+def _bare(word: str) -> str:
+    """The noun of an elision (l'ampoule) or of a Turkish name with its ending (Bursa'da); ""."""
+    head, apostrophe, tail = word.partition("'")
+    if not apostrophe or any(map(str.isdecimal, word)):
+        return ""
+    if _ELIDED.fullmatch(head) and len(tail) > 2:
+        return tail
+    return head if len(head) > 2 and len(tail) > 1 and tail not in _CONTRACTED else ""
 
 
 def _take_run(run: str, result: list[str]) -> None:

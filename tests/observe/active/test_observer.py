@@ -233,19 +233,22 @@ def _nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def server() -> Any:
-    draft = Rule(when="You keep the log of a camera", reply="[0:01-0:03] A grey picture.")
+    draft = Rule(when="You describe a video", reply="[0:01-0:03] A grey picture.")
     with ScriptedServer(Script(rules=(draft,))) as running:
         yield running
 
 
-def test_the_command_with_a_model_compares_both_ways(
+def test_the_command_with_a_model_compares_three_ways(
     make_video: Make, server: ScriptedServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, page, log = make_video("a.mp4", seconds=4), tmp_path / "a.html", tmp_path / "a.json"
     words = [str(path), "--model", f"openai-compatible:fake@{server.url}", "--compare"]
     code, body = run_json(capsys, *words, "--html", str(page), "--log", str(log))
     assert code == 0
+    assert list(body["result"]) == ["active", "random", "direct"]
     direct, active = body["result"]["direct"], body["result"]["active"]
+    assert body["result"]["random"]["draft"] == active["draft"]
+    assert body["result"]["random"]["usage"]["frames"] <= active["usage"]["frames"]
     assert direct["caption"] == "[0:01-0:03] A grey picture."
     assert active["draft"] == direct["caption"]
     assert active["caption"] == "", "nothing confirmed it"

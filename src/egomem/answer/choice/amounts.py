@@ -62,9 +62,11 @@ _CLOCK = re.compile(
 _MEASURE = re.compile(
     rf"(?P<minus>(?<![\w.,%)])(?:-|−|minus\s+)|(?<![\w.,]))\+?(?:"
     rf"(?P<sign>{_PREFIX})\s*(?P<priced>{_NUMBER})"
-    rf"|(?P<half_of>half an?|a half)\s+(?P<half_unit>{_UNIT})(?!\w)"
-    rf"|(?P<number>{_NUMBER}|\b(?:{_WORD})\b)\s*(?P<unit>°\s?c\b|°\s?f\b|per\s?cent\b|{_UNIT})(?!\w)"
-    r"(?:\s*(?:celsius|fahrenheit|c\b))?)",
+    r"|(?P<part>half an?|a half|(?:a\s+)?quarter of an?|three quarters of an?)\s+"
+    rf"(?P<part_unit>{_UNIT})(?!\w)"
+    rf"|(?P<number>{_NUMBER}|\b(?:{_WORD})\b)(?P<half>\s+and a half)?"
+    rf"\s*(?P<unit>°\s?c\b|°\s?f\b|per\s?cent\b|{_UNIT})(?!\w)"
+    r"(?:\s*(?:celsius|fahrenheit|c\b))?(?P<unit_half>\s+and a half)?)",
     re.IGNORECASE,
 )
 _BARE = re.compile(rf"\s*(?P<minus>-|−|minus\s+)?\+?(?P<number>{_NUMBER})\s*[.!]?\s*", re.I)
@@ -186,9 +188,11 @@ def _hour(written: str) -> int:
 
 
 def _measure(match: re.Match[str]) -> Amount | None:
-    if match["half_of"]:
-        kind, factor = _UNITS[match["half_unit"].lower()]
-        return Amount(kind, frozenset({factor / 2}))
+    if match["part"]:
+        kind, factor = _UNITS[match["part_unit"].lower()]
+        part = match["part"].lower()
+        share = 0.5 if "half" in part else 0.75 if "three" in part else 0.25
+        return Amount(kind, frozenset({factor * share}))
     if match["priced"]:
         kind, factor = _UNITS[match["sign"].lower()]
         price = _number(match["priced"], match["minus"])
@@ -196,6 +200,7 @@ def _measure(match: re.Match[str]) -> Amount | None:
     unit = re.sub(r"\s", "", match["unit"].lower())
     kind, factor = _UNITS["percent" if unit == "percent" else unit]
     number = _number(match["number"], match["minus"])
+    number += 0.5 if match["half"] or match["unit_half"] else 0.0
     return Amount(kind, frozenset({round(number * factor, 6)}), number)
 
 

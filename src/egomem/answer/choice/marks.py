@@ -32,6 +32,7 @@ _IN_BRACKETS = re.compile(
     r"(?:(?:confidence|probability|likelihood|score|certainty)\s*[:=]?\s*)?"
     r"(\d+(?:[.,]\d+)?\s*%|[01]?\.\d+|high|medium|low)(?:\s*\w+)?\)"
 )
+_PROBABILITY = re.compile(r"\b[Pp](?:rob)?\(([A-Z])\)\s*(?=[=:≈]\s*\d)")
 _TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
 
 
@@ -39,6 +40,7 @@ def plain_marks(text: str) -> str:
     """The text with its marks behind what they mark, and arrows of one kind."""
     text = _POINTED.sub(" ✓", text)
     text = _BOX_OFF.sub(r"\1✗ ", _BOX_ON.sub(r"\1✓ ", text))
+    text = _PROBABILITY.sub(r"\1", text)
     text = _ASKED.sub(r"\1: ", text)
     text = re.sub(r"(?m)^([ \t]*)[-*+•][ \t]+(?=[✓✗])", r"\1", text)
     if len(_LEADING.findall(text)) > 1 or _LEADING.fullmatch(text.strip()):

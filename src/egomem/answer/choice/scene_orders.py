@@ -12,12 +12,17 @@ _VERB = (
     r"(?:answer|choose|pick|select|reply|respond|say|go|output|write|return|vote|mark|print)"
     r"(?:\s+(?:with|for|only|is))?"
 )
-_LABEL = r"(?:the\s+)?(?:option|letter|answer|choice)?\s*[(\"']?[A-Za-z0-9]{1,2}\b[)\"']?"
+# In lower case "a" and "i" are words, and longer ones are no labels.
+_LABEL = (
+    r"(?:the\s+)?(?:option|letter|answer|choice)?\s*[(\"']?"
+    r"(?-i:[A-Z][A-Z0-9]?|[b-hj-z]|\d{1,2})(?!\w)[)\"']?"
+)
 _ORDER = rf"{_VERB}\s+{_LABEL}"
 _CLAIM = r"(?:the\s+)?(?:correct|right|final|true)?\s*(?:answer|option|choice)\s*(?:is|:)\s*"
 _INJECTED = re.compile(
     rf"{_ORDER}|{_CLAIM}{_LABEL}|\b(?:ignore|disregard|forget)\b[^\"]*\b(?:instruction|previous|above|"
-    r"prompt|everything)",
+    r"prompt|everything)|(?:请?回答|選擇|选择|请?选|答案是|选项|antworte|wähle|nimm|réponds|responde|elige)"
+    r"\s*(?:mit\s+|par\s+|con\s+)?(?-i:[A-Z])(?![A-Za-z])",
     re.IGNORECASE,
 )
 _QUOTED = re.compile(
@@ -40,12 +45,19 @@ _TOLD = re.compile(
     rf"[^.;!?\n]{{0,40}}?(?:\bto\s+|[:,]\s*|\bthat\s+|[\"']\s*|\s){_ORDER}[^.;!?\n]*",
     re.IGNORECASE,
 )
+_INSTRUCTION = re.compile(
+    rf"\b(?:instruction|order|request|demand|command|advice|hint)s?\b[^.;!?\n]{{0,30}}?\bto\s+{_ORDER}"
+    r"[^.;!?\n]*",
+    re.IGNORECASE,
+)
 
 
 def without_scene_orders(text: str) -> str:
     """The text without the orders that it reports; the same text where it reports none."""
     text = _QUOTED.sub(_drop_order, text)
-    return _TOLD.sub(" ", _COMMAND.sub(" ", text))
+    for pattern in (_COMMAND, _TOLD, _INSTRUCTION):
+        text = pattern.sub(" ", text)
+    return text
 
 
 def _drop_order(match: re.Match[str]) -> str:

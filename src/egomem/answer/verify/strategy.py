@@ -71,6 +71,7 @@ def _effort(outlook: Outlook) -> Effort:
     "verify",
     VerifySettings,
     reads=("caption", "frames"),
+    version="2",  # one recording is headed without its name, above frames too
     roles=(Role.READER, Role.VERIFIER),
     looker=Role.VERIFIER,
     starts_from=("caption",),

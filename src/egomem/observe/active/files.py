@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,7 @@ from egomem.hashing import recording_id
 from egomem.media import content_hash, probe
 from egomem.models import ModelClient, Role
 from egomem.observe.active.embedded_backend import EmbeddedBackend
+from egomem.observe.active.equal_compute import caption_at_random
 from egomem.observe.active.loop import (
     CaptionBackend,
     CaptionRun,
@@ -64,7 +65,29 @@ def _made(make: Callable[[], T], missing: list[str]) -> T | None:
         return None
 
 
-def tools_for(path: Path, parts: InstalledTools, *, retriever: Retriever | None = None) -> Tools:
+DIRECT_FPS = 1.0
+MAX_DIRECT_FRAMES = 128
+"""Frames of a single pass over a whole video: one a second, and no more than the extra frames that
+an active caption may take. Our choice."""
+DIRECT_SIDE = 512
+"""Longest side of its frames in pixels: it cannot look closer later."""
+
+
+def tools_for(
+    path: Path,
+    parts: InstalledTools,
+    *,
+    retriever: Retriever | None = None,
+    direct_frames: int | None = None,
+) -> Tools:
+    """What can be inspected of a video file. `direct_frames`: frames of a single pass at most."""
+    direct: dict[str, Any] = {}
+    if direct_frames is not None:
+        direct = {
+            "coarse_step": 1 / DIRECT_FPS,
+            "max_coarse": direct_frames,
+            "coarse_side": DIRECT_SIDE,
+        }
     facts = probe(path)
     if facts.video is None:
         raise UsageError(f"{path.name} has no picture to caption", "name a video file")
@@ -79,13 +102,14 @@ def tools_for(path: Path, parts: InstalledTools, *, retriever: Retriever | None 
         reader=parts.reader,
         listener=parts.listener if facts.audio else None,
         retriever=retriever,
+        **direct,
     )
 
 
 def backend_for(models: ModelClient | None, budget: CaptionBudget) -> CaptionBackend:
     """Return a model's backend if one fills the captioner role, else the embedded observers'."""
     if models is not None and models.has(Role.CAPTIONER):
-        return VlmBackend(models, tokens=budget.tokens)
+        return VlmBackend(models, tokens=budget.tokens, whole=True)
     return EmbeddedBackend()
 
 
@@ -97,19 +121,22 @@ async def caption_file(
     budget: CaptionBudget | None = None,
     parts: InstalledTools | None = None,
     retriever: Retriever | None = None,
+    direct_frames: int = MAX_DIRECT_FRAMES,
     log: Path | None = None,
     on_event: OnEvent = lambda log, state: None,
 ) -> CaptionRun:
-    """Caption a whole file.
+    """Caption a whole file, actively or in a single pass of at most `direct_frames` frames.
 
     `log`: where the run is saved after every event; a log of the same run that is already there is
     continued. Raises UsageError if the log is of another run.
     """
     budget = budget or CaptionBudget()
-    tools = tools_for(path, parts or installed_tools(), retriever=retriever)
+    parts = parts or installed_tools()
     backend = backend_for(models, budget)
     if not active:
+        tools = tools_for(path, parts, retriever=retriever, direct_frames=direct_frames)
         return await caption_once(tools, backend)
+    tools = tools_for(path, parts, retriever=retriever)
     earlier = load_log(log) if log is not None and log.is_file() else None
     if earlier is not None:
         _is_of(earlier, tools.scene, backend, budget, log)
@@ -123,18 +150,43 @@ async def caption_file(
     return await caption_actively(tools, backend, budget=budget, resume=earlier, on_event=saved)
 
 
-async def caption_in_modes(
-    path: Path, modes: Mapping[str, bool], *, models: ModelClient | None, **options: Any
-) -> dict[str, CaptionRun]:
-    """Caption a file once per mode (name -> whether it is active) and close `models`.
-
-    One after the other, so that each run's cost is its own. `options` are those of `caption_file`.
-    """
+async def caption_and_close(
+    path: Path, *, models: ModelClient | None, **options: Any
+) -> CaptionRun:
+    """Return one caption and close `models`. `options` are those of `caption_file`."""
     async with models or nullcontext():
-        return {
-            name: await caption_file(path, models=models, active=active, **options)
-            for name, active in modes.items()
-        }
+        return await caption_file(path, models=models, **options)
+
+
+async def compare_captions(
+    path: Path,
+    *,
+    models: ModelClient | None = None,
+    budget: CaptionBudget | None = None,
+    parts: InstalledTools | None = None,
+    retriever: Retriever | None = None,
+    log: Path | None = None,
+    seed: int = 0,
+) -> dict[str, CaptionRun]:
+    """Return three captions of equal compute and close `models`: guided inspections (`active`),
+    `random` ones, and a single pass over as many frames (`direct`)."""
+    budget = budget or CaptionBudget()
+    parts = parts or installed_tools()
+    async with models or nullcontext():
+        options: dict[str, Any] = {
+            "models": models, "budget": budget, "parts": parts, "retriever": retriever,
+        }  # fmt: skip
+        active = await caption_file(path, log=log, **options)
+        at_random = await caption_at_random(
+            tools_for(path, parts, retriever=retriever),
+            backend_for(models, budget),
+            active,
+            seed=seed,
+        )
+        direct = await caption_file(
+            path, active=False, direct_frames=active.usage.frames, **options
+        )
+    return {"active": active, "random": at_random, "direct": direct}
 
 
 def _is_of(

@@ -81,8 +81,15 @@ class CaptionRun(Record):
 
     @property
     def usage(self) -> Usage:
-        frame_count = len(self.log.scene.coarse) + self.state.pictures
-        return self.state.usage.model_copy(update={"frames": frame_count})
+        return self.state.usage.model_copy(
+            update={"frames": self.first_frames + self.state.pictures}
+        )
+
+    @property
+    def first_frames(self) -> int:
+        """Frames before any inspection. The coarse view is taken from those of the draft."""
+        drafted = (e.frames for e in self.log.events if isinstance(e, Drafted))
+        return max(len(self.log.scene.coarse), *drafted, 0)
 
 
 OnEvent = Callable[[CaptionLog, CaptionState], None]

@@ -89,7 +89,8 @@ class ActiveCaptioner:
             model=self._backend.name,
             prompt=prompts.VERSION if models else None,
             window=window,
-            sampling="+".join([f"{COARSE_STEP:g}s", *parts])
+            # A model drafts from all frames of a window; without one, the coarse view is all.
+            sampling="+".join([*(["draft:all"] if models else []), f"{COARSE_STEP:g}s", *parts])
             + f",{settings}"
             # The coarse view is taken from the window's frames.
             + ("" if fps == DEFAULT_FPS else f",{fps:g}fps"),
@@ -195,7 +196,13 @@ class ActiveCaptioner:
             track=self._track.id,
             data=data,
             provenance=Provenance(
-                frames=tuple(sorted({t for f in findings for t in f.frames} | set(_coarse(run)))),
+                frames=tuple(
+                    sorted(
+                        {t for f in findings for t in f.frames}
+                        | set(_coarse(run))
+                        | {round(f.time, 3) for f in (window.frames if self._models else ())}
+                    )
+                ),
                 rests_on=tuple(o.id for o in window.finished("speech")),
                 note=f"active observation: {len(findings)} findings, {_by_tool(findings)}",
             ),

@@ -155,11 +155,13 @@ class StopReason(StrEnum):
 
 
 class Drafted(Record):
-    """The coarse view and the first caption. `status`: of a reply that is no draft."""
+    """The first caption, from `frames` frames (0: those of the coarse view alone). `status`: of a
+    reply that is no draft."""
 
     event: Literal["drafted"] = "drafted"
     lines: tuple[CaptionLine, ...]
     findings: tuple[Finding, ...] = ()
+    frames: int = 0
     usage: Usage = Usage()
     faults: tuple[str, ...] = ()
     status: Status | None = None

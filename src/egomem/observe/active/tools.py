@@ -99,11 +99,14 @@ class Tools:
         context: Sequence[Observation] = (),
         given: Sequence[Frame] = (),
         coarse_step: float = COARSE_STEP,
+        max_coarse: int = MAX_COARSE_FRAMES,
+        coarse_side: int | None = COARSE_SIDE,
     ) -> None:
         self.scene, self.path = scene, path
         self.detector, self.reader, self.listener = detector, reader, listener
         self.retriever, self.gaze, self.context = retriever, tuple(gaze), tuple(context)
-        self.coarse_step, self._given = coarse_step, tuple(given)
+        self.coarse_step, self.max_coarse, self.coarse_side = coarse_step, max_coarse, coarse_side
+        self.given = tuple(given)
         self._source = source
         self._kept: dict[Inspection, InspectionResult] = {}
 
@@ -113,14 +116,13 @@ class Tools:
         if self.scene.coarse:
             times = list(self.scene.coarse)
         else:
-            count = min(
-                max(round(span.length / self.coarse_step) + 1, MIN_COARSE_FRAMES), MAX_COARSE_FRAMES
-            )
+            wanted = max(round(span.length / self.coarse_step) + 1, MIN_COARSE_FRAMES)
+            count = min(wanted, self.max_coarse)
             last = max(span.start, span.end - END_MARGIN_S)
-            step = (last - span.start) / (count - 1)
+            step = (last - span.start) / max(1, count - 1)
             times = [round(span.start + k * step, 3) for k in range(count)]
-        source = decoded_frames(self._given) if self._given else self._source
-        coarse_frames = tuple(source(times, COARSE_SIDE))
+        source = decoded_frames(self.given) if self.given else self._source
+        coarse_frames = tuple(source(times, self.coarse_side))
         if not self.scene.coarse:
             update = {"coarse": tuple(round(f.time, 3) for f in coarse_frames)}
             self.scene = self.scene.model_copy(update=update)

@@ -54,11 +54,19 @@ class VlmBackend:
     """`CaptionBackend` over a model. Roles without a model are filled by the captioner's.
 
     `tokens`: a request is not sent if by estimate it would go beyond so many in all.
-    `max_tokens`: of one reply.
+    `max_tokens`: of one reply. `whole`: what is captioned is a whole video, of anyone's camera.
     """
 
-    def __init__(self, models: ModelClient, *, tokens: int = 200_000, max_tokens: int = MAX_TOKENS):
+    def __init__(
+        self,
+        models: ModelClient,
+        *,
+        tokens: int = 200_000,
+        max_tokens: int = MAX_TOKENS,
+        whole: bool = False,
+    ):
         self._models, self._tokens, self._max_tokens = models, tokens, max_tokens
+        self._whole = whole
         models.spec(Role.CAPTIONER)  # raises where there is none
 
     @property
@@ -79,13 +87,16 @@ class VlmBackend:
         step = self._step(tools)
         span = tools.scene.span
         speech = [o for o in tools.context if o.source == "speech" and o.span.overlaps(span)]
-        images = await step.images(coarse, Role.CAPTIONER)
+        # A window's draft sees all of its frames, as a direct caption does: with fewer, active
+        # captions would begin worse off than what they are compared with.
+        images = await step.images(tools.given or coarse, Role.CAPTIONER)
         request = caption_request(
             images,
             span,
             spoken_lines(speech, span),
             tags=step.tags,
             max_tokens=self._max_tokens,
+            whole=self._whole,
         )
         reply = await step.ask(request)
         if reply is not None and reply.status is Status.UNPARSABLE:
@@ -94,6 +105,7 @@ class VlmBackend:
         if reply is None or not reply.ok:
             return Drafted(
                 lines=(),
+                frames=len(images),
                 usage=step.usage,
                 faults=tuple(step.faults),
                 status=reply.status if reply is not None else None,
@@ -117,7 +129,11 @@ class VlmBackend:
             for k, utterance in enumerate(speech)
         )
         return Drafted(
-            lines=tuple(lines), findings=heard, usage=step.usage, faults=tuple(step.faults)
+            lines=tuple(lines),
+            findings=heard,
+            frames=len(images),
+            usage=step.usage,
+            faults=tuple(step.faults),
         )
 
     async def diagnose(
