@@ -184,6 +184,23 @@ def test_a_known_recording_keeps_its_wearer(tmp_path: Path, make_video: MakeVide
         assert [r.wearer for r in store.recordings()] == ["ann"]
 
 
+def test_written_times_that_could_not_be_used_are_counted(
+    tmp_path: Path, make_video: MakeVideo
+) -> None:
+    class Doubtful(Watcher):
+        async def observe(self, window: Window) -> list[Observation]:
+            (seen,) = await super().observe(window)
+            data = {"outside": [{"written": "9:00", "text": "x"}], "times_unread": 2}
+            return [seen.model_copy(update={"data": data})]
+
+    report = run(tmp_path, [make_video("a.mp4", seconds=5)], Doubtful())
+    assert report.counts == {"done": 1}
+    (note,) = [line for line in report.outcomes[0].notes if "captions wrote" in line]
+    assert "3 times outside of the window and 6 times that could not be read" in note
+    plain = run(tmp_path, [make_video("b.mp4", seconds=5)], Watcher())
+    assert not [line for line in plain.outcomes[0].notes if "captions wrote" in line]
+
+
 def test_a_full_disk_ends_the_run(tmp_path: Path, make_video: MakeVideo) -> None:
     class Full(Watcher):
         async def observe(self, window: Window) -> list[Observation]:

@@ -12,7 +12,8 @@ from egomem.media import MediaInfo
 from egomem.memory import Store
 from egomem.memory.failed_windows import window_unit
 from egomem.observe import FrameObserver, SoundObserver
-from egomem.records import Recording
+from egomem.records import Observation, Recording
+from egomem.text import plural
 from egomem.timeline import Span, format_time, sample_times, windows
 
 DAMAGE = "damage"
@@ -51,12 +52,35 @@ class Observers:
 
 @dataclass(slots=True)
 class FileProgress:
-    """What has been done on one file so far; becomes its FileOutcome."""
+    """What has been done on one file so far; becomes its FileOutcome.
+
+    `times_outside`, `times_unread`: times that captions wrote, outside of their window or not to be
+    read.
+    """
 
     observations: int = 0
     windows: int = 0
+    times_outside: int = 0
+    times_unread: int = 0
     faults: list[str] = field(default_factory=list)
     failed: dict[str, list[Span]] = field(default_factory=dict)
+
+    def count_times(self, observations: Sequence[Observation]) -> None:
+        """Count the written times that could not be used (see `observe.caption_times`)."""
+        for observation in observations:
+            outside, unread = (observation.data.get(name) for name in ("outside", "times_unread"))
+            self.times_outside += len(outside) if isinstance(outside, list) else 0
+            self.times_unread += unread if isinstance(unread, int) else 0
+
+    def time_notes(self) -> list[str]:
+        """A line on the written times that could not be used; none where all could."""
+        parts = []
+        if self.times_outside:
+            parts.append(f"{plural(self.times_outside, 'time')} outside of the window")
+        if self.times_unread:
+            parts.append(f"{plural(self.times_unread, 'time')} that could not be read")
+        lines = "their lines are kept without a time"
+        return [f"captions wrote {' and '.join(parts)}: {lines}"] if parts else []
 
     def error_lines(self) -> tuple[str, ...]:
         """All errors; one repeated over many windows (a dead server) becomes a single line."""

@@ -104,6 +104,7 @@ async def _observe(job: FileJob, window: Window) -> None:
         if picture and store.recording(recording.id):
             thumbnails = [keep_thumbnail(store.folder, recording.id, span.start, picture)]
         new_count = store.add(observations, completed=completed, thumbnails=thumbnails)
+    job.progress.count_times(observations)
     job.progress.observations += new_count
     job.progress.windows += 1
 

@@ -204,6 +204,6 @@ async def _ingest_file(job: FileJob, notes: list[str]) -> FileOutcome:
         seconds=recording.duration,
         windows=progress.windows,
         observations=progress.observations,
-        notes=tuple(notes),
+        notes=(*notes, *progress.time_notes()),
         faults=faults,
     )

@@ -190,8 +190,6 @@ class ReplyCache:
             raise StoreError(f"{self.path} is cut short", KEEP)
         if lines and lines[0][0] != "ok":
             raise StoreError(f"{self.path}: {lines[0][0]}", KEEP)
-        if lines and lines[0][0] != "ok":
-            raise StoreError(f"{self.path}: {lines[0][0]}", KEEP)
         count = self._file.read(f"SELECT count(*) FROM replies WHERE NOT {_IS_SOUND}")
         if delete:
             self._file.write(f"DELETE FROM replies WHERE NOT {_IS_SOUND}")

@@ -1,6 +1,6 @@
 """One attempt at a request: a reply with a status, or how the attempt failed.
 
-Imports pydantic-ai, so it is imported when the first request is sent.
+Imports httpx2, so it is imported when the first request is sent.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from typing import Any
 import httpx2
 
 from egomem.errors import EgomemError
-from egomem.models import http_errors, pydantic_ai_adapter
+from egomem.models import chat_completions, http_errors
+from egomem.models.completion import Completion
 from egomem.models.http_errors import FailedAttempt
 from egomem.models.prices import is_priced, price
 from egomem.models.reply import ErrorKind, Reply
@@ -38,9 +39,7 @@ async def send_once(
     `exchange` is filled with what came over the wire; the caller reads from it what was spent.
     """
     try:
-        completion = await pydantic_ai_adapter.send_request(
-            model, request, exchange, schema_in_words=schema_in_words
-        )
+        completion = await _send(model, request, exchange, schema_in_words)
     except (TimeoutError, EgomemError):
         raise
     except Exception as error:
@@ -71,6 +70,21 @@ async def send_once(
         model=completion.model or spec.model,
         server=spec.server,
         frames=tuple(i.time for i in request.images if i.time is not None),
+    )
+
+
+async def _send(
+    model: Any, request: Request, exchange: HttpExchange, schema_in_words: bool
+) -> Completion:
+    if isinstance(model, chat_completions.ChatServer):
+        return await chat_completions.send_request(
+            model, request, exchange, schema_in_words=schema_in_words
+        )
+    # Loads pydantic-ai, which takes more than a second: not for a server that needs none of it.
+    from egomem.models import pydantic_ai_adapter
+
+    return await pydantic_ai_adapter.send_request(
+        model, request, exchange, schema_in_words=schema_in_words
     )
 
 

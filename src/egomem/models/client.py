@@ -255,7 +255,7 @@ class ModelClient:
         spent is in the ledger."""
         session = self._session()
         model = self._model(session, spec)
-        # Loads pydantic-ai, which takes more than a second: not before the first request.
+        # Loads httpx2, which the core install does not have.
         from egomem.models.attempt import send_once, usage_of
         from egomem.models.transport import HttpExchange
 
@@ -309,19 +309,30 @@ class ModelClient:
         return reply.model_copy(update={"version": await session.versions[spec]})
 
     def _model(self, session: _Session, spec: ModelSpec) -> Any:
-        """The pydantic-ai model of a spec, connected in this event loop."""
+        """The model of a spec, connected in this event loop."""
         if spec not in session.models:
             try:
-                from egomem.models import pydantic_ai_adapter, transport
+                from egomem.models import transport
             except ImportError:
                 raise MissingExtraError("pydantic-ai", "models") from None
             client = transport.http_client(spec.url or "https://")
             session.clients[spec] = client
-            session.models[spec] = pydantic_ai_adapter.build_model(spec, client, self._environ)
+            session.models[spec] = self._connected(spec, client)
             # Asked beside the first request, which need not wait for it.
             version = server_version(spec, client, spec.key(self._environ))
             session.versions[spec] = asyncio.create_task(version)
         return session.models[spec]
+
+    def _connected(self, spec: ModelSpec, client: httpx2.AsyncClient) -> Any:
+        from egomem.models import chat_completions
+
+        if spec.server in chat_completions.DIRECT_SERVERS:
+            return chat_completions.connect(spec, client, spec.key(self._environ))
+        try:
+            from egomem.models import pydantic_ai_adapter
+        except ImportError:
+            raise MissingExtraError("pydantic-ai", "models") from None
+        return pydantic_ai_adapter.build_model(spec, client, self._environ)
 
     def _record(self, request: Request, spec: ModelSpec, reply: Reply) -> Reply:
         """Enter a request into the ledger; return its reply."""

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import httpx2
-from pydantic import JsonValue
 from pydantic_ai import messages as pai
 from pydantic_ai.direct import model_request
 from pydantic_ai.exceptions import UserError
@@ -19,8 +18,8 @@ from pydantic_ai.models.openai import OpenAIChatModel, OpenAIChatModelSettings
 from pydantic_ai.output import OutputObjectDefinition
 
 from egomem.errors import ConfigError, MissingExtraError
+from egomem.models.completion import Completion, read_logprobs
 from egomem.models.http_errors import redacted
-from egomem.models.reply import TokenLogprob
 from egomem.models.request import AudioPart, ImagePart, Request, TextPart, VideoPart
 from egomem.models.roles import ModelSpec
 from egomem.models.servers import SERVERS
@@ -29,17 +28,6 @@ from egomem.models.transport import EXCHANGE, HttpExchange
 # No model writes these, so pydantic-ai leaves thinking blocks in the text for `reply_parsing`: its
 # own parser takes an unclosed block for an answer.
 _UNUSED_THINKING_TAGS = ("\x00think\x00", "\x00/think\x00")
-
-
-class Completion(NamedTuple):
-    """A server's reply, in one shape for all providers."""
-
-    raw: str
-    reasoning: str
-    refusal: str
-    finish: str | None
-    logprobs: tuple[TokenLogprob, ...] | None
-    model: str
 
 
 class _ClipModel(OpenAIChatModel):
@@ -230,7 +218,7 @@ def _messages(
             placeholder = exchange.add(part.sha256, *pieces)
             media = "video/jpeg" if part.frames else "video/mp4"
             content.append(pai.BinaryContent(placeholder, media_type=media))
-    if schema_in_words:
+    if schema_in_words and request.schema is not None:
         content.append(f"Reply with JSON of this schema: {json.dumps(request.schema)}")
     prompt: str | Sequence[pai.UserContent] = content
     if all(isinstance(item, str) for item in content):
@@ -252,7 +240,7 @@ def _completion(response: pai.ModelResponse) -> Completion:
         reasoning=reasoning,
         refusal=refusal if isinstance(refusal, str) else "",
         finish=_finish_reason(response, details),
-        logprobs=_logprobs(details.get("logprobs")),
+        logprobs=read_logprobs(details.get("logprobs")),
         model=response.model_name or "",
     )
 
@@ -261,28 +249,3 @@ def _finish_reason(response: pai.ModelResponse, details: Mapping[str, Any]) -> s
     """The finish reason in the server's own word: pydantic-ai maps unknown ones to None."""
     native = details.get("finish_reason")
     return str(native) if native else response.finish_reason
-
-
-def _logprobs(value: object) -> tuple[TokenLogprob, ...] | None:
-    if not isinstance(value, list):
-        return None
-    tokens = []
-    for item in value:
-        if not isinstance(item, Mapping) or "token" not in item:
-            continue
-        top: dict[str, float] = {}
-        for alternative in item.get("top_logprobs") or ():
-            token = str(alternative["token"])
-            logprob = _finite_logprob(alternative["logprob"])
-            top[token] = max(top.get(token, logprob), logprob)
-        tokens.append(
-            TokenLogprob(
-                token=str(item["token"]), logprob=_finite_logprob(item["logprob"]), top=top
-            )
-        )
-    return tuple(tokens) or None
-
-
-def _finite_logprob(logprob: JsonValue) -> float:
-    # Servers write the probability zero as null or -inf; JSON has no -inf.
-    return max(-9999.0, float(logprob)) if isinstance(logprob, (int, float)) else -9999.0

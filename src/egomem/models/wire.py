@@ -120,7 +120,7 @@ def _mend_chat_completion(body: dict[str, Any]) -> None:
     for index, choice in enumerate(choices):
         choice["index"] = index
         finish = choice.get("finish_reason")
-        choice["finish_reason"] = finish if isinstance(finish, str) and finish else "stop"
+        choice["finish_reason"] = finish if isinstance(finish, str) and finish else None
         logprobs = choice.get("logprobs")
         choice["logprobs"] = logprobs if _has_token_logprobs(logprobs) else None
         message = choice.get("message")
