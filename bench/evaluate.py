@@ -91,12 +91,7 @@ def write_memory(folder: Path, videos: int) -> None:
         "mug",
         "kettle",
         "door",
-        "of",
         "left",
-        "hand",
-        "wearer",
-        "puts",
-        "on",
     ]
     with Store.open(folder, create=True) as store:
         track = Track(source="caption", observer="made", window=SECONDS)

@@ -117,7 +117,9 @@ class AnswerStage:
         another one starts from the very answer that is reported there."""
         memos: dict[Arm, Memo] = {}
         for arm in self._run.config.in_order(trials):
-            trial = self._run.fingerprints.trial(question, arm)
+            trial = trials[arm]
+            if self._run.config.bases(arm):
+                trial = self._run.fingerprints.trial(question, arm)
             before = self._before(trial)
             # What it starts from is answered by now, and may be what it was.
             if not trial.changed(before):
