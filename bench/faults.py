@@ -39,7 +39,7 @@ def folders(work: Path, *, quick: bool, seed: int) -> dict[str, Any]:
     _fault_folders.build(other, "blue")
     outcomes = [
         _fault_folders.try_damage(sound, work / "damaged", damage)
-        for damage in _fault_folders.damages(sound, other, 2 if quick else 10, seed)
+        for damage in _fault_folders.damages(sound, other, 2 if quick else 12, seed)
     ]
     tried, held = Counter(o.file for o in outcomes), Counter(o.file for o in outcomes if o.held)
     unsealed = _fault_folders.unsealed_flips(sound, work / "damaged", 20 if quick else 120, seed)

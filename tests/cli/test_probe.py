@@ -42,10 +42,26 @@ def test_as_json(make_video, capsys) -> None:
 
 def test_a_damaged_file_is_a_partial_success(shared_data: Path, capsys) -> None:
     path = shared_data / "video_bad" / "corrupted.mp4"
-    code, out, err = run(["probe", str(path)], capsys)
+    code, out, err = run(["probe", str(path), "--windows"], capsys)
     assert code == 1
     assert "0.000 1.000 2.000\n" in out
     assert "from 2.700 s to the end" in err
+
+
+def test_nothing_is_decoded_or_listed_unless_asked(
+    make_video, capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = make_video("four.mp4", seconds=4, fps=10)
+    code, out, _ = run(["probe", str(path), "--decode"], capsys)
+    assert (code, out.splitlines()[-1]) == (0, "decoded    4 frames, 1 a second")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("nobody asked for frames")
+
+    monkeypatch.setattr("egomem.media.frames", refuse)
+    code, out, _ = run(["probe", str(path), "--json"], capsys)
+    assert code == 0
+    assert "windows" not in json.loads(out)["result"]
 
 
 def test_a_file_that_cannot_be_used(tmp_path: Path, capsys) -> None:

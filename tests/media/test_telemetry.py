@@ -51,6 +51,11 @@ def test_speech_with_figures_is_speech(text: str) -> None:
     assert not is_telemetry(text)
 
 
+def test_a_long_text_is_no_telemetry() -> None:
+    assert is_telemetry("[iso: 100] " * 20)
+    assert not is_telemetry("[iso: 100] " * 200)
+
+
 def test_settings_height_and_clock() -> None:
     reading = read_telemetry(Cue(Span(3, 4), DJI))
     assert (reading.height, reading.altitude) == (21.5, 433.1)

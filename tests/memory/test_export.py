@@ -13,7 +13,8 @@ import pytest
 from egomem.errors import MediaError, StoreError, UsageError
 from egomem.media import read_subtitles
 from egomem.memory import Completed, Store
-from egomem.memory.export import export, format_of, read_exported_memory, restore
+from egomem.memory.export import export, format_of
+from egomem.memory.exported_memory import read_exported_memory, restore
 from egomem.records import Observation, Provenance, Recording, Track
 from egomem.timeline import Clock, Span, read_time
 

@@ -65,6 +65,7 @@ def _needed_limits(question: Question, settings: FramesSettings, limits: Limits)
     CAPTIONS,
     CaptionsSettings,
     oracle=True,
+    version="2",  # one recording is headed without its name, above frames too
     reads=("caption",),
     run_decides=("track",),
     prompts=reader_texts(CAPTION),
@@ -109,6 +110,7 @@ async def captions(task: Task[CaptionsSettings]) -> Answer:
     FRAMES,
     FramesSettings,
     oracle=True,
+    version="2",  # one recording is headed without its name, above frames too
     reads=("frames",),
     prompts=reader_texts(VIDEO),
     reread=reread_reply,

@@ -106,6 +106,7 @@ class Memory(MemoryModels):
         caption: Literal["direct", "active"] = "direct",
         observers: Sequence[str | AnyObserver] = ("default",),
         observer_settings: Mapping[str, Mapping[str, Any]] | None = None,
+        on_again: Callable[[str], None] = lambda line: None,
         on_note: Callable[[str], None] = lambda line: None,
         on_step: OnStep = lambda step: None,
     ) -> IngestReport:
@@ -117,11 +118,13 @@ class Memory(MemoryModels):
         `caption_tokens`: maximum tokens per caption. `caption` "active": each window's caption is
         checked, and what it does not establish is looked for again. `observers`: names of `egomem
         plugins` and objects with a `track` and `observe` or `hear`; "default" stands for speech,
-        text, objects and captions. `observer_settings`: by name. `on_note` gets notes for the user
-        (such as what captioning will cost), `on_step` the progress. Returns the outcome of each
-        file; a bad file does not stop the others.
+        text, objects and captions. `observer_settings`: by name. `on_again` is told where known
+        recordings would be observed at another rate, and may raise. `on_note` gets notes for the
+        user (such as what captioning will cost), `on_step` the progress. Returns the outcome of
+        each file; a bad file does not stop the others.
         """
         from egomem.ingest import SamplingOptions, find_media, ingest
+        from egomem.ingest.completion import observed_again
         from egomem.timeline import read_start, zone_of
 
         files = find_media(paths)
@@ -143,6 +146,9 @@ class Memory(MemoryModels):
         )
 
         def plan(recordings: list[Recording]) -> None:
+            frame_observers = observer_set.observers.frames
+            if line := observed_again(self.store, recordings, frame_observers, fps):
+                on_again(line)
             if line := observer_set.plan(recordings, window):
                 on_note(line)
 

@@ -161,6 +161,8 @@ def _of_verb(verb: Token, indices: frozenset[int], used: set[int], question: boo
                 states |= _states(child, used)
                 for prep in inner:
                     places += phrases(prep, used)
+            case "npadvmod" if child.pos_ == "PROPN" and objects and recipient is None:
+                recipient = participant(child, used)  # "hands Mia a map"
             case "advmod" | "npadvmod":
                 inner = [c for c in child.children if c.dep_ == "prep"]
                 if inner:

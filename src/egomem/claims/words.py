@@ -63,6 +63,33 @@ def judge_words(evidence: Sequence[str], claim: str) -> Judgement:
     return Judgement("not told", "no line says it in these words")
 
 
+_ASKING = re.compile(r"^\s*(?:did|do|does)\s+", re.IGNORECASE)
+_BEING = re.compile(r"^\s*(?:is|are|was|were)\s+", re.IGNORECASE)
+
+
+def judge_question_words(evidence: Sequence[str], question: str) -> Judgement:
+    """The verdict on a yes/no question by words alone: it is asked of the statement in it."""
+    body = question.strip().rstrip("?").strip()
+    if _ASKING.match(body):
+        return judge_words(evidence, _ASKING.sub("", body))
+    if not _BEING.match(body):
+        return Judgement("not told", "the question could not be read as a statement")
+    claimed = normal(_BEING.sub("", body))
+    for text in evidence:
+        for sentence in _SENTENCE.split(text):
+            words = normal(sentence)
+            if "be" not in words or sentence.rstrip().endswith("?") or _is_open(sentence):
+                continue
+            words.remove("be")
+            if words == claimed:
+                return Judgement("entailed", "it is said in the same words", (sentence,))
+            if denies(words, claimed):
+                return Judgement("contradicted", "the evidence denies it", (sentence,), "polarity")
+            if turned := _turned(words, claimed):
+                return Judgement("contradicted", turned, (sentence,), "opposite")
+    return Judgement("not told", "no line says it in these words")
+
+
 def denies(words: Sequence[str], claimed: Sequence[str]) -> bool:
     """True where two sentences are the same but for a denial in one."""
     denying = set(stems(sorted(_DENYING)))

@@ -164,6 +164,12 @@ def capmem(
     set_: SetOption = None,
     budget: BudgetOption = None,
     max_requests: RequestsOption = None,
+    shuffle_options: Annotated[
+        int | None,
+        typer.Option(
+            metavar="SEED", help="Give each question's options other letters, by this seed."
+        ),
+    ] = None,
     limit: LimitOption = None,
     shard: Annotated[
         str | None, typer.Option(metavar="I/N", help="Run part I of N, counting from 1.")
@@ -221,6 +227,7 @@ def capmem(
         gate_high=gate_high,
         strategies=strategy_settings(set_ or ()),
         track=track,
+        shuffle_options=shuffle_options,
         limit=limit,
         shard=read_shard(shard) if shard else None,
     )

@@ -86,6 +86,12 @@ def ingest(
             help="A setting of an observer: speech.language=de. Repeatable.",
         ),
     ] = None,
+    again: Annotated[
+        bool,
+        typer.Option(
+            "--again", help="Observe known recordings again at another --fps without asking."
+        ),
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Watch recordings and remember what is seen, read and said in them.
@@ -112,6 +118,7 @@ def ingest(
             caption=caption.value,
             observers=[name.strip() for name in observers.split(",") if name.strip()],
             observer_settings=settings_by_name(set_ or ()),
+            on_again=(lambda line: None) if again else progress.ask,
             on_note=progress.say,
             on_step=progress.step,
         )

@@ -19,21 +19,35 @@ if TYPE_CHECKING:
 
 def probe(
     file: Annotated[Path, typer.Argument(help="A video or sound file.")],
-    window: Annotated[float, typer.Option(help="Length of a window in seconds.")] = DEFAULT_WINDOW,
-    fps: Annotated[float, typer.Option(help="Frames a second that are looked at.")] = DEFAULT_FPS,
+    decode: Annotated[
+        bool, typer.Option("--decode", help="Decode what would be looked at, to find damage.")
+    ] = False,
+    list_windows: Annotated[
+        bool, typer.Option("--windows", help="List the windows and frames that would be used.")
+    ] = False,
+    window: Annotated[
+        float | None,
+        typer.Option(help=f"Length of a window in seconds (default {DEFAULT_WINDOW:g}); lists."),
+    ] = None,
+    fps: Annotated[
+        float | None,
+        typer.Option(help=f"Frames a second to look at (default {DEFAULT_FPS:g}); lists."),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Show what FILE holds, which windows and frames would be used, and what is wrong with it."""
+    """Show what FILE says that it holds; decode it, or list windows, only where asked."""
     from egomem.media import distinct, frames
     from egomem.media import probe as look
     from egomem.timeline import sample_times, windows
 
     facts = look(file)
-    spans = windows(facts.duration, window)
+    listed = list_windows or window is not None or fps is not None
+    spans = windows(facts.duration, DEFAULT_WINDOW if window is None else window)
+    rate = DEFAULT_FPS if fps is None else fps
     sampled_frames: list[Frame] = []
     problems: list[tuple[str, str]] = []
-    if facts.video is not None:
-        times = [t for span in spans for t in sample_times(span, fps)]
+    if facts.video is not None and (decode or listed):
+        times = [t for span in spans for t in sample_times(span, rate)]
         reader = frames(file, times, side=16, info=facts)
         sampled_frames = list(reader)
         if reader.report.failed:
@@ -49,15 +63,20 @@ def probe(
 
         for name, value in _lines(facts):
             out.print(f"{name:10} {value}")
-        for span, times in zip(spans, cut, strict=True):
-            listed = " ".join(f"{t:.3f}" for t in times) or "no frame"
-            out.print(f"window     {format_span(span)}  {listed}")
+        for span, times in zip(spans, cut, strict=True) if listed else ():
+            row = " ".join(f"{t:.3f}" for t in times) or "no frame"
+            out.print(f"window     {format_span(span)}  {row}")
+        if decode and not listed:
+            out.print(f"decoded    {len(sampled_frames)} frames, {rate:g} a second")
 
     result: dict[str, Any] = facts.model_dump(mode="json")
-    result["windows"] = [
-        {"start": span.start, "end": span.end, "frames": times}
-        for span, times in zip(spans, cut, strict=True)
-    ]
+    if decode:
+        result["decoded"] = len(sampled_frames)
+    if listed:
+        result["windows"] = [
+            {"start": span.start, "end": span.end, "frames": times}
+            for span, times in zip(spans, cut, strict=True)
+        ]
     print_result("probe", result, show=text, json=json, problems=problems)
 
 

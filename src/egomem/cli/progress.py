@@ -47,6 +47,21 @@ class ProgressDisplay:
             self._lines.add(line)
             self._console.print(line, highlight=False, soft_wrap=True)
 
+    def ask(self, line: str) -> None:
+        """Ask whether to go on with what `line` says. Raises UsageError where that is not wished,
+        or where nobody is there to answer."""
+        from egomem.errors import UsageError
+
+        wished = False
+        if not self._quiet and sys.stdin.isatty() and self._console.is_terminal:
+            import typer
+
+            self._bars.stop()  # it would draw over the question
+            wished = typer.confirm(f"{line}. Go on?", err=True)
+            self._bars.start()
+        if not wished:
+            raise UsageError(line, "add --again to do that, or give the same --fps as before")
+
     def step(self, step: Step) -> None:
         """Where an ingest stands. Reading a file's facts takes too little time for a bar."""
         if step.stage != "reading":

@@ -57,7 +57,8 @@ class Config(Record):
     `caption_tokens`: of a caption at most. `given_limits` changes a part of the limits of requests
     by role (captioner, verifier, reader), `fit` leaves frames out of requests that go over them.
     `track` names one of the captions of a given memory. `strategies` holds settings of strategies
-    beyond those that follow from the rest, by the strategy's name.
+    beyond those that follow from the rest, by the strategy's name. `shuffle_options`: the seed by
+    which options get other letters; None leaves them.
     """
 
     protocol: str = "capmem"
@@ -82,6 +83,7 @@ class Config(Record):
     track: str | None = None
     strategies: dict[str, dict[str, JsonValue]] = Field(default_factory=dict)
     given_memory: bool = False
+    shuffle_options: int | None = None
     limit: int | None = Field(default=None, ge=1)
     shard: Shard | None = None
 
@@ -93,6 +95,8 @@ class Config(Record):
     def hash(self) -> str:
         """16 hex digits over all of it but the shard: the shards of one run share it."""
         content = self.model_dump(mode="json", exclude={"shard"})
+        if self.shuffle_options is None:
+            del content["shuffle_options"]  # runs of versions without it keep their hash
         return hash_json(content, spaced=True)[:FINGERPRINT_LENGTH]
 
     def checked(self) -> Config:

@@ -20,6 +20,7 @@ from egomem.evaluate.config import Arm
 from egomem.evaluate.legacy_run import ANSWERS, USAGE
 from egomem.evaluate.measures import ascii_json, without_measures
 from egomem.evaluate.run_reader import load_run
+from egomem.evaluate.shuffle import with_original_labels
 from egomem.evaluate.stored_run import (
     EarlierMeasures,
     Finished,
@@ -72,8 +73,11 @@ def export_predictions(folder: Path, directory: Path) -> list[Path]:
         raise UsageError(f"cannot make {directory}: {reason(error)}", "name another") from None
     paths = []
     for arm in run.config.arms():
-        answered = [(q.id, run.stored.cells.get((q.id, arm))) for q in run.questions]
-        lines = [_prediction_line(id, cell.answer) for id, cell in answered if cell is not None]
+        answered = {
+            q.id: cell.answer for q in run.questions if (cell := run.stored.cells.get((q.id, arm)))
+        }
+        answered = with_original_labels(answered, run.questions, run.benchmark.questions)
+        lines = [_prediction_line(id, answer) for id, answer in answered.items()]
         if lines:
             paths.append(directory / f"{_file_name(arm)}.jsonl")
             _write(paths[-1], iter(lines))

@@ -60,7 +60,7 @@ def merge(target: Path, shards: Sequence[Path]) -> int:
         write_answers(target, record.stored, keys)
         _memories(target, loaded, record)
         (target / BENCHMARK).write_text(benchmark.model_dump_json(), encoding="utf-8")
-        write_predictions(target, questions, columns, cells)
+        write_predictions(target, questions, columns, cells, benchmark.questions)
         _ledgers(target, loaded)
         # Last, as it makes the folder a run: a merge that was killed is begun again.
         _about(target, whole, loaded, config, questions, cells)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from egomem.evaluate.config import Arm
+from egomem.evaluate.shuffle import with_original_labels
 from egomem.evaluate.stored_run import Finished, TrialKey
 from egomem.hashing import SHORT_LENGTH, hash_text
 from egomem.paths import file_name as safe_file_name
@@ -28,15 +29,20 @@ def write_predictions(
     questions: Sequence[Question],
     columns: Sequence[Arm],
     cells: Mapping[TrialKey, Finished],
+    originals: Sequence[Question] = (),
 ) -> list[Path]:
-    """Write the finished cells of each column; a cell that is not there has no row."""
+    """Write the finished cells of each column; a cell that is not there has no row.
+
+    `originals`: the benchmark's questions, whose labels are written where options were shuffled.
+    """
     target = folder / FOLDER
     target.mkdir(exist_ok=True)
     written = []
     names = Counter(file_name(column).casefold() for column in columns)
     for column in columns:
-        answers = [cells[q.id, column] for q in questions if (q.id, column) in cells]
-        rows = [prediction_row(cell.question, cell.answer) for cell in answers]
+        answers = {q.id: cells[q.id, column].answer for q in questions if (q.id, column) in cells}
+        answers = with_original_labels(answers, questions, originals)
+        rows = [prediction_row(id, answer) for id, answer in answers.items()]
         name = file_name(column)
         # Models whose names differ only in what a file's name cannot hold, or in upper case.
         if names[name.casefold()] > 1:

@@ -76,7 +76,7 @@ def rescore(folder: Path, on_note: Callable[[str], None] = lambda line: None) ->
         order = [(q.id, c) for q in run.questions for c in run.config.arms()]
         record.put_in_order(order)
         write_answers(folder, record.stored, order)
-        write_predictions(folder, run.questions, arms, run.cells)
+        write_predictions(folder, run.questions, arms, run.cells, run.benchmark.questions)
         gates = bias_gates(run.questions, run.config, run.cells)
         if changed:
             update_run_info(folder, gates=[g.model_dump(mode="json") for g in gates])

@@ -25,6 +25,7 @@ from egomem.evaluate.durations import video_durations
 from egomem.evaluate.fingerprint import Fingerprints, digest
 from egomem.evaluate.model_clients import ModelClients
 from egomem.evaluate.run_db import RunDatabase
+from egomem.evaluate.shuffle import shuffled
 from egomem.evaluate.trial_inputs import TrialInputs
 from egomem.evaluate.video_map import BlindViews, VideoMap, videos_from_files, videos_in_memory
 from egomem.memory import Store
@@ -66,8 +67,11 @@ class OpenRun:
 
 
 def chosen_questions(questions: Sequence[Question], config: Config) -> tuple[Question, ...]:
-    """The first `limit` questions, and of these a shard: whole videos, dealt out in turn."""
+    """The first `limit` questions, shuffled where asked for, and of these a shard: whole videos,
+    dealt out in turn."""
     first = list(questions[: config.limit])
+    if (seed := config.shuffle_options) is not None:
+        first = [shuffled(question, seed) for question in first]
     if config.shard is None:
         return tuple(first)
     # Whole videos: their captions are then made by one shard alone.

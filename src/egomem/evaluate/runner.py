@@ -65,7 +65,7 @@ async def run(
     open_run.record.put_in_order(order)
     write_answers(open_run.folder, stored, order)
     write_run_info(open_run, command, stale, summary, gates)
-    write_predictions(open_run.folder, questions, asked, current)
+    write_predictions(open_run.folder, questions, asked, current, open_run.benchmark.questions)
     return summary
 
 

@@ -9,6 +9,7 @@ from egomem.memory import Completed, Store
 from egomem.memory.failed_windows import window_unit
 from egomem.observe import FrameObserver, SoundObserver
 from egomem.records import Recording, Track
+from egomem.text import plural
 from egomem.timeline import Span, windows
 
 TRANSCRIBED_UNTIL = "until "
@@ -97,8 +98,46 @@ def observed_otherwise(
             )
 
 
+def other_rates(
+    store: Store, recording: Recording, observers: Sequence[FrameObserver]
+) -> list[str]:
+    """The frame rates at which a recording was observed by these observers, where all of it would
+    now be observed again at another: `1fps`."""
+    finished = {unit.track for unit in store.completed(recording.id)}
+    before = [track for track in store.tracks() if track.id in finished]
+    rates = [
+        _rate(track)
+        for observer in observers
+        if observer.track.id not in finished
+        for track in before
+        if (track.source, track.observer, track.model)
+        == (observer.track.source, observer.track.observer, observer.track.model)
+        and _rate(track) != _rate(observer.track)
+    ]
+    return list(dict.fromkeys(filter(None, rates)))
+
+
+def observed_again(
+    store: Store, recordings: Sequence[Recording], observers: Sequence[FrameObserver], fps: float
+) -> str:
+    """A line on known recordings that this rate would have observed all over; "" where none is."""
+    rates = {r.name: before for r in recordings if (before := other_rates(store, r, observers))}
+    if not rates:
+        return ""
+    name, earlier = next(iter(rates.items()))
+    more = f" and {plural(len(rates) - 1, 'other recording')}" if len(rates) > 1 else ""
+    return (
+        f"{name}{more} was observed at {', '.join(earlier)}; at {fps:g}fps it would be observed "
+        "all over, beside that"
+    )
+
+
+def _rate(track: Track) -> str:
+    return next((p for p in (track.sampling or "").split(",") if p.endswith("fps")), "")
+
+
 def _options(track: Track) -> str:
     """The rate and the window of a track, which the user may have given: `2fps`."""
-    rate = next((p for p in (track.sampling or "").split(",") if p.endswith("fps")), "")
+    rate = _rate(track)
     window = f"windows of {track.window:g} s" if track.window is not None else ""
     return ", ".join(part for part in (rate, window) if part) or "other settings"

@@ -19,7 +19,7 @@ from egomem.ingest.sources import MEDIA_SUFFIXES
 from egomem.ingest.start_times import find_start
 from egomem.media import LineWarning, content_hash, probe
 from egomem.memory import Store
-from egomem.memory.export import read_exported_memory, restore
+from egomem.memory.exported_memory import read_exported_memory, restore
 from egomem.records import Observation, Record, Recording, Track
 
 BATCH_SIZE = 2000

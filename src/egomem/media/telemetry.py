@@ -18,6 +18,9 @@ from egomem.timeline import Span
 MOVE_DEGREES = 1e-4
 """A move below this (11 m to the north) within `HOLD_S` is no new position (our choice)."""
 
+MAX_CHARACTERS = 1000
+"""A cue of telemetry is shorter: the longest known has some 400 characters."""
+
 HOLD_S = 10.0
 """The most seconds that one position stands for."""
 
@@ -43,7 +46,7 @@ _PAIR = re.compile(r"(?<![\d.])([-+]?\d{1,2}\.\d{4,})\s*[,; ]\s*([-+]?\d{1,3}\.\
 _BRACKETED = re.compile(r"\[\s*[\w .-]{1,20}\s*:\s*[^\[\]\n]{1,80}\]")
 _FIELD = re.compile(rf"(?<![\w.])(?:{_KEYS})\s*[:=]?\s*{_VALUE}", re.IGNORECASE)
 _UNITS = re.compile(
-    rf"{_NUMBER}\s*(?:km/?h|mph|kn|kts?|knots|m/s|ft|mm|°c?|deg|%|fps|mah|ms|hz|[mvgk])(?![\w])",
+    rf"(?<![\d.,]){_NUMBER}\s*(?:km/?h|mph|kn|kts?|knots|m/s|ft|mm|°c?|deg|%|fps|mah|ms|hz|[mvgk])(?![\w])",
     re.IGNORECASE,
 )
 _FORMS = (_NMEA, _DATED, _HEMISPHERES, _PAIR, _BRACKETED, _FIELD, _UNITS)
@@ -75,6 +78,8 @@ def is_telemetry(text: str) -> bool:
     """Whether a cue's text is telemetry: at least two fields (or a position, or a full time stamp)
     and hardly a word beside them.
     """
+    if len(text) > MAX_CHARACTERS:
+        return False
     fields, rest = 0, text
     for form in _FORMS:
         rest, count = form.subn(" ; ", rest)

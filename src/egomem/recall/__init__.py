@@ -9,7 +9,7 @@ from egomem.recall.matches import Matches, matches
 from egomem.recall.moments import MomentWindow, windows_of
 from egomem.recall.profile import CAPMEM, DEFAULT, HYBRID, PROFILES, SIGNALS, Profile
 from egomem.recall.query import Anchor, Query
-from egomem.recall.reading import MAX_QUESTION_CHARS, check_length, read_for, read_query
+from egomem.recall.reading import MAX_QUESTION_CHARS, check_length, is_ago, read_for, read_query
 from egomem.recall.search import Hit, SearchResult, find, search
 from egomem.recall.vectors import add_vectors, embedded_text
 
@@ -33,6 +33,7 @@ __all__ = [
     "explain",
     "explained",
     "find",
+    "is_ago",
     "matches",
     "read_for",
     "read_query",

@@ -107,5 +107,10 @@ class Query:
         return None
 
     @property
+    def latest_place(self) -> bool:
+        """True where the place is asked for that a thing has now, or was left at last."""
+        return self.kind == "where" and self.order == "last"
+
+    @property
     def anchor_words(self) -> tuple[Word, ...]:
         return self.anchor.words if self.anchor else ()

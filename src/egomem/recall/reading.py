@@ -35,6 +35,13 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
     ("who", r"^(and |so |but )?(who|whom|whose)\b"),
     ("whether", r"^(did|do|does|was|were|is|are|has|have|had|can|could|will|would|any)\b"),
 )
+_STATE = re.compile(r"\s*(?:where|is|are)\b", re.IGNORECASE)
+_NOW = re.compile(r"\b(?:right now|just now|now|currently|at the moment)\b", re.IGNORECASE)
+_SINCE = re.compile(
+    r"^\s*how long (?:has it been |is it |was it )?since (?=(?:i|we|you|he|she|they|the|my|\w+) )",
+    re.IGNORECASE,
+)
+_AGO = re.compile(r"\bhow long ago\b", re.IGNORECASE)
 _ORDERING = re.compile(
     r"(?P<list>\b(in )?(which|what) order\b|\b(what|which|who) (\w+ ){0,3}?first\b)"
     r"|^(did|was|were|is|does)\b.*\b(before|after)\b"
@@ -139,6 +146,11 @@ def read_query(
     from egomem.timeline.local_times import find_local_times
 
     as_written, text = text, without_instructions(text)
+    # "Since" is what is asked for here, and places nothing.
+    text = _SINCE.sub("How long ago was it that ", text)
+    is_now = bool(_STATE.match(text) and _NOW.search(text))
+    # A state that holds now was observed before: "now" is no bound, but asks for the latest.
+    text = _NOW.sub(" ", text) if is_now else text
     conventions = conventions or DEFAULT_CONVENTIONS
     times = tuple(find_local_times(text, zones, now=now, conventions=conventions))
     # Times are taken out first: "last Tuesday" is a time, and "last" in it no order.
@@ -152,7 +164,7 @@ def read_query(
     placed_text = without(target, lost)
     if anchor is not None:
         anchor = replace(anchor, words=words_of(without(anchor.event, lost)))
-    order = _order(placed_text)
+    order = _order(placed_text) or ("last" if is_now else None)
     search_text, target_text = (" ".join(_without_order(t).split()) for t in (plain, target))
     # Two words for one event: "go" and "come" alone would match every walk.
     low = _GOES.sub("disappear", _COMES.sub("appear", _lowered(placed_text)))
@@ -195,6 +207,11 @@ def read_query(
         visible=bool(_VISIBLE.search(low)) and not sources,
         name_texts=tuple(names),
     )
+
+
+def is_ago(text: str) -> bool:
+    """True where a question asks how long ago something was."""
+    return bool(_AGO.search(text) or _SINCE.match(text))
 
 
 def read_for(

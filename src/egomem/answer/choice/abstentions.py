@@ -28,6 +28,7 @@ no (?:option|answer|choice) (?:is|can be) (?:\w+ )?(?:supported|confirmed|verifi
 (?:i am|i'm) (?:not sure|unsure|uncertain)
 (?:notes?|captions?|frames?|video|evidence|this|it) (?:is|are) (?:unclear|ambiguous|
    inconclusive|insufficient)
+(?:notes?|captions?|frames?|video|recording) (?:is|are) silent
 no way (?:of (?:knowing|telling)|to (?:know|tell|say))|\bno idea\b
 nothing (?:\w+ ){0,5}?(?:shows?|says?|indicates?|mentions?|suggests?|reveals?|tells?|states?)
 (?:never|nowhere) (?:\w+ )?(?:mention(?:s|ed)?|says?|said|shows?|shown|states?|stated|

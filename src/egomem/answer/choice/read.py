@@ -173,11 +173,24 @@ class _ReplyReader:
         scores = find_scores(encoded)
         # Numbers and orders are explicit, so they count before sentences.
         if scores:
-            return self._best_scored(scores, None)
+            return self._untie(self._best_scored(scores, None), encoded)
         order = find_ranking(encoded)
         if order:
             return _chosen(order[0], order)
         return self._read_text(rest, encoded, parts)
+
+    def _untie(self, scored: _OptionReading, encoded: EncodedReply) -> _OptionReading:
+        """Scores whose best are equal leave it to a statement: "A 40%, B 40%. I choose B"."""
+        if scored.option is not None or not scored.scores:
+            return scored
+        says = extract_statements(encoded)
+        firm = [s for s in says.statements if s.strength >= Strength.STATED and not s.is_head]
+        stated = self._read_statements(says._replace(statements=firm), encoded.text)
+        best = max(scored.scores.values())
+        if stated is None or stated.option is None or scored.scores.get(stated.option) != best:
+            return scored
+        order = (stated.option, *(o for o in scored.order if o != stated.option))
+        return replace(scored, status=Status.PARSED, option=stated.option, order=order)
 
     def _read_structured(self, parts: StructuredParts) -> _OptionReading | None:
         """What JSON fields, boxes and tags state together; None where they hold no answer."""

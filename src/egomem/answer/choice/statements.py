@@ -169,7 +169,9 @@ def _is_answer_head(encoded: EncodedReply, match: re.Match[str]) -> bool:
     separator, next_word = match["sep"].strip(" \"'"), match["next"]
     if _has_label_and_text(encoded, match):
         return True
-    if separator == "," and next_word in words.ASIDES:
+    if separator == "," and (
+        next_word in words.ASIDES or next_word.startswith(("因为", "因為", "由于", "由於"))
+    ):
         return True
     if not next_word or next_word in words.CONTINUATIONS:
         next_char = encoded.text[match.end() : match.end() + 1]

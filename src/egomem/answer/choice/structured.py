@@ -26,6 +26,7 @@ _SCORES = re.compile(
     r"likelihoods?|distribution)",
     re.IGNORECASE,
 )
+_TRUTHS = {"yes": 1.0, "true": 1.0, "correct": 1.0, "no": 0.0, "false": 0.0, "incorrect": 0.0}
 _RANKING = re.compile(r"rank(?:ing|ed|s)?|order", re.IGNORECASE)
 
 
@@ -101,6 +102,8 @@ def parse_score(value: Any) -> float | None:
     """The score that a value states: a number, a truth value, or a text such as `0.7` or `70 %`."""
     if isinstance(value, (bool, int, float)):
         return float(value)
+    if isinstance(value, str) and value.strip().lower() in _TRUTHS:
+        return _TRUTHS[value.strip().lower()]
     if isinstance(value, str):
         match = re.fullmatch(r"\s*(-?\d+(?:[.,]\d+)?)\s*(%?)\s*", value)
         if match:

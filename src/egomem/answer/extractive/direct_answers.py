@@ -9,9 +9,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from egomem.answer.extractive.anchors import LocatedAnchor, gaps
+from egomem.answer.extractive.answer_parts import (
+    AnswerParts,
+    DirectAnswer,
+    quote,
+    unique,
+)
+from egomem.answer.extractive.latest_place import latest_place
 from egomem.answer.extractive.spans import (
     Episode,
     Event,
@@ -22,7 +28,8 @@ from egomem.answer.extractive.spans import (
 )
 from egomem.answer.extractive.support import coverages
 from egomem.answer.extractive.view_index import IndexedObservation, ViewIndex
-from egomem.recall import Query
+from egomem.answer.extractive.yes_no import ago, as_observed, whether
+from egomem.recall import is_ago
 from egomem.recall.words import NUMBERS, Word, thing_words_of
 from egomem.text import stems, tokens
 
@@ -30,41 +37,19 @@ DETECTED_GAP = 0.5
 """Seconds. A detector says itself when a thing is gone, so its episodes hardly need merging."""
 
 
-@dataclass(frozen=True)
-class DirectAnswer:
-    """A line for a person and the observations that it rests on, best first."""
-
-    line: str
-    entries: tuple[IndexedObservation, ...]
-
-
-@dataclass(frozen=True)
-class AnswerParts:
-    """What a direct answer is made from.
-
-    `coverage` is of the question's words, one value an entry of the index; `best` those that hold
-    most of them, in time order, `strongest` the same, best first; `gap` the seconds below which two
-    are one episode.
-    """
-
-    index: ViewIndex
-    query: Query
-    coverage: Sequence[float]
-    best: tuple[IndexedObservation, ...]
-    strongest: tuple[IndexedObservation, ...]
-    anchor: LocatedAnchor | None
-    writer: Writer
-    gap: float
-    quotes: int
-
-
 def direct_answer(parts: AnswerParts) -> DirectAnswer | None:
     """The direct answer that the question's kind asks for."""
     query = parts.query
+    if query.kind in ("when", "times", "how_long"):
+        parts = as_observed(parts)
+    if is_ago(query.text):
+        return ago(parts)
     if query.kind == "order":
         return in_order(parts.index, query.items, query.text, parts.writer, parts.gap)
     if query.relation in ("before", "after") and parts.anchor is not None:
         return beside(parts, parts.anchor)
+    if query.latest_place and (place := latest_place(parts)):
+        return place
     by_kind = _BY_KIND.get(query.kind)
     return by_kind(parts) if by_kind else quoted(parts)
 
@@ -78,7 +63,7 @@ def when(parts: AnswerParts) -> DirectAnswer | None:
         if query.order:
             changes = changes[:1] if query.order == "first" else changes[-1:]
         ends = ", ".join(writer.point(e, e.observation.span.end) for e in changes)
-        return DirectAnswer(f"At {ends}: {_quote(changes[0])}", tuple(changes))
+        return DirectAnswer(f"At {ends}: {quote(changes[0])}", tuple(changes))
     stretches = _asked_episodes(parts)
     if not stretches:
         return None
@@ -92,7 +77,7 @@ def when(parts: AnswerParts) -> DirectAnswer | None:
     more = len(stretches) - len(listed)
     tail = f"; and {more} more times" if more else ""
     word = "Last seen at" if query.leaving else "At"
-    return DirectAnswer(f"{word} {moments}{tail}: {_quote(listed[0].first)}", _firsts(stretches))
+    return DirectAnswer(f"{word} {moments}{tail}: {quote(listed[0].first)}", _firsts(stretches))
 
 
 def how_long(parts: AnswerParts) -> DirectAnswer | None:
@@ -137,14 +122,14 @@ def count(parts: AnswerParts) -> DirectAnswer | None:
         return None
     number, entry = most
     at_once = " at most at once" if entry.observation.source == "object" else ""
-    line = f"{number}{at_once}, {parts.writer.span(entry)}: {_quote(entry)}"
+    line = f"{number}{at_once}, {parts.writer.span(entry)}: {quote(entry)}"
     return DirectAnswer(line, (entry,))
 
 
 def who(parts: AnswerParts) -> DirectAnswer | None:
     for entry in parts.best:
         if entry.speaker and entry.observation.source == "speech":
-            line = f"{entry.speaker}, {parts.writer.span(entry)}: {_quote(entry)}"
+            line = f"{entry.speaker}, {parts.writer.span(entry)}: {quote(entry)}"
             return DirectAnswer(line, (entry,))
     return quoted(parts)
 
@@ -156,14 +141,9 @@ def quoted(parts: AnswerParts) -> DirectAnswer | None:
     if parts.query.order:
         entries = [parts.best[0] if parts.query.order == "first" else parts.best[-1]]
     else:
-        entries = sorted(_unique(parts.strongest)[: parts.quotes], key=lambda e: e.span.start)
-    quotes = [f"{_quote(entry)} ({parts.writer.span(entry)})" for entry in entries]
+        entries = sorted(unique(parts.strongest)[: parts.quotes], key=lambda e: e.span.start)
+    quotes = [f"{quote(entry)} ({parts.writer.span(entry)})" for entry in entries]
     return DirectAnswer("; ".join(quotes), tuple(entries))
-
-
-def whether(parts: AnswerParts) -> DirectAnswer | None:
-    quotes = quoted(parts)
-    return quotes and DirectAnswer(f"Yes, as far as was observed: {quotes.line}", quotes.entries)
 
 
 def beside(parts: AnswerParts, anchor: LocatedAnchor) -> DirectAnswer | None:
@@ -188,9 +168,9 @@ def beside(parts: AnswerParts, anchor: LocatedAnchor) -> DirectAnswer | None:
     event = "that time"
     entries: tuple[IndexedObservation, ...] = (nearest,)
     if anchor.entry:
-        event = f"{_quote(anchor.entry)} ({writer.span(anchor.entry)})"
+        event = f"{quote(anchor.entry)} ({writer.span(anchor.entry)})"
         entries = (nearest, anchor.entry)
-    line = f"{_quote(nearest)} ({writer.span(nearest)}), {query.relation} {event}"
+    line = f"{quote(nearest)} ({writer.span(nearest)}), {query.relation} {event}"
     return DirectAnswer(line, entries)
 
 
@@ -235,11 +215,6 @@ _BY_KIND: dict[str, Callable[[AnswerParts], DirectAnswer | None]] = {
 
 
 # --------------------------------------------------------------------------------- small parts
-
-
-def primary(entries: Sequence[IndexedObservation]) -> list[IndexedObservation]:
-    """Without what only restates others of them: a composed caption rests on what it is made of."""
-    return [entry for entry in entries if entry.direct] or list(entries)
 
 
 def _holding(index: ViewIndex, words: Sequence[Word]) -> list[IndexedObservation]:
@@ -305,12 +280,3 @@ def _count_in_text(entry: IndexedObservation, words: Sequence[Word]) -> int | No
         ):
             return number
     return None
-
-
-def _unique(entries: Sequence[IndexedObservation]) -> list[IndexedObservation]:
-    return list({(e.observation.text, e.observation.span): e for e in entries}.values())
-
-
-def _quote(entry: IndexedObservation) -> str:
-    text = " ".join(entry.observation.text.split())
-    return f"“{text if len(text) <= 240 else text[:239] + '…'}”"

@@ -29,6 +29,8 @@ CARRIED = 0.5
 
 _NOT_SPEECH: tuple[Source, ...] = tuple(s for s in get_args(Source) if s != "speech")
 
+_PLACED = stem_set("put leave left place lay laid set drop keep kept")
+
 FADES = 10
 """Fades (see the settings) after which a mention beside an anchor counts nothing."""
 
@@ -124,7 +126,11 @@ def _match(index: ViewIndex, query: Query, settings: ExtractiveSettings) -> Evid
 
 
 def _words_to_meet(index: ViewIndex, query: Query) -> tuple[Word, ...]:
-    """The words without "leave" where a detected thing is asked for: its own data tells that."""
+    """The words without "leave" where a detected thing is asked for, whose own data tells that;
+    without what brought a thing to its place, where the place is asked for."""
+    if query.latest_place:
+        # Put, left, dropped, moved: whatever brought it there.
+        return tuple(w for w in query.words if w.stem not in _PLACED) or query.words
     going = words_of("leave")[0].forms
     others = tuple(w for w in query.words if w.forms.isdisjoint(going))
     detected = any(

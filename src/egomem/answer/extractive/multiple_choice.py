@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from egomem.answer.extractive.abstain import abstain
 from egomem.answer.extractive.evidence_match import EvidenceMatch
+from egomem.answer.extractive.latest_place import by_latest_place
 from egomem.answer.extractive.meaning import by_meaning
 from egomem.answer.extractive.option_scores import OptionScore, by_first, by_order, by_words
 from egomem.answer.extractive.settings import NAME, ExtractiveSettings
@@ -57,6 +58,7 @@ def choose(task: Task[ExtractiveSettings], match: EvidenceMatch) -> Answer:
 
 _HOW = {
     "order": "by what came next to the event asked about",
+    "latest": "by the last place observed",
     "first": "by when it was observed",
     "words": "by the words observed",
 }
@@ -76,6 +78,8 @@ def score_options(
             OptionScore(value - least, w.best or entry, n)
             for value, w, (n, entry) in zip(both, words, near, strict=True)
         ]
+    if query.latest_place and (latest := by_latest_place(match, options)):
+        return "latest", [_with_words(p, w) for p, w in zip(latest, words, strict=True)]
     anchor = match.anchor
     if anchor and anchor.sure and query.relation in ("before", "after") and _rare(match):
         placed = by_order(index, query, options, anchor, fade=settings.fade)

@@ -14,8 +14,8 @@ from egomem.recall import explain
 from egomem.records import Answer, Source
 
 # No prompt shows that this reader has changed: raise it with each change that moves answers.
-# "2" is the reader whose candidates come from recall.
-VERSION = "2"
+# "2" is the reader whose candidates come from recall, "3" the one that reads what is claimed.
+VERSION = "3"
 
 
 @register(NAME, ExtractiveSettings, reads=get_args(Source), version=VERSION)

@@ -13,7 +13,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, cast
 
 from egomem.errors import MediaError, MissingExtraError, TimeError, reason
-from egomem.ingest.readers.rows import ImportOptions, Row, SummarisedSkip
+from egomem.ingest.readers.options import ImportOptions
+from egomem.ingest.readers.rows import Row, SummarisedSkip
 from egomem.ingest.readers.subtitles import dropped_line, subtitle_rows
 from egomem.ingest.readers.transcripts import language_of, transcript_segments
 from egomem.media import LineWarning

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
-from egomem.ingest.readers.rows import ImportOptions, Row, SummarisedSkip
+from egomem.ingest.readers.options import ImportOptions
+from egomem.ingest.readers.rows import Row, SummarisedSkip
 from egomem.media import LineWarning, Telemetry, positions, read_subtitles, split_telemetry
 from egomem.observe.asr_filter import SegmentFilter, SpeechSegment
 from egomem.text import plural
