@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import av
@@ -18,11 +17,10 @@ from egomem.records import Observation, Recording, Track
 from egomem.timeline import Span
 
 
-@dataclass(frozen=True)
 class Listener:
     """Says when each block of sound begins."""
 
-    track: Track = Track(source="speech", observer="listener")
+    track = Track(source="speech", observer="listener")
 
     def hear(
         self, blocks: Iterable[AudioBlock], recording: Recording
@@ -42,12 +40,11 @@ class Listener:
             )
 
 
-@dataclass(frozen=True)
 class Watcher:
     """Sees nothing."""
 
     window: float | None = 2
-    track: Track = Track(source="caption", observer="watcher", window=2)
+    track = Track(source="caption", observer="watcher", window=2)
 
     async def observe(self, window: Window) -> list[Observation]:
         return []
