@@ -1,5 +1,7 @@
 """What evidence makes of a claim: entailed, contradicted, or not told."""
 
+from dataclasses import replace
+
 import pytest
 
 from egomem.claims import EvidenceLine, has_parser, judge, judging, read
@@ -74,6 +76,15 @@ def test_quoted_words_are_nobodys_claim_but_the_speakers():
     assert judge(evidence, "The poster says “sale starts today”.").label == "not told"
     assert judge(evidence, "The shirt says “sale ends today”.").label == "not told"
     assert judge(evidence, "The sale ends today.").label == "not told"
+
+
+@parser
+def test_an_order_that_was_not_read_is_not_entailed(monkeypatch):
+    evidence, claim = "She fetched a rope before she left.", "She left after she fetched a rope."
+    assert judge(evidence, claim).label == "entailed"
+    monkeypatch.setattr(judging, "read", lambda text: tuple(
+        replace(c, follows=()) for c in read(text)))  # fmt: skip
+    assert judge(evidence, claim).label == "not told"
 
 
 @parser

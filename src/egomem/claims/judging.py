@@ -7,6 +7,7 @@ that the lexicon does not know, leaves the claim open: silence is the default.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -19,6 +20,8 @@ from egomem.timeline import Span
 
 TOLERANCE_S = 1.0
 """Seconds by which a finding's span may stand out over the claim's."""
+
+_ORDER = re.compile(r"\b(?:before|after|until)\b", re.IGNORECASE)
 
 Evidence = str | Sequence[str | EvidenceLine]
 
@@ -48,7 +51,15 @@ def judge(evidence: Evidence, claim: str, span: Span | None = None) -> Judgement
         if covers(line.span, span, touching=True)
         for c in read(line.text)
     )
-    return judge_claims(told, claims, span)
+    verdict = judge_claims(told, claims, span)
+    if verdict.label == "entailed" and _ORDER.search(claim) and not _reads_order(claims):
+        return Judgement("not told", "the order that it claims could not be read", verdict.pieces)
+    return verdict
+
+
+def _reads_order(claims: Sequence[Claim]) -> bool:
+    placed = any(relation in ("before", "after") for c in claims for relation, _ in c.places)
+    return placed or any(c.follows for c in claims)
 
 
 def lines_of(evidence: Evidence) -> tuple[EvidenceLine, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -92,6 +93,9 @@ def ingest(
             "--again", help="Observe known recordings again at another --fps without asking."
         ),
     ] = False,
+    subtitles: Annotated[
+        bool, typer.Option("--subtitles", help="Remember subtitles that lie beside a recording.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Watch recordings and remember what is seen, read and said in them.
@@ -100,6 +104,7 @@ def ingest(
     is left alone; one that cannot be used is reported, and the rest goes on (exit code 1).
     """
     from egomem.ingest import media_files
+    from egomem.ingest.subtitle_files import subtitles_beside, subtitles_note
 
     media_files(paths)  # a wrong path is reported before a memory is created
     with (
@@ -122,6 +127,10 @@ def ingest(
             on_note=progress.say,
             on_step=progress.step,
         )
+        beside = subtitles_beside(Path(o.path) for o in ingested.outcomes if o.recording)
+        taken = opened.import_files(*beside) if subtitles and beside else []
+        if beside and not subtitles:
+            progress.say(subtitles_note(beside))
         folder = opened.folder
 
     def show(out: Console) -> None:
@@ -136,10 +145,17 @@ def ingest(
             out.print(
                 f"captions: {ingested.usage.requests} requests, {format_usage(ingested.usage)}"
             )
+        for file in taken:
+            out.print(f"subtitles {file.path}  {file.observations} new observations")
         counts = ", ".join(f"{n} {status}" for status, n in ingested.counts.items())
         out.print(f"{counts}; memory: {folder}")
 
     problems = [(fault, o.remedy) for o in ingested.faulty for fault in o.faults]
-    result = ingested.model_dump(mode="json") | {"counts": ingested.counts, "memory": str(folder)}
+    problems += [(file.fault, file.remedy) for file in taken if file.fault]
+    result = ingested.model_dump(mode="json") | {
+        "counts": ingested.counts,
+        "memory": str(folder),
+        "subtitles": [file.model_dump(mode="json") for file in taken],
+    }
     none = all(o.status == "failed" for o in ingested.outcomes)
     print_result("ingest", result, show=show, json=json, problems=problems, nothing=none)

@@ -78,8 +78,10 @@ class RunBudget:
         Raises BudgetExhausted where it may not go.
         """
         kind = str(spec), request.role, bool(request.images)
-        usage = Usage(tokens_in=estimate_tokens(request), tokens_out=TOKENS_OUT)
-        guess = price(spec, usage) or 0.0 if self.budget is not None else 0.0
+        guess = 0.0
+        if self.budget is not None:
+            usage = Usage(tokens_in=estimate_tokens(request), tokens_out=TOKENS_OUT)
+            guess = price(spec, usage) or 0.0
         while self._under_way and (self._first(kind) or self._over(self._likely(kind, guess))):
             await self._ended.wait()
         self.closed = self.closed or self._over(self._likely(kind, guess))

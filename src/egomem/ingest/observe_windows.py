@@ -97,6 +97,9 @@ async def _observe(job: FileJob, window: Window) -> None:
             continue
         observations += new
         completed.append(mark)
+        if job.sampling.concurrency == 1:  # else the windows beside it have come further
+            share = len(completed) / (len(observers) + 1)
+            job.step("watching", span.start + share * span.length)
         window = replace(window, context=(*window.context, *new))
     picture = _picture(job, window)
     with store.writing():  # or the recording could be forgotten between the two
