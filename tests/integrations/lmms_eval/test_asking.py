@@ -84,12 +84,15 @@ def test_each_frame_is_told_with_its_time(place: Place, monkeypatch: pytest.Monk
     doc = lmms_eval.rows(place("video", settings={**place("video")["settings"], "frames": 4}))[1]
     text = text_of(lmms_eval.doc_to_messages(doc))
     times = ["[0:00.5]", "[0:01.5]", "[0:02.5]", "[0:03.5]"]
-    assert text[1:9] == [x for t in times for x in (t, "<image>")]
+    # As the captions of another arm do, frames come under their recording and its clock.
+    assert text[1] == "Recording, clock unknown:"
+    assert text[2:10] == [x for t in times for x in (t, "<image>")]
     levels = [p.convert("L").getpixel((9, 9)) for p in lmms_eval.doc_to_visual(doc)]
     assert levels == pytest.approx([25, 35, 45, 55], abs=2)
-    system, frames, asked = lmms_eval.doc_to_text(doc).split("\n\n", 2)
+    system, heading, frames, asked = lmms_eval.doc_to_text(doc).split("\n\n", 3)
+    assert heading == text[1]
     assert frames == f"Frames of the recording, taken at {', '.join(times)}."
-    assert (system, asked) == (text[0], text[9])
+    assert (system, asked) == (text[0], text[10])
 
     def gone(*_: object, **__: object) -> Any:
         raise AssertionError("nothing is decoded to read a reply")
