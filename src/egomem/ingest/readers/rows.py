@@ -174,7 +174,7 @@ class RowReader:
         """Turn times that their field's name calls milliseconds into seconds."""
         for ours in ("start", "end", "duration"):
             theirs, value = self.options.mapping.get(ours, ""), mapped.get(ours)
-            if _MILLISECONDS.search(theirs) and type(value) in (int, float):
+            if _MILLISECONDS.search(theirs) and isinstance(value, int | float):
                 mapped[ours] = value / 1000
                 self._warn_once(number, "ms", f"{theirs} is read as milliseconds, by its name")
 
