@@ -126,12 +126,25 @@ def test_options_of_the_command_line_are_read() -> None:
 
 
 def test_the_protocol_is_what_an_empty_configuration_does() -> None:
-    """CapMem: 768 frames, one a second, one lone letter, no way out, 15 to 35 % at the gate."""
+    """CapMem: 768 frames, one a second, a letter, no way out, 15 to 35 % at the gate; and evidence,
+    which is ours."""
     config = Config(settings=("video",), readers=(A,))
     (column,) = config.arms()
     assert config.strategy_settings(column, None) == {
         "video": {
-            "format": "letter", "abstain": False, "max_tokens": 2048, "frames": 768, "fps": 1.0,
+            "format": "letter", "abstain": False, "cite": True, "max_tokens": 2048,
+            "frames": 768, "fps": 1.0,
         }
     }  # fmt: skip
     assert (config.gate, config.gate_low, config.gate_high) == ("stop", 0.15, 0.35)
+
+
+def test_citing_is_part_of_what_a_run_is_and_its_default_keeps_older_hashes() -> None:
+    """The hashes of a version that had no such setting."""
+    config = Config(settings=("caption@30",), readers=("ollama:x",))
+    (arm,) = config.arms()
+    assert (config.hash, config.strategy_hash(arm, "t")) == ("4a7f3322a64d41c1", "a899c02ab5b68917")
+    silent = config.model_copy(update={"cite": False})
+    assert silent.hash != config.hash
+    assert silent.strategy_hash(arm, "t") != config.strategy_hash(arm, "t")
+    assert Config.model_validate(silent.model_dump(mode="json")) == silent

@@ -395,3 +395,17 @@ def test_starts_with_offsets_take_the_zone_that_is_given(store: Store, tmp_path:
     assert clock is not None
     assert clock.at(9000).isoformat() == "2026-10-25T02:30:00+01:00"
     assert done.problems == ("line 2: 02:30 occurs twice that day; read as the first",)
+
+
+@pytest.mark.parametrize("row", [{}, {"video_id": "ghost", "text": " "}, {"video_id": "ghost"}])
+def test_rows_that_cannot_be_used_leave_no_recording(
+    store: Store, tmp_path: Path, row: dict[str, object]
+) -> None:
+    done = one(store, lines(tmp_path / "captions.jsonl", row))
+    assert (done.passed_over, done.recordings) == (1, ())
+    assert store.recordings() == []
+
+
+def test_a_folder_is_named_as_one(store: Store, tmp_path: Path) -> None:
+    (done,) = import_files(store, [tmp_path])
+    assert "is a folder" in (done.fault or "")

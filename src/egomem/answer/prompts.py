@@ -128,7 +128,7 @@ def reader_texts(
             question,
             format=settings.format,
             abstain=settings.abstain,
-            evidence="-" if evidence else "",
+            evidence="-" if evidence and settings.cite else "",
         )
         return [*(t for p in prompts for t in (p.name, p.system)), instructions]
 

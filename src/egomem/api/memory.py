@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 from egomem.api.looking import LazyViewer, evidence_at, evidence_of_hit
 from egomem.api.memory_models import MemoryModels
 from egomem.defaults import DEFAULT_K
+from egomem.errors import UsageError
 from egomem.memory import Store, View
 from egomem.memory.moments import moment_of
 from egomem.memory.on_demand import StoreOnDemand
@@ -199,6 +200,8 @@ class Memory(MemoryModels):
         from egomem.recall import check_length, find, read_for
 
         check_length(query)
+        if not query.strip():
+            raise UsageError("the query is empty", "write what you want to find")
         view = self.until(at)
         return find(view, read_for(view, query), k=k, profile=profile, embedder=self.embedder)
 

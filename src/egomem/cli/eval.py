@@ -139,6 +139,14 @@ def capmem(
     abstain: Annotated[
         bool, typer.Option("--abstain", help="Readers may answer that it cannot be determined.")
     ] = False,
+    cite: Annotated[
+        bool,
+        typer.Option(
+            "--cite/--no-cite",
+            help="Ask readers for the evidence of an answer, too; without, the letter form asks "
+            "for the letter alone, as CapMem does.",
+        ),
+    ] = True,
     max_tokens: Annotated[
         int | None,
         typer.Option(min=1, help="Maximum tokens per reply, reasoning included (default 2048)."),
@@ -214,6 +222,7 @@ def capmem(
         cross=cross,
         format=reply,
         abstain=abstain,
+        cite=cite,
         max_tokens=max_tokens,
         caption_tokens=config_settings.caption_tokens,
         given_limits=limits_by_role,

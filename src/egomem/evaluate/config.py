@@ -51,8 +51,8 @@ class Config(Record):
 
     `captioners` empty: each reader reads captions of its own. `cross`: every captioner's captions
     are read by every reader. `frames`: of a direct request at most; `frame_limits` holds what a
-    model takes, where that is less. `format`, `abstain` and `max_tokens` are the reader's; the
-    temperature is 0 and each question is one turn without examples. `gate`: a reader outside of
+    model takes, where that is less. `format`, `abstain`, `cite` and `max_tokens` are the reader's;
+    the temperature is 0 and each question is one turn without examples. `gate`: a reader outside of
     [`gate_low`, `gate_high`] on `clean` goes no further ("stop"), or is reported ("report").
     `caption_tokens`: of a caption at most. `given_limits` changes a part of the limits of requests
     by role (captioner, verifier, reader), `fit` leaves frames out of requests that go over them.
@@ -69,6 +69,7 @@ class Config(Record):
     cross: bool = False
     format: Literal["letter", "scores", "logprobs"] = "letter"
     abstain: bool = False
+    cite: bool = True
     max_tokens: int = Field(default=2048, ge=1)
     caption_tokens: int = Field(default=CAPTION_TOKENS, ge=1)
     given_limits: dict[str, dict[str, float]] = Field(default_factory=dict)
@@ -97,6 +98,8 @@ class Config(Record):
         content = self.model_dump(mode="json", exclude={"shard"})
         if self.shuffle_options is None:
             del content["shuffle_options"]  # runs of versions without it keep their hash
+        if self.cite:
+            del content["cite"]  # likewise
         return hash_json(content, spaced=True)[:FINGERPRINT_LENGTH]
 
     def checked(self) -> Config:
@@ -228,6 +231,7 @@ class Config(Record):
         values: dict[str, Any] = {
             "format": self.format,
             "abstain": self.abstain,
+            "cite": self.cite,
             "max_tokens": self.max_tokens,
             "track": track,
             "frames": self.frame_limit(arm.reader),

@@ -90,7 +90,8 @@ def _role_rows(config: Config) -> Iterator[list[object]]:
 
     if config.readers:
         abstaining = "may abstain" if config.abstain else "must choose"
-        reply = f"reply {config.format}, at most {config.max_tokens} tokens, {abstaining}"
+        citing = "cites evidence" if config.cite else "cites nothing"
+        reply = f"reply {config.format}, at most {config.max_tokens} tokens, {abstaining}, {citing}"
         yield ["as a reader", f"{reply}; {frames_of(Role.READER)}"]
     if makes_captions and not config.given_memory:
         reply = f"{PROMPT}, free text, at most {config.caption_tokens} tokens"

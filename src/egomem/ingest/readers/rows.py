@@ -44,6 +44,7 @@ class _VideoState:
 
     recording: Recording
     length_is_known: bool
+    is_used: bool = False
     rows: int = 0
     timed: bool | None = None
 
@@ -72,7 +73,8 @@ class RowReader:
 
     @property
     def recordings(self) -> list[Recording]:
-        return [state.recording for state in self._states.values()]
+        """The recordings that a usable row describes or lies on."""
+        return [state.recording for state in self._states.values() if state.is_used]
 
     def read(self, number: int, fields: Mapping[str, Any] | str) -> Observation | None:
         """The observation of a row; None for a row that describes a recording, or is bad."""
@@ -111,6 +113,8 @@ class RowReader:
         video = self.options.recording if video is None and source != "digest" else video
         state = None if video is None else self._state_of(number, str(video), mapped)
         if text is None and "duration" in mapped:
+            if state is not None:
+                state.is_used = True
             return None
         if not isinstance(text, str) or not text.strip():
             raise ImportRowError("it has no text")
@@ -138,6 +142,7 @@ class RowReader:
         )
         if state is not None:
             self._lengthen(number, state, span.end)
+            state.is_used = True
         return observation
 
     # -- fields ----------------------------------------------------------------------------------
