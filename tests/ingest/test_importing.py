@@ -409,3 +409,25 @@ def test_rows_that_cannot_be_used_leave_no_recording(
 def test_a_folder_is_named_as_one(store: Store, tmp_path: Path) -> None:
     (done,) = import_files(store, [tmp_path])
     assert "is a folder" in (done.fault or "")
+
+
+@pytest.mark.parametrize("name", ["beginMs", "begin_ms", "ms", "beginMillis"])
+def test_times_that_are_named_milliseconds_are_read_as_such(
+    store: Store, tmp_path: Path, name: str
+) -> None:
+    row = {name: 2600, "endMs": 4100, "text": "I peel an onion"}
+    done = one(store, lines(tmp_path / "a.jsonl", row), mapping={"start": name, "end": "endMs"})
+    assert read(store) == [("a", 2.6, 4.1, "I peel an onion")]
+    assert f"{name} is read as milliseconds" in done.problems[0]
+
+
+@pytest.mark.parametrize("name", ["items", "begins", "frames"])
+def test_other_names_are_seconds(store: Store, tmp_path: Path, name: str) -> None:
+    one(store, lines(tmp_path / "a.jsonl", {name: 26, "text": "x"}), mapping={"start": name})
+    assert [start for _, start, _, _ in read(store)] == [26]
+
+
+def test_the_remedy_names_start_and_end(store: Store, tmp_path: Path) -> None:
+    path = lines(tmp_path / "a.jsonl", {"from_ms": 2600, "to_ms": 4100, "text": "I peel an onion"})
+    (done,) = import_files(store, [path])
+    assert (done.remedy or "").endswith("--map start=from_ms,end=to_ms")

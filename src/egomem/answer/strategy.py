@@ -219,6 +219,7 @@ STRATEGIES = Registry(
         "clean": "egomem.answer.clean:clean",
         "video": "egomem.answer.video:video",
         "caption": "egomem.answer.caption:caption",
+        "retrieve": "egomem.answer.retrieve:retrieve",
         "verify": "egomem.answer.verify.strategy:verify",
         "extractive": "egomem.answer.extractive.reader:extractive",
         "evidence-captions": "egomem.answer.oracle:captions",

@@ -228,12 +228,12 @@ class Memory(MemoryModels):
         """Answer from what was remembered until `at`, with evidence, or abstain.
 
         `options` make it multiple choice. `strategy`: a name of `egomem.answer.strategies()`;
-        without one, `caption` where a reader model is set, else the extractive reader.
+        without one, `retrieve` where a reader model is set, else the extractive reader.
         """
         from egomem.answer import answer, question_of
 
         question = question_of(question, options, moment_of(self._existing, at))
-        name = strategy or ("caption" if self._has_reader() else "extractive")
+        name = strategy or ("retrieve" if self._has_reader() else "extractive")
         view = self._existing.view(question.at)
         reply = await answer(
             question,

@@ -144,7 +144,7 @@ def test_what_a_strategy_answers_without_a_model_is_its_answer(
         ({"strategy": "guess"}, "there is no strategy named guess; choose one of: clean"),
         (
             {"strategy": "clean", "settings": {"from": "letter"}},
-            "settings are: abstain, cite, form",
+            "its settings are: abstain, cite, form",
         ),
         ({"strategy": "clean", "question": "x"}, "the task's JSON file: question: extra inputs"),
         ({"strategy": "clean", "data": "/nowhere"}, "nowhere"),

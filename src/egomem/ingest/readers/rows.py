@@ -103,6 +103,7 @@ class RowReader:
 
     def _read(self, number: int, fields: Mapping[str, Any]) -> Observation | None:
         mapped, rest = self._map_fields(fields)
+        self._read_milliseconds(number, mapped)
         source = mapped.get("source") or self.options.source or self._default_source
         if source not in SOURCES:
             raise ImportRowError(f"{source!r} is not a source; known: {', '.join(SOURCES)}")
@@ -168,6 +169,14 @@ class RowReader:
             if value is not None:
                 mapped[ours] = value
         return mapped, rest
+
+    def _read_milliseconds(self, number: int, mapped: dict[str, Any]) -> None:
+        """Turn times that their field's name calls milliseconds into seconds."""
+        for ours in ("start", "end", "duration"):
+            theirs, value = self.options.mapping.get(ours, ""), mapped.get(ours)
+            if _MILLISECONDS.search(theirs) and isinstance(value, int | float):
+                mapped[ours] = value / 1000
+                self._warn_once(number, "ms", f"{theirs} is read as milliseconds, by its name")
 
     def _data(self, mapped: Mapping[str, Any], rest: dict[str, Any]) -> dict[str, JsonValue]:
         data_field = mapped.get("data") or {}
@@ -278,7 +287,8 @@ class RowReader:
         if not names:
             return
         what = f"no field is `start`, but {', '.join(names)} may be a time"
-        remedy = f"name it: --map start={names[0]}"
+        ends = [f",end={name}" for name in names[1:] if _END_NAME.match(name)]
+        remedy = f"name it: --map start={names[0]}{''.join(ends[:1])}"
         if any(isinstance(rest[name], dict | list) for name in names):
             remedy = "write rows with start and end in seconds, or as SRT"
         if not self._states or all(state.timed is None for state in self._states.values()):
@@ -323,6 +333,10 @@ class RowReader:
             return
         if end > state.recording.duration:
             state.recording = state.recording.model_copy(update={"duration": end})
+
+
+_MILLISECONDS = re.compile(r"(?:^|_)(?:ms|millis|milliseconds)$|(?:Ms|MS|Millis|Milliseconds)$")
+_END_NAME = re.compile(r"(?:.*_)?(?:end|stop|to|t1|out)", re.IGNORECASE)
 
 
 def _has_offset(value: object) -> bool:
