@@ -39,7 +39,7 @@ import recall_answers
 import recall_speed
 from egomem.benchmarks import load
 from egomem.ingest.importing import import_files
-from egomem.ingest.readers.rows import read_options
+from egomem.ingest.readers.options import read_options
 from egomem.memory import Store, View
 from egomem.models.embedders import Embedder, embedder
 from egomem.recall import DEFAULT, HYBRID, MomentWindow, Profile, add_vectors, search, windows_of

@@ -221,3 +221,8 @@ def test_questions_that_cannot_be_answered_are_said_to_be_so(
 ) -> None:
     with pytest.raises(UsageError, match=explanation):
         memory.ask(question, options=options)
+
+
+def test_an_empty_query_is_refused(memory: egomem.Memory) -> None:
+    with pytest.raises(UsageError, match="the query is empty"):
+        memory.search(" ")

@@ -13,13 +13,14 @@ import numpy as np
 import pytest
 
 from egomem.answer import Budget, answer, compare
+from egomem.answer.strategy import get
 from egomem.errors import ConfigError
 from egomem.media import Frame
 from egomem.memory import Store
 from egomem.memory.failed_windows import FailedWindow, to_completed
 from egomem.models import Limits, ModelClient, RequestPolicy, Role
 from egomem.observe.frame_encoding import frame_label
-from egomem.records import Answer, Observation, Question, Recording, Status, Track
+from egomem.records import Answer, Evidence, Observation, Question, Recording, Status, Track
 from egomem.testing import Rule, Script, ScriptedServer
 from egomem.timeline import Clock, RecordingTime, Span
 
@@ -342,6 +343,29 @@ def test_every_form_of_reply_asks_for_evidence_where_something_was_shown(
     clean = answer_of(server, store, "clean", settings={"format": form})
     assert "vidence" not in sent(server)
     assert clean.evidence == ()
+
+
+@pytest.mark.parametrize("form", ["scores", "letter", "logprobs"])
+@pytest.mark.parametrize("strategy", ["caption", "video", "evidence-captions", "evidence-frames"])
+def test_without_cite_no_reader_is_asked_for_evidence(
+    serve: Any, store: Store, strategy: str, form: str
+) -> None:
+    server = serve(Rule(reply="B", logprobs={"B": -0.1}))
+    question = QUESTION.model_copy(
+        update={"evidence": (Evidence(recording="walk", span=Span(61, 65)),)}
+    )
+    settings = {"format": form, "abstain": False, "cite": False}
+    reply = answer_of(server, store, strategy, question=question, settings=settings)
+    instructions = sent(server).rpartition("D. in the bakery")[2]
+    assert (reply.choice, reply.evidence) == ("B", ())
+    assert "evidence" not in json.dumps(server.requests[-1].body).lower()
+    if form != "scores":
+        words = "Reply with the letter of the right option (A, B, C, D) and nothing else."
+        assert instructions.strip() == words
+    texts = get(strategy).texts
+    assert texts is not None
+    declared = texts(question, get(strategy).configure(settings))
+    assert instructions.strip() in declared
 
 
 @pytest.mark.parametrize(

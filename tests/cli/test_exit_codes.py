@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from egomem import errors
+from egomem.cli import main
 from egomem.cli.exit_codes import ExitCode, exit_code_of
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "cli.md"
@@ -55,3 +56,13 @@ def test_a_shell_completes_commands_and_options() -> None:
     line = "egomem benchmark stats --pl"
     done = run("-m", "egomem", COMP_WORDS=line, COMP_CWORD="3", **bash)
     assert done.stdout.split() == ["--plots"]
+
+
+@pytest.mark.parametrize("name", [".", ".."])
+def test_a_path_that_ends_in_a_dot_is_named_whole(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (folder := tmp_path / "inner").mkdir()
+    monkeypatch.chdir(folder)
+    assert main(["report", name]) == ExitCode.WRONG_USAGE
+    assert f"no run at {name};" in capsys.readouterr().err

@@ -82,7 +82,7 @@ def test_check_and_repair(memory: Path, capsys) -> None:
     code, out, _ = run(memory, "check", capsys=capsys)
     assert (code, out) == (
         0,
-        "2 recordings, 6 observations, 1 segments, 0 vector files\nsound\n",
+        "2 recordings, 6 observations, 1 segments, 0 vector files\nno faults\n",
     )
     next((memory / "index").glob("*.seg")).unlink()
     code, _, err = run(memory, "check", capsys=capsys)
@@ -90,7 +90,7 @@ def test_check_and_repair(memory: Path, capsys) -> None:
     assert "is missing; run: egomem check --repair" in err
     code, out, _ = run(memory, "check", "--repair", capsys=capsys)
     assert code == 0
-    assert out.endswith("sound again\n")
+    assert out.endswith("no faults any more\n")
     code, out, _ = run(memory, "check", "--json", capsys=capsys)
     assert json.loads(out)["result"]["findings"] == []
 

@@ -26,5 +26,5 @@ def test_another_rate_is_refused_without_a_terminal_unless_told(
     assert "yard.mp4 was observed at 2fps; at 5fps it would be observed all over" in error
     assert "--again" in error
     assert main([*command, "--fps", "5", "--again"]) == 0
-    assert "1 new windows" in capsys.readouterr().out
+    assert "1 new window," in capsys.readouterr().out
     assert main([*command, "--fps", "5"]) == 0

@@ -124,6 +124,7 @@ def test_a_setting_touches_its_own_columns(typed: Typed) -> None:
         (("--frames", "64"), 5, 0),  # video alone, whose requests stay the same
         (("--frames", "3", "--side", "32"), 10, 10),  # video, and the evidence's frames
         (("--frames", "3", "--side", "32", "--set", "verify.pad=1"), 5, 0),
+        (("--no-cite",), 30, 20),  # clean's requests stay the same
         (("--reply", "scores"), 30, 25),
     ):
         result, sent = typed(*words)

@@ -59,7 +59,8 @@ def test_captions_of_the_evidence_are_those_of_the_window_beside_them() -> None:
     "name",
     ["caption@", "caption@-3", "caption@nan", "verify@inf", "aligned", "clean@30", "video@30",
      "nothing", "clean@evidence", "verify@evidence", "aligned@evidence",
-     "verify@30@evidence", "caption@x@evidence", "video@30@evidence", "caption@30@30"],
+     "verify@30@evidence", "verify@whole", "aligned@whole", "video@whole",
+     "caption@whole@evidence", "caption@x@evidence", "video@30@evidence", "caption@30@30"],
 )  # fmt: skip
 def test_a_setting_that_is_none_is_refused(name: str) -> None:
     with pytest.raises(UsageError):
@@ -75,6 +76,10 @@ def test_a_setting_that_is_none_is_refused(name: str) -> None:
         ({"settings": ("clean",), "readers": (A,), "captioners": (A,), "cross": True}, "--cross"),
         ({"settings": ("clean",), "readers": (A,), "shard": Shard(index=3, count=2)}, "no shard"),
         ({"settings": ("clean",), "readers": (A,), "shard": Shard(index=1, count=2)}, "gate"),
+        (
+            {"settings": ("caption@whole",), "readers": (A,), "given_memory": True},
+            "the captions of caption@whole are made by a captioner",
+        ),
         (
             {"settings": ("aligned@30",), "readers": (A,), "given_memory": True},
             "made by a captioner",
@@ -126,12 +131,25 @@ def test_options_of_the_command_line_are_read() -> None:
 
 
 def test_the_protocol_is_what_an_empty_configuration_does() -> None:
-    """CapMem: 768 frames, one a second, one lone letter, no way out, 15 to 35 % at the gate."""
+    """CapMem: 768 frames, one a second, a letter, no way out, 15 to 35 % at the gate; and evidence,
+    which is ours."""
     config = Config(settings=("video",), readers=(A,))
     (column,) = config.arms()
     assert config.strategy_settings(column, None) == {
         "video": {
-            "format": "letter", "abstain": False, "max_tokens": 2048, "frames": 768, "fps": 1.0,
+            "format": "letter", "abstain": False, "cite": True, "max_tokens": 2048,
+            "frames": 768, "fps": 1.0,
         }
     }  # fmt: skip
     assert (config.gate, config.gate_low, config.gate_high) == ("stop", 0.15, 0.35)
+
+
+def test_citing_is_part_of_what_a_run_is_and_its_default_keeps_older_hashes() -> None:
+    """The hashes of a version that had no such setting."""
+    config = Config(settings=("caption@30",), readers=("ollama:x",))
+    (arm,) = config.arms()
+    assert (config.hash, config.strategy_hash(arm, "t")) == ("4a7f3322a64d41c1", "a899c02ab5b68917")
+    silent = config.model_copy(update={"cite": False})
+    assert silent.hash != config.hash
+    assert silent.strategy_hash(arm, "t") != config.strategy_hash(arm, "t")
+    assert Config.model_validate(silent.model_dump(mode="json")) == silent

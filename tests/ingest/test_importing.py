@@ -395,3 +395,39 @@ def test_starts_with_offsets_take_the_zone_that_is_given(store: Store, tmp_path:
     assert clock is not None
     assert clock.at(9000).isoformat() == "2026-10-25T02:30:00+01:00"
     assert done.problems == ("line 2: 02:30 occurs twice that day; read as the first",)
+
+
+@pytest.mark.parametrize("row", [{}, {"video_id": "ghost", "text": " "}, {"video_id": "ghost"}])
+def test_rows_that_cannot_be_used_leave_no_recording(
+    store: Store, tmp_path: Path, row: dict[str, object]
+) -> None:
+    done = one(store, lines(tmp_path / "captions.jsonl", row))
+    assert (done.passed_over, done.recordings) == (1, ())
+    assert store.recordings() == []
+
+
+def test_a_folder_is_named_as_one(store: Store, tmp_path: Path) -> None:
+    (done,) = import_files(store, [tmp_path])
+    assert "is a folder" in (done.fault or "")
+
+
+@pytest.mark.parametrize("name", ["beginMs", "begin_ms", "ms", "beginMillis"])
+def test_times_that_are_named_milliseconds_are_read_as_such(
+    store: Store, tmp_path: Path, name: str
+) -> None:
+    row = {name: 2600, "endMs": 4100, "text": "I peel an onion"}
+    done = one(store, lines(tmp_path / "a.jsonl", row), mapping={"start": name, "end": "endMs"})
+    assert read(store) == [("a", 2.6, 4.1, "I peel an onion")]
+    assert f"{name} is read as milliseconds" in done.problems[0]
+
+
+@pytest.mark.parametrize("name", ["items", "begins", "frames"])
+def test_other_names_are_seconds(store: Store, tmp_path: Path, name: str) -> None:
+    one(store, lines(tmp_path / "a.jsonl", {name: 26, "text": "x"}), mapping={"start": name})
+    assert [start for _, start, _, _ in read(store)] == [26]
+
+
+def test_the_remedy_names_start_and_end(store: Store, tmp_path: Path) -> None:
+    path = lines(tmp_path / "a.jsonl", {"from_ms": 2600, "to_ms": 4100, "text": "I peel an onion"})
+    (done,) = import_files(store, [path])
+    assert (done.remedy or "").endswith("--map start=from_ms,end=to_ms")

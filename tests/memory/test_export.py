@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Literal
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -247,3 +250,38 @@ def test_digests_have_a_wall_clock(store: Store, tmp_path: Path) -> None:
     (row,) = (json.loads(line) for line in (tmp_path / "m.jsonl").read_text("utf-8").splitlines())
     assert row["video_id"] is None
     assert datetime.fromisoformat(row["when"]).astimezone(UTC) == START.astimezone(UTC)
+
+
+@pytest.mark.parametrize("name", [".", "..", "folder"])
+def test_a_folder_is_no_target_of_one_file(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / "folder").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="is a folder"):
+        export(store.view(), name, "jsonl")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize("format", ["jsonl", "parquet"])
+def test_a_pipe_or_device_is_written_to_and_stays(
+    store: Store, tmp_path: Path, format: Literal["jsonl", "parquet"]
+) -> None:
+    pipe, read = tmp_path / "pipe", bytearray()
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: read.extend(pipe.read_bytes()), daemon=True)
+    reader.start()
+    export(store.view(), pipe, format)
+    assert pipe.is_fifo()
+    reader.join(timeout=30)
+    export(store.view(), plain := tmp_path / "plain", format)
+    assert bytes(read) == plain.read_bytes()
+
+
+def test_a_link_stays_and_its_file_is_replaced(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "real.jsonl").write_text("old")
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(tmp_path / "real.jsonl")
+    export(store.view(), link, "jsonl")
+    assert link.is_symlink()
+    assert json.loads((tmp_path / "real.jsonl").read_text().splitlines()[0])["video_id"] == "r1"

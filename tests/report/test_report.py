@@ -223,8 +223,11 @@ def test_each_role_stands_with_its_own_decoding_and_resolution() -> None:
     )  # fmt: skip
     rows = {str(name): str(value) for name, value in run_details(run).rows}
     assert rows["as a reader"] == (
-        "reply letter, at most 77 tokens, may abstain; at most 768 frames of 224 pixels a side"
+        "reply letter, at most 77 tokens, may abstain, cites evidence; "
+        "at most 768 frames of 224 pixels a side"
     )
+    uncited = {str(name): str(value) for name, value in run_details(loaded("a", cite=False)).rows}
+    assert "must choose, cites nothing;" in uncited["as a reader"]
     captioning = "caption@1, free text, at most 88 tokens; at most 9 frames of 512 pixels a side"
     assert rows["as a captioner"] == captioning
     checking = "verify@2, JSON, at most 77 tokens; at most 32 frames of 768 pixels a side"

@@ -49,6 +49,14 @@ CANDIDATE = Prompt(
     "the recording that seem to matter, numbered and in order of time. Answer from them alone.",
 )
 
+RETRIEVE = Prompt(
+    "retrieve@1",
+    "You answer questions about what happened to the wearer of a camera. You get the notes of the "
+    "moments that seem to matter, numbered and in order of time; between them other things "
+    "happened that you are not told. Answer from these notes alone, and where they do not tell, "
+    "say so.",
+)
+
 VERIFY = Prompt(
     "verify@2",
     "You check answers to questions about what happened to the wearer of a camera. You get frames "
@@ -120,7 +128,7 @@ def reader_texts(
             question,
             format=settings.format,
             abstain=settings.abstain,
-            evidence="-" if evidence else "",
+            evidence="-" if evidence and settings.cite else "",
         )
         return [*(t for p in prompts for t in (p.name, p.system)), instructions]
 

@@ -60,9 +60,11 @@ async def ask_reader(
 ) -> Answer:
     """One request to the reader: `context` first, then the question. One reply, one Answer.
 
-    `evidence` tells the reader what to list as evidence, `parse_evidence` reads that list.
+    `evidence` tells the reader what to list as evidence, unless its settings ask for none;
+    `parse_evidence` reads that list.
     """
     question = task.question
+    evidence = evidence if settings.cite else ""
     instructions = prompts.how_to_answer(
         question, format=settings.format, abstain=settings.abstain, evidence=evidence
     )

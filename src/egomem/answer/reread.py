@@ -41,7 +41,7 @@ def read_step(
     """The answer in a reader's reply that a step of a trace holds."""
     schema = None
     if settings.format == "scores" or not question.options:
-        schema = schema_for(question, abstain=settings.abstain, evidence=evidence)
+        schema = schema_for(question, abstain=settings.abstain, evidence=evidence and settings.cite)
     return read_reply(question, reply_of(step, schema), strategy=strategy)
 
 

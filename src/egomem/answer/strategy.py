@@ -51,11 +51,14 @@ class ReaderSettings(StrategySettings):
     `format`: `scores` asks for JSON with a number for each option; `letter` for a letter alone;
     `logprobs` for a letter, and takes the scores from the probabilities of the first token where
     the server gives them. `abstain`: the reader may say that it cannot be told (leave it off to
-    force a choice, as the papers' protocols do). `max_tokens`: of the reply, thinking included.
+    force a choice, as the papers' protocols do). `cite`: the reader also names the evidence of its
+    answer; without, `letter` asks for the letter alone, as CapMem does. `max_tokens`: of the reply,
+    thinking included.
     """
 
     format: Literal["scores", "letter", "logprobs"] = "scores"
     abstain: bool = True
+    cite: bool = True
     max_tokens: int = Field(default=2048, ge=1)
 
 
@@ -216,6 +219,7 @@ STRATEGIES = Registry(
         "clean": "egomem.answer.clean:clean",
         "video": "egomem.answer.video:video",
         "caption": "egomem.answer.caption:caption",
+        "retrieve": "egomem.answer.retrieve:retrieve",
         "verify": "egomem.answer.verify.strategy:verify",
         "extractive": "egomem.answer.extractive.reader:extractive",
         "evidence-captions": "egomem.answer.oracle:captions",
@@ -339,6 +343,10 @@ def lineage(name: str, below: tuple[str, ...] = ()) -> list[Strategy]:
 
 
 def settings_hash(name: str, settings: BaseModel) -> str:
-    """16 hex digits of SHA-256 over the strategy's name and all its settings, defaults too."""
-    content = {"strategy": name, "settings": settings.model_dump(mode="json")}
+    """16 hex digits of SHA-256 over the strategy's name and all its settings, defaults too, but for
+    the default of `cite`."""
+    values = settings.model_dump(mode="json")
+    if isinstance(settings, ReaderSettings) and settings.cite:
+        del values["cite"]  # answers of versions without it still hold
+    content = {"strategy": name, "settings": values}
     return hash_json(content)[:FINGERPRINT_LENGTH]

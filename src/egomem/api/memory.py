@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 from egomem.api.looking import LazyViewer, evidence_at, evidence_of_hit
 from egomem.api.memory_models import MemoryModels
 from egomem.defaults import DEFAULT_K
+from egomem.errors import UsageError
 from egomem.memory import Store, View
 from egomem.memory.moments import moment_of
 from egomem.memory.on_demand import StoreOnDemand
@@ -199,6 +200,8 @@ class Memory(MemoryModels):
         from egomem.recall import check_length, find, read_for
 
         check_length(query)
+        if not query.strip():
+            raise UsageError("the query is empty", "write what you want to find")
         view = self.until(at)
         return find(view, read_for(view, query), k=k, profile=profile, embedder=self.embedder)
 
@@ -225,12 +228,12 @@ class Memory(MemoryModels):
         """Answer from what was remembered until `at`, with evidence, or abstain.
 
         `options` make it multiple choice. `strategy`: a name of `egomem.answer.strategies()`;
-        without one, `caption` where a reader model is set, else the extractive reader.
+        without one, `retrieve` where a reader model is set, else the extractive reader.
         """
         from egomem.answer import answer, question_of
 
         question = question_of(question, options, moment_of(self._existing, at))
-        name = strategy or ("caption" if self._has_reader() else "extractive")
+        name = strategy or ("retrieve" if self._has_reader() else "extractive")
         view = self._existing.view(question.at)
         reply = await answer(
             question,

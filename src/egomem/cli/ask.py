@@ -33,7 +33,7 @@ def ask(
         str | None,
         typer.Option(
             help="How to answer: {strategies} (see egomem plugins). "
-            "Default: caption with a reader model, else extractive."
+            "Default: retrieve with a reader model, else extractive."
         ),
     ] = None,
     frames: Annotated[

@@ -34,7 +34,7 @@ def check(
         for note in report.notes:
             out.print(f"note: {note}")
         if report.ok:
-            out.print("sound" if not report.findings else "sound again")
+            out.print("no faults" if not report.findings else "no faults any more")
 
     problems = [
         (

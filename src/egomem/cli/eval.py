@@ -18,7 +18,7 @@ from egomem.cli.benchmark_options import (
 )
 from egomem.cli.lazy_help import LazyHelpCommand
 from egomem.cli.options import FitOption, JsonOption
-from egomem.defaults import MAX_FRAMES
+from egomem.defaults import MAX_DIRECT_FRAMES, MAX_FRAMES
 
 if TYPE_CHECKING:
     pass
@@ -92,8 +92,8 @@ def capmem(
         str,
         typer.Option(
             help="Conditions, separated by commas: a strategy ({strategies}), with the window of "
-            "its captions in seconds (caption@30), aligned@30, or with the evidence alone "
-            "(caption@evidence)."
+            "its captions in seconds (caption@30), aligned@30, with one of the whole video "
+            "(caption@whole), or with the evidence alone (caption@evidence)."
         ),
     ] = "clean,video,caption@30,caption@60",
     model: ModelOption = None,
@@ -126,6 +126,13 @@ def capmem(
         list[str] | None,
         typer.Option(metavar="MODEL=N", help="Maximum frames per request of a model. Repeatable."),
     ] = None,
+    whole_frames: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help=f"Maximum frames of a caption of a whole video (default {MAX_DIRECT_FRAMES}).",
+        ),
+    ] = None,
     side: Annotated[
         int | None, typer.Option(min=1, help="Longest side of a frame in pixels (default 512).")
     ] = None,
@@ -139,6 +146,14 @@ def capmem(
     abstain: Annotated[
         bool, typer.Option("--abstain", help="Readers may answer that it cannot be determined.")
     ] = False,
+    cite: Annotated[
+        bool,
+        typer.Option(
+            "--cite/--no-cite",
+            help="Ask readers for the evidence of an answer, too; without, the letter form asks "
+            "for the letter alone, as CapMem does.",
+        ),
+    ] = True,
     max_tokens: Annotated[
         int | None,
         typer.Option(min=1, help="Maximum tokens per reply, reasoning included (default 2048)."),
@@ -214,12 +229,14 @@ def capmem(
         cross=cross,
         format=reply,
         abstain=abstain,
+        cite=cite,
         max_tokens=max_tokens,
         caption_tokens=config_settings.caption_tokens,
         given_limits=limits_by_role,
         fit=config_settings.fit,
         frames=frames,
         frame_limits=frame_limits(frame_limit or ()),
+        whole_frames=whole_frames,
         side=side or limits_by_role.get("reader", {}).get("side"),
         fps=fps,
         gate=gate,

@@ -134,10 +134,12 @@ def ingest(
         folder = opened.folder
 
     def show(out: Console) -> None:
+        from egomem.text import plural
+
         for o in ingested.outcomes:
             out.print(
-                f"{o.status:9} {o.path}  {o.seconds:.1f} s, {o.windows} new windows, "
-                f"{o.observations} new observations",
+                f"{o.status:9} {o.path}  {o.seconds:.1f} s, {plural(o.windows, 'new window')}, "
+                f"{plural(o.observations, 'new observation')}",
             )
             for note in o.notes:
                 out.print(f"          {note}")
@@ -146,7 +148,7 @@ def ingest(
                 f"captions: {ingested.usage.requests} requests, {format_usage(ingested.usage)}"
             )
         for file in taken:
-            out.print(f"subtitles {file.path}  {file.observations} new observations")
+            out.print(f"subtitles {file.path}  {plural(file.observations, 'new observation')}")
         counts = ", ".join(f"{n} {status}" for status, n in ingested.counts.items())
         out.print(f"{counts}; memory: {folder}")
 

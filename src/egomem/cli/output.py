@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_
 import math
+import re
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
@@ -104,7 +105,8 @@ def _finite(value: Any) -> Any:
 
 
 def _one_line(what: str, remedy: str) -> str:
-    what = what.rstrip(".")
+    # A path may end in a dot that is its name: `.`, `..`, `videos/..`.
+    what = re.sub(r"(?<=\w)\.$", "", what)
     text = f"{what}; {remedy}" if remedy else what
     return " ".join(text.split())
 

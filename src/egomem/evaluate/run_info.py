@@ -78,6 +78,7 @@ def _request_parameters(run: OpenRun) -> dict[str, Any]:
         "temperature": 0,
         "max_tokens": {"reader": config.max_tokens, "captioner": config.caption_tokens},
         "reply_form": config.format,
+        "cites_evidence": config.cite,
         "limits": limits,
         "policy": run.clients.policy.model_dump(mode="json"),
     }

@@ -140,6 +140,8 @@ def import_files(
 
 
 def _import(store: Store, path: Path, options: ImportOptions, videos: Path | None) -> ImportOutcome:
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder", "name its files, for example with a pattern: *.srt")
     if not path.is_file():
         raise UsageError(f"there is no file {path}", "check the path")
     # Our own export knows its clocks and tracks exactly; reading it as rows would lose them.

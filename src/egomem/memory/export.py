@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryDirectory
 from typing import Any, Literal, cast, get_args
 
 from egomem.errors import StoreError, UsageError, reason
@@ -91,7 +93,20 @@ def _known(sources: Iterable[str]) -> list[Source]:
 
 @contextmanager
 def _whole(path: Path) -> Iterator[Path]:
-    """A temporary path that replaces `path` once everything is written."""
+    """A temporary path whose contents become those of `path` once everything is written.
+
+    Raises UsageError for a folder.
+    """
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder", "name a file in it")
+    if path.exists() and not path.is_file():
+        # A pipe or a device, such as /dev/stdout: a file in its place would break it for everybody.
+        with TemporaryDirectory() as folder:
+            yield (part := Path(folder) / "part")
+            with part.open("rb") as source, path.open("wb") as sink:
+                copyfileobj(source, sink)
+        return
+    path = path.resolve()  # a link stays one, and its file is replaced
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part")
     try:

@@ -47,6 +47,18 @@ def test_a_direct_answer(ask, question, says, recording, span):
     assert (recording, span) in where
 
 
+def test_speech_of_nobody_known_is_not_what_a_named_person_said(store, run, caption, recording):
+    store.put_recording(recording("tea", 30, None))
+    store.add(
+        [
+            caption("tea", 0, 3, "The kettle is broken.", "speech"),
+            caption("tea", 4, 6, "Moi, je prends du thé.", "speech", speaker="Chloé"),
+        ]
+    )
+    answer = run(store.view(), Question.of("What did Chloé say?"))
+    assert [e.span.start for e in answer.evidence] == [4]
+
+
 def test_things_are_put_in_order_across_recordings(ask):
     answer = ask("In which order did the bus, the market hall sign and the drum kit come?")
     places = [answer.text.index(word) for word in ("bus", "market", "drum")]

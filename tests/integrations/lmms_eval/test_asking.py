@@ -142,7 +142,10 @@ def test_what_a_strategy_answers_without_a_model_is_its_answer(
         ({"strategy": "verify"}, "verify asks more than once .* use clean, caption or video here"),
         ({"strategy": "extractive", "settings": {}}, "asks no model; run it with: egomem eval"),
         ({"strategy": "guess"}, "there is no strategy named guess; choose one of: clean"),
-        ({"strategy": "clean", "settings": {"from": "letter"}}, "its settings are: abstain, form"),
+        (
+            {"strategy": "clean", "settings": {"from": "letter"}},
+            "its settings are: abstain, cite, form",
+        ),
         ({"strategy": "clean", "question": "x"}, "the task's JSON file: question: extra inputs"),
         ({"strategy": "clean", "data": "/nowhere"}, "nowhere"),
         ({"strategy": "caption", "memory": "/nowhere"}, "there is no memory at /nowhere"),

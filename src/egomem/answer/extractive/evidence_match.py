@@ -283,8 +283,12 @@ def _carried(
         )
     elif observed_words:
         coverage = coverages(index, observed_words)
+    elif query.speakers:
+        # Speech of nobody known is not what a named person said.
+        named = CARRIED if words else 1.0
+        coverage = [named if entry.speaker in query.speakers else 0.0 for entry in index.entries]
     else:
-        coverage = [1.0 if not words else CARRIED if query.speakers else 0.0] * len(able)
+        coverage = [0.0 if words else 1.0] * len(able)
     allowed = [
         c if a and not other(entry, query.speakers) else 0.0
         for c, a, entry in zip(coverage, able, index.entries, strict=True)

@@ -44,6 +44,7 @@ class _VideoState:
 
     recording: Recording
     length_is_known: bool
+    is_used: bool = False
     rows: int = 0
     timed: bool | None = None
 
@@ -72,7 +73,8 @@ class RowReader:
 
     @property
     def recordings(self) -> list[Recording]:
-        return [state.recording for state in self._states.values()]
+        """The recordings that a usable row describes or lies on."""
+        return [state.recording for state in self._states.values() if state.is_used]
 
     def read(self, number: int, fields: Mapping[str, Any] | str) -> Observation | None:
         """The observation of a row; None for a row that describes a recording, or is bad."""
@@ -101,6 +103,7 @@ class RowReader:
 
     def _read(self, number: int, fields: Mapping[str, Any]) -> Observation | None:
         mapped, rest = self._map_fields(fields)
+        self._read_milliseconds(number, mapped)
         source = mapped.get("source") or self.options.source or self._default_source
         if source not in SOURCES:
             raise ImportRowError(f"{source!r} is not a source; known: {', '.join(SOURCES)}")
@@ -111,6 +114,8 @@ class RowReader:
         video = self.options.recording if video is None and source != "digest" else video
         state = None if video is None else self._state_of(number, str(video), mapped)
         if text is None and "duration" in mapped:
+            if state is not None:
+                state.is_used = True
             return None
         if not isinstance(text, str) or not text.strip():
             raise ImportRowError("it has no text")
@@ -138,6 +143,7 @@ class RowReader:
         )
         if state is not None:
             self._lengthen(number, state, span.end)
+            state.is_used = True
         return observation
 
     # -- fields ----------------------------------------------------------------------------------
@@ -163,6 +169,14 @@ class RowReader:
             if value is not None:
                 mapped[ours] = value
         return mapped, rest
+
+    def _read_milliseconds(self, number: int, mapped: dict[str, Any]) -> None:
+        """Turn times that their field's name calls milliseconds into seconds."""
+        for ours in ("start", "end", "duration"):
+            theirs, value = self.options.mapping.get(ours, ""), mapped.get(ours)
+            if _MILLISECONDS.search(theirs) and isinstance(value, int | float):
+                mapped[ours] = value / 1000
+                self._warn_once(number, "ms", f"{theirs} is read as milliseconds, by its name")
 
     def _data(self, mapped: Mapping[str, Any], rest: dict[str, Any]) -> dict[str, JsonValue]:
         data_field = mapped.get("data") or {}
@@ -273,7 +287,8 @@ class RowReader:
         if not names:
             return
         what = f"no field is `start`, but {', '.join(names)} may be a time"
-        remedy = f"name it: --map start={names[0]}"
+        ends = [f",end={name}" for name in names[1:] if _END_NAME.match(name)]
+        remedy = f"name it: --map start={names[0]}{''.join(ends[:1])}"
         if any(isinstance(rest[name], dict | list) for name in names):
             remedy = "write rows with start and end in seconds, or as SRT"
         if not self._states or all(state.timed is None for state in self._states.values()):
@@ -318,6 +333,10 @@ class RowReader:
             return
         if end > state.recording.duration:
             state.recording = state.recording.model_copy(update={"duration": end})
+
+
+_MILLISECONDS = re.compile(r"(?:^|_)(?:ms|millis|milliseconds)$|(?:Ms|MS|Millis|Milliseconds)$")
+_END_NAME = re.compile(r"(?:.*_)?(?:end|stop|to|t1|out)", re.IGNORECASE)
 
 
 def _has_offset(value: object) -> bool:
