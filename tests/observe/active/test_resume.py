@@ -88,7 +88,7 @@ def test_the_trace_tells_every_round(make_tools: Make, scripted: Make) -> None:
     for part in ("Draft from 5 coarse frames", "Round 1", "Stopped: no open gap"):
         assert part in lines
     assert any("Look for g" in line and "crop 0:05" in line for line in lines)
-    assert any(line.strip() == "+ a blue cup stands left" for line in lines)
+    assert any(line.strip().startswith("+ a blue cup stands left [by e") for line in lines)
     document = as_json(done)
     assert json.loads(json.dumps(document))["frames"] == {"coarse": 5, "extra": 1}
     page = as_html(done, tools)

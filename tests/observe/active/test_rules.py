@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from egomem.claims import has_parser
 from egomem.observe.active import CaptionBudget, CaptionLog, CaptionState, Scene, fold
 from egomem.observe.active.actions import Crop
 from egomem.observe.active.claims import align_claims, content, covers, is_weaker, missing_support
@@ -27,6 +28,7 @@ from egomem.observe.active.state import (
     Inspected,
     Revised,
 )
+from egomem.observe.active.trace import diff
 from egomem.timeline import Span
 
 ALL = Span(0, 10)
@@ -213,6 +215,32 @@ def test_a_not_certain_line_stands_once() -> None:
         ("the bowl hides the spoon", doubtful), ("the spoon hides the bowl", doubtful)
     )
     assert len(render_caption(state).splitlines()) == 2
+
+
+@pytest.mark.parametrize("standing", [ClaimStatus.SUPPORTED, ClaimStatus.UNSUPPORTED])
+def test_a_reversal_is_an_edit_and_passes_with_evidence_alone(standing: ClaimStatus) -> None:
+    before, after = "The girl hands the boy a spoon.", "The boy hands the girl a spoon."
+    findings = (finding(before), finding(after, "e2"))
+    state = state_with((before, standing), findings=findings)
+    for cited in ((), ("e1",)):
+        unproven = revised(state, caption_line(after, *cited))
+        assert [c.text for c in unproven.claims] == [before]
+        assert [e.accepted for e in unproven.edits] == [False]
+        assert diff(unproven)[0].startswith("! changed")
+    proven = revised(state, caption_line(after, "e2"))
+    assert [c.text for c in proven.claims] == [after]
+    assert diff(proven) == [f"~ {before} -> {after} [by e2]"]
+
+
+@pytest.mark.skipif(not has_parser(), reason="the claims extra is not installed")
+def test_other_words_for_a_claim_are_an_edit_that_cites_its_evidence_and_no_progress() -> None:
+    before, after = "The girl switches on the radio.", "The girl turns on the radio."
+    state = state_with((before, ClaimStatus.SUPPORTED), findings=(finding(before),))
+    reworded = revised(state, caption_line(after))
+    assert [(c.text, c.standing) for c in reworded.claims] == [(after, ClaimStatus.SUPPORTED)]
+    assert diff(reworded) == [f"~ {before} -> {after} [by e1]"]
+    assert reworded.quiet == 1
+    assert diff(revised(state, caption_line(before.upper()))) == ["nothing changed"]
 
 
 def test_an_unsupported_claim_may_be_dropped_and_weakened() -> None:

@@ -191,6 +191,11 @@ def _quotes(quote: str, text: str) -> bool:
     )
 
 
+def reads_alike(a: str, b: str) -> bool:
+    """True where two texts differ in case and punctuation alone."""
+    return _spaced(a) == _spaced(b)
+
+
 def _spaced(text: str) -> str:
     return " ".join(w.casefold() for w in _WORD.findall(text))
 

@@ -17,6 +17,7 @@ from egomem.observe.active.claims import (
     is_same,
     is_weaker,
     missing_support,
+    reads_alike,
 )
 from egomem.observe.active.state import CaptionLine, CaptionState, Claim, ClaimStatus, Edit, Finding
 from egomem.timeline import Span, format_span
@@ -42,7 +43,7 @@ def merge(
 ) -> CaptionState:
     """The state with the proposed lines, as far as the rules let them pass.
 
-    - a claim that stays keeps its standing;
+    - a claim that stays keeps its standing; in other words it is an edit all the same;
     - one that only says less passes, unless it was supported;
     - one that says more, or is new, passes with conclusive evidence that holds all it says (with
       inconclusive evidence that does, it is listed as uncertain). In the first draft it passes
@@ -55,7 +56,7 @@ def merge(
     edits: list[Edit] = []
     kept: dict[int, Claim] = {}  # by index of atom
     restored: list[Claim] = []
-    numbered = state.made
+    numbered, reworded = state.made, 0
     for i, j in matched.pairs:
         claim, atom = state.claims[i], atoms[j]
         if is_same(claim.text, claim.span, atom.text, atom.span):
@@ -63,8 +64,9 @@ def merge(
             # Only upwards: a rewrite that cites less must not weaken what was established.
             surer = _SURENESS[stands.standing] > _SURENESS[claim.standing] and not claim.denies
             kept[j] = stands if surer else claim.model_copy(update={"text": atom.text})
-            if surer:
+            if surer or not reads_alike(claim.text, atom.text):
                 edits.append(_edit("changed", claim, atom))
+                reworded += not surer
             continue
         proof = _proof(state, atom)
         supported = claim.standing is ClaimStatus.SUPPORTED
@@ -103,7 +105,8 @@ def merge(
         if not edit.accepted:
             refused[f"edit: {edit.kind}"] = refused.get(f"edit: {edit.kind}", 0) + 1
     new_lines, claims = _lay_out(lines, atoms, kept, restored)
-    done = [e for e in edits if e.accepted]
+    # Other words for the same claim are an edit, and no progress.
+    progress = sum(e.accepted for e in edits) > reworded
     return state.model_copy(
         update={
             "lines": tuple(new_lines),
@@ -111,7 +114,7 @@ def merge(
             "edits": tuple(edits),
             "made": numbered,
             "refused": refused,
-            "quiet": state.quiet if first else 0 if done else state.quiet + 1,
+            "quiet": state.quiet if first else 0 if progress else state.quiet + 1,
         }
     )
 
@@ -184,6 +187,10 @@ def _claim(id: str, state: CaptionState, atom: _Atom) -> Claim:
 
 
 def _edit(kind: str, before: Claim | None, after: _Atom | None, why: str = "") -> Edit:
+    """An edit with the evidence that it cites; what says no more rests on that of the claim."""
+    cited = after.evidence if after else ()
+    if before and not cited:
+        cited = before.supports or before.hints or before.denies
     return Edit.model_validate(
         {
             "kind": kind,
@@ -191,6 +198,7 @@ def _edit(kind: str, before: Claim | None, after: _Atom | None, why: str = "") -
             "after": after.text if after else None,
             "accepted": not why,
             "why": why,
+            "evidence": () if why else cited,
         }
     )
 

@@ -134,13 +134,17 @@ class CaptionGap(Record):
 
 
 class Edit(Record):
-    """One difference between a caption and its revision, and whether the rules accepted it."""
+    """One difference between a caption and its revision, and whether the rules accepted it.
+
+    `evidence`: the findings that an accepted one rests on; none where nothing supported the claim.
+    """
 
     kind: Literal["added", "removed", "changed"]
     before: str | None = None
     after: str | None = None
     accepted: bool = True
     why: str = ""
+    evidence: tuple[str, ...] = ()
 
 
 class StopReason(StrEnum):

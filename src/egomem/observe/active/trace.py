@@ -107,6 +107,8 @@ def diff(state: CaptionState) -> list[str]:
         text = " -> ".join(dict.fromkeys(t for t in (edit.before, edit.after) if t is not None))
         if edit.before == edit.after:
             text += " (now proven, or placed better)"
+        if edit.evidence:
+            text += f" [by {', '.join(edit.evidence)}]"
         lines.append(f"{mark} {text}" if edit.accepted else f"! {edit.kind} {text}: {edit.why}")
     return lines or ["nothing changed"]
 
