@@ -32,6 +32,7 @@ from egomem.observe.active.trace import diff
 from egomem.timeline import Span
 
 ALL = Span(0, 10)
+PARSER = pytest.mark.skipif(not has_parser(), reason="the claims extra is not installed")
 
 
 def finding(text: str, id: str = "e1", **fields: Any) -> Finding:
@@ -42,7 +43,11 @@ def finding(text: str, id: str = "e1", **fields: Any) -> Finding:
 @pytest.mark.parametrize(
     ("claim", "evidence"),
     [
-        ("Two red bottles stand on the shelf.", "two red bottles are standing on the shelf"),
+        pytest.param(
+            "Two red bottles stand on the shelf.",
+            "two red bottles are standing on the shelf",
+            marks=PARSER,
+        ),
         ("No bottle stands on the shelf.", "There is a bowl. No bottle stands on the shelf."),
         ("A sign reads “EXIT 4”.", "Text read: “exit  4”"),
         ("A sign reads “EXIT”.", "Text read: “EXIT 4”"),
@@ -93,11 +98,13 @@ def test_evidence_of_another_time_or_an_inconclusive_one_proves_nothing() -> Non
 @pytest.mark.parametrize(
     ("after", "before", "follows"),
     [
-        ("a bottle stands on the shelf", "a red bottle stands on the shelf", True),
+        pytest.param(
+            "a bottle stands on the shelf", "a red bottle stands on the shelf", True, marks=PARSER
+        ),
         ("the girl fills the kettle", "the kettle fills the girl", False),
         ("a boy closes the gate", "a girl opens the gate and a boy closes the door", False),
         ("a bottle almost falls", "a bottle falls", False),
-        ("bottles stand left", "3 bottles stand left", True),
+        pytest.param("bottles stand left", "3 bottles stand left", True, marks=PARSER),
         ("3 bottles", "2 to 3 bottles", False),
         ("perhaps a bottle stands left", "a bottle stands left", True),
         ("a bottle stands left", "perhaps a bottle stands left", False),
@@ -121,6 +128,7 @@ def test_sentences_are_aligned_one_to_one_and_by_time() -> None:
     assert align_claims(before, after) == ([(0, 2), (1, 0)], [], [1])
 
 
+@PARSER
 def test_atoms_cover_a_line_only_with_all_that_it_says() -> None:
     both = ["A girl peels an orange.", "A boy folds a map."]
     assert covers(both, "A girl peels an orange.")
@@ -155,6 +163,7 @@ def caption_line(text: str, *evidence: str, span: Span = ALL) -> CaptionLine:
     return CaptionLine(span=span, text=text, claims=(text,), evidence=(evidence,))
 
 
+@PARSER
 def test_an_edit_with_newer_proof_passes_and_one_with_older_does_not() -> None:
     findings = (finding("2 bottles stand left"), finding("3 bottles stand left", "e2"))
     state = state_with(("2 bottles stand left", ClaimStatus.SUPPORTED), findings=findings)
@@ -232,7 +241,7 @@ def test_a_reversal_is_an_edit_and_passes_with_evidence_alone(standing: ClaimSta
     assert diff(proven) == [f"~ {before} -> {after} [by e2]"]
 
 
-@pytest.mark.skipif(not has_parser(), reason="the claims extra is not installed")
+@PARSER
 def test_other_words_for_a_claim_are_an_edit_that_cites_its_evidence_and_no_progress() -> None:
     before, after = "The girl switches on the radio.", "The girl turns on the radio."
     state = state_with((before, ClaimStatus.SUPPORTED), findings=(finding(before),))
@@ -243,6 +252,7 @@ def test_other_words_for_a_claim_are_an_edit_that_cites_its_evidence_and_no_prog
     assert diff(revised(state, caption_line(before.upper()))) == ["nothing changed"]
 
 
+@PARSER
 def test_an_unsupported_claim_may_be_dropped_and_weakened() -> None:
     state = state_with(("a red cup stands on the table", ClaimStatus.UNSUPPORTED))
     assert [e.accepted for e in revised(state).edits] == [True]
