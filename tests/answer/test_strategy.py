@@ -17,7 +17,9 @@ from egomem.records import Answer, Question, Status
 
 def test_the_built_in_ones_come_first_and_say_what_they_do() -> None:
     listed = strategies()
-    assert list(listed)[:5] == ["clean", "video", "caption", "verify", "extractive"]
+    assert list(listed)[:6] == [
+        "clean", "video", "caption", "retrieve", "verify", "extractive",
+    ]  # fmt: skip
     assert all(s.summary.endswith(".") for s in listed.values())
 
 

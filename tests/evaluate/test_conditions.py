@@ -59,7 +59,8 @@ def test_captions_of_the_evidence_are_those_of_the_window_beside_them() -> None:
     "name",
     ["caption@", "caption@-3", "caption@nan", "verify@inf", "aligned", "clean@30", "video@30",
      "nothing", "clean@evidence", "verify@evidence", "aligned@evidence",
-     "verify@30@evidence", "caption@x@evidence", "video@30@evidence", "caption@30@30"],
+     "verify@30@evidence", "verify@whole", "aligned@whole", "video@whole",
+     "caption@whole@evidence", "caption@x@evidence", "video@30@evidence", "caption@30@30"],
 )  # fmt: skip
 def test_a_setting_that_is_none_is_refused(name: str) -> None:
     with pytest.raises(UsageError):
@@ -75,6 +76,10 @@ def test_a_setting_that_is_none_is_refused(name: str) -> None:
         ({"settings": ("clean",), "readers": (A,), "captioners": (A,), "cross": True}, "--cross"),
         ({"settings": ("clean",), "readers": (A,), "shard": Shard(index=3, count=2)}, "no shard"),
         ({"settings": ("clean",), "readers": (A,), "shard": Shard(index=1, count=2)}, "gate"),
+        (
+            {"settings": ("caption@whole",), "readers": (A,), "given_memory": True},
+            "the captions of caption@whole are made by a captioner",
+        ),
         (
             {"settings": ("aligned@30",), "readers": (A,), "given_memory": True},
             "made by a captioner",

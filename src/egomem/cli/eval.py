@@ -18,7 +18,7 @@ from egomem.cli.benchmark_options import (
 )
 from egomem.cli.lazy_help import LazyHelpCommand
 from egomem.cli.options import FitOption, JsonOption
-from egomem.defaults import MAX_FRAMES
+from egomem.defaults import MAX_DIRECT_FRAMES, MAX_FRAMES
 
 if TYPE_CHECKING:
     pass
@@ -92,8 +92,8 @@ def capmem(
         str,
         typer.Option(
             help="Conditions, separated by commas: a strategy ({strategies}), with the window of "
-            "its captions in seconds (caption@30), aligned@30, or with the evidence alone "
-            "(caption@evidence)."
+            "its captions in seconds (caption@30), aligned@30, with one of the whole video "
+            "(caption@whole), or with the evidence alone (caption@evidence)."
         ),
     ] = "clean,video,caption@30,caption@60",
     model: ModelOption = None,
@@ -125,6 +125,13 @@ def capmem(
     frame_limit: Annotated[
         list[str] | None,
         typer.Option(metavar="MODEL=N", help="Maximum frames per request of a model. Repeatable."),
+    ] = None,
+    whole_frames: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help=f"Maximum frames of a caption of a whole video (default {MAX_DIRECT_FRAMES}).",
+        ),
     ] = None,
     side: Annotated[
         int | None, typer.Option(min=1, help="Longest side of a frame in pixels (default 512).")
@@ -229,6 +236,7 @@ def capmem(
         fit=config_settings.fit,
         frames=frames,
         frame_limits=frame_limits(frame_limit or ()),
+        whole_frames=whole_frames,
         side=side or limits_by_role.get("reader", {}).get("side"),
         fps=fps,
         gate=gate,

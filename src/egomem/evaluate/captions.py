@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from egomem.answer.frames import FrameTimes
@@ -51,6 +51,17 @@ class FrameSelection:
     cut: str
 
     @classmethod
+    def of_whole_videos(
+        cls, looks: Sequence[FrameTimes], whole: Mapping[str, float]
+    ) -> FrameSelection:
+        """The same where the frames of each recording are its own, and of no other."""
+        selection = cls.of(looks, whole)
+        # Frames of whole recordings are the same for all questions, so that these share captions.
+        if all(look.recording.duration >= whole[look.recording.id] for look in looks):
+            return replace(selection, cut="")
+        return selection
+
+    @classmethod
     def of(cls, looks: Sequence[FrameTimes], whole: Mapping[str, float]) -> FrameSelection:
         """`whole`: the full length of each recording in seconds."""
         recordings = tuple(look.recording for look in looks)
@@ -79,17 +90,18 @@ def is_cut(id: str, track: str) -> bool:
 
 
 class AlignedCaptioner:
-    """A captioner of windows that hold exactly the frames of VideoQA; a track of its own for each
-    selection of frames (see `FrameSelection.cut`)."""
+    """A captioner of windows that hold exactly the frames that were selected; a track of its own
+    for each selection of frames (see `FrameSelection.cut`). `kind`: whether these are the frames of
+    VideoQA ("aligned") or of whole videos ("whole")."""
 
-    def __init__(self, inner: Captioner, frames: int, cut: str = "") -> None:
+    def __init__(self, inner: Captioner, frames: int, cut: str = "", kind: str = "aligned") -> None:
         self.inner = inner
         self.max_tokens = inner.max_tokens
         inner_track = inner.track
         # The request's limit of images is no part of it: exactly the frames of `video` are sent, or
         # none.
         sampling = (inner_track.sampling or "").partition("-max")[0]
-        self.track = inner_track.model_copy(update={"sampling": f"{sampling}-aligned{frames}{cut}"})
+        self.track = inner_track.model_copy(update={"sampling": f"{sampling}-{kind}{frames}{cut}"})
 
     async def observe(self, window: Window) -> list[Observation]:
         # Thinning them out would be a silent departure from CapMem's control, whose point is that
@@ -160,12 +172,14 @@ def captioner(
     they were chosen."""
     inner = Captioner(
         models,
-        window=condition.window or DEFAULT_WINDOW,
+        window=condition.window,
         fps=config.fps,
         # CaptionQA is from frames; a transcript in the prompt would make it another setting.
         transcript=False,
         max_tokens=config.caption_tokens,
     )
+    if condition.captions == "whole":
+        return AlignedCaptioner(inner, config.whole_frame_limit(reader), cut, kind="whole")
     if condition.captions != "aligned":
         return inner
     return AlignedCaptioner(inner, config.frame_limit(reader), cut)
@@ -192,8 +206,15 @@ def given_track(store: Store, condition: Condition, config: Config) -> str | Non
     )
 
 
+def caption_windows(recording: Recording, window: float | None) -> list[Span]:
+    """The windows of a recording that are captioned; `window` None: one of all of it."""
+    if window is None:
+        return [Span(0.0, recording.duration)] if recording.duration > 0 else []
+    return windows(recording.duration, window)
+
+
 def unfinished(
-    store: Store, recording: Recording, track: str, window: float, tokens: int
+    store: Store, recording: Recording, track: str, window: float | None, tokens: int
 ) -> list[Span]:
     """The windows of a recording that are still to be captioned. One that was cut off is, where
     more than it had are allowed now (`tokens`)."""
@@ -207,7 +228,7 @@ def unfinished(
             # same.
             if gap.tokens is not None and gap.tokens < tokens
         }
-    return [s for s in windows(recording.duration, window) if window_unit(s) not in done_units]
+    return [s for s in caption_windows(recording, window) if window_unit(s) not in done_units]
 
 
 class Uncaptioned(Record):
@@ -264,7 +285,7 @@ async def caption_recording(
     selected = captioner(
         models, condition, config, column.reader, selection.cut if selection else ""
     )
-    window = condition.window or DEFAULT_WINDOW
+    window = condition.window
     tokens = config.caption_tokens
     todo = unfinished(store, recording, selected.track.id, window, tokens)
     if not todo:
@@ -280,7 +301,10 @@ async def caption_recording(
             [Path(recording.path or "")],
             Observers(frames=(watcher,)),
             sampling=SamplingOptions(
-                window=window, fps=config.fps, side=limits.side, concurrency=CONCURRENCY
+                window=window or DEFAULT_WINDOW,
+                fps=config.fps,
+                side=limits.side,
+                concurrency=CONCURRENCY,
             ),
             on_step=lambda step: watcher.check(),
         )

@@ -5,6 +5,8 @@ video               frames spread over the whole video
 caption@30          all captions of 30 s windows
 verify@30           the same, and a look at the frames of the moments found
 aligned@30          captions of exactly the frames that `video` looks at
+caption@whole       one caption of the whole video, from frames of a budget of their own and by a
+                    prompt that supposes no wearer
 caption@evidence    the captions of the evidence alone (an oracle: what a perfect recall finds), of
                     the first window that is named; caption@60@evidence and aligned@30@evidence
                     are of that window, and of those frames
@@ -24,9 +26,9 @@ from egomem.defaults import DEFAULT_WINDOW
 from egomem.errors import ConfigError, UsageError
 from egomem.records import Record
 
-Captions = Literal["none", "windows", "aligned", "held"]
+Captions = Literal["none", "windows", "aligned", "whole", "held"]
 """What a setting reads: no captions, those of windows of the whole video, those of the frames of
-`video`, or whatever the memory holds."""
+`video`, one of the whole video, or whatever the memory holds."""
 
 # The names that CapMem gives its settings; nothing else of egomem knows a strategy by its name.
 CLEAN = "clean"
@@ -35,6 +37,7 @@ CAPTION = "caption"
 VERIFY = "verify"
 ALIGNED = "aligned"
 EVIDENCE = "evidence"
+WHOLE = "whole"
 ORACLES = {CAPTION: "evidence-captions", VIDEO: "evidence-frames"}
 """The strategies of `caption@evidence` and `video@evidence`."""
 
@@ -60,6 +63,11 @@ class Condition(Record):
     def asks(self) -> bool:
         """Whether a model is asked."""
         return any(each.roles for each in self.lineage)
+
+    @property
+    def captioned(self) -> bool:
+        """Whether it reads captions that a run makes where no memory is given."""
+        return self.captions in ("windows", "aligned", "whole")
 
     @property
     def blind(self) -> bool:
@@ -125,6 +133,8 @@ def read_condition(name: str) -> Condition:
         return Condition(
             name=name, strategy=ORACLES[CAPTION], captions="windows", window=DEFAULT_WINDOW
         )
+    if head == CAPTION and tail == WHOLE:
+        return Condition(name=name, strategy=CAPTION, captions="whole")
     if head == ALIGNED:
         seconds = _seconds(name, tail)
         return Condition(name=name, strategy=CAPTION, captions=kind, window=seconds)
@@ -184,7 +194,7 @@ def _known() -> list[str]:
     windows = [f"{name}@30" for name in (CAPTION, VERIFY, ALIGNED)]
     oracles = [f"{name}@{EVIDENCE}" for name in ORACLES]
     others = [n for n, s in strategies().items() if not s.oracle and n not in (CLEAN, VIDEO)]
-    return [CLEAN, VIDEO, *windows, *oracles, *others]
+    return [CLEAN, VIDEO, *windows, f"{CAPTION}@{WHOLE}", *oracles, *others]
 
 
 def _seconds(name: str, text: str) -> float:

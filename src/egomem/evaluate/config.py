@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, JsonValue
 
 from egomem.answer import settings_hash
 from egomem.answer.strategy import get
-from egomem.defaults import CAPTION_TOKENS, DEFAULT_FPS, MAX_FRAMES
+from egomem.defaults import CAPTION_TOKENS, DEFAULT_FPS, MAX_DIRECT_FRAMES, MAX_FRAMES
 from egomem.errors import ConfigError
 from egomem.evaluate.conditions import Condition, read_conditions
 from egomem.hashing import FINGERPRINT_LENGTH, hash_json, hash_text
@@ -58,7 +58,8 @@ class Config(Record):
     by role (captioner, verifier, reader), `fit` leaves frames out of requests that go over them.
     `track` names one of the captions of a given memory. `strategies` holds settings of strategies
     beyond those that follow from the rest, by the strategy's name. `shuffle_options`: the seed by
-    which options get other letters; None leaves them.
+    which options get other letters; None leaves them. `whole_frames`: of a caption of a whole video
+    at most.
     """
 
     protocol: str = "capmem"
@@ -76,6 +77,7 @@ class Config(Record):
     fit: bool = False
     frames: int = Field(default=MAX_FRAMES, ge=1)
     frame_limits: dict[str, int] = Field(default_factory=dict)
+    whole_frames: int = Field(default=MAX_DIRECT_FRAMES, ge=1)
     side: int = Field(default=DEFAULT_LIMITS[Role.READER].side, ge=1)
     fps: float = Field(default=DEFAULT_FPS, gt=0)
     gate: Literal["stop", "report"] = "stop"
@@ -100,6 +102,8 @@ class Config(Record):
             del content["shuffle_options"]  # runs of versions without it keep their hash
         if self.cite:
             del content["cite"]  # likewise
+        if self.whole_frames == MAX_DIRECT_FRAMES:
+            del content["whole_frames"]  # likewise
         return hash_json(content, spaced=True)[:FINGERPRINT_LENGTH]
 
     def checked(self) -> Config:
@@ -107,7 +111,7 @@ class Config(Record):
         conditions = self.conditions
         if any(w.asks for w in conditions) and not self.readers:
             raise ConfigError("no reader is named", "give one: --model reader=ollama:qwen3-vl:8b")
-        captioned = any(w.captions in ("windows", "aligned") for w in conditions)
+        captioned = any(w.captioned for w in conditions)
         if self.given_memory and self.captioners:
             raise ConfigError(
                 "a memory and a captioner are both given", "captions come from one of the two"
@@ -117,8 +121,11 @@ class Config(Record):
                 "--track names captions of a memory, and none is given",
                 "give it with --memory, or leave --track out",
             )
-        if any(w.captions == "aligned" for w in conditions) and self.given_memory:
-            raise ConfigError("aligned captions are made by a captioner", "leave --memory out")
+        made = [w.name for w in conditions if w.captions in ("aligned", "whole")]
+        if made and self.given_memory:
+            raise ConfigError(
+                f"the captions of {', '.join(made)} are made by a captioner", "leave --memory out"
+            )
         if any(w.captions == "held" for w in conditions) and not self.given_memory:
             names = ", ".join(w.name for w in conditions if w.captions == "held")
             raise ConfigError(
@@ -161,7 +168,7 @@ class Config(Record):
         arms = []
         for condition in self.conditions:
             for reader in self.readers if condition.asks else ("",):
-                makes = condition.captions in ("windows", "aligned") and not self.given_memory
+                makes = condition.captioned and not self.given_memory
                 who: tuple[str, ...] = (self.captioners or (reader,)) if makes else ("",)
                 arms += [Arm(setting=condition.name, reader=reader, captioner=c) for c in who]
         return arms
@@ -201,6 +208,10 @@ class Config(Record):
         most = self.given_limits.get("reader", {}).get("images", self.frames)
         return min(self.frames, self.frame_limits.get(reader, self.frames), max(1, int(most)))
 
+    def whole_frame_limit(self, reader: str) -> int:
+        """Frames of a caption of a whole video at most."""
+        return min(self.whole_frames, max(1, self.limits(reader)[Role.CAPTIONER].images))
+
     def limits(self, reader: str) -> dict[Role, Limits]:
         """The limits of requests; those of the reader follow from the frame limit, unless given.
 
@@ -210,6 +221,8 @@ class Config(Record):
         captioning = DEFAULT_LIMITS[Role.CAPTIONER]
         longest = max((w.window or 0 for w in self.conditions), default=0) * self.fps
         images = max(captioning.images, int(longest) + 1)
+        if any(w.captions == "whole" for w in self.conditions):
+            images = max(images, self.whole_frames)
         base = {
             Role.READER: Limits(
                 side=self.side, pixels=pixels, images=self.frame_limit(reader), bytes=BYTES

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pydantic import Field
 
 from egomem.answer.estimate import Outlook
-from egomem.defaults import DEFAULT_WINDOW
+from egomem.evaluate.captions import caption_windows
 from egomem.evaluate.config import Arm
 from egomem.evaluate.fingerprint import Trial
 from egomem.evaluate.run_folder import OpenRun
@@ -18,10 +18,9 @@ from egomem.models import ModelSpec, Role
 from egomem.models.limits import BYTES_PER_TOKEN, PIXELS_PER_TOKEN
 from egomem.models.prices import price
 from egomem.observe.caption_cost import LABEL_TOKENS, TOKENS_OUT
-from egomem.observe.caption_prompt import INSTRUCTIONS
+from egomem.observe.caption_prompt import INSTRUCTIONS, WHOLE_INSTRUCTIONS
 from egomem.records import Question, Record, Recording, Usage
 from egomem.text import plural
-from egomem.timeline import windows
 
 PROMPT_TOKENS = 200
 """Of a question, its options and how to reply; our guess."""
@@ -128,18 +127,20 @@ def _captions(run: OpenRun) -> Iterable[PlanLine]:
             continue
         done.add(track)
         condition, limits = run.config.condition(arm), run.config.limits(arm.reader)[Role.CAPTIONER]
-        window = condition.window or DEFAULT_WINDOW
         todo = kept = frames = 0
         for question, recording in _built(run, arm):
-            every = len(windows(recording.duration, window))
+            every = len(caption_windows(recording, condition.window))
             missing = run.inputs.windows_to_caption(arm, recording, question)
             todo, kept = todo + missing, kept + every - missing
             # A window that is longer than a request has room for is thinned out, not split.
             whole = min(int(recording.duration * run.config.fps), every * limits.images)
             if condition.captions == "aligned":
                 whole = min(whole, run.config.frame_limit(arm.reader))
+            elif condition.captions == "whole":
+                whole = min(whole, run.config.whole_frame_limit(arm.reader))
             frames += round(whole * missing / max(1, every))
-        text = todo * math.ceil(len(INSTRUCTIONS.encode()) / BYTES_PER_TOKEN)
+        instructions = WHOLE_INSTRUCTIONS if condition.captions == "whole" else INSTRUCTIONS
+        text = todo * math.ceil(len(instructions.encode()) / BYTES_PER_TOKEN)
         tokens = text + frames * _frame_tokens(limits.side)
         yield _priced(
             PlanLine(
@@ -257,8 +258,7 @@ def _read_tokens(run: OpenRun, question: Question, arm: Arm, recordings: list[Re
         return sum(
             math.ceil(len(o.text.encode()) / BYTES_PER_TOKEN) + STAMP_TOKENS for o in observations
         )
-    window = condition.window or DEFAULT_WINDOW
-    return TOKENS_OUT * sum(len(windows(r.duration, window)) for r in recordings)
+    return TOKENS_OUT * sum(len(caption_windows(r, condition.window)) for r in recordings)
 
 
 def _frame_tokens(side: int) -> int:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from egomem.evaluate.captions import track_with_cuts
+from egomem.evaluate.captions import caption_windows, track_with_cuts
 from egomem.evaluate.config import Arm
 from egomem.evaluate.run_folder import lock_owner
 from egomem.evaluate.run_reader import Run
@@ -17,7 +17,6 @@ from egomem.memory.failed_windows import failed_windows, window_unit
 from egomem.memory.replies import ReplyCache
 from egomem.models import LedgerTotal
 from egomem.records import Record, Usage
-from egomem.timeline import windows
 
 
 class ArmStatus(Record):
@@ -113,18 +112,18 @@ def _tracks(run: Run) -> Iterable[CaptionStatus]:
     """The captions that the run makes itself."""
     if run.config.given_memory or not run.remembers:
         return
-    window_of: dict[str, float] = {}
+    window_of: dict[str, float | None] = {}
     for column in run.config.arms():
         track = run.about.get("tracks", {}).get(column.label)
-        window = run.config.condition(column).window
-        if track and window:
-            window_of.setdefault(track, window)
+        condition = run.config.condition(column)
+        if track and condition.captioned:
+            window_of.setdefault(track, condition.window)
     with Store.open(run.memory) as store:
         ids = run.about.get("recordings", {}).values()
         stored = (store.recording(id) for id in dict.fromkeys(ids))
         recordings = [r for r in stored if r and r.has_pictures]
         for track, window in window_of.items():
-            units = {r.id: set(map(window_unit, windows(r.duration, window))) for r in recordings}
+            units = {r.id: set(map(window_unit, caption_windows(r, window))) for r in recordings}
             for part in track_with_cuts(store, track):
                 completed = [d for r in units for d in store.completed(r) if d.track == part]
                 if part != track:  # of what single questions may see: as long as it was made

@@ -40,7 +40,7 @@ class TrialInputs:
         self._blind = blind
         self._clients = clients
         self._captioned: set[tuple[str, str]] = set()
-        self._selections: dict[tuple[str, str, str | None], captions.FrameSelection] = {}
+        self._selections: dict[tuple[str, str, str, str | None], captions.FrameSelection] = {}
         self._tracks: dict[Arm, str | None] = {}
 
     def recordings(self, question: Question) -> list[Recording]:
@@ -121,24 +121,30 @@ class TrialInputs:
 
     def makes_captions(self, arm: Arm) -> bool:
         """Whether this run makes the captions of an arm."""
-        of_windows = self.config.condition(arm).captions in ("windows", "aligned")
-        return of_windows and not self.config.given_memory
+        return self.config.condition(arm).captioned and not self.config.given_memory
 
     def frame_selection(self, question: Question, arm: Arm) -> captions.FrameSelection | None:
-        """The frames that `video` shows for a question, of which aligned captions are made; None
-        for other conditions."""
+        """The frames of which captions are made for a question: those that `video` shows where they
+        are aligned, those of each whole video; None for other conditions."""
         condition = self.config.condition(arm)
-        aligned = condition.captions == "aligned" and self.makes_captions(arm)
-        if not aligned or self.videos.lost(question):
+        selects = condition.captions in ("aligned", "whole") and self.makes_captions(arm)
+        if not selects or self.videos.lost(question):
             return None
         localised = self.videos.localised(question)
-        key = (arm.reader, str(localised.at), localised.recording)
+        key = (condition.captions, arm.reader, str(localised.at), localised.recording)
         if key not in self._selections:
             recordings = self.view(question, condition).recordings()
-            # By the very function of `video`, so that both sides see the same frames.
-            looks = spread(recordings, self.config.frame_limit(arm.reader), self.config.fps)
             durations = {r.id: r.duration for r in self.videos.recordings.values()}
-            self._selections[key] = captions.FrameSelection.of(looks, durations)
+            fps = self.config.fps
+            if condition.captions == "whole":
+                most = self.config.whole_frame_limit(arm.reader)
+                looks = [look for r in recordings for look in spread([r], most, fps)]
+                selection = captions.FrameSelection.of_whole_videos(looks, durations)
+            else:
+                # By the very function of `video`, so that both sides see the same frames.
+                looks = spread(recordings, self.config.frame_limit(arm.reader), fps)
+                selection = captions.FrameSelection.of(looks, durations)
+            self._selections[key] = selection
         return self._selections[key]
 
     def captioned_recordings(self, question: Question, arm: Arm) -> list[Recording]:
@@ -175,7 +181,7 @@ class TrialInputs:
     ) -> int:
         """How many windows are still to be captioned for an arm, or for a question in it."""
         condition, track = self.config.condition(arm), self.track(arm, question)
-        if not self.makes_captions(arm) or track is None or condition.window is None:
+        if not self.makes_captions(arm) or track is None:
             return 0
         if (track, recording.id) in self._captioned:
             return 0

@@ -15,7 +15,7 @@ from egomem.media import Frame
 from egomem.models import ModelClient, Reply, Request, RequestTags, Role
 from egomem.models.prices import check_priced
 from egomem.observe.caption_cost import estimate_captions
-from egomem.observe.caption_prompt import PROMPT, caption_request, spoken_lines
+from egomem.observe.caption_prompt import PROMPT, WHOLE_PROMPT, caption_request, spoken_lines
 from egomem.observe.caption_times import TimedCaption, resolve_times
 from egomem.observe.frame_encoding import encode_frames
 from egomem.observe.plugin import ObserverPlugin, ObserverSetup
@@ -46,6 +46,7 @@ class Captioner:
     windows themselves come from the caller. CapMem: 30 or 60 s at 1 frame a second, the same prompt
     for both. If a window holds more frames than a request may (limits.captioner.images), that many
     are sent, evenly spread, and the track says so. `transcript` adds the window's speech.
+    `window` None: what is captioned is a whole video, by a prompt that supposes no wearer.
     `max_tokens`: of a reply, reasoning included. `budget`: in US dollars; once it is spent, no
     request is sent. Raises ConfigError if there is a budget and the model's price is unknown.
     """
@@ -54,7 +55,7 @@ class Captioner:
         self,
         models: ModelClient,
         *,
-        window: float = DEFAULT_WINDOW,
+        window: float | None = DEFAULT_WINDOW,
         fps: float = DEFAULT_FPS,
         transcript: bool = True,
         max_tokens: int = CAPTION_TOKENS,
@@ -67,13 +68,14 @@ class Captioner:
         self._models = models
         self._transcript = transcript
         self._fps = fps
+        self._whole = window is None
         self.max_tokens = max_tokens
         self.max_images = models.limits(Role.CAPTIONER).images
         thinned = (
             f"-max{self.max_images}"
             # Part of the track's name only where it bites, so that captions of a model with room to
             # spare keep their track when its limit changes.
-            if self.max_images < len(sample_times(Span(0.0, window), fps))
+            if window is not None and self.max_images < len(sample_times(Span(0.0, window), fps))
             else ""
         )
         self._budget = budget
@@ -86,7 +88,7 @@ class Captioner:
             source="caption",
             observer="vlm",
             model=str(models.spec(Role.CAPTIONER)),
-            prompt=PROMPT,
+            prompt=WHOLE_PROMPT if self._whole else PROMPT,
             window=window,
             sampling=f"{fps:g}fps{thinned}" + ("+speech" if transcript else ""),
         )
@@ -142,6 +144,7 @@ class Captioner:
             spoken_lines(speech, window.span),
             tags=RequestTags(window.recording.id),
             max_tokens=self.max_tokens,
+            whole=self._whole,
         )
         reply, usage = await self._ask(request)
         self._reply_statuses[reply.status.value] += 1

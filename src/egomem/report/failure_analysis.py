@@ -77,6 +77,8 @@ def _captions_read(column: ReportColumn) -> tuple[object, ...]:
 
 def _describe_captions(column: ReportColumn) -> str:
     condition = column.condition
+    if condition.captions == "whole":
+        return "one of the whole video"
     if condition.window is None:
         return "those of the memory"
     aligned = " of aligned frames" if condition.captions == "aligned" else ""
@@ -163,7 +165,10 @@ def _oracle_settings(column: ReportColumn, oracles: OracleColumns) -> tuple[str,
         used.append(oracles.frames.arm.setting)
     missing = []
     condition = column.condition
-    if condition.captions != "none" and (oracles.captions is None or oracles.difference):
+    # One caption of a whole video has no part that is the evidence's alone.
+    if condition.captions not in ("none", "whole") and (
+        oracles.captions is None or oracles.difference
+    ):
         missing.append(_caption_oracle_setting(column))
     if condition.asks and oracles.frames is None:
         missing.append(f"{VIDEO}@{EVIDENCE}")

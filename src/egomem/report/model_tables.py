@@ -40,9 +40,10 @@ def model_section(groups: Sequence[ColumnBootstrap]) -> Section:
 
 
 def _window_columns(group: ColumnBootstrap, settings: SettingColumns) -> list[int]:
-    """The columns of CaptionQA with windows, in order; aligned captions are no choice of window."""
+    """The columns of CaptionQA with windows, in order; aligned captions and those of
+    whole videos are no choice of window."""
     conditions = ((k, group.columns[k].condition) for k in settings.values())
-    return [k for k, c in conditions if c.is_caption_qa and c.captions != "aligned"]
+    return [k for k, c in conditions if c.is_caption_qa and c.captions not in ("aligned", "whole")]
 
 
 def _better_window(group: ColumnBootstrap, settings: SettingColumns) -> int | None:

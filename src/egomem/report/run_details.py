@@ -12,7 +12,7 @@ from egomem.evaluate.hardware import hardware_text
 from egomem.evaluate.measures import servers_of
 from egomem.evaluate.run_reader import Run
 from egomem.models import Role
-from egomem.observe.caption_prompt import PROMPT
+from egomem.observe.caption_prompt import PROMPT, WHOLE_PROMPT
 from egomem.report.columns import run_name
 from egomem.report.comparability import format_setting
 from egomem.report.table import ReportTable, build_table
@@ -71,7 +71,7 @@ def run_details(run: Run) -> ReportTable:
 def _role_rows(config: Config) -> Iterator[list[object]]:
     """The roles that a run has: the model in each, what it is given, and how it replies."""
     limits = config.limits("")
-    makes_captions = any(c.captions in ("windows", "aligned") for c in config.conditions)
+    makes_captions = any(c.captioned for c in config.conditions)
     has_verifier = any(c.verifies for c in config.conditions)
     if config.given_memory:
         yield ["captioners", "none: the captions of a given memory"]
@@ -94,7 +94,9 @@ def _role_rows(config: Config) -> Iterator[list[object]]:
         reply = f"reply {config.format}, at most {config.max_tokens} tokens, {abstaining}, {citing}"
         yield ["as a reader", f"{reply}; {frames_of(Role.READER)}"]
     if makes_captions and not config.given_memory:
-        reply = f"{PROMPT}, free text, at most {config.caption_tokens} tokens"
+        kinds = dict.fromkeys(c.captions == "whole" for c in config.conditions if c.captioned)
+        prompts = " and ".join(WHOLE_PROMPT if whole else PROMPT for whole in kinds)
+        reply = f"{prompts}, free text, at most {config.caption_tokens} tokens"
         yield ["as a captioner", f"{reply}; {frames_of(Role.CAPTIONER)}"]
     if has_verifier:
         reply = f"{VERIFY.name}, JSON, at most {config.max_tokens} tokens"

@@ -1,8 +1,8 @@
-"""What a sentence states, as far as words tell: is it in the evidence, is it weaker than another,
-which sentences of two captions are the same. Our reconstruction.
+"""What a sentence states: is it in the evidence, is it weaker than another, which sentences of two
+captions are the same. Our reconstruction.
 
-Comparing words is strict: a paraphrase that shares no word with the evidence does not pass. Being
-too strict costs a detail; being too lenient would cost the truth.
+`egomem.claims` judges what entails what; without its parser only the same words in the same order
+do. Being too strict costs a detail; being too lenient would cost the truth.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from typing import NamedTuple
 
 import Stemmer
 
+from egomem.claims import EvidenceLine, judge
+from egomem.claims.judging import covers as spans_cover
+from egomem.claims.words import normal
 from egomem.observe.active.state import Finding
 from egomem.timeline import Span
 
@@ -55,6 +58,8 @@ _HEDGING = _set(
     "some may might perhaps possibly probably partly almost about maybe unclear seem seems "
     "seemingly apparently likely few uncertain roughly approximately"
 )
+_DOUBTING = _set("perhaps possibly probably maybe seemingly apparently likely")
+"""Hedges that weaken any statement; "almost" and "few" change it."""
 _OF_TEXT = frozenset(
     Stemmer.Stemmer("english").stemWords(
         sorted(
@@ -110,9 +115,9 @@ def _plain(text: str) -> str:
 def missing_support(
     claim: str, span: Span, findings: Iterable[Finding], *, conclusive: bool = True
 ) -> str:
-    """What of a claim is not in the findings given, in a few words; "" where all of it is.
+    """What of a claim no finding entails, in a few words; "" where one of them entails it.
 
-    `conclusive=False` asks whether the findings at least hint at it. Inconclusive findings count
+    `conclusive=False` asks whether a finding at least hints at it. Inconclusive findings count
     for nothing else. Text that was read and words that were heard prove that they stand there or
     were said, and so only what the claim quotes: a sign that says "a dragon enters" shows no
     dragon. A document proves no event: it may only name what an anchor showed.
@@ -120,34 +125,83 @@ def missing_support(
     usable = [f for f in findings if f.conclusive or not conclusive]
     if not usable:
         return "no conclusive evidence"
-    if not any(_near(f.span, span) for f in usable if f.tool != "retrieve"):
+    events = [f for f in usable if f.tool != "retrieve"]
+    if not any(_near(f.span, span) for f in events):
         return "the evidence is of another time"
-    claim_content = content(claim)
-    words: set[str] = set()
-    quotes: list[str] = []
-    for finding in usable:
-        if finding.tool == "retrieve":
-            if any(a in {f.id for f in usable if f.tool != "retrieve"} for a in finding.rests_on):
-                named = finding.data.get("name")
-                words |= content(str(named)).words if named else set()
+    if not content(claim).all:
+        return "it says nothing"
+    if content(claim).quotes:
+        return _lacking_quote(claim, span, events)
+    shown = [f for f in events if f.tool not in _HEARD_OR_READ]
+    reason = "only text or words are in the evidence" if not shown else ""
+    for finding in shown:
+        # What stands in quotation marks is nobody's statement here.
+        line = EvidenceLine(_QUOTED.sub(" ", finding.text), finding.span)
+        for reading in dict.fromkeys((claim, _without_names(claim, finding, usable))):
+            judgement = judge([line], reading, span)
+            if judgement.label == "entailed":
+                return ""
+            if not reason or judgement.label == "contradicted":
+                reason = judgement.reason
+    return f"not in the evidence: {reason}"
+
+
+def _without_names(claim: str, anchor: Finding, usable: Sequence[Finding]) -> str:
+    """The claim without the words by which a document names what the anchor shows."""
+    names = [
+        str(f.data["name"])
+        for f in usable
+        if f.tool == "retrieve" and anchor.id in f.rests_on and f.data.get("name")
+    ]
+    drop = frozenset(w for n in names for w in content(n).words) - content(anchor.text).words
+    return _WORD.sub(lambda m: "" if content(m[0]).words & drop else m[0], claim)
+
+
+def _lacking_quote(claim: str, span: Span, findings: Iterable[Finding]) -> str:
+    """What of a claim that quotes is in no finding: the quoted words, or whose and where."""
+    claimed = content(claim)
+    rest = [w for w in _ordered(claim) if w not in _OF_TEXT]
+    reason = f"“{min(claimed.quotes)}” was not read or heard"
+    for finding in findings:
+        if not all(any(_quotes(q, text) for text in _QUOTED.findall(finding.text))
+                   for q in claimed.quotes):  # fmt: skip
             continue
-        quotes += [_plain(q) for q in _QUOTED.findall(finding.text)]
-        if finding.tool in _HEARD_OR_READ:
+        if not spans_cover(finding.span, span):
+            reason = "the evidence is of another time"
             continue
-        for sentence in sentences(finding.text):
-            sentence_content = content(sentence)
-            if (
-                sentence_content.denies == claim_content.denies
-                and sentence_content.hedges <= claim_content.hedges
-            ):
-                words |= sentence_content.words | sentence_content.numbers
-    for quote in claim_content.quotes:
-        if not any(quote in quoted for quoted in quotes):
-            return f"“{quote}” was not read or heard"
-    allowed = words | (_OF_TEXT if claim_content.quotes else set())
-    if lacking := sorted((claim_content.words | claim_content.numbers) - allowed):
-        return f"not in the evidence: {', '.join(lacking)}"
-    return "" if claim_content.all else "it says nothing"
+        outside = content(_QUOTED.sub(" ", finding.text))
+        told = () if finding.tool in _HEARD_OR_READ else _ordered(finding.text)
+        if outside.denies == claimed.denies and outside.hedges <= claimed.hedges:
+            words = iter(told)
+            if all(w in words for w in rest):
+                return ""
+        reason = "not in the evidence: who or what shows these words"
+    return reason
+
+
+def _quotes(quote: str, text: str) -> bool:
+    """True where the words of a quote stand in a text side by side, and nothing denies them."""
+    if _plain(quote) == _plain(text):
+        return True
+    words, others = content(quote), content(text)
+    return (
+        bool(words.all)
+        and words.denies == others.denies
+        and f" {_spaced(quote)} " in f" {_spaced(text)} "
+    )
+
+
+def _spaced(text: str) -> str:
+    return " ".join(w.casefold() for w in _WORD.findall(text))
+
+
+def _ordered(text: str) -> tuple[str, ...]:
+    """The content words and numbers of a text outside of its quotations, in their order."""
+    return tuple(
+        w
+        for token in _WORD.findall(_QUOTED.sub(" ", text))
+        for w in content(token).words | content(token).numbers
+    )
 
 
 def sentences(text: str) -> list[str]:
@@ -160,11 +214,8 @@ def _near(a: Span, b: Span) -> bool:
 
 def covers(parts: Sequence[str], whole: str) -> bool:
     """True if the parts together state all that the whole states."""
-    whole_content, part_contents = content(whole), [content(part) for part in parts]
-    return (
-        whole_content.all <= frozenset().union(*(t.all for t in part_contents))
-        and (not whole_content.denies or any(t.denies for t in part_contents))
-        and whole_content.hedges >= frozenset().union(*(t.hedges for t in part_contents))
+    return any(_same_words(part, whole) for part in parts) or (
+        not content(whole).quotes and judge(list(parts), whole).label == "entailed"
     )
 
 
@@ -173,21 +224,32 @@ def is_weaker(after: str, after_span: Span, before: str, before_span: Span) -> b
 
     A number may be left out, not changed: "3 bottles" does not follow from "2 to 3 bottles".
     """
-    new, old = content(after), content(before)
     return (
-        bool(new.all)
-        and new.words <= old.words
-        and (new.numbers == old.numbers or not new.numbers)
-        and new.quotes <= old.quotes
-        and new.denies == old.denies
-        and new.hedges >= old.hedges
+        bool(content(after).all)
+        and _follows(after, before)
         and after_span.start <= before_span.start + SPAN_TOLERANCE_S
         and after_span.end >= before_span.end - SPAN_TOLERANCE_S
     )
 
 
+def _follows(after: str, before: str) -> bool:
+    if _same_words(after, before):
+        return True
+    new, old = content(after), content(before)
+    if new.quotes or old.quotes:
+        return False
+    doubt = (new.hedges - old.hedges) & _DOUBTING
+    plain = _WORD.sub(lambda m: "" if m[0].lower() in doubt else m[0], after)
+    return _same_words(plain, before) or judge(before, plain).label == "entailed"
+
+
 def is_same(a: str, a_span: Span, b: str, b_span: Span) -> bool:
+    """True if two statements say the same of the same time, in the same or in other words."""
     return is_weaker(a, a_span, b, b_span) and is_weaker(b, b_span, a, a_span)
+
+
+def _same_words(a: str, b: str) -> bool:
+    return content(a).quotes == content(b).quotes and normal(a) == normal(b) and bool(normal(a))
 
 
 class ClaimAlignment(NamedTuple):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from egomem.defaults import MAX_DIRECT_FRAMES
 from egomem.errors import MissingExtraError, UsageError, WeightsError
 from egomem.hashing import recording_id
 from egomem.media import content_hash, probe
@@ -66,9 +67,6 @@ def _made(make: Callable[[], T], missing: list[str]) -> T | None:
 
 
 DIRECT_FPS = 1.0
-MAX_DIRECT_FRAMES = 128
-"""Frames of a single pass over a whole video: one a second, and no more than the extra frames that
-an active caption may take. Our choice."""
 DIRECT_SIDE = 512
 """Longest side of its frames in pixels: it cannot look closer later."""
 

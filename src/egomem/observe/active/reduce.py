@@ -91,7 +91,8 @@ def _with(state: CaptionState, findings: Iterable[Finding]) -> CaptionState:
 
 def _looked(state: CaptionState, event: Inspected, budget: CaptionBudget) -> CaptionState:
     state = _judged(_with(state, event.findings), event.verdicts)
-    settled = any(f.conclusive for f in event.findings)
+    # A sure line beside an unsure one says nothing of what was to be settled.
+    settled = bool(event.findings) and all(f.conclusive for f in event.findings)
     if event.refused:
         state = count_refusal(state, "look out of bounds or budget")
     # A look that was carried out before costs nothing again.
