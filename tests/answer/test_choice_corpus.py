@@ -23,6 +23,7 @@ CORPORA = [
         "choice_held_out_3.toml",
         "choice_held_out_4.toml",
         "choice_held_out_5.toml",
+        "choice_held_out_6.toml",
     )
 ]
 

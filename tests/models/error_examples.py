@@ -342,4 +342,45 @@ OTHERS = [
     Example("OpenAI", 400, openai("Unknown parameter: response_format"), K.REQUEST),
 ]
 
-EXAMPLES = [*FILTERS, *CONTEXTS, *IMAGES, *MONEY, *RATES, *OTHERS]
+GATEWAYS = [
+    Example(
+        "Baidu", 400, openai("the max input characters is 61234", "tokens_too_long"), K.CONTEXT
+    ),
+    Example("StepFun", 451, openai("The output is blocked.", None, "censorship_blocked"), K.FILTER),
+    Example(
+        "DashScope",
+        403,
+        {"code": "AllocationQuota.FreeTierOnly", "message": "The free tier has been exhausted."},
+        K.RATE,
+    ),
+    Example("LiteLLM", 400, openai("Budget has been exceeded!", 400, "budget_exceeded"), K.RATE),
+    Example("Zhipu", 400, {"error": {"code": "1211", "message": "模型不存在"}}, K.MODEL),
+    Example("LiteLLM", 400, openai("litellm.ContentPolicyViolationError: filtered", 400), K.FILTER),
+    Example(
+        "LiteLLM",
+        400,
+        openai("litellm.ContextWindowExceededError: OpenAIException", 400),
+        K.CONTEXT,
+    ),
+    Example(
+        "SiliconFlow",
+        403,
+        {"code": 30001, "message": "Sorry, your account balance is insufficient", "data": None},
+        K.RATE,
+    ),
+    Example(
+        "SiliconFlow",
+        400,
+        {"code": 20015, "message": "length of prompt_tokens (812) must be less than 700"},
+        K.CONTEXT,
+    ),
+    Example(
+        "LM Studio",
+        400,
+        {"error": "However, the model is loaded with context length of only 2048 tokens"},
+        K.CONTEXT,
+    ),
+    Example("Groq", 498, openai("Flex tier exceeded", "capacity_exceeded"), K.RATE, retry=True),
+]
+
+EXAMPLES = [*FILTERS, *CONTEXTS, *IMAGES, *MONEY, *RATES, *OTHERS, *GATEWAYS]

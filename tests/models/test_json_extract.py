@@ -150,3 +150,11 @@ def test_an_object_in_prose_is_found_or_ambiguous(value: Any, before: str, after
 )
 def test_thinking(raw: str, text: str, thinking: str, open_: bool) -> None:
     assert split_thinking(raw) == (text, thinking, open_)
+
+
+def test_the_search_ends_after_many_braces_that_open_nothing() -> None:
+    from egomem.models.json_extract import MAX_FAILED_OPENERS
+
+    few = "{" * (MAX_FAILED_OPENERS - 1)
+    assert find_json(f'{few} [{{"a": 1}}]').value == [{"a": 1}]
+    assert find_json(f'{few}{few} [{{"a": 1}}]').value is None

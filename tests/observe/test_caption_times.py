@@ -211,3 +211,29 @@ def test_frame_numbers_mean_the_frames_that_were_sent() -> None:
 
 def test_written_times() -> None:
     assert written_times("1:02:03 and 4.5 s, not 12 or 1:2:3:4") == [3723.0, 4.5]
+
+
+@pytest.mark.parametrize(
+    ("caption", "spans"),
+    [
+        (
+            'Here it is:\n\n```json\n[{"start": "10:31", "end": "10:36", "text": "cuts"}]\n```',
+            [(631, 636)],
+        ),
+        ('[["10:31", "10:36", "cuts"], ["10:40", "10:44", "stirs"]]', [(631, 636), (640, 644)]),
+        ("~10:31 cuts\n≈10:40 stirs", [(631, 631), (640, 640)]),
+        ("T+3s: cuts\nT+9s: stirs", [(633, 633), (639, 639)]),
+        ("Second 3: cuts\nSecond 9: stirs", [(633, 633), (639, 639)]),
+        ("<timestamp>10:31</timestamp> cuts", [(631, 631)]),
+        (
+            "| # | Start | End | Event |\n|---|---|---|---|\n| 1 | 10:31 | 10:36 | cuts |"
+            "\n| 2 | 10:40 | 10:44 | stirs |",
+            [(631, 636), (640, 644)],
+        ),
+        ("Second 3 cups are put down.", []),
+    ],
+)
+def test_forms_of_other_captioners(caption: str, spans: list[tuple[float, float]]) -> None:
+    captions = resolve_times(caption, WINDOW)
+    assert [(e["start"], e["end"]) for e in captions.events] == spans
+    assert "10:" not in " ".join(str(e["text"]) for e in captions.events)

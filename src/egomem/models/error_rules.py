@@ -61,6 +61,7 @@ RULES: tuple[ErrorRule, ...] = (
     ErrorRule(_M.FILTER, "MiniMax", r"1026|1027"),
     ErrorRule(_M.FILTER, "any", r"(?:content_)?safety(?:_\w+)?|content_moderation|moderation"),
     ErrorRule(_M.FILTER, "Google", r"prohibited_content|blocklist|image_safety|blocked_reason\w*"),
+    ErrorRule(_M.FILTER, "StepFun", r"censorship_blocked"),
     ErrorRule(_M.FILTER, "OpenRouter", field="flagged_input"),
     ErrorRule(_M.CONTEXT, "OpenAI, Groq, Cerebras", r"context_length_exceeded"),
     ErrorRule(_M.CONTEXT, "any", r"context_(?:window|size|limit)_exceeded|prompt_too_long"),
@@ -68,6 +69,7 @@ RULES: tuple[ErrorRule, ...] = (
     ErrorRule(_M.CONTEXT, "OpenAI", r"string_above_max_length|max_tokens_exceeded"),
     ErrorRule(_M.CONTEXT, "Mistral", r"invalid_request_prompt|3051"),
     ErrorRule(_M.CONTEXT, "Zhipu", r"1261"),
+    ErrorRule(_M.CONTEXT, "Baidu", r"tokens?_too_long"),
     ErrorRule(_M.CREDIT, "OpenAI", r"billing_(?:hard_limit_reached|not_active)"),
     ErrorRule(_M.CREDIT, "OpenAI", r"insufficient_quota"),
     ErrorRule(_M.CREDIT, "any", r"insufficient_(?:credits?|balance|funds)|payment_required"),
@@ -77,6 +79,8 @@ RULES: tuple[ErrorRule, ...] = (
     ErrorRule(_M.CREDIT, "Volcano Ark", r"accountoverdueerror"),
     ErrorRule(_M.CREDIT, "Zhipu", r"1113"),
     ErrorRule(_M.CREDIT, "MiniMax", r"1008"),
+    ErrorRule(_M.CREDIT, "DashScope", r"allocationquota\.freetieronly"),
+    ErrorRule(_M.CREDIT, "LiteLLM", r"budget_exceeded"),
     ErrorRule(_M.KEY, "OpenAI, DashScope", r"(?:invalid|incorrect)_?api_?key(?:_error)?"),
     ErrorRule(_M.KEY, "Google", r"api_key_(?:invalid|expired|service_blocked)"),
     ErrorRule(_M.KEY, "Anthropic", r"authentication_error"),
@@ -84,6 +88,7 @@ RULES: tuple[ErrorRule, ...] = (
     ErrorRule(_M.KEY, "Google", r"unauthenticated"),
     ErrorRule(_M.MODEL, "OpenAI", r"model_not_found|model_not_exist"),
     ErrorRule(_M.MODEL, "Azure", r"deploymentnotfound"),
+    ErrorRule(_M.MODEL, "Zhipu", r"1211"),
     ErrorRule(_M.QUOTA, "Google", r"[\w-]*perday[\w-]*"),
     ErrorRule(_M.RATE, "Google", r"[\w-]*perminute[\w-]*", statuses=(429,)),
     # Words of content filters: before the codes that other errors share with them.
@@ -99,6 +104,8 @@ RULES: tuple[ErrorRule, ...] = (
     ErrorRule(
         _M.FILTER, "any", words=r"blocked by (?:the |our )?(?:content|safety) (?:filter|pol)"
     ),
+    ErrorRule(_M.FILTER, "LiteLLM", words=r"ContentPolicyViolationError"),
+    ErrorRule(_M.CONTEXT, "LiteLLM", words=r"ContextWindowExceededError"),
     ErrorRule(_M.FILTER, "any", words=r"敏感内容|不安全或敏感|内容安全|违规内容|不合规"),
     # A rate of tokens a minute that one request exceeds alone does not pass with time.
     ErrorRule(
@@ -119,6 +126,7 @@ RULES: tuple[ErrorRule, ...] = (
         words=r"insufficient[_ ]quota|exceeded your current quota|check your (?:plan and )?billing",
     ),
     ErrorRule(_M.CREDIT, "OpenRouter, DeepSeek", words=r"insufficient (?:credits?|balance|funds)"),
+    ErrorRule(_M.CREDIT, "SiliconFlow", words=r"balance is (?:insufficient|not enough)"),
     ErrorRule(_M.CREDIT, "OpenRouter", words=r"requires more credits|never purchased credits"),
     ErrorRule(
         _M.CREDIT,
@@ -219,6 +227,12 @@ RULES: tuple[ErrorRule, ...] = (
         r"|maximum (?:number of )?(?:input |prompt )?tokens|token limit",
         statuses=(400, 413, 422, 500),
     ),
+    ErrorRule(
+        _M.CONTEXT,
+        "SiliconFlow",
+        words=r"length of (?:prompt|input)\w*[^\n]{0,20} must be less than|max_seq_len",
+    ),
+    ErrorRule(_M.CONTEXT, "LM Studio", words=r"loaded with context length"),
     ErrorRule(_M.CONTEXT, "LM Studio", words=r"tokens to keep from the initial prompt"),
     ErrorRule(
         _M.CONTEXT, "LM Studio", words=r"reached context length|context (?:length )?overflow"
@@ -253,6 +267,7 @@ RULES: tuple[ErrorRule, ...] = (
     ErrorRule(_M.RATE, "Groq", r"tokens|requests", statuses=(429,)),
     ErrorRule(_M.RATE, "DashScope", r"throttling(?:\.\w+)?|throttlingexception|limit_requests"),
     ErrorRule(_M.BUSY, "Anthropic, Moonshot, TGI", r"(?:\w+_)?overloaded(?:_error)?"),
+    ErrorRule(_M.RATE, "Groq, Mistral", r"(?:\w+_)?capacity_exceeded"),
     ErrorRule(_M.BUSY, "llama.cpp, Google", r"unavailable(?:_error)?"),
     ErrorRule(_M.BUSY, "llama.cpp", words=r"loading model|model is (?:currently )?loading"),
     ErrorRule(_M.BUSY, "Ollama", words=r"server busy|overloaded", statuses=(429, 500, 503)),

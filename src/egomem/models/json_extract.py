@@ -19,6 +19,10 @@ _FENCE = re.compile(r"```[ \t]*[\w-]*[ \t]*\r?\n(.*?)```", re.DOTALL)
 _OPENER = re.compile(r"[{\[]")
 
 
+MAX_FAILED_OPENERS = 1000
+"""Braces and brackets that open no JSON, after which the search ends: each costs a parse."""
+
+
 class ExtractedJson(NamedTuple):
     """`value` is None where not exactly one value was found; `problem` then says why."""
 
@@ -107,8 +111,8 @@ def _whole_value(text: str) -> list[JsonValue]:
 
 def _values(text: str) -> Iterator[JsonValue]:
     """The outermost objects and lists in a text, in order."""
-    position = 0
-    while opener := _OPENER.search(text, position):
+    position = failures = 0
+    while failures < MAX_FAILED_OPENERS and (opener := _OPENER.search(text, position)):
         try:
             value, position = DECODER.raw_decode(text, opener.start())
             value = cleaned(value)
@@ -116,6 +120,7 @@ def _values(text: str) -> Iterator[JsonValue]:
             return  # thousands of nested brackets are no reply
         except ValueError:
             position = opener.start() + 1  # a brace of prose
+            failures += 1
         else:
             yield value
 

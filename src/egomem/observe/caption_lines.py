@@ -10,6 +10,12 @@ from typing import Any
 from egomem.observe.time_stamps import Stamp, parse_times, read_stamp
 
 _FENCE = re.compile(r"\A\s*```[\w-]*\s*\n(.*?)\n?\s*(?:```)?\s*\Z", re.DOTALL)
+# "Here is the caption:" may stand before a fence with JSON.
+_JSON_FENCE = re.compile(r"```[\w-]*[ \t]*\n(\s*[{\[].*?)\n?[ \t]*```", re.DOTALL)
+_TIME_TAG = re.compile(
+    r"<(?:time[_-]?(?:stamp|range)?|ts)>\s*([^<>\n]{1,40}?)\s*</(?:time[_-]?(?:stamp|range)?|ts)>",
+    re.I,
+)
 _UNIT = r"(?:[ _-]?(?:time|at|s|sec(?:onds)?|ms))?"
 _START = re.compile(rf"(?:t|time|timestamp)?[ _-]?(?:start|begin|from|first){_UNIT}", re.I)
 _END = re.compile(rf"(?:t|time|timestamp)?[ _-]?(?:end|stop|until|to|last){_UNIT}", re.I)
@@ -32,8 +38,8 @@ def caption_lines(caption: str) -> list[Stamp]:
     A time that stands on a line of its own is that of the lines after it, up to a blank line or the
     next time: subtitles and headings are written so. JSON gives a line for each object with times.
     """
-    fence = _FENCE.match(caption)
-    body = fence[1] if fence else caption
+    fence = _FENCE.match(caption) or _JSON_FENCE.search(caption)
+    body = _TIME_TAG.sub(r"[\1]", fence[1] if fence else caption)
     rows = list(_json_lines(body))
     if rows:
         return rows
@@ -99,6 +105,9 @@ def _lines_of(value: Any, depth: int = 0) -> Iterator[Stamp]:
     if depth > 4:
         return
     if isinstance(value, list):
+        if (row := _row_of(value)) is not None:
+            yield row
+            return
         for item in value:
             if isinstance(item, (dict, list)):
                 yield from _lines_of(item, depth + 1)
@@ -117,6 +126,17 @@ def _lines_of(value: Any, depth: int = 0) -> Iterator[Stamp]:
                 yield from _lines_of(inner, depth + 1)
             elif isinstance(inner, str) and _TEXT.fullmatch(name):
                 yield from (read_stamp(line) for line in inner.splitlines() if line.strip())
+
+
+def _row_of(items: list[Any]) -> Stamp | None:
+    """A JSON list of one or two times and a text as a line: `["10:05", "10:10", "takes"]`."""
+    if len(items) not in (2, 3) or not isinstance(items[-1], str):
+        return None
+    times = [parse_times(item) for item in items[:-1]]
+    if not all(times) or parse_times(items[-1]) or not any(c.isalpha() for c in items[-1]):
+        return None
+    written = "-".join(str(item) for item in items[:-1])
+    return Stamp(written, (times[0][0], times[-1][-1]), items[-1].strip())
 
 
 def _line_of(row: dict[str, Any]) -> Stamp | None:

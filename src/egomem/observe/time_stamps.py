@@ -52,20 +52,20 @@ _UNITS = re.compile(
 _NUMBER = re.compile(rf"\d{{1,9}}(?:\.\d{{1,3}})?(?!\d|:\d|\s?[%°]){_NO_LETTER}")
 _RANGE = re.compile(
     r"\s*(?:-{0,2}-?>|={1,2}>|-{1,3}|~|→|⟶|➜|\.{2,3}|…|(?:to|until|till|through|bis|à|hasta|до)\b"
-    r"|至|到|から|(?=[\[(<{【〔]\s*\d))\s*",
+    r"|至|到|から|\|(?=\s*\d{1,3}:\d\d\s*\|)|(?=[\[(<{【〔]\s*\d))\s*",
     re.I,
 )
 _LIST = re.compile(r"\s*(?:[,;/|&]|and\b)\s*", re.I)
 _ARROWS = re.compile(r"\s*(?:-{1,2}>|={1,2}>|→|⟶|➜)")
 _MARKS = re.compile(
-    r"(?:\s|[>|•–—◦▪·#*]|-(?=[\s\[(])|\(\d{1,3}\)(?=\s*[\[(\d])|\d{1,3}[.)](?=\s*[\[(]|\s)"
+    r"(?:\s|\|\s*\d{1,3}\s*(?=\|\s*\d{1,3}:\d)|[>|•–—◦▪·#*]|[~≈](?=\s?\d)|-(?=[\s\[(])|\(\d{1,3}\)(?=\s*[\[(\d])|\d{1,3}[.)](?=\s*[\[(]|\s)"
     r"|[a-z][.)]\s)*",
     re.I,
 )
 _NUMBERED = re.compile(r"\s*\(?\d{1,3}[.)]\s")
 _LABEL = re.compile(
     r"(?:(?:step|event|segment|clip|scene|shot|entry)\s*#?\d{0,3}\s*[:.)\-]?\s*)?"
-    r"(?:(?:(?:time\s?stamps?|time(?:\s?range)?|when|start|at|from|between|around|t)\b|从|在|时间)\s*[:=]?\s*)?"
+    r"(?:(?:(?:time\s?stamps?|time(?:\s?range)?|when|start|at|from|between|around|t|second(?=\s+\d{1,6}\s*[:-]))\b\+?|从|在|时间)\s*[:=]?\s*)?"
     r"(?=[\[(<{【\d]|-\d|frame|帧|第)",
     re.I,
 )

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from egomem.answer.choice.tables import judged_rows
+
 _GOOD, _BAD = "✓✔✅☑🗹", "✗✘❌✖☐☒×"
 _BOX_ON = re.compile(r"(?m)^([ \t]{0,40}(?:[-*+•]|\d{1,3}[.)])?[ \t]{0,8})\[[xX✓✔]\][ \t]*")
 _BOX_OFF = re.compile(r"(?m)^([ \t]{0,40}(?:[-*+•]|\d{1,3}[.)])?[ \t]{0,8})\[[ _]?\][ \t]+")
@@ -25,7 +27,7 @@ _ASKED = re.compile(
     re.IGNORECASE,
 )
 _PAIR = re.compile(
-    r"(?<![\w'])([A-Z])[ \t]+(\d+(?:[.,]\d+)?\s*%?)(?=\s*(?:[,;，；\n]|and\b|$|\.\s*$))"
+    r"(?<![\w'])([A-Z])[ \t]+(?:=[ \t]*)?(\d+(?:[.,]\d+)?\s*%?)(?=\s*(?:[,;，；\n]|and\b|$|\.\s*$))"
 )
 _IN_BRACKETS = re.compile(
     r"(?<![\w'])([A-Z])[ \t]*\("
@@ -33,11 +35,16 @@ _IN_BRACKETS = re.compile(
     r"(\d+(?:[.,]\d+)?\s*%|[01]?\.\d+|high|medium|low)(?:\s*\w+)?\)"
 )
 _PROBABILITY = re.compile(r"\b[Pp](?:rob)?\(([A-Z])\)\s*(?=[=:≈]\s*\d)")
+_PLACE = re.compile(
+    r"(?<!\w)(?:1st|2nd|3rd|[4-9]th)(?:[ \t]+(?:place|choice|pick))?[ \t]*[:=–—-][ \t]*"
+    r"(?=\W{0,3}[A-Za-z])"
+)
 _TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
 
 
 def plain_marks(text: str) -> str:
     """The text with its marks behind what they mark, and arrows of one kind."""
+    text = _places(judged_rows(text))
     text = _POINTED.sub(" ✓", text)
     text = _BOX_OFF.sub(r"\1✗ ", _BOX_ON.sub(r"\1✓ ", text))
     text = _PROBABILITY.sub(r"\1", text)
@@ -54,3 +61,11 @@ def plain_marks(text: str) -> str:
     if "{" in text:
         text = _TRAILING_COMMA.sub("", text)
     return _ARROWS.sub("→", text)
+
+
+def _places(text: str) -> str:
+    """`1st: B, 2nd: A` as `Ranking: B, A`; places that do not begin with the first stay."""
+    places = [match[0][0] for match in _PLACE.finditer(text)]
+    if len(places) < 2 or places != [str(k + 1) for k in range(len(places))]:
+        return text
+    return _PLACE.sub(lambda match: "Ranking: " if match[0][0] == "1" else "", text)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 _NAMES = r"think|thinking|thought|thoughts|reasoning|analysis|scratchpad"
 _OPEN = rf"<(?:{_NAMES})>|\[THINK\]|◁think▷|<\|channel\|>(?:analysis|commentary)(?:<\|message\|>)?"
-_CLOSE = rf"</(?:{_NAMES})>|\[/THINK\]|◁/think▷|<\|end\|>|<\|channel\|>final"
+_CLOSE = rf"</(?:{_NAMES})>|\[/THINK\]|◁/think▷|<\|end\|>|<\|channel\|>final|assistantfinal:?"
 _THINKING_TAG = re.compile(rf"(?P<open>{_OPEN})|(?P<close>{_CLOSE})", re.IGNORECASE)
 
 _SPECIAL = re.compile(r"<\|[^|<>]{0,40}\|>|</?s>")
@@ -60,7 +60,7 @@ def strip_thinking(reply: str) -> VisibleText:
             depth += 1
         elif depth > 0 and (depth := depth - 1) == 0:
             start = tag.end()
-        elif depth == 0 and tag["close"].startswith(("</", "[/", "◁/")):
+        elif depth == 0 and tag["close"].lower().startswith(("</", "[/", "◁/", "assistantfinal")):
             pieces.clear()
             start = tag.end()
     if depth:

@@ -97,6 +97,27 @@ NAMED_OPTION = re.compile(
     rf"(?:[,(–—-]|\bis|\bto)\s*(?:which\s+(?:is|matches|corresponds\s+to)\s+|i\.?e\.?,?\s+|so\s+)?"
     rf"{word_pattern(['option', 'choice'])}\s*{GROUP}(?=\s*[,.;):–—-]|\s*$)"
 )
+# "B is less likely than C".
+LESS_LIKELY_THAN = re.compile(
+    rf"{MENTION}{_SEEMS}(?:less|not\s+as|not\s+so)\s+{_LIKELY}\s+(?:than|as)\s+(?P<group>{MENTION})"
+)
+# "I prefer B over C".
+RATHER_THAN = re.compile(
+    rf"(?:lean(?:s|ing)?(?:\s+towards?)?|prefer(?:ring)?|favou?r(?:ing)?|choose|pick|likely|with)"
+    rf"\s+(?:option\s+)?(?P<group>{MENTION})\s+(?:over|than|rather\s+than)\s+(?:option\s+)?{MENTION}"
+)
+BETTER_IN_CHINESE = re.compile(
+    rf"(?P<group>{MENTION})\s*更加?(?:合理|合适|可能|有可能|符合|准确|接近|恰当)"
+)
+# "My first answer was D": no longer so.
+FORMER = re.compile(
+    r"(?<!\w)(?:initial|initially|earlier|previous|previously|original|originally|preliminary)\s+"
+    r"(?:\w+\s+)?$"
+)
+# A question that leaves the answer open, from its beginning to its mark.
+QUESTION = re.compile(
+    r"(?:\s*(?:is|could|would|should|might)\b[^.!?\n]*[?]|[^。！？.!?\n]*(?:还是|吗|難道|难道)[^。！？.!?\n]*[?？])"
+)
 # "Between C and D, D fits better".
 BETTER_OF_TWO = re.compile(
     rf"{word_pattern(['between'])}\s+{MENTION}{JOIN}{MENTION}\s*[,:]\s*(?P<group>{MENTION})\s+"
@@ -151,7 +172,7 @@ SHARED_OUT = re.compile(
 )
 # "10% A", "a 70 percent chance that it is A".
 SHARE_FIRST = re.compile(
-    r"(?P<number>\d+(?:[.,]\d+)?)\s*(?:%|percent|per cent)"
+    r"(?<!\d)(?P<number>\d+(?:[.,]\d+)?)\s*(?:%|percent|per cent)"
     rf"(?:\s*(?:chance|probability|likelihood|confidence|confident|sure|certain|that|it|is|for|of|in|the|"
     rf"answer|option|:))*\s*(?P<one>{MENTION})"
 )

@@ -15,10 +15,12 @@ from egomem.answer.choice.mentions import EncodedReply, encode_mentions
 from egomem.answer.choice.normalise import strip_markup, strip_thinking
 from egomem.answer.choice.options import LabelledText, OptionMatcher
 from egomem.answer.choice.scene_orders import without_scene_orders
+from egomem.answer.choice.scored_rows import parse_score
 from egomem.answer.choice.statements import (
     ReplyStatements,
     Statement,
     Strength,
+    correction_of,
     ends_on_open_cue,
     extract_statements,
     find_ranking,
@@ -26,7 +28,7 @@ from egomem.answer.choice.statements import (
     is_retracted,
     names_no_option,
 )
-from egomem.answer.choice.structured import StructuredParts, extract_structured, parse_score
+from egomem.answer.choice.structured import StructuredParts, extract_structured
 from egomem.answer.choice.tokens import fold
 from egomem.records import Option, Status
 
@@ -348,6 +350,10 @@ class _ReplyReader:
         for strength in sorted(Strength, reverse=True):
             statements = [s for s in says.statements if s.strength == strength]
             if statements:
+                last = max(statements, key=lambda s: s.start)
+                corrected = correction_of(says.statements, text, last)
+                if corrected is not None and len(corrected.options) == 1:
+                    return _chosen(next(iter(corrected.options)))
                 return self._agreed(sorted(statements, key=lambda s: s.start), text)
         return None
 

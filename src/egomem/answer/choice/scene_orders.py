@@ -29,7 +29,7 @@ _QUOTED = re.compile(
     r"\"([^\"\n]{3,300})\"|(?<![\w])'([^'\n]{6,300})'(?!\w)|“([^”\n]{3,300})”|「([^」\n]{3,300})」"
 )
 _COMMAND = re.compile(
-    r"(?:^|(?<=[.!?:;\n]))\s*(?:please\s+)?(?:ignore|disregard|forget)\s+(?:all\s+|any\s+|the\s+|your\s+|my\s+)*"
+    r"(?:^|(?<=[.!?:;\n]))[^\S\n]*(?:please\s+)?(?:ignore|disregard|forget)\s+(?:all\s+|any\s+|the\s+|your\s+|my\s+)*"
     r"(?:previous|prior|above|other|earlier|instructions?|everything|rules)\b[^.!?\n]*"
     rf"(?:{_ORDER}|{_CLAIM}{_LABEL})[^.!?\n—–]*[.!?]?",
     re.IGNORECASE,

@@ -83,6 +83,10 @@ def _all_statements(encoded: EncodedReply) -> Iterator[Statement]:
     """Every match of every pattern, negated ones too."""
     text = encoded.text
     for match in patterns.CUED.finditer(text):
+        if patterns.FORMER.search(text[max(0, match.start() - 60) : match.start()]) or _is_asked(
+            text, match.end()
+        ):
+            continue
         negators = len(patterns.NEGATOR.findall(text, match.end("cue"), match.start("group")))
         negated = _is_negated(text, match.start(), match.start()) != (negators % 2 == 1)
         nearby = text[max(0, match.start() - 12) : match.start("group")]
@@ -101,7 +105,8 @@ def _all_statements(encoded: EncodedReply) -> Iterator[Statement]:
             negated = True  # "not A, and B is impossible" rules both out
         yield _statement(encoded, match, Strength.STATED, negated)
     for match in patterns.ALL_BUT.finditer(text):
-        yield _statement(encoded, match, Strength.STATED, False)
+        # Stronger than the judgement "B can be ruled out" that it holds.
+        yield _statement(encoded, match, Strength.FINAL, False)
     for match in patterns.ONLY_FITS.finditer(text):
         yield _statement(encoded, match, Strength.LOOSE, False)
     for match in patterns.GUESSED.finditer(text):
@@ -112,6 +117,9 @@ def _all_statements(encoded: EncodedReply) -> Iterator[Statement]:
         (patterns.PREFERRED, Strength.FINAL),
         (patterns.PREFERRED_AFTER, Strength.FINAL),
         (patterns.PROBABLY_BEFORE_POSSIBLY, Strength.FINAL),
+        (patterns.LESS_LIKELY_THAN, Strength.FINAL),
+        (patterns.RATHER_THAN, Strength.FINAL),
+        (patterns.BETTER_IN_CHINESE, Strength.FINAL),
         (patterns.BETTER_OF_TWO, Strength.FINAL),
         (patterns.ARROW_END, Strength.STATED),
         (patterns.NAMED_OPTION, Strength.LOOSE),
@@ -134,6 +142,12 @@ def _all_statements(encoded: EncodedReply) -> Iterator[Statement]:
             yield _statement(encoded, match, Strength.LOOSE, False, is_head=is_head)
 
 
+def _is_asked(text: str, end: int) -> bool:
+    """Whether a statement stands in a question that leaves it open: "choose A or choose B?"."""
+    start = max(text.rfind(sign, 0, end) for sign in ".!?。！？\n") + 1
+    return patterns.QUESTION.match(text, start) is not None
+
+
 def _statement(
     encoded: EncodedReply,
     match: re.Match[str],
@@ -145,7 +159,7 @@ def _statement(
     negated_after = patterns.NEGATED_AFTER.match(encoded.text, match.end("group")) is not None
     if not negated and not negated_after:
         # "B, or maybe C" names both.
-        tail = re.split(r"[.!?\n]", encoded.text[match.end("group") :], maxsplit=1)[0]
+        tail = re.split(r"[.!?\n]", encoded.text[match.end("group") :][:400], maxsplit=1)[0]
         for hedge in patterns.HEDGE.finditer(tail):
             options |= encoded.mention(hedge["one"]).options
     start, end = match.span("group")
@@ -291,6 +305,16 @@ def names_no_option(encoded: EncodedReply) -> bool:
 def is_retracted(text: str, first: int, last: int) -> bool:
     """Whether the text between two statements takes the first one back ("wait", "actually")."""
     return re.search(word_pattern(words.RETRACTIONS), text[first:last]) is not None
+
+
+def correction_of(statements: list[Statement], text: str, first: Statement) -> Statement | None:
+    """The last statement after words that take `first` back ("actually no"), if there is one."""
+    taken_back = re.search(rf"{word_pattern(words.CORRECTIONS)}[^.!?\n]{{0,60}}", text[first.end :])
+    if taken_back is None:
+        return None
+    start = first.end + taken_back.start()
+    later = [s for s in statements if s.start > start and not s.is_head]
+    return max(later, key=lambda s: s.start) if later else None
 
 
 def ends_on_open_cue(text: str) -> bool:

@@ -7,16 +7,20 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from egomem.answer.choice.scored_rows import ScoredRows, parse_score, table_of_rows
+
 _OPENER = re.compile(r"[{\[]")
 MAX_FAILED_OPENERS = 200
 """Braces and brackets that open no JSON, after which the search ends: each costs a parse."""
 
-_TAGGED = re.compile(r"<answer>(.*?)</answer>", re.IGNORECASE | re.DOTALL)
+_TAGGED = re.compile(
+    r"<(answer|final|final[_-]answer|choice|option)>(.*?)</\1>", re.IGNORECASE | re.DOTALL
+)
 _BOXED = re.compile(r"\\(?:boxed|fbox)\s*\{")
 
 _ANSWER = re.compile(
     r"(?:(?:final|correct|best|predicted|mcq|selected|chosen|model|my|your)[ _-]?)*"
-    r"(?:answer|ans|choice|option|prediction|pred|response|selection|selected|letter|label|verdict|"
+    r"(?:best|pick|guess|decision|answer|ans|choice|option|prediction|pred|response|selection|selected|letter|label|verdict|"
     r"result|output|final)(?:[ _-]?(?:letter|label|choice|option|index|id|key|text|value))?",
     re.IGNORECASE,
 )
@@ -26,7 +30,6 @@ _SCORES = re.compile(
     r"likelihoods?|distribution)",
     re.IGNORECASE,
 )
-_TRUTHS = {"yes": 1.0, "true": 1.0, "correct": 1.0, "no": 0.0, "false": 0.0, "incorrect": 0.0}
 _RANKING = re.compile(r"rank(?:ing|ed|s)?|order", re.IGNORECASE)
 
 
@@ -59,8 +62,14 @@ def extract_structured(text: str) -> StructuredParts:
         elif len(value) == 1:  # ["B"]
             answers.extend(value)
         elif value and all(isinstance(v, dict) for v in value):
+            table = table_of_rows(value)
+            if table is not None:
+                _read_table(table, score_tables, rankings)
+                continue
             for item in value:
                 _read_object(item, answers, score_tables, rankings)
+        elif value and (table := table_of_rows(value)) is not None:
+            _read_table(table, score_tables, rankings)
         elif value:
             answers.append(value)
     has_json = rest != text
@@ -77,7 +86,9 @@ def _read_object(
 ) -> None:
     """Sort the fields of a JSON object into the three lists, by their names."""
     for name, inner in value.items():
-        if _RANKING.fullmatch(name) and isinstance(inner, list):
+        if isinstance(inner, (list, dict)) and (table := table_of_rows(inner)) is not None:
+            _read_table(table, score_tables, rankings)
+        elif _RANKING.fullmatch(name) and isinstance(inner, list):
             rankings.append(inner)
         elif _SCORES.fullmatch(name) and isinstance(inner, dict):
             score_tables.append(inner)
@@ -98,17 +109,13 @@ def _read_object(
     )
 
 
-def parse_score(value: Any) -> float | None:
-    """The score that a value states: a number, a truth value, or a text such as `0.7` or `70 %`."""
-    if isinstance(value, (bool, int, float)):
-        return float(value)
-    if isinstance(value, str) and value.strip().lower() in _TRUTHS:
-        return _TRUTHS[value.strip().lower()]
-    if isinstance(value, str):
-        match = re.fullmatch(r"\s*(-?\d+(?:[.,]\d+)?)\s*(%?)\s*", value)
-        if match:
-            return float(match[1].replace(",", ".")) / (100 if match[2] else 1)
-    return None
+def _read_table(
+    table: ScoredRows, score_tables: list[Mapping[str, Any]], rankings: list[list[Any]]
+) -> None:
+    if table.scores:
+        score_tables.append(table.scores)
+    else:
+        rankings.append(table.order)
 
 
 def _json_values(text: str) -> Iterator[tuple[int, int, Any]]:
@@ -128,7 +135,7 @@ def _json_values(text: str) -> Iterator[tuple[int, int, Any]]:
 
 def _take_tags(text: str) -> tuple[str, list[str]]:
     """The text without answer tags, and their contents; of a tag around boxes, the boxes'."""
-    contents = [match[1] for match in _TAGGED.finditer(text)]
+    contents = [match[2] for match in _TAGGED.finditer(text)]
     answers = [answer for content in contents for answer in _take_boxes(content)[1] or [content]]
     return _TAGGED.sub(" ", text), answers
 

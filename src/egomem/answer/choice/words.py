@@ -29,7 +29,9 @@ jibu|ni jibu sagot
 
 CHOOSING_VERBS = _word_list("""
 choose chose choosing pick picked select selected go|with going|with went|with opt|for vote|for
-settle|on answer|with conclude lean|towards lean|toward leaning|towards leaning|toward wähle nehme
+settle|on
+change|it|to change|to changed|to switch|to switching|to i|meant
+answer|with conclude lean|towards lean|toward leaning|towards leaning|toward wähle nehme
 choisis elijo escolho scelgo kies väljer vælger velger
 wybieram volím выбираю обираю seçiyorum chọn 选择 選擇 选 選
 """)
@@ -170,6 +172,12 @@ atau
 HEDGES = _word_list(
     "or maybe possibly perhaps alternatively oder vielleicht peut-être quizás talvez forse"
 )
+
+CORRECTIONS = _word_list("""
+actually,|no actually|no no,|wait wait,|no no|wait scratch|that strike|that i|take|that|back
+correction let|me|correct on|second|thought sorry, i|was|wrong i|stand|corrected
+""")
+"""Words that take back what was said before them, whatever strength it had."""
 
 RETRACTIONS = _word_list("""
 wait actually correction no scratch rather oops hmm second|thought closer|look reconsidering
