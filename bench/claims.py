@@ -2,8 +2,7 @@
 
     python bench/claims.py [--part dev|kept] [--wrong] [--json FILE]
 
-Beside it stand word overlap (all of the claim's content stems in the evidence) and, where the embed
-extra's model is at hand, cosine above the threshold that is best on the first part. A third of the
+Beside it stands word overlap: all of the claim's content stems in the evidence. A third of the
 pairs (by a hash of their text) is kept apart: it is read once, for the figure that is reported.
 """
 

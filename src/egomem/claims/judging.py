@@ -45,13 +45,13 @@ def judge(evidence: Evidence, claim: str, span: Span | None = None) -> Judgement
     claims = read(claim)
     if not claims:
         return Judgement("not told", "the claim could not be read as a statement")
-    told = tuple(
+    stated = tuple(
         (line, c)
         for line in lines
         if covers(line.span, span, touching=True)
         for c in read(line.text)
     )
-    verdict = judge_claims(told, claims, span)
+    verdict = judge_claims(stated, claims, span)
     if verdict.label == "entailed" and _ORDER.search(claim) and not _reads_order(claims):
         return Judgement("not told", "the order that it claims could not be read", verdict.pieces)
     return verdict
@@ -69,14 +69,14 @@ def lines_of(evidence: Evidence) -> tuple[EvidenceLine, ...]:
 
 
 def judge_claims(
-    told: Sequence[tuple[EvidenceLine, Claim]], claims: Sequence[Claim], span: Span | None = None
+    stated: Sequence[tuple[EvidenceLine, Claim]], claims: Sequence[Claim], span: Span | None = None
 ) -> Judgement:
     """Judges claims that were read already against statements that were read already."""
-    verdicts = [_judge_one(told, claim, span) for claim in claims]
+    verdicts = [_judge_one(stated, claim, span) for claim in claims]
     worst = next((v for v in verdicts if v.label == "contradicted"), None)
     if worst is not None:
         return worst
-    if len(claims) > 1 and (ordered := _order(told, claims)) is not None:
+    if len(claims) > 1 and (ordered := _order(stated, claims)) is not None:
         return ordered
     silent = next((v for v in verdicts if v.label == "not told"), None)
     if silent is not None:
@@ -86,12 +86,12 @@ def judge_claims(
 
 
 def _judge_one(
-    told: Sequence[tuple[EvidenceLine, Claim]], claim: Claim, span: Span | None
+    stated: Sequence[tuple[EvidenceLine, Claim]], claim: Claim, span: Span | None
 ) -> Judgement:
     nearest = "nothing in the evidence speaks of it"
     least = 99
     contradiction: Judgement | None = None
-    for line, statement in told:
+    for line, statement in stated:
         match = match_claim(statement, claim)
         if match.open:
             if len(match.open) < least:
@@ -163,14 +163,16 @@ def _held_out(statement: Claim, claim: Claim) -> str:
     return f"it is told as “{', '.join(sorted(statement.modality)) or 'so'}” only"
 
 
-def _order(told: Sequence[tuple[EvidenceLine, Claim]], claims: Sequence[Claim]) -> Judgement | None:
+def _order(
+    stated: Sequence[tuple[EvidenceLine, Claim]], claims: Sequence[Claim]
+) -> Judgement | None:
     """The claim's own order against the evidence's: None where it claims none, or both agree."""
     for later in claims:
         for position in later.follows:
             earlier = next((c for c in claims if c.position == position), None)
             if earlier is None:
                 continue
-            agree = _placed_before(told, earlier, later)
+            agree = _placed_before(stated, earlier, later)
             if agree is None:
                 return Judgement("not told", "their order is not told")
             if not agree:
@@ -179,16 +181,16 @@ def _order(told: Sequence[tuple[EvidenceLine, Claim]], claims: Sequence[Claim]) 
 
 
 def _placed_before(
-    told: Sequence[tuple[EvidenceLine, Claim]], earlier: Claim, later: Claim
+    stated: Sequence[tuple[EvidenceLine, Claim]], earlier: Claim, later: Claim
 ) -> bool | None:
-    for line, a in told:
-        for other, b in told:
+    for line, a in stated:
+        for other, b in stated:
             if not (match_claim(a, earlier).entailed and match_claim(b, later).entailed):
                 continue
             if line is other:
-                if a.position in _before(b, [c for x, c in told if x is line]):
+                if a.position in _before(b, [c for x, c in stated if x is line]):
                     return True
-                if b.position in _before(a, [c for x, c in told if x is line]):
+                if b.position in _before(a, [c for x, c in stated if x is line]):
                     return False
             elif line.span is not None and other.span is not None:
                 if line.span.end <= other.span.start:
@@ -214,13 +216,18 @@ def _before(claim: Claim, claims: Sequence[Claim]) -> set[int]:
     return positions
 
 
-def covers(found: Span | None, claimed: Span | None, *, touching: bool = False) -> bool:
+def covers(observed: Span | None, claimed: Span | None, *, touching: bool = False) -> bool:
     """True where evidence of one span proves a claim of another; or, `touching`, meets it."""
-    if found is None or claimed is None:
+    if observed is None or claimed is None:
         return True
     if touching:
-        return found.start <= claimed.end + TOLERANCE_S and claimed.start <= found.end + TOLERANCE_S
-    return found.start >= claimed.start - TOLERANCE_S and found.end <= claimed.end + TOLERANCE_S
+        return (
+            observed.start <= claimed.end + TOLERANCE_S
+            and claimed.start <= observed.end + TOLERANCE_S
+        )
+    return (
+        observed.start >= claimed.start - TOLERANCE_S and observed.end <= claimed.end + TOLERANCE_S
+    )
 
 
 def _placed(verdict: Judgement, lines: Sequence[EvidenceLine], span: Span | None) -> Judgement:

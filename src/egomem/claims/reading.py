@@ -209,9 +209,9 @@ def _as_state(verb: Token, claim: Claim) -> Claim | None:
     """ "The gate is closed" as what the gate is: the parser takes it for something done to it."""
     words = lexicon().adjectives
     state = words.norm(verb.lower_)
-    known = verb.lower_ in words.standard or any(state in pair for pair in words.opposites)
+    is_listed = verb.lower_ in words.standard or any(state in pair for pair in words.opposites)
     done = claim.subject is not None or claim.places or verb.tag_ != "VBN" or claim.object is None
-    if done or not known:
+    if done or not is_listed:
         return None
     return replace(
         claim, predicate="be", subject=claim.object, object=None, states=frozenset({state})
@@ -250,9 +250,9 @@ def _subject(verb: Token, used: set[int]) -> tuple[Participant | None, bool]:
     if head.i == verb.i or head.pos_ not in ("VERB", "AUX"):
         return None, passive
     if verb.dep_ == "xcomp":
-        told = next((c for c in head.children if c.dep_ in ("dobj", "nsubjpass")), None)
-        if told is not None:
-            return participant(told, used, depth=2), passive
+        addressee = next((c for c in head.children if c.dep_ in ("dobj", "nsubjpass")), None)
+        if addressee is not None:
+            return participant(addressee, used, depth=2), passive
     subject, _ = _subject(head, used)
     return subject, passive or (verb.dep_ == "conj" and _passive(head) and verb.tag_ == "VBN")
 

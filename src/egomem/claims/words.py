@@ -37,11 +37,11 @@ def normal(text: str) -> list[str]:
 
 def same_words(evidence: str, claim: str) -> bool:
     """True where a sentence of the evidence is the claim, but for articles and tense."""
-    wanted = normal(claim)
-    if not wanted or claim.rstrip().endswith("?"):
+    claim_text = normal(claim)
+    if not claim_text or claim.rstrip().endswith("?"):
         return False
     return any(
-        normal(sentence) == wanted and not sentence.rstrip().endswith("?")
+        normal(sentence) == claim_text and not sentence.rstrip().endswith("?")
         for sentence in _SENTENCE.split(evidence)
     )
 
@@ -117,9 +117,9 @@ def _turned(words: Sequence[str], claimed: Sequence[str]) -> str:
 def speaks_of_text(evidence: str, claim: str) -> list[str]:
     """What a claim says beside its quotation that the evidence does not: whose words, on what."""
     outside = re.compile(r"[“\"«„][^”\"»“]*[”\"»“]")
-    told = set(stems(tokens(outside.sub(" ", evidence))))
+    evidence_stems = set(stems(tokens(outside.sub(" ", evidence))))
     small = set(stems(sorted(_OF_TEXT | _ARTICLES | _FORMS.keys() | {"on", "in", "that"})))
     words = tokens(outside.sub(" ", claim))
     denying = [w for w in words if w in _DENYING]
     return denying + [w for w, s in zip(words, stems(words), strict=True)
-                      if s not in told and s not in small]  # fmt: skip
+                      if s not in evidence_stems and s not in small]  # fmt: skip

@@ -56,13 +56,13 @@ def _remains(folder: Path) -> list[str]:
     files = (
         files_named(Path(entry.path), vectors.FILE_NAME) for entry in entries(folder / "vectors")
     )
-    found = {
+    remains = {
         SEAL: (folder / SEAL).exists(),
         "index": bool(files_named(folder / "index", index.FILE_NAME)),
         "vectors": any(files),
         THUMBNAILS: any(pictures),
     }
-    return [name for name, there in found.items() if there]
+    return [name for name, there in remains.items() if there]
 
 
 def list_derived_files(connection: Connection) -> None:

@@ -203,6 +203,18 @@ def test_what_is_uncertain_is_hedged_and_what_is_unsupported_left_out() -> None:
     assert text == "[0:00-0:10] a cup stands\n[0:00-0:10] Not certain: a spoon lies"
 
 
+def test_a_not_certain_line_stands_once() -> None:
+    doubtful, sure = ClaimStatus.UNCERTAIN, ClaimStatus.SUPPORTED
+    state = state_with(("a spoon lies", doubtful), ("Not certain: A spoon lies.", doubtful))
+    assert render_caption(state) == "[0:00-0:10] Not certain: a spoon lies"
+    state = state_with(("a spoon lies", doubtful), ("A spoon lies.", sure))
+    assert render_caption(state) == "[0:00-0:10] A spoon lies."
+    state = state_with(
+        ("the bowl hides the spoon", doubtful), ("the spoon hides the bowl", doubtful)
+    )
+    assert len(render_caption(state).splitlines()) == 2
+
+
 def test_an_unsupported_claim_may_be_dropped_and_weakened() -> None:
     state = state_with(("a red cup stands on the table", ClaimStatus.UNSUPPORTED))
     assert [e.accepted for e in revised(state).edits] == [True]

@@ -82,9 +82,9 @@ def _read(query: Query, entry: IndexedObservation, claims: Sequence[Claim], aske
     if observation.source == "screen_text":
         return Reading(entry, "holds out", "a text says")
     if observation.source in ("object", "sound"):
-        held = query.visible and all(entry.meets(w) > 0 for w in query.words) and query.words
+        appears = query.visible and all(entry.meets(w) > 0 for w in query.words) and query.words
         gone = observation.data.get("event") == "leaves" or _GONE.search(text)
-        if held and not gone:
+        if appears and not gone:
             return Reading(entry, "says")
     if not has_parser():
         label = judge_question_words([text], asked).label
@@ -119,8 +119,10 @@ def _exists(claim: Claim) -> bool:
     if not claim.positive or not claim.happened or claim.places or claim.states or claim.manner:
         return False
     thing = claim.subject if claim.predicate in ("be", "appear") else claim.object
-    seen = claim.predicate == "see" and claim.subject is not None and claim.subject.head == "i"
-    return thing is not None and (seen or claim.predicate in ("be", "appear")) and not thing.person
+    is_seen = claim.predicate == "see" and claim.subject is not None and claim.subject.head == "i"
+    return (
+        thing is not None and (is_seen or claim.predicate in ("be", "appear")) and not thing.person
+    )
 
 
 def _shows(statements: Sequence[Claim], claims: Sequence[Claim]) -> bool:

@@ -40,13 +40,13 @@ def whether(parts: AnswerParts) -> DirectAnswer | None:
         return DirectAnswer(
             f"{verdict}, as far as was observed: {_quotes(parts, entries)}", entries
         )
-    held = [r for r in read_entries if r.stance == "holds out"]
-    if held:
-        lines = [f"{r.why}: {quote(r.entry)} ({parts.writer.span(r.entry)})" for r in held]
+    hedged = [r for r in read_entries if r.stance == "holds out"]
+    if hedged:
+        lines = [f"{r.why}: {quote(r.entry)} ({parts.writer.span(r.entry)})" for r in hedged]
         shown_lines = "; ".join(lines[: parts.quotes])
         return DirectAnswer(
             f"Not observed itself; {shown_lines}",
-            tuple(r.entry for r in held[: parts.quotes]),
+            tuple(r.entry for r in hedged[: parts.quotes]),
             UNSURE,
         )
     near = tuple(unique([r.entry for r in read_entries if r.entry in parts.best])[: parts.quotes])

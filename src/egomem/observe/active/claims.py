@@ -214,7 +214,7 @@ def _near(a: Span, b: Span) -> bool:
 
 def covers(parts: Sequence[str], whole: str) -> bool:
     """True if the parts together state all that the whole states."""
-    return any(_same_words(part, whole) for part in parts) or (
+    return any(has_same_words(part, whole) for part in parts) or (
         not content(whole).quotes and judge(list(parts), whole).label == "entailed"
     )
 
@@ -233,14 +233,14 @@ def is_weaker(after: str, after_span: Span, before: str, before_span: Span) -> b
 
 
 def _follows(after: str, before: str) -> bool:
-    if _same_words(after, before):
+    if has_same_words(after, before):
         return True
     new, old = content(after), content(before)
     if new.quotes or old.quotes:
         return False
     doubt = (new.hedges - old.hedges) & _DOUBTING
     plain = _WORD.sub(lambda m: "" if m[0].lower() in doubt else m[0], after)
-    return _same_words(plain, before) or judge(before, plain).label == "entailed"
+    return has_same_words(plain, before) or judge(before, plain).label == "entailed"
 
 
 def is_same(a: str, a_span: Span, b: str, b_span: Span) -> bool:
@@ -248,7 +248,8 @@ def is_same(a: str, a_span: Span, b: str, b_span: Span) -> bool:
     return is_weaker(a, a_span, b, b_span) and is_weaker(b, b_span, a, a_span)
 
 
-def _same_words(a: str, b: str) -> bool:
+def has_same_words(a: str, b: str) -> bool:
+    """True where two texts have the same words in the same order, articles and forms apart."""
     return content(a).quotes == content(b).quotes and normal(a) == normal(b) and bool(normal(a))
 
 

@@ -15,6 +15,7 @@ from egomem.media import content_hash, probe
 from egomem.models import ModelClient, Role
 from egomem.observe.active.embedded_backend import EmbeddedBackend
 from egomem.observe.active.equal_compute import caption_at_random
+from egomem.observe.active.failures import answered_part, require_caption
 from egomem.observe.active.loop import (
     CaptionBackend,
     CaptionRun,
@@ -22,6 +23,7 @@ from egomem.observe.active.loop import (
     caption_actively,
     caption_once,
     load_log,
+    replay,
     save_log,
 )
 from egomem.observe.active.retrieval import Retriever
@@ -126,18 +128,22 @@ async def caption_file(
     """Caption a whole file, actively or in a single pass of at most `direct_frames` frames.
 
     `log`: where the run is saved after every event; a log of the same run that is already there is
-    continued. Raises UsageError if the log is of another run.
+    continued: behind its last answered request, if it has no caption for want of a reply. Raises
+    UsageError if the log is of another run, ModelError if there is no caption because a model did
+    not reply.
     """
     budget = budget or CaptionBudget()
     parts = parts or installed_tools()
     backend = backend_for(models, budget)
     if not active:
         tools = tools_for(path, parts, retriever=retriever, direct_frames=direct_frames)
-        return await caption_once(tools, backend)
+        return require_caption(await caption_once(tools, backend))
     tools = tools_for(path, parts, retriever=retriever)
     earlier = load_log(log) if log is not None and log.is_file() else None
     if earlier is not None:
         _is_of(earlier, tools.scene, backend, budget, log)
+        if not replay(earlier).caption:
+            earlier = answered_part(earlier)
         tools.scene = earlier.scene
 
     def saved(now: CaptionLog, state: CaptionState) -> None:
@@ -145,7 +151,8 @@ async def caption_file(
             save_log(now, log)
         on_event(now, state)
 
-    return await caption_actively(tools, backend, budget=budget, resume=earlier, on_event=saved)
+    run = await caption_actively(tools, backend, budget=budget, resume=earlier, on_event=saved)
+    return require_caption(run, logged=log is not None)
 
 
 async def caption_and_close(

@@ -13,6 +13,7 @@ from egomem.observe.active.claims import (
     align_claims,
     content,
     covers,
+    has_same_words,
     is_same,
     is_weaker,
     missing_support,
@@ -228,8 +229,12 @@ def _alone(claim: Claim) -> CaptionLine:
 
 
 def render_caption(state: CaptionState) -> str:
-    """The caption as text: supported claims are stated, uncertain ones hedged, others left out."""
+    """The caption as text: supported claims are stated, uncertain ones hedged, others left out.
+
+    What is stated is not hedged besides, and what is hedged stands once.
+    """
     out = []
+    rendered = [c for c in state.claims if c.standing is ClaimStatus.SUPPORTED]
     for k, line in enumerate(state.lines):
         claims = [c for c in state.claims if c.line == k]
         when = f"[{format_span(_rounded(line.span))}] "
@@ -239,9 +244,28 @@ def render_caption(state: CaptionState) -> str:
         for claim in claims:
             if claim.standing is ClaimStatus.SUPPORTED:
                 out.append(when + claim.text)
-            elif claim.standing is ClaimStatus.UNCERTAIN:
-                out.append(f"{when}Not certain: {claim.text}")
+            elif claim.standing is ClaimStatus.UNCERTAIN and not any(
+                _repeats(claim, other) for other in rendered
+            ):
+                out.append(f"{when}{_HEDGE}{_hedgeless(claim.text)}")
+                rendered.append(claim)
     return "\n".join(out)
+
+
+_HEDGE = "Not certain: "
+
+
+def _hedgeless(text: str) -> str:
+    """A text without the hedge that a model copied from a caption."""
+    while text.casefold().startswith(_HEDGE.casefold()):
+        text = text[len(_HEDGE) :]
+    return text
+
+
+def _repeats(claim: Claim, other: Claim) -> bool:
+    """True where a claim is in the words of another of its time."""
+    together = claim.span.start <= other.span.end and other.span.start <= claim.span.end
+    return together and has_same_words(_hedgeless(claim.text), _hedgeless(other.text))
 
 
 def render_draft(lines: Sequence[CaptionLine]) -> str:

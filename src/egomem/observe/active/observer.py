@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -14,6 +14,7 @@ from egomem.models import ModelClient, Role
 from egomem.models.prices import check_priced
 from egomem.observe.active import prompts
 from egomem.observe.active.embedded_backend import EmbeddedBackend
+from egomem.observe.active.failures import first_without_reply
 from egomem.observe.active.loop import CaptionBackend, CaptionRun, caption_actively
 from egomem.observe.active.state import (
     CaptionBudget,
@@ -138,7 +139,7 @@ class ActiveCaptioner:
         self._count(run)
         if run.state.stop is StopReason.FAILED:
             raise self._no_caption(run)
-        if not run.caption and (failed := _failed(run.state.faults)):
+        if not run.caption and (failed := first_without_reply(run.state.faults)):
             raise ModelError(f"no caption: {failed}")
         return [self._observation(window, run)] if run.caption else []
 
@@ -231,12 +232,6 @@ def _other_models(models: ModelClient | None) -> str:
 
 def _coarse(run: CaptionRun) -> tuple[float, ...]:
     return run.log.scene.coarse
-
-
-def _failed(faults: Sequence[str]) -> str:
-    """The first request without a reply, as a backend writes it (`verifier: error: ...`)."""
-    parsed = ((f, f.split(": ", 2)) for f in faults)
-    return next((f for f, parts in parsed if parts[1:2] == [Status.ERROR.value]), "")
 
 
 def _by_tool(findings: list[Finding]) -> str:
