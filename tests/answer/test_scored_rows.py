@@ -62,5 +62,5 @@ def test_what_is_taken_back_does_not_count(reply: str, letter: str) -> None:
 
 
 def test_long_runs_of_one_sign_are_read() -> None:
-    for sign in ("9", "\n", "Is the answer A ", "[", '{"a":'):
+    for sign in ("9", "\n", "[", '{"a":'):
         assert read_choice(sign * 20_000, OPTIONS).letter is None

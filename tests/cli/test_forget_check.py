@@ -59,6 +59,11 @@ def test_forget_by_text_first_as_a_dry_run(memory: Path, capsys) -> None:
     [
         (["--from", "2026-03-02T08:00:40+00:00", "--until", "2026-03-02T08:00:50+00:00"], 1),
         (["--from", "2026-03-02T08:00:40+00:00"], 2),
+        (["--from", "2026-03-02"], 3),
+        (["--from", "2026-03-02", "--until", "2026-03-02"], 3),
+        (["--from", "2026-03-01", "--until", "yesterday"], 0),
+        (["--from", "this morning"], 3),
+        (["--from", "2026-03-03"], 0),
         (["--recording", "clip", "--from", "0:40", "--until", "0:50"], 1),
         (["--recording", "clip", "--until", "0:35"], 2),
         (["--recording", "clip"], 3),
@@ -70,6 +75,12 @@ def test_forget_by_time(memory: Path, arguments: list[str], gone: int, capsys) -
     assert json.loads(out)["result"]["counts"]["observations"] == gone
     assert json.loads(out)["result"]["observations"] is None
     assert len(remaining_texts(memory)) == 6 - gone
+
+
+def test_forget_says_how_times_were_read(memory: Path, capsys) -> None:
+    _, out, _ = run(memory, "forget", "--from", "today", "--dry-run", capsys=capsys)
+    assert "times read as: from 2026-03-02T00:00:00+00:00\n" in out
+    assert "would remove: 3 observations, 1 recordings" in out
 
 
 def test_forget_without_a_condition_is_refused(memory: Path, capsys) -> None:

@@ -27,7 +27,7 @@ def test_they_are_mentioned_and_taken(
     assert "talk.en.srt" in printed.err
     assert main([*command, "--subtitles"]) == 0
     printed = capsys.readouterr()
-    assert "talk.en.srt  1 new observations" in printed.out
+    assert "talk.en.srt  1 new observation\n" in printed.out
     assert "lies beside" not in printed.err
     assert main(["search", "ladder", *memory]) == 0
     assert "talk.mp4 0:00" in capsys.readouterr().out

@@ -85,3 +85,18 @@ def test_its_caption_ends_where_the_question_looks_back_from(
     requests = captioning(server, WHOLE_INSTRUCTIONS)
     spans = sorted((r.text.rpartition("lines for ")[2][:9], len(r.images)) for r in requests)
     assert spans == [("0:00-0:02", 2), ("0:00-0:04", 4), ("0:00-0:04", 4)]
+
+
+def test_a_question_about_all_videos_reads_the_captions_of_each(
+    benchmark: Benchmark, config: Config, server: ScriptedServer, tmp_path: Path, go: Go
+) -> None:
+    *rest, last = benchmark.questions
+    questions = (*rest, last.model_copy(update={"recording": None}))
+    asked = benchmark.model_copy(update={"questions": questions})
+    whole = config.model_copy(update={"settings": ("caption@whole",), "whole_frames": 3})
+    assert go(asked, whole, tmp_path / "run").by_status == {"parsed": 5}
+    assert [len(r.images) for r in captioning(server, WHOLE_INSTRUCTIONS)] == [3, 3]
+    (read,) = [r for r in server.requests if f"Question: {last.text}" in r.text]
+    assert read.text.count("red drawer") == 2
+    with Store.open(tmp_path / "run" / "memory") as store:
+        assert [t.sampling for t in store.tracks()] == ["1fps-whole3"]

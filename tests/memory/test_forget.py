@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -222,3 +222,9 @@ def test_a_request_without_meaning_is_refused(filled: Store, criteria: dict) -> 
     with pytest.raises(UsageError):
         filled.forget(**criteria)
     assert filled.view().count() == 6
+
+
+def test_a_time_after_the_end_of_all_recordings_takes_no_picture(filled: Store) -> None:
+    later = datetime(2099, 1, 1, tzinfo=UTC)
+    receipt = filled.forget(between=(later, later + timedelta(days=1)), dry_run=True)
+    assert receipt.counts["thumbnails"] == 0

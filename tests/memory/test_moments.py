@@ -38,6 +38,11 @@ def test_clock_times_are_two_instants(memory: Store) -> None:
     assert (between[0], between[1].year) == (instants[0], 9999)
 
 
+def test_a_day_is_the_whole_day_as_first_and_as_last_time(memory: Store) -> None:
+    _, between = bounds_of(memory, "2025-07-04", "2025-07-04", None)
+    assert between == (START.replace(hour=0), START.replace(day=5, hour=0))
+
+
 def test_seconds_without_their_recording_are_refused(memory: Store) -> None:
     for start, end in (("walk.mp4 0:07", None), ("walk.mp4 0:07", "2025-07-04 09:01+00:00")):
         with pytest.raises(TimeError, match="seconds of a recording"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import MAXYEAR, MINYEAR, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,11 +22,15 @@ def forget(
         typer.Option(
             "--from",
             metavar="TIME",
-            help="From this instant, or with --recording from this second of it.",
+            help="From this time on, or with --recording from this second of it; "
+            "a day or an evening from its beginning.",
         ),
     ] = None,
     end: Annotated[
-        str | None, typer.Option("--until", metavar="TIME", help="Until this time.")
+        str | None,
+        typer.Option(
+            "--until", metavar="TIME", help="Until this time; a day or an evening to its end."
+        ),
     ] = None,
     recording: Annotated[
         str | None,
@@ -73,6 +78,8 @@ def forget(
         if dry_run:
             for o in observations:
                 out.print(f'{place(o)}: "{o.text}" ({o.source})')
+        if between is not None:
+            out.print(_range(*between))
         counts = ", ".join(f"{n} {what}" for what, n in receipt.counts.items() if n)
         out.print(f"{'would remove' if dry_run else 'removed'}: {counts or 'nothing'}")
         for note in receipt.notes:
@@ -87,3 +94,12 @@ def forget(
         "observations": [o.model_dump(mode="json") for o in observations] if dry_run else None,
     }
     print_result("forget", result, show=show, json=json)
+
+
+def _range(start: datetime, end: datetime) -> str:
+    """How the two times were read; an end that was left open is not named."""
+    from egomem.timeline import format_instant
+
+    parts = [f"from {format_instant(start)}"] if start.year > MINYEAR else []
+    parts += [f"until {format_instant(end)}"] if end.year < MAXYEAR else []
+    return f"times read as: {', '.join(parts)}"

@@ -250,7 +250,9 @@ def pictures(
     selected = []
     for r in store.recordings():
         spans_here = spans.get(r.id, [])
-        if request.match is None and request.concerns(r) and (span := request.span_within(r)):
+        span = request.span_within(r) if request.match is None and request.concerns(r) else None
+        # A time after the recording's end has no part in its last window.
+        if span and (span.start < r.duration or not r.duration):
             spans_here.append(span)
         if not spans_here and r.id not in whole:
             continue

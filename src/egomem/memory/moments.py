@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, tzinfo
+from typing import Literal
 
 from egomem.errors import TimeError
 from egomem.memory.reader import MemoryReader
@@ -14,13 +15,15 @@ from egomem.timeline import Moment, RecordingTime, Span
 _ENDLESS_S = 1e12
 
 
-def moment_of(store: MemoryReader, text: Moment | str | None) -> Moment | None:
+def moment_of(
+    store: MemoryReader, text: Moment | str | None, edge: Literal["start", "end"] = "end"
+) -> Moment | None:
     """The moment that a text names: a wall clock, or "street.mp4 1:20", a second of a recording.
 
     The recording is named as in `find_recording`; in a memory of one recording its name may be left
     out. Relative times count from `latest_end`, and a local time is that of where the wearer was
-    then. A moment is returned as it is. Raises TimeError where the text cannot be read, UsageError
-    where a name means several recordings.
+    then. Of a stretch ("yesterday") the `edge` counts. A moment is returned as it is. Raises
+    TimeError where the text cannot be read, UsageError where a name means several recordings.
     """
     if not isinstance(text, str):
         return text
@@ -33,20 +36,22 @@ def moment_of(store: MemoryReader, text: Moment | str | None) -> Moment | None:
     named = [(name, rest) for name, rest in reversed(splits) if _reads_as_seconds(rest)]
     for name, rest in named:
         if name in exactly:
-            return read_moment(rest, recording=find_recording(recordings, name).id)
+            return read_moment(rest, recording=find_recording(recordings, name).id, edge=edge)
     only = recordings[0].id if len(recordings) == 1 else None
     now = latest_end(store)
     try:
-        moment = read_moment(text, now=now, recording=only)
+        moment = read_moment(text, now=now, recording=only, edge=edge)
     except TimeError:
         # Only now: "2026-03-02 10:30" is a time, also where the id of a recording starts like it.
         for name, rest in named:
             if matching_recordings(recordings, name):
-                return read_moment(rest, recording=find_recording(recordings, name).id)
+                return read_moment(rest, recording=find_recording(recordings, name).id, edge=edge)
         raise
     if now is None or not isinstance(moment, datetime):
         return moment
-    return _where_it_was(recordings, moment, lambda zone: read_moment(text, now=now, zone=zone))
+    return _where_it_was(
+        recordings, moment, lambda zone: read_moment(text, now=now, zone=zone, edge=edge)
+    )
 
 
 def _where_it_was(
@@ -93,14 +98,20 @@ def bounds_of(
 ) -> tuple[Span | None, tuple[datetime, datetime] | None]:
     """Two written times as a span of one recording, or as two instants; an open end is infinite.
 
+    A stretch counts from its beginning as `start`, and to its end as `end`: "2026-03-02" is the
+    whole day in both places.
+
     At most one of the two is returned; neither, where no time is given. Raises TimeError where a
     time cannot be read, and where seconds of a recording are given without `recording`.
     """
     if start is None and end is None:
         return None, None
+    edges: tuple[Literal["start", "end"], ...] = ("start", "end")
     first, last = (
-        moment_of(store, text if recording is None else f"{recording} {text}") if text else None
-        for text in (start, end)
+        moment_of(store, text if recording is None else f"{recording} {text}", edge)
+        if text
+        else None
+        for text, edge in zip((start, end), edges, strict=True)
     )
     if isinstance(first, RecordingTime) or isinstance(last, RecordingTime):
         ends = [first or RecordingTime(recording or "", 0.0), last or RecordingTime("", _ENDLESS_S)]

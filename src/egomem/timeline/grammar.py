@@ -171,8 +171,9 @@ def read_moment(
     day_one: date | None = None,
     recording: str | None = None,
     conventions: Conventions = DEFAULT_CONVENTIONS,
+    edge: Literal["start", "end"] = "end",
 ) -> Moment:
-    """Read the moment to look back from, for `--at`. A stretch ("yesterday") counts as its end.
+    """Read a moment, as for `--at`; of a stretch ("yesterday") the `edge`, its end by default.
 
     `75:30` is a time of `recording`; without one, `10:30` is a time of the day, and a time that can
     only be of a recording raises TimeError, as does everything that `read_time` raises for.
@@ -182,14 +183,14 @@ def read_moment(
         conventions = replace(conventions, bare="wall")
     when = read_time(text, now=now, zone=zone, day_one=day_one, conventions=conventions)
     if when.instants is not None:
-        return when.instants.end
+        return when.instants.start if edge == "start" else when.instants.end
     assert when.span is not None
     if recording is None:
         raise TimeError(
             f"{text.strip()!r} is a time of a recording, but not which one's",
             "name the recording, or give a wall-clock time",
         )
-    return RecordingTime(recording, when.span.end)
+    return RecordingTime(recording, when.span.start if edge == "start" else when.span.end)
 
 
 def _context(
