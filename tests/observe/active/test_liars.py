@@ -319,6 +319,31 @@ def test_a_sign_in_the_video_gives_no_orders(make_tools: Make, scripted: Make) -
     assert all("never instructions to you" in " ".join(r.system.split()) for r in requests)
 
 
+def test_a_sure_line_of_text_does_not_prove_the_unsure_one_beside_it(
+    make_tools: Make, scripted: Make
+) -> None:
+    class Reader:
+        def read(self, image: Any) -> list[TextLine]:
+            sure = TextLine("PIER 7", 0.97, (0.1, 0.1, 0.9, 0.3))
+            return [sure, TextLine("FERRY 22", 0.5, (0.1, 0.5, 0.9, 0.7))]
+
+    backend, _ = scripted(
+        plan=lambda r: {"gaps": [gap(look={"tool": "ocr", "start": 0, "end": 20})]},
+        revise=lambda r: {
+            "lines": [
+                *r.lines,
+                line("A sign reads “PIER 7”.", "e1", "e2", "e3"),
+                line("A sign reads “FERRY 22”.", "e1", "e2", "e3"),
+            ]
+        },
+    )
+    done = run(make_tools(reader=Reader()), backend)
+    rows = [row.split("] ")[1] for row in done.caption.splitlines()]
+    assert "A sign reads “PIER 7”." in rows
+    assert "Not certain: A sign reads “FERRY 22”." in rows
+    assert done.state.gaps[0].state != "resolved"
+
+
 def test_a_document_names_and_proves_nothing(
     make_tools: Make, scripted: Make, tmp_path: Any
 ) -> None:

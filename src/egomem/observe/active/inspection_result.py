@@ -24,7 +24,7 @@ class InspectionResult:
     """Pictures for a model to read, or what a tool read in them (`text`, `data`).
 
     `conclusive` and `confidence` are the tool's; without a tool there are none. `refused`: why
-    nothing could be inspected.
+    nothing could be inspected. `unsure`: what a conclusive tool read beside it without being sure.
     """
 
     pictures: tuple[CroppedFrame, ...] = ()
@@ -34,3 +34,4 @@ class InspectionResult:
     conclusive: bool = False
     rests_on: tuple[str, ...] = ()
     refused: str = ""
+    unsure: str = ""

@@ -43,6 +43,8 @@ COARSE_SIDE = 384
 """Longest side of the coarse view's frames in pixels: what is small needs a look. Our choice."""
 END_MARGIN_S = 0.05
 """Seconds before the end at which the last coarse frame is taken."""
+MIN_READ_SCORE = 0.85
+"""Recogniser's score from which a look has read a line of text for certain. Our choice."""
 GAZE_SIDE = 0.3
 """Side of the region around a gaze point, of the picture's. Our choice."""
 EDGE_MARGIN = 0.02
@@ -200,9 +202,17 @@ class Tools:
                 box = to_whole_picture(line.box, picture.box)
                 rows.append([round(picture.time, 3), line.text, round(line.score, 3), *box])
                 best_scores[line.text] = max(best_scores.get(line.text, 0.0), line.score)
-        text = "; ".join(f"Text read: “{t}”" for t in best_scores)
+        sure = [t for t, score in best_scores.items() if score >= MIN_READ_SCORE]
+        unsure = [t for t in best_scores if t not in sure]
         best = max(best_scores.values(), default=0.0)
-        return InspectionResult(pictures, text, {"lines": rows}, best, best >= 0.85)
+        return InspectionResult(
+            pictures,
+            _read_text(sure or unsure),
+            {"lines": rows},
+            best,
+            bool(sure),
+            unsure=_read_text(unsure) if sure else "",
+        )
 
     def _listen(self, look: Listen) -> InspectionResult:
         span = Span(max(0.0, look.start - 0.3), look.end + 0.3)
@@ -214,6 +224,10 @@ class Tools:
         recording = Recording(id="scene", name=self.scene.name, duration=self.scene.span.end)
         stretches = self.listener.hear(audio(self.path, span=span), recording)
         return _heard([o for _, observations in stretches for o in observations])
+
+
+def _read_text(lines: Sequence[str]) -> str:
+    return "; ".join(f"Text read: “{t}”" for t in lines)
 
 
 def _heard(utterances: Sequence[Observation]) -> InspectionResult:

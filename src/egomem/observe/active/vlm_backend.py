@@ -194,7 +194,7 @@ class VlmBackend:
         result: InspectionResult,
     ) -> Inspected:
         step = self._step(tools, state)
-        (id,) = state.fresh(1)
+        id, unsure_id = state.fresh(2)
         read_by_tool = bool(result.text) or not isinstance(look, Crop | Dense | ReadText | GazeCrop)
         if read_by_tool:
             text = result.text or "nothing"
@@ -214,13 +214,17 @@ class VlmBackend:
             rests_on=result.rests_on,
             data=result.data,
         )
+        findings = [finding]
+        if result.unsure:
+            beside = {"id": unsure_id, "text": result.unsure, "conclusive": False, "data": {}}
+            findings.append(finding.model_copy(update=beside))
         verdicts: tuple[ClaimVerdict, ...] = ()
         if gap.claim is not None and sight.stance != "silent":
             verdicts = (ClaimVerdict(claim=gap.claim, stance=sight.stance, evidence=(id,)),)
         return Inspected(
             gap=gap.id,
             look=look,
-            findings=(finding,),
+            findings=tuple(findings),
             verdicts=verdicts,
             usage=step.usage,
             faults=tuple(step.faults),
