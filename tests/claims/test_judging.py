@@ -119,3 +119,18 @@ def no_parser(monkeypatch):
 )
 def test_without_a_parser_only_the_same_words_conclude(no_parser, evidence, claim, label):
     assert judge(evidence, claim).label == label
+
+
+@parser
+@pytest.mark.parametrize(
+    ("evidence", "claim", "label"),
+    [
+        ("Nobody rings the bell.", "I ring the bell.", "contradicted"),
+        ("No one waters the fern.", "Ana waters the fern.", "contradicted"),
+        ("Nobody rings the bell.", "I ring the neighbour.", "not told"),
+        ("Nobody rings the bell.", "The clock rings the bell.", "not told"),
+        ("A person rings the bell.", "I ring the bell.", "not told"),
+    ],
+)
+def test_what_nobody_did_is_denied_of_each(evidence: str, claim: str, label: str) -> None:
+    assert judge(evidence, claim).label == label

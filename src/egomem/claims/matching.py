@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from egomem.claims.lexicon import lexicon, word_set
 from egomem.claims.model import Claim, Participant
 
+_NOBODY = re.compile(r"\b(?:nobody|no one)\b", re.IGNORECASE)
 _STATIC = word_set("be sleep live wait kneel remain stay float stick")
 
 
@@ -126,7 +128,8 @@ def _match_roles(stated: Claim, claimed: Claim) -> Match:
     lex = lexicon()
     result = match_predicate(stated, claimed)
     opposed = any(kind == "opposite" for kind, _ in result.conflicts)
-    result += match_participant(stated.subject, claimed.subject)
+    if not _of_nobody(stated, claimed):
+        result += match_participant(stated.subject, claimed.subject)
     # The parser hangs a phrase of place on the verb here and on the object there.
     result += match_participant(stated.object, claimed.object, stated.places)
     result += match_participant(stated.recipient, claimed.recipient)
@@ -151,6 +154,19 @@ def _match_roles(stated: Claim, claimed: Claim) -> Match:
         result += conflict(kind, f"{against}, not {state}") if against else unknown(state)
     missing = sorted(claimed.manner - stated.manner)
     return result + (unknown(" ".join(missing)) if missing else Match())
+
+
+def _of_nobody(stated: Claim, claimed: Claim) -> bool:
+    """What nobody did, none of those did whom a claim may name."""
+    subject = stated.subject
+    return (
+        not stated.positive
+        and subject is not None
+        and subject.head == "person"
+        and _NOBODY.search(stated.text) is not None
+        and claimed.subject is not None
+        and (claimed.subject.person or claimed.subject.head in ("i", "we", "he", "she", "they"))
+    )
 
 
 def _verb_state(stated: Claim, claimed: Claim, state: str) -> bool:

@@ -49,7 +49,33 @@ def read(text: str) -> tuple[Claim, ...]:
 @lru_cache(maxsize=512)
 def read_question(text: str) -> tuple[Claim, ...]:
     """What a yes/no question asks about, as claims; nothing where no parser is installed."""
-    return tuple(_claims(parse(plain(text)), asked=False)) if has_parser() else ()
+    if not has_parser():
+        return ()
+    doc = parse(plain(text))
+    return tuple(_claims(_as_statement(doc) or doc, asked=False))
+
+
+def _as_statement(doc: Doc) -> Doc | None:
+    """A question of what something is, as a statement: "Is the lamp on?" as "The lamp is on."
+
+    In the question the parser takes what follows the thing for a part of it, and the state or
+    place that is asked for would be lost. None for a question of another form.
+    """
+    if not doc or doc[0].lower_ not in ("is", "are", "was", "were"):
+        return None
+    end = len(doc) - (doc[-1].pos_ == "PUNCT")
+    adjectives = lexicon().adjectives
+    last = doc[end - 1].lower_
+    is_state = last in _BARE_STATES or any(adjectives.norm(last) in p for p in adjectives.opposites)
+    if end > 3 and is_state and doc[end - 2].pos_ in ("NOUN", "PROPN", "ADJ", "PRON"):
+        start_of_rest = end - 1
+    else:
+        chunk = next((c for c in doc.noun_chunks if c.start == 1), None)
+        if chunk is None or chunk.end >= end or doc[chunk.end].pos_ == "VERB":
+            return None
+        start_of_rest = chunk.end
+    thing, rest = doc[1:start_of_rest].text, doc[start_of_rest:end].text
+    return parse(f"{thing[0].upper()}{thing[1:]} {doc[0].lower_} {rest}.")
 
 
 def quotes_in(text: str) -> tuple[str, ...]:
@@ -149,6 +175,12 @@ def _of_verb(verb: Token, indices: frozenset[int], used: set[int], question: boo
             case "prt":
                 particle = particle or child.lower_
                 used.add(child.i)
+            # "The lights are on": the parser takes it for a place, and no place follows.
+            case "prep" if (
+                verb.lemma_ == "be" and child.lower_ in _BARE_STATES and not [*child.children]
+            ):
+                used.add(child.i)
+                states.add(_BARE_STATES[child.lower_])
             case "prep":
                 places += phrases(child, used)
             case "agent":
@@ -169,9 +201,9 @@ def _of_verb(verb: Token, indices: frozenset[int], used: set[int], question: boo
                     used.add(child.i)
                     name = child.lower_
                     places += [(name, p) for prep in inner for _, p in phrases(prep, used)]
-                elif verb.lemma_ == "be" and child.lower_ in ("on", "off", "out", "in", "open"):
+                elif verb.lemma_ == "be" and child.lower_ in _BARE_STATES:
                     used.add(child.i)
-                    states.add("off" if child.lower_ == "out" else child.lower_)
+                    states.add(_BARE_STATES[child.lower_])
                 elif child.lower_ in _PARTICLES and not particle:
                     used.add(child.i)
                     particle = child.lower_
@@ -218,6 +250,8 @@ def _as_state(verb: Token, claim: Claim) -> Claim | None:
     )
 
 
+_BARE_STATES = {"on": "on", "off": "off", "out": "off", "in": "in", "open": "open"}
+"""Words that say alone what a thing is: the lamp is on, the fire is out."""
 _PARTICLES = word_set("on off in out up down away back over inside outside")
 
 

@@ -146,3 +146,22 @@ def test_of_options_the_last_place_is_chosen(answer):
 def test_how_long_ago_is_reckoned_from_the_last_time(answer, at, length):
     for question in ("How long ago did I wash the bike?", "How long since I washed the bike?"):
         assert answer(question, at=at).text.startswith(f"About {length} ago")
+
+
+@parser
+@pytest.mark.parametrize(
+    ("question", "start"),
+    [
+        ("Is the heater on?", "No"),
+        ("Is the heater off?", "Yes"),
+        ("Did I water the fern?", "No"),
+        ("When did I last water the fern?", "Not in this memory"),
+        ("How many times did I water the fern?", "Not in this memory"),
+    ],
+)
+def test_a_state_denied_and_what_nobody_did(store, caption, recording, run, question, start):
+    store.put_recording(recording("hut", 60, "2026-03-02T08:00:00+01:00"))
+    store.add([caption("hut", 0, 10, "The heater is off."),
+               caption("hut", 20, 30, "Nobody waters the fern.")])  # fmt: skip
+    reply = run(store.view(), Question.of(question))
+    assert (reply.text or "Not in this memory").startswith(start)
