@@ -34,18 +34,18 @@ def build(folder: Path, word: str) -> None:
     with Store.open(folder, create=True) as store, mock.patch.object(index, "_RATIO", 0):
         for id in ("street", "kitchen"):
             store.put_recording(Recording(id=id, name=f"{id}.mp4", duration=900))
-            made = [
+            captions = [
                 _caption(id, k + len(word), f"{word} kettle and letter {k} of {id}")
                 for k in range(60)
             ]
-            on = Provenance(rests_on=(made[0].id, made[1].id))
-            made.append(_caption(id, 80, f"summary of {word}", on))
+            on = Provenance(rests_on=(captions[0].id, captions[1].id))
+            captions.append(_caption(id, 80, f"summary of {word}", on))
             thumbnails = [keep_thumbnail(folder, id, 10.0 * k, os.urandom(900)) for k in range(3)]
             done = [Completed(id, "caption/bench", f"{k}-{k + 1}") for k in range(60)]
-            store.add(made, completed=done, thumbnails=thumbnails)
+            store.add(captions, completed=done, thumbnails=thumbnails)
             store.flush()
-            vectors = np.random.default_rng(len(id + word)).normal(size=(len(made), 24))
-            store.add_vectors("bench", id, [o.id for o in made], vectors)
+            vectors = np.random.default_rng(len(id + word)).normal(size=(len(captions), 24))
+            store.add_vectors("bench", id, [o.id for o in captions], vectors)
     with ReplyCache(folder) as cache:
         for key in ("one", "two"):
             reply = Reply(status=Status.PARSED, key=key, text=f"a {word} {key}", raw=key)

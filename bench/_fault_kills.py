@@ -140,13 +140,13 @@ def kills(prepared: Path, work: Path, count: int) -> dict[str, int]:
 def _killed_at(
     folder: Path, point: int, before: list[tuple[str, str]], after: list[tuple[str, str]]
 ) -> str:
-    seen = 0
+    steps_seen = 0
 
     def kill(_: str) -> None:
-        nonlocal seen
-        if seen == point:
+        nonlocal steps_seen
+        if steps_seen == point:
             os.kill(os.getpid(), signal.SIGKILL)
-        seen += 1
+        steps_seen += 1
 
     status = in_child(lambda: forget(folder, kill))
     if not os.WIFSIGNALED(status):

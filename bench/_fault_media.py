@@ -232,11 +232,11 @@ def ffmpeg_frames(ffmpeg: str, path: Path) -> tuple[list[float], list[NDArray[np
         check=False,
     )
     log = run.stderr.decode(errors="replace")
-    shown = re.findall(r"n: *\d+ pts: *\S+ pts_time:(\S+).*? s:(\d+)x(\d+)", log)
-    times = [float(t) for t, _, _ in shown]
+    frame_lines = re.findall(r"n: *\d+ pts: *\S+ pts_time:(\S+).*? s:(\d+)x(\d+)", log)
+    times = [float(t) for t, _, _ in frame_lines]
     if not times:
         return [], []
-    width, height = (int(n) for n in shown[0][1:])
+    width, height = (int(n) for n in frame_lines[0][1:])
     images = np.frombuffer(run.stdout, np.uint8)
     count = min(len(images) // (width * height * 3), len(times))
     images = images[: count * width * height * 3].reshape(count, height, width, 3)
@@ -255,14 +255,14 @@ def compare(file: OddFile, folder: Path, ffmpeg: str) -> str:
     try:
         info = probe(path)
         ends = [*times[1:], times[-1] + 0.002] if times else []
-        wanted = [(a + b) / 2 for a, b in zip(times, ends, strict=True)]
-        reader = frames(path, wanted, info=info)
+        middles = [(a + b) / 2 for a, b in zip(times, ends, strict=True)]
+        reader = frames(path, middles, info=info)
         got = {frame.requested: frame for frame in reader}
     except EgomemError as error:
         return "" if file.may_miss and not times else f"refused: {error}"
-    told = bool(reader.report.lost or reader.report.decoded_until is not None)
+    is_reported = bool(reader.report.lost or reader.report.decoded_until is not None)
     missing, wrong = 0, []
-    for k, (t, image) in enumerate(zip(wanted, images, strict=True)):
+    for k, (t, image) in enumerate(zip(middles, images, strict=True)):
         frame = got.get(t)
         if frame is None:
             missing += 1
@@ -274,8 +274,8 @@ def compare(file: OddFile, folder: Path, ffmpeg: str) -> str:
             wrong.append(f"another picture at {t:.3f} s")
     if wrong:
         return f"{len(wrong)} of {len(times)} wrong: {wrong[0]}"
-    if missing > file.may_miss or (missing and not told):
-        return f"{missing} of {len(times)} frames missing" + ("" if told else ", untold")
+    if missing > file.may_miss or (missing and not is_reported):
+        return f"{missing} of {len(times)} frames missing" + ("" if is_reported else ", untold")
     return ""
 
 

@@ -51,11 +51,11 @@ def load(path: Path = DATA) -> list[Pair]:
             evidence = line[2:].strip()
         elif line[:2] in ("+ ", "- ", "? "):
             kind, _, claim = line[2:].partition(": ")
-            told, told_span = _spanned(evidence)
+            evidence, told_span = _spanned(evidence)
             text, span = _spanned(claim.strip())
             digest = hashlib.sha256(f"{evidence}\n{claim.strip()}".encode()).digest()
             part = "kept" if digest[0] % 3 == 0 else "dev"
-            pairs.append(Pair(told, text, LABELS[line[0]], kind, part, told_span, span))
+            pairs.append(Pair(evidence, text, LABELS[line[0]], kind, part, told_span, span))
     return pairs
 
 
@@ -70,26 +70,26 @@ _EMPTY = re.findall(
 
 
 def by_overlap(pair: Pair) -> str:
-    told = set(stems(tokens(pair.evidence)))
+    evidence_stems = set(stems(tokens(pair.evidence)))
     claimed = set(stems([t for t in tokens(pair.claim) if t not in _EMPTY]))
-    return "entailed" if claimed <= told else "not told"
+    return "entailed" if claimed <= evidence_stems else "not told"
 
 
 def summary(pairs: list[Pair], labels: list[str]) -> dict[str, object]:
     """Rates over pairs: of false "entailed", of paraphrases entailed, of contradictions told."""
     false: dict[str, list[bool]] = defaultdict(list)
-    told: dict[str, list[bool]] = defaultdict(list)
+    correct: dict[str, list[bool]] = defaultdict(list)
     for pair, label in zip(pairs, labels, strict=True):
-        told[pair.label].append(label == pair.label)
+        correct[pair.label].append(label == pair.label)
         if pair.label != "entailed":
             false[pair.kind].append(label == "entailed")
     every = [x for rows in false.values() for x in rows]
     return {
         "pairs": len(pairs),
         "false entailed": _share(every),
-        "paraphrases entailed": _share(told["entailed"]),
-        "contradictions told": _share(told["contradicted"]),
-        "silence kept": _share(told["not told"]),
+        "paraphrases entailed": _share(correct["entailed"]),
+        "contradictions told": _share(correct["contradicted"]),
+        "silence kept": _share(correct["not told"]),
         "false by kind": {k: f"{sum(v)}/{len(v)}" for k, v in sorted(false.items())},
     }
 

@@ -205,8 +205,8 @@ def child(*args: str) -> dict[str, float]:
 
 
 def measure(questions: int, videos: int) -> dict[str, dict[str, float]]:
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
         write_memory(folder / "memory", videos)
         server = subprocess.Popen(
             [sys.executable, __file__, "--serve", str(folder / "bodies")],

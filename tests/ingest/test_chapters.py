@@ -96,8 +96,8 @@ def test_a_later_chapter_joins_by_whatever_path_it_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    known = stored(tmp_path / "GX010077.MP4", Clock(START))
-    starts = find_starts({Path("GX020077.MP4"): facts()}, stored=[known])
+    stored_recording = stored(tmp_path / "GX010077.MP4", Clock(START))
+    starts = find_starts({Path("GX020077.MP4"): facts()}, stored=[stored_recording])
     assert starts[Path("GX020077.MP4")].clock == Clock(START + timedelta(minutes=5))
 
 

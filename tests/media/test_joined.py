@@ -41,10 +41,10 @@ def test_every_part_is_read_at_its_time(
     assert "3 parts were joined" in facts.faults[0]
     assert facts.decoded_until is None
     times = [0.0, 1.0, 1.7, 2.5, 4.0, 5.5, 6.3]
-    shown = [make.number_of(f.image) for f in frames(joined, times, prune=prune)]
-    assert len(shown) == len(times)
+    numbers = [make.number_of(f.image) for f in frames(joined, times, prune=prune)]
+    assert len(numbers) == len(times)
     firsts = {0.0: 0, 1.0: 0, 1.7: 0, 2.5: 40, 4.0: 40, 5.5: 100, 6.3: 100}
-    for time, number in zip(times, shown, strict=True):
+    for time, number in zip(times, numbers, strict=True):
         assert number == pytest.approx(time * 20 - firsts[time], abs=3)
 
 

@@ -112,8 +112,8 @@ def joint_source(columns: Sequence[ReportColumn]) -> FigureSource:
     runs, settings, readers, captioners = (
         list(dict.fromkeys(values)) for values in zip(*map(column_source, columns), strict=True)
     )
-    own = all(column.arm.captioner == column.arm.reader for column in columns)
-    captioner = captioners[0] if len(captioners) == 1 else "their own" if own else "several"
+    reads_own = all(column.arm.captioner == column.arm.reader for column in columns)
+    captioner = captioners[0] if len(captioners) == 1 else "their own" if reads_own else "several"
     return (
         runs[0] if len(runs) == 1 else "",
         settings[0] if len(settings) == 1 else " and ".join(settings),

@@ -132,9 +132,9 @@ def missing_support(
         return "it says nothing"
     if content(claim).quotes:
         return _lacking_quote(claim, span, events)
-    shown = [f for f in events if f.tool not in _HEARD_OR_READ]
-    reason = "only text or words are in the evidence" if not shown else ""
-    for finding in shown:
+    pictured = [f for f in events if f.tool not in _HEARD_OR_READ]
+    reason = "only text or words are in the evidence" if not pictured else ""
+    for finding in pictured:
         # What stands in quotation marks is nobody's statement here.
         line = EvidenceLine(_QUOTED.sub(" ", finding.text), finding.span)
         for reading in dict.fromkeys((claim, _without_names(claim, finding, usable))):
@@ -170,9 +170,9 @@ def _lacking_quote(claim: str, span: Span, findings: Iterable[Finding]) -> str:
             reason = "the evidence is of another time"
             continue
         outside = content(_QUOTED.sub(" ", finding.text))
-        told = () if finding.tool in _HEARD_OR_READ else _ordered(finding.text)
+        ordered_words = () if finding.tool in _HEARD_OR_READ else _ordered(finding.text)
         if outside.denies == claimed.denies and outside.hedges <= claimed.hedges:
-            words = iter(told)
+            words = iter(ordered_words)
             if all(w in words for w in rest):
                 return ""
         reason = "not in the evidence: who or what shows these words"

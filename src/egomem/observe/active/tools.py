@@ -118,8 +118,8 @@ class Tools:
         if self.scene.coarse:
             times = list(self.scene.coarse)
         else:
-            wanted = max(round(span.length / self.coarse_step) + 1, MIN_COARSE_FRAMES)
-            count = min(wanted, self.max_coarse)
+            count_needed = max(round(span.length / self.coarse_step) + 1, MIN_COARSE_FRAMES)
+            count = min(count_needed, self.max_coarse)
             last = max(span.start, span.end - END_MARGIN_S)
             step = (last - span.start) / max(1, count - 1)
             times = [round(span.start + k * step, 3) for k in range(count)]
