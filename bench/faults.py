@@ -41,10 +41,10 @@ def folders(work: Path, *, quick: bool, seed: int) -> dict[str, Any]:
         _fault_folders.try_damage(sound, work / "damaged", damage)
         for damage in _fault_folders.damages(sound, other, 2 if quick else 12, seed)
     ]
-    tried, sound = Counter(o.file for o in outcomes), Counter(o.file for o in outcomes if o.held)
+    tried, intact = Counter(o.file for o in outcomes), Counter(o.file for o in outcomes if o.held)
     unsealed = _fault_folders.unsealed_flips(sound, work / "damaged", 20 if quick else 120, seed)
     return {
-        "rows": [[file, tried[file], sound[file]] for file in sorted(tried)],
+        "rows": [[file, tried[file], intact[file]] for file in sorted(tried)],
         "tried": len(outcomes),
         "held": sum(o.held for o in outcomes),
         "unsealed": unsealed,
@@ -58,14 +58,14 @@ def kills(work: Path, *, quick: bool, seed: int) -> dict[str, Any]:
     _fault_kills.build(work / "prepared")
     tally = _fault_kills.kills(work / "prepared", work, 24 if quick else 200)
     count, begun = tally.pop("kills"), tally.pop("after_deletion_began")
-    sound = sum(n for what, n in tally.items() if what in HELD_KILLS)
+    intact = sum(n for what, n in tally.items() if what in HELD_KILLS)
     return {
         "rows": [[what, n, n if what in HELD_KILLS else 0] for what, n in sorted(tally.items())],
         "tried": count,
-        "held": sound,
+        "held": intact,
         "after_deletion_began": begun,
         "faults": [what for what in tally if what not in HELD_KILLS],
-        "ok": sound == count,
+        "ok": intact == count,
     }
 
 
@@ -112,9 +112,9 @@ def main() -> int:
 
 def _print(part: str, result: dict[str, Any]) -> None:
     print(f"\n{part}: {result['held']} of {result['tried']} held, {result['seconds']} s")
-    for name, tried, sound in result["rows"]:
-        if part != "media" or tried != sound:
-            print(f"  {name:40} {sound:4} of {tried:4}")
+    for name, tried, intact in result["rows"]:
+        if part != "media" or tried != intact:
+            print(f"  {name:40} {intact:4} of {tried:4}")
     if "unsealed" in result:
         print(f"  flips in memory.db without its seal: {result['unsealed']}")
     if "after_deletion_began" in result:
