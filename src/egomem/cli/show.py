@@ -32,7 +32,8 @@ def show(memory: MemoryOption = None, json: JsonOption = False) -> None:
             starts = format_instant(r.clock.start) if r.clock else "clock unknown"
             table.add_row(r.name, r.id, r.wearer, starts, format_time(r.duration))
         out.print(table)
-        out.print(f"\n{plural(len(summary.recordings), 'recording')}, {summary.hours:.2f} hours")
+        length = format_time(round(summary.hours * 3600))
+        out.print(f"\n{plural(len(summary.recordings), 'recording')}, {length} in all")
         for source, count in sorted(summary.observations.items()):
             out.print(f"  {count:8}  {source}")
         for track in summary.tracks:
