@@ -51,11 +51,13 @@ def load(path: Path = DATA) -> list[Pair]:
             evidence = line[2:].strip()
         elif line[:2] in ("+ ", "- ", "? "):
             kind, _, claim = line[2:].partition(": ")
-            evidence, told_span = _spanned(evidence)
+            evidence_text, evidence_span = _spanned(evidence)
             text, span = _spanned(claim.strip())
             digest = hashlib.sha256(f"{evidence}\n{claim.strip()}".encode()).digest()
             part = "kept" if digest[0] % 3 == 0 else "dev"
-            pairs.append(Pair(evidence, text, LABELS[line[0]], kind, part, told_span, span))
+            pairs.append(
+                Pair(evidence_text, text, LABELS[line[0]], kind, part, evidence_span, span)
+            )
     return pairs
 
 
