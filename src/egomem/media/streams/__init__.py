@@ -1,0 +1,30 @@
+"""Streams beside a recording: gaze, motion, position. Read in flat memory, in SI units.
+
+`open_stream` opens a file, `place` sets its clock against the recording, `Stream.samples` yields
+its samples in seconds of the recording, `survey` tells what it holds and what is wrong with it.
+"""
+
+from egomem.media.streams.alignment import Alignment, ClockKind
+from egomem.media.streams.open import open_stream
+from egomem.media.streams.place import RecordingClock, device_start, place
+from egomem.media.streams.problems import ProblemLog, StreamProblem
+from egomem.media.streams.samples import UNITS, Samples, StreamKind
+from egomem.media.streams.stream import Stream
+from egomem.media.streams.survey import StreamInfo, survey
+
+__all__ = [
+    "UNITS",
+    "Alignment",
+    "ClockKind",
+    "ProblemLog",
+    "RecordingClock",
+    "Samples",
+    "Stream",
+    "StreamInfo",
+    "StreamKind",
+    "StreamProblem",
+    "device_start",
+    "open_stream",
+    "place",
+    "survey",
+]
