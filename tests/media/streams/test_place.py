@@ -17,8 +17,10 @@ START = datetime.fromisoformat("2026-05-04T09:30:00+02:00")
 
 
 def placed(path: Path, recording: RecordingClock, **starts: float) -> Alignment | str:
-    given = {path: starts["start"]} if starts else None
-    return place([open_stream(path)], recording, given)[path]
+    stream = open_stream(path)
+    (alignment,) = place([stream], recording, {stream.kind: starts["start"]} if starts else None)
+    assert alignment is not None
+    return alignment
 
 
 def test_seconds_of_the_recording_stay_as_they_are(tmp_path: Path, write: ModuleType) -> None:
@@ -65,8 +67,7 @@ def test_a_trajectory_with_the_wall_clock_ties_gaze_too(tmp_path: Path, write: M
     )
     streams = [open_stream(gaze), open_stream(walk)]
     alignments = place(streams, RecordingClock(duration=60, clock=Clock(START)))
-    for path, own in ((gaze, 503.0), (walk, 501.0)):
-        alignment = alignments[path]
+    for alignment, own in zip(alignments, (503.0, 501.0), strict=True):
         assert isinstance(alignment, Alignment)
         assert alignment.seconds(np.array([own])) == pytest.approx([own - 500], abs=1e-3)
 

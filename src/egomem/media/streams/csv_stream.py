@@ -33,6 +33,9 @@ WALL_FROM_S = 1e8
 RECORDING_UNTIL_S = 10.0
 """Times of no named clock that begin before this are taken for seconds of the recording."""
 
+MIN_STEPS = 10
+"""Steps between samples from which a rate is taken."""
+
 PLAUSIBLE_HZ: Mapping[StreamKind, tuple[float, float]] = {
     "gaze": (2.0, 2500.0),
     "imu": (5.0, 12000.0),
@@ -219,7 +222,9 @@ def _likely_unit(values: Values, kind: StreamKind) -> str:
             return unit
     steps = np.diff(values)
     steps = steps[steps > 0]
-    if len(steps) and kind in PLAUSIBLE_HZ:
+    # Counts of a smaller unit are whole; a few whole numbers tell nothing.
+    is_count = bool((values == np.round(values)).all())
+    if is_count and len(steps) >= MIN_STEPS and kind in PLAUSIBLE_HZ:
         step = float(np.median(steps))
         low, high = PLAUSIBLE_HZ[kind]
         for unit in ("s", "ms", "us", "ns"):

@@ -148,6 +148,7 @@ def time_columns(names: Sequence[str]) -> list[TimeColumn]:
             continue
         clocks = [_CLOCK_WORDS[word] for word in words if word in _CLOCK_WORDS]
         known = _TIME_WORDS | _CLOCK_WORDS.keys() | _OTHER_WORDS
-        if all(word in known for word in words) and _TIME_WORDS & set(words):
+        is_time = bool(_TIME_WORDS & set(words)) or (unit is not None and bool(clocks))
+        if is_time and all(word in known for word in words):
             columns.append(TimeColumn(index, unit, clocks[0] if clocks else None))
     return sorted(columns, key=lambda column: _PREFERENCE.index(column.clock))

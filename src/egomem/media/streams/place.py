@@ -14,6 +14,7 @@ from egomem.media.container import open_media
 from egomem.media.streams.alignment import Alignment
 from egomem.media.streams.csv_stream import CsvStream
 from egomem.media.streams.problems import ProblemLog
+from egomem.media.streams.samples import StreamKind
 from egomem.media.streams.stream import Stream
 from egomem.timeline import Clock
 
@@ -38,39 +39,43 @@ class RecordingClock:
 def place(
     streams: Sequence[Stream],
     recording: RecordingClock,
-    starts: Mapping[Path, float] | None = None,
-) -> dict[Path, Alignment | str]:
-    """The alignment of each stream, by its path; a line on why where nothing places it.
+    starts: Mapping[StreamKind, float] | None = None,
+) -> list[Alignment | str | None]:
+    """The alignment of each stream; a line on why where nothing places it, None of points.
 
-    `starts`: the second of the recording at which a stream's first sample lies, as the user says.
+    `starts`: by kind, the second of the recording at which the stream's first sample lies, as the
+    user says.
     Streams that count one device's own time share what ties it to the recording.
     """
     tie = _device_tie(streams, recording)
-    return {
-        stream.path: _place(stream, recording, tie, (starts or {}).get(stream.path))
+    return [
+        None
+        if stream.clock is None
+        else _place(stream, recording, tie, (starts or {}).get(stream.kind))
         for stream in streams
-        if stream.clock is not None
-    }
+    ]
 
 
 def _place(
     stream: Stream, recording: RecordingClock, tie: Alignment | None, start: float | None
 ) -> Alignment | str:
     if start is not None:
-        first, _ = _ends(stream)
-        if first is None:
+        begin = next(stream.samples(), None)
+        if begin is None:
             return "it has no sample with a time"
-        return Alignment(first - start, f"given: its first sample is at {start:g} s")
+        return Alignment(
+            float(begin.times[0]) - start, f"given: its first sample is at {start:g} s"
+        )
     if stream.clock == "recording":
         return Alignment(0.0, "it counts seconds of the recording")
     if stream.clock in ("wall", "local"):
         if recording.clock is None:
             return "it has the wall clock's times, and when the recording began is not known"
-        begin = recording.clock.start
+        instant = recording.clock.start
         if stream.clock == "local":
-            begin = begin.replace(tzinfo=UTC)
-            return Alignment(begin.timestamp(), "the wall clock in the recording's zone")
-        return Alignment(begin.timestamp(), "the wall clock")
+            local = instant.replace(tzinfo=UTC)
+            return Alignment(local.timestamp(), "the wall clock in the recording's zone")
+        return Alignment(instant.timestamp(), "the wall clock")
     return tie if tie is not None else _by_length(stream, recording)
 
 

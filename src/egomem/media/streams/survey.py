@@ -39,7 +39,8 @@ class StreamInfo(Record):
     of the recording where there is an `origin`, else of the stream's own clock. `origin`: the own
     time at the recording's second 0; `drift`: seconds that the stream's clock gains in a second;
     `placed_by`: what that rests on; `assumed`: it is a guess. `outside`: samples before or after
-    the recording. `rate`: samples a second, by the median step. `units`: of each column.
+    the recording. `rate`: samples a second, by the median step. `units`: of each column. `fault`:
+    why it is not used, "" where it is. `basis`: a hash of what this rests on.
     """
 
     kind: StreamKind
@@ -61,6 +62,8 @@ class StreamInfo(Record):
     outside: int = 0
     problems: tuple[StreamProblem, ...] = ()
     notes: tuple[str, ...] = ()
+    fault: str = ""
+    basis: str = ""
 
     @property
     def alignment(self) -> Alignment | None:
