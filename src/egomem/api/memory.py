@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from egomem.ingest.observer_set import ObserverSets
     from egomem.ingest.summary import MemorySummary
     from egomem.media import Frame
+    from egomem.media.streams import StreamFile
     from egomem.memory.check import CheckReport as Check
     from egomem.memory.export import ExportReport
     from egomem.memory.forget import ForgetReceipt
@@ -76,6 +77,8 @@ class Memory(MemoryDigests):
         start: datetime | str | None = None,
         zone: str | None = None,
         wearer: str | None = None,
+        streams: Sequence[StreamFile] = (),
+        find_streams: bool = True,
         budget: float | None = None,
         caption_tokens: int | None = None,
         caption: Literal["direct", "active"] = "direct",
@@ -90,7 +93,9 @@ class Memory(MemoryDigests):
 
         `paths`: files, folders or globs. `window`: seconds. `start`: the instant of second 0, with
         its zone; for one recording only (which may be split into chapters). `zone`: where it was
-        recorded ("Europe/Berlin"), for starts in file names. `budget`: US dollars for captions.
+        recorded ("Europe/Berlin"), for starts in file names. `streams`: gaze, motion, position
+        beside the recording, of one recording only; `find_streams`: those that lie beside it
+        under documented names, too. `budget`: US dollars for captions.
         `caption_tokens`: maximum tokens per caption. `caption` "active": each window's caption is
         checked, and what it does not establish is looked for again. `observers`: names of `egomem
         plugins` and objects with a `track` and `observe` or `hear`; "default" stands for speech,
@@ -142,6 +147,8 @@ class Memory(MemoryDigests):
             default_wearer=self.settings.wearer,
             start=start_instant,
             zone=recording_zone,
+            streams=streams,
+            find_streams=find_streams,
             on_plan=plan,
             on_step=on_step,
         )

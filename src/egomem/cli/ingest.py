@@ -18,6 +18,7 @@ from egomem.cli.options import (
 )
 from egomem.cli.output import format_usage, print_result
 from egomem.cli.progress import ProgressDisplay
+from egomem.cli.stream_options import StreamOption, StreamStartOption, stream_files
 from egomem.defaults import DEFAULT_WINDOW
 
 if TYPE_CHECKING:
@@ -103,6 +104,11 @@ def ingest(
             help="Write digests of hours and days, too. Default: where the memory has some.",
         ),
     ] = None,
+    stream: StreamOption = None,
+    stream_start: StreamStartOption = None,
+    no_streams: Annotated[
+        bool, typer.Option("--no-streams", help="Leave streams that lie beside a recording alone.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Watch recordings and remember what is seen, read and said in them.
@@ -114,6 +120,7 @@ def ingest(
     from egomem.ingest.subtitle_files import subtitles_beside, subtitles_note
 
     media_files(paths)  # a wrong path is reported before a memory is created
+    streams = stream_files(stream, stream_start)
     with (
         open_memory(memory, create=True, models=model, fit=fit) as opened,
         ProgressDisplay(quiet=json) as progress,
@@ -125,6 +132,8 @@ def ingest(
             start=start,
             zone=zone,
             wearer=wearer,
+            streams=streams,
+            find_streams=not no_streams,
             budget=budget,
             caption_tokens=caption_tokens,
             caption=caption.value,

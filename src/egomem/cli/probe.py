@@ -9,6 +9,7 @@ import typer
 
 from egomem.cli.options import JsonOption
 from egomem.cli.output import print_result
+from egomem.cli.stream_options import StreamOption, StreamStartOption, stream_files
 from egomem.defaults import DEFAULT_FPS, DEFAULT_WINDOW
 
 if TYPE_CHECKING:
@@ -33,19 +34,34 @@ def probe(
         float | None,
         typer.Option(help=f"Frames a second to look at (default {DEFAULT_FPS:g}); lists."),
     ] = None,
+    stream: StreamOption = None,
+    stream_start: StreamStartOption = None,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME", help="When the recording began, with its zone; places streams."
+        ),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Show what FILE says that it holds; decode it, or list windows, only where asked."""
+    """Show what FILE says that it holds, and the streams beside it.
+
+    It is decoded, and its windows are listed, only where asked.
+    """
+    from egomem.ingest.stream_files import streams_for_probe
     from egomem.media import distinct, frames
     from egomem.media import probe as look
+    from egomem.media.streams import describe, details
     from egomem.timeline import sample_times, windows
 
+    given = stream_files(stream, stream_start)
     facts = look(file)
+    streams = streams_for_probe(file, facts, given, start)
+    problems: list[tuple[str, str]] = [(fault, "") for fault in streams.faults]
     listed = list_windows or window is not None or fps is not None
     spans = windows(facts.duration, DEFAULT_WINDOW if window is None else window)
     rate = DEFAULT_FPS if fps is None else fps
     sampled_frames: list[Frame] = []
-    problems: list[tuple[str, str]] = []
     if facts.video is not None and (decode or listed):
         times = [t for span in spans for t in sample_times(span, rate)]
         reader = frames(file, times, side=16, info=facts)
@@ -63,6 +79,10 @@ def probe(
 
         for name, value in _lines(facts):
             out.print(f"{name:10} {value}")
+        for info in streams.infos:
+            out.print(f"{info.kind:10} {describe(info)}")
+            for line in details(info):
+                out.print(f"{'':10} {line}")
         for span, times in zip(spans, cut, strict=True) if listed else ():
             row = " ".join(f"{t:.3f}" for t in times) or "no frame"
             out.print(f"window     {format_span(span)}  {row}")
@@ -70,6 +90,7 @@ def probe(
             out.print(f"decoded    {len(sampled_frames)} frames, {rate:g} a second")
 
     result: dict[str, Any] = facts.model_dump(mode="json")
+    result["streams"] = [info.model_dump(mode="json", exclude={"basis"}) for info in streams.infos]
     if decode:
         result["decoded"] = len(sampled_frames)
     if listed:

@@ -9,15 +9,19 @@ from pathlib import Path
 from egomem.defaults import DEFAULT_FPS, DEFAULT_WINDOW
 from egomem.ingest.report import OnStep, Stage, Step
 from egomem.media import MediaInfo
+from egomem.media.streams import RecordingStreams
 from egomem.memory import Store
 from egomem.memory.failed_windows import window_unit
-from egomem.observe import FrameObserver, SoundObserver
+from egomem.observe import FrameObserver, SoundObserver, StreamObserver
 from egomem.records import Observation, Recording
 from egomem.text import plural
 from egomem.timeline import Span, format_time, sample_times, windows
 
 DAMAGE = "damage"
 """The recording's fact that says which part of its picture could not be decoded."""
+
+STREAMS = "streams"
+"""The recording's fact that holds what is known of the streams beside it (`StreamInfo`s)."""
 
 SOUND_DAMAGE = "sound_damage"
 """The recording's fact that says which part of its sound could not be decoded."""
@@ -47,10 +51,12 @@ class SamplingOptions:
 
 @dataclass(frozen=True, slots=True)
 class Observers:
-    """The observers: `sound` hear the whole recording first, then `frames` see each window."""
+    """The observers: `sound` hear the whole recording first, then `streams` follow the streams
+    beside it, then `frames` see each window."""
 
     sound: Sequence[SoundObserver] = ()
     frames: Sequence[FrameObserver] = ()
+    streams: Sequence[StreamObserver] = ()
 
 
 @dataclass(slots=True)
@@ -108,6 +114,7 @@ class FileJob:
     sampling: SamplingOptions
     progress: FileProgress
     on_step: OnStep
+    streams: RecordingStreams = field(default_factory=RecordingStreams)
 
     def step(self, stage: Stage, second: float) -> None:
         """Report how far a stage has come."""

@@ -11,7 +11,7 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 
 from egomem.hashing import recording_id
-from egomem.ingest.job import DAMAGE, SOUND_DAMAGE
+from egomem.ingest.job import DAMAGE, SOUND_DAMAGE, STREAMS
 from egomem.ingest.start_times import MAX_DIFFERENCE_S, Start
 from egomem.media import MediaInfo
 from egomem.records import Recording
@@ -94,8 +94,9 @@ def known_recording(
             facts=fact_values,
         )
         return recording, [*start.notes, *speed]
-    # Found while decoding, and not by the probe: a run that decodes nothing must keep them.
-    fact_values |= {k: v for k, v in stored.facts.items() if k in (DAMAGE, SOUND_DAMAGE)}
+    # Not found by the probe: a run that decodes nothing, and finds no stream, must keep them.
+    kept_facts = (DAMAGE, SOUND_DAMAGE, STREAMS)
+    fact_values |= {k: v for k, v in stored.facts.items() if k in kept_facts}
     copy = is_copy_of(path, facts, stored)
     clock, notes = _clock(stored.clock, start, given, zone, copy=copy)
     if copy:
@@ -162,10 +163,11 @@ def _is_same(one: Clock, other: Clock) -> bool:
 
 def is_changed(stored: Recording, recording: Recording) -> bool:
     """Whether what a user sees of a stored recording has changed."""
-    if (stored.name, stored.path, stored.wearer) != (
+    if (stored.name, stored.path, stored.wearer, stored.facts.get(STREAMS)) != (
         recording.name,
         recording.path,
         recording.wearer,
+        recording.facts.get(STREAMS),
     ):
         return True
     if stored.clock is None or recording.clock is None:

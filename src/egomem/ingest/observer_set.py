@@ -21,6 +21,7 @@ from egomem.observe import (
     ObserverPlugin,
     ObserverSetup,
     SoundObserver,
+    StreamObserver,
 )
 from egomem.records import Recording, Usage
 
@@ -132,7 +133,7 @@ def choose_observers(
     for choice in choices:
         emitted = {observer.track.source for observer in all_observers}
         # Composed captions without any observer to compose from would be empty in every window.
-        if choice.optional and choice.reads and not {"frames", "audio", *emitted} & {*choice.reads}:
+        if choice.optional and choice.reads and not _is_fed(choice, emitted):
             continue  # nobody emits anything that it reads
         try:
             observer = _make(
@@ -161,6 +162,7 @@ def choose_observers(
         Observers(
             sound=tuple(o for o in all_observers if isinstance(o, SoundObserver)),
             frames=tuple(o for o in all_observers if isinstance(o, FrameObserver)),
+            streams=tuple(o for o in all_observers if isinstance(o, StreamObserver)),
         ),
         max((observer.concurrency for observer in asking), default=1),
         tuple(notes),
@@ -189,6 +191,14 @@ class ObserverSets:
         return observer_set
 
 
+def _is_fed(choice: _Choice, emitted: Iterable[str]) -> bool:
+    """Whether anything that it reads may be there."""
+    return any(
+        entry in ("frames", "audio", *emitted) or entry.startswith("stream:")
+        for entry in choice.reads
+    )
+
+
 def _captioner(models: ModelClient | None, caption: Caption) -> str:
     """The default captioner."""
     if caption == "active":
@@ -209,10 +219,10 @@ def _choices(observers: Iterable[str | AnyObserver], captioner: str) -> Iterator
 def _choice(entry: str | AnyObserver, *, optional: bool) -> _Choice:
     if isinstance(entry, str):
         return _Choice(entry, OBSERVERS.get(entry), None, optional)
-    if not isinstance(entry, FrameObserver | SoundObserver):
+    if not isinstance(entry, FrameObserver | SoundObserver | StreamObserver):
         raise UsageError(
             f"{type(entry).__name__} is no observer",
-            "it needs a `track`, and `observe` or `hear`: see docs/how-to/extend.md",
+            "it needs a `track`, and `observe`, `hear` or `follow`: see docs/how-to/extend.md",
         )
     return _Choice(type(entry).__name__, None, entry, optional)
 

@@ -50,7 +50,7 @@ class IngestReport(Record):
         return tuple(o for o in self.outcomes if o.status in ("partial", "failed"))
 
 
-Stage = Literal["reading", "listening", "watching"]
+Stage = Literal["reading", "listening", "following", "watching"]
 
 
 @dataclass(frozen=True, slots=True)

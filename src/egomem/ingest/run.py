@@ -20,11 +20,14 @@ from egomem.ingest.completion import is_transcribed, observed_otherwise, unfinis
 from egomem.ingest.job import FileJob, FileProgress, Observers, SamplingOptions, damages
 from egomem.ingest.known_files import ignored_wearer, is_changed, known_recording, originals
 from egomem.ingest.observe_sound import observe_sound
+from egomem.ingest.observe_streams import is_followed, observe_streams
 from egomem.ingest.observe_windows import observe_windows
 from egomem.ingest.report import FileOutcome, IngestReport, OnStep, Step
 from egomem.ingest.retry import past_failures
 from egomem.ingest.start_times import Start, find_starts
+from egomem.ingest.stream_files import stream_notes, streams_of, with_streams
 from egomem.media import MediaInfo, content_hash, probe
+from egomem.media.streams import StreamFile
 from egomem.memory import Store
 from egomem.records import Recording
 
@@ -41,6 +44,8 @@ async def ingest(
     default_wearer: str = "me",
     start: datetime | None = None,
     zone: tzinfo | None = None,
+    streams: Sequence[StreamFile] = (),
+    find_streams: bool = True,
     notes: Sequence[str] = (),
     on_plan: Callable[[list[Recording]], None] = lambda recordings: None,
     on_step: OnStep = lambda step: None,
@@ -50,9 +55,10 @@ async def ingest(
     `start` is the instant of the first file's second 0 and overrides every other source; the other
     files must then be chapters of the same recording. `zone` is where it was recorded. `wearer` is
     who the user says wore the camera; it counts for files that are new, as `default_wearer` does
-    without it. Of files with the same bytes one is ingested. `on_plan` gets the recordings before
-    the first is observed, and may raise to stop. A StoreError ends the run, because nothing could
-    be stored after it; what was stored stays.
+    without it. `streams` are those of a single recording, and go before those that lie beside it,
+    which `find_streams` takes. Of files with the same bytes one is ingested. `on_plan` gets the
+    recordings before the first is observed, and may raise to stop. A StoreError ends the run,
+    because nothing could be stored after it; what was stored stays.
     """
     sampling = sampling or SamplingOptions()
     outcomes: dict[Path, FileOutcome] = {}
@@ -93,14 +99,31 @@ async def ingest(
         # What is remembered of a recording is not changed by a later option; that it was not has to
         # be said.
         notes_of[path] += ignored_wearer(recordings[path], wearer)
+    if streams and len(recordings) > 1:
+        raise UsageError(
+            f"streams were given for {len(recordings)} recordings", "ingest them one by one"
+        )
     # Before anything is paid for.
     on_plan(list(recordings.values()))
     for path, recording in recordings.items():
         try:
             progress = FileProgress()
-            job = FileJob(
-                store, path, facts_of[path], recording, observers, sampling, progress, on_step
+            its_streams = await asyncio.to_thread(
+                streams_of, path, recording, streams, find=find_streams
             )
+            job = FileJob(
+                store,
+                path,
+                facts_of[path],
+                with_streams(recording, its_streams.infos),
+                observers,
+                sampling,
+                progress,
+                on_step,
+                its_streams,
+            )
+            notes_of[path] += stream_notes(recording, its_streams)
+            progress.faults += its_streams.faults
             outcomes[path] = await _ingest_file(job, notes_of[path])
         except (ForgottenError, UsageError) as error:
             # Somebody may forget a recording while it is being ingested, which ends this one alone.
@@ -176,16 +199,19 @@ async def _ingest_file(job: FileJob, notes: list[str]) -> FileOutcome:
     # A file without sound is heard to its end by definition.
     if not job.info.audio:
         unheard = []
+    unfollowed = [o for o in observers.streams if not is_followed(store, recording, o, job.streams)]
     stored = store.recording(recording.id)
     is_updated = stored is not None and is_changed(stored, recording)
     # Before its observations: they refer to it.
     if is_updated or stored != recording:
         store.put_recording(recording)
-    worked = bool(todo or unheard)
+    worked = bool(todo or unheard or unfollowed)
     started = time.perf_counter()
     # Sound first: composed captions and transcripts of a window need what was said in it.
     for observer in unheard:
         await observe_sound(job, observer)
+    for stream_observer in unfollowed:
+        await observe_streams(job, stream_observer)
     if worked:
         await observe_windows(job, todo)
         log.info("ingested %s in %.1f s", job.path, time.perf_counter() - started)

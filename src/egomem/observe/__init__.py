@@ -2,6 +2,7 @@
 
 ObserverPlugin, OBSERVERS       what an observer declares, and those that are installed
 FrameObserver, SoundObserver    what one does: a track, and a function of a window or of sound
+StreamObserver                  the same of streams beside the recording: gaze, motion, position
 Window, WindowFailed            what a frame observer gets, and how it gives a window up
 Speech, ScreenText, Objects     the observers that need no vision-language model
 TemplateCaptioner               a caption composed from what those observed
@@ -18,6 +19,7 @@ from egomem.observe.plugin import (
     ObserverPlugin,
     ObserverSetup,
     SoundObserver,
+    StreamObserver,
 )
 from egomem.observe.screen_text import ScreenText
 from egomem.observe.speech import Speech
@@ -39,6 +41,7 @@ __all__ = [
     "ScreenText",
     "SoundObserver",
     "Speech",
+    "StreamObserver",
     "TemplateCaptioner",
     "Window",
     "WindowFailed",

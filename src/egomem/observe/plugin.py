@@ -18,6 +18,7 @@ from egomem.defaults import CAPTION_TOKENS, DEFAULT_FPS, DEFAULT_WINDOW
 from egomem.errors import ConfigError, EgomemError
 from egomem.extras import are_installed
 from egomem.media import AudioBlock
+from egomem.media.streams import RecordingStreams, StreamKind
 from egomem.observe.window import Window
 from egomem.plugins import Registry
 from egomem.records import Observation, Recording, Source, Track, Usage
@@ -26,9 +27,13 @@ if TYPE_CHECKING:
     from egomem.models import ModelClient
     from egomem.models.weights import WeightsOrigin
 
-Input = Literal["frames", "audio"] | Source
-"""What an observer reads: the window's frames, the recording's audio, or earlier observations of a
-source, which it finds in `Window.context`."""
+StreamInput = Literal[
+    "stream:gaze", "stream:imu", "stream:trajectory", "stream:points", "stream:gps"
+]
+
+Input = Literal["frames", "audio"] | StreamInput | Source
+"""What an observer reads: the window's frames, the recording's audio, a kind of stream beside the
+recording, or earlier observations of a source, which it finds in `Window.context`."""
 
 
 @runtime_checkable
@@ -66,7 +71,30 @@ class SoundObserver(Protocol):
         ...
 
 
-AnyObserver = FrameObserver | SoundObserver
+@runtime_checkable
+class StreamObserver(Protocol):
+    """Follows the streams beside a recording: gaze, motion, position.
+
+    `kinds`: those that it can use; it runs where the recording has at least one of them. Streams
+    are observed after the sound and before the windows. A changed file of one of its kinds is
+    observed again, beside what was observed of the earlier one.
+    """
+
+    @property
+    def track(self) -> Track: ...
+
+    @property
+    def kinds(self) -> tuple[StreamKind, ...]: ...
+
+    def follow(
+        self, streams: RecordingStreams, recording: Recording
+    ) -> Iterator[tuple[float, list[Observation]]]:
+        """Yield the end (s) of each stretch with its observations, stretches in order. Stopped in
+        between, it is run again from the start, and must then observe the same."""
+        ...
+
+
+AnyObserver = FrameObserver | SoundObserver | StreamObserver
 
 
 @runtime_checkable
