@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, Protocol, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, PrivateAttr, model_validator
 
@@ -22,6 +22,9 @@ from egomem.timeline import Clock, Moment, Span
 Source = Literal[
     "caption", "speech", "sound", "screen_text", "object", "gaze", "motion", "place", "digest"
 ]
+
+OBSERVED_SOURCES: tuple[Source, ...] = tuple(s for s in get_args(Source) if s != "digest")
+"""The sources of what was observed itself; a digest tells it again."""
 
 
 class Record(BaseModel):

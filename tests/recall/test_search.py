@@ -89,11 +89,13 @@ def test_a_neighbour_that_says_the_same_gives_way_to_another_moment(film):
     assert [h.span.start for h in search(view, "red tea", profile=strong)][1] == 120
 
 
-def test_digests_are_found_beside_moments(film):
+def test_digests_are_found_beside_moments_where_they_are_asked_for(film):
     store = film("boils rice", hours=0)
     at = START.timestamp()
     store.add([observation(None, at, at + 3600, "cooked rice all morning", source="digest")])
-    hits = search(store.view(), "rice")
+    before = search(store.view().narrow(sources=["caption"]), "rice")
+    assert search(store.view(), "rice") == before
+    hits = search(store.view(), "rice", digests=True)
     assert {h.recording for h in hits} == {"r", None}
     (digest,) = [h for h in hits if h.recording is None]
     assert digest.when == START

@@ -11,7 +11,6 @@ import asyncio
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import get_args
 
 from pydantic import Field
 
@@ -28,7 +27,7 @@ from egomem.models.limits import BYTES_PER_TOKEN
 from egomem.recall import Hit, Query, explain, find, read_for
 from egomem.recall.profile import profile_of
 from egomem.recall.reading import instant_of
-from egomem.records import Answer, Source, Status
+from egomem.records import OBSERVED_SOURCES, Answer, Source, Status
 
 NOTE_TOKENS = 12
 """A note's number, time and line, beside its text."""
@@ -59,7 +58,7 @@ def _effort(outlook: Outlook) -> Effort:
 @register(
     "retrieve",
     RetrieveSettings,
-    reads=get_args(Source),
+    reads=OBSERVED_SOURCES,
     prompts=reader_texts(RETRIEVE),
     reread=reread_reply,
     version="1",

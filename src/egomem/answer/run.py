@@ -87,10 +87,12 @@ async def answer(
                 )
             return answer_of(other)
 
+        configured = registered.configure(values)
+        reads_digests = "digest" in (registered.sources(configured) or ())
         task = Task(
             question=question,
-            view=view,
-            settings=registered.configure(values),
+            view=view if reads_digests else view.observed(),
+            settings=configured,
             models=models,
             embedder=embedder,
             frames=frames,

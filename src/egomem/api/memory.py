@@ -13,18 +13,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
 from egomem.api.looking import LazyViewer, evidence_at, evidence_of_hit
-from egomem.api.memory_models import MemoryModels
+from egomem.api.memory_digests import MemoryDigests
 from egomem.defaults import DEFAULT_K
 from egomem.errors import UsageError
-from egomem.memory import Store, View
 from egomem.memory.moments import moment_of
-from egomem.memory.on_demand import StoreOnDemand
 from egomem.memory.recording_names import find_recording
 from egomem.records import Answer, Evidence, Question, Recording
 from egomem.sync import blocking, in_thread
@@ -32,7 +31,6 @@ from egomem.timeline import Moment
 
 if TYPE_CHECKING:
     from egomem.answer import StrategyResult
-    from egomem.config import Settings
     from egomem.ingest import IngestReport, OnStep
     from egomem.ingest.importing import ImportOutcome
     from egomem.ingest.observer_set import ObserverSets
@@ -47,13 +45,8 @@ if TYPE_CHECKING:
     from egomem.recall import Hit, Query, SearchResult
 
 
-class Memory(MemoryModels):
+class Memory(MemoryDigests):
     """One memory in one folder. Use it as a context manager, or call `close`."""
-
-    def __init__(self, stores: StoreOnDemand, settings: Settings) -> None:
-        self._stores = stores
-        super().__init__(settings)
-        self._owned.callback(stores.close)
 
     def __enter__(self) -> Self:
         return self
@@ -64,15 +57,6 @@ class Memory(MemoryModels):
     def __repr__(self) -> str:
         return f"Memory({str(self.folder)!r})"
 
-    @property
-    def store(self) -> Store:
-        """The store that is written to; it is made where there is none."""
-        return self._stores.to_write()
-
-    @property
-    def _existing(self) -> Store:
-        return self._stores.to_read()
-
     @cached_property
     def _observer_sets(self) -> ObserverSets:
         from egomem.ingest.observer_set import ObserverSets
@@ -82,16 +66,6 @@ class Memory(MemoryModels):
     def close(self) -> None:
         """Close the store and the cached replies."""
         self._owned.close()
-
-    # -- the past -----------------------------------------------------------------------------
-
-    def until(self, at: Moment | str | None = None) -> View:
-        """The memory as it was at a moment (None: all of it); the only way a question sees it.
-
-        `at` may be written: "2026-03-02 10:30", "yesterday evening", or a second of one recording
-        as "street.mp4 1:20". Raises TimeError where it cannot be read.
-        """
-        return self._existing.view(moment_of(self._existing, at))
 
     # -- ingest, search, ask, compare ---------------------------------------------------------
 
@@ -110,6 +84,7 @@ class Memory(MemoryModels):
         caption: Literal["direct", "active"] = "direct",
         observers: Sequence[str | AnyObserver] = ("default",),
         observer_settings: Mapping[str, Mapping[str, Any]] | None = None,
+        digests: bool | None = None,
         on_again: Callable[[str], None] = lambda line: None,
         on_note: Callable[[str], None] = lambda line: None,
         on_step: OnStep = lambda step: None,
@@ -124,9 +99,10 @@ class Memory(MemoryModels):
         `caption_tokens`: maximum tokens per caption. `caption` "active": each window's caption is
         checked, and what it does not establish is looked for again. `observers`: names of `egomem
         plugins` and objects with a `track` and `observe` or `hear`; "default" stands for speech,
-        text, objects and captions. `observer_settings`: by name. `on_again` is told where known
-        recordings would be observed at another rate, and may raise. `on_note` gets notes for the
-        user (such as what captioning will cost), `on_step` the progress. Returns the outcome of
+        text, objects and captions. `observer_settings`: by name. `digests`: write
+        digests of hours and days as well; None: where the memory has some. `on_again` is told where
+        known recordings would be observed at another rate, and may raise. `on_note` gets notes for
+        the user (such as what captioning will cost), `on_step` the progress. Returns the outcome of
         each file; a bad file does not stop the others.
         """
         from egomem.ingest import SamplingOptions, find_media, ingest
@@ -180,7 +156,9 @@ class Memory(MemoryModels):
             from egomem.recall import add_vectors
 
             await asyncio.to_thread(add_vectors, self.store, self.embedder)
-        return report.model_copy(update={"usage": observer_set.usage})
+        digested = await self._keep_digests(wanted=digests, on_note=on_note)
+        usage = observer_set.usage + digested.usage
+        return report.model_copy(update={"usage": usage, "digests": digested})
 
     ingest = blocking(aingest)
 
@@ -323,7 +301,9 @@ class Memory(MemoryModels):
         from egomem.ingest.importing import import_files
         from egomem.ingest.readers import read_options
 
-        return import_files(self.store, paths, read_options(**options), videos=videos)
+        outcomes = import_files(self.store, paths, read_options(**options), videos=videos)
+        self.keep_digests()
+        return outcomes
 
     def export(
         self,
@@ -350,19 +330,25 @@ class Memory(MemoryModels):
 
         Conditions: `recording` (id), `span` (seconds of it), `between` (two aware instants),
         `wearer`, `match` (a text). Composed captions that rested on it are composed again from what
-        remains. `dry_run` changes nothing.
+        remains, and digests without a model are written again. `dry_run` changes nothing.
         """
         from egomem.ingest.recompose import recompose
 
         if (name := conditions.get("recording")) is not None:
             conditions["recording"] = self.recording(name).id
-        return self._existing.forget(dry_run=dry_run, recompose=recompose, **conditions)
+        receipt = self._existing.forget(dry_run=dry_run, recompose=recompose, **conditions)
+        if not dry_run:
+            self.keep_digests()
+        return receipt
 
     def check(self, *, repair: bool = False) -> Check:
         """Verify the folder: record, index, vectors, thumbnails. `repair` rebuilds derived data."""
         from egomem.memory.check import check
 
-        return check(self._existing, repair=repair)
+        report = check(self._existing, repair=repair)
+        if repair and report.ok:
+            self.keep_digests()
+        return replace(report, notes=(*report.notes, *self.digest_notes()))
 
     # -- contents -----------------------------------------------------------------------------
 

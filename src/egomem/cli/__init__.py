@@ -40,6 +40,7 @@ COMMANDS: dict[str, str] = {
     "look": "egomem.cli.look:look",
     "compare": "egomem.cli.compare:compare",
     "show": "egomem.cli.show:show",
+    "digest": "egomem.cli.digest:digest",
     "probe": "egomem.cli.probe:probe",
     "caption": "egomem.cli.caption:caption",
     "import": "egomem.cli.import_:import_",

@@ -97,6 +97,13 @@ def ingest(
     subtitles: Annotated[
         bool, typer.Option("--subtitles", help="Remember subtitles that lie beside a recording.")
     ] = False,
+    digests: Annotated[
+        bool | None,
+        typer.Option(
+            "--digests/--no-digests",
+            help="Write digests of hours and days, too. Default: where the memory has some.",
+        ),
+    ] = None,
     stream: StreamOption = None,
     stream_start: StreamStartOption = None,
     no_streams: Annotated[
@@ -132,6 +139,7 @@ def ingest(
             caption=caption.value,
             observers=[name.strip() for name in observers.split(",") if name.strip()],
             observer_settings=settings_by_name(set_ or ()),
+            digests=digests,
             on_again=(lambda line: None) if again else progress.ask,
             on_note=progress.say,
             on_step=progress.step,
@@ -143,6 +151,7 @@ def ingest(
         folder = opened.folder
 
     def show(out: Console) -> None:
+        from egomem.cli.digest import level_line
         from egomem.text import plural
 
         for o in ingested.outcomes:
@@ -158,10 +167,14 @@ def ingest(
             )
         for file in taken:
             out.print(f"subtitles {file.path}  {plural(file.observations, 'new observation')}")
+        for level in ingested.digests.levels:
+            if level.built or level.failed:
+                out.print(f"digests, {level_line(level)}")
         counts = ", ".join(f"{n} {status}" for status, n in ingested.counts.items())
         out.print(f"{counts}; memory: {folder}")
 
     problems = [(fault, o.remedy) for o in ingested.faulty for fault in o.faults]
+    problems += [(fault, "run: egomem digest") for fault in ingested.digests.faults]
     problems += [(file.fault, file.remedy) for file in taken if file.fault]
     result = ingested.model_dump(mode="json") | {
         "counts": ingested.counts,

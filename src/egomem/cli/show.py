@@ -3,20 +3,45 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from egomem.cli.options import JsonOption, MemoryOption, open_memory
+import typer
+
+from egomem.cli.options import AtOption, JsonOption, MemoryOption, open_memory
 from egomem.cli.output import make_table, print_result
+from egomem.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
-def show(memory: MemoryOption = None, json: JsonOption = False) -> None:
+def show(
+    digests: Annotated[
+        bool, typer.Option("--digests", help="Show the digests instead, as an outline.")
+    ] = False,
+    day: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", help="With --digests: only of this date, 2026-03-02."),
+    ] = None,
+    facts: Annotated[
+        bool, typer.Option("--facts", help="With --digests: all exact attributes, with times.")
+    ] = False,
+    at: AtOption = None,
+    memory: MemoryOption = None,
+    json: JsonOption = False,
+) -> None:
     """Show what a memory holds: recordings, hours, observations by source, gaps.
 
     Gaps are times that no recording covers, and windows that a track has nothing of.
     """
+    if digests:
+        from egomem.cli.digest_outline import show_digests
+
+        with open_memory(memory) as opened:
+            show_digests(opened, day=day, at=at, facts=facts, json=json)
+        return
+    if day or facts or at:
+        raise UsageError("--day, --facts and --at belong to --digests", "add --digests")
     with open_memory(memory) as opened:
         summary = opened.summary()
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from egomem.ingest.digests.build import DigestReport
 from egomem.records import Record, Usage
 
 FileStatus = Literal["done", "partial", "updated", "unchanged", "failed"]
@@ -32,11 +33,13 @@ class FileOutcome(Record):
 
 
 class IngestReport(Record):
-    """Results of all files, in the order given; `notes` and `usage` are of the whole run."""
+    """Results of all files, in the order given; `notes`, `usage` and `digests` are of the whole
+    run."""
 
     outcomes: tuple[FileOutcome, ...]
     notes: tuple[str, ...] = ()
     usage: Usage = Usage()
+    digests: DigestReport = DigestReport()
 
     @property
     def counts(self) -> dict[FileStatus, int]:

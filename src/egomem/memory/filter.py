@@ -96,6 +96,14 @@ class ViewFilter:
         )
         return replace(self, tracks=numbers)
 
+    def without(self, source: str) -> Self:
+        """All but the tracks of a source; this filter itself where there are none."""
+        tracks = self.catalog.tracks
+        if all(track_source != source for _, track_source in tracks.values()):
+            return self
+        others = {track_source for _, track_source in tracks.values()} - {source}
+        return self.of_tracks(others, None)
+
     def within(self, span: Span) -> Self:
         """Only what overlaps a span of each recording; digests lie on none and are left out."""
         # A digest counts in POSIX seconds, and would overlap a span of a recording by mere numbers.

@@ -141,10 +141,7 @@ def finish_forgetting(connection: Connection) -> None:
     """
     folder = connection.folder
     with connection.changing() as db:
-        index.scrub(db, folder)
-        index.sweep(db, folder)
-        _scrub_vectors(db, folder)
-        vectors.sweep(db, folder)
+        scrub_derived(db, folder)
         # Its rows repeat what is forgotten, so that they go before free pages are emptied.
         remove_pending(db, folder)
         db.execute("VACUUM")
@@ -155,6 +152,14 @@ def finish_forgetting(connection: Connection) -> None:
                 "close them and open the memory once more, which finishes forgetting",
             )
         db.execute("UPDATE state SET value = 0 WHERE name = 'forgetting'")
+
+
+def scrub_derived(db: sqlite3.Connection, folder: Path) -> None:
+    """Take rows that the record no longer has out of the index and the vectors; repeatable."""
+    index.scrub(db, folder)
+    index.sweep(db, folder)
+    _scrub_vectors(db, folder)
+    vectors.sweep(db, folder)
 
 
 def _composed_again(

@@ -17,6 +17,7 @@ from egomem.memory import index, rows, vectors
 from egomem.memory.checksums import seal_holds
 from egomem.memory.connection import Connection
 from egomem.memory.database_errors import not_as_written
+from egomem.memory.exchange import exchange
 from egomem.memory.folder import list_derived_files, prepare_folder
 from egomem.memory.forget import ForgetReceipt, Recompose, finish_forgetting, forget
 from egomem.memory.forget_selection import Conditions, ForgetRequest
@@ -196,6 +197,28 @@ class Store(MemoryReader):
         if index.rows_behind(self.connection.db) >= index.FLUSH_ROWS:
             self.flush()
         return new
+
+    def exchange(
+        self,
+        old: Iterable[tuple[int, str]],
+        new: Iterable[Observation],
+        *,
+        drop_tracks: Iterable[str] = (),
+    ) -> int:
+        """Put observations in the place of others (row and id) in one transaction.
+
+        Returns how many of the old ones were there. `drop_tracks` lose their entries, as far as
+        nothing is left of them. See `egomem.memory.exchange`.
+        """
+        new = list(new)
+        try:
+            deleted = exchange(
+                self.connection, old, new, self._track_numbers, drop_tracks=drop_tracks
+            )
+        finally:
+            self._track_numbers.clear()
+        self._index_is_behind |= bool(new)
+        return deleted
 
     def add_vectors(
         self, embedder: str, recording: str | None, ids: Sequence[str], matrix: npt.ArrayLike

@@ -85,6 +85,11 @@ class View:
             filter = filter.during(between) if callable(between) else filter.between(*between)
         return type(self)(self.store, filter, self.until if until is None else until)
 
+    def observed(self) -> Self:
+        """This view without digests, whose words would count twice; all where tracks are chosen."""
+        filter = self.filter.without("digest") if self.filter.tracks is None else self.filter
+        return self if filter is self.filter else type(self)(self.store, filter, self.until)
+
     # --------------------------------------------------------------------------------- recordings
 
     def recordings(self) -> list[Recording]:

@@ -16,10 +16,11 @@ from functools import cached_property
 from itertools import chain
 
 from egomem.memory import View
-from egomem.recall.terms import STOP_WORDS, term_query
+from egomem.recall.terms import term_query
 from egomem.recall.view_cache import ViewCache
 from egomem.recall.words import LIGHT, PLAIN
 from egomem.text import normalise, respelled, stems, tokens
+from egomem.text.stop_words import STOP_WORDS
 
 MIN_PART = 4
 """Letters of a word that may be a part of a compound, and of what the compound has beside it."""

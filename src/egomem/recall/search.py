@@ -85,14 +85,14 @@ def search(
     profile: str | Profile = "default",
     embedder: Embedder | None = None,
     now: datetime | None = None,
+    digests: bool = False,
 ) -> list[Hit]:
     """The `k` windows of `window` seconds that speak most for a question and its options.
 
     Of the view's content alone: a view until `t` gives what a memory cut at `t` gives, with the
     same scores. An empty view gives no hit, and so does a question that nothing speaks for. A text
     is read by `read_for`, with `now` as the moment that it is asked at (else that of the view, if
-    it has one). Raises ConfigError for an
-    unknown profile.
+    it has one). `digests`: these are searched, too. Raises ConfigError for an unknown profile.
     """
     return find(
         view,
@@ -103,6 +103,7 @@ def search(
         profile=profile,
         embedder=embedder,
         now=now,
+        digests=digests,
     ).hits
 
 
@@ -116,9 +117,13 @@ def find(
     profile: str | Profile = "default",
     embedder: Embedder | None = None,
     now: datetime | None = None,
+    digests: bool = False,
 ) -> SearchResult:
     """As `search`, with how the question was read, and notes on times that were not resolved."""
     recipe = profile_of(profile, embedder=embedder is not None)
+    if not digests:
+        # A digest says again what its observations say, and would change how rare words are.
+        view = view.observed()
     if isinstance(query, str):
         query = read_for(view, query, options, now=now, at_end=False)
     read = query if recipe.time_language else _as_written(query)

@@ -13,8 +13,8 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from egomem.recall.terms import STOP_WORDS
 from egomem.text import terms
+from egomem.text.stop_words import STOP_WORDS
 
 Counts = NDArray[np.float64]
 _Places = NDArray[np.int64]

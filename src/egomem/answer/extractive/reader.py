@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 from egomem.answer.extractive.abstain import abstain
 from egomem.answer.extractive.evidence_match import match_task
 from egomem.answer.extractive.multiple_choice import choose
@@ -11,14 +9,14 @@ from egomem.answer.extractive.open_ended import open_answer
 from egomem.answer.extractive.settings import NAME, ExtractiveSettings
 from egomem.answer.strategy import Task, register
 from egomem.recall import explain
-from egomem.records import Answer, Source
+from egomem.records import OBSERVED_SOURCES, Answer
 
 # No prompt shows that this reader has changed: raise it with each change that moves answers.
 # "2" is the reader whose candidates come from recall, "3" the one that reads what is claimed.
 VERSION = "3"
 
 
-@register(NAME, ExtractiveSettings, reads=get_args(Source), version=VERSION)
+@register(NAME, ExtractiveSettings, reads=OBSERVED_SOURCES, version=VERSION)
 async def extractive(task: Task[ExtractiveSettings]) -> Answer:
     """Answers out of the observations alone: quotes with times, or the best-supported option."""
     match = match_task(task)
