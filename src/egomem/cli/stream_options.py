@@ -15,7 +15,8 @@ StreamOption = Annotated[
     typer.Option(
         "--stream",
         metavar="KIND=FILE",
-        help="A stream of the recording: gaze, imu, trajectory, points or gps. Repeatable.",
+        help="A stream of the recording: gaze, imu, trajectory, points or gps; or the calibration "
+        "of its gaze. Repeatable.",
     ),
 ]
 StreamStartOption = Annotated[
@@ -49,7 +50,7 @@ def _pairs(values: Sequence[str] | None, option: str) -> list[tuple[str, str]]:
     from egomem.errors import UsageError
     from egomem.media.streams import StreamKind
 
-    kinds = get_args(StreamKind)
+    kinds = (*get_args(StreamKind), "calibration")
     pairs = []
     for value in values or ():
         kind, mark, rest = value.partition("=")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import JsonValue, ValidationError
@@ -12,6 +12,7 @@ from egomem.ingest.sources import MEDIA_SUFFIXES
 from egomem.ingest.start_times import find_start
 from egomem.media import MediaInfo
 from egomem.media.streams import (
+    FileKind,
     RecordingClock,
     RecordingStreams,
     StreamFile,
@@ -47,7 +48,7 @@ def streams_of(
 
     What the memory knows of files that have not changed is not read again.
     """
-    beside = streams_beside(path, alone=is_alone(path)) if find else {}
+    beside: Mapping[FileKind, Path] = streams_beside(path, alone=is_alone(path)) if find else {}
     files = with_given(beside, given)
     if not files:
         return RecordingStreams()

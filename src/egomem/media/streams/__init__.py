@@ -6,7 +6,7 @@ recording, and `survey` tells what it holds and what is wrong with it.
 """
 
 from egomem.media.streams.alignment import Alignment, ClockKind
-from egomem.media.streams.beside import streams_beside
+from egomem.media.streams.beside import FileKind, streams_beside
 from egomem.media.streams.describe import describe, details
 from egomem.media.streams.of_recording import (
     PlacedStream,
@@ -26,6 +26,7 @@ __all__ = [
     "UNITS",
     "Alignment",
     "ClockKind",
+    "FileKind",
     "PlacedStream",
     "ProblemLog",
     "RecordingClock",

@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
@@ -108,6 +108,15 @@ def read_header(path: Path) -> CsvHeader:
         decimal_comma=row_delimiter in ";\t|" and _has_decimal_comma(first_text, row_delimiter),
         note=note,
     )
+
+
+def _values(column: Any) -> Values:
+    """A column of doubles as an array, NaN for nulls. (pyarrow's own way imports pandas.)"""
+    array = column.combine_chunks()
+    if array.null_count:
+        array = array.fill_null(math.nan)
+    values = np.frombuffer(array.buffers()[1], dtype=np.float64)
+    return values[array.offset : array.offset + len(array)]
 
 
 def _is_row(line: bytes) -> bool:
@@ -208,7 +217,7 @@ class _Parser:
             )
         except pyarrow.ArrowInvalid:
             return None
-        return [table.column(name).to_numpy() for name in wanted_names]
+        return [_values(table.column(name)) for name in wanted_names]
 
     def _by_numpy(self, text: bytes) -> list[Values] | None:
         count = text.count(b"\n") + (not text.endswith(b"\n"))

@@ -10,6 +10,9 @@ from typing import NamedTuple
 from egomem.errors import MediaError
 from egomem.hashing import FINGERPRINT_LENGTH, hash_json
 from egomem.media.streams.alignment import Alignment
+from egomem.media.streams.beside import FileKind
+from egomem.media.streams.calibrated import in_picture
+from egomem.media.streams.calibration import Calibration, read_calibration
 from egomem.media.streams.open import open_stream
 from egomem.media.streams.place import RecordingClock, place
 from egomem.media.streams.problems import ProblemLog
@@ -20,12 +23,12 @@ from egomem.timeline import Span
 
 
 class StreamFile(NamedTuple):
-    """A stream's file as the user names it, or as it was found.
+    """A stream's file as the user names it, or as it was found; or a calibration of its gaze.
 
     `start`: the second of the recording at which its first sample lies, where the user says so.
     """
 
-    kind: StreamKind
+    kind: FileKind
     path: str | Path
     start: float | None = None
 
@@ -87,16 +90,26 @@ def read_streams(
     """
     faults: list[str] = []
     streams: list[Stream] = []
+    calibration: Calibration | None = None
     for file in files:
         try:
-            streams.append(open_stream(file.path, file.kind))
+            if file.kind == "calibration":
+                calibration = read_calibration(Path(file.path))
+            else:
+                streams.append(open_stream(file.path, file.kind))
         except MediaError as error:
             faults.append(f"{file.kind}: {error}")
-    basis = _basis(streams, files, recording)
+    if calibration is not None:
+        streams = [in_picture(stream, calibration) for stream in streams]
+    basis = _basis(files, recording)
     known_infos = {info.kind: info for info in known if info.basis == basis}
     alignments: list[Alignment | str | None] = [None] * len(streams)
     if any(stream.kind not in known_infos for stream in streams):
-        starts = {file.kind: file.start for file in files if file.start is not None}
+        starts = {
+            file.kind: file.start
+            for file in files
+            if file.start is not None and file.kind != "calibration"
+        }
         alignments = place(streams, recording, starts)
     placed: list[PlacedStream] = []
     infos: list[StreamInfo] = []
@@ -133,22 +146,27 @@ def _surveyed(
     return info.model_copy(update={"fault": fault, "basis": basis})
 
 
-def _basis(
-    streams: Sequence[Stream], files: Sequence[StreamFile], recording: RecordingClock
-) -> str:
+def _basis(files: Sequence[StreamFile], recording: RecordingClock) -> str:
     """What the survey of streams rests on, as a hash: the files, and what places them."""
-    stats = [(stream.path, stream.path.stat()) for stream in streams]
     clock = recording.clock.start.isoformat() if recording.clock else None
     return hash_json(
         [
-            [[str(path), stat.st_size, stat.st_mtime_ns] for path, stat in stats],
-            [[file.kind, str(file.path), file.start] for file in files],
+            [[file.kind, str(file.path), file.start, *_stat(Path(file.path))] for file in files],
             [recording.duration, clock, recording.device_start],
         ]
     )[:FINGERPRINT_LENGTH]
 
 
-def with_given(beside: Mapping[StreamKind, Path], given: Sequence[StreamFile]) -> list[StreamFile]:
+def _stat(path: Path) -> tuple[int, int]:
+    """Size and time of the last change of a file; zeros where it is not there."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return 0, 0
+    return stat.st_size, stat.st_mtime_ns
+
+
+def with_given(beside: Mapping[FileKind, Path], given: Sequence[StreamFile]) -> list[StreamFile]:
     """The files to read: those that are given, and of other kinds those that were found."""
     kinds = {file.kind for file in given}
     others = [StreamFile(kind, path) for kind, path in beside.items() if kind not in kinds]

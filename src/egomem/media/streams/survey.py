@@ -129,6 +129,7 @@ class _Totals:
     gaps: list[Span] = field(default_factory=list)
     _steps: list[tuple[float, int, float]] = field(default_factory=list)
     _norms: list[float] = field(default_factory=list)
+    _usual: tuple[int, float | None] = (0, None)
     _beyond: int = 0
     _without_fix: int = 0
 
@@ -152,7 +153,10 @@ class _Totals:
             block = steps[begin : begin + BLOCK]
             if len(block) >= min(BLOCK // 2, 20) or not self._steps:
                 self._steps.append((float(np.median(block)), len(block), float(ends[begin])))
-        usual = self.step
+        # Of all blocks anew with each stretch would take a time that grows with its square.
+        if len(self._steps) > 1.5 * self._usual[0]:
+            self._usual = len(self._steps), self.step
+        usual = self._usual[1]
         if usual is None:
             return
         is_gap = steps > max(GAP_STEPS * usual, MIN_GAP_S)
