@@ -8,6 +8,9 @@ which gives figures, and `table(figures)`, which gives text. Without a name all 
 streams: gaze, IMU and trajectory at 1 kHz, parsed and surveyed (rate, gaps, faults) in flat memory,
 against pandas, polars and pyarrow. Each reader runs in a process of its own. `--hours 8` writes
 some 12 GB; peers that are not installed are left out.
+
+digests: a synthetic memory of one day and of seven (60 hours): building digests, opening, search
+and ask, memory; with `--egolife DATA` also what survives in EgoLife's digests, and recall.
 """
 
 from __future__ import annotations

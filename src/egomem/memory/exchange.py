@@ -29,13 +29,21 @@ class ObservationKey(NamedTuple):
     end: float
 
 
-def observation_keys(store: MemoryReader) -> list[ObservationKey]:
-    """The keys of everything in a memory, read without any text; in no order."""
-    rows = store.connection.select(
+def observation_keys(
+    store: MemoryReader, recordings: Iterable[str] | None = None
+) -> list[ObservationKey]:
+    """The keys of everything in a memory (or on some recordings), without any text; in no order."""
+    sql = (
         "SELECT o.n, o.id, r.id, o.wearer, t.source, t.id, o.start, o.end FROM observation o "
         "JOIN recording r ON r.number = o.recording JOIN track t ON t.number = o.track"
     )
-    return [ObservationKey(*row) for row in rows]
+    if recordings is None:
+        return [ObservationKey(*row) for row in store.connection.select(sql)]
+    return [
+        ObservationKey(*row)
+        for id in recordings
+        for row in store.connection.select(f"{sql} WHERE r.id = ?", (id,))
+    ]
 
 
 def exchange(

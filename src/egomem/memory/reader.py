@@ -54,6 +54,14 @@ class MemoryReader:
         sql = f"SELECT {rows.TRACK_COLUMNS} FROM track WHERE observer IS NOT NULL ORDER BY number"
         return [rows.read_track(row) for row in self.connection.select(sql)]
 
+    def unfounded_digest_tracks(self) -> set[str]:
+        """Ids of the tracks that hold a digest which does not say what it rests on."""
+        sql = (
+            "SELECT DISTINCT t.id FROM track t JOIN observation o ON o.track = t.number "
+            "WHERE t.source = 'digest' AND NOT EXISTS (SELECT 1 FROM rests_on b WHERE b.n = o.n)"
+        )
+        return {id for (id,) in self.connection.select(sql)}
+
     def completed(self, recording: str) -> set[Completed]:
         """The finished work on a recording."""
         sql = "SELECT recording, track, unit FROM done WHERE recording = ?"

@@ -108,11 +108,12 @@ def candidates(
     *,
     least: int = 10,
     beside: bool = False,
+    also: Sequence[str] = (),
 ) -> Candidates:
     """The windows of `window` seconds that any of the texts may be about.
 
     Of a large view it brings in twice `least` windows or more, and with `beside` the windows
-    before and after each.
+    before and after each. `also` are ids of observations whose windows are brought in, too.
     """
     recordings = {r.id: r for r in view.recordings()}
     durations = {id: r.duration for id, r in recordings.items()}
@@ -133,6 +134,8 @@ def candidates(
             vector = query_vector(embedder, text)
             matches = [s.observation for s in view.nearest(embedder.name, vector, 2 * FROM_VECTORS)]
             keys |= dict.fromkeys(_first(matches, window, FROM_VECTORS))
+    if also:
+        keys |= dict.fromkeys(_first(view.observations(ids=also), window, 2 * len(also)))
     stretches = _stretches(keys, window if beside else 0.0)
     observations = view.stretches([(r, span) for r, span in stretches if r is not None])
     digests: dict[str, Observation] = {}

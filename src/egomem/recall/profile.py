@@ -18,6 +18,7 @@ SIGNALS = {
     "order": "it lies before, after or in what the question's anchor names",
     "fullness": "how much was observed",
     "hash": "hash-cosine",
+    "digest": "a digest that rests on it matches (where digests are asked for)",
     "overlap": "share of the question's words",
     "time": "beginning, middle, end, and times of the recording",
 }
@@ -74,7 +75,7 @@ DEFAULT = Profile(
     # Round numbers on purpose. How they were compared, and on which half of the rows, stands in
     # docs/explanation/recall.md.
     {"bm25": 0.7, "best": 0.3, "pairs": 0.2, "speaker": 0.15, "reply": 0.3, "order": 0.15,
-     "fullness": 0.03, "time": 0.2},
+     "fullness": 0.03, "time": 0.2, "digest": 0.15},
 )  # fmt: skip
 """Ours, without any model."""
 
@@ -82,7 +83,7 @@ HYBRID = Profile(
     "hybrid",
     # Vectors take over what words did, and the signals that have no words keep their weights.
     {"bm25": 0.2, "best": 0.2, "pairs": 0.08, "nearest": 0.3, "mean": 0.35, "speaker": 0.15,
-     "reply": 0.3, "order": 0.15, "fullness": 0.1, "time": 0.2},
+     "reply": 0.3, "order": 0.15, "fullness": 0.1, "time": 0.2, "digest": 0.15},
     same=0.5,
 )  # fmt: skip
 """Ours, with an embedder."""

@@ -16,6 +16,7 @@ from egomem.memory import View
 from egomem.recall import signals
 from egomem.recall.candidates import Candidates, candidates
 from egomem.recall.corpus import Corpus, Scores
+from egomem.recall.digests import digest_support, searched_view
 from egomem.recall.fallback import view_fallbacks
 from egomem.recall.local_times import narrowed
 from egomem.recall.profile import Profile, profile_of
@@ -92,7 +93,8 @@ def search(
     Of the view's content alone: a view until `t` gives what a memory cut at `t` gives, with the
     same scores. An empty view gives no hit, and so does a question that nothing speaks for. A text
     is read by `read_for`, with `now` as the moment that it is asked at (else that of the view, if
-    it has one). `digests`: these are searched, too. Raises ConfigError for an unknown profile.
+    it has one). `digests`: what they rest on counts more
+    where they match. Raises ConfigError for an unknown profile.
     """
     return find(
         view,
@@ -121,9 +123,9 @@ def find(
 ) -> SearchResult:
     """As `search`, with how the question was read, and notes on times that were not resolved."""
     recipe = profile_of(profile, embedder=embedder is not None)
-    if not digests:
-        # A digest says again what its observations say, and would change how rare words are.
-        view = view.observed()
+    with_digests = view
+    # A digest says again what its observations say, and would change how rare words are.
+    view = searched_view(view) if digests else view.observed()
     if isinstance(query, str):
         query = read_for(view, query, options, now=now, at_end=False)
     read = query if recipe.time_language else _as_written(query)
@@ -138,10 +140,11 @@ def find(
         # the event have to come up, and those beside them.
         texts.append(read.anchor.event)
     around = recipe.neighbours > 0 or read.anchor is not None
-    pool = candidates(bounded, texts, window, embedder, least=k, beside=around)
+    support = digest_support(with_digests, read.search_text) if digests else {}
+    pool = candidates(bounded, texts, window, embedder, least=k, beside=around, also=list(support))
     if not pool.corpus.windows or k < 1:
         return SearchResult([], query, notes)
-    total, parts, of_observations = _scores(pool, read, recipe, embedder)
+    total, parts, of_observations = _scores(pool, read, recipe, embedder, support)
     corpus = pool.corpus
     windows = corpus.windows
     # Ties go to the earlier window, as in CapMem; `lexsort` sorts by its last key first.
@@ -207,6 +210,7 @@ def _scores(
     query: Query,
     recipe: Profile,
     embedder: Embedder | None,
+    support: Mapping[str, float],
 ) -> tuple[Scores, dict[str, Scores], Scores]:
     """The windows' total, each signal's own scores, and how well each observation matches."""
     corpus, weights = pool.corpus, recipe.weights
@@ -253,6 +257,10 @@ def _scores(
                     query.anchor.relation, of_each(event), corpus, *pool.timelines()
                 )
                 parts[name] = corpus.best(beside_it)
+            case "digest" if support:
+                parts[name] = corpus.best(
+                    np.array([support.get(o.id, 0.0) for o in corpus.observations])
+                )
             case "fullness":
                 parts[name] = signals.fullness(corpus)
             case "hash":

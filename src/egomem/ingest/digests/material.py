@@ -76,11 +76,36 @@ def windows_of_level(
 ) -> Windows:
     """The windows of a level that hold an observation, in order of their names."""
     windows: Windows = defaultdict(list)
+    zeros = {id: _steady_zero(recording) for id, recording in recordings.items()}
+    by_bucket: dict[tuple[str, str, int], WindowKey] = {}
     for key in keys:
         recording = recordings.get(key.recording or "")
-        if recording is not None:
+        if recording is None:
+            continue
+        zero = zeros[recording.id]
+        if zero is None:
             windows[window_of(key, recording, level)].append(key)
+            continue
+        # Of equal windows one is worked out: calendars are slow, and there may be a million keys.
+        bucket = recording.id, key.wearer, int((zero + key.start) // level.seconds)
+        window = by_bucket.get(bucket)
+        if window is None:
+            window = by_bucket[bucket] = window_of(key, recording, level)
+        windows[window].append(key)
     return {window: windows[window] for window in sorted(windows, key=str)}
+
+
+def _steady_zero(recording: Recording) -> float | None:
+    """Second 0 of a recording on the wearer's wall, in seconds; None where its zone's offset
+    changes while it runs, or it has no clock."""
+    clock = recording.clock
+    if clock is None:
+        return None
+    offsets = {clock.at(t).utcoffset() for t in (0.0, recording.duration, 2 * recording.duration)}
+    offset = offsets.pop()
+    if offsets or offset is None:
+        return None
+    return clock.start.timestamp() + offset.total_seconds()
 
 
 def basis_of(ids: Iterable[str]) -> str:

@@ -61,7 +61,7 @@ def outlines(view: View, *, day: date | None = None) -> list[DigestOutline]:
 
     `day`: only of this date on the wearer's wall. Digests of each track stand by themselves.
     """
-    stale, _ = stale_ids(view.store)
+    stale, _ = stale_ids(view.store, None if day is None else _recordings_of(view, day))
     digests = [o for o in view.observations(sources=["digest"]) if o.data.get("level") in _ORDER]
     if day is not None:
         digests = [o for o in digests if o.data.get("day") == day.isoformat()]
@@ -93,6 +93,15 @@ def outlines(view: View, *, day: date | None = None) -> list[DigestOutline]:
     tops = [o for o in digests if o.id not in inner]
     tops.sort(key=lambda o: (o.recording or "", o.span.start, -_ORDER[str(o.data["level"])], o.id))
     return [outline(o) for o in tops]
+
+
+def _recordings_of(view: View, day: date) -> list[str]:
+    """The recordings that run on a date of the wearer's wall."""
+    return [
+        r.id
+        for r in view.store.recordings()
+        if r.clock is not None and r.clock.start.date() <= day <= r.clock.at(r.duration).date()
+    ]
 
 
 def _title(o: Observation, names: dict[str, str]) -> str:

@@ -86,14 +86,17 @@ def plan_level(
     return LevelPlan(level, track, windows, stored, tuple(surplus), below, children)
 
 
-def plans(store: MemoryReader) -> list[LevelPlan]:
-    """The plans of all tracks of digests that a memory keeps, lower levels first."""
+def plans(store: MemoryReader, only: Iterable[str] | None = None) -> list[LevelPlan]:
+    """The plans of all tracks of digests that a memory keeps, lower levels first.
+
+    `only`: as if the memory held these recordings alone.
+    """
     tracks = store.tracks()
     kept = sorted(digest_tracks(tracks), key=lambda t: (len(chain_of(t)), t.id))
     if not kept:
         return []
     recordings = {r.id: r for r in store.recordings()}
-    keys = material(observation_keys(store), tracks)
+    keys = material(observation_keys(store, only), tracks)
     by_chain: dict[tuple[object, ...], LevelPlan] = {}
     for track in kept:
         chain = chain_of(track)
@@ -105,12 +108,15 @@ def plans(store: MemoryReader) -> list[LevelPlan]:
     return list(by_chain.values())
 
 
-def stale_ids(store: MemoryReader) -> tuple[set[str], int]:
-    """Ids of digests that are out of date, and how many digests are missing."""
+def stale_ids(store: MemoryReader, only: Iterable[str] | None = None) -> tuple[set[str], int]:
+    """Ids of digests that are out of date, and how many digests are missing.
+
+    `only`: recordings; then it is right of the digests that lie on these alone.
+    """
     stale: set[str] = set()
     missing = 0
     changed: dict[str, set[WindowKey]] = {}
-    for plan in plans(store):
+    for plan in plans(store, only):
         above = changed.get(plan.below.track.id, set()) if plan.below else set()
         windows = {w for w, children in plan.children.items() if above.intersection(children)}
         windows |= set(plan.stale) | (plan.windows.keys() - plan.bases.keys())
