@@ -58,6 +58,15 @@ def streams_of(
     return read_streams(files, clock, known=known_streams(recording))
 
 
+def device_start_of(recording: Recording) -> float | None:
+    """The time on its device's own clock (s) of a recording's second 0: by its streams, else as its
+    video holds it; None where neither tells."""
+    for info in known_streams(recording):
+        if info.clock == "device" and info.origin is not None and not info.assumed:
+            return info.origin
+    return device_start(recording.path) if recording.path else None
+
+
 def streams_for_probe(
     path: Path, facts: MediaInfo, given: Sequence[StreamFile], start: str | None = None
 ) -> RecordingStreams:
