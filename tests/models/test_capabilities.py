@@ -144,7 +144,7 @@ def test_models_command(
     rows = json.loads(capsys.readouterr().out)["result"]["roles"]
     assert {r["role"]: r["text"] for r in rows} == {
         **dict.fromkeys(("captioner", "reader", "verifier"), "Red"),
-        **dict.fromkeys(("planner", "atomizer", "matcher", "judge"), "ready"),
+        **dict.fromkeys(("planner", "atomizer", "matcher", "judge", "summarizer"), "ready"),
     }
 
 

@@ -7,7 +7,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Literal
 
 from egomem.api.memory_models import MemoryModels
-from egomem.errors import UsageError
+from egomem.errors import ConfigError, UsageError
 from egomem.memory import Store, View
 from egomem.memory.moments import moment_of
 from egomem.memory.on_demand import StoreOnDemand
@@ -82,7 +82,20 @@ class MemoryDigests(MemoryModels):
     ) -> Summarizer:
         from egomem.ingest.digests import ExtractiveSummarizer
 
-        return ExtractiveSummarizer()
+        models = self.models
+        has_model = False
+        if models is not None and which != "extractive":
+            from egomem.models import Role
+
+            has_model = models.has(Role.SUMMARIZER)
+        if models is None or not has_model:
+            if which == "model":
+                remedy = "give one: --model summarizer=ollama:qwen3:8b"
+                raise ConfigError("role summarizer has no model", remedy)
+            return ExtractiveSummarizer()
+        from egomem.ingest.digests.summarizer import MAX_TOKENS, ModelSummarizer
+
+        return ModelSummarizer(models, max_tokens=max_tokens or MAX_TOKENS, budget=budget)
 
     def remove_digests(self) -> int:
         """Remove all digests that egomem wrote, and keep none from now on; returns how many."""
@@ -105,14 +118,17 @@ class MemoryDigests(MemoryModels):
         return self._keep_digests_now()
 
     async def _akeep_digests(self) -> DigestReport:
-        return await self._keep_digests(wanted=None, on_note=lambda line: None)
+        return await self._keep_digests(wanted=None, on_note=lambda line: None, pay=False)
 
     _keep_digests_now = blocking(_akeep_digests)
 
     async def _keep_digests(
-        self, *, wanted: bool | None, on_note: Callable[[str], None]
+        self, *, wanted: bool | None, on_note: Callable[[str], None], pay: bool = True
     ) -> DigestReport:
-        """Write digests after something was added or removed; see `aingest`."""
+        """Write digests after something was added or removed; see `aingest`.
+
+        Without `pay`, those by a model stay out of date.
+        """
         from egomem.ingest.digests import (
             DEFAULT_LEVELS,
             DigestReport,
@@ -132,6 +148,12 @@ class MemoryDigests(MemoryModels):
         extractive = [t for t in tracks if t.model is None]
         for chain in longest_chains(extractive):
             report += await build_digests(self.store, ExtractiveSummarizer(), chain)
+        by_model = [t for t in tracks if t.model is not None]
+        if by_model and pay:
+            writer = self._summarizer("auto")
+            for chain in longest_chains(t for t in by_model if t.model == writer.model):
+                on_note(f"digests by {writer.model} are brought up to date")
+                report += await build_digests(self.store, writer, chain)
         return report
 
     def digest_notes(self) -> list[str]:

@@ -22,6 +22,7 @@ class Role(StrEnum):
     ATOMIZER = "atomizer"
     MATCHER = "matcher"
     JUDGE = "judge"
+    SUMMARIZER = "summarizer"
     EMBEDDER = "embedder"
     TRANSCRIBER = "transcriber"
 

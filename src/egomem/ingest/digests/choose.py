@@ -96,9 +96,13 @@ def _figures(words: frozenset[str]) -> frozenset[str]:
 
 def choose(parts: Sequence[Part], count: int) -> list[Statement]:
     """At most `count` lines that stand for the parts, in order of time."""
-    pool = episodes(parts)
+    return [episode.statement() for episode in chosen_episodes(episodes(parts), count)]
+
+
+def chosen_episodes(pool: Sequence[Episode], count: int) -> list[Episode]:
+    """At most `count` episodes that stand for all, in the order given."""
     if len(pool) <= count:
-        return [episode.statement() for episode in pool]
+        return list(pool)
     weights = _weights(pool)
     # Equal numbers of lines, not of minutes: a gap in the recording needs no line.
     edges = [pool[len(pool) * k // count].head.start for k in range(1, count)]
@@ -113,7 +117,7 @@ def choose(parts: Sequence[Part], count: int) -> list[Statement]:
         chosen.append(best)
         covered |= pool[best].head.stems
         used_bins[bins[best]] += 1
-    return [pool[i].statement() for i in sorted(chosen)]
+    return [pool[i] for i in sorted(chosen)]
 
 
 def _gain(episode: Episode, weights: Mapping[str, float], covered: set[str], in_bin: int) -> float:
